@@ -1,0 +1,88 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+#if arch(arm64)
+let unwindLibrary = "unwind-aarch64"
+#else
+let unwindLibrary = "unwind-x86_64"
+#endif
+
+/// Every Swift target is built the same way.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "LaunchGuard",
+    products: [
+        .library(name: "LaunchGuard", targets: ["LaunchGuard"]),
+        .library(name: "CLaunchGuard", targets: ["CLaunchGuard"]),
+        .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports"]),
+        .executable(name: "launchguard", targets: ["launchguard"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        // The core: links libc and libunwind only.
+        .target(
+            name: "CLaunchGuard",
+            dependencies: ["CLibunwind"],
+            path: ".",
+            sources: ["Sources/CLaunchGuard"],
+            publicHeadersPath: "include",
+            cSettings: [
+                .headerSearchPath("Sources/CLaunchGuard"),
+                .define("_GNU_SOURCE"),
+                .define("LG_INTERPOSE_PTHREAD_CREATE"),
+            ],
+            linkerSettings: [.linkedLibrary(unwindLibrary)]
+        ),
+        .systemLibrary(
+            name: "CLibunwind",
+            // No pkgConfig: it would put -lunwind on the link line, and libunwind.so takes over C++ exceptions when it comes first.
+            providers: [.apt(["libunwind-dev"])]
+        ),
+
+        // The thin shell: no Foundation, no package dependency.
+        .target(name: "LaunchGuard", dependencies: ["CLaunchGuard"], swiftSettings: strict),
+
+        // Reading reports: model, symbols, tool.
+        .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard"], swiftSettings: strict),
+        .target(name: "LaunchGuardSymbols", dependencies: ["LaunchGuardReports"], swiftSettings: strict),
+        .executableTarget(
+            name: "launchguard",
+            dependencies: [
+                "LaunchGuardReports",
+                "LaunchGuardSymbols",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict
+        ),
+
+        // The example program of the README and of `make demo`.
+        .systemLibrary(
+            name: "CSQLite",
+            path: "Examples/CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
+        ),
+        .executableTarget(
+            name: "notes-swift",
+            dependencies: ["LaunchGuard", "CSQLite"],
+            path: "Examples/notes-swift",
+            swiftSettings: strict
+        ),
+
+        .testTarget(name: "LaunchGuardTests", dependencies: ["LaunchGuard", "LaunchGuardReports"], swiftSettings: strict),
+        .testTarget(
+            name: "LaunchGuardReportsTests",
+            dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard"],
+            swiftSettings: strict
+        ),
+    ]
+)

@@ -1,0 +1,42 @@
+/** Version and linkage of the library. */
+#ifndef LAUNCHGUARD_BASE_H
+#define LAUNCHGUARD_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Version of this header; lg_version() gives that of the library in use. */
+#define LG_VERSION_MAJOR 0
+#define LG_VERSION_MINOR 1
+#define LG_VERSION_PATCH 0
+#define LG_VERSION_STRING "0.1.0"
+
+#if defined(__GNUC__)
+#define LG_API __attribute__((visibility("default")))
+#define LG_PRINTF(format_index, first_argument) __attribute__((format(printf, format_index, first_argument)))
+#else
+#error "LaunchGuard needs a compiler that understands GNU attributes (gcc 9 or clang 10, or newer)."
+#endif
+
+#ifdef __cplusplus
+#define LG_BEGIN extern "C" {
+#define LG_END }
+#else
+#define LG_BEGIN
+#define LG_END
+#endif
+
+LG_BEGIN
+
+/** Version of the library in use, for example "0.1.0".
+ *
+ *  @return a static string.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_version(void);
+
+LG_END
+
+#endif

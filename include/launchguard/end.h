@@ -1,0 +1,69 @@
+/** How runs end, and by what evidence that is known. */
+#ifndef LAUNCHGUARD_END_H
+#define LAUNCHGUARD_END_H
+
+#include <launchguard/base.h>
+
+/** X(identifier, value, "name"). Values are stored in ledgers and never change. */
+#define LG_END_TABLE(X)                  \
+    X(LG_END_NONE, 0, "none")            \
+    X(LG_END_CLEAN, 1, "clean")          \
+    X(LG_END_TERMINATED, 2, "terminated") \
+    X(LG_END_CRASH, 3, "crash")          \
+    X(LG_END_HANG, 4, "hang")            \
+    X(LG_END_OOM, 5, "oom")              \
+    X(LG_END_KILLED, 6, "killed")        \
+    X(LG_END_EXIT, 7, "exit")            \
+    X(LG_END_REBOOT, 8, "reboot")        \
+    X(LG_END_UPGRADE, 9, "upgrade")      \
+    X(LG_END_DEBUGGER, 10, "debugger")   \
+    X(LG_END_UNKNOWN, 11, "unknown")     \
+    X(LG_END_RUNNING, 12, "running")
+
+/** How a run ended. LG_END_NONE: no run; LG_END_RUNNING: it has not ended. */
+typedef enum lg_end {
+#define LG_END_ENUM(identifier, value, name) identifier = value,
+    LG_END_TABLE(LG_END_ENUM)
+#undef LG_END_ENUM
+} lg_end;
+
+/** X(identifier, value, "sentence"). Values are stored in ledgers and never change. */
+#define LG_EVIDENCE_TABLE(X)                                                                                        \
+    X(LG_EVIDENCE_NONE, 0, "no run is known before this one")                                                       \
+    X(LG_EVIDENCE_PROCESS_ALIVE, 1, "its process is alive")                                                         \
+    X(LG_EVIDENCE_VERSION_DIFFERS, 2, "the program's version or build id changed after it")                         \
+    X(LG_EVIDENCE_CRASH_RECORD, 3, "its run file holds a crash record")                                             \
+    X(LG_EVIDENCE_EXIT_MARK, 4, "it passed through exit() and left the mark with the status")                       \
+    X(LG_EVIDENCE_STOP_MARK, 5, "it called lg_stop()")                                                              \
+    X(LG_EVIDENCE_TERMINATE_MARK, 6, "it noted a terminating signal and nothing after it")                          \
+    X(LG_EVIDENCE_BOOT_DIFFERS, 7, "the machine was booted again after it, and it left no mark of an end")          \
+    X(LG_EVIDENCE_NO_MARK, 8, "it was gone without any mark: killed, or ended without exit()")                      \
+    X(LG_EVIDENCE_FILE_UNREADABLE, 9, "its run file is missing or damaged")                                         \
+    X(LG_EVIDENCE_HANDLED, 10, "it survived the signal of its crash record, and left no other mark")
+
+/** What an end was decided from. */
+typedef enum lg_evidence {
+#define LG_EVIDENCE_ENUM(identifier, value, sentence) identifier = value,
+    LG_EVIDENCE_TABLE(LG_EVIDENCE_ENUM)
+#undef LG_EVIDENCE_ENUM
+} lg_evidence;
+
+LG_BEGIN
+
+/** Name of an end in the words of the glossary, for example "crash"; "invalid" for a value that is not in the table.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_end_name(lg_end end);
+
+/** The evidence as a sentence without a full stop, its subject the run.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_evidence_sentence(lg_evidence evidence);
+
+LG_END
+
+#endif

@@ -1,0 +1,23 @@
+/** LaunchGuard: a program on Linux must not die silently and must not get stuck in a crash loop.
+ *
+ *  The whole C interface, one header a concern:
+ *
+ *    status.h    every result a call can give, with its name and message
+ *    session.h   start and stop: map the files, classify the last run, install the handlers
+ *    log.h       breadcrumbs that survive any death of the process
+ *    launch.h    launch protection: streaks, report, repair, tasks
+ *    end.h       how a run ended and by what evidence
+ *    reader.h    reads run files and ledgers, of any age, also of living processes
+ */
+#ifndef LAUNCHGUARD_LAUNCHGUARD_H
+#define LAUNCHGUARD_LAUNCHGUARD_H
+
+#include <launchguard/base.h>
+#include <launchguard/status.h>
+#include <launchguard/session.h>
+#include <launchguard/log.h>
+#include <launchguard/launch.h>
+#include <launchguard/end.h>
+#include <launchguard/reader.h>
+
+#endif

@@ -1,0 +1,60 @@
+/** Breadcrumbs: a ring log in the run file that survives any death of the process. */
+#ifndef LAUNCHGUARD_LOG_H
+#define LAUNCHGUARD_LOG_H
+
+#include <stdarg.h>
+
+#include <launchguard/session.h>
+
+/** Importance of an entry; the numbers leave room between them. */
+typedef enum lg_level {
+    LG_LEVEL_TRACE = 10,
+    LG_LEVEL_DEBUG = 20,
+    LG_LEVEL_INFO = 30,
+    LG_LEVEL_NOTICE = 40,
+    LG_LEVEL_WARNING = 50,
+    LG_LEVEL_ERROR = 60,
+    LG_LEVEL_CRITICAL = 70
+} lg_level;
+
+/** Longest text of one entry, in bytes; an entry with its header is at most 4 KiB. */
+#define LG_LOG_TEXT_MAX 4000
+
+LG_BEGIN
+
+/** Append one entry to the ring log. The oldest entries are overwritten when it is full.
+ *
+ *  @param session  from lg_start(); borrowed.
+ *  @param level    LG_LEVEL_*; unknown values are stored as they are (0 to 255).
+ *  @param text     UTF-8, `size` bytes, needs no NUL; copied before return.
+ *  @param size     bytes; more than LG_LOG_TEXT_MAX is cut and the entry marked as cut.
+ *  @return LG_OK; LG_ERR_ARGUMENT; LG_ERR_UNPROTECTED; LG_ERR_CLOSED after lg_stop(); LG_ERR_FORKED.
+ *
+ *  Threads: safe, wait-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.
+ *  Durable: survives the process at once; a power cut after the kernel's write-back.
+ */
+LG_API lg_status lg_log_write(lg_session *session, lg_level level, const char *text, size_t size);
+
+/** Format one entry and append it. Understands %d %i %u %x %X %o %c %s %p %f %e %g %% with flags, width, precision and the
+ *  lengths hh h l ll z j t; needs no locale. An unknown conversion is copied as it stands. A NULL for %s prints "(null)".
+ *
+ *  @param session  from lg_start(); borrowed.
+ *  @param level    LG_LEVEL_*.
+ *  @param format   as for printf, without %n and positions.
+ *  @return as lg_log_write().
+ *
+ *  Threads: safe, wait-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.
+ *  Durable: survives the process at once; a power cut after the kernel's write-back.
+ */
+LG_API lg_status lg_log(lg_session *session, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
+
+/** lg_log() with a va_list.
+ *
+ *  Threads: safe, wait-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.
+ *  Durable: survives the process at once; a power cut after the kernel's write-back.
+ */
+LG_API lg_status lg_logv(lg_session *session, lg_level level, const char *format, va_list arguments) LG_PRINTF(3, 0);
+
+LG_END
+
+#endif

@@ -1,0 +1,348 @@
+/** Reader of run files and ledgers.
+ *
+ *  Reads files of any age, of dead and of living processes, as if an attacker had written them: every offset and length is
+ *  checked before use, every block is copied out, its checksum compared, and only then looked at. The reader never writes, never
+ *  takes a lock and never disturbs the writer. It is the same code that lg_start() uses to find out how the last run ended.
+ *
+ *  All strings come back in fixed arrays, NUL-terminated; they hold bytes as they were stored, which need not be printable
+ *  or UTF-8: escape them before a terminal sees them.
+ *
+ *  Caveat: a value that fails its check is not shown; the call returns LG_ERR_DAMAGED (or LG_ERR_INCOMPLETE where the
+ *  writer did not get that far), and the other parts of the file stay readable.
+ *
+ *  Threads: one reader is used by one thread at a time.  Signals: unsafe.
+ */
+#ifndef LAUNCHGUARD_READER_H
+#define LAUNCHGUARD_READER_H
+
+#include <launchguard/end.h>
+#include <launchguard/launch.h>
+#include <launchguard/status.h>
+
+/** An open file. */
+typedef struct lg_reader lg_reader;
+
+/** What kind of file it is. */
+typedef enum lg_file_kind { LG_FILE_RUN = 1, LG_FILE_LEDGER = 2 } lg_file_kind;
+
+/** Phase of a context within a run. */
+typedef enum lg_phase {
+    LG_PHASE_NONE = 0,       /**< prepared, not begun */
+    LG_PHASE_DECIDING = 1,   /**< begun: report callback, decision */
+    LG_PHASE_REPAIRING = 2,  /**< a repair runs */
+    LG_PHASE_LAUNCHING = 3,  /**< tasks run, not finished */
+    LG_PHASE_FINISHED = 4    /**< finished */
+} lg_phase;
+
+/** Identity and state of a run. */
+typedef struct lg_run_info {
+    char uuid[37];            /**< text form */
+    char boot_id[37];         /**< of the kernel, text form */
+    char app_id[64];
+    char app_version[64];
+    char executable[256];     /**< path; cut when longer */
+    char build_id[65];        /**< of the executable, lower-case hex; "" when it has none */
+    uint64_t ordinal;         /**< number of the run in its state directory, from 1 */
+    uint64_t wall_ns;         /**< start: nanoseconds since 1970, CLOCK_REALTIME */
+    uint64_t monotonic_ns;    /**< start: CLOCK_MONOTONIC */
+    uint64_t start_ticks;     /**< start time of the process, clock ticks since boot, as in /proc/PID/stat */
+    int32_t pid;              /**< in the pid namespace of the process */
+    uint32_t uid;             /**< effective */
+    uint32_t secondary;       /**< 1: another process held the ledger */
+    uint32_t started;         /**< 1: lg_start() completed */
+    uint32_t alive;           /**< 1: its process is alive now */
+    uint32_t exit_marked;     /**< 1: it passed through exit(); exit_code is valid */
+    int32_t exit_code;
+    uint32_t stop_marked;     /**< 1: it called lg_stop() */
+    uint64_t end_ns;          /**< CLOCK_MONOTONIC of the exit or stop mark; 0 when there is none */
+    int32_t term_signal;      /**< last SIGTERM, SIGINT or SIGHUP noted; 0 when none */
+    int32_t term_pid;         /**< who sent it; 0: the kernel or unknown */
+    uint32_t term_uid;
+    uint64_t term_ns;         /**< CLOCK_MONOTONIC */
+    uint32_t healed_pages;    /**< pages of this file replaced by memory after its file was cut */
+    uint32_t context_count;
+} lg_run_info;
+
+/** One context of a run. */
+typedef struct lg_run_context {
+    char name[64];
+    lg_phase phase;
+    uint64_t begun_ns;        /**< CLOCK_MONOTONIC of lg_launch_begin() */
+    uint64_t launching_ns;    /**< CLOCK_MONOTONIC of the end of the hold: the window runs from here; 0 = not reached */
+    uint64_t finished_ns;     /**< 0 = not finished */
+    int64_t window_ms;
+    lg_finish finish;
+    uint32_t rung;            /**< rung under repair, from 0; valid while repairing */
+    uint32_t attempt;         /**< attempt, from 1; valid while repairing */
+    char task[64];            /**< key of the task that runs; "" when none */
+} lg_run_context;
+
+/** Parts of the crash record in the order in which they are committed; the numbers are those of docs/FORMAT.md. */
+typedef enum lg_stage {
+    LG_STAGE_HEADER = 1,
+    LG_STAGE_CONTEXT = 2,
+    LG_STAGE_FRAMES = 3,       /**< frame-pointer walk */
+    LG_STAGE_DWARF = 4,        /**< DWARF unwinding */
+    LG_STAGE_DONE = 8
+} lg_stage;
+
+/** X(identifier, value, "name"): kinds of crash, from signal, code, trap number and addresses alone. */
+#define LG_CRASH_TABLE(X)                               \
+    X(LG_CRASH_OTHER, 0, "signal")                      \
+    X(LG_CRASH_NULL_READ, 1, "fault.null_read")         \
+    X(LG_CRASH_NULL_WRITE, 2, "fault.null_write")       \
+    X(LG_CRASH_NULL_OFFSET, 3, "fault.null_offset")     \
+    X(LG_CRASH_READONLY_WRITE, 4, "fault.readonly_write") \
+    X(LG_CRASH_PROTECTED, 5, "fault.protected")         \
+    X(LG_CRASH_EXEC_NX, 6, "fault.exec_nx")             \
+    X(LG_CRASH_JUMP_NULL, 7, "fault.jump_null")         \
+    X(LG_CRASH_JUMP_BAD, 8, "fault.jump_bad")           \
+    X(LG_CRASH_UNMAPPED, 9, "fault.unmapped")           \
+    X(LG_CRASH_NON_CANONICAL, 10, "fault.general_protection") \
+    X(LG_CRASH_STACK_OVERFLOW, 11, "fault.stack_overflow") \
+    X(LG_CRASH_INT_DIVIDE, 12, "fault.int_div0")        \
+    X(LG_CRASH_FLOAT, 13, "fault.fp")                   \
+    X(LG_CRASH_ILLEGAL, 14, "trap.illegal")             \
+    X(LG_CRASH_BREAKPOINT, 15, "trap.breakpoint")       \
+    X(LG_CRASH_BUS_FILE, 16, "fault.bus_file")          \
+    X(LG_CRASH_BUS, 17, "fault.bus")                    \
+    X(LG_CRASH_ABORT, 18, "abort.explicit")             \
+    X(LG_CRASH_SYSCALL, 19, "sandbox.syscall")          \
+    X(LG_CRASH_SIGNAL_SELF, 20, "signal.self")          \
+    X(LG_CRASH_SIGNAL_EXTERNAL, 21, "signal.external")  \
+    X(LG_CRASH_SIGNAL_QUEUED, 22, "signal.queued")
+
+/** Kind of a crash. */
+typedef enum lg_crash_kind {
+#define LG_CRASH_ENUM(identifier, value, name) identifier = value,
+    LG_CRASH_TABLE(LG_CRASH_ENUM)
+#undef LG_CRASH_ENUM
+} lg_crash_kind;
+
+/** The crash header: stage 1 of the record, with the name of the thread from stage 2. */
+typedef struct lg_crash_info {
+    int32_t signal;
+    int32_t code;             /**< si_code */
+    lg_crash_kind kind;
+    uint32_t has_address;     /**< 1: `address` is the faulting address; 0: there is none (it would alias pid and uid) */
+    uint64_t address;
+    uint64_t pc, sp, fp;      /**< of the crashed thread at the fault */
+    uint64_t trap;            /**< trap number (x86-64), else 0 */
+    uint64_t error;           /**< page fault error code (x86-64), else 0 */
+    int32_t tid;
+    char thread_name[17];     /**< "" when stage 2 was not reached */
+    int32_t sender_pid;       /**< for signals that were sent; 0 otherwise */
+    uint32_t sender_uid;
+    int32_t syscall_number;   /**< for SIGSYS by seccomp; −1 otherwise */
+    uint64_t monotonic_ns;    /**< CLOCK_MONOTONIC of the fault */
+    uint64_t boottime_ns;     /**< CLOCK_BOOTTIME of the fault */
+    uint64_t wall_ns;         /**< CLOCK_REALTIME of the fault */
+    uint64_t stack_low;       /**< bounds of the thread's stack, 0 when unknown */
+    uint64_t stack_high;
+    uint32_t sequence;        /**< 1 for the first crash of the run */
+    uint32_t stages;          /**< bit n: lg_stage n is committed and its checksum is right */
+    uint32_t handled;         /**< 1: the program survived it (an earlier handler took it back) */
+    uint32_t recrash_count;   /**< crashes inside the handler; see lg_reader_note() */
+    uint32_t also_crashed_count; /**< other threads that crashed meanwhile; see lg_reader_note() */
+} lg_crash_info;
+
+/** Registers of the crashed thread. */
+typedef struct lg_register {
+    char name[8];
+    uint64_t value;
+} lg_register;
+
+/** What else happened while the record was written. */
+typedef enum lg_note_kind { LG_NOTE_RECRASH = 1, LG_NOTE_ALSO_CRASHED = 2 } lg_note_kind;
+
+typedef struct lg_note {
+    lg_note_kind kind;
+    int32_t signal;
+    int32_t tid;
+    lg_stage stage;           /**< where the handler was */
+    uint64_t pc;
+} lg_note;
+
+/** One walk of the crashed thread's stack. Both methods have the innermost frame first; pcs of callers are return
+ *  addresses: look up the byte before them. */
+typedef struct lg_stack_info {
+    uint32_t stored;          /**< frames that the file holds */
+    uint32_t first;           /**< of these, how many are the innermost; the rest are the outermost, after a gap */
+    uint64_t total;           /**< frames walked, gap included */
+    uint32_t truncated;       /**< 1: the walk ended early; `reason` says why */
+    char reason[64];
+} lg_stack_info;
+
+/** One loaded module. */
+typedef struct lg_module {
+    uint64_t start, end;      /**< addresses covered by its segments */
+    uint64_t bias;            /**< address minus file address */
+    char build_id[65];        /**< lower-case hex; "" when it has none */
+    char path[1024];
+} lg_module;
+
+/** One breadcrumb. */
+typedef struct lg_log_entry {
+    uint64_t sequence;        /**< grows within its lane; not gapless */
+    uint64_t monotonic_ns;
+    uint32_t lane;
+    int32_t tid;
+    uint32_t level;           /**< LG_LEVEL_* */
+    uint32_t cut;             /**< 1: the text was longer than LG_LOG_TEXT_MAX */
+    uint32_t size;            /**< bytes of text */
+    char text[4096];          /**< NUL after `size` bytes */
+} lg_log_entry;
+
+/** Counts over a ring log. */
+typedef struct lg_log_info {
+    uint64_t entries;         /**< readable */
+    uint64_t torn;            /**< begun and not committed, or damaged: skipped */
+    uint64_t overwritten_bytes; /**< written since the start and overwritten since */
+} lg_log_info;
+
+/** The verdict on a run. */
+typedef struct lg_verdict {
+    lg_end end;
+    lg_evidence evidence;
+    int32_t signal;           /**< for crash and terminated */
+    int32_t code;             /**< exit code for exit and clean; si_code for crash */
+    lg_crash_kind kind;       /**< for crash */
+    uint64_t monotonic_ns;    /**< when, by the run's clock; 0 when unknown */
+} lg_verdict;
+
+/** Ledger: the head. */
+typedef struct lg_ledger_info {
+    char app_id[64];
+    char app_version[64];     /**< of the last primary run */
+    char build_id[65];
+    uint64_t generation;      /**< grows with every store */
+    uint64_t last_ordinal;    /**< of the last primary run */
+    uint32_t context_count;
+    uint32_t timeline_count;
+    uint32_t slots_valid;     /**< of the two slots: bit 0 A, bit 1 B */
+} lg_ledger_info;
+
+/** Ledger: one context. */
+typedef struct lg_ledger_context {
+    char name[64];
+    uint32_t streak;          /**< consecutive launch crashes */
+    uint32_t unknown;         /**< unexplained early deaths since the last finished launch */
+    uint32_t reported;        /**< highest streak that was reported */
+    uint32_t rung;            /**< next rung of the ladder, from 0 */
+    uint32_t rung_count;
+    uint32_t attempts;        /**< attempts used on it */
+    uint32_t interruptions;   /**< repairs interrupted by a termination or reboot */
+    uint32_t probation;       /**< 1: the last repair is on trial */
+    uint32_t exhausted;       /**< 1: no repair is left */
+    uint32_t needs_repair;    /**< 1: the next launch will be held for a repair whatever the streak */
+    uint32_t report_after, repair_after, unknown_after;
+    char rung_name[64];       /**< of the last repair that was begun; "" when none */
+    lg_launch_status status;  /**< what the next launch would be, by what is known now */
+    uint64_t launches, crashes, repairs; /**< totals since the ledger was made */
+} lg_ledger_context;
+
+/** Ledger: one ended run. */
+typedef struct lg_timeline_entry {
+    char uuid[37];
+    char app_version[64];
+    uint64_t ordinal;
+    uint64_t wall_ns;         /**< start */
+    uint64_t duration_ns;     /**< 0 when unknown */
+    lg_verdict verdict;
+    uint32_t launching;       /**< bit i: context i of the ledger was launching and not finished */
+    uint32_t repairing;       /**< bit i: context i was under repair */
+    uint32_t counted;         /**< bit i: it added to the streak or the unknown count of context i */
+} lg_timeline_entry;
+
+/** Called by lg_reader_verify() for each block. @param block its name  @param status LG_OK, LG_ERR_INCOMPLETE or LG_ERR_DAMAGED
+ *  @param detail one line for a person  */
+typedef void (*lg_verify_callback)(const char *block, lg_status status, const char *detail, void *user);
+
+LG_BEGIN
+
+/** Open a run file or a ledger.
+ *
+ *  @param path        a regular file; a link is not followed.
+ *  @param ret_reader  to be closed with lg_reader_close(); untouched on failure.
+ *  @return LG_OK; LG_ERR_DAMAGED: not such a file, or its header is damaged; LG_ERR_NEWER; LG_ERR_LINK; LG_ERR_NOT_FOUND;
+ *          LG_ERR_PERMISSION; LG_ERR_SYSTEM (errno); LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_open(const char *path, lg_reader **ret_reader);
+
+/** Close. NULL is ignored. */
+LG_API void lg_reader_close(lg_reader *reader);
+
+/** What kind of file it is. */
+LG_API lg_file_kind lg_reader_kind(const lg_reader *reader);
+
+/** Identity and state of the run. @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: not a run file. */
+LG_API lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info);
+
+/** One context of the run, 0 ≤ index < context_count. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE. */
+LG_API lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_context *ret_context);
+
+/** The crash header. @return LG_OK; LG_ERR_NOT_FOUND: the run has no crash record; LG_ERR_DAMAGED; LG_ERR_STATE. */
+LG_API lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash);
+
+/** One register, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE. */
+LG_API lg_status lg_reader_register(lg_reader *reader, uint32_t index, lg_register *ret_register);
+
+/** Bytes around a crash: of the stack (from sp down to up) or of the code (around pc), as far as they could be read.
+ *
+ *  @param which      0 stack, 1 code.
+ *  @param buffer     at least 512 bytes.
+ *  @param ret_start  address of the first byte.
+ *  @param ret_size   bytes; 0 when nothing could be read.
+ *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_NOT_FOUND; LG_ERR_STATE; LG_ERR_ARGUMENT. */
+LG_API lg_status lg_reader_bytes(lg_reader *reader, uint32_t which, uint8_t *buffer, uint64_t *ret_start, size_t *ret_size);
+
+/** One note of the record, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_DAMAGED; LG_ERR_STATE. */
+LG_API lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_note);
+
+/** Size of one walk. @param stage LG_STAGE_FRAMES or LG_STAGE_DWARF.
+ *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_NOT_FOUND: no crash; LG_ERR_DAMAGED; LG_ERR_STATE; LG_ERR_ARGUMENT. */
+LG_API lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_info *ret_info);
+
+/** One pc of a walk, 0 ≤ index < stored. @return as lg_reader_stack(); LG_ERR_NOT_FOUND after the last. */
+LG_API lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uint64_t *ret_pc);
+
+/** One module, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: no table yet; LG_ERR_DAMAGED; LG_ERR_STATE. */
+LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module);
+
+/** Take a snapshot of the ring log; needed before lg_reader_log_entry(), and again to see what a living process wrote since.
+ *
+ *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_SYSTEM: no memory; LG_ERR_STATE: not a run file. */
+LG_API lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info);
+
+/** One entry of the snapshot, oldest first, 0 ≤ index < entries. @return LG_OK; LG_ERR_NOT_FOUND. */
+LG_API lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry);
+
+/** How the run ended, by the evidence in its file, whether its process is alive, and the boot id of this machine. A later run
+ *  of another version may see it as an upgrade: that is in the ledger's timeline.
+ *
+ *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE. */
+LG_API lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict);
+
+/** Head of the ledger. @return LG_OK; LG_ERR_DAMAGED: no slot is valid; LG_ERR_STATE: not a ledger. */
+LG_API lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info);
+
+/** One context of the ledger, 0 ≤ index < context_count. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE. */
+LG_API lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_ledger_context *ret_context);
+
+/** One run of the timeline, oldest first. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE. */
+LG_API lg_status lg_reader_timeline(lg_reader *reader, uint32_t index, lg_timeline_entry *ret_entry);
+
+/** Check every block of the file: bounds and checksums.
+ *
+ *  @return LG_OK: all is whole; LG_ERR_DAMAGED: at least one block is not. */
+LG_API lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user);
+
+/** Name of a crash kind, for example "fault.null_write"; "invalid" for a value that is not in the table. */
+LG_API const char *lg_crash_kind_name(lg_crash_kind kind);
+
+LG_END
+
+#endif

@@ -1,0 +1,159 @@
+/** Start and stop.
+ *
+ *  One session a process. lg_start() maps the files, finds out how the last run ended, and installs the crash handlers; call
+ *  it first thing in main(), never from a constructor (a handler that is installed before the constructor of the Swift
+ *  runtime disables Swift's own backtrace).
+ *
+ *  What survives what: everything stored by a call that returned survives any death of the process, SIGKILL included. It
+ *  survives a power cut only if the kernel had written it back, which LaunchGuard does not wait for.
+ *
+ *  Caveats
+ *  - A forked child is not protected: it leaves the parent's files alone and dies as it would without LaunchGuard. It may
+ *    call exec; its new program may start its own session.
+ *  - Crashes before lg_start() leave no record.
+ *  - The handlers for SIGTERM, SIGINT and SIGHUP only note the signal; what the program does with it stays as it was.
+ */
+#ifndef LAUNCHGUARD_SESSION_H
+#define LAUNCHGUARD_SESSION_H
+
+#include <launchguard/status.h>
+
+/** A running session: one per process. Handles stay valid until the process ends, also after lg_stop(). */
+typedef struct lg_session lg_session;
+
+/** Longest app_id and app_version, in bytes without the NUL. */
+#define LG_NAME_MAX 63
+
+/** Options of lg_start(). Zero means default, everywhere. */
+typedef struct lg_options {
+    /** sizeof(lg_options); LG_OPTIONS_INIT sets it. */
+    uint32_t size;
+
+    /** Longest time from the fault to the end of the process, in milliseconds; 0 = 3000, at least 100, at most 60000. */
+    uint32_t deadline_ms;
+
+    /** Reverse-DNS name of the application, for example "org.example.player"; 1 to LG_NAME_MAX bytes of letters, digits,
+     *  '.', '-' and '_', not starting with '.'. Required. Borrowed during the call. */
+    const char *app_id;
+
+    /** Version of the application; a different one (or a different build id) at the next start counts as an upgrade and
+     *  resets all counters. 0 to LG_NAME_MAX bytes; NULL = "". Borrowed during the call. */
+    const char *app_version;
+
+    /** Directory of the ledger and the run files; created with mode 0700 where missing (its last two parts). NULL =
+     *  $STATE_DIRECTORY (its first part), else $XDG_STATE_HOME/<app_id>, else $HOME/.local/state/<app_id>. The environment is
+     *  ignored in a setuid program, which must say it here. Borrowed during the call. */
+    const char *state_directory;
+
+    /** Size of the ring log in bytes; 0 = 131072. Between 4096 and 16777216; rounded up to whole pages. */
+    uint32_t ring_bytes;
+
+    /** How many ended run files are kept; 0 = 32. The first run of a streak is kept beyond that. */
+    uint32_t keep_runs;
+
+    /** How many bytes of ended run files are kept; 0 = 67108864 (64 MiB). */
+    uint64_t keep_bytes;
+} lg_options;
+
+#ifdef __cplusplus
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options) }
+#else
+#define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
+#endif
+
+/** How much of its promises a session can keep. */
+typedef enum lg_protection {
+    /** No files: the program runs, launches proceed, nothing is recorded. */
+    LG_PROTECTION_NONE = 0,
+    /** A run file and the crash handlers, but no counters: another process of the application holds the ledger. */
+    LG_PROTECTION_RECORD = 1,
+    /** Everything. */
+    LG_PROTECTION_FULL = 2
+} lg_protection;
+
+LG_BEGIN
+
+/** Start the session: map the files, classify the last run, install the handlers. Never blocks the launch.
+ *
+ *  @param options      borrowed during the call.
+ *  @param ret_session  always set to a handle that every other call accepts, also on failure: the program starts anyway.
+ *                      lg_session_protection() says what the session can do, lg_session_message() what is wrong.
+ *  @return LG_OK: fully protected, nothing to say.
+ *          LG_ERR_DAMAGED, LG_ERR_NEWER: fully protected; the old ledger was unusable and is kept aside.
+ *          LG_ERR_SECONDARY: LG_PROTECTION_RECORD.
+ *          LG_ERR_ALREADY: a session runs in this process; *ret_session is that one.
+ *          LG_ERR_ARGUMENT, LG_ERR_OPTION: a mistake in the call; LG_PROTECTION_NONE.
+ *          LG_ERR_NO_DIRECTORY, LG_ERR_NOT_DIRECTORY, LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION, LG_ERR_READ_ONLY,
+ *          LG_ERR_NO_SPACE, LG_ERR_DISABLED, LG_ERR_SYSTEM (errno): LG_PROTECTION_NONE.
+ *
+ *  Threads: call it once, from main.  Signals: unsafe.  After fork: a child of a process with a session gets LG_ERR_FORKED.
+ *  Allocates: yes.
+ *  Durable: the run is in the ledger before the call returns.
+ */
+LG_API lg_status lg_start(const lg_options *options, lg_session **ret_session);
+
+/** Stop the session: mark the run as cleanly ended and take the handlers down. Not needed before exit(): leaving main or
+ *  calling exit() marks the end as well.
+ *
+ *  @param session  from lg_start(); its handle stays valid, every later call with it returns LG_ERR_CLOSED.
+ *  @return LG_OK; LG_ERR_CLOSED when stopped before; LG_ERR_FORKED.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_stop(lg_session *session);
+
+/** What the session can do; constant from lg_start() on, but for lg_stop(), after which it is LG_PROTECTION_NONE.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: LG_PROTECTION_NONE.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_protection lg_session_protection(const lg_session *session);
+
+/** What went wrong at the start and what to do about it, for a log or a person: names the path and the system's reason.
+ *
+ *  @return "" when nothing did; owned by the session.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_session_message(const lg_session *session);
+
+/** Path of this run's file; "" for a session without files. Owned by the session.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_session_run_path(const lg_session *session);
+
+/** Path of the state directory; "" for a session without files. Owned by the session.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_session_state_directory(const lg_session *session);
+
+/** Read the table of loaded modules again; worth a call after dlopen() or dlclose(), so that DWARF frames of the new code are found.
+ *
+ *  @return LG_OK; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: the table in the run file is replaced.
+ */
+LG_API lg_status lg_modules_refresh(lg_session *session);
+
+/** Give the calling thread a guarded alternate stack, so that also the overflow of its stack is recorded. Threads made with
+ *  pthread_create() get one by themselves in programs that link the shared library or the Swift package, as does the thread
+ *  that calls lg_start(); programs that link the static library call this on each further thread. It is freed when the
+ *  thread ends. A larger alternate stack that the thread has already is kept.
+ *
+ *  @return LG_OK, also when the thread has one already; LG_ERR_SYSTEM (errno): no memory.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: maps pages.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_thread_register(void);
+
+LG_END
+
+#endif

@@ -1,0 +1,75 @@
+/** Results of calls.
+ *
+ *  One table makes the enum, the short name and the message (and the error codes of the Swift module).
+ *  A value never changes its meaning; new ones come at the end.
+ */
+#ifndef LAUNCHGUARD_STATUS_H
+#define LAUNCHGUARD_STATUS_H
+
+#include <launchguard/base.h>
+
+/** X(identifier, value, "short name", "message: what is wrong, and what to do about it") */
+#define LG_STATUS_TABLE(X)                                                                                             \
+    X(LG_OK, 0, "ok", "everything worked")                                                                             \
+    X(LG_ERR_ARGUMENT, 1, "argument", "a required argument is missing or NULL; see the function's documentation")      \
+    X(LG_ERR_OPTION, 2, "option", "an option has a value that makes no sense; correct the value the message names")    \
+    X(LG_ERR_SYSTEM, 3, "system", "a system call failed; errno says why")                                              \
+    X(LG_ERR_NO_DIRECTORY, 4, "no-directory",                                                                          \
+      "no state directory is known; set the option state_directory, or STATE_DIRECTORY, XDG_STATE_HOME or HOME")       \
+    X(LG_ERR_NOT_DIRECTORY, 5, "not-directory",                                                                        \
+      "the state directory's path, or a part of it, is not a directory; move that file away or choose another path")   \
+    X(LG_ERR_LINK, 6, "link",                                                                                          \
+      "a symbolic link stands where the state directory or one of its files belongs; links are not followed: remove it") \
+    X(LG_ERR_OWNER, 7, "owner",                                                                                        \
+      "the state directory or one of its files belongs to another user; change its owner or choose another directory") \
+    X(LG_ERR_PERMISSION, 8, "permission",                                                                              \
+      "the state directory may not be written; give this user write permission or choose another directory")           \
+    X(LG_ERR_READ_ONLY, 9, "read-only",                                                                                \
+      "the state directory is on a read-only file system; choose a directory on a writable one")                       \
+    X(LG_ERR_NO_SPACE, 10, "no-space", "the file system of the state directory is full; free some space on it")        \
+    X(LG_ERR_DAMAGED, 11, "damaged",                                                                                   \
+      "a file is damaged: a checksum, bound or magic number is wrong; what is readable was kept")                      \
+    X(LG_ERR_NEWER, 12, "newer",                                                                                       \
+      "a file was written by a newer, incompatible version of LaunchGuard; read it with that version")                 \
+    X(LG_ERR_SECONDARY, 13, "secondary",                                                                               \
+      "another live process of this application holds the ledger; this one records crashes but counts no launches")    \
+    X(LG_ERR_ALREADY, 14, "already", "this was done already in this process; use the handle from the first call")      \
+    X(LG_ERR_CLOSED, 15, "closed", "the session was stopped; nothing is recorded after lg_stop()")                     \
+    X(LG_ERR_FORKED, 16, "forked", "this is a forked child; the session belongs to the parent and is left untouched")  \
+    X(LG_ERR_DISABLED, 17, "disabled",                                                                                 \
+      "LaunchGuard did not survive its own last starts and disabled itself; a new program version enables it again")   \
+    X(LG_ERR_NOT_FOUND, 18, "not-found", "there is nothing by that name or number")                                    \
+    X(LG_ERR_LIMIT, 19, "limit", "a fixed limit is reached; the function's documentation names it")                    \
+    X(LG_ERR_STATE, 20, "state", "the call is not possible in this state; see the function's documentation")           \
+    X(LG_ERR_DUPLICATE, 21, "duplicate", "the name is taken already; names of contexts, repairs and tasks are unique") \
+    X(LG_ERR_UNPROTECTED, 22, "unprotected", "the session has no files; the program runs, but nothing is recorded")    \
+    X(LG_ERR_TIMEOUT, 23, "timeout", "the time allowed has passed")                                                    \
+    X(LG_ERR_FAILED, 24, "failed", "the program's own callback reported a failure")                                    \
+    X(LG_ERR_INCOMPLETE, 25, "incomplete", "this part was not committed before the process ended")
+
+/** Result of a call. */
+typedef enum lg_status {
+#define LG_STATUS_ENUM(identifier, value, name, message) identifier = value,
+    LG_STATUS_TABLE(LG_STATUS_ENUM)
+#undef LG_STATUS_ENUM
+} lg_status;
+
+LG_BEGIN
+
+/** Short, stable name of a status, for example "no-space"; "unknown" for a value that is not in the table.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_status_name(lg_status status);
+
+/** One sentence: what the status means and what to do about it. Static, English, without a full stop.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_status_message(lg_status status);
+
+LG_END
+
+#endif
