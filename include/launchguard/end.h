@@ -39,7 +39,9 @@ typedef enum lg_end {
     X(LG_EVIDENCE_BOOT_DIFFERS, 7, "the machine was booted again after it, and it left no mark of an end")          \
     X(LG_EVIDENCE_NO_MARK, 8, "it was gone without any mark: killed, or ended without exit()")                      \
     X(LG_EVIDENCE_FILE_UNREADABLE, 9, "its run file is missing or damaged")                                         \
-    X(LG_EVIDENCE_HANDLED, 10, "it survived the signal of its crash record, and left no other mark")
+    X(LG_EVIDENCE_HANDLED, 10, "it survived the signal of its crash record, and left no other mark") \
+    X(LG_EVIDENCE_CRASH_MARK, 11, "its run file is missing or damaged, but the ledger holds its crash mark") \
+    X(LG_EVIDENCE_EXEC, 12, "its process executed a program over itself and started again")
 
 /** What an end was decided from. */
 typedef enum lg_evidence {

@@ -75,6 +75,7 @@ typedef struct lg_run_context {
     uint32_t rung;            /**< rung under repair, from 0; valid while repairing */
     uint32_t attempt;         /**< attempt, from 1; valid while repairing */
     char task[64];            /**< key of the task that runs; "" when none */
+    uint32_t marked;          /**< 1: lg_launch_finished() was called */
 } lg_run_context;
 
 /** Parts of the crash record in the order in which they are committed; the numbers are those of docs/FORMAT.md. */

@@ -40,12 +40,12 @@ typedef struct lg_options {
      *  resets all counters. 0 to LG_NAME_MAX bytes; NULL = "". Borrowed during the call. */
     const char *app_version;
 
-    /** Directory of the ledger and the run files; created with mode 0700 where missing (its last two parts). NULL =
+    /** Directory of the ledger and the run files; created with mode 0700 where missing, with its parents. NULL =
      *  $STATE_DIRECTORY (its first part), else $XDG_STATE_HOME/<app_id>, else $HOME/.local/state/<app_id>. The environment is
      *  ignored in a setuid program, which must say it here. Borrowed during the call. */
     const char *state_directory;
 
-    /** Size of the ring log in bytes; 0 = 131072. Between 4096 and 16777216; rounded up to whole pages. */
+    /** Size of the ring log in bytes; 0 = 131072. Between 4096 and 16777216; rounded up to a power of two. */
     uint32_t ring_bytes;
 
     /** How many ended run files are kept; 0 = 32. The first run of a streak is kept beyond that. */
@@ -81,7 +81,8 @@ LG_BEGIN
  *  @return LG_OK: fully protected, nothing to say.
  *          LG_ERR_DAMAGED, LG_ERR_NEWER: fully protected; the old ledger was unusable and is kept aside.
  *          LG_ERR_SECONDARY: LG_PROTECTION_RECORD.
- *          LG_ERR_ALREADY: a session runs in this process; *ret_session is that one.
+ *          LG_ERR_ALREADY: a session runs in this process, or was stopped; *ret_session is that one. After a failure the call may be
+          repeated with better options.
  *          LG_ERR_ARGUMENT, LG_ERR_OPTION: a mistake in the call; LG_PROTECTION_NONE.
  *          LG_ERR_NO_DIRECTORY, LG_ERR_NOT_DIRECTORY, LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION, LG_ERR_READ_ONLY,
  *          LG_ERR_NO_SPACE, LG_ERR_DISABLED, LG_ERR_SYSTEM (errno): LG_PROTECTION_NONE.

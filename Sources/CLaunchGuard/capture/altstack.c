@@ -1,0 +1,91 @@
+/* Alternate signal stacks: without one, the overflow of a thread's stack leaves no trace. */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "capture/internal.h"
+
+/* Room for the kernel's frame four times over (a crash inside the handler nests), and for libunwind. */
+#define ALTSTACK_BYTES 65536u
+
+struct altstack {
+    uint8_t *base; /* guard page, stack, guard page; NULL: none of ours */
+    size_t size;   /* with the guards */
+    uint32_t rounds;
+    uint64_t stack_low, stack_high;
+};
+
+/* Initial-exec: exists with the thread, is never allocated on first use. */
+static __thread struct altstack mine __attribute__((tls_model("initial-exec")));
+static pthread_key_t key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool key_made;
+
+static size_t stack_size(void)
+{
+    size_t size = 4 * lg__os_min_altstack();
+    if (size < ALTSTACK_BYTES)
+        size = ALTSTACK_BYTES;
+    return (size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
+}
+
+/* Destructors run in rounds: let all others go first, so that they are still covered. */
+static void release(void *argument)
+{
+    struct altstack *stack = argument;
+    if (++stack->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, stack) == 0)
+        return;
+    stack_t current;
+    if (stack->base && sigaltstack(NULL, &current) == 0 && current.ss_sp == stack->base + LG__PAGE) {
+        const stack_t none = { .ss_flags = SS_DISABLE };
+        sigaltstack(&none, NULL);
+    }
+    if (stack->base)
+        munmap(stack->base, stack->size);
+    stack->base = NULL;
+}
+
+static void make_key(void)
+{
+    key_made = pthread_key_create(&key, release) == 0;
+}
+
+int lg__altstack_ensure(void)
+{
+    if (mine.base)
+        return 0;
+    if (!mine.stack_high)
+        lg__os_stack_bounds(&mine.stack_low, &mine.stack_high);
+    stack_t current;
+    size_t size = stack_size();
+    if (sigaltstack(NULL, &current) == 0 && !(current.ss_flags & SS_DISABLE) && current.ss_size >= size)
+        return 0; /* somebody gave it a larger one */
+    pthread_once(&key_once, make_key);
+    if (!key_made)
+        return EAGAIN;
+    size_t whole = size + 2 * LG__PAGE;
+    uint8_t *base = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return errno;
+    const stack_t stack = { .ss_sp = base + LG__PAGE, .ss_size = size };
+    if (mprotect(base + LG__PAGE, size, PROT_READ | PROT_WRITE) != 0 || sigaltstack(&stack, NULL) != 0 ||
+        pthread_setspecific(key, &mine) != 0) {
+        int error = errno;
+        const stack_t none = { .ss_flags = SS_DISABLE };
+        if (sigaltstack(NULL, &current) == 0 && current.ss_sp == base + LG__PAGE)
+            sigaltstack(&none, NULL);
+        munmap(base, whole);
+        return error ? error : ENOMEM;
+    }
+    mine.base = base;
+    mine.size = whole;
+    mine.rounds = 0;
+    return 0;
+}
+
+void lg__altstack_bounds(uint64_t *ret_low, uint64_t *ret_high)
+{
+    *ret_low = mine.stack_low;
+    *ret_high = mine.stack_high;
+}

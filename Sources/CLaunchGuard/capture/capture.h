@@ -1,0 +1,57 @@
+/* Layer 2: all that runs inside the signal handler, and nothing else.
+ *
+ * This header is what the rest of the core sees. Everything behind it runs on a broken process: it takes no lock, allocates
+ * nothing, uses no stdio, calls the dynamic linker never, and trusts no memory but its own.
+ */
+#ifndef LG_CAPTURE_H
+#define LG_CAPTURE_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "store/format.h"
+#include "store/run.h"
+
+/* A function that may claim a fault before it is recorded: it returns true when the access can simply be repeated or the context was mended. */
+typedef bool (*lg__first_chance)(int signal, const siginfo_t *info, void *ucontext);
+
+struct lg__capture_options {
+    struct lg__run run;    /* copied; its pages stay mapped */
+    struct lg__hot *hot;   /* may be NULL */
+    uint64_t ordinal;
+    uint32_t deadline_ms;
+    uint32_t *wake;        /* futex that the watch thread sleeps on */
+};
+
+/* Add a first-chance function, before lg__capture_start(). false: the table is full. */
+bool lg__capture_add_first_chance(lg__first_chance function);
+
+/* Install the handlers. false with errno: the signals could not be taken. */
+bool lg__capture_start(const struct lg__capture_options *options);
+
+/* 1 in the process that started the capture, 0 in its forked children. Handler. */
+const _Atomic uint32_t *lg__capture_owner_flag(void);
+
+/* Give the signals back to whom they belonged, where they are still ours. */
+void lg__capture_stop(void);
+
+/* Prepare what the handler needs and must not make itself: module table and unwinder. On an ordinary thread. */
+void lg__capture_prepare(void);
+
+/* Wait until lg__capture_prepare() has run, at most so long. */
+void lg__capture_wait_prepared(uint64_t timeout_ns);
+
+/* Read the module table again. On an ordinary thread. */
+void lg__capture_refresh_modules(void);
+
+/* For the watch thread: nanoseconds until the deadline of a crash under way; UINT64_MAX when there is none. Ends the process when
+ * it has passed. */
+uint64_t lg__capture_deadline(void);
+
+/* Build id of the module with these program headers (ElfW(Phdr)); returns its size, 0 when it has none. */
+uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);
+
+/* Give the calling thread an alternate stack with guard pages that is freed with the thread. 0 or an errno. */
+int lg__altstack_ensure(void);
+
+#endif

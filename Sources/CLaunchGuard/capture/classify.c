@@ -1,0 +1,100 @@
+/* What kind of crash: from signal, code, trap number and addresses alone. Nothing is guessed, nothing is read. */
+#include "capture/internal.h"
+
+/* Page fault error code bits (Intel SDM volume 3, 4.7). */
+#define FAULT_PRESENT 1u
+#define FAULT_WRITE 2u
+#define FAULT_FETCH 16u
+#define TRAP_PAGE_FAULT 14u
+#define TRAP_STACK_FAULT 12u
+#define TRAP_GENERAL_PROTECTION 13u
+
+/* Below this an address is a field of a NULL object. */
+#define NULL_OBJECT_BYTES 65536u
+/* How far below sp a stack overflow may touch: the red zone, a pushed frame, or a page that a prologue probes. */
+#define OVERFLOW_BELOW_SP 65536u
+#define OVERFLOW_ABOVE_SP 4096u
+
+static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t address, uint64_t stack_low)
+{
+    bool page_fault = lg__arch == LG__ARCH_X86_64 && fault->trap == TRAP_PAGE_FAULT;
+    bool write = page_fault && (fault->error & FAULT_WRITE);
+    bool fetch = page_fault ? (fault->error & FAULT_FETCH) != 0 : address == fault->pc;
+    if (info->si_code == SI_KERNEL)
+        return LG_CRASH_NON_CANONICAL;
+    if (fetch && address == fault->pc)
+        return address == 0 ? LG_CRASH_JUMP_NULL : info->si_code == SEGV_ACCERR ? LG_CRASH_EXEC_NX : LG_CRASH_JUMP_BAD;
+    bool near_sp = address + OVERFLOW_BELOW_SP >= fault->sp && address <= fault->sp + OVERFLOW_ABOVE_SP;
+    bool below_stack = stack_low && address < stack_low + LG__PAGE && address + OVERFLOW_BELOW_SP * 16 >= stack_low;
+    if (near_sp && (below_stack || !stack_low))
+        return LG_CRASH_STACK_OVERFLOW;
+    if (address == 0)
+        return write ? LG_CRASH_NULL_WRITE : LG_CRASH_NULL_READ;
+    if (address < NULL_OBJECT_BYTES)
+        return LG_CRASH_NULL_OFFSET;
+    if (info->si_code == SEGV_ACCERR) {
+        if (page_fault && write && (fault->error & FAULT_PRESENT))
+            return LG_CRASH_READONLY_WRITE;
+        return LG_CRASH_PROTECTED;
+    }
+    return info->si_code == SEGV_MAPERR ? LG_CRASH_UNMAPPED : LG_CRASH_OTHER;
+}
+
+static uint32_t classify_sent(const siginfo_t *info, pid_t self)
+{
+    if (info->si_code == SI_QUEUE)
+        return LG_CRASH_SIGNAL_QUEUED;
+    if (info->si_signo == SIGABRT && info->si_code == SI_TKILL && info->si_pid == self)
+        return LG_CRASH_ABORT;
+    return info->si_pid == self ? LG_CRASH_SIGNAL_SELF : LG_CRASH_SIGNAL_EXTERNAL;
+}
+
+void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t stack_low, pid_t self,
+                  struct lg__crash_header *header)
+{
+    header->signal = info->si_signo;
+    header->code = info->si_code;
+    header->flags = 0;
+    header->kind = LG_CRASH_OTHER;
+    header->syscall_number = -1;
+    if (info->si_code <= 0) {
+        /* Sent: si_addr would alias pid and uid. */
+        header->flags = LG__CRASH_HAS_SENDER;
+        header->sender_pid = info->si_pid;
+        header->sender_uid = info->si_uid;
+        header->kind = classify_sent(info, self);
+        return;
+    }
+    uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    /* SI_KERNEL comes with address 0, which is none. */
+    if (info->si_code != SI_KERNEL) {
+        header->flags = LG__CRASH_HAS_ADDRESS;
+        header->address = address;
+    }
+    switch (info->si_signo) {
+    case SIGSEGV:
+        header->kind = classify_segv(info, fault, address, stack_low);
+        break;
+    case SIGBUS:
+        header->kind = info->si_code == BUS_ADRERR ? LG_CRASH_BUS_FILE : LG_CRASH_BUS;
+        break;
+    case SIGFPE:
+        header->kind = info->si_code == FPE_INTDIV || info->si_code == FPE_INTOVF ? LG_CRASH_INT_DIVIDE : LG_CRASH_FLOAT;
+        break;
+    case SIGILL:
+        header->kind = LG_CRASH_ILLEGAL;
+        break;
+    case SIGTRAP:
+        header->kind = LG_CRASH_BREAKPOINT;
+        break;
+    case SIGSYS:
+        header->kind = LG_CRASH_SYSCALL;
+        header->flags = LG__CRASH_HAS_SYSCALL;
+        header->address = 0;
+        header->syscall_number = info->si_syscall;
+        header->syscall_arch = info->si_arch;
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,34 @@
+/* The handler ends: a crash that takes longer than the deadline is ended by the watch thread. */
+#include "capture/internal.h"
+
+void lg__deadline_arm(void)
+{
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    atomic_store(&lg__capture.deadline_ns, now + (uint64_t)lg__capture.options.deadline_ms * 1000000u);
+    uint32_t *wake = lg__capture.options.wake;
+    if (!wake)
+        return;
+    __atomic_fetch_add(wake, 1, __ATOMIC_SEQ_CST);
+    lg__os_futex_wake(wake);
+}
+
+void lg__deadline_disarm(void)
+{
+    atomic_store(&lg__capture.deadline_ns, 0);
+}
+
+uint64_t lg__capture_deadline(void)
+{
+    uint64_t deadline = atomic_load(&lg__capture.deadline_ns);
+    if (!deadline)
+        return UINT64_MAX;
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    if (now < deadline)
+        return deadline - now;
+    /* What is committed stays. The process dies of its own signal, on this thread because the crashed one does not answer. */
+    int signal = lg__capture.info.si_signo;
+    lg__os_signal_default(signal);
+    if (lg__os_pid() != 1 && lg__os_signal_queue(lg__os_pid(), lg__os_tid(), signal, &lg__capture.info) == 0)
+        lg__os_signal_block(signal, false); /* delivered here */
+    lg__os_exit(128 + signal);
+}

@@ -1,0 +1,83 @@
+/* The end of the handler: death is unchanged. */
+#include "capture/internal.h"
+
+/* The kernel ends even a pid namespace's first process for a fault of its own instruction, but not for a signal that it sends itself. */
+static bool faults_again(int signal, const siginfo_t *info)
+{
+    return info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
+}
+
+/* Die of the signal with its original siginfo. It is queued while blocked and delivered by the return from the handler, so
+ * that a core file shows the context of the fault and not that of a handler. */
+static void die(int signal, siginfo_t *info, void *ucontext)
+{
+    pid_t pid = lg__os_pid();
+    lg__os_signal_default(signal);
+    lg__arch_unblock_on_return(ucontext, signal);
+    if (pid == 1) {
+        if (!faults_again(signal, info))
+            lg__os_exit(128 + signal);
+        return;
+    }
+    lg__os_signal_block(signal, true);
+    if (lg__os_signal_queue(pid, lg__os_tid(), signal, info) == 0 || faults_again(signal, info))
+        return;
+    lg__os_exit(128 + signal);
+}
+
+/* Let another crash in: this one did not end the process. */
+static void survived(void)
+{
+    atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_RETURNED);
+    atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
+    atomic_store(&lg__capture.latch, 0);
+    lg__os_futex_wake((const uint32_t *)&lg__capture.latch);
+}
+
+static bool is_terminating(int signal)
+{
+    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
+void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
+{
+    const struct sigaction *previous = &lg__capture.previous[signal];
+    /* In a forked child nothing shared may change; there the latch was never taken. */
+    bool captured = atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid();
+
+    if (!chain || (!(previous->sa_flags & SA_SIGINFO) && previous->sa_handler == SIG_DFL)) {
+        die(signal, info, ucontext);
+        return;
+    }
+    if (!(previous->sa_flags & SA_SIGINFO) && previous->sa_handler == SIG_IGN) {
+        if (info->si_code > 0) { /* a real fault ends the process even when it is ignored */
+            die(signal, info, ucontext);
+            return;
+        }
+        if (captured)
+            survived();
+        return;
+    }
+
+    /* The earlier handler is called as a function, under the mask that it asked for. */
+    if ((unsigned)previous->sa_flags & SA_RESETHAND)
+        lg__os_signal_default(signal);
+    if (!(previous->sa_flags & SA_NODEFER))
+        lg__os_signal_block(signal, true);
+    for (int other = 1; other < 65; other++)
+        if (sigismember(&previous->sa_mask, other) == 1)
+            lg__os_signal_block(other, true);
+    if (previous->sa_flags & SA_SIGINFO)
+        previous->sa_sigaction(signal, info, ucontext);
+    else
+        previous->sa_handler(signal);
+
+    if (is_terminating(signal))
+        return;
+    if (lg__os_signal_handler(signal) == (uintptr_t)SIG_DFL) {
+        die(signal, info, ucontext); /* it took all handlers down and expects the fault to repeat */
+        return;
+    }
+    if (captured)
+        survived();
+}

@@ -1,0 +1,263 @@
+/* Entry of the crash handlers: whose crash is it, is it the first, which stage goes wrong. */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "capture/internal.h"
+
+struct lg__capture lg__capture;
+
+static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+static const int terminate_signals[] = { SIGTERM, SIGINT, SIGHUP };
+#define CRASH_COUNT (sizeof crash_signals / sizeof crash_signals[0])
+#define TERMINATE_COUNT (sizeof terminate_signals / sizeof terminate_signals[0])
+
+#define FIRST_CHANCES 4
+static lg__first_chance first_chances[FIRST_CHANCES];
+static unsigned first_chance_count;
+
+bool lg__capture_add_first_chance(lg__first_chance function)
+{
+    for (unsigned i = 0; i < first_chance_count; i++)
+        if (first_chances[i] == function)
+            return true;
+    if (first_chance_count == FIRST_CHANCES)
+        return false;
+    first_chances[first_chance_count++] = function;
+    return true;
+}
+
+/* True in the process that started the session; false in its children. The pid by system call, because a vforked child has all
+ * of our memory; the page, because a child in a new pid namespace may have our pid. */
+static bool is_owner(void)
+{
+    return lg__os_pid() == lg__capture.pid && lg__capture.owns && atomic_load_explicit(lg__capture.owns, memory_order_relaxed);
+}
+
+static void run_stage(unsigned stage, int signal, const siginfo_t *info, const void *ucontext)
+{
+    switch (stage) {
+    case LG_STAGE_HEADER: lg__stage_header(signal, info, ucontext); break;
+    case LG_STAGE_CONTEXT: lg__stage_context(ucontext); break;
+    case LG_STAGE_FRAMES: lg__stage_frames(ucontext); break;
+    case LG_STAGE_DWARF:
+        /* Nothing before this point can wait for anybody; from here on the watch thread ends what takes too long. */
+        lg__deadline_arm();
+        lg__stage_dwarf(ucontext);
+        break;
+    default: lg__stage_done(); break;
+    }
+}
+
+/* Write the record. Runs the stages in order of commit, the cheapest and surest first; a crash inside one comes back to the
+ * jump target, costs that stage alone, and the next one follows. */
+static __attribute__((noinline)) void capture(int signal, const siginfo_t *info, const void *ucontext)
+{
+    static const uint8_t stages[] = { LG_STAGE_HEADER, LG_STAGE_CONTEXT, LG_STAGE_FRAMES, LG_STAGE_DWARF, LG_STAGE_DONE };
+    volatile unsigned next = 0;
+    lg__capture.sequence++;
+    lg__capture.skipped = 0;
+    lg__capture.info = *info;
+    if (__builtin_setjmp(lg__capture.jump) != 0 && next < sizeof stages) {
+        unsigned crashed = stages[next++];
+        lg__capture.skipped |= 1u << crashed;
+        if (crashed == LG_STAGE_FRAMES || crashed == LG_STAGE_DWARF)
+            lg__stage_walk_crashed(crashed);
+    }
+    for (; next < sizeof stages; next++) {
+        atomic_store_explicit(&lg__capture.stage, stages[next], memory_order_relaxed);
+        run_stage(stages[next], signal, info, ucontext);
+    }
+    lg__deadline_disarm();
+}
+
+/* A second crash on the thread whose crash is being recorded. Does not return while a stage can still be left out. */
+static __attribute__((noinline)) void recrash(int signal, const void *ucontext)
+{
+    struct lg__arch_fault fault;
+    if (atomic_load(&lg__capture.guard)) {
+        atomic_store(&lg__capture.guard, false);
+        __builtin_longjmp(lg__capture.guard_jump, 1);
+    }
+    lg__arch_fault(ucontext, &fault);
+    lg__run_note(&lg__capture.options.run, LG_NOTE_RECRASH, signal, lg__os_tid(), atomic_load(&lg__capture.stage), fault.pc);
+    if (atomic_load(&lg__capture.phase) == LG__PHASE_CAPTURING)
+        __builtin_longjmp(lg__capture.jump, 1);
+}
+
+/* True when the fault happened inside the earlier handler that ours called, and not after that one jumped out. */
+static bool inside_chain(const ucontext_t *context)
+{
+    struct lg__arch_fault fault;
+    uint64_t handler = atomic_load(&lg__capture.chain_sp);
+    uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp, high = low + context->uc_stack.ss_size;
+    lg__arch_fault(context, &fault);
+    if (handler >= low && handler < high) /* ours runs on the alternate stack: so does what it called */
+        return fault.sp >= low && fault.sp < handler;
+    return fault.sp < handler;
+}
+
+/* Become the one crash that is recorded. false: this is a crash of that crash's own handling, and the rest is done. */
+static bool take_latch(int signal, const void *ucontext)
+{
+    uint32_t self = (uint32_t)lg__os_tid();
+    bool noted = false;
+    for (;;) {
+        uint32_t owner = 0;
+        if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
+            break;
+        uint32_t sequence = lg__capture.sequence;
+        bool chaining = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING;
+        if (owner == self) {
+            if (!chaining || inside_chain(ucontext)) {
+                recrash(signal, ucontext);
+                return false;
+            }
+            break; /* the earlier handler jumped out and the program went on: this is a new crash */
+        }
+        if (!noted) {
+            struct lg__arch_fault fault;
+            lg__arch_fault(ucontext, &fault);
+            lg__run_note(&lg__capture.options.run, LG_NOTE_ALSO_CRASHED, signal, (int)self, atomic_load(&lg__capture.stage), fault.pc);
+            noted = true;
+        }
+        /* Wait for the other crash to end the process; longer than its deadline means that it was survived. */
+        uint64_t patience = (uint64_t)lg__capture.options.deadline_ms * 1000000u;
+        uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + patience + patience / 4;
+        uint64_t now;
+        while ((now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until && atomic_load(&lg__capture.latch) == owner)
+            lg__os_futex_wait((const uint32_t *)&lg__capture.latch, owner, until - now);
+        if (chaining && sequence == lg__capture.sequence && atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
+            break;
+    }
+    if (lg__capture.sequence)
+        lg__run_uncommit(&lg__capture.options.run);
+    atomic_store(&lg__capture.phase, LG__PHASE_CAPTURING);
+    return true;
+}
+
+static void on_crash(int signal, siginfo_t *info, void *ucontext)
+{
+    lg__arch_enter_handler();
+    int error = errno;
+    for (unsigned i = 0; i < first_chance_count; i++)
+        if (first_chances[i](signal, info, ucontext)) {
+            errno = error;
+            return;
+        }
+    bool chain = true;
+    if (is_owner()) {
+        if (take_latch(signal, ucontext)) {
+            capture(signal, info, ucontext);
+            atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+            atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
+        } else {
+            chain = false; /* the earlier handler itself crashed */
+        }
+    }
+    lg__finish(signal, info, ucontext, chain);
+    errno = error;
+}
+
+/* SIGTERM, SIGINT, SIGHUP: leave the mark, then do what would have happened. */
+static void on_terminate(int signal, siginfo_t *info, void *ucontext)
+{
+    lg__arch_enter_handler();
+    int error = errno;
+    if (is_owner()) {
+        struct lg__state *state = lg__capture.options.run.state;
+        bool sent = info->si_code <= 0;
+        atomic_store_explicit(&state->term_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
+        atomic_store_explicit(&state->term_pid, sent ? info->si_pid : 0, memory_order_relaxed);
+        atomic_store_explicit(&state->term_uid, sent ? info->si_uid : 0, memory_order_relaxed);
+        atomic_store_explicit(&state->term_signal, signal, memory_order_release);
+    }
+    lg__finish(signal, info, ucontext, true);
+    errno = error;
+}
+
+static bool install(int signal, void (*handler)(int, siginfo_t *, void *), bool crash)
+{
+    struct sigaction action = { .sa_sigaction = handler };
+    struct sigaction *previous = &lg__capture.previous[signal];
+    if (sigaction(signal, NULL, previous) != 0)
+        return false;
+    if (crash) {
+        /* SA_NODEFER: a fault inside the handler must come back to it. Blocked, the kernel would kill at once. */
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+        sigfillset(&action.sa_mask);
+        for (size_t i = 0; i < CRASH_COUNT; i++)
+            sigdelset(&action.sa_mask, crash_signals[i]);
+    } else {
+        if (previous->sa_handler == SIG_IGN)
+            return true; /* ignored stays ignored: there is no end to mark */
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous->sa_flags & (SA_RESTART | SA_NODEFER));
+        action.sa_mask = previous->sa_mask;
+    }
+    lg__capture.installed[signal] = sigaction(signal, &action, NULL) == 0;
+    return lg__capture.installed[signal];
+}
+
+/* A page that reads 1 here and 0 in a forked child. */
+static bool make_owner_page(void)
+{
+    void *page = mmap(NULL, LG__PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return false;
+    lg__os_wipe_on_fork(page, LG__PAGE); /* an old kernel: the pid alone has to tell */
+    atomic_store((_Atomic uint32_t *)page, 1);
+    lg__capture.owns = page;
+    return true;
+}
+
+bool lg__capture_start(const struct lg__capture_options *options)
+{
+    lg__capture.options = *options;
+    lg__capture.pid = lg__os_pid();
+    if (!lg__capture.owns && !make_owner_page())
+        return false;
+    for (size_t i = 0; i < CRASH_COUNT; i++)
+        if (!install(crash_signals[i], on_crash, true))
+            return false;
+    for (size_t i = 0; i < TERMINATE_COUNT; i++)
+        if (!install(terminate_signals[i], on_terminate, false))
+            return false;
+    return true;
+}
+
+const _Atomic uint32_t *lg__capture_owner_flag(void)
+{
+    return lg__capture.owns;
+}
+
+void lg__capture_stop(void)
+{
+    for (int signal = 1; signal <= SIGSYS; signal++) {
+        struct sigaction current;
+        if (!lg__capture.installed[signal] || sigaction(signal, NULL, &current) != 0)
+            continue;
+        if (current.sa_sigaction == on_crash || current.sa_sigaction == on_terminate)
+            sigaction(signal, &lg__capture.previous[signal], NULL);
+        lg__capture.installed[signal] = false;
+    }
+}
+
+void lg__capture_prepare(void)
+{
+    lg__modules_refresh();
+    lg__unwind_dwarf_prepare();
+    atomic_store(&lg__capture.prepared, 1);
+    lg__os_futex_wake((const uint32_t *)&lg__capture.prepared);
+}
+
+void lg__capture_wait_prepared(uint64_t timeout_ns)
+{
+    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + timeout_ns;
+    uint64_t now;
+    while (!atomic_load(&lg__capture.prepared) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
+        lg__os_futex_wait((const uint32_t *)&lg__capture.prepared, 0, until - now);
+}
+
+void lg__capture_refresh_modules(void)
+{
+    lg__modules_refresh();
+}

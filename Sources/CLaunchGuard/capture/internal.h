@@ -1,0 +1,106 @@
+/* Shared by the files of capture/ only. */
+#ifndef LG_CAPTURE_INTERNAL_H
+#define LG_CAPTURE_INTERNAL_H
+
+#include "capture/capture.h"
+#include "launchguard/reader.h"
+#include "os/os.h"
+
+#include <ucontext.h>
+
+/* ---- state of the handler: one for the process, in static memory ---- */
+
+struct lg__capture {
+    struct lg__capture_options options;
+    struct sigaction previous[SIGSYS + 1];
+    bool installed[SIGSYS + 1];
+    pid_t pid;                    /* of the owner of the session */
+    const _Atomic uint32_t *owns; /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
+
+    _Atomic uint32_t latch;   /* thread id of the crash under way; 0: none */
+    _Atomic uint32_t phase;   /* enum lg__capture_phase */
+    _Atomic uint32_t stage;   /* lg_stage under way */
+    _Atomic uint64_t chain_sp; /* stack pointer of our handler while an earlier one runs */
+    _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: not armed */
+    uint32_t sequence;
+    uint32_t skipped; /* stages that crashed */
+    siginfo_t info;   /* of the crash under way, for the deadline */
+    void *jump[5];    /* __builtin_setjmp: where a stage that crashes goes on */
+    void *guard_jump[5];
+    _Atomic bool guard; /* guard_jump is armed */
+
+    _Atomic uint32_t prepared; /* futex: 1 when lg__capture_prepare() is done */
+};
+
+enum lg__capture_phase { LG__PHASE_IDLE, LG__PHASE_CAPTURING, LG__PHASE_CHAINING };
+
+extern struct lg__capture lg__capture;
+
+/* ---- finish.c ---- */
+
+/* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns when the program is to go on or the
+ * signal is queued. */
+void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain);
+
+/* ---- deadline.c ---- */
+
+void lg__deadline_arm(void);
+void lg__deadline_disarm(void);
+
+/* ---- classify.c ---- */
+
+/* Kind of a crash, and which fields of siginfo mean something. */
+void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t stack_low, pid_t self,
+                  struct lg__crash_header *header);
+
+/* ---- memory.c: reads that never fault ---- */
+
+/* Forget which pages were found readable. At the begin of each crash. */
+void lg__memory_forget(void);
+/* Copy `size` bytes; false if not all could be read. */
+bool lg__memory_read(void *to, uint64_t from, size_t size);
+/* One word, quickly: pages found readable once are read with plain loads from then on. */
+bool lg__memory_word(uint64_t from, uint64_t *ret_word);
+
+/* ---- stages.c ---- */
+
+void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext);
+void lg__stage_context(const void *ucontext);
+void lg__stage_frames(const void *ucontext);
+void lg__stage_dwarf(const void *ucontext);
+void lg__stage_done(void);
+/* A walk that crashed: commit what it had. */
+void lg__stage_walk_crashed(unsigned stage);
+
+/* ---- walks: fill `frames` from the interrupted context ---- */
+
+void lg__unwind_fp(const struct lg__arch_fault *fault, struct lg__crash_frames *frames);
+void lg__unwind_dwarf(const void *ucontext, struct lg__crash_frames *frames);
+/* Make the unwinder's tables; on an ordinary thread. */
+void lg__unwind_dwarf_prepare(void);
+
+/* Append one frame: the innermost ones in order, then a ring of the outermost. */
+void lg__frames_add(struct lg__crash_frames *frames, uint64_t pc);
+/* Put the ring in order once the walk is over. */
+void lg__frames_finish(struct lg__crash_frames *frames, enum lg__walk reason);
+
+/* ---- altstack.c ---- */
+
+/* Bounds of the calling thread's stack as known since its registration; zeros if unknown. */
+void lg__altstack_bounds(uint64_t *ret_low, uint64_t *ret_high);
+
+/* ---- modules.c ---- */
+
+struct lg__module_range {
+    uint64_t start, end, bias;
+    uint64_t frame_header; /* address of PT_GNU_EH_FRAME; 0: none */
+    uint64_t table;        /* address of its search table */
+    uint64_t table_count;  /* entries */
+};
+
+/* Read the loaded modules and publish the table, in memory and in the run file. On an ordinary thread. */
+void lg__modules_refresh(void);
+/* The module that holds an address; NULL: none known. */
+const struct lg__module_range *lg__modules_find(uint64_t address);
+
+#endif

@@ -1,0 +1,153 @@
+/* The stages of the record: each fills its block in the mapped file and commits it. */
+#include "capture/internal.h"
+
+static const struct lg__run *run(void)
+{
+    return &lg__capture.options.run;
+}
+
+void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext)
+{
+    struct lg__arch_fault fault;
+    struct lg__crash_header *header = lg__run_stage(run(), LG_STAGE_HEADER);
+    lg__arch_fault(ucontext, &fault);
+    memset(header, 0, sizeof *header);
+    lg__altstack_bounds(&header->stack_low, &header->stack_high);
+    lg__classify(info, &fault, header->stack_low, lg__capture.pid, header);
+    header->signal = signal;
+    header->pc = fault.pc;
+    header->sp = fault.sp;
+    header->fp = fault.fp;
+    header->trap = fault.trap;
+    header->error = fault.error;
+    header->pid = lg__capture.pid;
+    header->tid = lg__os_tid();
+    header->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
+    header->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
+    header->wall_ns = lg__os_clock_ns(CLOCK_REALTIME);
+    header->sequence = lg__capture.sequence;
+    lg__run_commit(run(), LG_STAGE_HEADER, sizeof *header);
+
+    struct lg__hot *hot = lg__capture.options.hot;
+    if (hot) {
+        atomic_store_explicit(&hot->crash_ns, header->monotonic_ns, memory_order_relaxed);
+        atomic_store_explicit(&hot->crash_ordinal, lg__capture.options.ordinal, memory_order_release);
+    }
+}
+
+/* As many bytes from `start` on as can be read, up to `size`, in steps that end at page borders. */
+static uint32_t read_prefix(uint8_t *to, uint64_t start, uint32_t size)
+{
+    uint32_t done = 0;
+    while (done < size) {
+        uint32_t step = LG__PAGE - (uint32_t)((start + done) & (LG__PAGE - 1));
+        if (step > size - done)
+            step = size - done;
+        if (!lg__memory_read(to + done, start + done, step))
+            break;
+        done += step;
+    }
+    return done;
+}
+
+void lg__stage_context(const void *ucontext)
+{
+    struct lg__arch_fault fault;
+    struct lg__crash_context *context = lg__run_stage(run(), LG_STAGE_CONTEXT);
+    lg__arch_fault(ucontext, &fault);
+    context->arch = lg__arch;
+    context->register_count = lg__arch_registers(ucontext, context->registers);
+    lg__os_thread_name(context->thread_name);
+    context->stack_start = fault.sp;
+    context->stack_size = read_prefix(context->stack, fault.sp, LG__STACK_BYTES);
+    /* Around pc: where its first half cannot be read, from pc itself. */
+    context->code_start = fault.pc - LG__CODE_BYTES / 2;
+    context->code_size = read_prefix(context->code, context->code_start, LG__CODE_BYTES);
+    if (context->code_size < LG__CODE_BYTES / 2) {
+        context->code_start = fault.pc;
+        context->code_size = read_prefix(context->code, fault.pc, LG__CODE_BYTES);
+    }
+    lg__run_commit(run(), LG_STAGE_CONTEXT, sizeof *context);
+}
+
+void lg__frames_add(struct lg__crash_frames *frames, uint64_t pc)
+{
+    const uint32_t first = LG__FRAMES_MAX - LG__FRAMES_LAST;
+    uint32_t at = frames->total < first ? (uint32_t)frames->total : first + (uint32_t)((frames->total - first) % LG__FRAMES_LAST);
+    frames->pcs[at] = pc;
+    frames->total++;
+    if (frames->stored < LG__FRAMES_MAX)
+        frames->stored++;
+    if (frames->first < first)
+        frames->first++;
+}
+
+static void reverse(uint64_t *pcs, uint32_t from, uint32_t to)
+{
+    for (; from + 1 < to; from++, to--) {
+        uint64_t pc = pcs[from];
+        pcs[from] = pcs[to - 1];
+        pcs[to - 1] = pc;
+    }
+}
+
+void lg__frames_finish(struct lg__crash_frames *frames, enum lg__walk reason)
+{
+    const uint32_t first = LG__FRAMES_MAX - LG__FRAMES_LAST;
+    frames->reason = reason;
+    if (frames->total > LG__FRAMES_MAX) {
+        /* The oldest of the ring is where the next frame would have gone; rotate it to the front. */
+        uint32_t oldest = first + (uint32_t)((frames->total - first) % LG__FRAMES_LAST);
+        reverse(frames->pcs, first, oldest);
+        reverse(frames->pcs, oldest, LG__FRAMES_MAX);
+        reverse(frames->pcs, first, LG__FRAMES_MAX);
+    } else {
+        frames->first = frames->stored; /* no gap */
+    }
+}
+
+static size_t frames_size(const struct lg__crash_frames *frames)
+{
+    return offsetof(struct lg__crash_frames, pcs) + (size_t)frames->stored * sizeof frames->pcs[0];
+}
+
+static struct lg__crash_frames *begin_walk(unsigned stage)
+{
+    struct lg__crash_frames *frames = lg__run_stage(run(), stage);
+    memset(frames, 0, offsetof(struct lg__crash_frames, pcs));
+    return frames;
+}
+
+void lg__stage_frames(const void *ucontext)
+{
+    struct lg__arch_fault fault;
+    struct lg__crash_frames *frames = begin_walk(LG_STAGE_FRAMES);
+    lg__memory_forget();
+    lg__arch_fault(ucontext, &fault);
+    lg__unwind_fp(&fault, frames);
+    lg__run_commit(run(), LG_STAGE_FRAMES, frames_size(frames));
+}
+
+void lg__stage_dwarf(const void *ucontext)
+{
+    struct lg__crash_frames *frames = begin_walk(LG_STAGE_DWARF);
+    lg__unwind_dwarf(ucontext, frames);
+    lg__run_commit(run(), LG_STAGE_DWARF, frames_size(frames));
+}
+
+void lg__stage_walk_crashed(unsigned stage)
+{
+    struct lg__crash_frames *frames = lg__run_stage(run(), stage);
+    if (frames->stored > LG__FRAMES_MAX)
+        frames->stored = 0;
+    lg__frames_finish(frames, LG__WALK_RECRASH);
+    lg__run_commit(run(), stage, frames_size(frames));
+}
+
+void lg__stage_done(void)
+{
+    struct lg__crash_done *done = lg__run_stage(run(), LG_STAGE_DONE);
+    done->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
+    done->skipped = lg__capture.skipped;
+    lg__run_commit(run(), LG_STAGE_DONE, sizeof *done);
+}

@@ -1,0 +1,49 @@
+/* The frame-pointer walk: needs no table and no library, and every read is one that cannot fault. */
+#include "capture/internal.h"
+
+/* More frames than any stack holds: 16 bytes each in 64 MiB. */
+#define FRAMES_LIMIT (UINT64_C(4) << 20)
+/* Farther apart than this, two frames are not of one stack. */
+#define FRAME_BYTES_MAX (UINT64_C(64) << 20)
+
+void lg__unwind_fp(const struct lg__arch_fault *fault, struct lg__crash_frames *frames)
+{
+    enum lg__walk reason = LG__WALK_LIMIT;
+    uint64_t word;
+    lg__frames_add(frames, fault->pc);
+    /* A call through a bad pointer: the caller's address lies where the call pushed it. */
+    if (lg__arch == LG__ARCH_X86_64 && !lg__memory_word(fault->pc, &word) && lg__memory_word(fault->sp, &word) && word)
+        lg__frames_add(frames, word);
+
+    uint64_t frame = fault->fp;
+    while (frames->total < FRAMES_LIMIT) {
+        uint64_t next, caller;
+        if (frame == 0) {
+            reason = LG__WALK_COMPLETE;
+            break;
+        }
+        if (frame % sizeof(uint64_t) != 0 || (frames->total == 1 && frame + LG__PAGE < fault->sp)) {
+            reason = LG__WALK_BAD_POINTER;
+            break;
+        }
+        if (!lg__memory_word(frame, &next) || !lg__memory_word(frame + sizeof next, &caller)) {
+            reason = LG__WALK_UNREADABLE;
+            break;
+        }
+        if (caller == 0) {
+            reason = LG__WALK_COMPLETE;
+            break;
+        }
+        lg__frames_add(frames, caller);
+        if (next != 0 && next <= frame) {
+            reason = next == frame ? LG__WALK_LOOP : LG__WALK_BAD_POINTER;
+            break;
+        }
+        if (next - frame > FRAME_BYTES_MAX && next != 0) {
+            reason = LG__WALK_BAD_POINTER;
+            break;
+        }
+        frame = next;
+    }
+    lg__frames_finish(frames, reason);
+}

@@ -1,0 +1,59 @@
+/* Layer 3: what does as decide.c decided: stores, calls back, waits, runs the tasks. */
+#ifndef LG_LAUNCH_LAUNCH_H
+#define LG_LAUNCH_LAUNCH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "launch/decide.h"
+#include "launchguard/launch.h"
+#include "launchguard/log.h"
+#include "store/ledger.h"
+#include "store/run.h"
+
+/* What a launch needs of its session. */
+struct lg__host {
+    struct lg__run run;
+    struct lg__ledger ledger;
+    pthread_mutex_t lock; /* of the ledger and of `launches` */
+    bool counts;          /* this process is the primary of a ledger on disk */
+    _Atomic bool closed;
+    const _Atomic uint32_t *owns; /* reads 1 in the process of the session, 0 in its forked children */
+    char directory[4096]; /* the state directory; "" for none */
+    struct lg__problem problem;
+    lg_launch *launches[LG_CONTEXTS_MAX];
+    uint32_t launch_count;
+};
+
+/* True in the process that owns the session's files. */
+bool lg__host_owned(const struct lg__host *host);
+
+/* As lg_launch_prepare(). */
+lg_status lg__launch_prepare(struct lg__host *host, const char *context, const lg_launch_options *options, lg_launch **ret_launch);
+
+/* Append a breadcrumb of LaunchGuard's own. */
+void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
+
+/* ---- accounting.c: how the last run ended, applied to every context ---- */
+
+/* Classify the last run and store the outcome together with the identity of this one. Under host->lock. */
+void lg__account_last_run(struct lg__host *host, const struct lg__identity *self);
+
+/* Reports for on_report: the runs of the timeline that counted for a context and were not reported yet. Returns how many. */
+uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],
+                             char paths[LG__TIMELINE][4096 + 96], char uuids[LG__TIMELINE][37]);
+
+/* ---- callback.c: calls into the program that may hang, on threads of their own ---- */
+
+enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT };
+
+/* Call `report` and wait for its answer. `batch` must stay valid until the callback returns: it is copied with what it points to. */
+enum lg__answer lg__callback_report(lg_report_callback report, const lg_report_batch *batch, void *user, uint64_t timeout_ns);
+
+/* Call `repair` and wait for its answer. */
+enum lg__answer lg__callback_repair(lg_repair_callback repair, void *user, uint64_t timeout_ns);
+
+/* Run a function on a detached thread with a small stack; false: no thread. */
+bool lg__callback_detach(void *(*function)(void *), void *argument);
+
+#endif

@@ -1,0 +1,79 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launchguard/log.h"
+#include "os/os.h"
+#include "session.h"
+
+#define DEADLINE_MS 3000u
+#define DEADLINE_MIN_MS 100u
+#define DEADLINE_MAX_MS 60000u
+#define RING_BYTES 131072u
+#define RING_MIN_BYTES 4096u
+#define RING_MAX_BYTES 16777216u
+#define KEEP_RUNS 32u
+#define KEEP_BYTES (UINT64_C(64) << 20)
+
+static bool good_app_id(const char *id)
+{
+    size_t size = strnlen(id, LG_NAME_MAX + 1);
+    if (size == 0 || size > LG_NAME_MAX || id[0] == '.')
+        return false;
+    return strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == size;
+}
+
+lg_status lg__session_options(struct lg_session *session, const lg_options *options)
+{
+    struct lg__problem *problem = &session->host.problem;
+    if (options->size != sizeof *options)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: set the options with LG_OPTIONS_INIT (size is %u)", options->size);
+    if (!options->app_id || !good_app_id(options->app_id))
+        return lg__problem_say(problem, LG_ERR_OPTION,
+                               "lg_start: app_id has to have 1 to %d letters, digits, '.', '-' or '_' and may not start with '.'", LG_NAME_MAX);
+    if (options->app_version && strnlen(options->app_version, LG_NAME_MAX + 1) > LG_NAME_MAX)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: app_version has more than %d bytes", LG_NAME_MAX);
+    if (options->deadline_ms && (options->deadline_ms < DEADLINE_MIN_MS || options->deadline_ms > DEADLINE_MAX_MS))
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: deadline_ms is %u; it has to be 0 or between %u and %u", options->deadline_ms,
+                               DEADLINE_MIN_MS, DEADLINE_MAX_MS);
+    if (options->ring_bytes && (options->ring_bytes < RING_MIN_BYTES || options->ring_bytes > RING_MAX_BYTES))
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: ring_bytes is %u; it has to be 0 or between %u and %u", options->ring_bytes,
+                               RING_MIN_BYTES, RING_MAX_BYTES);
+    snprintf(session->app_id, sizeof session->app_id, "%s", options->app_id);
+    snprintf(session->app_version, sizeof session->app_version, "%s", options->app_version ? options->app_version : "");
+    session->deadline_ms = options->deadline_ms ? options->deadline_ms : DEADLINE_MS;
+    session->ring_bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES;
+    session->keep_runs = options->keep_runs ? options->keep_runs : KEEP_RUNS;
+    session->keep_bytes = options->keep_bytes ? options->keep_bytes : KEEP_BYTES;
+    return LG_OK;
+}
+
+/* A non-empty absolute path from the environment, which a program with more rights than its caller does not believe. */
+static const char *from_environment(const char *name)
+{
+    const char *value = lg__os_secure() ? NULL : getenv(name);
+    return value && value[0] == '/' ? value : NULL;
+}
+
+lg_status lg__session_directory(struct lg_session *session, const lg_options *options)
+{
+    struct lg__host *host = &session->host;
+    const size_t size = sizeof host->directory;
+    const char *path;
+    int length;
+    if (options->state_directory && *options->state_directory)
+        length = snprintf(host->directory, size, "%s", options->state_directory);
+    else if ((path = from_environment("STATE_DIRECTORY"))) /* systemd; several are separated by colons */
+        length = snprintf(host->directory, size, "%.*s", (int)strcspn(path, ":"), path);
+    else if ((path = from_environment("XDG_STATE_HOME")))
+        length = snprintf(host->directory, size, "%s/%s", path, session->app_id);
+    else if ((path = from_environment("HOME")))
+        length = snprintf(host->directory, size, "%s/.local/state/%s", path, session->app_id);
+    else
+        return lg__problem_set(&host->problem, LG_ERR_NO_DIRECTORY, NULL, 0);
+    if (length < 0 || (size_t)length >= size) {
+        host->directory[0] = 0;
+        return lg__problem_say(&host->problem, LG_ERR_OPTION, "lg_start: the path of the state directory has more than %zu bytes", size - 1);
+    }
+    return LG_OK;
+}

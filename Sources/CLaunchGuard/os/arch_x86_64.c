@@ -1,0 +1,85 @@
+/* The CPU: x86-64. */
+#if defined(__x86_64__)
+#include "os/os.h"
+
+#include <nmmintrin.h>
+#include <ucontext.h>
+
+const uint32_t lg__arch = LG__ARCH_X86_64;
+
+long lg__os_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
+{
+    const greg_t *registers = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    ret_fault->pc = (uint64_t)registers[REG_RIP];
+    ret_fault->sp = (uint64_t)registers[REG_RSP];
+    ret_fault->fp = (uint64_t)registers[REG_RBP];
+    ret_fault->trap = (uint64_t)registers[REG_TRAPNO];
+    ret_fault->error = (uint64_t)registers[REG_ERR];
+}
+
+uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX])
+{
+    /* DWARF numbering (System V ABI for AMD64, table 3.36): rax rdx rcx rbx rsi rdi rbp rsp r8…r15 rip, then rflags. */
+    static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+                                     REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP, REG_EFL };
+    const greg_t *from = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    for (uint32_t i = 0; i < sizeof order; i++)
+        registers[i] = (uint64_t)from[order[i]];
+    return sizeof order;
+}
+
+void lg__arch_enter_handler(void)
+{
+    /* The kernel clears DF, RF and TF before a handler, but not AC (bit 18). */
+    __asm__ volatile("pushfq\n\tandq $0xfffffffffffbffff, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+}
+
+void lg__arch_unblock_on_return(void *ucontext, int signal)
+{
+    sigdelset(&((ucontext_t *)ucontext)->uc_sigmask, signal);
+}
+
+void lg__arch_return_to_caller(void *ucontext, uint64_t word_at_sp)
+{
+    greg_t *registers = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
+    registers[REG_RIP] = (greg_t)word_at_sp;
+    registers[REG_RSP] += 8;
+}
+
+__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const void *bytes, size_t size)
+{
+    const uint8_t *byte = bytes;
+    uint64_t wide = crc;
+    for (; size >= 8; size -= 8, byte += 8) {
+        uint64_t word;
+        memcpy(&word, byte, 8);
+        wide = _mm_crc32_u64(wide, word);
+    }
+    crc = (uint32_t)wide;
+    for (; size; size--)
+        crc = _mm_crc32_u8(crc, *byte++);
+    return crc;
+}
+
+lg__arch_crc32c_function lg__arch_crc32c(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("sse4.2") ? crc32c_sse42 : NULL;
+}
+
+#else
+typedef int lg__not_x86_64;
+#endif

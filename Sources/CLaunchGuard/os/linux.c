@@ -1,0 +1,257 @@
+/* The operating system: Linux. */
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Size of the kernel's signal set, which is not that of sigset_t. */
+#define KERNEL_SIGSET_BYTES 8
+
+/* struct sigaction as the kernel has it on x86-64; AArch64 ignores the restorer. */
+struct kernel_sigaction {
+    uintptr_t handler;
+    unsigned long flags;
+    uintptr_t restorer;
+    uint64_t mask;
+};
+
+pid_t lg__os_pid(void)
+{
+    return (pid_t)lg__os_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+pid_t lg__os_tid(void)
+{
+    return (pid_t)lg__os_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+uint64_t lg__os_clock_ns(int clock)
+{
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
+{
+    struct timespec timeout = { (time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u) };
+    lg__os_call(SYS_futex, (long)(uintptr_t)word, FUTEX_WAIT_PRIVATE, (long)seen,
+                timeout_ns == UINT64_MAX ? 0 : (long)(uintptr_t)&timeout, 0, 0);
+}
+
+void lg__os_futex_wake(const uint32_t *word)
+{
+    lg__os_call(SYS_futex, (long)(uintptr_t)word, FUTEX_WAKE_PRIVATE, INT32_MAX, 0, 0, 0);
+}
+
+long lg__os_read_self(void *to, uint64_t from, size_t size)
+{
+    struct iovec local = { to, size };
+    struct iovec remote = { (void *)(uintptr_t)from, size };
+    return lg__os_call(SYS_process_vm_readv, lg__os_pid(), (long)(uintptr_t)&local, 1, (long)(uintptr_t)&remote, 1, 0);
+}
+
+void lg__os_signal_default(int signal)
+{
+    struct kernel_sigaction action = { (uintptr_t)SIG_DFL, 0, 0, 0 };
+    lg__os_call(SYS_rt_sigaction, signal, (long)(uintptr_t)&action, 0, KERNEL_SIGSET_BYTES, 0, 0);
+}
+
+void lg__os_signal_block(int signal, bool block)
+{
+    uint64_t set = UINT64_C(1) << (signal - 1);
+    lg__os_call(SYS_rt_sigprocmask, block ? SIG_BLOCK : SIG_UNBLOCK, (long)(uintptr_t)&set, 0, KERNEL_SIGSET_BYTES, 0, 0);
+}
+
+uintptr_t lg__os_signal_handler(int signal)
+{
+    struct kernel_sigaction action = { 0, 0, 0, 0 };
+    lg__os_call(SYS_rt_sigaction, signal, 0, (long)(uintptr_t)&action, KERNEL_SIGSET_BYTES, 0, 0);
+    return action.handler;
+}
+
+long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info)
+{
+    return lg__os_call(SYS_rt_tgsigqueueinfo, pid, tid, signal, (long)(uintptr_t)info, 0, 0);
+}
+
+_Noreturn void lg__os_exit(int status)
+{
+    for (;;)
+        lg__os_call(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+void lg__os_thread_name(char name[16])
+{
+    memset(name, 0, 16);
+    lg__os_call(SYS_prctl, PR_GET_NAME, (long)(uintptr_t)name, 0, 0, 0, 0);
+    name[15] = 0;
+}
+
+long lg__os_page_replace(void *page)
+{
+    long result = lg__os_call(SYS_mmap, (long)(uintptr_t)page, (long)LG__PAGE, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    return result < 0 && result > -4096 ? result : 0;
+}
+
+static ssize_t read_file(const char *path, char *text, size_t size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    ssize_t count = read(file, text, size - 1);
+    close(file);
+    if (count >= 0)
+        text[count] = 0;
+    return count;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
+}
+
+bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
+{
+    char text[64];
+    uint8_t id[LG__UUID_BYTES];
+    size_t digits = 0;
+    if (read_file("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
+        return false;
+    memset(id, 0, sizeof id);
+    for (const char *c = text; *c && digits < 32; c++) {
+        int digit = hex_digit(*c);
+        if (digit < 0)
+            continue;
+        id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | digit);
+        digits++;
+    }
+    if (digits != 32)
+        return false;
+    memcpy(ret_id, id, sizeof id);
+    return true;
+}
+
+bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
+{
+    char path[40], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (read_file(path, text, sizeof text) <= 0)
+        return false;
+    /* The second field is the name in parentheses and may hold anything; the fields after the last ')' are numbers. The
+     * third is the state, the 22nd the start time (proc(5)). */
+    const char *field = strrchr(text, ')');
+    if (!field || field[1] != ' ' || field[2] == 'Z' || field[2] == 'X')
+        return false;
+    field++;
+    for (int number = 3; number < 22; number++) {
+        field = strchr(field + 1, ' ');
+        if (!field)
+            return false;
+    }
+    *ret_ticks = strtoull(field + 1, NULL, 10);
+    return true;
+}
+
+void lg__os_random(void *bytes, size_t size)
+{
+    if (lg__os_call(SYS_getrandom, (long)(uintptr_t)bytes, (long)size, 1 /* GRND_NONBLOCK */, 0, 0, 0) == (long)size)
+        return;
+    /* A kernel that has no randomness yet (early boot): clocks and ids are distinct enough. */
+    uint64_t state = lg__os_clock_ns(CLOCK_REALTIME) ^ (uint64_t)lg__os_pid() << 40 ^ lg__os_clock_ns(CLOCK_MONOTONIC) << 20;
+    for (size_t i = 0; i < size; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth, MMIX */
+        ((uint8_t *)bytes)[i] = (uint8_t)(state >> 56);
+    }
+}
+
+bool lg__os_secure(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+size_t lg__os_min_altstack(void)
+{
+    unsigned long size = getauxval(AT_MINSIGSTKSZ);
+    return size ? size : 8192;
+}
+
+/* The dynamic linker's note of where the first thread's stack began; in no header. */
+extern void *__libc_stack_end;
+
+bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high)
+{
+    if (lg__os_tid() == lg__os_pid()) {
+        /* For the first thread pthread_getattr_np() would read /proc/self/maps; its stack grows to the limit. */
+        struct rlimit limit;
+        uint64_t end = ((uint64_t)(uintptr_t)__libc_stack_end + LG__PAGE) & ~(uint64_t)(LG__PAGE - 1);
+        if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= end)
+            return false;
+        *ret_low = end - limit.rlim_cur;
+        *ret_high = end;
+        return true;
+    }
+    pthread_attr_t attributes;
+    void *low = NULL;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return false;
+    bool known = pthread_attr_getstack(&attributes, &low, &size) == 0;
+    pthread_attr_destroy(&attributes);
+    if (!known)
+        return false;
+    *ret_low = (uint64_t)(uintptr_t)low;
+    *ret_high = *ret_low + size;
+    return true;
+}
+
+void lg__os_executable(char *path, size_t size)
+{
+    ssize_t count = readlink("/proc/self/exe", path, size - 1);
+    path[count < 0 ? 0 : count] = 0;
+}
+
+const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)
+{
+    const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+    size_t count = getauxval(AT_PHNUM);
+    if (!headers)
+        return NULL;
+    *ret_bias = 0;
+    for (size_t i = 0; i < count; i++)
+        if (headers[i].p_type == PT_PHDR)
+            *ret_bias = (uint64_t)(uintptr_t)headers - headers[i].p_vaddr;
+    *ret_count = count;
+    return headers;
+}
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+bool lg__os_wipe_on_fork(void *pages, size_t size)
+{
+    return madvise(pages, size, MADV_WIPEONFORK) == 0;
+}

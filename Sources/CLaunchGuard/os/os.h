@@ -1,0 +1,113 @@
+/* Layer 0: every primitive of the operating system and of the CPU behind one header.
+ *
+ * Nothing here knows what a run, a ledger or a record is. Functions marked "handler" may run inside the crash handler: they
+ * make raw system calls only, touch neither errno nor thread-local storage, take no lock and allocate nothing. The file
+ * linux.c holds the system, arch_*.c the CPU; no other file asks which system or CPU it is on.
+ */
+#ifndef LG_OS_H
+#define LG_OS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define LG__PAGE 4096u
+#define LG__UUID_BYTES 16u
+
+/* Of libc the handler calls only memcpy, memset, memcmp and clock_gettime. lg_start() has called each of them before, so a
+ * program that binds lazily has resolved them, and the handler never runs the dynamic linker. The libraries are linked
+ * with -z now anyway. */
+
+/* Raw system call; returns the kernel's value, −errno on failure. Handler. */
+long lg__os_call(long number, long a, long b, long c, long d, long e, long f);
+
+/* Ids by raw system call: never cached, so also right in a forked or vforked child. Handler. */
+pid_t lg__os_pid(void);
+pid_t lg__os_tid(void);
+
+/* Nanoseconds of a CLOCK_*; 0 if the clock does not exist. Handler (vdso). */
+uint64_t lg__os_clock_ns(int clock);
+
+/* Wait while *word == seen, at most `timeout_ns` (UINT64_MAX: for ever). Returns early at any time. Handler. */
+void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
+/* Wake all that wait on word. Handler. */
+void lg__os_futex_wake(const uint32_t *word);
+
+/* Copy from this process's own memory through the kernel; never faults. Returns bytes copied (a prefix), or −errno
+ * when nothing could be: −EFAULT for a bad address, −EPERM or −ENOSYS when the call is refused. Handler. */
+long lg__os_read_self(void *to, uint64_t from, size_t size);
+
+/* Set the default disposition of a signal. Handler. */
+void lg__os_signal_default(int signal);
+/* Block or unblock one signal on the calling thread. Handler. */
+void lg__os_signal_block(int signal, bool block);
+/* The current disposition's handler address (SIG_DFL and SIG_IGN included). Handler. */
+uintptr_t lg__os_signal_handler(int signal);
+/* Queue a signal with its original siginfo to a thread of this process. 0 or −errno. Handler. */
+long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info);
+/* End the process at once, all threads. Handler. */
+_Noreturn void lg__os_exit(int status);
+/* Name of the calling thread, 16 bytes with NUL. Handler. */
+void lg__os_thread_name(char name[16]);
+
+/* Replace one page by a private anonymous zero page. 0 or −errno. Handler. */
+long lg__os_page_replace(void *page);
+
+/* Boot id of the kernel; false if it cannot be read. */
+bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
+/* Start time of a process in clock ticks since boot; false if there is no such process. */
+bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
+/* Random bytes that need not be secret but must not repeat. */
+void lg__os_random(void *bytes, size_t size);
+/* True in a program that runs with more rights than its caller (AT_SECURE): its environment is not to be trusted. */
+bool lg__os_secure(void);
+/* Smallest alternate stack that the kernel's signal frame needs (AT_MINSIGSTKSZ). */
+size_t lg__os_min_altstack(void);
+/* Bounds of the calling thread's stack; false if unknown. */
+bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
+/* Path of the executable, cut to fit; "" if unknown. */
+void lg__os_executable(char *path, size_t size);
+/* Program headers of the executable and its load bias; NULL if unknown. */
+const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias);
+
+/* Protect memory whose content a forked child must not inherit: reads zero there. false if the kernel is too old. */
+bool lg__os_wipe_on_fork(void *pages, size_t size);
+
+/* ---- CPU (arch_*.c) ---- */
+
+#define LG__ARCH_X86_64 1u
+#define LG__ARCH_AARCH64 2u
+#define LG__REGISTERS_MAX 40u
+
+/* Which CPU this is: LG__ARCH_*. */
+extern const uint32_t lg__arch;
+
+/* What the handler needs of the interrupted context. */
+struct lg__arch_fault {
+    uint64_t pc, sp, fp;
+    uint64_t trap;  /* x86-64 trap number, else 0 */
+    uint64_t error; /* x86-64 page fault error code; on AArch64 the syndrome if the kernel gives it; else 0 */
+};
+
+/* Read and write the interrupted context; `ucontext` is the third argument of a signal handler. Handler. */
+void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault);
+/* All integer registers in the order of docs/FORMAT.md; returns how many. Handler. */
+uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX]);
+/* Clear CPU state that would make the handler itself fault (the x86 alignment check flag). Handler. */
+void lg__arch_enter_handler(void);
+/* The signal mask that the return from the handler restores: take one signal out of it. Handler. */
+void lg__arch_unblock_on_return(void *ucontext, int signal);
+
+/* Change a copied context as if the function at pc had just returned: for a pc that cannot be executed, reached by a call.
+ * `word_at_sp` is what the stack holds at sp: the return address, where calls push it. Handler. */
+void lg__arch_return_to_caller(void *ucontext, uint64_t word_at_sp);
+
+/* CRC-32C step by the CPU; NULL if it has none. Handler. */
+typedef uint32_t (*lg__arch_crc32c_function)(uint32_t crc, const void *bytes, size_t size);
+lg__arch_crc32c_function lg__arch_crc32c(void);
+
+#endif

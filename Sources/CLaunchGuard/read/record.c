@@ -1,0 +1,237 @@
+/* The crash record: exactly the stages that were committed and whose checksum is right. */
+#include <stdio.h>
+
+#include "read/internal.h"
+#include "store/crc32c.h"
+
+static lg_status read_record(const lg_reader *reader, struct lg__record *ret_record)
+{
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    return lg__reader_block(reader, LG__SECTION_RECORD, 0, ret_record, sizeof *ret_record) ? LG_OK : LG_ERR_DAMAGED;
+}
+
+lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size)
+{
+    struct lg__record record;
+    lg_status status = read_record(reader, &record);
+    if (status != LG_OK)
+        return status;
+    struct lg__stage *entry = &record.stages[stage];
+    uint64_t commit = atomic_load(&entry->commit);
+    if (commit == 0)
+        return LG_ERR_INCOMPLETE;
+    /* A larger block than this version knows is checked whole and shown as far as it is known. */
+    uint8_t whole[8192];
+    if (commit != LG__COMMIT_STAGE + stage || entry->size > sizeof whole || entry->size > entry->capacity ||
+        !lg__reader_block(reader, LG__SECTION_RECORD, entry->offset, whole, entry->size) ||
+        entry->crc != lg__crc32c(0, whole, entry->size))
+        return LG_ERR_DAMAGED;
+    size_t known = entry->size < size ? entry->size : size;
+    memset(to, 0, size);
+    memcpy(to, whole, known);
+    if (ret_size)
+        *ret_size = known;
+    return LG_OK;
+}
+
+static uint32_t whole_stages(const lg_reader *reader)
+{
+    uint32_t stages = 0;
+    uint8_t block[sizeof(struct lg__crash_frames)];
+    for (unsigned stage = 1; stage < LG__STAGES; stage++)
+        if (lg__reader_stage(reader, stage, block, sizeof block, NULL) == LG_OK)
+            stages |= 1u << stage;
+    return stages;
+}
+
+lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
+{
+    if (!reader || !ret_crash)
+        return LG_ERR_ARGUMENT;
+    struct lg__record record;
+    struct lg__crash_header header;
+    struct lg__crash_context context;
+    lg_status status = read_record(reader, &record);
+    if (status == LG_OK)
+        status = lg__reader_stage(reader, LG_STAGE_HEADER, &header, sizeof header, NULL);
+    if (status != LG_OK)
+        return status == LG_ERR_INCOMPLETE ? LG_ERR_NOT_FOUND : status;
+    lg_crash_info crash;
+    memset(&crash, 0, sizeof crash);
+    crash.signal = header.signal;
+    crash.code = header.code;
+    crash.kind = (lg_crash_kind)header.kind;
+    crash.has_address = (header.flags & LG__CRASH_HAS_ADDRESS) != 0;
+    crash.address = crash.has_address ? header.address : 0;
+    crash.pc = header.pc;
+    crash.sp = header.sp;
+    crash.fp = header.fp;
+    crash.trap = header.trap;
+    crash.error = header.error;
+    crash.tid = header.tid;
+    if (header.flags & LG__CRASH_HAS_SENDER) {
+        crash.sender_pid = header.sender_pid;
+        crash.sender_uid = header.sender_uid;
+    }
+    crash.syscall_number = header.flags & LG__CRASH_HAS_SYSCALL ? header.syscall_number : -1;
+    crash.monotonic_ns = header.monotonic_ns;
+    crash.boottime_ns = header.boottime_ns;
+    crash.wall_ns = header.wall_ns;
+    crash.stack_low = header.stack_low;
+    crash.stack_high = header.stack_high;
+    crash.sequence = header.sequence;
+    crash.stages = whole_stages(reader);
+    /* An earlier handler returned: only a later mark tells whether the program went on from there. */
+    struct lg__state state;
+    uint32_t outcome = atomic_load(&record.outcome);
+    crash.handled = outcome == LG__OUTCOME_HANDLED ||
+                    (outcome == LG__OUTCOME_RETURNED && lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state) &&
+                     atomic_load(&state.ended) != LG__ENDED_NO);
+    if (lg__reader_stage(reader, LG_STAGE_CONTEXT, &context, sizeof context, NULL) == LG_OK)
+        lg__reader_text(crash.thread_name, sizeof crash.thread_name, context.thread_name, sizeof context.thread_name);
+    lg_note note;
+    for (uint32_t i = 0; lg_reader_note(reader, i, &note) == LG_OK; i++) {
+        if (note.kind == LG_NOTE_RECRASH)
+            crash.recrash_count++;
+        else
+            crash.also_crashed_count++;
+    }
+    *ret_crash = crash;
+    return LG_OK;
+}
+
+static const char *register_name(uint32_t arch, uint32_t index, char buffer[8])
+{
+    static const char *const x86_64[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
+                                          "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip", "eflags" };
+    static const char *const aarch64_last[] = { "sp", "pc", "pstate" };
+    if (arch == LG__ARCH_X86_64 && index < sizeof x86_64 / sizeof x86_64[0])
+        return x86_64[index];
+    if (arch == LG__ARCH_AARCH64 && index >= 31 && index < 34)
+        return aarch64_last[index - 31];
+    snprintf(buffer, 8, arch == LG__ARCH_AARCH64 ? "x%u" : "r%u", index & 255);
+    return buffer;
+}
+
+lg_status lg_reader_register(lg_reader *reader, uint32_t index, lg_register *ret_register)
+{
+    struct lg__crash_context context;
+    if (!reader || !ret_register)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__reader_stage(reader, LG_STAGE_CONTEXT, &context, sizeof context, NULL);
+    if (status != LG_OK)
+        return status;
+    if (index >= context.register_count || index >= LG__REGISTERS_MAX)
+        return LG_ERR_NOT_FOUND;
+    char buffer[8];
+    snprintf(ret_register->name, sizeof ret_register->name, "%s", register_name(context.arch, index, buffer));
+    ret_register->value = context.registers[index];
+    return LG_OK;
+}
+
+lg_status lg_reader_bytes(lg_reader *reader, uint32_t which, uint8_t *buffer, uint64_t *ret_start, size_t *ret_size)
+{
+    struct lg__crash_context context;
+    if (!reader || !buffer || !ret_start || !ret_size || which > 1)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__reader_stage(reader, LG_STAGE_CONTEXT, &context, sizeof context, NULL);
+    if (status != LG_OK)
+        return status;
+    uint32_t size = which == 0 ? context.stack_size : context.code_size;
+    size_t most = which == 0 ? sizeof context.stack : sizeof context.code;
+    if (size > most)
+        return LG_ERR_DAMAGED;
+    memcpy(buffer, which == 0 ? context.stack : context.code, size);
+    *ret_start = which == 0 ? context.stack_start : context.code_start;
+    *ret_size = size;
+    return LG_OK;
+}
+
+lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_note)
+{
+    struct lg__record record;
+    if (!reader || !ret_note)
+        return LG_ERR_ARGUMENT;
+    lg_status status = read_record(reader, &record);
+    if (status != LG_OK)
+        return status;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < LG__NOTES_MAX; i++) {
+        struct lg__note *note = &record.notes[i];
+        if (atomic_load(&note->commit) != 1)
+            continue;
+        bool whole = note->crc == lg__crc32c(0, note, offsetof(struct lg__note, crc)) &&
+                     (note->kind == LG_NOTE_RECRASH || note->kind == LG_NOTE_ALSO_CRASHED);
+        if (!whole || found++ != index)
+            continue;
+        *ret_note = (lg_note){ (lg_note_kind)note->kind, note->signal, note->tid, (lg_stage)note->stage, note->pc };
+        return LG_OK;
+    }
+    return LG_ERR_NOT_FOUND;
+}
+
+static lg_status read_frames(const lg_reader *reader, lg_stage stage, struct lg__crash_frames *ret_frames)
+{
+    if (stage != LG_STAGE_FRAMES && stage != LG_STAGE_DWARF)
+        return LG_ERR_ARGUMENT;
+    size_t size = 0;
+    lg_status status = lg__reader_stage(reader, LG_STAGE_HEADER, ret_frames, sizeof *ret_frames, NULL);
+    if (status == LG_ERR_INCOMPLETE)
+        return LG_ERR_NOT_FOUND;
+    status = lg__reader_stage(reader, stage, ret_frames, sizeof *ret_frames, &size);
+    if (status != LG_OK)
+        return status;
+    if (size < offsetof(struct lg__crash_frames, pcs) || ret_frames->stored > LG__FRAMES_MAX || ret_frames->first > ret_frames->stored ||
+        offsetof(struct lg__crash_frames, pcs) + ret_frames->stored * sizeof ret_frames->pcs[0] > size)
+        return LG_ERR_DAMAGED;
+    return LG_OK;
+}
+
+lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_info *ret_info)
+{
+    static const char *const reasons[] = {
+#define REASON(identifier, value, sentence) [value] = sentence,
+        LG__WALK_TABLE(REASON)
+#undef REASON
+    };
+    struct lg__crash_frames frames;
+    if (!reader || !ret_info)
+        return LG_ERR_ARGUMENT;
+    lg_status status = read_frames(reader, stage, &frames);
+    if (status != LG_OK)
+        return status;
+    memset(ret_info, 0, sizeof *ret_info);
+    ret_info->stored = frames.stored;
+    ret_info->first = frames.first;
+    ret_info->total = frames.total;
+    ret_info->truncated = frames.reason != LG__WALK_COMPLETE;
+    const char *reason = frames.reason < sizeof reasons / sizeof reasons[0] ? reasons[frames.reason] : "for a reason this version does not know";
+    lg__reader_text(ret_info->reason, sizeof ret_info->reason, reason, strlen(reason));
+    return LG_OK;
+}
+
+lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uint64_t *ret_pc)
+{
+    struct lg__crash_frames frames;
+    if (!reader || !ret_pc)
+        return LG_ERR_ARGUMENT;
+    lg_status status = read_frames(reader, stage, &frames);
+    if (status != LG_OK)
+        return status;
+    if (index >= frames.stored)
+        return LG_ERR_NOT_FOUND;
+    *ret_pc = frames.pcs[index];
+    return LG_OK;
+}
+
+const char *lg_crash_kind_name(lg_crash_kind kind)
+{
+    switch (kind) {
+#define NAME(identifier, value, name) \
+    case identifier: return name;
+        LG_CRASH_TABLE(NAME)
+#undef NAME
+    }
+    return "invalid";
+}

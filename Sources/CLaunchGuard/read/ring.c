@@ -1,0 +1,167 @@
+/* The ring log: a snapshot, the valid entries of all lanes, merged by time. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "launchguard/log.h"
+#include "read/internal.h"
+#include "store/crc32c.h"
+
+/* A ring section as its header says, checked against the section's size. */
+struct layout {
+    struct lg__ring_header header;
+    uint64_t lane_bytes; /* lane header and cells */
+    uint64_t cell_mask;  /* of bytes within the cells */
+};
+
+static const uint8_t *lane_cells(const lg_reader *reader, const struct layout *layout, uint32_t lane)
+{
+    return reader->log + sizeof(struct lg__ring_header) + lane * layout->lane_bytes + sizeof(struct lg__lane);
+}
+
+static lg_status check_layout(const uint8_t *section, uint64_t size, struct layout *ret_layout)
+{
+    struct layout layout;
+    if (size < sizeof layout.header)
+        return LG_ERR_DAMAGED;
+    memcpy(&layout.header, section, sizeof layout.header);
+    const struct lg__ring_header *header = &layout.header;
+    if (header->crc != lg__crc32c(0, header, offsetof(struct lg__ring_header, crc)) || header->cell_bytes != LG__CELL_BYTES ||
+        header->lane_count == 0 || header->lane_cells == 0 || (header->lane_cells & (header->lane_cells - 1)) != 0)
+        return LG_ERR_DAMAGED;
+    layout.lane_bytes = sizeof(struct lg__lane) + (uint64_t)header->lane_cells * LG__CELL_BYTES;
+    layout.cell_mask = (uint64_t)header->lane_cells * LG__CELL_BYTES - 1;
+    if ((size - sizeof layout.header) / layout.lane_bytes < header->lane_count)
+        return LG_ERR_DAMAGED;
+    *ret_layout = layout;
+    return LG_OK;
+}
+
+/* Copy out of the cells from byte `at` on, around the end of the lane. */
+static void copy_out(const uint8_t *cells, uint64_t mask, uint64_t at, void *to, size_t size)
+{
+    at &= mask;
+    size_t straight = size < mask + 1 - at ? size : (size_t)(mask + 1 - at);
+    memcpy(to, cells + at, straight);
+    memcpy((uint8_t *)to + straight, cells, size - straight);
+}
+
+/* The entry that was reserved as `sequence`; false if there is no whole one. */
+static bool entry_at(const uint8_t *cells, uint64_t mask, uint64_t sequence, struct lg__entry *ret_entry, char text[LG_LOG_TEXT_MAX])
+{
+    copy_out(cells, mask, sequence * LG__CELL_BYTES, ret_entry, sizeof *ret_entry);
+    if (ret_entry->sequence != sequence || (uint32_t)ret_entry->commit != (uint32_t)(sequence + 1) || ret_entry->size > LG_LOG_TEXT_MAX)
+        return false;
+    copy_out(cells, mask, sequence * LG__CELL_BYTES + sizeof *ret_entry, text, ret_entry->size);
+    const size_t commit_bytes = sizeof ret_entry->commit;
+    uint32_t crc = lg__crc32c(0, (const uint8_t *)ret_entry + commit_bytes, sizeof *ret_entry - commit_bytes);
+    return (uint32_t)(ret_entry->commit >> 32) == lg__crc32c(crc, text, ret_entry->size);
+}
+
+static uint64_t to_ns(const struct lg__ring_header *header, uint64_t time)
+{
+    if (header->clock != LG__RING_CLOCK_COUNTER)
+        return time;
+    __extension__ typedef unsigned __int128 wide;
+    return header->base_ns + (uint64_t)(((wide)(time - header->base_count) * header->mult) >> (header->shift & 127));
+}
+
+static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t lane, lg_log_info *info)
+{
+    const uint8_t *cells = lane_cells(reader, layout, lane);
+    uint64_t head, count = layout->header.lane_cells;
+    memcpy(&head, cells - sizeof(struct lg__lane), sizeof head);
+    uint64_t at = head > count ? head - count : 0;
+    if (head > count)
+        info->overwritten_bytes += (head - count) * LG__CELL_BYTES;
+    bool torn = false;
+    /* The first cells may be the rest of an entry whose begin was overwritten: that is no torn entry. */
+    bool first = head > count;
+    while (at < head) {
+        struct lg__entry entry;
+        char text[LG_LOG_TEXT_MAX];
+        if (!entry_at(cells, layout->cell_mask, at, &entry, text)) {
+            torn = !first;
+            at++;
+            continue;
+        }
+        info->torn += torn;
+        torn = first = false;
+        reader->log_index[reader->log_count++] =
+            (struct lg__log_item){ to_ns(&layout->header, entry.time), entry.sequence, lane, at };
+        at += (sizeof entry + entry.size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
+    }
+    info->torn += torn;
+}
+
+static int earlier(const void *left, const void *right)
+{
+    const struct lg__log_item *a = left, *b = right;
+    if (a->lane == b->lane) /* within a lane the sequence is the order */
+        return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return a->lane < b->lane ? -1 : 1;
+}
+
+lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
+{
+    struct lg__section section;
+    struct layout layout;
+    lg_log_info info = { 0, 0, 0 };
+    if (!reader || !ret_info)
+        return LG_ERR_ARGUMENT;
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    free(reader->log);
+    free(reader->log_index);
+    reader->log = NULL;
+    reader->log_index = NULL;
+    reader->log_count = 0;
+    if (!lg__reader_section(reader, LG__SECTION_RING, &section))
+        return LG_ERR_DAMAGED;
+    reader->log = malloc(section.size ? section.size : 1);
+    if (!reader->log)
+        return LG_ERR_SYSTEM;
+    if (!lg__reader_bytes(reader, section.offset, reader->log, section.size) ||
+        check_layout(reader->log, section.size, &layout) != LG_OK) {
+        free(reader->log);
+        reader->log = NULL;
+        return LG_ERR_DAMAGED;
+    }
+    /* At most one entry a cell. */
+    uint64_t most = (uint64_t)layout.header.lane_count * layout.header.lane_cells;
+    reader->log_index = malloc(most * sizeof *reader->log_index);
+    if (!reader->log_index)
+        return LG_ERR_SYSTEM;
+    for (uint32_t lane = 0; lane < layout.header.lane_count; lane++)
+        read_lane(reader, &layout, lane, &info);
+    if (layout.header.lane_count > 1)
+        qsort(reader->log_index, reader->log_count, sizeof *reader->log_index, earlier);
+    info.entries = reader->log_count;
+    *ret_info = info;
+    return LG_OK;
+}
+
+lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry)
+{
+    struct layout layout;
+    struct lg__section section;
+    struct lg__entry entry;
+    if (!reader || !ret_entry)
+        return LG_ERR_ARGUMENT;
+    if (!reader->log || index >= reader->log_count)
+        return LG_ERR_NOT_FOUND;
+    const struct lg__log_item *item = &reader->log_index[index];
+    if (!lg__reader_section(reader, LG__SECTION_RING, &section) || check_layout(reader->log, section.size, &layout) != LG_OK ||
+        !entry_at(lane_cells(reader, &layout, item->lane), layout.cell_mask, item->sequence, &entry, ret_entry->text))
+        return LG_ERR_NOT_FOUND;
+    ret_entry->sequence = entry.sequence;
+    ret_entry->monotonic_ns = item->time_ns;
+    ret_entry->lane = item->lane;
+    ret_entry->tid = entry.tid;
+    ret_entry->level = entry.level;
+    ret_entry->cut = (entry.kind & LG__ENTRY_CUT) != 0;
+    ret_entry->size = entry.size;
+    ret_entry->text[entry.size] = 0;
+    return LG_OK;
+}

@@ -1,0 +1,141 @@
+/* Identity, state and contexts of a run file. */
+#include "read/internal.h"
+#include "store/crc32c.h"
+#include "store/run.h"
+
+lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity)
+{
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    struct lg__identity identity;
+    if (!lg__reader_block(reader, LG__SECTION_IDENTITY, 0, &identity, sizeof identity) ||
+        identity.crc != lg__crc32c(0, &identity, offsetof(struct lg__identity, crc)) ||
+        identity.build_id_size > LG__BUILD_ID_BYTES)
+        return LG_ERR_DAMAGED;
+    *ret_identity = identity;
+    return LG_OK;
+}
+
+static bool process_alive(const struct lg__identity *identity)
+{
+    uint8_t boot_id[LG__UUID_BYTES];
+    uint64_t start_ticks;
+    return lg__os_boot_id(boot_id) && memcmp(boot_id, identity->boot_id, sizeof boot_id) == 0 && identity->pid > 0 &&
+           lg__os_start_ticks(identity->pid, &start_ticks) && start_ticks == identity->start_ticks;
+}
+
+lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
+{
+    if (!reader || !ret_info)
+        return LG_ERR_ARGUMENT;
+    struct lg__identity identity;
+    struct lg__state state;
+    lg_status status = lg__reader_identity(reader, &identity);
+    if (status != LG_OK)
+        return status;
+    if (!lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state))
+        return LG_ERR_DAMAGED;
+    lg_run_info info;
+    memset(&info, 0, sizeof info);
+    lg__run_uuid_text(identity.uuid, info.uuid);
+    lg__run_uuid_text(identity.boot_id, info.boot_id);
+    lg__reader_text(info.app_id, sizeof info.app_id, identity.app_id, sizeof identity.app_id);
+    lg__reader_text(info.app_version, sizeof info.app_version, identity.app_version, sizeof identity.app_version);
+    lg__reader_text(info.executable, sizeof info.executable, identity.executable, sizeof identity.executable);
+    lg__reader_hex(info.build_id, identity.build_id, identity.build_id_size);
+    info.ordinal = identity.ordinal;
+    info.wall_ns = identity.wall_ns;
+    info.monotonic_ns = identity.monotonic_ns;
+    info.start_ticks = identity.start_ticks;
+    info.pid = identity.pid;
+    info.uid = identity.uid;
+    info.secondary = identity.secondary;
+    info.started = atomic_load(&state.started) == 1;
+    info.alive = process_alive(&identity);
+    info.exit_marked = atomic_load(&state.ended) == LG__ENDED_EXIT;
+    info.stop_marked = atomic_load(&state.ended) == LG__ENDED_STOP;
+    info.exit_code = atomic_load(&state.exit_code);
+    info.end_ns = atomic_load(&state.ended_ns);
+    info.term_signal = atomic_load(&state.term_signal);
+    info.term_pid = atomic_load(&state.term_pid);
+    info.term_uid = atomic_load(&state.term_uid);
+    info.term_ns = atomic_load(&state.term_ns);
+    info.healed_pages = atomic_load(&state.healed_pages);
+    uint32_t contexts = atomic_load(&state.context_count);
+    info.context_count = contexts <= LG__CONTEXTS ? contexts : LG__CONTEXTS;
+    *ret_info = info;
+    return LG_OK;
+}
+
+lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_context *ret_context)
+{
+    if (!reader || !ret_context)
+        return LG_ERR_ARGUMENT;
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    struct lg__state state;
+    if (!lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state))
+        return LG_ERR_DAMAGED;
+    if (index >= LG__CONTEXTS || index >= atomic_load(&state.context_count))
+        return LG_ERR_NOT_FOUND;
+    struct lg__state_context *stored = &state.contexts[index];
+    uint32_t phase = atomic_load(&stored->phase), finish = atomic_load(&stored->finish);
+    if (atomic_load(&stored->used) != 1 || phase > LG_PHASE_FINISHED || finish > LG_FINISH_BOTH)
+        return LG_ERR_DAMAGED;
+    lg_run_context context;
+    memset(&context, 0, sizeof context);
+    lg__reader_text(context.name, sizeof context.name, stored->name, sizeof stored->name);
+    context.phase = (lg_phase)phase;
+    context.finish = (lg_finish)finish;
+    context.begun_ns = atomic_load(&stored->begun_ns);
+    context.launching_ns = atomic_load(&stored->launching_ns);
+    context.finished_ns = atomic_load(&stored->finished_ns);
+    context.window_ms = atomic_load(&stored->window_ms);
+    context.rung = atomic_load(&stored->rung);
+    context.attempt = atomic_load(&stored->attempt);
+    context.marked = atomic_load(&stored->marked) == 1;
+    if (atomic_load(&stored->task_set) == 1)
+        lg__reader_text(context.task, sizeof context.task, stored->task, sizeof stored->task);
+    *ret_context = context;
+    return LG_OK;
+}
+
+static bool table_whole(const lg_reader *reader, uint32_t which, struct lg__module_table *table)
+{
+    if (!lg__reader_block(reader, LG__SECTION_MODULES, which * (uint64_t)sizeof *table, table, sizeof *table) ||
+        atomic_load(&table->commit) != LG__COMMIT_MODULES || table->count > LG__MODULES_MAX || table->text_size > sizeof table->text)
+        return false;
+    uint32_t crc = lg__crc32c(0, &table->generation, 3 * sizeof(uint32_t));
+    crc = lg__crc32c(crc, table->entries, table->count * sizeof table->entries[0]);
+    return table->crc == lg__crc32c(crc, table->text, table->text_size);
+}
+
+lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module)
+{
+    if (!reader || !ret_module)
+        return LG_ERR_ARGUMENT;
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    struct lg__module_table tables[2];
+    bool whole[2] = { table_whole(reader, 0, &tables[0]), table_whole(reader, 1, &tables[1]) };
+    if (!whole[0] && !whole[1]) {
+        bool begun = tables[0].generation || tables[1].generation;
+        struct lg__section section;
+        return begun || !lg__reader_section(reader, LG__SECTION_MODULES, &section) ? LG_ERR_DAMAGED : LG_ERR_INCOMPLETE;
+    }
+    const struct lg__module_table *table =
+        &tables[whole[1] && (!whole[0] || tables[1].generation > tables[0].generation) ? 1 : 0];
+    if (index >= table->count)
+        return LG_ERR_NOT_FOUND;
+    const struct lg__module_entry *entry = &table->entries[index];
+    if (entry->path_offset > table->text_size || entry->path_size > table->text_size - entry->path_offset ||
+        entry->build_id_size > LG__BUILD_ID_BYTES || entry->start > entry->end)
+        return LG_ERR_DAMAGED;
+    memset(ret_module, 0, sizeof *ret_module);
+    ret_module->start = entry->start;
+    ret_module->end = entry->end;
+    ret_module->bias = entry->bias;
+    lg__reader_hex(ret_module->build_id, entry->build_id, entry->build_id_size);
+    lg__reader_text(ret_module->path, sizeof ret_module->path, table->text + entry->path_offset, entry->path_size);
+    return LG_OK;
+}

@@ -1,0 +1,96 @@
+/* Checking every block of a file. */
+#include <stdio.h>
+
+#include "read/internal.h"
+
+struct check {
+    lg_verify_callback callback;
+    void *user;
+    bool damaged;
+};
+
+static void say(struct check *check, const char *block, lg_status status, const char *detail)
+{
+    if (status == LG_ERR_DAMAGED)
+        check->damaged = true;
+    if (check->callback)
+        check->callback(block, status, detail, check->user);
+}
+
+static void verify_run(lg_reader *reader, struct check *check)
+{
+    static const struct { unsigned stage; const char *name; } stages[] = {
+        { LG_STAGE_HEADER, "record: crash header" },     { LG_STAGE_CONTEXT, "record: context" },
+        { LG_STAGE_FRAMES, "record: frame-pointer frames" }, { LG_STAGE_DWARF, "record: DWARF frames" },
+        { LG_STAGE_DONE, "record: done" },
+    };
+    char detail[160];
+    struct lg__identity identity;
+    lg_status status = lg__reader_identity(reader, &identity);
+    say(check, "identity", status, status == LG_OK ? "checksum right" : "checksum or bounds wrong");
+
+    lg_run_info info;
+    status = status == LG_OK ? lg_reader_run(reader, &info) : LG_ERR_DAMAGED;
+    say(check, "state", status, status == LG_OK ? "in bounds" : "not readable");
+    for (uint32_t i = 0; status == LG_OK && i < info.context_count; i++) {
+        lg_run_context context;
+        lg_status one = lg_reader_run_context(reader, i, &context);
+        snprintf(detail, sizeof detail, "context %u: %s", i, one == LG_OK ? "in bounds" : "a value is out of bounds");
+        say(check, "state: context", one, detail);
+    }
+
+    uint8_t block[sizeof(struct lg__crash_frames)];
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+        size_t size = 0;
+        lg_status one = lg__reader_stage(reader, stages[i].stage, block, sizeof block, &size);
+        if (one == LG_OK)
+            snprintf(detail, sizeof detail, "committed, %zu bytes, checksum right", size);
+        else
+            snprintf(detail, sizeof detail, "%s", one == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
+        say(check, stages[i].name, one, detail);
+    }
+
+    lg_module module;
+    uint32_t modules = 0;
+    while ((status = lg_reader_module(reader, modules, &module)) == LG_OK)
+        modules++;
+    snprintf(detail, sizeof detail, "%u modules", modules);
+    say(check, "modules", status == LG_ERR_NOT_FOUND ? LG_OK : status,
+        status == LG_ERR_INCOMPLETE ? "not committed" : status == LG_ERR_DAMAGED ? "checksum or bounds wrong" : detail);
+
+    lg_log_info log;
+    status = lg_reader_log(reader, &log);
+    if (status == LG_OK)
+        snprintf(detail, sizeof detail, "%llu entries, %llu torn and skipped, %llu bytes overwritten", (unsigned long long)log.entries,
+                 (unsigned long long)log.torn, (unsigned long long)log.overwritten_bytes);
+    say(check, "ring log", status, status == LG_OK ? detail : "header, bounds or checksum wrong");
+}
+
+static void verify_ledger(lg_reader *reader, struct check *check)
+{
+    struct lg__slot slot;
+    uint32_t valid = 0;
+    lg_status status = lg__reader_book(reader, &slot, &valid);
+    char detail[80] = "both slots have wrong checksums";
+    if (status == LG_OK)
+        snprintf(detail, sizeof detail, "generation %llu", (unsigned long long)slot.generation);
+    say(check, "book", status, detail);
+    /* One slot may be empty or half written: that is what the other is for. */
+    say(check, "slot A", valid & 1 ? LG_OK : LG_ERR_INCOMPLETE, valid & 1 ? "checksum right" : "empty, half written or damaged");
+    say(check, "slot B", valid & 2 ? LG_OK : LG_ERR_INCOMPLETE, valid & 2 ? "checksum right" : "empty, half written or damaged");
+}
+
+lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user)
+{
+    if (!reader)
+        return LG_ERR_ARGUMENT;
+    struct check check = { callback, user, false };
+    say(&check, "header", LG_OK, "checksum right");
+    if (reader->header.total_bytes != reader->file_size)
+        say(&check, "size", LG_ERR_DAMAGED, "the file is not as long as its header says");
+    if (reader->kind == LG_FILE_RUN)
+        verify_run(reader, &check);
+    else
+        verify_ledger(reader, &check);
+    return check.damaged ? LG_ERR_DAMAGED : LG_OK;
+}

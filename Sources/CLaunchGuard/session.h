@@ -1,0 +1,35 @@
+/* The part that ties the layers together: the session. Nothing below includes this header. */
+#ifndef LG_SESSION_H
+#define LG_SESSION_H
+
+#include "launch/launch.h"
+#include "launchguard/session.h"
+
+struct lg_session {
+    struct lg__host host;
+    lg_protection protection;
+    uint32_t deadline_ms, ring_bytes, keep_runs;
+    uint64_t keep_bytes;
+    char app_id[LG__NAME_BYTES], app_version[LG__NAME_BYTES];
+    char run_path[4096 + 96];
+    int runs_directory; /* descriptor; −1: none */
+    uint64_t ordinal;
+    uint32_t wake; /* futex that the watch thread sleeps on */
+    bool begun;    /* lg_start() was called with success or not */
+};
+
+/* options.c: check the options and copy them into the session, with defaults. */
+lg_status lg__session_options(struct lg_session *session, const lg_options *options);
+/* options.c: where the state directory is. */
+lg_status lg__session_directory(struct lg_session *session, const lg_options *options);
+
+/* watch.c: start the thread that prepares the handler and then the one that watches its deadline. */
+bool lg__watch_start(struct lg_session *session);
+
+/* retention.c: delete the oldest ended runs beyond what is to be kept. */
+void lg__retention_apply(struct lg_session *session);
+
+/* Why a call on this session does nothing: LG_OK if it does. Signals: safe. */
+lg_status lg__session_check(const struct lg_session *session);
+
+#endif

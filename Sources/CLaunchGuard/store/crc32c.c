@@ -1,0 +1,33 @@
+#include "store/crc32c.h"
+
+#include "os/os.h"
+
+/* One nibble at a time: 16 entries are enough where the CPU's instruction is missing, and need no initialisation. */
+static uint32_t by_table(uint32_t crc, const void *bytes, size_t size)
+{
+    static const uint32_t table[16] = {
+        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+        0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+    };
+    const uint8_t *byte = bytes;
+    for (; size; size--) {
+        crc ^= *byte++;
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
+    }
+    return crc;
+}
+
+static lg__arch_crc32c_function step = by_table;
+
+void lg__crc32c_init(void)
+{
+    lg__arch_crc32c_function fast = lg__arch_crc32c();
+    if (fast)
+        step = fast;
+}
+
+uint32_t lg__crc32c(uint32_t crc, const void *bytes, size_t size)
+{
+    return ~step(~crc, bytes, size);
+}

@@ -1,0 +1,301 @@
+#include "store/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/os.h"
+#include "store/crc32c.h"
+
+#define NAME "ledger.lg"
+#define HOT_AT 4096u
+#define SLOT_A_AT 8192u
+#define SLOT_B_AT 16384u
+#define SLOT_BYTES 8192u
+#define LEDGER_BYTES 24576u
+
+static_assert(sizeof(struct lg__slot) <= SLOT_BYTES, "the slot fits");
+
+static const struct lg__section sections[] = {
+    { LG__SECTION_HOT, 0, HOT_AT, sizeof(struct lg__hot) },
+    { LG__SECTION_SLOT_A, 0, SLOT_A_AT, SLOT_BYTES },
+    { LG__SECTION_SLOT_B, 0, SLOT_B_AT, SLOT_BYTES },
+};
+
+static uint32_t slot_crc(const struct lg__slot *slot)
+{
+    uint32_t crc = lg__crc32c(0, slot, offsetof(struct lg__slot, crc));
+    return lg__crc32c(crc, &slot->book, sizeof slot->book);
+}
+
+static bool slot_whole(const struct lg__slot *slot)
+{
+    return slot->generation != 0 && slot->size == sizeof(struct lg__book) && slot->crc == slot_crc(slot) &&
+           slot->book.context_count <= LG__CONTEXTS && slot->book.timeline_count <= LG__TIMELINE &&
+           slot->book.build_id_size <= LG__BUILD_ID_BYTES;
+}
+
+static uint32_t header_crc(const struct lg__header *header)
+{
+    return lg__crc32c(0, header, offsetof(struct lg__header, crc));
+}
+
+static void attach(struct lg__ledger *ledger)
+{
+    uint8_t *base = ledger->map.base;
+    ledger->hot = (struct lg__hot *)(void *)(base + HOT_AT);
+    ledger->slots[0] = (struct lg__slot *)(void *)(base + SLOT_A_AT);
+    ledger->slots[1] = (struct lg__slot *)(void *)(base + SLOT_B_AT);
+}
+
+/* Lay out a fresh ledger in zeroed memory; `book` may hold what was saved of an old one. */
+static void lay_out(struct lg__ledger *ledger, uint64_t next_ordinal)
+{
+    struct lg__header *header = ledger->map.base;
+    attach(ledger);
+    atomic_store(&ledger->hot->next_ordinal, next_ordinal);
+    ledger->current = 1;
+    lg__ledger_store(ledger);
+    memcpy(header->magic, LG__MAGIC_LEDGER, sizeof header->magic);
+    header->byte_order = LG__BYTE_ORDER_MARK;
+    header->major = LG__FORMAT_MAJOR;
+    header->minor = LG__FORMAT_MINOR;
+    header->header_bytes = sizeof *header;
+    header->section_count = sizeof sections / sizeof sections[0];
+    header->total_bytes = LEDGER_BYTES;
+    memcpy(header->sections, sections, sizeof sections);
+    header->crc = header_crc(header);
+}
+
+uint64_t lg__ledger_owner(pid_t pid, uint64_t start_ticks, const uint8_t boot_id[16])
+{
+    uint32_t hash = lg__crc32c(lg__crc32c(0, &start_ticks, sizeof start_ticks), boot_id, 16);
+    return (uint64_t)(uint32_t)pid << 32 | hash;
+}
+
+bool lg__ledger_owner_alive(uint64_t owner, const uint8_t boot_id[16])
+{
+    pid_t pid = (pid_t)(owner >> 32);
+    uint64_t start_ticks;
+    return pid > 0 && lg__os_start_ticks(pid, &start_ticks) && lg__ledger_owner(pid, start_ticks, boot_id) == owner;
+}
+
+/* Become the primary unless a living process is. The lock alone does not decide: a child that the dead owner forked may
+ * still hold it. The owner word does, changed by compare-and-swap, so that of two processes only one succeeds. */
+static bool claim(struct lg__hot *hot, uint64_t self, const uint8_t boot_id[16])
+{
+    uint64_t owner = atomic_load(&hot->owner);
+    do {
+        /* The same word is this very process: it executed a new program over itself. */
+        if (owner != self && lg__ledger_owner_alive(owner, boot_id))
+            return false;
+    } while (!atomic_compare_exchange_weak(&hot->owner, &owner, self));
+    return true;
+}
+
+/* What an existing file is good for. */
+static lg_status judge(int file, const struct stat *info, struct lg__header *ret_header)
+{
+    if (!S_ISREG(info->st_mode) || info->st_size < (off_t)sizeof *ret_header)
+        return LG_ERR_DAMAGED;
+    if (pread(file, ret_header, sizeof *ret_header, 0) != (ssize_t)sizeof *ret_header)
+        return LG_ERR_DAMAGED;
+    if (memcmp(ret_header->magic, LG__MAGIC_LEDGER, sizeof ret_header->magic) != 0 || ret_header->byte_order != LG__BYTE_ORDER_MARK)
+        return LG_ERR_DAMAGED;
+    if (ret_header->major > LG__FORMAT_MAJOR || ret_header->incompat_flags)
+        return LG_ERR_NEWER;
+    if (ret_header->crc != header_crc(ret_header) || info->st_size != LEDGER_BYTES || ret_header->total_bytes != LEDGER_BYTES ||
+        memcmp(ret_header->sections, sections, sizeof sections) != 0)
+        return LG_ERR_DAMAGED;
+    return LG_OK;
+}
+
+/* Read the newest whole book of a damaged file. */
+static bool salvage(int file, struct lg__book *ret_book, uint64_t *ret_generation)
+{
+    static const off_t at[2] = { SLOT_A_AT, SLOT_B_AT };
+    struct lg__slot slot;
+    bool found = false;
+    for (int i = 0; i < 2; i++) {
+        if (pread(file, &slot, sizeof slot, at[i]) != (ssize_t)sizeof slot || !slot_whole(&slot))
+            continue;
+        if (found && slot.generation <= *ret_generation)
+            continue;
+        *ret_book = slot.book;
+        *ret_generation = slot.generation;
+        found = true;
+    }
+    return found;
+}
+
+/* Give an unusable file another name. It keeps its lock, which is harmless there. */
+static bool keep_aside(int directory, const char *path, lg_status why, bool kept, struct lg__problem *problem)
+{
+    char name[80];
+    snprintf(name, sizeof name, NAME ".%s-%llu", why == LG_ERR_NEWER ? "newer" : "damaged",
+             (unsigned long long)lg__os_clock_ns(CLOCK_REALTIME));
+    if (renameat(directory, NAME, directory, name) != 0) {
+        lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
+        return false;
+    }
+    lg__problem_say(problem, why, "%s: %s; it is kept as %s, and %s. Nothing needs to be done; send the kept file with a report.", path,
+                    why == LG_ERR_NEWER ? "the ledger was written by a newer, incompatible version of LaunchGuard" : "the ledger was damaged",
+                    name, kept ? "its counters were taken over" : "counting starts anew");
+    return true;
+}
+
+static lg_status create(int directory, const char *path, struct lg__ledger *ledger, uint64_t next_ordinal, uint64_t owner,
+                        struct lg__problem *problem)
+{
+    /* Under another name until it is whole: a death in between leaves no half ledger. */
+    char name[64];
+    snprintf(name, sizeof name, NAME ".new-%d", (int)lg__os_pid());
+    unlinkat(directory, name, 0);
+    lg_status status = lg__map_create(directory, name, path, LEDGER_BYTES, &ledger->map, problem);
+    if (status != LG_OK)
+        return status;
+    ledger->primary = true;
+    lay_out(ledger, next_ordinal);
+    atomic_store(&ledger->hot->owner, owner);
+    /* link() and not rename(): it does not replace a ledger that another process made meanwhile. */
+    int failed = linkat(directory, name, directory, NAME, 0) == 0 ? 0 : errno;
+    unlinkat(directory, name, 0);
+    if (failed) {
+        lg__map_abandon(&ledger->map);
+        *ledger = (struct lg__ledger){ .map.file = -1 };
+        return failed == EEXIST ? LG_ERR_ALREADY : lg__problem_set(problem, lg__problem_from_errno(failed), path, failed);
+    }
+    return LG_OK;
+}
+
+static void load(struct lg__ledger *ledger)
+{
+    bool whole[2] = { slot_whole(ledger->slots[0]), slot_whole(ledger->slots[1]) };
+    ledger->current = whole[1] && (!whole[0] || ledger->slots[1]->generation > ledger->slots[0]->generation);
+    if (!whole[0] && !whole[1])
+        return; /* generation 0: the caller keeps the file aside */
+    ledger->generation = ledger->slots[ledger->current]->generation;
+    ledger->book = ledger->slots[ledger->current]->book;
+}
+
+/* One try; LG_ERR_ALREADY: somebody else changed the directory meanwhile, try again. */
+static lg_status open_once(int directory, const char *path, uint64_t owner, const uint8_t boot_id[16],
+                           struct lg__ledger *ledger, struct lg__problem *problem)
+{
+    *ledger = (struct lg__ledger){ .map.file = -1 };
+    int file = openat(directory, NAME, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0 && errno == ENOENT)
+        return create(directory, path, ledger, 1, owner, problem);
+    if (file < 0 && (errno == EISDIR || errno == ENXIO))
+        return keep_aside(directory, path, LG_ERR_DAMAGED, false, problem) ? LG_ERR_ALREADY : problem->status;
+    if (file < 0)
+        return lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
+
+    struct stat info;
+    struct lg__header header;
+    lg_status status;
+    if (fstat(file, &info) != 0)
+        status = lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
+    else if (info.st_uid != geteuid())
+        status = lg__problem_set(problem, LG_ERR_OWNER, path, 0);
+    else
+        status = judge(file, &info, &header);
+
+    if (status == LG_OK && (status = lg__map_file(file, path, LEDGER_BYTES, &ledger->map, problem)) == LG_OK) {
+        attach(ledger);
+        lg__map_lock(file); /* for tools and people that look; claim() decides */
+        if (!claim(ledger->hot, owner, boot_id))
+            return LG_ERR_SECONDARY;
+        ledger->primary = true;
+        load(ledger);
+        if (ledger->generation)
+            return LG_OK;
+        /* Both slots are damaged. The ordinal in the hot page is worth keeping: names of run files must not repeat. */
+        uint64_t next = atomic_load(&ledger->hot->next_ordinal);
+        lg__map_abandon(&ledger->map);
+        if (!keep_aside(directory, path, LG_ERR_DAMAGED, false, problem))
+            return problem->status;
+        *ledger = (struct lg__ledger){ .map.file = -1 };
+        status = create(directory, path, ledger, next > 0 && next < UINT32_MAX ? next : 1, owner, problem);
+        return status == LG_OK ? LG_ERR_DAMAGED : status;
+    }
+    if (status == LG_ERR_DAMAGED || status == LG_ERR_NEWER) {
+        struct lg__book book;
+        uint64_t generation = 0, next = 1;
+        bool kept = status == LG_ERR_DAMAGED && salvage(file, &book, &generation);
+        close(file);
+        if (!keep_aside(directory, path, status, kept, problem))
+            return problem->status;
+        if (kept) {
+            ledger->book = book;
+            ledger->generation = generation;
+            next = book.last_ordinal + 1;
+        }
+        lg_status made = create(directory, path, ledger, next, owner, problem);
+        return made == LG_OK ? status : made;
+    }
+    close(file);
+    return status;
+}
+
+lg_status lg__ledger_open(int directory, const char *path, uint64_t owner, const uint8_t boot_id[16],
+                          struct lg__ledger *ret_ledger, struct lg__problem *problem)
+{
+    lg_status status = LG_ERR_ALREADY;
+    for (int tries = 0; status == LG_ERR_ALREADY && tries < 8; tries++)
+        status = open_once(directory, path, owner, boot_id, ret_ledger, problem);
+    /* A tool of its own kind put aside is worth the status although the retry succeeded. */
+    return status == LG_OK && problem->status != LG_OK ? problem->status : status;
+}
+
+bool lg__ledger_anonymous(struct lg__ledger *ret_ledger)
+{
+    *ret_ledger = (struct lg__ledger){ .map.file = -1 };
+    if (!lg__map_anonymous(LEDGER_BYTES, &ret_ledger->map))
+        return false;
+    lay_out(ret_ledger, 1);
+    return true;
+}
+
+void lg__ledger_store(struct lg__ledger *ledger)
+{
+    struct lg__slot *slot = ledger->slots[1 - ledger->current];
+    /* Void the slot first: a death in the middle then leaves it invalid beyond its checksum too. */
+    slot->generation = 0;
+    atomic_thread_fence(memory_order_release);
+    slot->size = sizeof slot->book;
+    slot->book = ledger->book;
+    atomic_thread_fence(memory_order_release);
+    struct lg__slot head = { .generation = ledger->generation + 1, .size = sizeof slot->book };
+    uint32_t crc = lg__crc32c(0, &head, offsetof(struct lg__slot, crc));
+    slot->crc = lg__crc32c(crc, &ledger->book, sizeof ledger->book);
+    atomic_thread_fence(memory_order_release);
+    *(volatile uint64_t *)&slot->generation = head.generation;
+    ledger->generation++;
+    ledger->current = 1 - ledger->current;
+}
+
+struct lg__book_context *lg__ledger_context(struct lg__book *book, const char *name)
+{
+    for (uint32_t i = 0; i < book->context_count; i++)
+        if (strncmp(book->contexts[i].name, name, sizeof book->contexts[i].name) == 0)
+            return &book->contexts[i];
+    if (book->context_count == LG__CONTEXTS)
+        return NULL;
+    struct lg__book_context *context = &book->contexts[book->context_count++];
+    memset(context, 0, sizeof *context);
+    snprintf(context->name, sizeof context->name, "%s", name);
+    return context;
+}
+
+void lg__ledger_append(struct lg__book *book, const struct lg__book_run *run)
+{
+    if (book->timeline_count == LG__TIMELINE) {
+        memmove(&book->timeline[0], &book->timeline[1], sizeof book->timeline - sizeof book->timeline[0]);
+        book->timeline_count--;
+    }
+    book->timeline[book->timeline_count++] = *run;
+}

@@ -1,0 +1,52 @@
+/* The ledger: one file an application; counters, ladder state and the timeline of its last runs.
+ *
+ * One process, the primary, writes it. It works on a private copy, the book, and stores the whole book into the older of two
+ * slots: a death at any moment leaves the old or the new book, never a mixture.
+ */
+#ifndef LG_STORE_LEDGER_H
+#define LG_STORE_LEDGER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "store/format.h"
+#include "store/map.h"
+
+struct lg__ledger {
+    struct lg__map map;
+    struct lg__hot *hot; /* shared by all processes of the application; NULL: no ledger could be mapped */
+    struct lg__slot *slots[2];
+    unsigned current;    /* slot of the book */
+    uint64_t generation;
+    bool primary;        /* this process may store */
+    struct lg__book book;
+};
+
+/* Who a process is, as `owner` of the hot page has it. */
+uint64_t lg__ledger_owner(pid_t pid, uint64_t start_ticks, const uint8_t boot_id[16]);
+
+/* True if that owner is a living process of this boot. */
+bool lg__ledger_owner_alive(uint64_t owner, const uint8_t boot_id[16]);
+
+/* Open the ledger of a state directory and become its primary if nobody alive is; create it where there is none. A
+ * damaged or newer one is kept aside under another name, and what is readable of it is taken over.
+ *
+ *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED or LG_ERR_NEWER: usable, a fresh file in place of the
+ *          unusable one (problem says which); any other: no ledger.
+ */
+lg_status lg__ledger_open(int directory, const char *path, uint64_t owner, const uint8_t boot_id[16],
+                          struct lg__ledger *ret_ledger, struct lg__problem *problem);
+
+/* A ledger in memory, for a session without files. */
+bool lg__ledger_anonymous(struct lg__ledger *ret_ledger);
+
+/* Store the book. Not for two threads at once. */
+void lg__ledger_store(struct lg__ledger *ledger);
+
+/* The context of that name; made if it is missing and there is room; NULL if there is not. */
+struct lg__book_context *lg__ledger_context(struct lg__book *book, const char *name);
+
+/* Append a run to the timeline; the oldest gives way. */
+void lg__ledger_append(struct lg__book *book, const struct lg__book_run *run);
+
+#endif

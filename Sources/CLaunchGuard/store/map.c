@@ -1,0 +1,194 @@
+#include "store/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/os.h"
+
+/* Maps that may be healed. Written at start and by tests only, read in the handler. */
+#define HEALABLE_MAX 4
+static struct {
+    _Atomic(uint8_t *) base;
+    _Atomic size_t size;
+} healable[HEALABLE_MAX];
+static _Atomic unsigned healed_pages;
+
+static void heal_register(const struct lg__map *map)
+{
+    for (int i = 0; i < HEALABLE_MAX; i++) {
+        uint8_t *none = NULL;
+        if (atomic_compare_exchange_strong(&healable[i].base, &none, map->base)) {
+            atomic_store(&healable[i].size, map->size);
+            return;
+        }
+    }
+}
+
+bool lg__map_heal(const void *address)
+{
+    for (int i = 0; i < HEALABLE_MAX; i++) {
+        uint8_t *base = atomic_load(&healable[i].base);
+        size_t size = atomic_load(&healable[i].size);
+        if (!base || (const uint8_t *)address < base || (const uint8_t *)address >= base + size)
+            continue;
+        uint8_t *page = base + ((size_t)((const uint8_t *)address - base) & ~(size_t)(LG__PAGE - 1));
+        if (lg__os_page_replace(page) != 0)
+            return false;
+        atomic_fetch_add(&healed_pages, 1);
+        return true;
+    }
+    return false;
+}
+
+unsigned lg__map_healed(void)
+{
+    return atomic_load_explicit(&healed_pages, memory_order_relaxed);
+}
+
+/* A descriptor for a directory of ours or −1. */
+static int check_directory(int file, const char *path, struct lg__problem *problem)
+{
+    struct stat info;
+    if (file < 0) {
+        int error = errno;
+        lg_status status = lg__problem_from_errno(error);
+        /* O_DIRECTORY|O_NOFOLLOW reports a link as ENOTDIR; tell the two apart. */
+        if (error == ENOTDIR && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+            status = LG_ERR_LINK;
+        lg__problem_set(problem, status, path, error);
+        return -1;
+    }
+    if (fstat(file, &info) != 0) {
+        lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
+    } else if (info.st_uid != geteuid()) {
+        lg__problem_set(problem, LG_ERR_OWNER, path, 0);
+    } else {
+        return file;
+    }
+    close(file);
+    return -1;
+}
+
+int lg__map_directory(const char *path, struct lg__problem *problem)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int file = open(path, flags);
+    if (file < 0 && errno == ENOENT) {
+        /* Make the missing parents one after the other; what exists is left as it is. */
+        char part[4096];
+        size_t length = strlen(path);
+        if (length >= sizeof part) {
+            lg__problem_set(problem, LG_ERR_NOT_DIRECTORY, path, ENAMETOOLONG);
+            return -1;
+        }
+        memcpy(part, path, length + 1);
+        for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
+            if (slash)
+                *slash = 0;
+            if (mkdir(part, 0700) != 0 && errno != EEXIST) {
+                lg__problem_set(problem, lg__problem_from_errno(errno), part, errno);
+                return -1;
+            }
+            if (!slash)
+                break;
+            *slash = '/';
+        }
+        file = open(path, flags);
+    }
+    return check_directory(file, path, problem);
+}
+
+int lg__map_subdirectory(int parent, const char *name, const char *path, struct lg__problem *problem)
+{
+    if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST) {
+        lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
+        return -1;
+    }
+    return check_directory(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path, problem);
+}
+
+/* posix_fallocate with SIGXFSZ held back: a file size limit is then an error code, not the end of the program. */
+static int preallocate(int file, size_t size)
+{
+    sigset_t limit, before;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    int error = posix_fallocate(file, 0, (off_t)size);
+    if (error == EFBIG && !sigismember(&before, SIGXFSZ)) {
+        const struct timespec at_once = { 0, 0 };
+        while (sigtimedwait(&limit, NULL, &at_once) == SIGXFSZ) {}
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+lg_status lg__map_create(int directory, const char *name, const char *path, size_t size, struct lg__map *ret_map,
+                         struct lg__problem *problem)
+{
+    int file = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
+    /* Locked before it has a size: nobody takes it for the file of an ended run. */
+    lg__map_lock(file);
+    int error = preallocate(file, size);
+    lg_status status = error ? lg__problem_set(problem, lg__problem_from_errno(error), path, error)
+                             : lg__map_file(file, path, size, ret_map, problem);
+    if (status != LG_OK) {
+        unlinkat(directory, name, 0);
+        close(file);
+    }
+    return status;
+}
+
+lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem)
+{
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (base == MAP_FAILED)
+        return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
+    *ret_map = (struct lg__map){ base, size, file };
+    heal_register(ret_map);
+    return LG_OK;
+}
+
+bool lg__map_anonymous(size_t size, struct lg__map *ret_map)
+{
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return false;
+    *ret_map = (struct lg__map){ base, size, -1 };
+    return true;
+}
+
+static struct flock whole_file(void)
+{
+    return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
+}
+
+bool lg__map_lock(int file)
+{
+    struct flock lock = whole_file();
+    return fcntl(file, F_OFD_SETLK, &lock) == 0;
+}
+
+bool lg__map_locked(int file)
+{
+    struct flock lock = whole_file();
+    return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+void lg__map_abandon(struct lg__map *map)
+{
+    if (!map->base || map->file < 0)
+        return;
+    if (mmap(map->base, map->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+        close(map->file);
+    map->file = -1;
+}

@@ -1,0 +1,52 @@
+#include "store/problem.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+lg_status lg__problem_set(struct lg__problem *problem, lg_status status, const char *path, int error)
+{
+    char reason[128] = "";
+    if (error) {
+        char text[96];
+        snprintf(reason, sizeof reason, " (%s)", strerror_r(error, text, sizeof text));
+    }
+    return lg__problem_say(problem, status, "%s%s%s%s", path ? path : "", path ? ": " : "", lg_status_message(status), reason);
+}
+
+lg_status lg__problem_say(struct lg__problem *problem, lg_status status, const char *format, ...)
+{
+    if (problem->status != LG_OK)
+        return status;
+    problem->status = status;
+    problem->error = errno;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(problem->message, sizeof problem->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+lg_status lg__problem_from_errno(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return LG_ERR_PERMISSION;
+    case EROFS:
+        return LG_ERR_READ_ONLY;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return LG_ERR_NO_SPACE;
+    case ELOOP:
+        return LG_ERR_LINK;
+    case ENOTDIR:
+        return LG_ERR_NOT_DIRECTORY;
+    case ENOENT:
+        return LG_ERR_NOT_FOUND;
+    default:
+        return LG_ERR_SYSTEM;
+    }
+}

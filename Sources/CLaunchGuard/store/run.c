@@ -1,0 +1,162 @@
+#include "store/run.h"
+
+#include <stdio.h>
+
+#include "launchguard/reader.h"
+#include "os/os.h"
+#include "store/crc32c.h"
+
+/* Where the sections are. A reader takes it from the header, the writer from here. */
+#define IDENTITY_AT 512u
+#define STATE_AT 4096u
+#define STATE_BYTES 8192u
+#define RECORD_AT 12288u
+#define RECORD_BYTES 12288u
+#define MODULES_AT 24576u
+#define MODULES_BYTES (2u * (uint32_t)sizeof(struct lg__module_table))
+#define RING_AT (MODULES_AT + MODULES_BYTES)
+
+static_assert(sizeof(struct lg__header) <= IDENTITY_AT, "the header fits");
+static_assert(IDENTITY_AT + sizeof(struct lg__identity) <= STATE_AT, "the identity fits");
+static_assert(sizeof(struct lg__state) <= STATE_BYTES, "the state fits");
+
+/* Blocks of the record, by stage. */
+static const struct block {
+    uint8_t stage;
+    uint16_t offset;
+    uint16_t capacity;
+} blocks[] = {
+    { LG_STAGE_HEADER, 1024, sizeof(struct lg__crash_header) },
+    { LG_STAGE_CONTEXT, 1216, sizeof(struct lg__crash_context) },
+    { LG_STAGE_FRAMES, 2176, sizeof(struct lg__crash_frames) },
+    { LG_STAGE_DWARF, 6336, sizeof(struct lg__crash_frames) },
+    { LG_STAGE_DONE, 10496, sizeof(struct lg__crash_done) },
+};
+#define BLOCK_COUNT (sizeof blocks / sizeof blocks[0])
+static_assert(10496 + sizeof(struct lg__crash_done) <= RECORD_BYTES, "the record fits");
+
+static const struct block *block_of(unsigned stage)
+{
+    for (size_t i = 0; i < BLOCK_COUNT; i++)
+        if (blocks[i].stage == stage)
+            return &blocks[i];
+    return NULL;
+}
+
+void lg__run_uuid_text(const uint8_t uuid[16], char text[37])
+{
+    static const char digits[] = "0123456789abcdef";
+    char *at = text;
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *at++ = '-';
+        *at++ = digits[uuid[i] >> 4];
+        *at++ = digits[uuid[i] & 15];
+    }
+    *at = 0;
+}
+
+void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NAME_BYTES])
+{
+    char text[37];
+    lg__run_uuid_text(uuid, text);
+    snprintf(name, LG__RUN_NAME_BYTES, "%08llu-%s.lgrun", (unsigned long long)ordinal, text);
+}
+
+static void write_header(struct lg__header *header, size_t total, size_t ring_size)
+{
+    const struct lg__section sections[] = {
+        { LG__SECTION_IDENTITY, 0, IDENTITY_AT, sizeof(struct lg__identity) },
+        { LG__SECTION_STATE, 0, STATE_AT, sizeof(struct lg__state) },
+        { LG__SECTION_RECORD, 0, RECORD_AT, RECORD_BYTES },
+        { LG__SECTION_MODULES, 0, MODULES_AT, MODULES_BYTES },
+        { LG__SECTION_RING, 0, RING_AT, ring_size },
+    };
+    memcpy(header->magic, LG__MAGIC_RUN, sizeof header->magic);
+    header->byte_order = LG__BYTE_ORDER_MARK;
+    header->major = LG__FORMAT_MAJOR;
+    header->minor = LG__FORMAT_MINOR;
+    header->header_bytes = sizeof *header;
+    header->section_count = sizeof sections / sizeof sections[0];
+    header->total_bytes = total;
+    memcpy(header->sections, sections, sizeof sections);
+    header->crc = lg__crc32c(0, header, offsetof(struct lg__header, crc));
+}
+
+lg_status lg__run_create(int directory, const char *name, const char *path, uint32_t ring_bytes,
+                         const struct lg__identity *identity, struct lg__run *ret_run, struct lg__problem *problem)
+{
+    struct lg__run run;
+    uint32_t cells = lg__ring_cells(ring_bytes);
+    size_t ring_size = lg__ring_size(cells);
+    size_t total = (RING_AT + ring_size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
+    if (directory >= 0) {
+        lg_status status = lg__map_create(directory, name, path, total, &run.map, problem);
+        if (status != LG_OK)
+            return status;
+    } else if (!lg__map_anonymous(total, &run.map)) {
+        return lg__problem_set(problem, LG_ERR_SYSTEM, NULL, 0);
+    }
+    uint8_t *base = run.map.base;
+    run.identity = (struct lg__identity *)(void *)(base + IDENTITY_AT);
+    run.state = (struct lg__state *)(void *)(base + STATE_AT);
+    run.record = (struct lg__record *)(void *)(base + RECORD_AT);
+    run.modules = (struct lg__module_table *)(void *)(base + MODULES_AT);
+    *run.identity = *identity;
+    run.identity->crc = lg__crc32c(0, run.identity, offsetof(struct lg__identity, crc));
+    for (size_t i = 0; i < BLOCK_COUNT; i++) {
+        run.record->stages[blocks[i].stage].offset = blocks[i].offset;
+        run.record->stages[blocks[i].stage].capacity = blocks[i].capacity;
+    }
+    lg__ring_init(&run.ring, base + RING_AT, cells);
+    /* The header last: with it the file becomes a run file. */
+    atomic_thread_fence(memory_order_release);
+    write_header((struct lg__header *)(void *)base, total, ring_size);
+    *ret_run = run;
+    return LG_OK;
+}
+
+void *lg__run_stage(const struct lg__run *run, unsigned stage)
+{
+    return (uint8_t *)run->record + block_of(stage)->offset;
+}
+
+void lg__run_commit(const struct lg__run *run, unsigned stage, size_t size)
+{
+    struct lg__stage *entry = &run->record->stages[stage];
+    entry->size = (uint32_t)size;
+    entry->crc = lg__crc32c(0, lg__run_stage(run, stage), size);
+    atomic_store_explicit(&entry->commit, LG__COMMIT_STAGE + stage, memory_order_release);
+}
+
+void lg__run_uncommit(const struct lg__run *run)
+{
+    for (unsigned stage = 0; stage < LG__STAGES; stage++)
+        atomic_store_explicit(&run->record->stages[stage].commit, 0, memory_order_relaxed);
+    for (unsigned i = 0; i < LG__NOTES_MAX; i++)
+        atomic_store_explicit(&run->record->notes[i].commit, 0, memory_order_relaxed);
+    atomic_store_explicit(&run->record->note_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&run->record->outcome, LG__OUTCOME_DYING, memory_order_release);
+}
+
+void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc)
+{
+    uint32_t index = atomic_fetch_add_explicit(&run->record->note_count, 1, memory_order_relaxed);
+    if (index >= LG__NOTES_MAX)
+        return;
+    struct lg__note *note = &run->record->notes[index];
+    note->kind = kind;
+    note->signal = signal;
+    note->tid = tid;
+    note->stage = stage;
+    note->pc = pc;
+    note->crc = lg__crc32c(0, note, offsetof(struct lg__note, crc));
+    atomic_store_explicit(&note->commit, 1, memory_order_release);
+}
+
+void lg__run_alive(const struct lg__run *run)
+{
+    uint32_t returned = LG__OUTCOME_RETURNED;
+    if (atomic_load_explicit(&run->record->outcome, memory_order_relaxed) == returned)
+        atomic_compare_exchange_strong(&run->record->outcome, &returned, LG__OUTCOME_HANDLED);
+}

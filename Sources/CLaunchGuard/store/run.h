@@ -1,0 +1,45 @@
+/* The run file: created at start, written by one process until its death. */
+#ifndef LG_STORE_RUN_H
+#define LG_STORE_RUN_H
+
+#include "store/format.h"
+#include "store/map.h"
+#include "store/ring.h"
+
+struct lg__run {
+    struct lg__map map;
+    struct lg__identity *identity;
+    struct lg__state *state;
+    struct lg__module_table *modules; /* two */
+    struct lg__record *record;
+    struct lg__ring ring;
+};
+
+#define LG__RUN_NAME_BYTES 80
+
+/* File name of a run: "<ordinal, 8 digits>-<uuid>.lgrun". */
+void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NAME_BYTES]);
+
+/* UUID in text form, 36 characters. */
+void lg__run_uuid_text(const uint8_t uuid[16], char text[37]);
+
+/* Create a run file in a directory; directory −1: in memory only. `identity` is stored as it is, its CRC computed. */
+lg_status lg__run_create(int directory, const char *name, const char *path, uint32_t ring_bytes,
+                         const struct lg__identity *identity, struct lg__run *ret_run, struct lg__problem *problem);
+
+/* The block of a stage, to be filled in place. Handler. */
+void *lg__run_stage(const struct lg__run *run, unsigned stage);
+
+/* Commit the first `size` bytes of a stage's block. Handler. */
+void lg__run_commit(const struct lg__run *run, unsigned stage, size_t size);
+
+/* Take back all stages and notes: a later crash takes the place of one that the program survived. Handler. */
+void lg__run_uncommit(const struct lg__run *run);
+
+/* Note what happened while the record was written. Handler. */
+void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc);
+
+/* A call of the program shows that it survived the crash of its record. */
+void lg__run_alive(const struct lg__run *run);
+
+#endif

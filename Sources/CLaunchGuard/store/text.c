@@ -1,0 +1,355 @@
+#include "store/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct output {
+    char *to;
+    size_t capacity;
+    size_t size; /* of the whole text */
+};
+
+struct conversion {
+    bool left, zero, plus, space, alternate, has_precision;
+    int width, precision;
+    enum { LENGTH_INT, LENGTH_CHAR, LENGTH_SHORT, LENGTH_LONG, LENGTH_LONG_LONG, LENGTH_SIZE, LENGTH_MAX, LENGTH_POINTER, LENGTH_LONG_DOUBLE } length;
+};
+
+static void put(struct output *out, const char *text, size_t size)
+{
+    if (out->size < out->capacity) {
+        size_t room = out->capacity - out->size;
+        memcpy(out->to + out->size, text, size < room ? size : room);
+    }
+    out->size += size;
+}
+
+static void put_repeated(struct output *out, char c, int count)
+{
+    for (; count > 0; count--)
+        put(out, &c, 1);
+}
+
+/* One field: prefix (sign or 0x), zeros, body, blanks to the left or right. */
+static void put_field(struct output *out, const struct conversion *how, const char *prefix, int zeros, const char *body, size_t size)
+{
+    size_t length = strlen(prefix) + (size_t)zeros + size;
+    int padding = how->width > 0 && (size_t)how->width > length ? how->width - (int)length : 0;
+    if (how->zero && !how->left) {
+        zeros += padding;
+        padding = 0;
+    }
+    if (!how->left)
+        put_repeated(out, ' ', padding);
+    put(out, prefix, strlen(prefix));
+    put_repeated(out, '0', zeros);
+    put(out, body, size);
+    if (how->left)
+        put_repeated(out, ' ', padding);
+}
+
+/* Digits of a number into the end of `buffer`; returns their start. */
+static char *digits_of(uintmax_t value, unsigned base, bool upper, char *buffer_end)
+{
+    const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    char *at = buffer_end;
+    do {
+        *--at = digits[value % base];
+        value /= base;
+    } while (value);
+    return at;
+}
+
+static void put_integer(struct output *out, struct conversion *how, uintmax_t value, unsigned base, bool upper, const char *sign)
+{
+    char buffer[24 * 3];
+    char *end = buffer + sizeof buffer;
+    char *start = digits_of(value, base, upper, end);
+    size_t size = (size_t)(end - start);
+    if (how->has_precision) {
+        how->zero = false;
+        if (how->precision == 0 && value == 0)
+            size = 0;
+    }
+    int zeros = how->has_precision && (size_t)how->precision > size ? how->precision - (int)size : 0;
+    const char *prefix = sign;
+    if (how->alternate && base == 16 && value)
+        prefix = upper ? "0X" : "0x";
+    if (how->alternate && base == 8 && zeros == 0 && (value || !size))
+        zeros = 1;
+    put_field(out, how, prefix, zeros, end - size, size);
+}
+
+static const char *sign_of(const struct conversion *how, bool negative)
+{
+    return negative ? "-" : how->plus ? "+" : how->space ? " " : "";
+}
+
+static double power_of_ten(int exponent)
+{
+    double result = 1, factor = exponent < 0 ? 0.1 : 10;
+    if (exponent < 0) {
+        /* Divide instead of multiplying by 0.1: fewer rounding errors. */
+        factor = 10;
+        for (int n = -exponent; n; n >>= 1, factor *= factor)
+            if (n & 1)
+                result /= factor;
+        return result;
+    }
+    for (int n = exponent; n; n >>= 1, factor *= factor)
+        if (n & 1)
+            result *= factor;
+    return result;
+}
+
+/* Fixed notation of 0 ≤ value < 1e18 with at most 17 decimals; returns the bytes written. */
+static size_t fixed(double value, int decimals, bool point, char *to)
+{
+    uint64_t whole = (uint64_t)value;
+    double scale = power_of_ten(decimals);
+    uint64_t fraction = (uint64_t)((value - (double)whole) * scale + 0.5);
+    if ((double)fraction >= scale) {
+        whole++;
+        fraction = 0;
+    }
+    char buffer[24];
+    char *start = digits_of(whole, 10, false, buffer + sizeof buffer);
+    size_t size = (size_t)(buffer + sizeof buffer - start);
+    memcpy(to, start, size);
+    if (decimals == 0 && !point)
+        return size;
+    to[size++] = '.';
+    for (int i = decimals; i > 0; i--, fraction /= 10)
+        to[size + (size_t)i - 1] = (char)('0' + fraction % 10);
+    return size + (size_t)decimals;
+}
+
+static size_t trim_zeros(const char *text, size_t size)
+{
+    if (!memchr(text, '.', size))
+        return size;
+    while (text[size - 1] == '0')
+        size--;
+    return text[size - 1] == '.' ? size - 1 : size;
+}
+
+/* Right to about 15 digits, which is what a breadcrumb needs. */
+static void put_float(struct output *out, struct conversion *how, double value, char conversion)
+{
+    bool upper = conversion >= 'A' && conversion <= 'Z';
+    char style = (char)(conversion | 0x20);
+    bool negative = value < 0 || (value == 0 && 1 / value < 0);
+    const char *sign = sign_of(how, negative);
+    if (negative)
+        value = -value;
+    if (value != value || value > 1.7976931348623157e308) {
+        const char *name = value != value ? (upper ? "NAN" : "nan") : (upper ? "INF" : "inf");
+        how->zero = false;
+        put_field(out, how, sign, 0, name, 3);
+        return;
+    }
+    int precision = !how->has_precision ? 6 : how->precision > 17 ? 17 : how->precision;
+    int exponent = 0;
+    if (value > 0) {
+        double probe = value;
+        for (; probe >= 1e16; exponent += 16) probe /= 1e16;
+        for (; probe < 1e-15; exponent -= 16) probe *= 1e16;
+        for (; probe >= 10; exponent++) probe /= 10;
+        for (; probe < 1; exponent--) probe *= 10;
+    }
+    if (style == 'g') {
+        if (precision == 0)
+            precision = 1;
+        style = exponent < -4 || exponent >= precision ? 'e' : 'f';
+        precision = style == 'e' ? precision - 1 : precision - 1 - exponent;
+        if (precision > 17)
+            precision = 17;
+        conversion = 'g';
+    }
+    char text[64];
+    size_t size;
+    if (style == 'f' && value < 1e18) {
+        size = fixed(value, precision, how->alternate, text);
+        if (conversion == 'g' && !how->alternate)
+            size = trim_zeros(text, size);
+    } else {
+        double scaled = exponent > 300 || exponent < -300 ? value / power_of_ten(exponent / 2) / power_of_ten(exponent - exponent / 2)
+                                                          : value / power_of_ten(exponent);
+        if (value == 0)
+            scaled = 0;
+        size = fixed(scaled, precision, how->alternate, text);
+        if (size > 1 && text[0] == '1' && text[1] == '0') { /* rounded up to 10 */
+            exponent++;
+            size = fixed(1, precision, how->alternate, text);
+        }
+        if (conversion == 'g' && !how->alternate)
+            size = trim_zeros(text, size);
+        text[size++] = upper ? 'E' : 'e';
+        text[size++] = exponent < 0 ? '-' : '+';
+        unsigned magnitude = (unsigned)(exponent < 0 ? -exponent : exponent);
+        if (magnitude >= 100)
+            text[size++] = (char)('0' + magnitude / 100);
+        text[size++] = (char)('0' + magnitude / 10 % 10);
+        text[size++] = (char)('0' + magnitude % 10);
+    }
+    put_field(out, how, sign, 0, text, size);
+}
+
+static int parse_number(const char **at)
+{
+    int value = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        if (value < 10000)
+            value = value * 10 + (**at - '0');
+    return value;
+}
+
+static uintmax_t next_unsigned(const struct conversion *how, va_list *arguments)
+{
+    switch (how->length) {
+    case LENGTH_CHAR: return (unsigned char)va_arg(*arguments, unsigned);
+    case LENGTH_SHORT: return (unsigned short)va_arg(*arguments, unsigned);
+    case LENGTH_LONG: return va_arg(*arguments, unsigned long);
+    case LENGTH_LONG_LONG: return va_arg(*arguments, unsigned long long);
+    case LENGTH_SIZE: return va_arg(*arguments, size_t);
+    case LENGTH_MAX: return va_arg(*arguments, uintmax_t);
+    case LENGTH_POINTER: return (uintmax_t)va_arg(*arguments, ptrdiff_t);
+    default: return va_arg(*arguments, unsigned);
+    }
+}
+
+static intmax_t next_signed(const struct conversion *how, va_list *arguments)
+{
+    switch (how->length) {
+    case LENGTH_CHAR: return (signed char)va_arg(*arguments, int);
+    case LENGTH_SHORT: return (short)va_arg(*arguments, int);
+    case LENGTH_LONG: return va_arg(*arguments, long);
+    case LENGTH_LONG_LONG: return va_arg(*arguments, long long);
+    case LENGTH_SIZE: return (intmax_t)va_arg(*arguments, ptrdiff_t);
+    case LENGTH_MAX: return va_arg(*arguments, intmax_t);
+    case LENGTH_POINTER: return va_arg(*arguments, ptrdiff_t);
+    default: return va_arg(*arguments, int);
+    }
+}
+
+static void put_string(struct output *out, struct conversion *how, const char *text)
+{
+    if (!text)
+        text = "(null)";
+    size_t size = 0;
+    while ((!how->has_precision || size < (size_t)how->precision) && text[size])
+        size++;
+    how->zero = false;
+    put_field(out, how, "", 0, text, size);
+}
+
+static const char *parse(const char *at, struct conversion *how, va_list *arguments)
+{
+    for (;; at++) {
+        if (*at == '-') how->left = true;
+        else if (*at == '0') how->zero = true;
+        else if (*at == '+') how->plus = true;
+        else if (*at == ' ') how->space = true;
+        else if (*at == '#') how->alternate = true;
+        else break;
+    }
+    if (*at == '*') {
+        at++;
+        how->width = va_arg(*arguments, int);
+        if (how->width < 0) {
+            how->left = true;
+            how->width = how->width < -10000 ? 10000 : -how->width;
+        }
+    } else {
+        how->width = parse_number(&at);
+    }
+    if (how->width > 10000)
+        how->width = 10000;
+    if (*at == '.') {
+        at++;
+        how->has_precision = true;
+        if (*at == '*') {
+            at++;
+            how->precision = va_arg(*arguments, int);
+            if (how->precision < 0)
+                how->has_precision = false;
+            if (how->precision > 10000)
+                how->precision = 10000;
+        } else {
+            how->precision = parse_number(&at);
+        }
+    }
+    switch (*at) {
+    case 'h':
+        at++;
+        how->length = LENGTH_SHORT;
+        if (*at == 'h') { at++; how->length = LENGTH_CHAR; }
+        break;
+    case 'l':
+        at++;
+        how->length = LENGTH_LONG;
+        if (*at == 'l') { at++; how->length = LENGTH_LONG_LONG; }
+        break;
+    case 'z': at++; how->length = LENGTH_SIZE; break;
+    case 'j': at++; how->length = LENGTH_MAX; break;
+    case 't': at++; how->length = LENGTH_POINTER; break;
+    case 'L': at++; how->length = LENGTH_LONG_DOUBLE; break;
+    default: break;
+    }
+    return at;
+}
+
+size_t lg__text_format(char *to, size_t capacity, const char *format, va_list given)
+{
+    struct output out = { to, capacity, 0 };
+    va_list arguments;
+    va_copy(arguments, given);
+    for (const char *at = format; *at;) {
+        const char *start = at;
+        while (*at && *at != '%')
+            at++;
+        put(&out, start, (size_t)(at - start));
+        if (!*at)
+            break;
+        start = at;
+        struct conversion how = { 0 };
+        at = parse(at + 1, &how, &arguments);
+        char conversion = *at;
+        if (conversion)
+            at++;
+        switch (conversion) {
+        case 'd':
+        case 'i': {
+            intmax_t value = next_signed(&how, &arguments);
+            uintmax_t magnitude = value < 0 ? (uintmax_t)0 - (uintmax_t)value : (uintmax_t)value;
+            put_integer(&out, &how, magnitude, 10, false, sign_of(&how, value < 0));
+            break;
+        }
+        case 'u': put_integer(&out, &how, next_unsigned(&how, &arguments), 10, false, ""); break;
+        case 'o': put_integer(&out, &how, next_unsigned(&how, &arguments), 8, false, ""); break;
+        case 'x': put_integer(&out, &how, next_unsigned(&how, &arguments), 16, false, ""); break;
+        case 'X': put_integer(&out, &how, next_unsigned(&how, &arguments), 16, true, ""); break;
+        case 'p':
+            how.alternate = true;
+            put_integer(&out, &how, (uintptr_t)va_arg(arguments, void *), 16, false, "");
+            break;
+        case 'c': {
+            char c = (char)va_arg(arguments, int);
+            how.zero = false;
+            put_field(&out, &how, "", 0, &c, 1);
+            break;
+        }
+        case 's': put_string(&out, &how, va_arg(arguments, const char *)); break;
+        case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': {
+            double value = how.length == LENGTH_LONG_DOUBLE ? (double)va_arg(arguments, long double) : va_arg(arguments, double);
+            put_float(&out, &how, value, conversion);
+            break;
+        }
+        case '%': put(&out, "%", 1); break;
+        default: put(&out, start, (size_t)(at - start)); break;
+        }
+    }
+    va_end(arguments);
+    return out.size;
+}
