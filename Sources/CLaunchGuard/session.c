@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
 
@@ -41,7 +42,8 @@ static void mark_end(enum lg__ended how, int code)
 static void at_exit(int code, void *argument)
 {
     (void)argument;
-    if (lg__session_check(&the_session) == LG_OK)
+    /* An earlier handler that calls exit() does not make a clean end of a crash. */
+    if (lg__session_check(&the_session) == LG_OK && !lg__capture_inside())
         mark_end(LG__ENDED_EXIT, code);
 }
 
@@ -201,6 +203,7 @@ static lg_status start(struct lg_session *session, const lg_options *options)
     lg_status installed = install(session);
     if (installed != LG_OK)
         return installed;
+    LG_FAULT_POINT("start: installed");
     host->owns = lg__capture_owner_flag();
     host->counts = host->ledger.primary;
     if (host->counts) {

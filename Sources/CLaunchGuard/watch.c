@@ -9,7 +9,8 @@
 #define PREPARE_STACK_BYTES (256u << 10)
 #define WATCH_STACK_BYTES (64u << 10)
 
-static bool start_thread(void *(*function)(void *), void *argument, size_t stack_bytes)
+/* The program's signals are not for these threads. Crashes of the preparing one are for the handler all the same. */
+static bool start_thread(void *(*function)(void *), void *argument, size_t stack_bytes, bool crashes)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -18,10 +19,9 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, stack_bytes);
-    /* The program's signals are not for these threads; crashes of theirs are for the handler all the same. */
     sigfillset(&blocked);
     static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
-    for (size_t i = 0; i < sizeof crash_signals / sizeof crash_signals[0]; i++)
+    for (size_t i = 0; crashes && i < sizeof crash_signals / sizeof crash_signals[0]; i++)
         sigdelset(&blocked, crash_signals[i]);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int error = pthread_create(&thread, &attributes, function, argument);
@@ -45,7 +45,7 @@ static void *prepare(void *argument)
 {
     struct lg_session *session = argument;
     /* The watch first, before anything here can wait for a lock that a crash holds. */
-    start_thread(watch, session, WATCH_STACK_BYTES);
+    start_thread(watch, session, WATCH_STACK_BYTES, false);
     lg__capture_prepare();
     lg__retention_apply(session);
     return NULL;
@@ -53,5 +53,5 @@ static void *prepare(void *argument)
 
 bool lg__watch_start(struct lg_session *session)
 {
-    return start_thread(prepare, session, PREPARE_STACK_BYTES);
+    return start_thread(prepare, session, PREPARE_STACK_BYTES, true);
 }

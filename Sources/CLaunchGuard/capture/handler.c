@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "capture/internal.h"
+#include "os/fault_point.h"
 
 struct lg__capture lg__capture;
 
@@ -10,6 +11,9 @@ static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, S
 static const int terminate_signals[] = { SIGTERM, SIGINT, SIGHUP };
 #define CRASH_COUNT (sizeof crash_signals / sizeof crash_signals[0])
 #define TERMINATE_COUNT (sizeof terminate_signals / sizeof terminate_signals[0])
+
+/* More crashes than stages inside one handler: something is wrong beyond leaving a stage out. */
+#define RECRASHES_MAX 8u
 
 #define FIRST_CHANCES 4
 static lg__first_chance first_chances[FIRST_CHANCES];
@@ -36,15 +40,29 @@ static bool is_owner(void)
 static void run_stage(unsigned stage, int signal, const siginfo_t *info, const void *ucontext)
 {
     switch (stage) {
-    case LG_STAGE_HEADER: lg__stage_header(signal, info, ucontext); break;
-    case LG_STAGE_CONTEXT: lg__stage_context(ucontext); break;
-    case LG_STAGE_FRAMES: lg__stage_frames(ucontext); break;
-    case LG_STAGE_DWARF:
+    case LG_STAGE_HEADER:
+        lg__stage_header(signal, info, ucontext);
+        LG_FAULT_POINT("handler: header");
+        break;
+    case LG_STAGE_CONTEXT:
+        lg__stage_context(ucontext);
+        LG_FAULT_POINT("handler: context");
+        break;
+    case LG_STAGE_FRAMES:
+        lg__stage_frames(ucontext);
         /* Nothing before this point can wait for anybody; from here on the watch thread ends what takes too long. */
         lg__deadline_arm();
-        lg__stage_dwarf(ucontext);
+        LG_FAULT_POINT("handler: frames");
         break;
-    default: lg__stage_done(); break;
+    case LG_STAGE_DWARF:
+        LG_FAULT_POINT("handler: before dwarf");
+        lg__stage_dwarf(ucontext);
+        LG_FAULT_POINT("handler: dwarf");
+        break;
+    default:
+        lg__stage_done();
+        LG_FAULT_POINT("handler: done");
+        break;
     }
 }
 
@@ -56,10 +74,12 @@ static __attribute__((noinline)) void capture(int signal, const siginfo_t *info,
     volatile unsigned next = 0;
     lg__capture.sequence++;
     lg__capture.skipped = 0;
+    lg__capture.recrashes = 0;
     lg__capture.info = *info;
-    if (__builtin_setjmp(lg__capture.jump) != 0 && next < sizeof stages) {
+    if (lg__arch_mark(&lg__capture.stage_mark) != 0 && next < sizeof stages) {
         unsigned crashed = stages[next++];
         lg__capture.skipped |= 1u << crashed;
+        lg__deadline_arm(); /* in case the crash came before it was */
         if (crashed == LG_STAGE_FRAMES || crashed == LG_STAGE_DWARF)
             lg__stage_walk_crashed(crashed);
     }
@@ -74,30 +94,33 @@ static __attribute__((noinline)) void capture(int signal, const siginfo_t *info,
 static __attribute__((noinline)) void recrash(int signal, const void *ucontext)
 {
     struct lg__arch_fault fault;
-    if (atomic_load(&lg__capture.guard)) {
-        atomic_store(&lg__capture.guard, false);
-        __builtin_longjmp(lg__capture.guard_jump, 1);
-    }
+    if (atomic_exchange(&lg__capture.reading, false))
+        lg__arch_jump(&lg__capture.read_mark);
     lg__arch_fault(ucontext, &fault);
     lg__run_note(&lg__capture.options.run, LG_NOTE_RECRASH, signal, lg__os_tid(), atomic_load(&lg__capture.stage), fault.pc);
-    if (atomic_load(&lg__capture.phase) == LG__PHASE_CAPTURING)
-        __builtin_longjmp(lg__capture.jump, 1);
+    if (atomic_load(&lg__capture.phase) == LG__PHASE_CAPTURING && lg__capture.recrashes++ < RECRASHES_MAX)
+        lg__arch_jump(&lg__capture.stage_mark);
 }
 
-/* True when the fault happened inside the earlier handler that ours called, and not after that one jumped out. */
-static bool inside_chain(const ucontext_t *context)
+/* True when a stack pointer belongs to the earlier handler that ours called, and not to the program after that one jumped out. */
+static bool inside_chain(uint64_t sp, const stack_t *altstack)
 {
-    struct lg__arch_fault fault;
     uint64_t handler = atomic_load(&lg__capture.chain_sp);
-    uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp, high = low + context->uc_stack.ss_size;
-    lg__arch_fault(context, &fault);
+    uint64_t low = (uint64_t)(uintptr_t)altstack->ss_sp, high = low + altstack->ss_size;
     if (handler >= low && handler < high) /* ours runs on the alternate stack: so does what it called */
-        return fault.sp >= low && fault.sp < handler;
-    return fault.sp < handler;
+        return sp >= low && sp < handler;
+    return sp < handler;
+}
+
+bool lg__capture_inside(void)
+{
+    stack_t altstack;
+    return atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid() &&
+           sigaltstack(NULL, &altstack) == 0 && inside_chain((uint64_t)(uintptr_t)__builtin_frame_address(0), &altstack);
 }
 
 /* Become the one crash that is recorded. false: this is a crash of that crash's own handling, and the rest is done. */
-static bool take_latch(int signal, const void *ucontext)
+static bool take_latch(int signal, const ucontext_t *ucontext)
 {
     uint32_t self = (uint32_t)lg__os_tid();
     bool noted = false;
@@ -108,7 +131,9 @@ static bool take_latch(int signal, const void *ucontext)
         uint32_t sequence = lg__capture.sequence;
         bool chaining = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING;
         if (owner == self) {
-            if (!chaining || inside_chain(ucontext)) {
+            struct lg__arch_fault fault;
+            lg__arch_fault(ucontext, &fault);
+            if (!chaining || inside_chain(fault.sp, &ucontext->uc_stack)) {
                 recrash(signal, ucontext);
                 return false;
             }

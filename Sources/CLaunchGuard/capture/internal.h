@@ -25,9 +25,10 @@ struct lg__capture {
     uint32_t sequence;
     uint32_t skipped; /* stages that crashed */
     siginfo_t info;   /* of the crash under way, for the deadline */
-    void *jump[5];    /* __builtin_setjmp: where a stage that crashes goes on */
-    void *guard_jump[5];
-    _Atomic bool guard; /* guard_jump is armed */
+    uint32_t recrashes;
+    struct lg__arch_mark stage_mark; /* where a stage that crashes goes on */
+    struct lg__arch_mark read_mark;  /* where a guarded read that faults goes on */
+    _Atomic bool reading;            /* read_mark is set */
 
     _Atomic uint32_t prepared; /* futex: 1 when lg__capture_prepare() is done */
 };
@@ -74,8 +75,9 @@ void lg__stage_walk_crashed(unsigned stage);
 
 /* ---- walks: fill `frames` from the interrupted context ---- */
 
-void lg__unwind_fp(const struct lg__arch_fault *fault, struct lg__crash_frames *frames);
-void lg__unwind_dwarf(const void *ucontext, struct lg__crash_frames *frames);
+/* `wild`: pc was reached by a call through a bad pointer, so the caller's address lies where the call put it. */
+void lg__unwind_fp(const struct lg__arch_fault *fault, bool wild, struct lg__crash_frames *frames);
+void lg__unwind_dwarf(const void *ucontext, bool wild, struct lg__crash_frames *frames);
 /* Make the unwinder's tables; on an ordinary thread. */
 void lg__unwind_dwarf_prepare(void);
 

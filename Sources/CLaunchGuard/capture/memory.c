@@ -11,15 +11,15 @@ void lg__memory_forget(void)
 }
 
 /* A plain load where the kernel refuses to do it for us (a sandbox): a fault in it comes back here through the nested handler. */
-static bool read_guarded(void *to, uint64_t from, size_t size)
+static __attribute__((noinline)) bool read_guarded(void *to, uint64_t from, size_t size)
 {
-    if (__builtin_setjmp(lg__capture.guard_jump) != 0)
+    if (lg__arch_mark(&lg__capture.read_mark) != 0)
         return false;
-    atomic_store(&lg__capture.guard, true);
+    atomic_store(&lg__capture.reading, true);
     const volatile uint8_t *byte = (const volatile uint8_t *)(uintptr_t)from;
     for (size_t i = 0; i < size; i++)
         ((uint8_t *)to)[i] = byte[i];
-    atomic_store(&lg__capture.guard, false);
+    atomic_store(&lg__capture.reading, false);
     return true;
 }
 

@@ -111,6 +111,12 @@ static size_t frames_size(const struct lg__crash_frames *frames)
     return offsetof(struct lg__crash_frames, pcs) + (size_t)frames->stored * sizeof frames->pcs[0];
 }
 
+static bool wild_pc(void)
+{
+    const struct lg__crash_header *header = lg__run_stage(run(), LG_STAGE_HEADER);
+    return header->kind == LG_CRASH_JUMP_NULL || header->kind == LG_CRASH_JUMP_BAD || header->kind == LG_CRASH_EXEC_NX;
+}
+
 static struct lg__crash_frames *begin_walk(unsigned stage)
 {
     struct lg__crash_frames *frames = lg__run_stage(run(), stage);
@@ -124,20 +130,22 @@ void lg__stage_frames(const void *ucontext)
     struct lg__crash_frames *frames = begin_walk(LG_STAGE_FRAMES);
     lg__memory_forget();
     lg__arch_fault(ucontext, &fault);
-    lg__unwind_fp(&fault, frames);
+    lg__unwind_fp(&fault, wild_pc(), frames);
     lg__run_commit(run(), LG_STAGE_FRAMES, frames_size(frames));
 }
 
 void lg__stage_dwarf(const void *ucontext)
 {
     struct lg__crash_frames *frames = begin_walk(LG_STAGE_DWARF);
-    lg__unwind_dwarf(ucontext, frames);
+    lg__unwind_dwarf(ucontext, wild_pc(), frames);
     lg__run_commit(run(), LG_STAGE_DWARF, frames_size(frames));
 }
 
 void lg__stage_walk_crashed(unsigned stage)
 {
     struct lg__crash_frames *frames = lg__run_stage(run(), stage);
+    if (atomic_load(&run()->record->stages[stage].commit))
+        return; /* the walk was whole; the crash came after it */
     if (frames->stored > LG__FRAMES_MAX)
         frames->stored = 0;
     lg__frames_finish(frames, LG__WALK_RECRASH);

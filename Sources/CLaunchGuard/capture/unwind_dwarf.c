@@ -112,7 +112,7 @@ static enum lg__walk walk(unw_addr_space_t in, void *ucontext, struct lg__crash_
     return LG__WALK_LIMIT;
 }
 
-void lg__unwind_dwarf(const void *ucontext, struct lg__crash_frames *frames)
+void lg__unwind_dwarf(const void *ucontext, bool wild, struct lg__crash_frames *frames)
 {
     lg__capture_wait_prepared(PREPARE_WAIT_NS);
     unw_addr_space_t ready = atomic_load(&space);
@@ -120,13 +120,13 @@ void lg__unwind_dwarf(const void *ucontext, struct lg__crash_frames *frames)
         lg__frames_finish(frames, LG__WALK_NOT_READY);
         return;
     }
-    /* A call through a bad pointer has no unwind information at pc: go back to the caller first. */
+    /* There is no unwind information at a wild pc: go back to the caller first. */
     static ucontext_t context;
     struct lg__arch_fault fault;
     uint64_t word;
     memcpy(&context, ucontext, sizeof context);
     lg__arch_fault(ucontext, &fault);
-    if (!lg__modules_find(fault.pc) && !lg__memory_word(fault.pc, &word) && lg__memory_word(fault.sp, &word)) {
+    if (wild && lg__memory_word(fault.sp, &word)) {
         lg__frames_add(frames, fault.pc);
         lg__arch_return_to_caller(&context, word - 1); /* within the call: a return address may be past its function's end */
     }

@@ -6,13 +6,12 @@
 /* Farther apart than this, two frames are not of one stack. */
 #define FRAME_BYTES_MAX (UINT64_C(64) << 20)
 
-void lg__unwind_fp(const struct lg__arch_fault *fault, struct lg__crash_frames *frames)
+void lg__unwind_fp(const struct lg__arch_fault *fault, bool wild, struct lg__crash_frames *frames)
 {
     enum lg__walk reason = LG__WALK_LIMIT;
     uint64_t word;
     lg__frames_add(frames, fault->pc);
-    /* A call through a bad pointer: the caller's address lies where the call pushed it. */
-    if (lg__arch == LG__ARCH_X86_64 && !lg__memory_word(fault->pc, &word) && lg__memory_word(fault->sp, &word) && word)
+    if (wild && lg__arch == LG__ARCH_X86_64 && lg__memory_word(fault->sp, &word) && word)
         lg__frames_add(frames, word);
 
     uint64_t frame = fault->fp;

@@ -42,6 +42,21 @@ uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTE
 
 void lg__arch_enter_handler(void) {}
 
+/* The registers that a function preserves (AAPCS64, 6.1): x19…x30, sp, the low halves of v8…v15. */
+__asm__(".text\n"
+        ".globl lg__arch_mark\n.hidden lg__arch_mark\n.type lg__arch_mark, %function\n"
+        "lg__arch_mark:\n"
+        "    stp x19, x20, [x0, 0]\n    stp x21, x22, [x0, 16]\n    stp x23, x24, [x0, 32]\n    stp x25, x26, [x0, 48]\n"
+        "    stp x27, x28, [x0, 64]\n    stp x29, x30, [x0, 80]\n    mov x2, sp\n    str x2, [x0, 96]\n"
+        "    stp d8, d9, [x0, 104]\n    stp d10, d11, [x0, 120]\n    stp d12, d13, [x0, 136]\n    stp d14, d15, [x0, 152]\n"
+        "    mov w0, 0\n    ret\n"
+        ".globl lg__arch_jump\n.hidden lg__arch_jump\n.type lg__arch_jump, %function\n"
+        "lg__arch_jump:\n"
+        "    ldp x19, x20, [x0, 0]\n    ldp x21, x22, [x0, 16]\n    ldp x23, x24, [x0, 32]\n    ldp x25, x26, [x0, 48]\n"
+        "    ldp x27, x28, [x0, 64]\n    ldp x29, x30, [x0, 80]\n    ldr x2, [x0, 96]\n    mov sp, x2\n"
+        "    ldp d8, d9, [x0, 104]\n    ldp d10, d11, [x0, 120]\n    ldp d12, d13, [x0, 136]\n    ldp d14, d15, [x0, 152]\n"
+        "    mov w0, 1\n    ret\n");
+
 void lg__arch_unblock_on_return(void *ucontext, int signal)
 {
     sigdelset(&((ucontext_t *)ucontext)->uc_sigmask, signal);

@@ -59,6 +59,21 @@ void lg__arch_return_to_caller(void *ucontext, uint64_t word_at_sp)
     registers[REG_RSP] += 8;
 }
 
+/* The registers that a function preserves (System V ABI for AMD64, figure 3.4), sp and the return address. */
+__asm__(".text\n"
+        ".globl lg__arch_mark\n.hidden lg__arch_mark\n.type lg__arch_mark, @function\n"
+        "lg__arch_mark:\n"
+        "    movq %rbx, 0(%rdi)\n    movq %rbp, 8(%rdi)\n    movq %r12, 16(%rdi)\n    movq %r13, 24(%rdi)\n"
+        "    movq %r14, 32(%rdi)\n    movq %r15, 40(%rdi)\n    leaq 8(%rsp), %rdx\n    movq %rdx, 48(%rdi)\n"
+        "    movq (%rsp), %rdx\n    movq %rdx, 56(%rdi)\n    xorl %eax, %eax\n    ret\n"
+        ".size lg__arch_mark, . - lg__arch_mark\n"
+        ".globl lg__arch_jump\n.hidden lg__arch_jump\n.type lg__arch_jump, @function\n"
+        "lg__arch_jump:\n"
+        "    movq 0(%rdi), %rbx\n    movq 8(%rdi), %rbp\n    movq 16(%rdi), %r12\n    movq 24(%rdi), %r13\n"
+        "    movq 32(%rdi), %r14\n    movq 40(%rdi), %r15\n    movq 48(%rdi), %rsp\n    movl $1, %eax\n"
+        "    jmpq *56(%rdi)\n"
+        ".size lg__arch_jump, . - lg__arch_jump\n");
+
 __attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const void *bytes, size_t size)
 {
     const uint8_t *byte = bytes;

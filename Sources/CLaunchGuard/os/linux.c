@@ -1,4 +1,5 @@
 /* The operating system: Linux. */
+#include "os/fault_point.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -15,6 +16,10 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#ifdef LG_FAULT_POINTS
+void (*lg__fault_hook)(const char *point);
+#endif
 
 /* Size of the kernel's signal set, which is not that of sigset_t. */
 #define KERNEL_SIGSET_BYTES 8
@@ -198,15 +203,16 @@ size_t lg__os_min_altstack(void)
     return size ? size : 8192;
 }
 
-/* The dynamic linker's note of where the first thread's stack began; in no header. */
-extern void *__libc_stack_end;
-
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high)
 {
     if (lg__os_tid() == lg__os_pid()) {
-        /* For the first thread pthread_getattr_np() would read /proc/self/maps; its stack grows to the limit. */
+        /* For the first thread pthread_getattr_np() would read /proc/self/maps. The kernel puts the program's file name last on
+         * its stack, and lets the stack grow down from there to the limit. */
         struct rlimit limit;
-        uint64_t end = ((uint64_t)(uintptr_t)__libc_stack_end + LG__PAGE) & ~(uint64_t)(LG__PAGE - 1);
+        const char *last = (const char *)getauxval(AT_EXECFN);
+        if (!last)
+            return false;
+        uint64_t end = ((uint64_t)(uintptr_t)last + strlen(last) + LG__PAGE) & ~(uint64_t)(LG__PAGE - 1);
         if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= end)
             return false;
         *ret_low = end - limit.rlim_cur;

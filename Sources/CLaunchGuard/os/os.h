@@ -106,6 +106,14 @@ void lg__arch_unblock_on_return(void *ucontext, int signal);
  * `word_at_sp` is what the stack holds at sp: the return address, where calls push it. Handler. */
 void lg__arch_return_to_caller(void *ucontext, uint64_t word_at_sp);
 
+/* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc. lg__arch_mark() returns 0, and
+ * once more 1 when lg__arch_jump() is called while its caller has not returned. Handler. */
+struct lg__arch_mark {
+    uint64_t words[22];
+};
+int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
+_Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
+
 /* CRC-32C step by the CPU; NULL if it has none. Handler. */
 typedef uint32_t (*lg__arch_crc32c_function)(uint32_t crc, const void *bytes, size_t size);
 lg__arch_crc32c_function lg__arch_crc32c(void);

@@ -82,11 +82,11 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
     crash.stack_high = header.stack_high;
     crash.sequence = header.sequence;
     crash.stages = whole_stages(reader);
-    /* An earlier handler returned: only a later mark tells whether the program went on from there. */
+    /* An earlier handler was called: only a later mark tells whether the program went on from there. */
     struct lg__state state;
     uint32_t outcome = atomic_load(&record.outcome);
     crash.handled = outcome == LG__OUTCOME_HANDLED ||
-                    (outcome == LG__OUTCOME_RETURNED && lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state) &&
+                    (outcome == LG__OUTCOME_CHAINED && lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state) &&
                      atomic_load(&state.ended) != LG__ENDED_NO);
     if (lg__reader_stage(reader, LG_STAGE_CONTEXT, &context, sizeof context, NULL) == LG_OK)
         lg__reader_text(crash.thread_name, sizeof crash.thread_name, context.thread_name, sizeof context.thread_name);

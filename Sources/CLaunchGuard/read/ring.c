@@ -57,6 +57,11 @@ static bool entry_at(const uint8_t *cells, uint64_t mask, uint64_t sequence, str
     return (uint32_t)(ret_entry->commit >> 32) == lg__crc32c(crc, text, ret_entry->size);
 }
 
+static uint64_t entry_cells(const struct lg__entry *entry)
+{
+    return (sizeof *entry + entry->size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
+}
+
 static uint64_t to_ns(const struct lg__ring_header *header, uint64_t time)
 {
     if (header->clock != LG__RING_CLOCK_COUNTER)
@@ -79,7 +84,8 @@ static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t l
     while (at < head) {
         struct lg__entry entry;
         char text[LG_LOG_TEXT_MAX];
-        if (!entry_at(cells, layout->cell_mask, at, &entry, text)) {
+        /* No entry ends beyond head: one that claims to would carry the walk past the largest number. */
+        if (!entry_at(cells, layout->cell_mask, at, &entry, text) || entry_cells(&entry) > head - at) {
             torn = !first;
             at++;
             continue;
@@ -88,7 +94,7 @@ static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t l
         torn = first = false;
         reader->log_index[reader->log_count++] =
             (struct lg__log_item){ to_ns(&layout->header, entry.time), entry.sequence, lane, at };
-        at += (sizeof entry + entry.size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
+        at += entry_cells(&entry);
     }
     info->torn += torn;
 }
@@ -96,11 +102,12 @@ static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t l
 static int earlier(const void *left, const void *right)
 {
     const struct lg__log_item *a = left, *b = right;
-    if (a->lane == b->lane) /* within a lane the sequence is the order */
-        return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+    /* One order for any content: qsort() goes wrong with a comparison that contradicts itself. */
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns ? -1 : 1;
-    return a->lane < b->lane ? -1 : 1;
+    if (a->lane != b->lane)
+        return a->lane < b->lane ? -1 : 1;
+    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
 lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
 
@@ -263,17 +264,21 @@ bool lg__ledger_anonymous(struct lg__ledger *ret_ledger)
 void lg__ledger_store(struct lg__ledger *ledger)
 {
     struct lg__slot *slot = ledger->slots[1 - ledger->current];
+    LG_FAULT_POINT("ledger: before store");
     /* Void the slot first: a death in the middle then leaves it invalid beyond its checksum too. */
     slot->generation = 0;
     atomic_thread_fence(memory_order_release);
     slot->size = sizeof slot->book;
+    LG_FAULT_POINT("ledger: void");
     slot->book = ledger->book;
+    LG_FAULT_POINT("ledger: book");
     atomic_thread_fence(memory_order_release);
     struct lg__slot head = { .generation = ledger->generation + 1, .size = sizeof slot->book };
     uint32_t crc = lg__crc32c(0, &head, offsetof(struct lg__slot, crc));
     slot->crc = lg__crc32c(crc, &ledger->book, sizeof ledger->book);
     atomic_thread_fence(memory_order_release);
     *(volatile uint64_t *)&slot->generation = head.generation;
+    LG_FAULT_POINT("ledger: stored");
     ledger->generation++;
     ledger->current = 1 - ledger->current;
 }

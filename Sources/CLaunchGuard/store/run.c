@@ -156,7 +156,7 @@ void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid,
 
 void lg__run_alive(const struct lg__run *run)
 {
-    uint32_t returned = LG__OUTCOME_RETURNED;
-    if (atomic_load_explicit(&run->record->outcome, memory_order_relaxed) == returned)
-        atomic_compare_exchange_strong(&run->record->outcome, &returned, LG__OUTCOME_HANDLED);
+    uint32_t chained = LG__OUTCOME_CHAINED;
+    if (atomic_load_explicit(&run->record->outcome, memory_order_relaxed) == chained)
+        atomic_compare_exchange_strong(&run->record->outcome, &chained, LG__OUTCOME_HANDLED);
 }

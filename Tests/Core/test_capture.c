@@ -1,0 +1,687 @@
+/* Every kind of crash, on the first thread and on others: wait status, record, time, neighbours. */
+#include "harness.h"
+
+#include <errno.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- ways to die ---- */
+
+static volatile int zero;
+
+static void die_null_read(void) { zero = *(volatile int *)(uintptr_t)zero; }
+static void die_null_write(void) { *(volatile int *)(uintptr_t)zero = 1; }
+static void die_null_offset(void) { *(volatile int *)(uintptr_t)(zero + 0x18) = 1; }
+static void die_readonly(void) { *(volatile char *)(uintptr_t)"text" = 'T'; }
+static void die_protected(void)
+{
+    *(volatile char *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+}
+static void die_jump_null(void) { ((void (*)(void))(uintptr_t)zero)(); }
+static void die_jump_bad(void) { ((void (*)(void))(uintptr_t)(zero + 0x41414141))(); }
+static void die_exec_nx(void)
+{
+    static uint8_t code[64] = { 0xc3 };
+    void (*call)(void);
+    void *at = code;
+    memcpy(&call, &at, sizeof call);
+    call();
+}
+static void die_non_canonical(void) { *(volatile int *)(uintptr_t)(UINT64_C(0x8000000000000000) + (uint64_t)zero) = 1; }
+static void die_unmapped(void)
+{
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(page, 4096);
+    *(volatile char *)page = 1;
+}
+static void die_divide(void) { zero = 7 / zero; }
+static void die_illegal(void) { __builtin_trap(); }
+static void die_breakpoint(void) { __asm__ volatile("int3"); }
+static void die_bus(void)
+{
+    int file = open(state_path("empty"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    *(volatile char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) = 1;
+}
+static void die_abort(void) { abort(); }
+static void die_raise(void) { raise(SIGSEGV); }
+static void die_kill(void) { kill(getpid(), SIGSEGV); pause(); }
+static void die_queue(void) { sigqueue(getpid(), SIGSEGV, (union sigval){ .sival_int = 7 }); pause(); }
+static void die_sandbox(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof code / sizeof code[0], code };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(98);
+    syscall(SYS_getppid);
+}
+static int overflow(int depth)
+{
+    volatile char space[256];
+    space[0] = (char)depth;
+    return zero ? 0 : overflow(depth + 1) + space[0];
+}
+static void die_overflow(void) { zero = overflow(0); }
+
+static const struct way {
+    const char *name;
+    void (*die)(void);
+    int signal;
+    lg_crash_kind kind;
+    int code;
+    bool has_address;
+    uint64_t address; /* checked if below 64 KiB or known */
+} ways[] = {
+    { "null-read", die_null_read, SIGSEGV, LG_CRASH_NULL_READ, SEGV_MAPERR, true, 0 },
+    { "null-write", die_null_write, SIGSEGV, LG_CRASH_NULL_WRITE, SEGV_MAPERR, true, 0 },
+    { "null-offset", die_null_offset, SIGSEGV, LG_CRASH_NULL_OFFSET, SEGV_MAPERR, true, 0x18 },
+    { "readonly-write", die_readonly, SIGSEGV, LG_CRASH_READONLY_WRITE, SEGV_ACCERR, true, UINT64_MAX },
+    { "protected", die_protected, SIGSEGV, LG_CRASH_PROTECTED, SEGV_ACCERR, true, UINT64_MAX },
+    { "jump-null", die_jump_null, SIGSEGV, LG_CRASH_JUMP_NULL, SEGV_MAPERR, true, 0 },
+    { "jump-bad", die_jump_bad, SIGSEGV, LG_CRASH_JUMP_BAD, SEGV_MAPERR, true, 0x41414141 },
+    { "exec-nx", die_exec_nx, SIGSEGV, LG_CRASH_EXEC_NX, SEGV_ACCERR, true, UINT64_MAX },
+    { "non-canonical", die_non_canonical, SIGSEGV, LG_CRASH_NON_CANONICAL, SI_KERNEL, false, 0 },
+    { "unmapped", die_unmapped, SIGSEGV, LG_CRASH_UNMAPPED, SEGV_MAPERR, true, UINT64_MAX },
+    { "divide", die_divide, SIGFPE, LG_CRASH_INT_DIVIDE, FPE_INTDIV, true, UINT64_MAX },
+    { "illegal", die_illegal, SIGILL, LG_CRASH_ILLEGAL, ILL_ILLOPN, true, UINT64_MAX },
+    { "breakpoint", die_breakpoint, SIGTRAP, LG_CRASH_BREAKPOINT, SI_KERNEL, false, 0 },
+    { "bus", die_bus, SIGBUS, LG_CRASH_BUS_FILE, BUS_ADRERR, true, UINT64_MAX },
+    { "abort", die_abort, SIGABRT, LG_CRASH_ABORT, SI_TKILL, false, 0 },
+    { "raise", die_raise, SIGSEGV, LG_CRASH_SIGNAL_SELF, SI_TKILL, false, 0 },
+    { "kill", die_kill, SIGSEGV, LG_CRASH_SIGNAL_SELF, SI_USER, false, 0 },
+    { "queue", die_queue, SIGSEGV, LG_CRASH_SIGNAL_QUEUED, SI_QUEUE, false, 0 },
+    { "sandbox", die_sandbox, SIGSYS, LG_CRASH_SYSCALL, 1, false, 0 },
+    { "overflow", die_overflow, SIGSEGV, LG_CRASH_STACK_OVERFLOW, -1000, true, UINT64_MAX },
+};
+#define WAY_COUNT (sizeof ways / sizeof ways[0])
+
+static void *die_on_thread(void *argument)
+{
+    prctl(PR_SET_NAME, "worker");
+    ((const struct way *)argument)->die();
+    return NULL;
+}
+
+static void body_main(void *argument)
+{
+    start_session();
+    ((const struct way *)argument)->die();
+}
+
+static void body_thread(void *argument)
+{
+    pthread_t thread;
+    start_session();
+    if (pthread_create(&thread, NULL, die_on_thread, argument) != 0)
+        _exit(98);
+    pthread_join(thread, NULL);
+}
+
+static void check_record(const struct way *way, bool on_thread)
+{
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.signal, way->signal);
+    if (crash.kind != way->kind)
+        fail_msg("%s: recorded as %s instead of %s (code %d, address %llx, error %llx)", way->name, lg_crash_kind_name(crash.kind),
+                 lg_crash_kind_name(way->kind), crash.code, (unsigned long long)crash.address, (unsigned long long)crash.error);
+    if (way->code != -1000)
+        assert_int_equal(crash.code, way->code);
+    assert_int_equal(crash.has_address, way->has_address);
+    if (way->has_address && way->address != UINT64_MAX)
+        assert_int_equal(crash.address, way->address);
+    assert_int_equal(crash.handled, 0);
+    assert_int_equal(crash.recrash_count, 0);
+    assert_int_equal(crash.sequence, 1);
+    /* A signal to the process is taken by whichever thread; the others are the thread's own. */
+    bool to_process = way->die == die_kill || way->die == die_queue;
+    if (on_thread && !to_process)
+        assert_string_equal(crash.thread_name, "worker");
+    if (way->kind == LG_CRASH_SYSCALL)
+        assert_int_equal(crash.syscall_number, SYS_getppid);
+
+    lg_run_info run;
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    assert_int_equal(run.exit_marked, 0);
+    if (!to_process)
+        assert_int_equal(crash.tid != run.pid, on_thread);
+
+    lg_verdict verdict;
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_CRASH);
+    assert_int_equal(verdict.evidence, LG_EVIDENCE_CRASH_RECORD);
+
+    /* The function that crashed is among the innermost frames of the DWARF walk (below abort(), raise() and the like). */
+    lg_stack_info stack;
+    bool found = false;
+    assert_int_equal(lg_reader_stack(reader, LG_STAGE_DWARF, &stack), LG_OK);
+    assert_true(stack.stored >= 3);
+    uint64_t function = (uint64_t)(uintptr_t)(way->die == die_overflow ? (void *)(uintptr_t)overflow : (void *)(uintptr_t)way->die);
+    for (uint32_t i = 0; i < stack.stored && i < 8; i++) {
+        uint64_t pc;
+        assert_int_equal(lg_reader_frame(reader, LG_STAGE_DWARF, i, &pc), LG_OK);
+        found |= pc >= function && pc < function + 256;
+    }
+    if (!found && !to_process)
+        fail_msg("%s: the function that crashed is not among the frames", way->name);
+    lg_reader_close(reader);
+}
+
+static void test_way(void **state)
+{
+    const struct way *way = *state;
+    state_make();
+    expect_signal(body_main, (void *)(uintptr_t)way, way->signal);
+    check_record(way, false);
+    expect_signal(body_thread, (void *)(uintptr_t)way, way->signal);
+    check_record(way, true);
+    /* The record of the first run is untouched by the second. */
+    lg_reader *first = run_numbered(1);
+    crash_of(first, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_verify(first, NULL, NULL), LG_OK);
+    lg_reader_close(first);
+    state_remove();
+}
+
+/* ---- deep stacks ---- */
+
+static void test_overflow_frames(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_main, (void *)(uintptr_t)&ways[WAY_COUNT - 1], SIGSEGV);
+    lg_reader *reader = newest_run();
+    lg_stack_info stack;
+    assert_int_equal(lg_reader_stack(reader, LG_STAGE_FRAMES, &stack), LG_OK);
+    assert_true(stack.total > 10000);
+    assert_int_equal(stack.stored, 512);
+    assert_int_equal(stack.first, 448);
+    /* The outermost frames lead out of the recursion, to the child's body and the harness. */
+    uint64_t pc, body = (uint64_t)(uintptr_t)body_main;
+    bool found = false;
+    for (uint32_t i = stack.first; i < stack.stored; i++) {
+        assert_int_equal(lg_reader_frame(reader, LG_STAGE_FRAMES, i, &pc), LG_OK);
+        found |= pc > body && pc < body + 128;
+    }
+    assert_true(found);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- the end: death is unchanged ---- */
+
+static volatile sig_atomic_t earlier_called;
+
+static void earlier(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    static const char text[] = "earlier";
+    int file = open(state_path("earlier"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (signal == SIGSEGV && info->si_code == SEGV_MAPERR && info->si_addr == (void *)0x18)
+        (void)!write(file, text, sizeof text - 1);
+    close(file);
+    earlier_called = 1;
+    struct sigaction none = { .sa_handler = SIG_DFL };
+    sigaction(signal, &none, NULL);
+}
+
+static void body_earlier(void *argument)
+{
+    (void)argument;
+    struct sigaction action = { .sa_sigaction = earlier, .sa_flags = SA_SIGINFO };
+    sigaction(SIGSEGV, &action, NULL);
+    start_session();
+    die_null_offset();
+}
+
+static void test_earlier_handler(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_earlier, NULL, SIGSEGV);
+    assert_int_equal(access(state_path("earlier"), F_OK), 0);
+    char text[16] = "";
+    FILE *file = fopen(state_path("earlier"), "r");
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "earlier");
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 0);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+static sigjmp_buf escape;
+
+static void jump_out(int signal)
+{
+    (void)signal;
+    siglongjmp(escape, 1);
+}
+
+static void body_recovers(void *argument)
+{
+    lg_session *session;
+    lg_launch *launch;
+    signal(SIGSEGV, jump_out);
+    session = start_session();
+    if (sigsetjmp(escape, 1) == 0)
+        die_null_read();
+    if (sigsetjmp(escape, 1) == 0)
+        die_null_offset();
+    lg_launch_prepare(session, "main", NULL, &launch);
+    lg_launch_begin(launch);
+    if (argument) {
+        signal(SIGSEGV, SIG_DFL);
+        abort();
+    }
+}
+
+static void test_recovering_handler(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_recovers, NULL, 0);
+    lg_reader *reader = newest_run();
+    lg_verdict verdict;
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_CLEAN);
+    lg_reader_close(reader);
+    /* The crash that it does not survive takes the record. */
+    expect_signal(body_recovers, (void *)1, SIGABRT);
+    reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.signal, SIGABRT);
+    assert_int_equal(crash.sequence, 3);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* The siginfo with which the process really dies, seen by a tracer: the one a core file shows. */
+static void test_true_siginfo(void **state)
+{
+    (void)state;
+    state_make();
+    pid_t child = fork();
+    if (child == 0) {
+        plain_signals();
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        start_session();
+        die_null_offset();
+        _exit(97);
+    }
+    siginfo_t seen[4];
+    int status, count = 0;
+    while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+        if (WSTOPSIG(status) == SIGSEGV && count < 4)
+            assert_int_equal(ptrace(PTRACE_GETSIGINFO, child, NULL, &seen[count++]), 0);
+        ptrace(PTRACE_CONT, child, NULL, (void *)(uintptr_t)WSTOPSIG(status));
+    }
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+    assert_int_equal(count, 2); /* the fault, and the end */
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(seen[i].si_code, SEGV_MAPERR);
+        assert_ptr_equal(seen[i].si_addr, (void *)0x18);
+    }
+    state_remove();
+}
+
+static void body_ignored_abort(void *argument)
+{
+    (void)argument;
+    signal(SIGABRT, SIG_IGN);
+    start_session();
+    raise(SIGABRT); /* ignored: as if LaunchGuard were not there */
+    abort();
+}
+
+static void test_ignored_abort(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_ignored_abort, NULL, SIGABRT);
+    lg_reader *reader = newest_run();
+    lg_verdict verdict;
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_CRASH);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- children of the process ---- */
+
+static void body_forked(void *argument)
+{
+    int status;
+    lg_session *session = start_session();
+    pid_t child = argument ? vfork() : fork();
+    if (child == 0) {
+        *(volatile int *)(uintptr_t)zero = 1;
+        _exit(96);
+    }
+    if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
+        _exit(95);
+    if (lg_log_write(session, LG_LEVEL_INFO, "parent goes on", 14) != LG_OK)
+        _exit(94);
+}
+
+static void test_forked_child(void **state)
+{
+    (void)state;
+    for (uintptr_t vforked = 0; vforked < 2; vforked++) {
+        state_make();
+        expect_exit(body_forked, (void *)vforked, 0);
+        lg_reader *reader = newest_run();
+        lg_crash_info crash;
+        assert_int_equal(lg_reader_crash(reader, &crash), LG_ERR_NOT_FOUND);
+        assert_true(log_has(reader, "parent goes on"));
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+static void body_child_writes_nothing(void *argument)
+{
+    (void)argument;
+    int status;
+    lg_session *session = start_session(), *again;
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_id = "org.example.test";
+    pid_t child = fork();
+    if (child == 0) {
+        bool right = lg_log_write(session, LG_LEVEL_INFO, "child", 5) == LG_ERR_FORKED && lg_stop(session) == LG_ERR_FORKED &&
+                     lg_start(&options, &again) == LG_ERR_FORKED;
+        exit(right ? 0 : 93);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0)
+        _exit(95);
+    raise(SIGKILL);
+}
+
+static void test_child_writes_nothing(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_child_writes_nothing, NULL, SIGKILL);
+    lg_reader *reader = newest_run();
+    lg_run_info run;
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    assert_int_equal(run.exit_marked, 0); /* the child's exit() left no mark */
+    assert_false(log_has(reader, "child"));
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- the first process of a pid namespace ---- */
+
+static void body_pid_one(void *argument)
+{
+    int status;
+    if (unshare(CLONE_NEWPID) != 0)
+        _exit(90);
+    pid_t child = fork();
+    if (child == 0) {
+        start_session();
+        ((const struct way *)argument)->die();
+        _exit(96);
+    }
+    if (waitpid(child, &status, 0) != child)
+        _exit(91);
+    if (WIFSIGNALED(status))
+        raise(WTERMSIG(status));
+    _exit(WEXITSTATUS(status));
+}
+
+static void test_pid_one(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip_because("pid namespaces need root");
+    state_make();
+    struct death death = run_child(body_pid_one, (void *)(uintptr_t)&ways[1]);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90)
+        skip_because("the kernel refuses a pid namespace");
+    assert_true(WIFSIGNALED(death.status)); /* a real fault kills even it */
+    assert_int_equal(WTERMSIG(death.status), SIGSEGV);
+    crash_of(newest_run(), LG_STAGE_DONE);
+    /* A signal that it sends itself does not: the handler ends it. */
+    for (size_t i = 0; i < WAY_COUNT; i++)
+        if (ways[i].die == die_raise || ways[i].die == die_abort || ways[i].die == die_breakpoint) {
+            expect_exit(body_pid_one, (void *)(uintptr_t)&ways[i], 128 + ways[i].signal);
+            crash_of(newest_run(), LG_STAGE_DONE);
+        }
+    state_remove();
+}
+
+/* ---- a hostile process ---- */
+
+static pthread_barrier_t barrier;
+static atomic_bool loader_held;
+
+static int hold_loader(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)info, (void)size, (void)data;
+    atomic_store(&loader_held, true);
+    while (!zero)
+        pause();
+    return 0;
+}
+
+static void *hold_loader_lock(void *argument)
+{
+    dl_iterate_phdr(hold_loader, argument);
+    return NULL;
+}
+
+static void body_loader_lock(void *argument)
+{
+    pthread_t thread;
+    lg_session *session = start_session();
+    lg_modules_refresh(session);
+    usleep(50000); /* the unwinder is ready long before */
+    pthread_create(&thread, NULL, hold_loader_lock, argument);
+    while (!atomic_load(&loader_held))
+        usleep(1000);
+    die_null_read();
+}
+
+static void test_loader_lock(void **state)
+{
+    (void)state;
+    state_make();
+    struct death death = run_child(body_loader_lock, NULL);
+    assert_false(death.late);
+    assert_int_equal(WTERMSIG(death.status), SIGSEGV);
+    assert_true(death.ms < 1000);
+    check_record(&ways[0], false);
+    state_remove();
+}
+
+static void body_no_descriptors(void *argument)
+{
+    (void)argument;
+    start_session();
+    struct rlimit limit = { 64, 64 };
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while (open("/dev/null", O_RDONLY) >= 0) {}
+    die_null_read();
+}
+
+static void test_no_descriptors(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_no_descriptors, NULL, SIGSEGV);
+    check_record(&ways[0], false);
+    state_remove();
+}
+
+static void body_no_vm_readv(void *argument)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof code / sizeof code[0], code };
+    start_session();
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(98);
+    ((const struct way *)argument)->die();
+}
+
+static void test_sandbox_without_vm_readv(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_no_vm_readv, (void *)(uintptr_t)&ways[0], SIGSEGV);
+    check_record(&ways[0], false);
+    expect_signal(body_no_vm_readv, (void *)(uintptr_t)&ways[6], SIGSEGV); /* code at pc cannot be read */
+    check_record(&ways[6], false);
+    state_remove();
+}
+
+static void bad_frame_pointer(void)
+{
+    __asm__ volatile("movq $0x123456789, %%rbp\n\tmovl $1, 0" ::: "memory");
+}
+
+static void bad_stack_pointer(void)
+{
+    __asm__ volatile("movq $0x1000, %%rsp\n\tmovl $1, 0" ::: "memory");
+}
+
+static void body_bad_pointer(void *argument)
+{
+    start_session();
+    if (argument)
+        bad_stack_pointer();
+    bad_frame_pointer();
+}
+
+static void test_bad_pointers(void **state)
+{
+    (void)state;
+    for (uintptr_t which = 0; which < 2; which++) {
+        state_make();
+        expect_signal(body_bad_pointer, (void *)which, SIGSEGV);
+        lg_reader *reader = newest_run();
+        lg_stack_info stack;
+        crash_of(reader, LG_STAGE_DONE);
+        assert_int_equal(lg_reader_stack(reader, LG_STAGE_FRAMES, &stack), LG_OK);
+        assert_int_equal(stack.truncated, 1);
+        assert_true(stack.stored >= 1);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+static void *die_together(void *argument)
+{
+    (void)argument;
+    pthread_barrier_wait(&barrier);
+    *(volatile int *)(uintptr_t)zero = 1;
+    return NULL;
+}
+
+static void body_many(void *argument)
+{
+    (void)argument;
+    enum { COUNT = 20 };
+    pthread_t threads[COUNT];
+    pthread_barrier_init(&barrier, NULL, COUNT);
+    start_session();
+    for (int i = 0; i < COUNT; i++)
+        pthread_create(&threads[i], NULL, die_together, NULL);
+    for (int i = 0; i < COUNT; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void test_many_at_once(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 10; round++) {
+        state_make();
+        expect_signal(body_many, NULL, SIGSEGV);
+        lg_reader *reader = newest_run();
+        lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+        assert_int_equal(crash.sequence, 1);
+        assert_int_equal(crash.recrash_count, 0);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+/* ---- terminated ---- */
+
+static void body_terminated(void *argument)
+{
+    start_session();
+    kill(getpid(), (int)(intptr_t)argument);
+    pause();
+}
+
+static void test_terminated(void **state)
+{
+    (void)state;
+    static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+    for (int i = 0; i < 3; i++) {
+        state_make();
+        expect_signal(body_terminated, (void *)(intptr_t)signals[i], signals[i]);
+        lg_reader *reader = newest_run();
+        lg_verdict verdict;
+        lg_run_info run;
+        assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+        assert_int_equal(run.term_signal, signals[i]);
+        assert_int_equal(run.term_pid, run.pid);
+        assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+        assert_int_equal(verdict.end, LG_END_TERMINATED);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+int main(void)
+{
+    static struct CMUnitTest tests[64];
+    size_t count = 0;
+    for (size_t i = 0; i < WAY_COUNT; i++)
+        tests[count++] = (struct CMUnitTest){ ways[i].name, test_way, NULL, NULL, (void *)(uintptr_t)&ways[i] };
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(test_overflow_frames),      cmocka_unit_test(test_earlier_handler),
+        cmocka_unit_test(test_recovering_handler),   cmocka_unit_test(test_true_siginfo),
+        cmocka_unit_test(test_ignored_abort),        cmocka_unit_test(test_forked_child),
+        cmocka_unit_test(test_child_writes_nothing), cmocka_unit_test(test_pid_one),
+        cmocka_unit_test(test_loader_lock),          cmocka_unit_test(test_no_descriptors),
+        cmocka_unit_test(test_sandbox_without_vm_readv), cmocka_unit_test(test_bad_pointers),
+        cmocka_unit_test(test_many_at_once),         cmocka_unit_test(test_terminated),
+    };
+    memcpy(tests + count, others, sizeof others);
+    count += sizeof others / sizeof others[0];
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return _cmocka_run_group_tests("capture", tests, count, NULL, NULL);
+}
