@@ -108,7 +108,11 @@ static size_t fixed(double value, int decimals, bool point, char *to)
 {
     uint64_t whole = (uint64_t)value;
     double scale = power_of_ten(decimals);
-    uint64_t fraction = (uint64_t)((value - (double)whole) * scale + 0.5);
+    double exact = (value - (double)whole) * scale;
+    uint64_t fraction = (uint64_t)exact;
+    double rest = exact - (double)fraction;
+    if (rest > 0.5 || (rest == 0.5 && ((decimals ? fraction : whole) & 1))) /* ties to even, as printf */
+        fraction++;
     if ((double)fraction >= scale) {
         whole++;
         fraction = 0;

@@ -1,0 +1,172 @@
+/* The handler under attack: after every stage a fault, an abort, SIGKILL, an endless wait. The record is the last committed stage, the
+ * wait status is right, and it always ends. */
+#include "harness.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/fault_point.h"
+
+static volatile int zero;
+
+enum action { FAULT, ABORT, KILL, HANG, OTHER_THREAD };
+static const char *const action_names[] = { "fault", "abort", "kill", "hang", "other thread" };
+
+static struct attack {
+    const char *point;
+    enum action action;
+} attack;
+
+static void *fault_too(void *argument)
+{
+    (void)argument;
+    *(volatile int *)(uintptr_t)(zero + 8) = 1;
+    return NULL;
+}
+
+static pthread_t other;
+static volatile sig_atomic_t go;
+
+static void *wait_and_fault(void *argument)
+{
+    while (!go)
+        usleep(100);
+    return fault_too(argument);
+}
+
+static void hook(const char *point)
+{
+    if (strcmp(point, attack.point) != 0)
+        return;
+    switch (attack.action) {
+    case FAULT: *(volatile int *)(uintptr_t)(zero + 4) = 1; break;
+    case ABORT: abort();
+    case KILL: raise(SIGKILL); break;
+    case HANG:
+        for (;;)
+            pause();
+    case OTHER_THREAD:
+        go = 1;
+        usleep(20000);
+        break;
+    }
+}
+
+static void body(void *argument)
+{
+    (void)argument;
+    start_session();
+    pthread_create(&other, NULL, wait_and_fault, NULL);
+    usleep(30000); /* the watch thread runs */
+    lg__fault_hook = hook;
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+static const struct place {
+    const char *point;
+    unsigned last_stage; /* committed when the point is reached */
+} places[] = {
+    { "handler: header", LG_STAGE_HEADER },     { "handler: context", LG_STAGE_CONTEXT }, { "handler: frames", LG_STAGE_FRAMES },
+    { "handler: before dwarf", LG_STAGE_FRAMES }, { "handler: dwarf", LG_STAGE_DWARF },   { "handler: done", LG_STAGE_DONE },
+};
+
+static void test_place(void **state)
+{
+    const struct place *place = *state;
+    for (enum action action = FAULT; action <= OTHER_THREAD; action++) {
+        /* Before the deadline is armed nothing in the handler can wait; a wait that a test invents there is not meant. */
+        if (action == HANG && place->last_stage < LG_STAGE_FRAMES)
+            continue;
+        print_message("             %s after \"%s\"\n", action_names[action], place->point);
+        attack = (struct attack){ place->point, action };
+        state_make();
+        struct death death = run_child(body, NULL);
+        assert_false(death.late);
+        assert_true(WIFSIGNALED(death.status));
+        assert_int_equal(WTERMSIG(death.status), action == KILL ? SIGKILL : SIGSEGV);
+        /* The test session's deadline is 1000 ms. */
+        assert_true(death.ms < (action == HANG ? 3000 : 1000));
+        lg_reader *reader = newest_run();
+        lg_crash_info crash;
+        assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
+        assert_int_equal(crash.signal, SIGSEGV);
+        assert_int_equal(crash.address, 0);
+        if (action == KILL || action == HANG) {
+            crash_of(reader, place->last_stage);
+        } else if (action == OTHER_THREAD) {
+            crash_of(reader, LG_STAGE_DONE);
+            assert_int_equal(crash.also_crashed_count, 1);
+            assert_int_equal(crash.recrash_count, 0);
+        } else {
+            /* Every stage is there: the attack came after a commit, or cost the DWARF walk its frames, which says so. */
+            crash_of(reader, LG_STAGE_DONE);
+            lg_note note;
+            assert_int_equal(crash.recrash_count, 1);
+            assert_int_equal(lg_reader_note(reader, 0, &note), LG_OK);
+            assert_int_equal(note.kind, LG_NOTE_RECRASH);
+            assert_int_equal(note.signal, action == ABORT ? SIGABRT : SIGSEGV);
+            lg_stack_info stack;
+            assert_int_equal(lg_reader_stack(reader, LG_STAGE_DWARF, &stack), LG_OK);
+            assert_int_equal(stack.truncated, strcmp(place->point, "handler: before dwarf") == 0);
+        }
+        assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+/* SIGKILL in the middle of a breadcrumb: the torn one is not shown, its neighbours are. */
+static void hook_ring(const char *point)
+{
+    static int passed;
+    if (strcmp(point, attack.point) == 0 && ++passed == 3)
+        raise(SIGKILL);
+}
+
+static void body_ring(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_session();
+    lg__fault_hook = hook_ring;
+    lg_log(session, LG_LEVEL_INFO, "first");
+    lg_log(session, LG_LEVEL_INFO, "second");
+    lg_log(session, LG_LEVEL_INFO, "third, which is torn");
+}
+
+static void test_torn_breadcrumb(void **state)
+{
+    (void)state;
+    static const char *const points[] = { "ring: before text", "ring: before commit" };
+    for (int i = 0; i < 2; i++) {
+        attack.point = points[i];
+        state_make();
+        expect_signal(body_ring, NULL, SIGKILL);
+        lg_reader *reader = newest_run();
+        lg_log_info info;
+        assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+        assert_int_equal(info.entries, 2);
+        assert_int_equal(info.torn, 1);
+        assert_true(log_has(reader, "first"));
+        assert_true(log_has(reader, "second"));
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+int main(void)
+{
+    static struct CMUnitTest tests[16];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        tests[count++] = (struct CMUnitTest){ places[i].point, test_place, NULL, NULL, (void *)(uintptr_t)&places[i] };
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_torn_breadcrumb);
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return _cmocka_run_group_tests("handler", tests, count, NULL, NULL);
+}
