@@ -1,0 +1,676 @@
+/* Bad input of every kind: a named error or a fresh start, a message that says what to do, and the program starts anyway. */
+#include "harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/fault_point.h"
+#include "store/crc32c.h"
+#include "store/format.h"
+
+static int make(void **state)
+{
+    (void)state;
+    state_make();
+    return 0;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    state_remove();
+    return 0;
+}
+
+/* ---- a program that starts whatever happens ---- */
+
+static struct expectation {
+    lg_status status;
+    lg_protection protection;
+    const char *message; /* part of it */
+    const char *directory;
+    bool crash;
+} expected;
+
+static int tasks_run;
+
+static lg_status task(void *user)
+{
+    (void)user;
+    tasks_run++;
+    return LG_OK;
+}
+
+#define REQUIRE(condition)                                                                                            \
+    do {                                                                                                              \
+        if (!(condition)) {                                                                                           \
+            fprintf(stderr, "not so: %s (%s, protection %d, \"%s\")\n", #condition, lg_status_name(status),           \
+                    (int)lg_session_protection(session), lg_session_message(session));                                \
+            _exit(92);                                                                                                \
+        }                                                                                                             \
+    } while (0)
+
+static void start_anyway(void *argument)
+{
+    (void)argument;
+    lg_options options = LG_OPTIONS_INIT;
+    lg_session *session = NULL;
+    lg_launch *launch = NULL;
+    options.app_id = "org.example.test";
+    options.app_version = "1.0";
+    options.state_directory = expected.directory;
+    lg_status status = lg_start(&options, &session);
+    REQUIRE(session != NULL);
+    REQUIRE(status == expected.status);
+    REQUIRE(lg_session_protection(session) == expected.protection);
+    REQUIRE((*lg_session_message(session) == 0) == (status == LG_OK));
+    REQUIRE(!expected.message || strstr(lg_session_message(session), expected.message));
+    /* The launch proceeds: its tasks run, it finishes, breadcrumbs do no harm. */
+    lg_task add = LG_TASK_INIT;
+    add.key = "task";
+    add.run = task;
+    lg_launch_prepare(session, "main", NULL, &launch);
+    REQUIRE(launch != NULL);
+    REQUIRE(lg_launch_add_task(launch, &add) == LG_OK);
+    REQUIRE(lg_launch_begin(launch) == LG_OK);
+    REQUIRE(tasks_run == 1);
+    REQUIRE(lg_launch_get_status(launch) == LG_LAUNCH_CHECKING);
+    status = lg_log(session, LG_LEVEL_INFO, "alive");
+    REQUIRE(status == (expected.protection == LG_PROTECTION_NONE ? LG_ERR_UNPROTECTED : LG_OK));
+    if (expected.crash)
+        abort();
+    REQUIRE(lg_launch_finished(launch) == LG_OK);
+    REQUIRE(lg_launch_get_status(launch) == LG_LAUNCH_NORMAL);
+}
+
+static void expect_start(lg_status status, lg_protection protection, const char *message, const char *directory)
+{
+    expected = (struct expectation){ status, protection, message, directory, false };
+    expect_exit(start_anyway, NULL, 0);
+}
+
+#define FULL LG_OK, LG_PROTECTION_FULL, NULL
+
+/* ---- directories ---- */
+
+static void test_directory_missing(void **state)
+{
+    (void)state;
+    expect_start(FULL, state_path("several/levels/deep"));
+    struct stat info;
+    assert_int_equal(stat(state_path("several/levels/deep"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+    assert_int_equal(stat(state_path("several/levels/deep/ledger.lg"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+}
+
+static void touch(const char *path, const void *bytes, size_t size)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, bytes, size), size);
+    close(file);
+}
+
+static void test_directory_is_file(void **state)
+{
+    (void)state;
+    touch(state_path("file"), "text", 4);
+    expect_start(LG_ERR_NOT_DIRECTORY, LG_PROTECTION_NONE, state_path("file"), state_path("file"));
+    expect_start(LG_ERR_NOT_DIRECTORY, LG_PROTECTION_NONE, "not a directory", state_path("file/below"));
+}
+
+static void test_directory_is_link(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(state_path("real"), 0700), 0);
+    assert_int_equal(symlink("real", state_path("link")), 0);
+    expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path("link"));
+    assert_int_equal(symlink("nowhere", state_path("dangling")), 0);
+    expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path("dangling"));
+}
+
+static void as_nobody(void *argument)
+{
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        _exit(91);
+    start_anyway(argument);
+}
+
+static void test_directory_of_another(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip_because("to change a directory's owner needs root");
+    assert_int_equal(chmod(state_path(""), 0755), 0);
+    assert_int_equal(mkdir(state_path("theirs"), 0777), 0);
+    assert_int_equal(chmod(state_path("theirs"), 0777), 0);
+    expected = (struct expectation){ LG_ERR_OWNER, LG_PROTECTION_NONE, "another user", state_path("theirs"), false };
+    expect_exit(as_nobody, NULL, 0);
+}
+
+static void test_directory_not_writable(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(state_path("closed"), 0555), 0);
+    expected = (struct expectation){ LG_ERR_PERMISSION, LG_PROTECTION_NONE, "write permission", state_path("closed"), false };
+    if (geteuid() == 0) {
+        assert_int_equal(chmod(state_path(""), 0755), 0);
+        assert_int_equal(chown(state_path("closed"), 65534, 65534), 0);
+        expect_exit(as_nobody, NULL, 0);
+    } else {
+        expect_exit(start_anyway, NULL, 0);
+    }
+}
+
+static bool in_mount_namespace(void)
+{
+    return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+static void on_small_tmpfs(void *argument)
+{
+    if (!in_mount_namespace() || mount("tmpfs", expected.directory, "tmpfs", 0, "size=64k,mode=0700") != 0)
+        _exit(90);
+    start_anyway(argument);
+}
+
+static void on_read_only(void *argument)
+{
+    if (!in_mount_namespace() || mount("tmpfs", expected.directory, "tmpfs", MS_RDONLY, "size=64k") != 0)
+        _exit(90);
+    start_anyway(argument);
+}
+
+static void test_disk_full_or_read_only(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip_because("a mount namespace needs root");
+    assert_int_equal(mkdir(state_path("mount"), 0700), 0);
+    expected = (struct expectation){ LG_ERR_NO_SPACE, LG_PROTECTION_NONE, "free some space", state_path("mount"), false };
+    struct death death = run_child(on_small_tmpfs, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90)
+        skip_because("the kernel refuses a mount namespace");
+    assert_int_equal(death.status, 0);
+    expected = (struct expectation){ LG_ERR_READ_ONLY, LG_PROTECTION_NONE, "read-only", state_path("mount"), false };
+    expect_exit(on_read_only, NULL, 0);
+}
+
+static void under_file_size_limit(void *argument)
+{
+    struct rlimit limit = { 8192, 8192 };
+    setrlimit(RLIMIT_FSIZE, &limit); /* SIGXFSZ would end the program */
+    start_anyway(argument);
+}
+
+static void test_file_size_limit(void **state)
+{
+    (void)state;
+    expected = (struct expectation){ LG_ERR_NO_SPACE, LG_PROTECTION_NONE, "File too large", state_path("limited"), false };
+    expect_exit(under_file_size_limit, NULL, 0);
+}
+
+static void without_environment(void *argument)
+{
+    clearenv();
+    start_anyway(argument);
+}
+
+static void with_environment(void *argument)
+{
+    clearenv();
+    setenv("XDG_STATE_HOME", argument, 1);
+    start_anyway(NULL);
+}
+
+static void test_directory_from_environment(void **state)
+{
+    (void)state;
+    expected = (struct expectation){ LG_ERR_NO_DIRECTORY, LG_PROTECTION_NONE, "STATE_DIRECTORY", NULL, false };
+    expect_exit(without_environment, NULL, 0);
+    expected = (struct expectation){ LG_OK, LG_PROTECTION_FULL, NULL, NULL, false };
+    expect_exit(with_environment, (void *)(uintptr_t)state_path("xdg"), 0);
+    assert_int_equal(access(state_path("xdg/org.example.test/ledger.lg"), F_OK), 0);
+}
+
+/* ---- ledgers ---- */
+
+static void crash_once(void)
+{
+    expected = (struct expectation){ LG_OK, LG_PROTECTION_FULL, NULL, state_path("s"), true };
+    expect_signal(start_anyway, NULL, SIGABRT);
+}
+
+/* A ledger with a streak of two, or the third crash still to be counted. */
+static void make_history(void)
+{
+    crash_once();
+    crash_once();
+    crash_once();
+}
+
+static uint32_t streak(void)
+{
+    lg_reader *reader = NULL;
+    lg_ledger_context context;
+    assert_int_equal(lg_reader_open(state_path("s/ledger.lg"), &reader), LG_OK);
+    assert_int_equal(lg_reader_ledger_context(reader, 0, &context), LG_OK);
+    lg_reader_close(reader);
+    return context.streak;
+}
+
+static size_t read_whole(const char *path, uint8_t *bytes, size_t most)
+{
+    int file = open(path, O_RDONLY);
+    assert_true(file >= 0);
+    ssize_t size = read(file, bytes, most);
+    close(file);
+    assert_true(size >= 0);
+    return (size_t)size;
+}
+
+/* How many files in the state directory have names that begin so, and the bytes of the last of them. */
+static int kept_aside(const char *prefix, uint8_t *bytes, size_t *size)
+{
+    int count = 0;
+    char command[1200], path[1024];
+    snprintf(command, sizeof command, "ls -d '%s'/%s* 2>/dev/null", state_path("s"), prefix);
+    FILE *list = popen(command, "r");
+    while (fgets(path, sizeof path, list)) {
+        path[strcspn(path, "\n")] = 0;
+        if (bytes)
+            *size = read_whole(path, bytes, 65536);
+        count++;
+    }
+    pclose(list);
+    return count;
+}
+
+static void expect_fresh(lg_status status, const char *prefix, const uint8_t *before, size_t size)
+{
+    static uint8_t kept[65536];
+    size_t kept_size = 0;
+    expect_start(status, LG_PROTECTION_FULL, "is kept as", state_path("s"));
+    assert_int_equal(kept_aside(prefix, kept, &kept_size), 1);
+    assert_int_equal(kept_size, size);
+    /* Nothing that was there is lost; but a file whose header is whole has been asked who its owner is, in the hot page. */
+    memcpy(kept + 4096, before + 4096, size >= 8192 ? sizeof(uint64_t) : 0);
+    assert_memory_equal(kept, before, size);
+    expect_start(FULL, state_path("s"));
+}
+
+static void test_ledger_empty(void **state)
+{
+    (void)state;
+    make_history();
+    touch(state_path("s/ledger.lg"), "", 0);
+    expect_fresh(LG_ERR_DAMAGED, "ledger.lg.damaged-", (const uint8_t *)"", 0);
+}
+
+static void test_ledger_random(void **state)
+{
+    (void)state;
+    static uint8_t bytes[24576];
+    uint32_t random = 1;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)((random = random * 1664525 + 1013904223) >> 24);
+    make_history();
+    touch(state_path("s/ledger.lg"), bytes, sizeof bytes);
+    expect_fresh(LG_ERR_DAMAGED, "ledger.lg.damaged-", bytes, sizeof bytes);
+}
+
+static void test_ledger_newer(void **state)
+{
+    (void)state;
+    static uint8_t bytes[65536];
+    make_history();
+    size_t size = read_whole(state_path("s/ledger.lg"), bytes, sizeof bytes);
+    struct lg__header *header = (struct lg__header *)(void *)bytes;
+    header->major++;
+    header->crc = lg__crc32c(0, header, offsetof(struct lg__header, crc));
+    touch(state_path("s/ledger.lg"), bytes, size);
+    expect_fresh(LG_ERR_NEWER, "ledger.lg.newer-", bytes, size);
+}
+
+static void test_ledger_cut(void **state)
+{
+    (void)state;
+    static uint8_t bytes[65536];
+    make_history();
+    size_t size = read_whole(state_path("s/ledger.lg"), bytes, sizeof bytes);
+    /* Behind slot A: whichever book is whole is taken over. */
+    static const size_t cuts[] = { 100, 4096, 8192, 12288, 16384, 20000 };
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        touch(state_path("s/ledger.lg"), bytes, cuts[i]);
+        expected = (struct expectation){ LG_ERR_DAMAGED, LG_PROTECTION_FULL, cuts[i] >= 16384 ? "taken over" : "anew", state_path("s"), true };
+        expect_signal(start_anyway, NULL, SIGABRT);
+        if (cuts[i] >= 16384)
+            assert_true(streak() >= 1);
+        else
+            assert_int_equal(streak(), 0);
+    }
+    assert_int_equal(size, 24576);
+    assert_int_equal(kept_aside("ledger.lg.damaged-", NULL, NULL), 6);
+}
+
+static void test_ledger_one_slot_damaged(void **state)
+{
+    (void)state;
+    static uint8_t bytes[65536];
+    make_history(); /* streak 2 in the ledger, the third crash in its run file */
+    size_t size = read_whole(state_path("s/ledger.lg"), bytes, sizeof bytes);
+    for (unsigned slot = 0; slot < 2; slot++) {
+        bytes[8192 + slot * 8192 + 500] ^= 1;
+        touch(state_path("s/ledger.lg"), bytes, size);
+        bytes[8192 + slot * 8192 + 500] ^= 1;
+        expect_start(FULL, state_path("s")); /* the other slot serves: an older or the newest book, both true */
+    }
+    bytes[8192 + 500] ^= 1;
+    bytes[16384 + 500] ^= 1;
+    touch(state_path("s/ledger.lg"), bytes, size);
+    expect_fresh(LG_ERR_DAMAGED, "ledger.lg.damaged-", bytes, size);
+}
+
+static void test_ledger_is_odd(void **state)
+{
+    (void)state;
+    make_history();
+    unlink(state_path("s/ledger.lg"));
+    assert_int_equal(mkdir(state_path("s/ledger.lg"), 0700), 0);
+    expect_start(LG_ERR_DAMAGED, LG_PROTECTION_FULL, "is kept as", state_path("s"));
+    unlink(state_path("s/ledger.lg"));
+    assert_int_equal(mkfifo(state_path("s/ledger.lg"), 0600), 0);
+    expect_start(LG_ERR_DAMAGED, LG_PROTECTION_FULL, "is kept as", state_path("s"));
+    unlink(state_path("s/ledger.lg"));
+    touch(state_path("target"), "precious", 8);
+    assert_int_equal(symlink("../target", state_path("s/ledger.lg")), 0);
+    expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path("s"));
+    static uint8_t bytes[64];
+    assert_int_equal(read_whole(state_path("target"), bytes, sizeof bytes), 8);
+}
+
+/* ---- run files ---- */
+
+static void test_run_file_flipped_or_cut(void **state)
+{
+    (void)state;
+    static uint8_t bytes[1 << 20];
+    crash_once();
+    char path[2048], command[4096];
+    snprintf(command, sizeof command, "ls -d '%s'/runs/*", state_path("s"));
+    FILE *list = popen(command, "r");
+    assert_non_null(fgets(path, sizeof path, list));
+    pclose(list);
+    path[strcspn(path, "\n")] = 0;
+    size_t size = read_whole(path, bytes, sizeof bytes);
+    static uint8_t ledger[65536];
+    size_t ledger_size = read_whole(state_path("s/ledger.lg"), ledger, sizeof ledger);
+    uint32_t random = 99;
+    for (int i = 0; i < 60; i++) {
+        random = random * 1664525 + 1013904223;
+        size_t at = i < 40 ? (random >> 8) % 40000 : (random >> 8) % size;
+        uint8_t was = bytes[at];
+        if (i % 3 == 2)
+            touch(path, bytes, at); /* cut there */
+        else {
+            bytes[at] ^= (uint8_t)(1u << (random & 7));
+            touch(path, bytes, size);
+        }
+        bytes[at] = was;
+        touch(state_path("s/ledger.lg"), ledger, ledger_size);
+        expect_start(FULL, state_path("s"));
+    }
+}
+
+/* ---- two instances ---- */
+
+static void hold_and_start_second(void *argument)
+{
+    (void)argument;
+    int status;
+    int ready[2];
+    if (pipe(ready) != 0)
+        _exit(93);
+    pid_t first = fork();
+    if (first == 0) {
+        start_session();
+        (void)!write(ready[1], "x", 1);
+        for (;;)
+            pause();
+    }
+    char byte;
+    if (read(ready[0], &byte, 1) != 1)
+        _exit(93);
+    pid_t second = fork();
+    if (second == 0) {
+        expected = (struct expectation){ LG_ERR_SECONDARY, LG_PROTECTION_RECORD, "another live process", state_path(""), true };
+        start_anyway(NULL);
+    }
+    bool right = waitpid(second, &status, 0) == second && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+    kill(first, SIGKILL);
+    waitpid(first, &status, 0);
+    exit(right ? 0 : 94);
+}
+
+static void test_two_instances(void **state)
+{
+    (void)state;
+    expect_exit(hold_and_start_second, NULL, 0);
+    lg_reader *reader = newest_run();
+    lg_run_info run;
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    assert_int_equal(run.secondary, 1);
+    crash_of(reader, LG_STAGE_DONE);
+    lg_reader_close(reader);
+    /* The secondary's crash is no launch crash of the primary. */
+    expect_start(FULL, state_path(""));
+    assert_int_equal(last_of_timeline().ordinal, 1);
+    assert_int_equal(last_of_timeline().verdict.end, LG_END_UNKNOWN);
+}
+
+static void orphan_keeps_lock(void *argument)
+{
+    (void)argument;
+    start_session();
+    pid_t orphan = fork();
+    if (orphan == 0) {
+        /* Inherits every descriptor, lock included, and outlives its parent. */
+        sleep(2);
+        _exit(0);
+    }
+    abort();
+}
+
+static void test_stale_lock(void **state)
+{
+    (void)state;
+    expect_signal(orphan_keeps_lock, NULL, SIGABRT);
+    expect_start(FULL, state_path(""));
+    assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
+}
+
+/* ---- nonsense ---- */
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+static void nonsense_options(void *argument)
+{
+    (void)argument;
+    lg_session *session;
+    lg_options options = LG_OPTIONS_INIT;
+    lg_status status = lg_start(NULL, &session);
+    REQUIRE(status == LG_ERR_ARGUMENT && session);
+    status = lg_start(&options, NULL);
+    REQUIRE(status == LG_ERR_ARGUMENT);
+    static const char *const ids[] = { NULL, "", ".hidden", "a/b", "../up", "with space",
+                                       "far-too-long-far-too-long-far-too-long-far-too-long-far-too-long" };
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        options.app_id = ids[i];
+        options.state_directory = state_path("s");
+        status = lg_start(&options, &session);
+        REQUIRE(status == LG_ERR_OPTION);
+        REQUIRE(strstr(lg_session_message(session), "app_id"));
+    }
+    options.app_id = "org.example.test";
+    options.deadline_ms = 5;
+    status = lg_start(&options, &session);
+    REQUIRE(status == LG_ERR_OPTION && strstr(lg_session_message(session), "deadline_ms"));
+    options.deadline_ms = 0;
+    options.ring_bytes = 17;
+    status = lg_start(&options, &session);
+    REQUIRE(status == LG_ERR_OPTION && strstr(lg_session_message(session), "ring_bytes"));
+    options.ring_bytes = 0;
+    options.size = 3;
+    status = lg_start(&options, &session);
+    REQUIRE(status == LG_ERR_OPTION);
+    options.size = sizeof options;
+    status = lg_start(&options, &session); /* after all these mistakes the right call works */
+    REQUIRE(status == LG_OK && lg_session_protection(session) == LG_PROTECTION_FULL);
+    lg_session *again;
+    status = lg_start(&options, &again);
+    REQUIRE(status == LG_ERR_ALREADY && again == session);
+
+    static const struct { const char *name; lg_launch_options options; const char *says; } bad[] = {
+#define OPTIONS(...) { .size = sizeof(lg_launch_options), .report_after = 1, .repair_after = 2, .window_ms = 5000, __VA_ARGS__ }
+        { NULL, OPTIONS(.finish = LG_FINISH_EITHER), "name" },
+        { "", OPTIONS(.finish = LG_FINISH_EITHER), "name" },
+        { "far-too-long-far-too-long-far-too-long-far-too-long-far-too-long", OPTIONS(.finish = LG_FINISH_EITHER), "name" },
+        { "main", OPTIONS(.report_after = 0), "report_after" },
+        { "main", OPTIONS(.repair_after = 0), "repair_after" },
+        { "main", OPTIONS(.window_ms = -1), "window_ms" },
+        { "main", OPTIONS(.window_ms = INT64_MAX), "window_ms" },
+        { "main", OPTIONS(.finish = (lg_finish)9), "finish" },
+        { "main", OPTIONS(.window_ms = 0, .finish = LG_FINISH_TIME), "window_ms" },
+        { "main", OPTIONS(.report_wait_ms = 60000), "report_wait_ms" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        lg_launch *launch = NULL;
+        lg_task add = LG_TASK_INIT;
+        add.key = "task";
+        add.run = task;
+        int before = tasks_run;
+        status = lg_launch_prepare(session, bad[i].name, &bad[i].options, &launch);
+        REQUIRE(status == LG_ERR_OPTION);
+        REQUIRE(launch && lg_launch_add_task(launch, &add) == LG_OK && lg_launch_begin(launch) == LG_OK);
+        REQUIRE(tasks_run == before + 1); /* the program starts anyway */
+        REQUIRE(i > 0 || strstr(lg_session_message(session), bad[0].says));
+    }
+    lg_launch *launch;
+    status = lg_launch_prepare(session, "main", NULL, &launch);
+    REQUIRE(status == LG_OK);
+    lg_repair repair = LG_REPAIR_INIT;
+    REQUIRE(lg_launch_add_repair(launch, &repair) == LG_ERR_ARGUMENT && lg_launch_add_repair(launch, NULL) == LG_ERR_ARGUMENT);
+    REQUIRE(lg_launch_begin(NULL) == LG_ERR_ARGUMENT && lg_launch_finished(NULL) == LG_ERR_ARGUMENT);
+    lg_complete(NULL, LG_OK);
+}
+
+static void test_nonsense_options(void **state)
+{
+    (void)state;
+    expect_exit(nonsense_options, NULL, 0);
+}
+
+static void too_many_contexts(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_session();
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+        lg_launch *launch = NULL;
+        snprintf(name, sizeof name, "context %d", i);
+        lg_status status = lg_launch_prepare(session, name, NULL, &launch);
+        REQUIRE(status == (i < LG_CONTEXTS_MAX ? LG_OK : LG_ERR_LIMIT));
+        REQUIRE(launch && lg_launch_begin(launch) == LG_OK);
+    }
+}
+
+static void test_too_many_contexts(void **state)
+{
+    (void)state;
+    expect_exit(too_many_contexts, NULL, 0);
+}
+
+/* ---- LaunchGuard's own crash at start ---- */
+
+static void hook_start(const char *point)
+{
+    if (strcmp(point, "start: installed") == 0)
+        raise(SIGKILL);
+}
+
+static void killed_in_start(void *argument)
+{
+    (void)argument;
+    lg__fault_hook = hook_start;
+    start_session();
+}
+
+static void test_disables_itself(void **state)
+{
+    (void)state;
+    expect_signal(killed_in_start, NULL, SIGKILL);
+    expect_start(FULL, state_path("")); /* one may be an accident */
+    expect_signal(killed_in_start, NULL, SIGKILL);
+    expect_signal(killed_in_start, NULL, SIGKILL);
+    expect_start(LG_ERR_DISABLED, LG_PROTECTION_NONE, "disabled itself", state_path(""));
+}
+
+/* ---- retention ---- */
+
+static void start_keeping_three(void *argument)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    lg_session *session;
+    lg_launch *launch;
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    options.keep_runs = 3;
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(92);
+    lg_launch_options never = LG_LAUNCH_OPTIONS_INIT;
+    never.repair_after = 1000;
+    lg_launch_prepare(session, "main", &never, &launch);
+    lg_launch_begin(launch);
+    usleep(100000); /* the files are deleted behind the start */
+    if (argument)
+        abort();
+}
+
+static void test_retention(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        expect_signal(start_keeping_three, (void *)1, SIGABRT);
+    /* Three ended ones, the first of the streak, and the one that is alive while they are deleted. */
+    assert_int_equal(count_runs(), 5);
+    lg_reader_close(run_numbered(1));
+    lg_reader_close(run_numbered(8));
+}
+
+int main(void)
+{
+#define BAD(function) cmocka_unit_test_setup_teardown(function, make, clean)
+    const struct CMUnitTest tests[] = {
+        BAD(test_directory_missing),     BAD(test_directory_is_file),     BAD(test_directory_is_link),
+        BAD(test_directory_of_another),  BAD(test_directory_not_writable), BAD(test_disk_full_or_read_only),
+        BAD(test_file_size_limit),       BAD(test_directory_from_environment),
+        BAD(test_ledger_empty),          BAD(test_ledger_random),         BAD(test_ledger_newer),
+        BAD(test_ledger_cut),            BAD(test_ledger_one_slot_damaged), BAD(test_ledger_is_odd),
+        BAD(test_run_file_flipped_or_cut), BAD(test_two_instances),       BAD(test_stale_lock),
+        BAD(test_nonsense_options),      BAD(test_too_many_contexts),     BAD(test_disables_itself),
+        BAD(test_retention),
+    };
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return cmocka_run_group_tests_name("bad input", tests, NULL, NULL);
+}
