@@ -25,45 +25,46 @@
 /* ---- ways to die ---- */
 
 static volatile int zero;
+#define WAY static __attribute__((noinline)) void
 
-static void die_null_read(void) { zero = *(volatile int *)(uintptr_t)zero; }
-static void die_null_write(void) { *(volatile int *)(uintptr_t)zero = 1; }
-static void die_null_offset(void) { *(volatile int *)(uintptr_t)(zero + 0x18) = 1; }
-static void die_readonly(void) { *(volatile char *)(uintptr_t)"text" = 'T'; }
-static void die_protected(void)
+WAY die_null_read(void) { zero = *(volatile int *)(uintptr_t)zero; }
+WAY die_null_write(void) { *(volatile int *)(uintptr_t)zero = 1; }
+WAY die_null_offset(void) { *(volatile int *)(uintptr_t)(zero + 0x18) = 1; }
+WAY die_readonly(void) { *(volatile char *)(uintptr_t)"text" = 'T'; }
+WAY die_protected(void)
 {
     *(volatile char *)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
 }
-static void die_jump_null(void) { ((void (*)(void))(uintptr_t)zero)(); }
-static void die_jump_bad(void) { ((void (*)(void))(uintptr_t)(zero + 0x41414141))(); }
-static void die_exec_nx(void)
+WAY die_jump_null(void) { ((void (*)(void))(uintptr_t)zero)(); }
+WAY die_jump_bad(void) { ((void (*)(void))(uintptr_t)(zero + 0x41414141))(); }
+WAY die_exec_nx(void)
 {
-    static uint8_t code[64] = { 0xc3 };
     void (*call)(void);
-    void *at = code;
+    void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *(volatile uint8_t *)at = 0xc3; /* ret */
     memcpy(&call, &at, sizeof call);
     call();
 }
-static void die_non_canonical(void) { *(volatile int *)(uintptr_t)(UINT64_C(0x8000000000000000) + (uint64_t)zero) = 1; }
-static void die_unmapped(void)
+WAY die_non_canonical(void) { *(volatile int *)(uintptr_t)(UINT64_C(0x8000000000000000) + (uint64_t)zero) = 1; }
+WAY die_unmapped(void)
 {
     char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     munmap(page, 4096);
     *(volatile char *)page = 1;
 }
-static void die_divide(void) { zero = 7 / zero; }
-static void die_illegal(void) { __builtin_trap(); }
-static void die_breakpoint(void) { __asm__ volatile("int3"); }
-static void die_bus(void)
+WAY die_divide(void) { zero = 7 / zero; }
+WAY die_illegal(void) { __builtin_trap(); }
+WAY die_breakpoint(void) { __asm__ volatile("int3"); }
+WAY die_bus(void)
 {
     int file = open(state_path("empty"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     *(volatile char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) = 1;
 }
-static void die_abort(void) { abort(); }
-static void die_raise(void) { raise(SIGSEGV); }
-static void die_kill(void) { kill(getpid(), SIGSEGV); pause(); }
-static void die_queue(void) { sigqueue(getpid(), SIGSEGV, (union sigval){ .sival_int = 7 }); pause(); }
-static void die_sandbox(void)
+WAY die_abort(void) { abort(); }
+WAY die_raise(void) { raise(SIGSEGV); }
+WAY die_kill(void) { kill(getpid(), SIGSEGV); pause(); }
+WAY die_queue(void) { sigqueue(getpid(), SIGSEGV, (union sigval){ .sival_int = 7 }); pause(); }
+WAY die_sandbox(void)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
@@ -82,7 +83,7 @@ static int overflow(int depth)
     space[0] = (char)depth;
     return zero ? 0 : overflow(depth + 1) + space[0];
 }
-static void die_overflow(void) { zero = overflow(0); }
+WAY die_overflow(void) { zero = overflow(0); }
 
 static const struct way {
     const char *name;

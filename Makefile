@@ -1,0 +1,58 @@
+# The commands of this project. Each does its own set-up, system packages included.
+#
+#   make demo     the main job, end to end, checked at every step
+#   make test     all tests: ctest with gcc and with clang, then swift test
+#   make bench    measurements, as ratios within one run
+#   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default /usr/local)
+#   make clean
+
+PREFIX ?= /usr/local
+SWIFT ?= swift
+JOBS ?= $(shell nproc)
+
+CMAKE_BUILD = cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
+	cmake --build build/$(1) -j $(JOBS) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+
+.PHONY: all demo test test-core test-swift bench install clean packages core-gcc core-clang swift
+
+all: core-gcc swift
+
+packages:
+	@scripts/install-packages
+	@command -v $(SWIFT) >/dev/null || { echo "A Swift toolchain is needed, version 6.2 or newer: https://www.swift.org/install/linux/" >&2; exit 1; }
+	@mkdir -p build
+
+core-gcc: packages
+	@echo "Building the core with gcc"
+	@$(call CMAKE_BUILD,gcc)
+
+core-clang: packages
+	@echo "Building the core with clang"
+	@$(call CMAKE_BUILD,clang)
+
+swift: packages
+	@echo "Building the Swift module and the tool (the first time takes a minute or two)"
+	@$(SWIFT) build -j $(JOBS) >build/swift.log 2>&1 || { cat build/swift.log; exit 1; }
+
+demo: core-gcc swift
+	@TOOL=.build/debug/launchguard NOTES=.build/debug/notes-swift Examples/demo.sh
+	@TOOL=.build/debug/launchguard NOTES=build/gcc/Examples/notes-c/notes Examples/demo.sh --quiet
+
+test: test-core test-swift
+
+test-core: core-gcc core-clang
+	ctest --test-dir build/gcc --output-on-failure --no-tests=error
+	ctest --test-dir build/clang --output-on-failure --no-tests=error
+
+test-swift: swift
+	$(SWIFT) test -j $(JOBS)
+
+bench: core-gcc
+	@Benchmarks/run.sh build/gcc
+
+install: packages
+	@$(call CMAKE_BUILD,release)
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build .build
