@@ -67,9 +67,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
         lg__os_signal_default(signal);
     if (!(previous->sa_flags & SA_NODEFER))
         lg__os_signal_block(signal, true);
-    for (int other = 1; other < 65; other++)
-        if (sigismember(&previous->sa_mask, other) == 1)
-            lg__os_signal_block(other, true);
+    lg__os_signal_block_set(&previous->sa_mask);
     if (previous->sa_flags & SA_SIGINFO)
         previous->sa_sigaction(signal, info, ucontext);
     else

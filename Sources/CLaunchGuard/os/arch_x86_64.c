@@ -49,7 +49,8 @@ void lg__arch_enter_handler(void)
 
 void lg__arch_unblock_on_return(void *ucontext, int signal)
 {
-    sigdelset(&((ucontext_t *)ucontext)->uc_sigmask, signal);
+    uint64_t *mask = (uint64_t *)(void *)&((ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
+    *mask &= ~(UINT64_C(1) << (signal - 1));
 }
 
 void lg__arch_return_to_caller(void *ucontext, uint64_t word_at_sp)

@@ -81,6 +81,11 @@ void lg__os_signal_block(int signal, bool block)
     lg__os_call(SYS_rt_sigprocmask, block ? SIG_BLOCK : SIG_UNBLOCK, (long)(uintptr_t)&set, 0, KERNEL_SIGSET_BYTES, 0, 0);
 }
 
+void lg__os_signal_block_set(const sigset_t *set)
+{
+    lg__os_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)(uintptr_t)set, 0, KERNEL_SIGSET_BYTES, 0, 0);
+}
+
 uintptr_t lg__os_signal_handler(int signal)
 {
     struct kernel_sigaction action = { 0, 0, 0, 0 };

@@ -45,6 +45,8 @@ long lg__os_read_self(void *to, uint64_t from, size_t size);
 void lg__os_signal_default(int signal);
 /* Block or unblock one signal on the calling thread. Handler. */
 void lg__os_signal_block(int signal, bool block);
+/* Block all signals of a set on the calling thread. Handler. */
+void lg__os_signal_block_set(const sigset_t *set);
 /* The current disposition's handler address (SIG_DFL and SIG_IGN included). Handler. */
 uintptr_t lg__os_signal_handler(int signal);
 /* Queue a signal with its original siginfo to a thread of this process. 0 or −errno. Handler. */
