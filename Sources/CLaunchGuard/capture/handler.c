@@ -204,8 +204,6 @@ static bool install(int signal, void (*handler)(int, siginfo_t *, void *), bool 
 {
     struct sigaction action = { .sa_sigaction = handler };
     struct sigaction *previous = &lg__capture.previous[signal];
-    if (sigaction(signal, NULL, previous) != 0)
-        return false;
     if (crash) {
         /* SA_NODEFER: a fault inside the handler must come back to it. Blocked, the kernel would kill at once. */
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -213,12 +211,14 @@ static bool install(int signal, void (*handler)(int, siginfo_t *, void *), bool 
         for (size_t i = 0; i < CRASH_COUNT; i++)
             sigdelset(&action.sa_mask, crash_signals[i]);
     } else {
+        if (sigaction(signal, NULL, previous) != 0)
+            return false;
         if (previous->sa_handler == SIG_IGN)
             return true; /* ignored stays ignored: there is no end to mark */
         action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous->sa_flags & (SA_RESTART | SA_NODEFER));
         action.sa_mask = previous->sa_mask;
     }
-    lg__capture.installed[signal] = sigaction(signal, &action, NULL) == 0;
+    lg__capture.installed[signal] = sigaction(signal, &action, crash ? previous : NULL) == 0;
     return lg__capture.installed[signal];
 }
 

@@ -141,6 +141,13 @@ static int hex_digit(char c)
 
 bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
 {
+    /* Asked for several times a start, and the same as long as any process lives. Two threads at once write the same bytes. */
+    static uint8_t known[LG__UUID_BYTES];
+    static _Atomic bool is_known;
+    if (is_known) {
+        memcpy(ret_id, known, sizeof known);
+        return true;
+    }
     char text[64];
     uint8_t id[LG__UUID_BYTES];
     size_t digits = 0;
@@ -156,6 +163,8 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
     }
     if (digits != 32)
         return false;
+    memcpy(known, id, sizeof id);
+    is_known = true;
     memcpy(ret_id, id, sizeof id);
     return true;
 }
