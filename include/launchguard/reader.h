@@ -10,7 +10,6 @@
  *  Caveat: a value that fails its check is not shown; the call returns LG_ERR_DAMAGED (or LG_ERR_INCOMPLETE where the
  *  writer did not get that far), and the other parts of the file stay readable.
  *
- *  Threads: one reader is used by one thread at a time.  Signals: unsafe.
  */
 #ifndef LAUNCHGUARD_READER_H
 #define LAUNCHGUARD_READER_H
@@ -273,22 +272,46 @@ LG_BEGIN
  */
 LG_API lg_status lg_reader_open(const char *path, lg_reader **ret_reader);
 
-/** Close. NULL is ignored. */
+/** Close. NULL is ignored.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: frees.
+ *  Durable: nothing is stored.
+ */
 LG_API void lg_reader_close(lg_reader *reader);
 
-/** What kind of file it is. */
+/** What kind of file it is.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_file_kind lg_reader_kind(const lg_reader *reader);
 
-/** Identity and state of the run. @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: not a run file. */
+/** Identity and state of the run. @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: not a run file.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info);
 
-/** One context of the run, 0 ≤ index < context_count. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE. */
+/** One context of the run, 0 ≤ index < context_count. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_context *ret_context);
 
-/** The crash header. @return LG_OK; LG_ERR_NOT_FOUND: the run has no crash record; LG_ERR_DAMAGED; LG_ERR_STATE. */
+/** The crash header. @return LG_OK; LG_ERR_NOT_FOUND: the run has no crash record; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash);
 
-/** One register, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE. */
+/** One register, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_register(lg_reader *reader, uint32_t index, lg_register *ret_register);
 
 /** Bytes around a crash: of the stack (from sp down to up) or of the code (around pc), as far as they could be read.
@@ -297,51 +320,103 @@ LG_API lg_status lg_reader_register(lg_reader *reader, uint32_t index, lg_regist
  *  @param buffer     at least 512 bytes.
  *  @param ret_start  address of the first byte.
  *  @param ret_size   bytes; 0 when nothing could be read.
- *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_NOT_FOUND; LG_ERR_STATE; LG_ERR_ARGUMENT. */
+ *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_NOT_FOUND; LG_ERR_STATE; LG_ERR_ARGUMENT.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_bytes(lg_reader *reader, uint32_t which, uint8_t *buffer, uint64_t *ret_start, size_t *ret_size);
 
-/** One note of the record, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_DAMAGED; LG_ERR_STATE. */
+/** One note of the record, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_note);
 
 /** Size of one walk. @param stage LG_STAGE_FRAMES or LG_STAGE_DWARF.
- *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_NOT_FOUND: no crash; LG_ERR_DAMAGED; LG_ERR_STATE; LG_ERR_ARGUMENT. */
+ *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_NOT_FOUND: no crash; LG_ERR_DAMAGED; LG_ERR_STATE; LG_ERR_ARGUMENT.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_info *ret_info);
 
-/** One pc of a walk, 0 ≤ index < stored. @return as lg_reader_stack(); LG_ERR_NOT_FOUND after the last. */
+/** One pc of a walk, 0 ≤ index < stored. @return as lg_reader_stack(); LG_ERR_NOT_FOUND after the last.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uint64_t *ret_pc);
 
-/** One module, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: no table yet; LG_ERR_DAMAGED; LG_ERR_STATE. */
+/** One module, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: no table yet; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module);
 
 /** Take a snapshot of the ring log; needed before lg_reader_log_entry(), and again to see what a living process wrote since.
  *
- *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_SYSTEM: no memory; LG_ERR_STATE: not a run file. */
+ *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_SYSTEM: no memory; LG_ERR_STATE: not a run file.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: yes, at most the size of the ring log twice.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info);
 
-/** One entry of the snapshot, oldest first, 0 ≤ index < entries. @return LG_OK; LG_ERR_NOT_FOUND. */
+/** One entry of the snapshot, oldest first, 0 ≤ index < entries. @return LG_OK; LG_ERR_NOT_FOUND.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry);
 
 /** How the run ended, by the evidence in its file, whether its process is alive, and the boot id of this machine. A later run
  *  of another version may see it as an upgrade: that is in the ledger's timeline.
  *
- *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE. */
+ *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict);
 
-/** Head of the ledger. @return LG_OK; LG_ERR_DAMAGED: no slot is valid; LG_ERR_STATE: not a ledger. */
+/** Head of the ledger. @return LG_OK; LG_ERR_DAMAGED: no slot is valid; LG_ERR_STATE: not a ledger.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info);
 
-/** One context of the ledger, 0 ≤ index < context_count. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE. */
+/** One context of the ledger, 0 ≤ index < context_count. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_ledger_context *ret_context);
 
-/** One run of the timeline, oldest first. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE. */
+/** One run of the timeline, oldest first. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_timeline(lg_reader *reader, uint32_t index, lg_timeline_entry *ret_entry);
 
 /** Check every block of the file: bounds and checksums.
  *
- *  @return LG_OK: all is whole; LG_ERR_DAMAGED: at least one block is not. */
+ *  @return LG_OK: all is whole; LG_ERR_DAMAGED: at least one block is not.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: as lg_reader_log().
+ *  Durable: nothing is stored.
+ */
 LG_API lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user);
 
-/** Name of a crash kind, for example "fault.null_write"; "invalid" for a value that is not in the table. */
+/** Name of a crash kind, for example "fault.null_write"; "invalid" for a value that is not in the table.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
 LG_API const char *lg_crash_kind_name(lg_crash_kind kind);
 
 LG_END

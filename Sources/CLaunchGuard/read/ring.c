@@ -6,6 +6,9 @@
 #include "read/internal.h"
 #include "store/crc32c.h"
 
+/* The largest ring log that is read: a hostile file may be sparse and claim any size. */
+#define LOG_BYTES_MAX (UINT64_C(256) << 20)
+
 /* A ring section as its header says, checked against the section's size. */
 struct layout {
     struct lg__ring_header header;
@@ -124,7 +127,7 @@ lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
     reader->log = NULL;
     reader->log_index = NULL;
     reader->log_count = 0;
-    if (!lg__reader_section(reader, LG__SECTION_RING, &section))
+    if (!lg__reader_section(reader, LG__SECTION_RING, &section) || section.size > LOG_BYTES_MAX)
         return LG_ERR_DAMAGED;
     reader->log = malloc(section.size ? section.size : 1);
     if (!reader->log)
