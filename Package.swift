@@ -64,7 +64,13 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        // The example program of the README and of `make demo`.
+        // The example programs of the README and of `make demo`.
+        .executableTarget(
+            name: "minimal-swift",
+            dependencies: ["LaunchGuard"],
+            path: "Examples/minimal-swift",
+            swiftSettings: strict
+        ),
         .systemLibrary(
             name: "CSQLite",
             path: "Examples/CSQLite",

@@ -108,7 +108,8 @@ void lg__frames_finish(struct lg__crash_frames *frames, enum lg__walk reason)
 
 static size_t frames_size(const struct lg__crash_frames *frames)
 {
-    return offsetof(struct lg__crash_frames, pcs) + (size_t)frames->stored * sizeof frames->pcs[0];
+    uint32_t stored = frames->stored <= LG__FRAMES_MAX ? frames->stored : LG__FRAMES_MAX;
+    return offsetof(struct lg__crash_frames, pcs) + (size_t)stored * sizeof frames->pcs[0];
 }
 
 static bool wild_pc(void)

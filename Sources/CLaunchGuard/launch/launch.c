@@ -199,10 +199,11 @@ lg_status lg_launch_begin(lg_launch *launch)
     }
     atomic_store(&launch->state->launching_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     atomic_store(&launch->state->phase, LG_PHASE_LAUNCHING);
+    /* First the status: a mark that another thread sets as soon as the hold is over makes it normal, and that must come last. */
+    set_status(launch, LG_LAUNCH_CHECKING);
     pthread_mutex_lock(&launch->lock);
     launch->step = HELD_OVER;
     pthread_mutex_unlock(&launch->lock);
-    set_status(launch, LG_LAUNCH_CHECKING);
     if (launch->options.finish != LG_FINISH_MARK && launch->options.window_ms > 0)
         lg__callback_detach(wait_window, launch);
     run_tasks(launch);

@@ -53,9 +53,7 @@ static lg_status why_unprotected(const struct lg__host *host)
 
 static struct lg__state_context *claim_state(struct lg__host *host, const lg_launch *launch)
 {
-    uint32_t index = atomic_load(&host->run.state->context_count);
-    if (index == LG__CONTEXTS)
-        return NULL;
+    uint32_t index = host->launch_count; /* and not what the file says, which anybody may have changed */
     struct lg__state_context *state = &host->run.state->contexts[index];
     memcpy(state->name, launch->name, sizeof state->name);
     atomic_store(&state->window_ms, launch->options.window_ms);
@@ -86,6 +84,11 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
     pthread_mutex_init(&launch->lock, NULL);
     launch->host = host;
     launch->options = *options;
+    if (given && given->size == sizeof *given) {
+        /* Whoever listens to the status does so also when another option made no sense. */
+        launch->options.on_status = given->on_status;
+        launch->options.user = given->user;
+    }
     launch->state = &launch->unprotected_state;
     snprintf(launch->name, sizeof launch->name, "%s", context ? context : "");
     uint32_t twice = options->repair_after > UINT32_MAX / 2 ? UINT32_MAX - 1 : 2 * options->repair_after;
