@@ -1,0 +1,39 @@
+import Glibc
+import LaunchGuard
+
+/// The start of the application, protected: after two launch crashes in a row it restores the backup and goes on.
+func start(_ paths: Paths, keepLogging: Bool) async throws {
+    let session = try LaunchGuard.start(appID: "org.example.notes", version: "1.0", stateDirectory: paths.state)
+    if let problem = session.problem { printError("notes: \(problem)") }
+
+    let launch = session.launch("main", reportAfter: 2, repairAfter: 2)
+    launch.onReport { count, reports in
+        print("report: streak \(count)")
+        for report in reports { print("  run \(report.ordinal): \(report.end) \(report.path)") }
+    }
+    launch.addRepair("restore backup", impact: 50) {
+        print("repair: restoring the backup in process \(getpid())")
+        try Database.copy(from: paths.backup, to: paths.database)
+    }
+    launch.addTask("open database") {
+        let database = try Database(path: paths.database)
+        session.log(.info, "reading the notes of \(paths.database)")
+        let summary = database.loadSummary()
+        session.log(.info, "database opened, \(summary.count) notes")
+        print("notes: \(summary.count) notes\n  first: \(excerpt(summary.first))\n  last:  \(excerpt(summary.last))")
+    }
+
+    print("start: process \(getpid()), streak \(launch.streak)")
+    try await launch.begin()
+    launch.finished()
+    print("finished: process \(getpid()), status \(launch.status)")
+
+    guard keepLogging else { return }
+    print("logging")
+    for number in 1... {
+        session.log(.info, "breadcrumb \(number)")
+        print(number)  // Announced only now: the breadcrumb must survive from here on.
+    }
+}
+
+private func excerpt(_ text: String) -> Substring { text.prefix(60) }

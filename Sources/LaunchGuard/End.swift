@@ -1,0 +1,29 @@
+extension LaunchGuard {
+    /// How a run ended. The raw value is the word that the tools use. C: `lg_end`.
+    public enum End: String, Sendable, CaseIterable {
+        /// Through `exit`, the end of `main`, or ``Session/stop()``.
+        case clean
+        /// By SIGTERM, SIGINT or SIGHUP.
+        case terminated
+        /// By a fault or a deadly signal; its run file holds the record.
+        case crash
+        /// It stopped answering.
+        case hang
+        /// The kernel killed it to get memory back.
+        case oom
+        /// By SIGKILL.
+        case killed
+        /// With an exit status other than 0.
+        case exit
+        /// The machine was booted again.
+        case reboot
+        /// The program's version changed after it.
+        case upgrade
+        /// Under a debugger.
+        case debugger
+        /// The evidence does not say.
+        case unknown
+        /// It has not ended.
+        case running
+    }
+}

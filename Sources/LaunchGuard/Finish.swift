@@ -1,0 +1,13 @@
+extension LaunchGuard {
+    /// What finishes a launch. C: `lg_finish`.
+    public enum Finish: Sendable, CaseIterable {
+        /// ``Launch/finished()`` or the window, whichever comes first.
+        case either
+        /// Only ``Launch/finished()``.
+        case mark
+        /// Only the window.
+        case time
+        /// ``Launch/finished()`` and the window, whichever comes last.
+        case both
+    }
+}

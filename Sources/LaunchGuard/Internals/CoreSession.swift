@@ -1,0 +1,73 @@
+internal import CLaunchGuard
+
+/// The handle of a session. C: `lg_session *`, which every thread may use.
+@safe
+struct CoreSession: @unchecked Sendable {
+    private let pointer: OpaquePointer?
+
+    static func start(_ options: StartOptions) -> (CoreSession, LaunchGuardError?) {
+        var pointer: OpaquePointer?
+        var cOptions = unsafe lg_options()
+        unsafe cOptions.size = UInt32(MemoryLayout<lg_options>.size)
+        unsafe cOptions.deadline_ms = options.deadline
+        unsafe cOptions.ring_bytes = options.ringBytes
+        unsafe cOptions.keep_runs = options.keepRuns
+        unsafe cOptions.keep_bytes = options.keepBytes
+        let status = unsafe options.appID.withCString { appID in
+            unsafe options.version.withCString { version in
+                unsafe withCString(options.stateDirectory) { directory in
+                    unsafe cOptions.app_id = unsafe appID
+                    unsafe cOptions.app_version = unsafe version
+                    unsafe cOptions.state_directory = unsafe directory
+                    return unsafe lg_start(&cOptions, &pointer)
+                }
+            }
+        }
+        let session = unsafe CoreSession(pointer: pointer)
+        return (session, Core.error(status) { session.message })
+    }
+
+    var protection: LaunchGuard.Protection {
+        switch unsafe lg_session_protection(pointer) {
+        case LG_PROTECTION_FULL: .full
+        case LG_PROTECTION_RECORD: .recordOnly
+        default: .none
+        }
+    }
+
+    var message: String { unsafe String(cString: lg_session_message(pointer)) }
+
+    var runPath: String? { unsafe path(lg_session_run_path(pointer)) }
+
+    var stateDirectory: String? { unsafe path(lg_session_state_directory(pointer)) }
+
+    func log(_ level: LaunchGuard.Level, _ message: String) {
+        var message = message
+        message.withUTF8 { bytes in
+            unsafe bytes.withMemoryRebound(to: CChar.self) { text in
+                // An empty buffer may have no address.
+                guard let start = text.baseAddress else { return }
+                unsafe lg_log_write(pointer, lg_level(level.rawValue), start, text.count)
+            }
+        }
+    }
+
+    func refreshModules() { _ = unsafe lg_modules_refresh(pointer) }
+
+    func stop() { _ = unsafe lg_stop(pointer) }
+
+    func prepare(_ options: LaunchOptions, _ hooks: LaunchHooks) -> (launch: CoreLaunch, problem: LaunchGuardError?) {
+        let messageBefore = message
+        let (launch, status) = unsafe CoreLaunch.prepare(pointer, options, hooks)
+        let problem = Core.error(status) {
+            // The session keeps one message: it is about this launch if it is new, or if it says why nothing is protected.
+            message != messageBefore || protection == .none ? message : ""
+        }
+        return (launch, problem)
+    }
+
+    private func path(_ text: UnsafePointer<CChar>?) -> String? {
+        guard let text = unsafe text, unsafe text.pointee != 0 else { return nil }
+        return unsafe String(cString: text)
+    }
+}

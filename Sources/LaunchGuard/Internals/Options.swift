@@ -1,0 +1,97 @@
+/// Options of a session, checked as far as their types go: the core checks the values.
+///
+/// Zero stands for "default" in C, `nil` does here; so a zero that the program gives is a mistake.
+struct StartOptions {
+    let appID: String
+    let version: String
+    let stateDirectory: String?
+    let ringBytes: UInt32
+    let deadline: UInt32
+    let keepRuns: UInt32
+    let keepBytes: UInt64
+
+    init(
+        appID: String, version: String, stateDirectory: String?, ringBytes: Int?, deadline: Duration?, keepRuns: Int?, keepBytes: Int?
+    ) throws(LaunchGuardError) {
+        self.appID = try text(appID, "appID")
+        self.version = try text(version, "version")
+        self.stateDirectory = if let stateDirectory { try text(stateDirectory, "stateDirectory") } else { nil }
+        self.ringBytes = if let ringBytes { try number(ringBytes, "ringBytes", from: 1) } else { 0 }
+        self.deadline = if let deadline { try number(deadline.milliseconds, "deadline in ms", from: 1) } else { 0 }
+        self.keepRuns = if let keepRuns { try number(keepRuns, "keepRuns", from: 1) } else { 0 }
+        self.keepBytes = if let keepBytes { try number(keepBytes, "keepBytes", from: 1) } else { 0 }
+    }
+}
+
+/// Options of a launch.
+struct LaunchOptions {
+    let name: String
+    let reportAfter: UInt32
+    let repairAfter: UInt32
+    let unknownAfter: UInt32?
+    let window: Int64
+    let finish: LaunchGuard.Finish
+    let reportWait: UInt32
+
+    /// What stands for options that make no sense: without a name the core makes the launch unprotected.
+    static let nonsense = LaunchOptions(
+        name: "", reportAfter: 1, repairAfter: 2, unknownAfter: nil, window: 5000, finish: .either, reportWait: 0
+    )
+}
+
+extension LaunchOptions {
+    init(
+        name: String, reportAfter: Int, repairAfter: Int, unknownAfter: Int?, window: Duration, finish: LaunchGuard.Finish,
+        reportWait: Duration
+    ) throws(LaunchGuardError) {
+        self.name = try text(name, "name")
+        self.reportAfter = try number(reportAfter, "reportAfter", from: 1)
+        self.repairAfter = try number(repairAfter, "repairAfter", from: 1)
+        self.unknownAfter = if let unknownAfter { try number(unknownAfter, "unknownAfter", from: 0) } else { nil }
+        self.window = try number(window.milliseconds, "window in ms", from: 0)
+        self.finish = finish
+        self.reportWait = try number(reportWait.milliseconds, "reportWait in ms", from: 0)
+    }
+}
+
+/// Options of a repair.
+struct RepairOptions {
+    let name: String
+    let impact: UInt32
+    let timeout: UInt32
+    let attempts: UInt32
+
+    init(name: String, impact: Int, timeout: Duration, attempts: Int) throws(LaunchGuardError) {
+        self.name = try text(name, "name")
+        self.impact = try number(impact, "impact", from: 0)
+        self.timeout = try number(timeout.milliseconds, "timeout in ms", from: 1)
+        self.attempts = try number(attempts, "attempts", from: 1)
+    }
+}
+
+/// The number in the type that C wants.
+private func number<Number: FixedWidthInteger>(
+    _ value: some BinaryInteger, _ name: String, from least: Number
+) throws(LaunchGuardError) -> Number {
+    guard value >= least else { throw LaunchGuardError(.option, "\(name) is \(value); it must be at least \(least)") }
+    guard let number = Number(exactly: value) else { throw LaunchGuardError(.option, "\(name) is \(value); that is too much") }
+    return number
+}
+
+/// The text, which C would read only up to a NUL.
+func text(_ value: String, _ name: String) throws(LaunchGuardError) -> String {
+    guard !value.utf8.contains(0) else { throw LaunchGuardError(.option, "\(name) contains a NUL") }
+    return value
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded away from zero, so that a short time does not become "none".
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        guard !overflow else { return seconds < 0 ? .min : .max }
+        let (part, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
+        let (sum, tooMuch) = whole.addingReportingOverflow(part + rest.signum())
+        return tooMuch ? (seconds < 0 ? .min : .max) : sum
+    }
+}

@@ -1,0 +1,52 @@
+import Synchronization
+
+/// Hands each change of a launch's status to everybody who listens.
+final class StatusBroadcast: Sendable {
+    typealias Status = LaunchGuard.Status
+
+    private struct State {
+        var current = Status.normal
+        var isFinished = false
+        var nextID = 0
+        var listeners: [Int: AsyncStream<Status>.Continuation] = [:]
+    }
+
+    /// A launch begins once and has at most 16 repairs with 100 attempts of two changes each, so no listener ever has this many
+    /// waiting.
+    private static let most = 4096
+
+    private let state = Mutex(State())
+
+    func subscribe() -> AsyncStream<Status> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Status.self, bufferingPolicy: .bufferingNewest(Self.most))
+        let isFinished = state.withLock { state in
+            continuation.yield(state.current)
+            if state.isFinished { return true }
+            let id = state.nextID
+            state.nextID += 1
+            state.listeners[id] = continuation
+            continuation.onTermination = { [weak self] _ in self?.unsubscribe(id) }
+            return false
+        }
+        if isFinished { continuation.finish() }
+        return stream
+    }
+
+    /// Tell all listeners. The return to normal is the last change there is.
+    func publish(_ status: Status) {
+        let ended = state.withLock { state in
+            state.current = status
+            for listener in state.listeners.values { listener.yield(status) }
+            guard status == .normal else { return [AsyncStream<Status>.Continuation]() }
+            state.isFinished = true
+            defer { state.listeners = [:] }
+            return Array(state.listeners.values)
+        }
+        // Outside the lock: finishing calls unsubscribe().
+        for listener in ended { listener.finish() }
+    }
+
+    private func unsubscribe(_ id: Int) {
+        _ = state.withLock { $0.listeners.removeValue(forKey: id) }
+    }
+}

@@ -1,0 +1,59 @@
+internal import CLaunchGuard
+
+extension LaunchGuardError.Code {
+    /// The code of a result of the C core.
+    init(_ status: lg_status) { self.init(rawValue: status.rawValue) }
+
+    static let ok = Self(LG_OK)
+
+    /// A required argument is missing. C: `LG_ERR_ARGUMENT`.
+    public static let argument = Self(LG_ERR_ARGUMENT)
+    /// An option has a value that makes no sense. C: `LG_ERR_OPTION`.
+    public static let option = Self(LG_ERR_OPTION)
+    /// A system call failed. C: `LG_ERR_SYSTEM`.
+    public static let system = Self(LG_ERR_SYSTEM)
+    /// No state directory is known. C: `LG_ERR_NO_DIRECTORY`.
+    public static let noDirectory = Self(LG_ERR_NO_DIRECTORY)
+    /// The state directory's path, or a part of it, is not a directory. C: `LG_ERR_NOT_DIRECTORY`.
+    public static let notDirectory = Self(LG_ERR_NOT_DIRECTORY)
+    /// A symbolic link stands where the state directory or one of its files belongs. C: `LG_ERR_LINK`.
+    public static let link = Self(LG_ERR_LINK)
+    /// The state directory or one of its files belongs to another user. C: `LG_ERR_OWNER`.
+    public static let owner = Self(LG_ERR_OWNER)
+    /// The state directory may not be written. C: `LG_ERR_PERMISSION`.
+    public static let permission = Self(LG_ERR_PERMISSION)
+    /// The state directory is on a read-only file system. C: `LG_ERR_READ_ONLY`.
+    public static let readOnly = Self(LG_ERR_READ_ONLY)
+    /// The file system of the state directory is full. C: `LG_ERR_NO_SPACE`.
+    public static let noSpace = Self(LG_ERR_NO_SPACE)
+    /// A file is damaged; what is readable was kept. C: `LG_ERR_DAMAGED`.
+    public static let damaged = Self(LG_ERR_DAMAGED)
+    /// A file was written by a newer, incompatible version. C: `LG_ERR_NEWER`.
+    public static let newer = Self(LG_ERR_NEWER)
+    /// Another live process of this application holds the ledger. C: `LG_ERR_SECONDARY`.
+    public static let secondary = Self(LG_ERR_SECONDARY)
+    /// This was done already in this process. C: `LG_ERR_ALREADY`.
+    public static let already = Self(LG_ERR_ALREADY)
+    /// The session was stopped. C: `LG_ERR_CLOSED`.
+    public static let closed = Self(LG_ERR_CLOSED)
+    /// This is a forked child. C: `LG_ERR_FORKED`.
+    public static let forked = Self(LG_ERR_FORKED)
+    /// LaunchGuard did not survive its own last starts and disabled itself. C: `LG_ERR_DISABLED`.
+    public static let disabled = Self(LG_ERR_DISABLED)
+    /// There is nothing by that name or number. C: `LG_ERR_NOT_FOUND`.
+    public static let notFound = Self(LG_ERR_NOT_FOUND)
+    /// A fixed limit is reached. C: `LG_ERR_LIMIT`.
+    public static let limit = Self(LG_ERR_LIMIT)
+    /// The call is not possible in this state. C: `LG_ERR_STATE`.
+    public static let state = Self(LG_ERR_STATE)
+    /// The name is taken already. C: `LG_ERR_DUPLICATE`.
+    public static let duplicate = Self(LG_ERR_DUPLICATE)
+    /// The session has no files. C: `LG_ERR_UNPROTECTED`.
+    public static let unprotected = Self(LG_ERR_UNPROTECTED)
+    /// The time allowed has passed. C: `LG_ERR_TIMEOUT`.
+    public static let timeout = Self(LG_ERR_TIMEOUT)
+    /// The program's own callback reported a failure. C: `LG_ERR_FAILED`.
+    public static let failed = Self(LG_ERR_FAILED)
+    /// This part was not committed before the process ended. C: `LG_ERR_INCOMPLETE`.
+    public static let incomplete = Self(LG_ERR_INCOMPLETE)
+}

@@ -1,0 +1,63 @@
+/// A program on Linux must not die silently and must not get stuck in a crash loop.
+///
+/// ```swift
+/// let session = try LaunchGuard.start(appID: "org.example.player", version: "1.4.2")
+/// let launch = session.launch("main", reportAfter: 1, repairAfter: 2, window: .seconds(5))
+/// launch.onReport { count, reports in … }
+/// launch.addRepair("clear cache", impact: 10) { try await cache.removeAll() }
+/// launch.addTask("open database") { try database.open() }
+/// try await launch.begin()
+/// launch.finished()
+/// ```
+///
+/// Everything here is a thin shell over the C module `CLaunchGuard`; each declaration names the C function behind it, whose
+/// documentation goes into more detail. No Swift code runs while the process is dying.
+public enum LaunchGuard {
+    /// Version of the library in use, for example "0.1.0". C: `lg_version()`.
+    public static var version: String { Core.version }
+
+    /// Start the session of this process: map the files, find out how the last run ended, install the crash handlers.
+    ///
+    /// Call it once, first thing in the program. It never blocks the launch. It throws only for a mistake in the call itself,
+    /// which shows on the developer's machine at the first start. When the *environment* is at fault (no directory, a full disk,
+    /// a damaged ledger, another live process that holds the ledger) the program starts anyway: the session's
+    /// ``Session/protection`` says how much it can do, and its ``Session/problem`` what is wrong.
+    ///
+    /// C: `lg_start()`.
+    ///
+    /// - Parameters:
+    ///   - appID: reverse-DNS name of the application: 1 to 63 letters, digits, '.', '-' and '_'.
+    ///   - version: of the application, at most 63 bytes; a different one at the next start counts as an upgrade and resets all
+    ///     counters.
+    ///   - stateDirectory: where the files live; `nil` for `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/<appID>`, else
+    ///     `$HOME/.local/state/<appID>`.
+    ///   - ringBytes: size of the ring log, 4096 to 16777216; `nil` for 131072.
+    ///   - deadline: longest time from a fault to the end of the process, 100 ms to 60 s; `nil` for 3 s.
+    ///   - keepRuns: how many ended run files are kept; `nil` for 32.
+    ///   - keepBytes: how many bytes of ended run files are kept; `nil` for 64 MiB.
+    /// - Throws: ``LaunchGuardError`` with the code ``LaunchGuardError/Code/argument`` or ``LaunchGuardError/Code/option`` for a
+    ///   value that makes no sense, ``LaunchGuardError/Code/already`` when a session runs in this process, and
+    ///   ``LaunchGuardError/Code/forked`` in the forked child of a process with a session.
+    public static func start(
+        appID: String,
+        version: String = "",
+        stateDirectory: String? = nil,
+        ringBytes: Int? = nil,
+        deadline: Duration? = nil,
+        keepRuns: Int? = nil,
+        keepBytes: Int? = nil
+    ) throws(LaunchGuardError) -> Session {
+        let options = try StartOptions(
+            appID: appID,
+            version: version,
+            stateDirectory: stateDirectory,
+            ringBytes: ringBytes,
+            deadline: deadline,
+            keepRuns: keepRuns,
+            keepBytes: keepBytes
+        )
+        let (core, problem) = CoreSession.start(options)
+        if let problem, [.argument, .option, .already, .forked].contains(problem.code) { throw problem }
+        return Session(core: core, problem: problem)
+    }
+}

@@ -1,0 +1,18 @@
+extension LaunchGuardError {
+    /// The kind of an error. Later versions may know more of them, so a `switch` needs a `default`. C: `lg_status`.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The number in the C status table; a number never changes its meaning.
+        public let rawValue: UInt32
+
+        /// Make the code with a number of the C status table.
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+    }
+}
+
+extension LaunchGuardError.Code: CustomStringConvertible {
+    /// Short, stable name, for example "no-space"; "unknown" for a number that is not in the table. C: `lg_status_name()`.
+    public var description: String { Core.name(of: self) }
+
+    /// What the code means and what to do about it, without a full stop. C: `lg_status_message()`.
+    public var message: String { Core.message(of: self) }
+}

@@ -1,0 +1,85 @@
+import Synchronization
+
+extension LaunchGuard {
+    /// The session of this process, from ``LaunchGuard/start(appID:version:stateDirectory:ringBytes:deadline:keepRuns:keepBytes:)``.
+    ///
+    /// There is one a process, and it works until the process ends, whether or not the program keeps the object. Every member may
+    /// be called from any thread. C: `lg_session`.
+    public final class Session: Sendable {
+        /// What is wrong with the environment; `nil` when everything is as it should be. C: `lg_session_message()`.
+        public let problem: LaunchGuardError?
+
+        let core: CoreSession
+        private let launches = Mutex<[String: Launch]>([:])
+
+        init(core: CoreSession, problem: LaunchGuardError?) {
+            self.core = core
+            self.problem = problem
+        }
+
+        /// How much of its promises the session can keep. C: `lg_session_protection()`.
+        public var protection: Protection { core.protection }
+
+        /// Path of this run's file; `nil` for a session without files. C: `lg_session_run_path()`.
+        public var runPath: String? { core.runPath }
+
+        /// Path of the state directory; `nil` for a session without files. C: `lg_session_state_directory()`.
+        public var stateDirectory: String? { core.stateDirectory }
+
+        /// Make the launch of one context; nothing is counted before ``Launch/begin()``.
+        ///
+        /// A value that makes no sense does not stop the program: the result is then an unprotected launch, whose tasks run and
+        /// which counts and repairs nothing, and its ``Launch/problem`` says what to correct. A second call with the same name
+        /// returns the launch of the first one, options and all. C: `lg_launch_prepare()`.
+        ///
+        /// - Parameters:
+        ///   - name: of the context, 1 to 63 bytes.
+        ///   - reportAfter: launch crashes in a row from which ``Launch/onReport(_:)`` is called; at least 1.
+        ///   - repairAfter: launch crashes in a row from which repairs are tried; at least 1.
+        ///   - unknownAfter: unexplained early deaths from which repairs are tried; 0 for never, `nil` for twice `repairAfter`.
+        ///   - window: after which time a launch is finished by time; zero for only by mark.
+        ///   - finish: what finishes the launch.
+        ///   - reportWait: how long the launch waits for the closure of ``Launch/onReport(_:)``; at most 5 s.
+        public func launch(
+            _ name: String,
+            reportAfter: Int = 1,
+            repairAfter: Int = 2,
+            unknownAfter: Int? = nil,
+            window: Duration = .seconds(5),
+            finish: Finish = .either,
+            reportWait: Duration = .seconds(2)
+        ) -> Launch {
+            var options = LaunchOptions.nonsense
+            var mistake: LaunchGuardError?
+            do throws(LaunchGuardError) {
+                options = try LaunchOptions(
+                    name: name,
+                    reportAfter: reportAfter,
+                    repairAfter: repairAfter,
+                    unknownAfter: unknownAfter,
+                    window: window,
+                    finish: finish,
+                    reportWait: reportWait
+                )
+            } catch {
+                mistake = error
+            }
+            return launches.withLock { launches in
+                if let launch = launches[name] { return launch }
+                let hooks = LaunchHooks(session: core)
+                let (launchCore, problem) = core.prepare(options, hooks)
+                let launch = Launch(name: name, core: launchCore, hooks: hooks, problem: mistake ?? problem)
+                launches[name] = launch
+                return launch
+            }
+        }
+
+        /// Read the table of loaded modules again; worth a call after loading or unloading a library, so that crashes in its code
+        /// have a complete stack. C: `lg_modules_refresh()`.
+        public func refreshModules() { core.refreshModules() }
+
+        /// Mark the run as cleanly ended and take the handlers down. Not needed before the program exits by itself: leaving
+        /// `main` or calling `exit` marks the end as well. C: `lg_stop()`.
+        public func stop() { core.stop() }
+    }
+}

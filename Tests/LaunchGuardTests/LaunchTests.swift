@@ -1,0 +1,179 @@
+import Glibc
+import LaunchGuard
+import LaunchGuardReports
+import Testing
+
+/// The launch as a whole: counting, report, repair, going on.
+@Suite struct LaunchTests {
+    @Test func twoCrashesAreReportedAndRepairedInTheThirdStart() async throws {
+        let scene = try Scene()
+        for _ in 1...2 {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+                try await Child(directory).crash()
+            }
+        }
+        #expect(try scene.runs().map(\.verdict?.end) == [.crash, .crash])
+
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main", reportAfter: 2, repairAfter: 2)
+            launch.onReport { count, reports in
+                child.note("report \(count) \(reports.map { "\($0.ordinal) \($0.end) \($0.signal ?? 0)" })")
+                for report in reports {
+                    let run = try Reader(path: report.path).run()
+                    #expect(run.identity?.uuid == report.uuid)
+                }
+            }
+            launch.addRepair("mend", impact: 10) { child.note("repair") }
+            launch.addTask("work") { child.note("work") }
+            #expect(launch.streak == 2)
+            try await launch.begin()
+            #expect(launch.status == .checking)
+            #expect(launch.finished())
+            #expect(launch.status == .normal)
+        }
+        #expect(scene.journal == ["report 2 [\"1 crash 11\", \"2 crash 11\"]", "repair", "work"])
+
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main")
+            launch.onReport { count, _ in child.note("report \(count)") }
+            launch.addRepair("mend", impact: 10) { child.note("repair") }
+            #expect(launch.streak == 0)
+            try await launch.begin()
+            child.note("healthy")
+        }
+        #expect(scene.journal.last == "healthy")
+        #expect(scene.journal.count == 4)
+    }
+
+    @Test func contextsAreCountedApart() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            try await Child(directory).crash(in: "player")
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            #expect(session.launch("player").streak == 1)
+            #expect(session.launch("main").streak == 0)
+        }
+    }
+
+    @Test func aCrashAfterTheMarkIsNoLaunchCrash() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            let launch = try Child(directory).start().launch("main", window: .zero)
+            try await launch.begin()
+            launch.finished()
+            Child.fault()
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let launch = try Child(directory).start().launch("main")
+            #expect(launch.streak == 0)
+        }
+    }
+
+    @Test func theWindowFinishesALaunch() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let launch = try Child(directory).start().launch("main", window: .milliseconds(50), finish: .time)
+            try await launch.begin()
+            for await status in launch.statusUpdates where status == .normal { break }
+            #expect(launch.status == .normal)
+        }
+    }
+
+    /// Options that make no sense.
+    enum Nonsense: String, CaseIterable, Codable, Sendable {
+        case noName, nameWithNUL, longName, noReport, noRepair, negativeRepair, negativeUnknown, negativeWindow, longWindow
+        case negativeWait, longWait, timeWithoutWindow
+
+        func launch(_ session: LaunchGuard.Session) -> LaunchGuard.Launch {
+            switch self {
+            case .noName: session.launch("")
+            case .nameWithNUL: session.launch("ma\0in")
+            case .longName: session.launch(String(repeating: "n", count: 64))
+            case .noReport: session.launch("main", reportAfter: 0)
+            case .noRepair: session.launch("main", repairAfter: 0)
+            case .negativeRepair: session.launch("main", repairAfter: -1)
+            case .negativeUnknown: session.launch("main", unknownAfter: -1)
+            case .negativeWindow: session.launch("main", window: .seconds(-1))
+            case .longWindow: session.launch("main", window: .seconds(86_401))
+            case .negativeWait: session.launch("main", reportWait: .nanoseconds(-1))
+            case .longWait: session.launch("main", reportWait: .seconds(6))
+            case .timeWithoutWindow: session.launch("main", window: .zero, finish: .time)
+            }
+        }
+    }
+
+    @Test(arguments: Nonsense.allCases)
+    func nonsenseMakesAnUnprotectedLaunchThatRunsItsTasks(_ nonsense: Nonsense) async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [nonsense = nonsense as Nonsense, directory = scene.directory as String] in
+            let child = Child(directory)
+            let session = try child.start()
+            let launch = nonsense.launch(session)
+            #expect(launch.problem?.code == .option, "\(String(describing: launch.problem))")
+            launch.addTask("work") { child.note("work") }
+            #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
+            #expect(session.protection == .full)
+        }
+        #expect(scene.journal == ["work"])
+    }
+
+    @Test func oneNameIsOneLaunch() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            let launch = session.launch("main")
+            #expect(session.launch("main", repairAfter: 5) === launch)
+            #expect(launch.problem == nil)
+            #expect(session.launch("other") !== launch)
+        }
+    }
+
+    @Test func aLaunchBeginsOnceAndIsFinishedAfterThat() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let launch = try Child(directory).start().launch("main")
+            #expect(launch.status == .normal)
+            #expect(!launch.finished())
+            try await launch.begin()
+            let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+            #expect(error?.code == .state)
+            #expect(launch.finished())
+            #expect(launch.finished())
+        }
+    }
+
+    @Test func aFailedReportDoesNotStopTheLaunch() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            try await Child(directory).crash()
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let launch = try Child(directory).start().launch("main", reportAfter: 1)
+            launch.onReport { _, _ in throw Failure(description: "no network") }
+            try await launch.begin()
+        }
+        #expect(try scene.lastLog().contains { $0.contains("report failed: no network") })
+    }
+
+    @Test func aSlowReportHoldsTheLaunchOnlyForItsWait() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            try await Child(directory).crash()
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main", reportAfter: 1, reportWait: .milliseconds(100))
+            launch.onReport { _, _ in
+                child.note("report")
+                try await Task.sleep(for: .seconds(3600))
+            }
+            launch.addTask("work") { child.note("work") }
+            try await launch.begin()
+        }
+        #expect(scene.journal == ["report", "work"])
+    }
+}

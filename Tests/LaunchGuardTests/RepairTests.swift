@@ -1,0 +1,136 @@
+import Glibc
+import LaunchGuard
+import Testing
+
+/// The ladder of repairs.
+@Suite struct RepairTests {
+    /// A scene whose next start needs a repair.
+    private func crashedScene() async throws -> Scene {
+        let scene = try Scene()
+        for _ in 1...2 {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+                try await Child(directory).crash()
+            }
+        }
+        return scene
+    }
+
+    @Test func theLeastDisruptiveComesFirstAndTheNextOnlyAfterAllAttempts() async throws {
+        let scene = try await crashedScene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main")
+            launch.addRepair("heavy", impact: 90) { child.note("heavy") }
+            launch.addRepair("light", impact: 10, attempts: 3) {
+                child.note("light")
+                throw Failure(description: "cannot be mended")
+            }
+            launch.addTask("work") { child.note("work") }
+            try await launch.begin()
+        }
+        #expect(scene.journal == ["light", "light", "light", "heavy", "work"])
+        let failures = try scene.lastLog().filter { $0.contains("repair \"light\" failed: cannot be mended") }
+        #expect(failures.count == 3)
+    }
+
+    @Test func theFirstSuccessEndsTheLadder() async throws {
+        let scene = try await crashedScene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main")
+            launch.addRepair("light", impact: 10) {
+                if !child.hasNote("first attempt") {
+                    child.note("first attempt")
+                    throw Failure(description: "once more")
+                }
+                child.note("second attempt")
+            }
+            launch.addRepair("heavy", impact: 90) { child.note("heavy") }
+            try await launch.begin()
+        }
+        #expect(scene.journal == ["first attempt", "second attempt"])
+    }
+
+    @Test func aRepairThatTakesTooLongIsCancelledAndTheNextOneTried() async throws {
+        let scene = try await crashedScene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main")
+            launch.addRepair("slow", impact: 10, timeout: .milliseconds(100), attempts: 1) {
+                do {
+                    try await Task.sleep(for: .seconds(3600))
+                } catch {
+                    child.note("cancelled")
+                    throw error
+                }
+            }
+            launch.addRepair("quick", impact: 20) {
+                while !child.hasNote("cancelled") { try await Task.sleep(for: .milliseconds(5)) }
+                child.note("quick")
+            }
+            launch.addTask("work") { child.note("work") }
+            try await launch.begin()
+        }
+        #expect(scene.journal == ["cancelled", "quick", "work"])
+    }
+
+    @Test func theLastRepairIsCancelledWhenTheLaunchGoesOn() async throws {
+        let scene = try await crashedScene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main")
+            launch.addRepair("slow", impact: 10, timeout: .milliseconds(50), attempts: 1) {
+                try? await Task.sleep(for: .seconds(3600))
+                child.note("cancelled \(Task.isCancelled)")
+            }
+            try await launch.begin()
+            while !child.hasNote("cancelled true") { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        #expect(scene.journal == ["cancelled true"])
+    }
+
+    @Test func whenNoRepairHelpsTheLaunchGoesOn() async throws {
+        let scene = try await crashedScene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main")
+            launch.addRepair("hopeless", impact: 10, attempts: 1) { throw Failure(description: "no") }
+            launch.addTask("work") { child.note("work") }
+            try await launch.begin()
+            #expect(launch.status == .checking)
+        }
+        #expect(scene.journal == ["work"])
+    }
+
+    @Test func aRefusedRepairIsNamedAndTheOthersWork() async throws {
+        let scene = try await crashedScene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            func problem(_ context: String, _ add: (LaunchGuard.Launch) -> Void) throws -> LaunchGuardError.Code? {
+                let launch = session.launch(context)
+                add(launch)
+                return launch.problem?.code
+            }
+            let session = try child.start()
+            #expect(try problem("1") { $0.addRepair("", impact: 1) {} } == .option)
+            #expect(try problem("2") { $0.addRepair("a\0b", impact: 1) {} } == .option)
+            #expect(try problem("3") { $0.addRepair("a", impact: 101) {} } == .option)
+            #expect(try problem("4") { $0.addRepair("a", impact: -1) {} } == .option)
+            #expect(try problem("5") { $0.addRepair("a", impact: 1, timeout: .zero) {} } == .option)
+            #expect(try problem("6") { $0.addRepair("a", impact: 1, timeout: .seconds(86_401)) {} } == .option)
+            #expect(try problem("7") { $0.addRepair("a", impact: 1, attempts: 0) {} } == .option)
+            #expect(try problem("8") { $0.addRepair("a", impact: 1, attempts: 101) {} } == .option)
+            #expect(try problem("9") { $0.addRepair("a", impact: 0, timeout: .nanoseconds(1), attempts: 100) {} } == nil)
+            #expect(try problem("10") { for number in 1...17 { $0.addRepair("\(number)", impact: 1) {} } } == .limit)
+
+            let launch = session.launch("main")
+            launch.addRepair("mend", impact: 10) { child.note("first") }
+            #expect(launch.problem == nil)
+            launch.addRepair("mend", impact: 5) { child.note("second") }
+            #expect(launch.problem?.code == .duplicate)
+            #expect(launch.problem?.message.contains("repair \"mend\"") == true)
+            try await launch.begin()
+        }
+        #expect(scene.journal == ["first"])
+    }
+}

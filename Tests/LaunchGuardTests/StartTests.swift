@@ -1,0 +1,203 @@
+import Foundation
+import LaunchGuard
+import LaunchGuardReports
+import Testing
+
+/// Starting a session: what is a mistake of the program, and what is a fault of its environment.
+@Suite struct StartTests {
+    @Test func aHealthyStartIsFullyProtected() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            #expect(session.problem == nil)
+            #expect(session.protection == .full)
+            #expect(session.stateDirectory == directory + "/state")
+            #expect(session.runPath?.hasPrefix(directory + "/state/") == true)
+        }
+        let run = try #require(try scene.runs().last)
+        #expect(run.identity?.appID == "org.example.tests")
+        #expect(run.identity?.appVersion == "1")
+        #expect(run.verdict?.end == .clean)
+    }
+
+    @Test func stoppingEndsTheRun() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            session.stop()
+            #expect(session.protection == .none)
+            session.log(.info, "too late")
+            kill(getpid(), SIGKILL)
+        }
+        let run = try #require(try scene.runs().last)
+        #expect(run.verdict?.end == .clean)
+        #expect(try scene.lastLog().contains("too late") == false)
+    }
+
+    /// Mistakes in the call, each in a process of its own.
+    enum Mistake: String, CaseIterable, Codable, Sendable {
+        case noName, badName, nameWithNUL, longName, longVersion, noRing, negativeRing, hugeRing, smallRing, noDeadline
+        case negativeDeadline, longDeadline, noRuns, pathWithNUL
+
+        func start(_ directory: String) throws(LaunchGuardError) {
+            let name = "org.example.tests"
+            switch self {
+            case .noName: _ = try LaunchGuard.start(appID: "", stateDirectory: directory)
+            case .badName: _ = try LaunchGuard.start(appID: "a/b", stateDirectory: directory)
+            case .nameWithNUL: _ = try LaunchGuard.start(appID: "a\0b", stateDirectory: directory)
+            case .longName: _ = try LaunchGuard.start(appID: String(repeating: "a", count: 64), stateDirectory: directory)
+            case .longVersion:
+                _ = try LaunchGuard.start(appID: name, version: String(repeating: "1", count: 64), stateDirectory: directory)
+            case .noRing: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, ringBytes: 0)
+            case .negativeRing: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, ringBytes: -1)
+            case .hugeRing: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, ringBytes: 1 << 40)
+            case .smallRing: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, ringBytes: 4095)
+            case .noDeadline: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, deadline: .zero)
+            case .negativeDeadline: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, deadline: .seconds(-1))
+            case .longDeadline: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, deadline: .seconds(61))
+            case .noRuns: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, keepRuns: 0)
+            case .pathWithNUL: _ = try LaunchGuard.start(appID: name, stateDirectory: directory + "\0/state")
+            }
+        }
+    }
+
+    @Test(arguments: Mistake.allCases)
+    func aMistakeInTheCallIsThrown(_ mistake: Mistake) async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [mistake = mistake as Mistake, directory = scene.directory as String] in
+            let child = Child(directory)
+            do throws(LaunchGuardError) {
+                try mistake.start(directory + "/state")
+                Issue.record("\(mistake) was accepted")
+            } catch {
+                #expect([LaunchGuardError.Code.option, .argument].contains(error.code), "\(error)")
+                #expect(!error.message.isEmpty)
+            }
+            child.note("done")
+        }
+        #expect(scene.journal == ["done"])
+    }
+
+    @Test func aSecondStartIsThrownAndTheFirstSessionGoesOn() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let session = try child.start()
+            let error = #expect(throws: LaunchGuardError.self) { _ = try child.start() }
+            #expect(error?.code == .already)
+            #expect(session.protection == .full)
+            session.log(.info, "still here")
+        }
+        #expect(try scene.lastLog().contains("still here"))
+    }
+
+    /// Faults of the environment. A program starts in spite of each.
+    enum Obstacle: String, CaseIterable, Codable, Sendable {
+        case file, fileInPath, link, unwritable, unknown
+
+        var code: LaunchGuardError.Code {
+            switch self {
+            case .file, .fileInPath: .notDirectory
+            case .link: .link
+            case .unwritable: .permission
+            case .unknown: .noDirectory
+            }
+        }
+
+        /// Put the obstacle in place; the state directory to ask for.
+        func prepare(_ directory: String) -> String? {
+            let path = directory + "/state"
+            switch self {
+            case .file:
+                _ = FileManager.default.createFile(atPath: path, contents: Data())
+                return path
+            case .fileInPath:
+                _ = FileManager.default.createFile(atPath: path, contents: Data())
+                return path + "/below"
+            case .link:
+                unsafe symlink(directory, path)
+                return path
+            case .unwritable:
+                // The superuser may write everywhere, so be nobody.
+                unsafe chmod(directory, 0o755)
+                if getuid() == 0 { setuid(65534) } else { unsafe chmod(directory, 0o555) }
+                return path
+            case .unknown:
+                for name in ["HOME", "XDG_STATE_HOME", "STATE_DIRECTORY"] { unsafe unsetenv(name) }
+                return nil
+            }
+        }
+    }
+
+    @Test(arguments: Obstacle.allCases)
+    func aBadDirectoryDoesNotStopTheProgram(_ obstacle: Obstacle) async throws {
+        let scene = try Scene()
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            [obstacle = obstacle as Obstacle, directory = scene.directory as String] in
+            alarm(20)
+            let session = try LaunchGuard.start(appID: "org.example.tests", stateDirectory: obstacle.prepare(directory))
+            #expect(session.protection == .none)
+            #expect(session.problem?.code == obstacle.code, "\(String(describing: session.problem))")
+            #expect(session.problem?.message.isEmpty == false)
+            #expect(session.runPath == nil)
+            let launch = session.launch("main")
+            #expect(launch.problem?.code == .unprotected)
+            launch.addRepair("never", impact: 1) { print("repaired") }
+            launch.addTask("work") { print("worked") }
+            session.log(.info, "goes nowhere")
+            #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
+            #expect(launch.streak == 0)
+            fflush(nil)
+        }
+        let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+        #expect(output.contains("worked"))
+        #expect(!output.contains("repaired"))
+    }
+
+    @Test func aDamagedLedgerIsKeptAsideAndTheProgramProtected() async throws {
+        let scene = try Scene()
+        for _ in 1...2 {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+                try await Child(directory).crash()
+            }
+        }
+        try Data("not a ledger".utf8).write(to: URL(fileURLWithPath: StateDirectory(path: scene.directory + "/state").ledgerPath))
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            #expect(session.problem?.code == .damaged)
+            #expect(session.protection == .full)
+            #expect(session.launch("main").problem == nil)
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            #expect(session.problem == nil)
+        }
+    }
+
+    @Test func aSecondProcessRecordsButDoesNotCount() async throws {
+        let scene = try Scene()
+        async let first: Void = {
+            await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+                let child = Child(directory)
+                let session = try child.start()
+                #expect(session.protection == .full)
+                child.note("first runs")
+                while !child.hasNote("second is done") { usleep(10_000) }
+            }
+        }()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            while !child.hasNote("first runs") { usleep(10_000) }
+            let session = try child.start()
+            #expect(session.protection == .recordOnly)
+            #expect(session.problem?.code == .secondary)
+            let launch = session.launch("main")
+            #expect(launch.problem?.code == .secondary)
+            launch.addTask("work") { child.note("second works") }
+            try await launch.begin()
+            child.note("second is done")
+        }
+        await first
+        #expect(scene.journal == ["first runs", "second works", "second is done"])
+    }
+}

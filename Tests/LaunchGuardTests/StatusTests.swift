@@ -1,0 +1,70 @@
+import Glibc
+@testable import LaunchGuard
+import Testing
+
+/// The status and its updates.
+@Suite struct StatusTests {
+    @Test func everybodySeesEveryChangeInOrder() async throws {
+        let scene = try Scene()
+        for _ in 1...2 {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+                try await Child(directory).crash()
+            }
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main")
+            launch.addRepair("mend", impact: 1) { #expect(launch.status == .repairing) }
+            // Subscribed now, read when all is over.
+            var early = launch.statusUpdates.makeAsyncIterator()
+            let updates = launch.statusUpdates
+            async let seen = updates.reduce(into: []) { $0.append($1) }
+            while await (early.next() != .normal) {}
+            try await launch.begin()
+            launch.finished()
+            var rest: [LaunchGuard.Status] = []
+            while let status = await early.next() { rest.append(status) }
+            #expect(rest == [.needsRepair, .repairing, .checking, .normal])
+            #expect(await rest.hasSuffix(seen))
+            #expect(await launch.statusUpdates.reduce(into: []) { $0.append($1) } == [.normal])
+        }
+    }
+
+    @Test func aHealthyLaunchIsCheckedAndThenNormal() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let launch = try Child(directory).start().launch("main")
+            #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
+        }
+    }
+
+    @Test func aSlowListenerLosesNothing() async {
+        let broadcast = StatusBroadcast()
+        let stream = broadcast.subscribe()
+        let changes = Array(repeating: [LaunchGuard.Status.needsRepair, .repairing], count: 16).flatMap(\.self)
+        for status in changes { broadcast.publish(status) }
+        broadcast.publish(.checking)
+        broadcast.publish(.normal)
+        #expect(await stream.reduce(into: []) { $0.append($1) } == [.normal] + changes + [.checking, .normal])
+    }
+
+    @Test func aListenerThatGoesAwayDisturbsNobody() async {
+        let broadcast = StatusBroadcast()
+        do {
+            var gone = broadcast.subscribe().makeAsyncIterator()
+            _ = await gone.next()
+        }
+        let stream = broadcast.subscribe()
+        broadcast.publish(.checking)
+        broadcast.publish(.normal)
+        #expect(await stream.reduce(into: []) { $0.append($1) } == [.normal, .checking, .normal])
+    }
+}
+
+extension Array where Element: Equatable {
+    /// Whether the other array is the end of this one; one that starts earlier begins with the value before it.
+    fileprivate func hasSuffix(_ other: Self) -> Bool {
+        let other = other.count > count ? Array(other.suffix(count)) : other
+        return !other.isEmpty && Array(suffix(other.count)) == other
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import LaunchGuard
+
+/// What a test does in a child process: a session lasts as long as its process.
+struct Child: Sendable {
+    let directory: String
+
+    /// The child dies by SIGALRM if it takes too long.
+    init(_ directory: String) {
+        self.directory = directory
+        alarm(20)
+    }
+
+    func start(version: String = "1") throws -> LaunchGuard.Session {
+        try LaunchGuard.start(appID: "org.example.tests", version: version, stateDirectory: directory + "/state")
+    }
+
+    /// Append a line to the journal of the scene.
+    func note(_ line: String) {
+        let file = unsafe open(directory + "/journal", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        let line = line + "\n"
+        _ = unsafe write(file, line, line.utf8.count)
+        close(file)
+    }
+
+    func hasNote(_ line: String) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let file = unsafe open(directory + "/journal", O_RDONLY | O_CLOEXEC)
+        let size = unsafe read(file, &buffer, buffer.count)
+        close(file)
+        return String(decoding: buffer.prefix(max(size, 0)), as: UTF8.self).split(separator: "\n").contains(Substring(line))
+    }
+
+    /// A launch whose task crashes.
+    func crash(in context: String = "main") async throws {
+        let launch = try start().launch(context, reportAfter: 2)
+        launch.addTask("crash") { Self.fault() }
+        try await launch.begin()
+        note("survived")
+    }
+
+    /// Begin and finish a launch; every status on the way.
+    static func statuses(of launch: LaunchGuard.Launch) async throws -> [LaunchGuard.Status] {
+        var updates = launch.statusUpdates.makeAsyncIterator()
+        try await launch.begin()
+        launch.finished()
+        var statuses: [LaunchGuard.Status] = []
+        while let status = await updates.next() { statuses.append(status) }
+        return statuses
+    }
+
+    /// Write through a bad pointer.
+    static func fault() {
+        unsafe UnsafeMutablePointer<Int>(bitPattern: 0x10)?.pointee = 1
+    }
+}
+
+/// An error with a text.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+}
