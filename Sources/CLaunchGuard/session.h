@@ -7,7 +7,7 @@
 
 struct lg_session {
     struct lg__host host;
-    lg_protection protection;
+    _Atomic lg_protection protection;
     uint32_t deadline_ms, ring_bytes, keep_runs;
     uint64_t keep_bytes;
     char app_id[LG__NAME_BYTES], app_version[LG__NAME_BYTES];

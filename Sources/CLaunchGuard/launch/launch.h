@@ -16,7 +16,7 @@ struct lg__host {
     struct lg__run run;
     struct lg__ledger ledger;
     pthread_mutex_t lock; /* of the ledger and of `launches` */
-    bool counts;          /* this process is the primary of a ledger on disk */
+    _Atomic bool counts;  /* this process is the primary of a ledger on disk */
     _Atomic bool closed;
     const _Atomic uint32_t *owns; /* reads 1 in the process of the session, 0 in its forked children */
     char directory[4096]; /* the state directory; "" for none */

@@ -81,7 +81,8 @@ void lg__ring_write(const struct lg__ring *ring, unsigned level, const char *tex
     atomic_thread_fence(memory_order_release);
     memcpy(cell + commit_bytes, (const uint8_t *)&entry + commit_bytes, sizeof entry - commit_bytes);
     LG_FAULT_POINT("ring: before text");
-    copy_in(ring, at + sizeof entry, text, size);
+    if (size)
+        copy_in(ring, at + sizeof entry, text, size);
     LG_FAULT_POINT("ring: before commit");
     atomic_store_explicit(commit, (uint64_t)crc << 32 | (uint32_t)(entry.sequence + 1), memory_order_release);
 }
