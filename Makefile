@@ -45,7 +45,7 @@ test-core: core-gcc core-clang
 	ctest --test-dir build/clang --output-on-failure --no-tests=error
 
 test-swift: swift
-	$(SWIFT) test -j $(JOBS)
+	$(SWIFT) test -j $(JOBS) --disable-xctest
 
 bench: core-gcc
 	@Benchmarks/run.sh build/gcc

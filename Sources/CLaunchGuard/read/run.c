@@ -100,14 +100,17 @@ lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_contex
     return LG_OK;
 }
 
-static bool table_whole(const lg_reader *reader, uint32_t which, struct lg__module_table *table)
+static lg_status read_table(const lg_reader *reader, uint32_t which, struct lg__module_table *table)
 {
-    if (!lg__reader_block(reader, LG__SECTION_MODULES, which * (uint64_t)sizeof *table, table, sizeof *table) ||
-        atomic_load(&table->commit) != LG__COMMIT_MODULES || table->count > LG__MODULES_MAX || table->text_size > sizeof table->text)
-        return false;
+    if (!lg__reader_block(reader, LG__SECTION_MODULES, which * (uint64_t)sizeof *table, table, sizeof *table))
+        return LG_ERR_DAMAGED;
+    if (atomic_load(&table->commit) == 0)
+        return LG_ERR_INCOMPLETE;
+    if (atomic_load(&table->commit) != LG__COMMIT_MODULES || table->count > LG__MODULES_MAX || table->text_size > sizeof table->text)
+        return LG_ERR_DAMAGED;
     uint32_t crc = lg__crc32c(0, &table->generation, 3 * sizeof(uint32_t));
     crc = lg__crc32c(crc, table->entries, table->count * sizeof table->entries[0]);
-    return table->crc == lg__crc32c(crc, table->text, table->text_size);
+    return table->crc == lg__crc32c(crc, table->text, table->text_size) ? LG_OK : LG_ERR_DAMAGED;
 }
 
 lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module)
@@ -117,14 +120,11 @@ lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_mod
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
     struct lg__module_table tables[2];
-    bool whole[2] = { table_whole(reader, 0, &tables[0]), table_whole(reader, 1, &tables[1]) };
-    if (!whole[0] && !whole[1]) {
-        bool begun = tables[0].generation || tables[1].generation;
-        struct lg__section section;
-        return begun || !lg__reader_section(reader, LG__SECTION_MODULES, &section) ? LG_ERR_DAMAGED : LG_ERR_INCOMPLETE;
-    }
-    const struct lg__module_table *table =
-        &tables[whole[1] && (!whole[0] || tables[1].generation > tables[0].generation) ? 1 : 0];
+    lg_status status[2] = { read_table(reader, 0, &tables[0]), read_table(reader, 1, &tables[1]) };
+    if (status[0] != LG_OK && status[1] != LG_OK)
+        return status[0] == LG_ERR_DAMAGED ? status[0] : status[1];
+    bool second = status[1] == LG_OK && (status[0] != LG_OK || tables[1].generation > tables[0].generation);
+    const struct lg__module_table *table = &tables[second];
     if (index >= table->count)
         return LG_ERR_NOT_FOUND;
     const struct lg__module_entry *entry = &table->entries[index];
