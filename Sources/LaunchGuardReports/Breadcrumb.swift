@@ -1,0 +1,103 @@
+/// The ring log of a run.
+public struct Breadcrumbs: Codable, Hashable, Sendable {
+    /// Oldest first.
+    public var entries: [Breadcrumb]
+    /// Entries that were begun and not committed, or are damaged.
+    public var torn: UInt64
+    /// Bytes that were written and overwritten since.
+    public var overwrittenBytes: UInt64
+
+    public init(entries: [Breadcrumb], torn: UInt64 = 0, overwrittenBytes: UInt64 = 0) {
+        self.entries = entries
+        self.torn = torn
+        self.overwrittenBytes = overwrittenBytes
+    }
+}
+
+/// One entry of the ring log.
+public struct Breadcrumb: Codable, Hashable, Sendable {
+    public var lane: UInt32
+    /// Grows within its lane.
+    public var sequence: UInt64
+    public var monotonicNanoseconds: UInt64
+    public var time: Timestamp?
+    public var threadID: Int32
+    public var level: Level
+    public var text: String
+    /// Whether the text was longer than an entry may be.
+    public var isCut: Bool
+
+    public init(
+        lane: UInt32, sequence: UInt64, monotonicNanoseconds: UInt64, time: Timestamp?, threadID: Int32, level: Level, text: String,
+        isCut: Bool = false
+    ) {
+        self.lane = lane
+        self.sequence = sequence
+        self.monotonicNanoseconds = monotonicNanoseconds
+        self.time = time
+        self.threadID = threadID
+        self.level = level
+        self.text = text
+        self.isCut = isCut
+    }
+}
+
+/// Importance of a breadcrumb: one of the named levels, or a number between or beyond them.
+public struct Level: RawRepresentable, Hashable, Sendable, Comparable {
+    public var rawValue: UInt32
+
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    public static let trace = Level(rawValue: 10)
+    public static let debug = Level(rawValue: 20)
+    public static let info = Level(rawValue: 30)
+    public static let notice = Level(rawValue: 40)
+    public static let warning = Level(rawValue: 50)
+    public static let error = Level(rawValue: 60)
+    public static let critical = Level(rawValue: 70)
+
+    /// The named levels with their names, the least important first.
+    public static let named: [(level: Level, name: String)] = [
+        (.trace, "trace"), (.debug, "debug"), (.info, "info"), (.notice, "notice"), (.warning, "warning"), (.error, "error"),
+        (.critical, "critical"),
+    ]
+
+    public static func < (left: Level, right: Level) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+extension Level: LosslessStringConvertible {
+    /// The name, or the number in decimal digits.
+    public var description: String {
+        Self.named.first { $0.level == self }?.name ?? String(rawValue)
+    }
+
+    /// A level by its name or number.
+    public init?(_ text: String) {
+        if let level = Self.named.first(where: { $0.name == text })?.level {
+            self = level
+        } else if let number = UInt32(text) {
+            self.init(rawValue: number)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension Level: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let level = Level(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "a level is a name or a number")
+        }
+        self = level
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

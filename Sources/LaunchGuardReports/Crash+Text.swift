@@ -1,0 +1,75 @@
+extension Crash {
+    /// How the program died, in a few words, for example "SIGSEGV (fault.null_read) at address 0x0 in Notes.open()".
+    func summary(program: String?) -> String {
+        var text = "\(signal.name) (\(kind))"
+        if let address { text += " at address \(address.short)" }
+        if let senderProcessID { text += " sent by process \(senderProcessID) of user \(senderUserID ?? 0)" }
+        if let syscall { text += " for system call \(syscall)" }
+        if let place = place(program: program) { text += " \(place)" }
+        if let message { text += ": \(message)" }
+        return text
+    }
+
+    /// The function that died and, when that is not one of the program's own file, the program's function that called it.
+    package func place(program: String?) -> String? {
+        let frames = stack?.frames ?? []
+        let top = frames.first?.functionName.map { "in \($0)" }
+        guard let program, frames.first?.module != program,
+            let own = frames.first(where: { $0.module == program && $0.functionName != nil })?.functionName
+        else { return top }
+        return top.map { "\($0), called from \(own)" } ?? "called from \(own)"
+    }
+
+    /// The crashed thread with its stack.
+    func writeThread(to writer: inout TextWriter) {
+        writer.heading("thread \(threadID)" + (threadName.map { " \"\($0)\"" } ?? "") + " crashed")
+        guard let stack else {
+            writer.line("  no stack was stored: the record ends after the stage \(stages.last?.rawValue ?? "none")", .yellow)
+            return
+        }
+        writer.line("  " + explanation(of: stack), .dim)
+        stack.write(to: &writer)
+    }
+
+    /// Which walk is shown, and why.
+    private func explanation(of stack: Stack) -> String {
+        let count = stack.total.counting("frame", "frames")
+        switch (stack.method, dwarfStack) {
+        case (.dwarf, _):
+            return "\(count), by DWARF unwinding"
+        case (.framePointers, let dwarf?):
+            return "\(count), by frame pointers: DWARF unwinding ended after \(dwarf.total) (\(dwarf.reason ?? "no reason is stored"))"
+        case (.framePointers, nil):
+            return "\(count), by frame pointers: DWARF unwinding was not committed"
+        }
+    }
+
+    /// Registers, signal details and notes.
+    func writeDetails(to writer: inout TextWriter) {
+        if let registers {
+            writer.heading("registers")
+            for start in stride(from: 0, to: registers.count, by: 3) {
+                for register in registers[start..<min(start + 3, registers.count)] {
+                    writer.add("  ")
+                    writer.add(register.name, width: 7)
+                    writer.add("\(register.value)")
+                }
+                writer.endLine()
+            }
+        }
+        if let notes {
+            writer.heading("also happened while the record was written")
+            for note in notes {
+                let what =
+                    note.kind == .recrash
+                    ? "the handler crashed" + (note.stage.map { " in the stage \($0.rawValue)" } ?? "") : "another thread crashed"
+                writer.line("  \(what): \(note.signal.name) in thread \(note.threadID) at \(note.programCounter.short)")
+            }
+        }
+    }
+}
+
+extension Frame {
+    /// The innermost function at this address.
+    var functionName: String? { symbols?.first?.name }
+}

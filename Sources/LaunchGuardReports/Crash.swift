@@ -1,0 +1,84 @@
+/// The record of a crash.
+public struct Crash: Codable, Hashable, Sendable {
+    public var signal: Signal
+    /// The `si_code`, and its name when it has one.
+    public var code: Int32
+    public var codeName: String?
+    /// For example "fault.null_write".
+    public var kind: String
+    /// What the program said when it trapped, for example "Index out of range"; known once the frames have symbols.
+    public var message: String?
+    /// The faulting address; nil when there is none.
+    public var address: Address?
+    public var programCounter: Address
+    public var stackPointer: Address
+    public var framePointer: Address
+    /// Trap number and page fault error code of the processor, on x86-64.
+    public var trap: UInt64?
+    public var error: UInt64?
+    public var threadID: Int32
+    public var threadName: String?
+    /// Bounds of the thread's stack.
+    public var stackLow: Address?
+    public var stackHigh: Address?
+    /// Who sent the signal, when it was sent.
+    public var senderProcessID: Int32?
+    public var senderUserID: UInt32?
+    /// The system call that seccomp refused.
+    public var syscall: Int32?
+    public var time: Timestamp?
+    public var monotonicNanoseconds: UInt64
+    /// 1 for the first crash of the run.
+    public var sequence: UInt32
+    /// Whether the program survived it: an earlier handler took it back.
+    public var isHandled: Bool
+    /// The committed stages of the record.
+    public var stages: [Stage]
+    public var registers: [Register]?
+    public var framePointerStack: Stack?
+    public var dwarfStack: Stack?
+    /// Bytes from the stack pointer up, and around the program counter.
+    public var stackMemory: Memory?
+    public var codeMemory: Memory?
+    /// What else happened while the record was written.
+    public var notes: [Note]?
+
+    /// A part of the record, in the order in which they are committed.
+    public enum Stage: String, Codable, Sendable, CaseIterable {
+        case header, context, frames, dwarf, done
+    }
+
+    /// A register of the crashed thread.
+    public struct Register: Codable, Hashable, Sendable {
+        public var name: String
+        public var value: Address
+    }
+
+    /// Bytes of the crashed process, as hexadecimal digits.
+    public struct Memory: Codable, Hashable, Sendable {
+        public var start: Address
+        public var bytes: String
+    }
+
+    /// A crash of the handler, or of another thread, while the record was written.
+    public struct Note: Codable, Hashable, Sendable {
+        public var kind: Kind
+        public var signal: Signal
+        public var threadID: Int32
+        /// Where the handler was.
+        public var stage: Stage?
+        public var programCounter: Address
+
+        public enum Kind: String, Codable, Sendable {
+            case recrash
+            case alsoCrashed = "also-crashed"
+        }
+    }
+
+    /// The stack to show: the DWARF walk, unless it broke off with fewer frames than the frame-pointer walk.
+    public var stack: Stack? {
+        guard let dwarfStack, !dwarfStack.frames.isEmpty else { return framePointerStack }
+        guard let framePointerStack else { return dwarfStack }
+        return dwarfStack.isTruncated && dwarfStack.total < framePointerStack.total ? framePointerStack : dwarfStack
+    }
+}

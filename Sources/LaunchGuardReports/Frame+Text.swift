@@ -1,0 +1,66 @@
+extension Stack {
+    /// One line for each frame and inlined function, in a form that can be pasted into an issue tracker. Frames that repeat, as
+    /// those of a recursion do, are written once.
+    func write(to writer: inout TextWriter) {
+        var index = 0
+        while index < frames.count {
+            if index == innermost, omitted > 0 { writer.line("    … \(omitted) frames are not stored …", .dim) }
+            let (length, count) = repetition(from: index, to: index < innermost ? min(innermost, frames.count) : frames.count)
+            for place in index..<index + length {
+                for line in frames[place].descriptions {
+                    writer.add("#\(number(of: place))", width: String(total).count + 3)
+                    writer.line("\(frames[place].address) \(line)")
+                }
+            }
+            index += length * count
+            if count > 1 {
+                let what = length == 1 ? "this frame repeats" : "these \(length) frames repeat"
+                writer.line("    … \(what) to #\(number(of: index - 1)) …", .dim)
+            }
+        }
+        if isTruncated { writer.line("    the walk ended early: \(reason ?? "no reason is stored")", .yellow) }
+    }
+
+    /// The number of a stored frame among all frames.
+    private func number(of index: Int) -> UInt64 {
+        UInt64(index) + (index >= innermost ? omitted : 0)
+    }
+
+    /// How many frames from `start` on repeat, and how often they stand there; below four times is no repetition.
+    private func repetition(from start: Int, to end: Int) -> (length: Int, count: Int) {
+        for length in 1...16 where start + 4 * length <= end {
+            var next = start + length
+            while next + length <= end, (0..<length).allSatisfy({ frames[start + $0].address == frames[next + $0].address }) {
+                next += length
+            }
+            if next - start >= 4 * length { return (length, (next - start) / length) }
+        }
+        return (1, 1)
+    }
+}
+
+extension Frame {
+    /// Where the frame is, in words: one text for each function at the address, the innermost first.
+    var descriptions: [String] {
+        guard let symbols, !symbols.isEmpty else {
+            guard let module, let fileAddress else { return ["in ??"] }
+            let offset = Address(fileAddress.value &+ address.value &- lookup.value)
+            return ["in \(module.lastPathPart) + \(offset.short)"]
+        }
+        return symbols.map { symbol in
+            var text = "in \(symbol.name)"
+            if symbol.isInlined { text += " (inlined)" }
+            if let offset = symbol.offset { text += " + \(offset)" }
+            if let location = symbol.location { text += " at \(location)" } else if let module { text += " of \(module.lastPathPart)" }
+            return text
+        }
+    }
+}
+
+extension Symbol {
+    /// File and line, as far as they are known.
+    var location: String? {
+        guard let file else { return nil }
+        return line.map { "\(file):\($0)" } ?? file
+    }
+}

@@ -1,0 +1,485 @@
+// The only file of this library that names the C reader.
+internal import CLaunchGuard
+
+#if canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// An open run file or ledger, of a dead or a living process. It reads, and never disturbs the writer.
+///
+/// One thread at a time may use it.
+@safe
+public final class Reader {
+    public let path: String
+    public let kind: Kind
+    private let handle: OpaquePointer
+
+    /// What kind of file it is.
+    public enum Kind: String, Codable, Sendable {
+        case run, ledger
+    }
+
+    /// Open a regular file; a link is not followed.
+    public init(path: String) throws(ReportError) {
+        var opened: OpaquePointer?
+        let status = unsafe lg_reader_open(path, &opened)
+        guard status == LG_OK, let opened = unsafe opened else {
+            throw ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: path)
+        }
+        self.path = path
+        unsafe handle = opened
+        kind = unsafe lg_reader_kind(opened) == LG_FILE_LEDGER ? .ledger : .run
+    }
+
+    deinit {
+        unsafe lg_reader_close(handle)
+    }
+
+    // MARK: - Run file
+
+    /// Everything that the run file holds.
+    public func run() throws(ReportError) -> RunReport {
+        guard kind == .run else { throw ReportError(code: .state, path: path) }
+        var report = RunReport(path: path)
+        var problems = Problems()
+        var info = lg_run_info()
+        if problems.isUsable(unsafe lg_reader_run(handle, &info), "identity") {
+            report.identity = RunIdentity(&info)
+            report.contexts = problems.list("contexts", limit: info.context_count) { index, context in
+                unsafe lg_reader_run_context(handle, index, &context)
+            } as: { RunContext(&$0) }
+        }
+        var verdict = lg_verdict()
+        if problems.isUsable(unsafe lg_reader_verdict(handle, &verdict), "verdict") {
+            report.verdict = Verdict(verdict)
+        }
+        let modules = problems.list("modules", limit: 65536) { index, module in
+            unsafe lg_reader_module(handle, index, &module)
+        } as: { Module(&$0) }
+        report.modules = modules.isEmpty ? nil : modules
+        report.crash = crash(in: report, &problems)
+        do throws(ReportError) {
+            report.breadcrumbs = try breadcrumbs(of: report)
+        } catch {
+            problems.add("ring log", lg_status(rawValue: error.code.rawValue))
+        }
+        report.problems = problems.found
+        return report
+    }
+
+    /// Whether the process of the run is alive now; false when the file does not tell.
+    public var isAlive: Bool {
+        var info = lg_run_info()
+        return unsafe lg_reader_run(handle, &info) == LG_OK && info.alive != 0
+    }
+
+    /// A new snapshot of the ring log; `run` gives the entries their times.
+    public func breadcrumbs(of run: RunReport) throws(ReportError) -> Breadcrumbs {
+        var info = lg_log_info()
+        let status = unsafe lg_reader_log(handle, &info)
+        guard status == LG_OK else {
+            throw ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: path)
+        }
+        var result = Breadcrumbs(entries: [], torn: info.torn, overwrittenBytes: info.overwritten_bytes)
+        var entry = lg_log_entry()
+        for index in 0..<info.entries where unsafe lg_reader_log_entry(handle, index, &entry) == LG_OK {
+            result.entries.append(Breadcrumb(&entry, time: run.time(monotonic: entry.monotonic_ns)))
+        }
+        return result
+    }
+
+    private func crash(in report: RunReport, _ problems: inout Problems) -> Crash? {
+        var info = lg_crash_info()
+        guard problems.isUsable(unsafe lg_reader_crash(handle, &info), "crash header") else { return nil }
+        var crash = Crash(&info)
+        let registers = problems.list("registers", limit: 256) { index, register in
+            unsafe lg_reader_register(handle, index, &register)
+        } as: { Crash.Register(name: string(&$0.name), value: Address($0.value)) }
+        crash.registers = registers.isEmpty ? nil : registers
+        let notes = problems.list("notes", limit: 65536) { index, note in
+            unsafe lg_reader_note(handle, index, &note)
+        } as: { Crash.Note($0) }
+        crash.notes = notes.isEmpty ? nil : notes
+        crash.framePointerStack = stack(.framePointers, of: crash, in: report, &problems)
+        crash.dwarfStack = stack(.dwarf, of: crash, in: report, &problems)
+        crash.stackMemory = memory(0, "stack memory", &problems)
+        crash.codeMemory = memory(1, "code memory", &problems)
+        return crash
+    }
+
+    private func stack(_ method: Stack.Method, of crash: Crash, in report: RunReport, _ problems: inout Problems) -> Stack? {
+        let stage = method == .dwarf ? LG_STAGE_DWARF : LG_STAGE_FRAMES
+        let part = "\(method.rawValue) stack"
+        var info = lg_stack_info()
+        guard problems.isUsable(unsafe lg_reader_stack(handle, stage, &info), part) else { return nil }
+        let addresses = problems.list(part, limit: info.stored) { index, address in
+            unsafe lg_reader_frame(handle, stage, index, &address)
+        } as: { Address($0) }
+        var stack = Stack(
+            method: method,
+            frames: addresses.enumerated().map { index, address in
+                report.frame(at: address, isInnermost: index == 0, of: crash)
+            },
+            innermost: Int(info.first),
+            omitted: info.total > UInt64(info.stored) ? info.total - UInt64(info.stored) : 0,
+            isTruncated: info.truncated != 0,
+            reason: string(&info.reason).nonEmpty
+        )
+        stack.total = info.total
+        return stack
+    }
+
+    private func memory(_ which: UInt32, _ part: String, _ problems: inout Problems) -> Crash.Memory? {
+        var bytes = [UInt8](repeating: 0, count: 512)
+        var start: UInt64 = 0
+        var size = 0
+        let status = unsafe lg_reader_bytes(handle, which, &bytes, &start, &size)
+        guard problems.isUsable(status, part), size > 0 else { return nil }
+        let digits = Array("0123456789abcdef")
+        let text = bytes.prefix(size).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return .init(start: Address(start), bytes: String(text))
+    }
+
+    // MARK: - Ledger
+
+    /// Everything that the ledger holds.
+    public func ledger() throws(ReportError) -> LedgerReport {
+        guard kind == .ledger else { throw ReportError(code: .state, path: path) }
+        var report = LedgerReport(path: path)
+        var problems = Problems()
+        var info = lg_ledger_info()
+        if problems.isUsable(unsafe lg_reader_ledger(handle, &info), "ledger") {
+            report.appID = string(&info.app_id).nonEmpty
+            report.appVersion = string(&info.app_version).nonEmpty
+            report.buildID = string(&info.build_id).nonEmpty
+            report.generation = info.generation
+            report.lastOrdinal = info.last_ordinal
+            report.contexts = problems.list("contexts", limit: info.context_count) { index, context in
+                unsafe lg_reader_ledger_context(handle, index, &context)
+            } as: { LedgerContext(&$0) }
+            let names = report.contexts.map(\.name)
+            report.timeline = problems.list("timeline", limit: info.timeline_count) { index, entry in
+                unsafe lg_reader_timeline(handle, index, &entry)
+            } as: { TimelineEntry(&$0, contexts: names) }
+        }
+        report.problems = problems.found
+        return report
+    }
+
+    // MARK: - Verification
+
+    /// One block of a file, checked.
+    public struct Block: Codable, Hashable, Sendable {
+        public var name: String
+        /// "ok", "incomplete" or "damaged".
+        public var status: String
+        /// One line for a person.
+        public var detail: String
+    }
+
+    /// Check the bounds and checksums of every block; the result is whole when no block is damaged.
+    public func verify() -> (isWhole: Bool, blocks: [Block]) {
+        let blocks = BlockList()
+        let status = withExtendedLifetime(blocks) {
+            unsafe lg_reader_verify(
+                handle,
+                { name, status, detail, user in
+                    guard let user = unsafe user else { return }
+                    let list = unsafe Unmanaged<BlockList>.fromOpaque(user).takeUnretainedValue()
+                    unsafe list.blocks.append(
+                        Block(
+                            name: name.map { unsafe String(cString: $0) } ?? "",
+                            status: Core.statusName(status.rawValue),
+                            detail: detail.map { unsafe String(cString: $0) } ?? ""))
+                },
+                Unmanaged.passUnretained(blocks).toOpaque())
+        }
+        return (status == LG_OK, blocks.blocks)
+    }
+
+    private final class BlockList {
+        var blocks: [Block] = []
+    }
+}
+
+// MARK: - Names and messages of the C library
+
+/// The C library in use.
+public enum Core {
+    /// Its version, for example "0.1.0".
+    public static var version: String { unsafe String(cString: lg_version()) }
+
+    static func statusName(_ status: UInt32) -> String {
+        unsafe String(cString: lg_status_name(lg_status(rawValue: status)))
+    }
+
+    static func statusMessage(_ status: UInt32) -> String {
+        unsafe String(cString: lg_status_message(lg_status(rawValue: status)))
+    }
+
+    static func systemMessage(_ number: Int32) -> String {
+        unsafe String(cString: strerror(number))
+    }
+}
+
+/// Collects the parts that could not be read.
+private struct Problems {
+    var found: [Problem] = []
+
+    /// Whether the part is there. A part that was never meant to be there is no problem.
+    mutating func isUsable(_ status: lg_status, _ part: String) -> Bool {
+        if status == LG_OK { return true }
+        if status != LG_ERR_NOT_FOUND { add(part, status) }
+        return false
+    }
+
+    mutating func add(_ part: String, _ status: lg_status) {
+        let problem = Problem(part: part, code: Core.statusName(status.rawValue), message: Core.statusMessage(status.rawValue))
+        if !found.contains(problem) { found.append(problem) }
+    }
+
+    /// The items of a part, as far as they can be read: one that is damaged does not hide those after it.
+    mutating func list<Item: ZeroInitialized, Value>(
+        _ part: String, limit: UInt32, _ read: (UInt32, inout Item) -> lg_status, as convert: (inout Item) -> Value
+    ) -> [Value] {
+        var values: [Value] = []
+        var item = Item()
+        for index in 0..<limit {
+            let status = read(index, &item)
+            if status == LG_OK { values.append(convert(&item)) }
+            if status == LG_OK || status == LG_ERR_DAMAGED && index + 1 < min(limit, 256) {
+                if status != LG_OK { add(part, status) }
+                continue
+            }
+            _ = isUsable(status, part)
+            break
+        }
+        return values
+    }
+}
+
+/// A C type whose plain initialiser makes all bytes zero.
+private protocol ZeroInitialized {
+    init()
+}
+
+extension UInt64: ZeroInitialized {}
+extension lg_run_context: ZeroInitialized {}
+extension lg_register: ZeroInitialized {}
+extension lg_note: ZeroInitialized {}
+extension lg_module: ZeroInitialized {}
+extension lg_ledger_context: ZeroInitialized {}
+extension lg_timeline_entry: ZeroInitialized {}
+
+/// A fixed array of C characters as a string; bytes that are not UTF-8 become U+FFFD.
+///
+/// Fields and their structures are passed inout only: a tuple of thousands of elements that is passed by value takes the compiler
+/// seconds.
+private func string<Field>(_ field: inout Field, size: Int = .max) -> String {
+    unsafe withUnsafeBytes(of: &field) { bytes in
+        unsafe String(decoding: bytes.prefix(min(size, bytes.count)).prefix { size != .max || $0 != 0 }, as: UTF8.self)
+    }
+}
+
+extension String {
+    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+extension UInt64 {
+    fileprivate var nonZero: UInt64? { self == 0 ? nil : self }
+}
+
+// MARK: - From C values
+
+extension RunReport {
+    /// A frame with its module. Callers' addresses are return addresses; a breakpoint of x86 is left behind by the program counter.
+    fileprivate func frame(at address: Address, isInnermost: Bool, of crash: Crash) -> Frame {
+        let isPastBreakpoint = crash.kind == "trap.breakpoint" && crash.registers?.contains { $0.name == "rip" } == true
+        let isExact = isInnermost && !isPastBreakpoint
+        let lookup = Address(isExact ? address.value : address.value &- 1)
+        guard let module = module(at: lookup) else { return Frame(address: address, lookup: lookup) }
+        return Frame(
+            address: address, lookup: lookup, module: module.path,
+            fileAddress: Address(lookup.value &- module.bias.value))
+    }
+}
+
+extension RunIdentity {
+    fileprivate init(_ info: inout lg_run_info) {
+        uuid = string(&info.uuid)
+        ordinal = info.ordinal
+        appID = string(&info.app_id)
+        appVersion = string(&info.app_version).nonEmpty
+        executable = string(&info.executable).nonEmpty
+        buildID = string(&info.build_id).nonEmpty
+        bootID = string(&info.boot_id).nonEmpty
+        processID = info.pid
+        userID = info.uid
+        started = info.wall_ns.nonZero.map(Timestamp.init(nanoseconds:))
+        monotonicNanoseconds = info.monotonic_ns
+        isStartComplete = info.started != 0
+        isAlive = info.alive != 0
+        isSecondary = info.secondary != 0
+        healedPages = info.healed_pages
+        if info.term_signal != 0 {
+            termination = Termination(
+                signal: Signal(info.term_signal), senderProcessID: info.term_pid == 0 ? nil : info.term_pid,
+                senderUserID: info.term_pid == 0 ? nil : info.term_uid, monotonicNanoseconds: info.term_ns)
+        }
+    }
+}
+
+extension RunContext {
+    fileprivate init(_ context: inout lg_run_context) {
+        name = string(&context.name)
+        phase =
+            switch context.phase {
+            case LG_PHASE_NONE: .none
+            case LG_PHASE_DECIDING: .deciding
+            case LG_PHASE_REPAIRING: .repairing
+            case LG_PHASE_LAUNCHING: .launching
+            case LG_PHASE_FINISHED: .finished
+            default: .invalid
+            }
+        begunNanoseconds = context.begun_ns.nonZero
+        launchingNanoseconds = context.launching_ns.nonZero
+        finishedNanoseconds = context.finished_ns.nonZero
+        windowMilliseconds = context.window_ms
+        finish =
+            switch context.finish {
+            case LG_FINISH_EITHER: .either
+            case LG_FINISH_MARK: .mark
+            case LG_FINISH_TIME: .time
+            case LG_FINISH_BOTH: .both
+            default: .invalid
+            }
+        rung = context.phase == LG_PHASE_REPAIRING ? context.rung : nil
+        attempt = context.phase == LG_PHASE_REPAIRING ? context.attempt : nil
+        task = string(&context.task).nonEmpty
+    }
+}
+
+extension Verdict {
+    fileprivate init(_ verdict: lg_verdict) {
+        end = unsafe End(rawValue: String(cString: lg_end_name(verdict.end))) ?? .unknown
+        evidence = unsafe String(cString: lg_evidence_sentence(verdict.evidence))
+        signal = verdict.signal == 0 ? nil : Signal(verdict.signal)
+        exitCode = end == .exit || end == .clean ? verdict.code : nil
+        signalCode = end == .crash ? verdict.code : nil
+        kind = end == .crash ? kindName(verdict.kind) : nil
+        monotonicNanoseconds = verdict.monotonic_ns.nonZero
+    }
+}
+
+private func kindName(_ kind: lg_crash_kind) -> String {
+    unsafe String(cString: lg_crash_kind_name(kind))
+}
+
+extension Crash.Stage {
+    fileprivate init?(_ stage: lg_stage) {
+        switch stage {
+        case LG_STAGE_HEADER: self = .header
+        case LG_STAGE_CONTEXT: self = .context
+        case LG_STAGE_FRAMES: self = .frames
+        case LG_STAGE_DWARF: self = .dwarf
+        case LG_STAGE_DONE: self = .done
+        default: return nil
+        }
+    }
+}
+
+extension Crash {
+    fileprivate init(_ info: inout lg_crash_info) {
+        signal = Signal(info.signal)
+        code = info.code
+        codeName = Signal(info.signal).codeName(info.code)
+        kind = kindName(info.kind)
+        address = info.has_address != 0 ? Address(info.address) : nil
+        programCounter = Address(info.pc)
+        stackPointer = Address(info.sp)
+        framePointer = Address(info.fp)
+        trap = info.trap.nonZero
+        error = info.error.nonZero
+        threadID = info.tid
+        threadName = string(&info.thread_name).nonEmpty
+        stackLow = info.stack_low.nonZero.map(Address.init)
+        stackHigh = info.stack_high.nonZero.map(Address.init)
+        senderProcessID = info.sender_pid == 0 ? nil : info.sender_pid
+        senderUserID = info.sender_pid == 0 ? nil : info.sender_uid
+        syscall = info.syscall_number < 0 || info.kind != LG_CRASH_SYSCALL ? nil : info.syscall_number
+        time = info.wall_ns.nonZero.map(Timestamp.init(nanoseconds:))
+        monotonicNanoseconds = info.monotonic_ns
+        sequence = info.sequence
+        isHandled = info.handled != 0
+        stages = (0..<32).filter { info.stages >> $0 & 1 == 1 }.compactMap { Stage(lg_stage(rawValue: UInt32($0))) }
+    }
+}
+
+extension Crash.Note {
+    fileprivate init(_ note: lg_note) {
+        kind = note.kind == LG_NOTE_RECRASH ? .recrash : .alsoCrashed
+        signal = Signal(note.signal)
+        threadID = note.tid
+        stage = Crash.Stage(note.stage)
+        programCounter = Address(note.pc)
+    }
+}
+
+extension Module {
+    fileprivate init(_ module: inout lg_module) {
+        self.init(
+            path: string(&module.path), buildID: string(&module.build_id).nonEmpty, start: Address(module.start),
+            end: Address(module.end), bias: Address(module.bias))
+    }
+}
+
+extension Breadcrumb {
+    fileprivate init(_ entry: inout lg_log_entry, time: Timestamp?) {
+        self.init(
+            lane: entry.lane, sequence: entry.sequence, monotonicNanoseconds: entry.monotonic_ns, time: time, threadID: entry.tid,
+            level: Level(rawValue: entry.level), text: string(&entry.text, size: Int(entry.size)), isCut: entry.cut != 0)
+    }
+}
+
+extension LedgerContext {
+    fileprivate init(_ context: inout lg_ledger_context) {
+        name = string(&context.name)
+        status = unsafe String(cString: lg_launch_status_name(context.status))
+        streak = context.streak
+        unknown = context.unknown
+        reported = context.reported
+        reportAfter = context.report_after
+        repairAfter = context.repair_after
+        unknownAfter = context.unknown_after
+        rung = context.rung
+        rungCount = context.rung_count
+        attempts = context.attempts
+        interruptions = context.interruptions
+        lastRepair = string(&context.rung_name).nonEmpty
+        isOnProbation = context.probation != 0
+        isExhausted = context.exhausted != 0
+        needsRepair = context.needs_repair != 0
+        launches = context.launches
+        crashes = context.crashes
+        repairs = context.repairs
+    }
+}
+
+extension TimelineEntry {
+    fileprivate init(_ entry: inout lg_timeline_entry, contexts: [String]) {
+        func names(_ bits: UInt32) -> [String] {
+            (0..<32).filter { bits >> $0 & 1 == 1 }.map { $0 < contexts.count ? contexts[$0] : "context \($0)" }
+        }
+        uuid = string(&entry.uuid)
+        ordinal = entry.ordinal
+        appVersion = string(&entry.app_version).nonEmpty
+        started = entry.wall_ns.nonZero.map(Timestamp.init(nanoseconds:))
+        durationNanoseconds = entry.duration_ns.nonZero
+        verdict = Verdict(entry.verdict)
+        launching = names(entry.launching)
+        repairing = names(entry.repairing)
+        counted = names(entry.counted)
+    }
+}

@@ -1,0 +1,121 @@
+extension RunReport {
+    /// The report as text for a person: the cause first, then its evidence, then everything else.
+    public func write(to writer: inout TextWriter, breadcrumbLimit: Int = 20) {
+        writer.line(headline, verdict?.end == .crash ? .red : .bold)
+        if let verdict { writer.line("  evidence: \(verdict.evidence)") }
+        writeIdentity(to: &writer)
+        if let crash {
+            crash.writeThread(to: &writer)
+            crash.writeDetails(to: &writer)
+        }
+        writeBreadcrumbs(to: &writer, limit: breadcrumbLimit)
+        writeModules(to: &writer)
+        writeProblems(problems, to: &writer)
+    }
+
+    /// The cause in one sentence.
+    public var headline: String {
+        guard let verdict else { return "damaged: how this run ended cannot be read" }
+        var text: String
+        switch verdict.end {
+        case .crash:
+            text = "crashed: " + (crash?.summary(program: programPath) ?? verdict.summary)
+        case .terminated:
+            text = "terminated: \(verdict.signal?.name ?? "a signal")"
+            if let sender = identity?.termination?.senderProcessID { text += " sent by process \(sender)" }
+        case .exit, .clean:
+            text = "\(verdict.end.rawValue)" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
+        case .running:
+            text = "running" + (identity.map { ": process \($0.processID)" } ?? "")
+        default:
+            text = verdict.end.rawValue
+        }
+        if let crash, crash.isHandled {
+            text += "; it survived \(crash.summary(program: programPath)) before"
+        }
+        return text
+    }
+
+    private func writeIdentity(to writer: inout TextWriter) {
+        writer.endLine()
+        func field(_ name: String, _ value: String) {
+            writer.add(name, width: 10, .dim)
+            writer.line(value)
+        }
+        if let identity {
+            field("run", "\(identity.ordinal), \(identity.uuid)" + (identity.isSecondary ? ", secondary" : ""))
+            field("program", [identity.appID, identity.appVersion].compactMap(\.self).joined(separator: " "))
+            field("file", (identity.executable ?? "unknown") + (identity.buildID.map { ", build id \($0)" } ?? ""))
+            field("process", "\(identity.processID) of user \(identity.userID)")
+            let duration = durationNanoseconds.map { ", lasted \($0.durationText)" } ?? ""
+            field("started", (identity.started?.description ?? "at an unknown time") + duration)
+            if !identity.isStartComplete { field("", "it ended before lg_start() was complete") }
+            if identity.healedPages > 0 { field("", "\(identity.healedPages) pages were lost when its file was cut") }
+            if let signal = identity.termination {
+                field("noted", signal.signal.name + (signal.senderProcessID.map { " from process \($0)" } ?? ""))
+            }
+        }
+        if let time = crash?.time { field("crashed", time.description) }
+        for context in contexts ?? [] {
+            field("context", context.summary(from: identity?.monotonicNanoseconds ?? 0))
+        }
+    }
+
+    private func writeBreadcrumbs(to writer: inout TextWriter, limit: Int) {
+        guard let breadcrumbs, !breadcrumbs.entries.isEmpty else { return }
+        let shown = breadcrumbs.entries.suffix(limit)
+        let isAll = shown.count == breadcrumbs.entries.count
+        writer.heading("breadcrumbs" + (isAll ? "" : ", the last \(shown.count) of \(breadcrumbs.entries.count)"))
+        for entry in shown {
+            writer.add("  ")
+            entry.write(to: &writer)
+        }
+        if breadcrumbs.torn > 0 { writer.line("  \(breadcrumbs.torn) more were not committed or are damaged", .yellow) }
+    }
+
+    private func writeModules(to writer: inout TextWriter) {
+        guard let modules else { return }
+        writer.heading("modules")
+        for module in modules {
+            writer.line("  \(module.start)–\(module.end)  \(module.path)  \(module.buildID ?? "no build id")")
+        }
+    }
+}
+
+extension RunContext {
+    /// The context in a few words; times count from the start of the run.
+    fileprivate func summary(from start: UInt64) -> String {
+        func since(_ time: UInt64?) -> String { time.map { " after \(($0 >= start ? $0 - start : 0).durationText)" } ?? "" }
+        switch phase {
+        case .none: return "\(name): not begun"
+        case .deciding: return "\(name): begun\(since(begunNanoseconds)), deciding"
+        case .repairing: return "\(name): repairing, rung \((rung ?? 0) &+ 1), attempt \(attempt ?? 1)"
+        case .launching:
+            let current = task.map { ", in the task \"\($0)\"" } ?? ""
+            return "\(name): launching\(since(launchingNanoseconds)), not finished\(current), window \(windowMilliseconds) ms"
+        case .finished: return "\(name): finished\(since(finishedNanoseconds))"
+        case .invalid: return "\(name): the phase is invalid"
+        }
+    }
+}
+
+extension Breadcrumb {
+    /// The entry as one line.
+    public func write(to writer: inout TextWriter) {
+        writer.add((time?.description ?? "\(monotonicNanoseconds) ns") + "  ", .dim)
+        writer.add(level.description, width: 10, level >= .error ? .red : level >= .warning ? .yellow : .plain)
+        writer.add("[\(threadID)] ", .dim)
+        writer.add(text)
+        if isCut { writer.add(" …", .dim) }
+        writer.endLine()
+    }
+}
+
+/// The parts that are missing, and why.
+func writeProblems(_ problems: [Problem], to writer: inout TextWriter) {
+    guard !problems.isEmpty else { return }
+    writer.heading("not shown")
+    for problem in problems {
+        writer.line("  \(problem.part): \(problem.code): \(problem.message)", problem.isDamage ? .red : .yellow)
+    }
+}

@@ -1,0 +1,120 @@
+/// What a run file tells: one process life. Every part is optional, because the process may have ended before it wrote the
+/// part, or the file may be damaged; `problems` says which part is missing and why.
+public struct RunReport: Codable, Hashable, Sendable {
+    /// Version of this shape. It grows when a field changes its meaning or goes away, not when one is added.
+    public static let currentSchema = 1
+
+    public var schema = RunReport.currentSchema
+    /// Always "run".
+    public var type = "run"
+    /// The file.
+    public var path: String
+    public var identity: RunIdentity?
+    public var verdict: Verdict?
+    public var contexts: [RunContext]?
+    public var crash: Crash?
+    public var breadcrumbs: Breadcrumbs?
+    public var modules: [Module]?
+    public var problems: [Problem] = []
+
+    public init(path: String) {
+        self.path = path
+    }
+
+    /// Whether any part of the file is damaged.
+    public var isDamaged: Bool { problems.contains(where: \.isDamage) }
+
+    /// How long the run lasted, as far as its end is known.
+    public var durationNanoseconds: UInt64? {
+        guard let start = identity?.monotonicNanoseconds, let end = verdict?.monotonicNanoseconds, end >= start else { return nil }
+        return end - start
+    }
+
+    /// The wall clock time of a moment of this run that the file holds in monotonic time.
+    public func time(monotonic nanoseconds: UInt64) -> Timestamp? {
+        guard let identity, let start = identity.started else { return nil }
+        let (offset, wasEarlier) = nanoseconds.subtractingReportingOverflow(identity.monotonicNanoseconds)
+        let (time, overflowed) =
+            wasEarlier
+            ? start.nanoseconds.subtractingReportingOverflow(identity.monotonicNanoseconds - nanoseconds)
+            : start.nanoseconds.addingReportingOverflow(offset)
+        return overflowed ? nil : Timestamp(nanoseconds: time)
+    }
+
+    /// Path of the program's own module.
+    package var programPath: String? {
+        modules?.first { $0.buildID != nil && $0.buildID == identity?.buildID }?.path ?? identity?.executable
+    }
+
+    /// The module whose segments cover an address.
+    public func module(at address: Address) -> Module? {
+        modules?.first { $0.contains(address) }
+    }
+}
+
+/// Who ran.
+public struct RunIdentity: Codable, Hashable, Sendable {
+    public var uuid: String
+    /// Number of the run in its state directory, from 1.
+    public var ordinal: UInt64
+    public var appID: String
+    public var appVersion: String?
+    /// Path of the executable.
+    public var executable: String?
+    public var buildID: String?
+    public var bootID: String?
+    public var processID: Int32
+    /// The effective user.
+    public var userID: UInt32
+    /// When it started; nil when the clock was not known.
+    public var started: Timestamp?
+    /// The same moment on the monotonic clock.
+    public var monotonicNanoseconds: UInt64
+    /// Whether `lg_start()` completed.
+    public var isStartComplete: Bool
+    /// Whether the process is alive now.
+    public var isAlive: Bool
+    /// Whether another process held the ledger.
+    public var isSecondary: Bool
+    /// The last terminating signal that the run noted.
+    public var termination: Termination?
+    /// Pages of the file that memory replaced after the file was cut.
+    public var healedPages: UInt32
+
+    /// A terminating signal and its sender.
+    public struct Termination: Codable, Hashable, Sendable {
+        public var signal: Signal
+        /// Nil: the kernel, or unknown.
+        public var senderProcessID: Int32?
+        public var senderUserID: UInt32?
+        public var monotonicNanoseconds: UInt64
+    }
+}
+
+/// One context of a run.
+public struct RunContext: Codable, Hashable, Sendable {
+    public var name: String
+    public var phase: Phase
+    /// Monotonic times; nil: not reached.
+    public var begunNanoseconds: UInt64?
+    public var launchingNanoseconds: UInt64?
+    public var finishedNanoseconds: UInt64?
+    public var windowMilliseconds: Int64
+    /// What finishes the launch.
+    public var finish: Finish
+    /// The rung under repair, from 0, and the attempt, from 1; nil unless a repair runs.
+    public var rung: UInt32?
+    public var attempt: UInt32?
+    /// Key of the launch task that ran.
+    public var task: String?
+
+    /// Phase of a context within a run.
+    public enum Phase: String, Codable, Sendable {
+        case none, deciding, repairing, launching, finished, invalid
+    }
+
+    /// What finishes a launch.
+    public enum Finish: String, Codable, Sendable {
+        case either, mark, time, both, invalid
+    }
+}

@@ -1,0 +1,74 @@
+internal import FoundationEssentials
+
+/// The state directory of an application: its ledger and the files of its runs.
+public struct StateDirectory: Hashable, Sendable {
+    public var path: String
+
+    public init(path: String) {
+        self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+
+    /// The ledger.
+    public var ledgerPath: String { path + "/ledger.lg" }
+
+    /// Whether the directory looks like one of LaunchGuard's.
+    public var exists: Bool {
+        FileManager.default.fileExists(atPath: ledgerPath) || FileManager.default.fileExists(atPath: path + "/runs")
+    }
+
+    /// The run files, oldest first. A directory that is not there has none.
+    public func runPaths() throws(ReportError) -> [String] {
+        let folder = path + "/runs"
+        guard FileManager.default.fileExists(atPath: folder) else { return [] }
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch {
+            throw ReportError(code: .permission, path: folder)
+        }
+        return names.filter { $0.hasSuffix(".lgrun") }
+            .map { (ordinal: Self.ordinal(of: $0), name: $0) }
+            .sorted { ($0.ordinal, $0.name) < ($1.ordinal, $1.name) }
+            .map { folder + "/" + $0.name }
+    }
+
+    /// The file of the run with a number.
+    public func runPath(ordinal: UInt64) throws(ReportError) -> String {
+        guard let path = try runPaths().first(where: { Self.ordinal(of: $0.lastPathPart) == ordinal }) else {
+            throw ReportError(code: .notFound, path: "\(path)/runs/\(ordinal)-*.lgrun")
+        }
+        return path
+    }
+
+    /// The number that a run file's name starts with.
+    private static func ordinal(of name: String) -> UInt64 {
+        UInt64(name.prefix { $0.isASCII && $0.isNumber }) ?? 0
+    }
+
+    /// The ledger with the runs that it has not counted yet. Without a ledger the runs are all there is to tell.
+    ///
+    /// Run files that cannot be read become problems, and hide no other file.
+    public func ledger() throws(ReportError) -> LedgerReport {
+        var report = LedgerReport(path: ledgerPath)
+        do throws(ReportError) {
+            report = try Reader(path: ledgerPath).ledger()
+        } catch {
+            report.problems.append(Problem(part: "ledger", code: error.code.name, message: error.message))
+        }
+        let known = Set(report.timeline.map(\.uuid))
+        let oldest = report.timeline.map(\.ordinal).min() ?? 0
+        for path in try runPaths() {
+            do throws(ReportError) {
+                let run = try Reader(path: path).run()
+                guard let entry = UncountedRun(run) else {
+                    report.problems += run.problems.map { .init(part: path.lastPathPart, code: $0.code, message: $0.message) }
+                    continue
+                }
+                if !known.contains(entry.uuid), entry.ordinal >= oldest { report.uncounted.append(entry) }
+            } catch {
+                report.problems.append(Problem(part: path.lastPathPart, code: error.code.name, message: error.message))
+            }
+        }
+        return report
+    }
+}

@@ -1,0 +1,43 @@
+/// How a run ended.
+public enum End: String, Codable, Sendable, CaseIterable {
+    case none, clean, terminated, crash, hang, oom, killed, exit, reboot, upgrade, debugger, unknown, running
+}
+
+/// How a run ended, and what that was decided from.
+public struct Verdict: Codable, Hashable, Sendable {
+    public var end: End
+    /// A sentence without a full stop; its subject is the run.
+    public var evidence: String
+    /// For a crash or a termination.
+    public var signal: Signal?
+    /// The status that the program gave to `exit()`.
+    public var exitCode: Int32?
+    /// The `si_code` of a crash.
+    public var signalCode: Int32?
+    /// Kind of a crash, for example "fault.null_write".
+    public var kind: String?
+    /// When, on the monotonic clock of the machine.
+    public var monotonicNanoseconds: UInt64?
+
+    public init(
+        end: End, evidence: String, signal: Signal? = nil, exitCode: Int32? = nil, signalCode: Int32? = nil, kind: String? = nil,
+        monotonicNanoseconds: UInt64? = nil
+    ) {
+        self.end = end
+        self.evidence = evidence
+        self.signal = signal
+        self.exitCode = exitCode
+        self.signalCode = signalCode
+        self.kind = kind
+        self.monotonicNanoseconds = monotonicNanoseconds
+    }
+
+    /// The end with its details in a few words, for example "crash SIGSEGV fault.null_write".
+    public var summary: String {
+        var words = [end.rawValue]
+        if let signal { words.append(signal.name) }
+        if let kind { words.append(kind) }
+        if let exitCode, end == .exit || exitCode != 0 { words.append("with status \(exitCode)") }
+        return words.joined(separator: " ")
+    }
+}

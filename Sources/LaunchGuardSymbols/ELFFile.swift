@@ -1,0 +1,84 @@
+#if canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// An ELF file of this machine, opened to read its build id. Every offset and length is checked: the file may be anything.
+struct ELFFile: ~Copyable {
+    private let descriptor: Int32
+
+    /// Opens a regular file; nil for anything else. Never blocks, whatever the path names.
+    init?(path: String) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The GNU build id in lower-case hexadecimal digits; nil when the file has none or is no 64-bit ELF file.
+    func buildID() -> String? {
+        guard let header = read(at: 0, count: 64), header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else { return nil }
+        // A program knows its notes by segments; a separate debug file has them only as sections.
+        let segments = notes(table: header.value(32, 8), entrySize: 56, count: header.value(56, 2), type: (0, 4), place: 8, size: 32)
+        let sections = { (file: borrowing ELFFile) in
+            file.notes(table: header.value(40, 8), entrySize: 64, count: header.value(60, 2), type: (4, 7), place: 24, size: 32)
+        }
+        return segments ?? sections(self)
+    }
+
+    /// The build id of the first note area that has one. The table's entries hold, at the given offsets, their type, and place
+    /// and size of their bytes in the file.
+    private func notes(
+        table: UInt64, entrySize: UInt64, count: UInt64, type: (offset: Int, value: UInt64), place: Int, size: Int
+    ) -> String? {
+        guard table > 0 else { return nil }
+        for index in 0..<min(count, 4096) {
+            guard let entry = read(at: table &+ index * entrySize, count: Int(entrySize)) else { return nil }
+            guard entry.value(type.offset, 4) == type.value,
+                let notes = read(at: entry.value(place, 8), count: Int(min(entry.value(size, 8), 65536))),
+                let id = Self.buildID(inNotes: notes)
+            else { continue }
+            return id
+        }
+        return nil
+    }
+
+    private static func buildID(inNotes notes: [UInt8]) -> String? {
+        var offset = 0
+        while offset + 12 <= notes.count {
+            let nameSize = Int(notes.value(offset, 4))
+            let size = Int(notes.value(offset + 4, 4))
+            let name = offset + 12
+            let content = name + (nameSize + 3) & ~3
+            guard content <= notes.count, content + size <= notes.count else { return nil }
+            if notes.value(offset + 8, 4) == 3, nameSize == 4, Array(notes[name..<name + 4]) == Array("GNU\0".utf8) {
+                return notes[content..<content + size].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            }
+            offset = content + (size + 3) & ~3
+        }
+        return nil
+    }
+
+    private func read(at offset: UInt64, count: Int) -> [UInt8]? {
+        guard let offset = Int(exactly: offset) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, count, offset) }
+        return got == count ? bytes : nil
+    }
+}
+
+extension [UInt8] {
+    /// A little-endian number of `size` bytes; the caller knows that they are there.
+    fileprivate func value(_ offset: Int, _ size: Int) -> UInt64 {
+        self[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,84 @@
+internal import FoundationEssentials
+internal import LaunchGuardReports
+
+/// The program `llvm-symbolizer`. It is a process of its own, so that damaged debug information cannot harm the reader of a report.
+struct LLVMSymbolizer: Sendable {
+    var program: String
+
+    /// One address of a file.
+    struct Query: Hashable, Sendable {
+        var file: String
+        var address: UInt64
+    }
+
+    /// What the program found: the innermost function first.
+    struct Location: Sendable {
+        var name: String?
+        var file: String?
+        var line: Int?
+        var column: Int?
+        var start: UInt64?
+    }
+
+    init(program: String) {
+        self.program = program
+    }
+
+    /// The program where it is usually found: in PATH, beside the Swift compiler, or in Debian's LLVM folders, the newest first.
+    static func find(environment: [String: String] = ProcessInfo.processInfo.environment) -> LLVMSymbolizer? {
+        let files = FileManager.default
+        let paths = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        let besideSwift = paths.map { $0 + "/swift" }.first(where: files.isExecutableFile(atPath:)).map {
+            URL(filePath: $0).resolvingSymlinksInPath().deletingLastPathComponent().path
+        }
+        let versions = (try? files.contentsOfDirectory(atPath: "/usr/lib"))?.filter { $0.hasPrefix("llvm-") } ?? []
+        let newestFirst = versions.sorted { Int($0.dropFirst(5)) ?? 0 > Int($1.dropFirst(5)) ?? 0 }
+        let folders = paths + [besideSwift].compactMap(\.self) + newestFirst.map { "/usr/lib/\($0)/bin" }
+        return folders.map { $0 + "/llvm-symbolizer" }.first(where: files.isExecutableFile(atPath:)).map(LLVMSymbolizer.init)
+    }
+
+    /// Whether the program can be asked about a file: its input has no way to write every path.
+    static func canName(_ file: String) -> Bool {
+        !file.unicodeScalars.contains { $0 == "\"" || $0.value < 0x20 || $0 == "\u{FFFD}" }
+    }
+
+    /// The locations of the queries that it knows; nil when the program does not work.
+    func locations(of queries: [Query]) -> [Query: [Location]]? {
+        var found: [Query: [Location]] = [:]
+        for start in stride(from: 0, to: queries.count, by: 512) {
+            let batch = queries[start..<min(start + 512, queries.count)]
+            let inputs = batch.map { "CODE \"\($0.file)\" 0x\(String($0.address, radix: 16))" }
+            guard let output = Subprocess.output(of: program, ["--output-style=JSON", "--no-demangle", "--inlines"] + inputs),
+                let answers = try? JSONDecoder().decode([Answer].self, from: Data(output)), answers.count == batch.count
+            else { return nil }
+            for (query, answer) in zip(batch, answers) {
+                found[query] = answer.Symbol?.map(Location.init)
+            }
+        }
+        return found
+    }
+
+    /// The program's own JSON.
+    fileprivate struct Answer: Decodable {
+        var Symbol: [Entry]?
+
+        struct Entry: Decodable {
+            var FunctionName: String?
+            var FileName: String?
+            var Line: Int?
+            var Column: Int?
+            var StartAddress: String?
+        }
+    }
+}
+
+extension LLVMSymbolizer.Location {
+    fileprivate init(_ entry: LLVMSymbolizer.Answer.Entry) {
+        let isGenerated = entry.FileName?.hasSuffix("<compiler-generated>") == true
+        name = entry.FunctionName.flatMap { $0.isEmpty || $0 == "??" ? nil : $0 }
+        file = entry.FileName.flatMap { $0.isEmpty || $0 == "??" || isGenerated ? nil : $0 }
+        line = entry.Line.flatMap { $0 > 0 && file != nil ? $0 : nil }
+        column = entry.Column.flatMap { $0 > 0 && line != nil ? $0 : nil }
+        start = entry.StartAddress.flatMap { $0.hasPrefix("0x") ? UInt64($0.dropFirst(2), radix: 16) : nil }
+    }
+}

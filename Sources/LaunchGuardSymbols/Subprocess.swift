@@ -1,0 +1,59 @@
+#if canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// Runs a program and collects what it prints.
+enum Subprocess {
+    /// The standard output of a program; nil when it cannot be started, prints more than `limit` bytes, fails, or takes longer
+    /// than `seconds`. Its standard input is empty and its standard error goes nowhere.
+    static func output(of program: String, _ arguments: [String], limit: Int = 64 << 20, seconds: Int = 60) -> [UInt8]? {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return nil }
+        defer { close(ends[0]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let child = spawn(program, arguments, output: ends[1])
+        close(ends[1])
+        guard let child else { return nil }
+        let output = collect(from: ends[0], limit: limit, seconds: seconds)
+        if output == nil { kill(child, SIGKILL) }
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+        return status == 0 ? output : nil
+    }
+
+    private static func spawn(_ program: String, _ arguments: [String], output: Int32) -> pid_t? {
+        var actions = unsafe posix_spawn_file_actions_t()
+        guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { return nil }
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        var argv = unsafe ([program] + arguments).map { unsafe strdup($0) }
+        unsafe argv.append(nil)
+        defer { unsafe argv.forEach { unsafe free($0) } }
+        var child: pid_t = 0
+        return unsafe posix_spawn(&child, program, &actions, nil, argv, environ) == 0 ? child : nil
+    }
+
+    private static func collect(from descriptor: Int32, limit: Int, seconds: Int) -> [UInt8]? {
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(seconds)
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while output.count <= limit {
+            let left = (deadline - clock.now).components
+            var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = unsafe poll(&event, 1, Int32(max(0, left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000)))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { return nil }
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { return output }
+            output += buffer[..<count]
+        }
+        return nil
+    }
+}

@@ -1,0 +1,161 @@
+public import LaunchGuardReports
+
+/// Gives the frames of reports their functions, files and lines, from the program files of this machine.
+///
+/// A file whose build id is not that of the module that ran is refused: its symbols would be wrong.
+public struct Symbolicator: Sendable {
+    private let backend: LLVMSymbolizer?
+    private let debugDirectories: [String]
+
+    /// - Parameters:
+    ///   - program: path of `llvm-symbolizer`; nil: the one that is found.
+    ///   - debugDirectories: folders in which files are looked for by build id (`.build-id/ab/cdef….debug`) and by name, before
+    ///     the path that the report names.
+    public init(program: String? = nil, debugDirectories: [String] = []) {
+        backend = program.map(LLVMSymbolizer.init) ?? .find()
+        self.debugDirectories = debugDirectories
+    }
+
+    /// Whether there is a program to ask. Without one, frames stay module and offset.
+    public var isAvailable: Bool { backend != nil }
+
+    /// Why no symbols could be had at all.
+    public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        public var description: String
+    }
+
+    /// Fill in the symbols of all frames of the reports, and what the program said when it trapped. What is missing for a single
+    /// module becomes a problem of its report.
+    public func symbolicate(_ reports: inout [RunReport]) throws(Failure) {
+        guard let backend else {
+            throw Failure(
+                description: "llvm-symbolizer was not found: install LLVM, or name the program with --symbolizer; "
+                    + "frames are shown as module and offset")
+        }
+        var files: [Module: String] = [:]
+        var queries: Set<LLVMSymbolizer.Query> = []
+        for index in reports.indices {
+            for module in reports[index].modulesOfFrames where files[module] == nil {
+                let (file, problem) = file(of: module)
+                files[module] = file
+                if let problem { reports[index].addProblem(problem) }
+            }
+            queries.formUnion(reports[index].frames.compactMap { reports[index].query(for: $0, in: files) })
+        }
+        guard !queries.isEmpty else { return }
+        let ordered = queries.sorted { ($0.file, $0.address) < ($1.file, $1.address) }
+        guard let locations = backend.locations(of: ordered) else {
+            throw Failure(description: "\(backend.program) does not work; frames are shown as module and offset")
+        }
+        for index in reports.indices { reports[index].apply(locations, files) }
+    }
+
+    /// Fill in the symbols of one report.
+    public func symbolicate(_ report: inout RunReport) throws(Failure) {
+        var reports = [report]
+        try symbolicate(&reports)
+        report = reports[0]
+    }
+
+    /// The file to ask about a module: one whose build id is right, or why there is none.
+    private func file(of module: Module) -> (file: String?, problem: Problem?) {
+        func problem(_ code: String, _ message: String) -> Problem {
+            Problem(part: "symbols of \(module.path)", code: code, message: message)
+        }
+        var wrong: String?
+        for candidate in candidates(for: module) {
+            guard let elf = ELFFile(path: candidate) else { continue }
+            let found = elf.buildID()
+            guard found == module.buildID else {
+                wrong =
+                    wrong ?? "\(candidate) has \(found.map { "the build id \($0)" } ?? "no build id"), but what ran has "
+                    + "\(module.buildID ?? "none"); its symbols would be wrong"
+                continue
+            }
+            guard LLVMSymbolizer.canName(candidate) else {
+                return (nil, problem("name", "llvm-symbolizer cannot be given such a path"))
+            }
+            guard found != nil else {
+                return (candidate, problem("no-build-id", "it has no build id; its symbols are right only if it is the file that ran"))
+            }
+            return (candidate, nil)
+        }
+        if let wrong { return (nil, problem("build-id", wrong)) }
+        return (nil, problem("not-found", "the file is not on this machine; name a folder that has it with --debug-dir"))
+    }
+
+    private func candidates(for module: Module) -> [String] {
+        let named = debugDirectories.flatMap { folder in
+            (module.buildID.map { ["\(folder)/.build-id/\($0.prefix(2))/\($0.dropFirst(2)).debug"] } ?? [])
+                + ["\(folder)/\(module.name)"]
+        }
+        return named + (module.path.hasPrefix("/") ? [module.path] : [])
+    }
+}
+
+extension RunReport {
+    fileprivate var frames: [Frame] {
+        (crash?.dwarfStack?.frames ?? []) + (crash?.framePointerStack?.frames ?? [])
+    }
+
+    /// The modules in which frames lie. The kernel's own has no file.
+    fileprivate var modulesOfFrames: Set<Module> {
+        Set(frames.compactMap { module(at: $0.lookup) }.filter { $0.path.hasPrefix("/") })
+    }
+
+    fileprivate func query(for frame: Frame, in files: [Module: String]) -> LLVMSymbolizer.Query? {
+        guard let module = module(at: frame.lookup), let file = files[module] else { return nil }
+        return .init(file: file, address: frame.lookup.value &- module.bias.value)
+    }
+
+    fileprivate mutating func addProblem(_ problem: Problem) {
+        if !problems.contains(problem) { problems.append(problem) }
+    }
+
+    fileprivate mutating func apply(_ locations: [LLVMSymbolizer.Query: [LLVMSymbolizer.Location]], _ files: [Module: String]) {
+        guard var crash else { return }
+        func symbolicated(_ stack: Stack?) -> Stack? {
+            guard var stack else { return nil }
+            for index in stack.frames.indices {
+                let frame = stack.frames[index]
+                guard let query = query(for: frame, in: files), let found = locations[query] else { continue }
+                let (trap, symbols) = Symbol.symbols(of: found, at: query.address &+ (frame.address.value &- frame.lookup.value))
+                stack.frames[index].symbols = symbols.isEmpty ? nil : symbols
+                if index == 0 { crash.message = crash.message ?? trap }
+            }
+            return stack
+        }
+        let stacks = (dwarf: symbolicated(crash.dwarfStack), framePointers: symbolicated(crash.framePointerStack))
+        crash.dwarfStack = stacks.dwarf
+        crash.framePointerStack = stacks.framePointers
+        self.crash = crash
+    }
+}
+
+extension Symbol {
+    /// The prefix of the artificial inlined function in which the Swift compiler writes down why a trap is there.
+    private static let trapPrefix = "Swift runtime failure: "
+
+    /// The functions at an address of a file, and why the program trapped there.
+    fileprivate static func symbols(
+        of locations: [LLVMSymbolizer.Location], at address: UInt64
+    ) -> (trap: String?, symbols: [Symbol]) {
+        var trap: String?
+        var symbols: [Symbol] = []
+        for (index, location) in locations.enumerated() {
+            guard let mangled = location.name else { continue }
+            if mangled.hasPrefix(trapPrefix) {
+                trap = trap ?? String(mangled.dropFirst(trapPrefix.count))
+                continue
+            }
+            let isInlined = index + 1 < locations.count
+            let name = Demangler.name(mangled)
+            let offset = isInlined ? nil : location.start.flatMap { $0 <= address ? address - $0 : nil }
+            symbols.append(
+                Symbol(
+                    name: name, mangledName: name == mangled ? nil : mangled, offset: offset, file: location.file,
+                    line: location.line, column: location.column, isInlined: isInlined))
+        }
+        return (trap, symbols)
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import LaunchGuardReports
+
+/// `launchguard inspect`
+struct InspectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Show one run, or the ledger of an application.",
+        discussion: """
+            For a run file: the cause in one sentence, its evidence, the crashed thread with functions and source lines, \
+            registers, the last breadcrumbs, modules, and what is missing. For a state directory: the contexts with streak, \
+            thresholds and ladder, and the timeline of runs with the evidence for each end.
+
+            Functions are looked up in the program files of this machine, if their build ids are those that ran.
+
+            EXAMPLES
+              launchguard inspect
+              launchguard inspect /var/lib/notes
+              launchguard inspect --run 12 /var/lib/notes
+              launchguard inspect --debug-dir symbols/ 00000012-6b1f9f1e.lgrun
+              launchguard inspect --json 00000012-6b1f9f1e.lgrun | jq -r .crash.kind
+            """
+    )
+
+    @Argument(help: "A run file, a ledger, or a state directory.", completion: .file())
+    var target: String?
+
+    @Option(
+        name: [.customShort("n"), .customLong("lines")],
+        help: ArgumentHelp(
+            "How many breadcrumbs of a run (default 20), or runs of a timeline (default 12), to show.", valueName: "count"))
+    var lines: Int?
+
+    @OptionGroup var runs: RunOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var symbols: SymbolOptions
+
+    func validate() throws {
+        guard lines ?? 0 >= 0 else { throw ValidationError("-n wants a number that is not negative.") }
+    }
+
+    func run() throws {
+        switch try Target(target, run: runs.run) {
+        case .directory(let directory):
+            try show(try directory.ledger())
+        case .file(let path):
+            let reader = try Reader(path: path)
+            switch reader.kind {
+            case .ledger: try show(try reader.ledger())
+            case .run: try show(try reader.run())
+            }
+        }
+    }
+
+    private func show(_ ledger: LedgerReport) throws {
+        if output.json {
+            Output.writeLine(json: ledger)
+        } else {
+            var writer = Output.makeWriter()
+            ledger.write(to: &writer, runLimit: lines ?? 12)
+            Output.write(writer.text)
+        }
+        if ledger.isDamaged { try ExitStatus.damaged.end() }
+        if ledger.appID == nil, ledger.uncounted.isEmpty { try ExitStatus.nothingFound.end() }
+    }
+
+    private func show(_ run: RunReport) throws {
+        var reports = [run]
+        symbols.apply(to: &reports)
+        if output.json {
+            Output.writeLine(json: reports[0])
+        } else {
+            var writer = Output.makeWriter()
+            reports[0].write(to: &writer, breadcrumbLimit: lines ?? 20)
+            Output.write(writer.text)
+        }
+        if run.isDamaged { try ExitStatus.damaged.end() }
+    }
+}

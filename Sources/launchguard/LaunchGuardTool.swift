@@ -1,0 +1,65 @@
+import ArgumentParser
+import LaunchGuardReports
+
+/// The command-line tool: reads ledgers and run files, of dead and of living processes.
+@main
+struct LaunchGuardTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "launchguard",
+        abstract: "Read what LaunchGuard recorded: how runs ended, why, and what came before.",
+        discussion: """
+            DIR is the state directory of an application: it holds ledger.lg and the run files runs/*.lgrun. Where DIR is left \
+            out, the first part of $STATE_DIRECTORY is taken, or else the current directory if it holds a ledger. Nothing is \
+            ever written to these files, and a living process is not disturbed.
+
+            EXIT STATUS
+              0  everything is shown
+              1  nothing was found, or the file may not be read
+              2  the command line is wrong
+              3  a file is damaged; what is readable is shown
+
+            EXAMPLES
+              launchguard list /var/lib/notes
+              launchguard inspect /var/lib/notes
+              launchguard inspect --run 12 /var/lib/notes
+              launchguard log -f /var/lib/notes
+              launchguard verify --json /var/lib/notes/ledger.lg | jq .status
+            """,
+        version: Core.version,
+        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self]
+    )
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let error as ReportError {
+            Output.complain("\(error)")
+            exit(withError: ExitStatus(error).code)
+        } catch where exitCode(for: error) == .validationFailure {
+            Output.write(fullMessage(for: error) + "\n", to: .error)
+            exit(withError: ExitStatus.usage.code)
+        } catch {
+            exit(withError: error)
+        }
+    }
+}
+
+/// What the tool's exit status says.
+enum ExitStatus: Int32 {
+    case success = 0
+    case nothingFound = 1
+    case usage = 2
+    case damaged = 3
+
+    init(_ error: ReportError) {
+        self = error.code == .damaged || error.code == .newer ? .damaged : .nothingFound
+    }
+
+    var code: ExitCode { ExitCode(rawValue) }
+
+    /// Ends the command with this status.
+    func end() throws {
+        if self != .success { throw code }
+    }
+}

@@ -1,0 +1,57 @@
+import LaunchGuardReports
+
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Where the tool prints to.
+enum Output {
+    enum Stream: Int32 {
+        case standard = 1
+        case error = 2
+    }
+
+    /// Print text as it is. A reader that has gone away ends the process by SIGPIPE, as it does everywhere.
+    static func write(_ text: String, to stream: Stream = .standard) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes { unsafe Self.write($0, stream) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return
+            }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, _ stream: Stream) -> Int {
+        #if canImport(Musl)
+        unsafe Musl.write(stream.rawValue, bytes.baseAddress, bytes.count)
+        #else
+        unsafe Glibc.write(stream.rawValue, bytes.baseAddress, bytes.count)
+        #endif
+    }
+
+    /// One line of JSON.
+    static func writeLine(json value: some Encodable) {
+        write(JSONLine.text(value) + "\n")
+    }
+
+    /// A message about the work itself.
+    static func complain(_ message: String) {
+        write("launchguard: \(TextWriter.escaped(message))\n", to: .error)
+    }
+
+    /// A writer with colours if standard output is a terminal that wants them.
+    static func makeWriter() -> TextWriter {
+        let wantsNone = variable("NO_COLOR")?.isEmpty == false || variable("TERM") == "dumb"
+        return TextWriter(isColored: !wantsNone && isatty(Stream.standard.rawValue) == 1)
+    }
+
+    /// An environment variable.
+    static func variable(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+}

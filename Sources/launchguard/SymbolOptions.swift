@@ -1,0 +1,31 @@
+import ArgumentParser
+import LaunchGuardReports
+import LaunchGuardSymbols
+
+/// Options of the commands that show functions.
+struct SymbolOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The llvm-symbolizer to use. Default: the one in PATH, beside swift, or in /usr/lib/llvm-*.", valueName: "path"))
+    var symbolizer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A folder to look for program files in before the recorded path: by build id (.build-id/ab/cdef.debug) or by name. "
+                + "May be repeated.",
+            valueName: "dir"))
+    var debugDir: [String] = []
+
+    @Flag(help: "Show addresses only.")
+    var noSymbols = false
+
+    /// Give the reports their symbols, as far as they can be had.
+    func apply(to reports: inout [RunReport]) {
+        guard !noSymbols, reports.contains(where: { $0.crash != nil }) else { return }
+        do throws(Symbolicator.Failure) {
+            try Symbolicator(program: symbolizer, debugDirectories: debugDir).symbolicate(&reports)
+        } catch {
+            Output.complain("\(error)")
+        }
+    }
+}

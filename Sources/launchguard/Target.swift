@@ -1,0 +1,72 @@
+import ArgumentParser
+import FoundationEssentials
+import LaunchGuardReports
+
+/// What a command is about: one file, or a state directory.
+enum Target {
+    case file(String)
+    case directory(StateDirectory)
+
+    /// The target that the argument names, or the usual state directory where it is left out; with a number, that run of it.
+    init(_ argument: String?, run: UInt64? = nil) throws {
+        self = try Self.find(argument)
+        guard let run else { return }
+        guard case .directory(let directory) = self else { throw ValidationError("--run goes with a state directory.") }
+        self = .file(try directory.runPath(ordinal: run))
+    }
+
+    private static func find(_ argument: String?) throws -> Target {
+        guard let argument else {
+            return .directory(try usualDirectory())
+        }
+        guard isDirectory(argument) else {
+            return .file(argument)
+        }
+        let directory = StateDirectory(path: argument)
+        guard directory.exists else {
+            Output.complain("\(argument): this is not a state directory: it holds neither ledger.lg nor runs")
+            throw ExitStatus.nothingFound.code
+        }
+        return .directory(directory)
+    }
+
+    static func isDirectory(_ path: String) -> Bool {
+        var isDirectory = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
+    }
+
+    private static func usualDirectory() throws -> StateDirectory {
+        if let path = Output.variable("STATE_DIRECTORY")?.split(separator: ":").first {
+            return StateDirectory(path: String(path))
+        }
+        if FileManager.default.fileExists(atPath: "ledger.lg") { return StateDirectory(path: ".") }
+        throw ValidationError(
+            "No state directory is known: name one, set STATE_DIRECTORY, or change to a directory that holds ledger.lg.")
+    }
+
+    /// The file itself, or the newest run of the directory.
+    func newestRun() throws -> String {
+        switch self {
+        case .file(let path):
+            return path
+        case .directory(let directory):
+            guard let path = try directory.runPaths().last else {
+                Output.complain("\(directory.path): no run has been recorded here")
+                throw ExitStatus.nothingFound.code
+            }
+            return path
+        }
+    }
+}
+
+/// Which run of a state directory.
+struct RunOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The run with this number, of a state directory.", valueName: "number"))
+    var run: UInt64?
+}
+
+/// Options of every command.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print JSON, one object a line.")
+    var json = false
+}

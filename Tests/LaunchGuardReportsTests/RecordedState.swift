@@ -1,0 +1,73 @@
+import CLaunchGuard
+import Foundation
+import LaunchGuardReports
+import Testing
+
+/// A state directory that a child process left behind: a run that logged, launched, and died of a null pointer. The next start
+/// has counted it.
+struct RecordedState {
+    let folder: TemporaryFolder
+    /// The file of the run that crashed.
+    let runPath: String
+
+    var directory: StateDirectory { StateDirectory(path: folder.path) }
+
+    static func make() async throws -> RecordedState {
+        let folder = try TemporaryFolder()
+        let path = folder.path
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [path = path as String] in
+            let child = Child(path)
+            child.log(LG_LEVEL_INFO, "first words")
+            child.launch()
+            child.log(LG_LEVEL_ERROR, "last \u{1B}[31mwords")
+            Child.readMemory(at: 8)
+        }
+        let runPath = try #require(try StateDirectory(path: path).runPaths().last)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            _ = Child(path)
+        }
+        return RecordedState(folder: folder, runPath: runPath)
+    }
+}
+
+/// What the child process does; it ends with a status of its own where something else goes wrong than what should.
+@safe struct Child {
+    private let session: OpaquePointer?
+
+    /// Starts a session in a directory.
+    init(_ path: String) {
+        var session: OpaquePointer?
+        var options = unsafe lg_options()
+        unsafe options.size = UInt32(MemoryLayout<lg_options>.size)
+        let status = unsafe path.withCString { directory in
+            unsafe "org.example.reports".withCString { name in
+                unsafe options.app_id = name
+                unsafe options.state_directory = directory
+                return unsafe lg_start(&options, &session)
+            }
+        }
+        guard status == LG_OK else { exit(99) }
+        unsafe self.session = session
+    }
+
+    func log(_ level: lg_level, _ text: String) {
+        guard unsafe lg_log_write(session, level, text, text.utf8.count) == LG_OK else { exit(98) }
+    }
+
+    func launch() {
+        var launch: OpaquePointer?
+        guard unsafe lg_launch_prepare(session, "main", nil, &launch) == LG_OK else { exit(97) }
+        guard unsafe lg_launch_begin(launch) == LG_OK else { exit(96) }
+    }
+
+    /// Dies of SIGSEGV where there is no memory.
+    @inline(never) static func readMemory(at address: UInt) {
+        guard let pointer = unsafe UnsafePointer<Int>(bitPattern: address) else { return }
+        print(unsafe pointer.pointee)
+    }
+
+    /// Dies of a Swift trap.
+    @inline(never) static func overflow(by number: Int) {
+        print(number + Int(getpid()))
+    }
+}

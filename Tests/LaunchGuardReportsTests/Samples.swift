@@ -1,0 +1,92 @@
+import Foundation
+import LaunchGuardReports
+
+/// Reports made by hand, for tests of what is done with them.
+enum Sample {
+    static let module = Module(
+        path: "/opt/notes/notes", buildID: "0123456789abcdef", start: Address(0x5581_c61b_0000), end: Address(0x5581_c61c_0000),
+        bias: Address(0x5581_c61b_0000))
+
+    /// A report in JSON with every field that a crash can have.
+    static let crashJSON = """
+        {"schema":1,"type":"run","path":"/var/lib/notes/runs/12-6b1f.lgrun",
+         "identity":{"uuid":"6b1f9f1e-0000-4000-8000-000000000001","ordinal":12,"appID":"org.example.notes","appVersion":"1.4.2",
+          "executable":"/opt/notes/notes","buildID":"0123456789abcdef","bootID":"b","processID":4711,"userID":1000,
+          "started":"2026-01-31T12:00:00.000000001Z","monotonicNanoseconds":1000000000,"isStartComplete":true,"isAlive":false,
+          "isSecondary":false,"healedPages":0,
+          "termination":{"signal":{"number":15,"name":"SIGTERM"},"senderProcessID":1,"senderUserID":0,"monotonicNanoseconds":5}},
+         "verdict":{"end":"crash","evidence":"its run file holds a crash record","signal":{"number":11,"name":"SIGSEGV"},
+          "signalCode":1,"kind":"fault.null_read","monotonicNanoseconds":2402000000},
+         "contexts":[{"name":"main","phase":"launching","begunNanoseconds":1100000000,"launchingNanoseconds":1200000000,
+          "windowMilliseconds":5000,"finish":"either","task":"open database"}],
+         "crash":{"signal":{"number":11,"name":"SIGSEGV"},"code":1,"codeName":"SEGV_MAPERR","kind":"fault.null_read",
+          "address":"0x0000000000000000","programCounter":"0x00005581c61b6581","stackPointer":"0x00007ffd00001000",
+          "framePointer":"0x00007ffd00001040","trap":14,"error":4,"threadID":4712,"threadName":"loader",
+          "stackLow":"0x00007ffd00000000","stackHigh":"0x00007ffd00800000","time":"2026-01-31T12:00:01.402000001Z",
+          "monotonicNanoseconds":2402000000,"sequence":1,"isHandled":false,"stages":["header","context","frames","done"],
+          "registers":[{"name":"rax","value":"0x0000000000000007"}],
+          "framePointerStack":{"method":"frame-pointers","innermost":2,"omitted":90,"total":93,"isTruncated":true,
+           "reason":"the stack ends","frames":[
+            {"address":"0x00005581c61b6581","lookup":"0x00005581c61b6581","module":"/opt/notes/notes",
+             "fileAddress":"0x0000000000006581","symbols":[
+              {"name":"Array.subscript.getter","isInlined":true,"mangledName":"$sSayxSicig"},
+              {"name":"Notes.open()","offset":129,"file":"Sources/App/Notes.swift","line":42,"column":7,"isInlined":false}]},
+            {"address":"0x00005581c61b7001","lookup":"0x00005581c61b7000","module":"/opt/notes/notes",
+             "fileAddress":"0x0000000000007000"},
+            {"address":"0x0000000000001235","lookup":"0x0000000000001234"}]},
+          "stackMemory":{"start":"0x00007ffd00001000","bytes":"00ff"},
+          "notes":[{"kind":"recrash","signal":{"number":7,"name":"SIGBUS"},"threadID":4712,"stage":"dwarf",
+           "programCounter":"0x0000000000000010"}]},
+         "breadcrumbs":{"torn":1,"overwrittenBytes":64,"entries":[
+          {"lane":0,"sequence":7,"monotonicNanoseconds":1300000000,"time":"2026-01-31T12:00:00.300000001Z","threadID":4711,
+           "level":"warning","text":"disk is slow","isCut":false},
+          {"lane":1,"sequence":1,"monotonicNanoseconds":1400000000,"threadID":4712,"level":"35","text":"cut here","isCut":true}]},
+         "modules":[{"path":"/opt/notes/notes","buildID":"0123456789abcdef","start":"0x00005581c61b0000",
+          "end":"0x00005581c61c0000","bias":"0x00005581c61b0000"}],
+         "problems":[{"part":"dwarf stack","code":"incomplete","message":"this part was not committed before the process ended"}]}
+        """
+
+    static func crash() throws -> RunReport {
+        try JSONLine.value(from: crashJSON)
+    }
+
+    static func ledger() throws -> LedgerReport {
+        try JSONLine.value(
+            from: """
+                {"schema":1,"type":"ledger","path":"/var/lib/notes/ledger.lg","appID":"org.example.notes","appVersion":"1.4.2",
+                 "generation":17,"lastOrdinal":12,"problems":[],
+                 "contexts":[{"name":"main","status":"needs-repair","streak":2,"unknown":0,"reported":2,"reportAfter":1,
+                  "repairAfter":2,"unknownAfter":4,"rung":1,"rungCount":3,"attempts":1,"interruptions":0,"lastRepair":"clear cache",
+                  "isOnProbation":true,"isExhausted":false,"needsRepair":false,"launches":9,"crashes":2,"repairs":1}],
+                 "timeline":[{"uuid":"u1","ordinal":11,"started":"2026-01-31T11:00:00.000000000Z","durationNanoseconds":1402000000,
+                  "verdict":{"end":"crash","evidence":"its run file holds a crash record","signal":{"number":11,"name":"SIGSEGV"},
+                   "kind":"fault.null_read"},"launching":["main"],"repairing":[],"counted":["main"]}],
+                 "uncounted":[{"path":"p","uuid":"u2","ordinal":12,"isSecondary":false,
+                  "verdict":{"end":"unknown","evidence":"it was gone without any mark: killed, or ended without exit()"}}]}
+                """)
+    }
+}
+
+/// A folder that is gone after the test.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "launchguard-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Write a file into the folder.
+    @discardableResult
+    func write(_ bytes: [UInt8], _ name: String) throws -> String {
+        let url = URL(filePath: path).appending(path: name)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: url)
+        return url.path
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import LaunchGuardReports
+import Testing
+
+@testable import LaunchGuardSymbols
+
+@Suite struct SymbolicationTests {
+    @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed"))
+    func aFunctionOfThisProgramIsFound() throws {
+        let (addresses, line) = addressesOfCallers()
+        var report = try RunReport.ofThisProcess(addresses: addresses)
+        try Symbolicator().symbolicate(&report)
+        let frames = try #require(report.crash?.framePointerStack?.frames)
+        let index = try #require(frames.firstIndex { $0.symbols?.last?.name.contains("addressesOfCallers()") == true })
+        let symbol = try #require(frames[index].symbols?.last)
+        #expect(symbol.file?.hasSuffix("SymbolicationTests.swift") == true)
+        #expect(symbol.line == line)
+        #expect(symbol.mangledName?.hasPrefix("$s") == true)
+        #expect(symbol.offset ?? 0 > 0)
+        let caller = try #require(frames[index + 1].symbols?.last)
+        #expect(caller.name.contains("aFunctionOfThisProgramIsFound()"))
+        #expect(report.problems.filter { $0.part.hasSuffix("/" + (frames[index].module ?? "").split(separator: "/").last!) }.isEmpty)
+    }
+
+    @Test func aFileWithAnotherBuildIDIsRefused() throws {
+        var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
+        let real = try #require(report.modules?[0].buildID)
+        report.modules?[0].buildID = "00" + real.dropFirst(2)
+        try? Symbolicator().symbolicate(&report)
+        #expect(report.crash?.framePointerStack?.frames.allSatisfy { $0.symbols == nil } == true)
+        if LLVMSymbolizer.find() != nil {
+            let problem = try #require(report.problems.first { $0.code == "build-id" })
+            #expect(problem.message.contains(real))
+        }
+    }
+
+    @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed"))
+    func filesThatCannotBeUsedAreNamed() throws {
+        for (path, code) in [("/nonexistent/program", "not-found"), ("/dev/zero", "not-found"), ("/etc/passwd", "build-id")] {
+            var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
+            report.modules?[0].path = path
+            try Symbolicator().symbolicate(&report)
+            #expect(report.problems.map(\.code) == [code], "\(path)")
+        }
+    }
+
+    @Test func withoutASymbolizerTheReasonIsGiven() throws {
+        var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
+        let before = report
+        for program in ["/nonexistent/llvm-symbolizer", "/bin/false", "/bin/echo"] {
+            #expect(throws: Symbolicator.Failure.self) { try Symbolicator(program: program).symbolicate(&report) }
+            #expect(report.crash == before.crash)
+        }
+    }
+
+    @Test func theSymbolizerIsFoundInPATHFirst() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Array("#!/bin/sh\n".utf8), "llvm-symbolizer")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        #expect(LLVMSymbolizer.find(environment: ["PATH": "/nonexistent:\(folder.path):/usr/bin"])?.program == path)
+    }
+
+    @Test(arguments: [
+        ("$s1t2DBV4openyS2iF", "DB.open(_:)"), ("_ZN1a1B1fIdEEiT_", "int a::B::f<double>(double)"), ("main", "main"), ("$sfoo", "$sfoo"), ("", ""),
+    ])
+    func namesAreDemangled(mangled: String, name: String) {
+        #expect(Demangler.name(mangled) == name)
+    }
+
+    @Test func pathsThatCouldChangeTheQuestionAreRefused() {
+        #expect(LLVMSymbolizer.canName("/opt/my app/été"))
+        #expect(!LLVMSymbolizer.canName("/tmp/a\" 0x1\nCODE \"/etc/passwd"))
+        #expect(!LLVMSymbolizer.canName("/tmp/\u{FFFD}"))
+    }
+
+    @Test func aProgramThatHangsOrFloodsIsStopped() {
+        #expect(Subprocess.output(of: "/bin/sleep", ["60"], seconds: 1) == nil)
+        #expect(Subprocess.output(of: "/bin/cat", ["/dev/zero"], limit: 1 << 20) == nil)
+        #expect(Subprocess.output(of: "/bin/echo", ["a b"]) == Array("a b\n".utf8))
+    }
+
+    @Test func theBuildIDIsReadFromTheNotes() throws {
+        let folder = try TemporaryFolder()
+        let whole = elf(note: note(id: [0xAB, 0x01, 0xCD]))
+        #expect(ELFFile(path: try folder.write(whole, "whole"))?.buildID() == "ab01cd")
+        for count in 0..<whole.count - 1 {
+            #expect(ELFFile(path: try folder.write(Array(whole[..<count]), "cut"))?.buildID() == nil, "\(count) bytes")
+        }
+        var endless = whole
+        endless[64 + 32..<64 + 40] = [255, 255, 255, 255, 255, 255, 255, 255]
+        #expect(ELFFile(path: try folder.write(endless, "endless"))?.buildID() == nil)
+        #expect(ELFFile(path: folder.path)?.buildID() == nil)
+        #expect(ELFFile(path: "/dev/zero")?.buildID() == nil)
+    }
+
+    // MARK: - Support
+
+    @inline(never) private func addressesOfCallers() -> (addresses: [UInt64], line: Int) {
+        let (addresses, line) = (Thread.callStackReturnAddresses, #line)
+        return ([0] + addresses.map(\.uint64Value), line)
+    }
+
+    private func note(id: [UInt8]) -> [UInt8] {
+        [4, 0, 0, 0, UInt8(id.count), 0, 0, 0, 3, 0, 0, 0] + Array("GNU\0".utf8) + id + [0]
+    }
+
+    /// The smallest ELF file with one segment of notes.
+    private func elf(note: [UInt8]) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 64 + 56)
+        bytes.replaceSubrange(0..<6, with: [0x7F, 0x45, 0x4C, 0x46, 2, 1])
+        bytes[32] = 64
+        bytes[56] = 1
+        bytes[64] = 4
+        bytes[64 + 8] = 120
+        bytes[64 + 32] = UInt8(note.count)
+        return bytes + note
+    }
+}
+
+extension RunReport {
+    /// A report in which this process crashed at the first address; the others are return addresses. Its one module is the
+    /// program that runs.
+    fileprivate static func ofThisProcess(addresses: [UInt64]) throws -> RunReport {
+        let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")
+        let bounds = maps.filter { $0.hasSuffix(" " + path) }.flatMap {
+            $0.prefix { $0 != " " }.split(separator: "-").compactMap { UInt64($0, radix: 16) }
+        }
+        let module = Module(
+            path: path, buildID: ELFFile(path: path)?.buildID(), start: Address(try #require(bounds.min())),
+            end: Address(try #require(bounds.max())), bias: Address(try #require(bounds.min())))
+        var report = try Sample.crash()
+        report.problems = []
+        report.modules = [module]
+        report.crash?.framePointerStack = Stack(
+            method: .framePointers,
+            frames: addresses.enumerated().map { index, address in
+                Frame(address: Address(address), lookup: Address(index == 0 ? address : address - 1))
+            })
+        return report
+    }
+}

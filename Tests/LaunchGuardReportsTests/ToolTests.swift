@@ -1,0 +1,181 @@
+import CLaunchGuard
+import Foundation
+import LaunchGuardReports
+import Testing
+
+/// The tool as a user runs it: what it prints, and its exit status.
+@Suite struct ToolTests {
+    @Test func aRecordedCrashIsShown() async throws {
+        let state = try await RecordedState.make()
+
+        let inspect = try Tool.run(["inspect", state.runPath])
+        #expect(inspect.status == 0)
+        #expect(inspect.output.hasPrefix("crashed: SIGSEGV (fault.null_"))
+        #expect(inspect.output.contains("at address 0x8"))
+        #expect(inspect.output.contains("evidence: its run file holds a crash record"))
+        #expect(inspect.output.contains(#"last \x1B[31mwords"#))
+        #expect(!inspect.output.contains("\u{1B}"))
+        #expect(inspect.output.contains("main: launching"))
+
+        let json = try Tool.run(["inspect", "--json", state.runPath])
+        let report: RunReport = try JSONLine.value(from: json.output)
+        #expect(report.crash?.address == Address(8))
+        #expect(report.breadcrumbs?.entries.first?.text == "first words")
+        #expect(report.breadcrumbs?.entries.last?.text == "last \u{1B}[31mwords")
+        #expect(report.crash?.stages.contains(.done) == true)
+        let frames = try #require(report.crash?.stack?.frames)
+        #expect(frames[0].lookup == frames[0].address)
+        #expect(frames.dropFirst().allSatisfy { $0.lookup.value == $0.address.value - 1 }, "callers have return addresses")
+
+        let directory = try Tool.run(["inspect", state.folder.path])
+        #expect(directory.status == 0)
+        #expect(directory.output.contains("streak 1 (report after 1, repair after 2)"))
+        #expect(directory.output.contains("because its run file holds a crash record; launching main, counted for main"))
+        #expect(directory.output.contains("not yet counted"))
+    }
+
+    @Test func framesOfARecordedCrashHaveFunctionsAndLines() async throws {
+        let state = try await RecordedState.make()
+        let inspect = try Tool.run(["inspect", state.runPath])
+        try #require(!inspect.errors.contains("llvm-symbolizer was not found"))
+        let first = try #require(inspect.output.split(separator: "\n").first { $0.hasPrefix("#0") })
+        #expect(first.contains(/in static Child.readMemory\(at:\) \+ \d+ at .*RecordedState.swift:\d+/))
+        let bare = try Tool.run(["inspect", "--no-symbols", state.runPath])
+        #expect(!bare.output.contains("readMemory"))
+    }
+
+    @Test func whyTheProgramTrappedIsItsMessage() async throws {
+        let folder = try TemporaryFolder()
+        await #expect(processExitsWith: .failure) { [path = folder.path as String] in
+            _ = Child(path)
+            Child.overflow(by: .max)
+        }
+        let inspect = try Tool.run(["inspect", "--run", "1", folder.path])
+        let first = try #require(inspect.output.split(separator: "\n").first)
+        #expect(first.hasPrefix("crashed: SIG"))
+        #expect(first.hasSuffix("in static Child.overflow(by:): arithmetic overflow"))
+        #expect(!inspect.output.contains("Swift runtime failure"))
+        #expect(try Tool.run(["inspect", "--run", "2", folder.path]).status == 1)
+    }
+
+    @Test func theLogIsFiltered() async throws {
+        let state = try await RecordedState.make()
+        let all = try Tool.run(["log", state.runPath])
+        #expect(all.output.contains("first words") && all.output.hasSuffix(#"last \x1B[31mwords"# + "\n"))
+        let last = try Tool.run(["log", "-n", "1", state.runPath])
+        #expect(last.output.split(separator: "\n").count == 1 && all.output.hasSuffix(last.output))
+        let errors = try Tool.run(["log", "-p", "error", "--json", state.runPath])
+        #expect(try JSONLine.value(Breadcrumb.self, from: errors.output).level == .error)
+        let none = try Tool.run(["log", "-p", "critical", state.runPath])
+        #expect(none.status == 1 && none.output.isEmpty)
+        let followed = try Tool.run(["log", "-f", state.runPath])
+        #expect(followed.status == 0, "following a dead process ends")
+        #expect(followed.errors.contains("crashed: SIGSEGV"))
+    }
+
+    @Test func aLivingProcessIsFollowedToItsEnd() async throws {
+        let folder = try TemporaryFolder()
+        async let followed = Task.detached {
+            for _ in 0..<200 where try StateDirectory(path: folder.path).runPaths().isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+            return try Tool.run(["log", "-f", folder.path])
+        }.value
+        await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
+            let child = Child(path)
+            for number in 0..<10 {
+                usleep(100_000)
+                child.log(LG_LEVEL_INFO, "entry \(number)")
+            }
+            exit(7)
+        }
+        let result = try await followed
+        #expect(result.status == 0)
+        #expect(result.errors.contains("exit: exit status 7"))
+        let entries = result.output.split(separator: "\n").filter { $0.contains("entry ") }
+        #expect(entries.map { $0.suffix(7) } == (0..<10).map { "entry \($0)" })
+    }
+
+    @Test func aDamagedFileHidesNoOther() async throws {
+        let state = try await RecordedState.make()
+        try state.folder.write(Array("nonsense".utf8), "runs/000-damaged.lgrun")
+        let list = try Tool.run(["list", state.folder.path])
+        #expect(list.status == 3)
+        #expect(list.output.contains("000-damaged.lgrun: damaged"))
+        #expect(list.output.contains("crash SIGSEGV"))
+        let json = try Tool.run(["list", "--json", state.folder.path])
+        #expect(json.output.split(separator: "\n").count == 3)
+        let inspect = try Tool.run(["inspect", state.folder.path])
+        #expect(inspect.status == 3)
+        #expect(inspect.output.contains("org.example.reports"))
+        #expect(inspect.output.contains("000-damaged.lgrun: damaged"))
+    }
+
+    @Test func verifyFindsDamage() async throws {
+        let state = try await RecordedState.make()
+        for path in [state.runPath, state.directory.ledgerPath] {
+            let whole = try Tool.run(["verify", path])
+            #expect(whole.status == 0)
+            #expect(whole.output.hasSuffix("\(path): whole\n"))
+        }
+        let copy = try state.folder.write([UInt8](try Data(contentsOf: URL(filePath: state.runPath))).dropLast(4096), "cut.lgrun")
+        #expect(try Tool.run(["verify", copy]).status == 3)
+        let json = try Tool.run(["verify", "--json", state.runPath])
+        #expect(try json.output.split(separator: "\n").allSatisfy { try JSONLine.value(Reader.Block.self, from: String($0)).status != "damaged" })
+    }
+
+    private static let commandLines: [(arguments: [String], status: Int32)] = [
+        (["list", "/nonexistent"], 1), (["inspect", "/nonexistent"], 1), (["log", "/nonexistent"], 1),
+        (["verify", "/nonexistent"], 1), (["inspect", "/dev"], 1), (["inspect", "/etc/passwd"], 3), (["verify", "/etc/passwd"], 3),
+        (["verify", "/tmp"], 2), (["list", "/etc/passwd"], 3), (["verify"], 2), (["frobnicate"], 2), (["log", "-p", "loud"], 2),
+        (["log", "-n", "-1"], 2), (["inspect", "--nonsense"], 2), (["--help"], 0), (["help", "log"], 0), (["--version"], 0), ([], 0),
+    ]
+
+    @Test(arguments: commandLines)
+    func exitStatus(arguments: [String], status: Int32) throws {
+        let result = try Tool.run(arguments)
+        #expect(result.status == status)
+        #expect(status == 0 ? !result.output.isEmpty : result.output.isEmpty && !result.errors.isEmpty)
+    }
+
+    @Test func theStateDirectoryIsFound() async throws {
+        let state = try await RecordedState.make()
+        let byVariable = try Tool.run(["list"], variables: ["STATE_DIRECTORY": "\(state.folder.path):/nonexistent"])
+        #expect(byVariable.status == 0)
+        let byFolder = try Tool.run(["list"], folder: state.folder.path)
+        #expect(byFolder.output == byVariable.output)
+        let nowhere = try Tool.run(["list"], folder: "/")
+        #expect(nowhere.status == 2)
+        #expect(nowhere.errors.contains("set STATE_DIRECTORY"))
+    }
+
+    @Test func theVersionIsTheLibrarys() throws {
+        #expect(try Tool.run(["--version"]).output == Core.version + "\n")
+    }
+}
+
+/// Runs the tool that was built beside the tests.
+enum Tool {
+    struct Result {
+        var status: Int32
+        var output: String
+        var errors: String
+    }
+
+    static func run(_ arguments: [String], variables: [String: String] = [:], folder: String = "/") throws -> Result {
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "launchguard")
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(filePath: folder)
+        process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        if variables.isEmpty { process.environment?["STATE_DIRECTORY"] = nil }
+        let scratch = try TemporaryFolder()
+        let (output, errors) = (try scratch.write([], "output"), try scratch.write([], "errors"))
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+        process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
+        try process.run()
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus,
+            output: try String(contentsOfFile: output, encoding: .utf8), errors: try String(contentsOfFile: errors, encoding: .utf8))
+    }
+}
