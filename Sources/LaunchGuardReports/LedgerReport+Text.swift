@@ -22,6 +22,7 @@ extension LedgerReport {
         let width = (counted.map(\.ordinal) + uncounted.map(\.ordinal)).max() ?? 0
         for entry in counted {
             var effects: [String] = []
+            if !entry.repaired.isEmpty { effects.append("repaired \(entry.repaired.joined(separator: ", "))") }
             if !entry.launching.isEmpty { effects.append("launching \(entry.launching.joined(separator: ", "))") }
             if !entry.repairing.isEmpty { effects.append("repairing \(entry.repairing.joined(separator: ", "))") }
             if !entry.counted.isEmpty { effects.append("counted for \(entry.counted.joined(separator: ", "))") }

@@ -76,6 +76,8 @@ public struct TimelineEntry: Codable, Hashable, Sendable {
     public var repairing: [String]
     /// Contexts to whose streak or unknown count the run added.
     public var counted: [String]
+    /// Contexts of which a repair succeeded in the run.
+    public var repaired: [String]
 }
 
 /// A run that has a file and is not in the timeline yet.

@@ -481,5 +481,6 @@ extension TimelineEntry {
         launching = names(entry.launching)
         repairing = names(entry.repairing)
         counted = names(entry.counted)
+        repaired = names(entry.repaired)
     }
 }

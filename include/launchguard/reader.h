@@ -75,6 +75,7 @@ typedef struct lg_run_context {
     uint32_t attempt;         /**< attempt, from 1; valid while repairing */
     char task[64];            /**< key of the task that runs; "" when none */
     uint32_t marked;          /**< 1: lg_launch_finished() was called */
+    uint32_t repaired;        /**< 1: a repair succeeded in this run */
 } lg_run_context;
 
 /** Parts of the crash record in the order in which they are committed; the numbers are those of docs/FORMAT.md. */
@@ -252,6 +253,7 @@ typedef struct lg_timeline_entry {
     uint32_t launching;       /**< bit i: context i of the ledger was launching and not finished */
     uint32_t repairing;       /**< bit i: context i was under repair */
     uint32_t counted;         /**< bit i: it added to the streak or the unknown count of context i */
+    uint32_t repaired;        /**< bit i: a repair of context i succeeded in it */
 } lg_timeline_entry;
 
 /** Called by lg_reader_verify() for each block. @param block its name  @param status LG_OK, LG_ERR_INCOMPLETE or LG_ERR_DAMAGED

@@ -42,12 +42,12 @@ static void read_last_run(const struct lg__host *host, struct last_run *last)
     last->verdict.evidence = marked ? LG_EVIDENCE_CRASH_MARK : LG_EVIDENCE_FILE_UNREADABLE;
 }
 
-static bool finished_in(const struct last_run *last, const char *name)
+static const lg_run_context *context_in(const struct last_run *last, const char *name)
 {
     for (uint32_t i = 0; i < last->context_count; i++)
         if (strncmp(last->contexts[i].name, name, LG__NAME_BYTES) == 0)
-            return lg__evidence_finished(&last->contexts[i], last->verdict.monotonic_ns);
-    return false;
+            return &last->contexts[i];
+    return NULL;
 }
 
 static bool same_program(const struct lg__book *book, const struct lg__identity *self)
@@ -78,7 +78,10 @@ static void account(struct lg__host *host, const struct lg__identity *self)
     bool upgraded = !same_program(book, self);
     for (uint32_t i = 0; i < book->context_count; i++) {
         struct lg__book_context *context = &book->contexts[i];
-        bool finished = finished_in(&last, context->name);
+        const lg_run_context *of_run = context_in(&last, context->name);
+        bool finished = of_run && lg__evidence_finished(of_run, last.verdict.monotonic_ns);
+        if (of_run && of_run->repaired)
+            entry.repaired |= 1u << i;
         if ((context->flags & LG__CONTEXT_LAUNCHING) && !finished)
             entry.launching |= 1u << i;
         if (context->flags & LG__CONTEXT_REPAIRING)

@@ -146,6 +146,8 @@ static struct lg__decision repair(lg_launch *launch, uint32_t number, const stru
                  answer == LG__ANSWER_OK ? "succeeded" : answer == LG__ANSWER_FAILED ? "failed" : "did not answer in time");
     WITH_CONTEXT(launch, context)
         decision = lg__decide_attempted(context, answer == LG__ANSWER_OK, ladder);
+    if (answer == LG__ANSWER_OK)
+        atomic_store(&launch->state->repaired, 1);
     return decision;
 }
 

@@ -121,6 +121,7 @@ lg_status lg_reader_timeline(lg_reader *reader, uint32_t index, lg_timeline_entr
     entry.launching = stored->launching;
     entry.repairing = stored->repairing;
     entry.counted = stored->counted;
+    entry.repaired = stored->repaired;
     *ret_entry = entry;
     return LG_OK;
 }

@@ -93,6 +93,7 @@ lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_contex
     context.window_ms = atomic_load(&stored->window_ms);
     context.rung = atomic_load(&stored->rung);
     context.attempt = atomic_load(&stored->attempt);
+    context.repaired = atomic_load(&stored->repaired) == 1;
     context.marked = atomic_load(&stored->marked) == 1;
     if (atomic_load(&stored->task_set) == 1)
         lg__reader_text(context.task, sizeof context.task, stored->task, sizeof stored->task);
