@@ -60,7 +60,7 @@ enum Sample {
                   "isOnProbation":true,"isExhausted":false,"needsRepair":false,"launches":9,"crashes":2,"repairs":1}],
                  "timeline":[{"uuid":"u1","ordinal":11,"started":"2026-01-31T11:00:00.000000000Z","durationNanoseconds":1402000000,
                   "verdict":{"end":"crash","evidence":"its run file holds a crash record","signal":{"number":11,"name":"SIGSEGV"},
-                   "kind":"fault.null_read"},"launching":["main"],"repairing":[],"counted":["main"]}],
+                   "kind":"fault.null_read"},"launching":["main"],"repairing":[],"counted":["main"],"repaired":[]}],
                  "uncounted":[{"path":"p","uuid":"u2","ordinal":12,"isSecondary":false,
                   "verdict":{"end":"unknown","evidence":"it was gone without any mark: killed, or ended without exit()"}}]}
                 """)
