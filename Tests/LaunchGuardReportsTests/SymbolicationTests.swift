@@ -25,7 +25,7 @@ import Testing
     @Test func aFileWithAnotherBuildIDIsRefused() throws {
         var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
         let real = try #require(report.modules?[0].buildID)
-        report.modules?[0].buildID = "00" + real.dropFirst(2)
+        report.modules?[0].buildID = (real.hasPrefix("00") ? "ff" : "00") + real.dropFirst(2)
         try? Symbolicator().symbolicate(&report)
         #expect(report.crash?.framePointerStack?.frames.allSatisfy { $0.symbols == nil } == true)
         if LLVMSymbolizer.find() != nil {

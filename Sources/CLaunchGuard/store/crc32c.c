@@ -22,6 +22,8 @@ static lg__arch_crc32c_function step = by_table;
 
 void lg__crc32c_init(void)
 {
+    if (step != by_table)
+        return;
     lg__arch_crc32c_function fast = lg__arch_crc32c();
     if (fast)
         step = fast;

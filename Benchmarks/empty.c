@@ -1,0 +1,5 @@
+/* The smallest program, for the price of a process. */
+int main(void)
+{
+    return 0;
+}

@@ -1,0 +1,162 @@
+"""Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and its crash is recorded."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent / "Format"))
+import reader  # noqa: E402
+
+BUILD = os.environ["BUILD"]
+CC = os.environ["CONSUMER_CC"]
+LIMIT = 300  # seconds for building, a fraction of it for running
+
+
+def run(*command, limit=LIMIT, **options):
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=limit,
+                          **options)
+    if done.returncode > 0:
+        raise AssertionError("%s: %d\n%s%s" % (" ".join(map(str, command)), done.returncode, done.stdout, done.stderr))
+    return done
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(directory.cleanup)
+        cls.work = pathlib.Path(directory.name).resolve()
+        cls.prefix = cls.work / "prefix"
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        cls.pkg_config_file = next(cls.prefix.rglob("launchguard.pc"))
+        cls.library = next(cls.prefix.rglob("liblaunchguard.so"))
+        # Nothing of the checkout or of the system's own paths helps the consumers.
+        cls.environment = {"PATH": os.environ["PATH"], "HOME": str(cls.work), "LD_LIBRARY_PATH": str(cls.library.parent),
+                           "PKG_CONFIG_PATH": str(cls.pkg_config_file.parent)}
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(dir=self.work)
+        self.addCleanup(directory.cleanup)
+        self.here = pathlib.Path(directory.name)
+        self.state = self.here / "state"
+
+    def start(self, *command):
+        return run(*command, limit=30, env=self.environment)
+
+    def proves_itself(self, program):
+        """It is protected, crashes, and knows of it at the next start."""
+        done = self.start(program, self.state, "crash")
+        self.assertIn("fully protected", done.stdout)
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.assertIn("last run: crash, fault.null_write", self.start(program, self.state, "check").stdout)
+        return done
+
+    def pkg_config(self, *options):
+        return run("pkg-config", *options, "launchguard", env=self.environment).stdout.split()
+
+    def needed(self, program):
+        return re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", program).stdout)
+
+    def assert_libgcc_first(self, needed):
+        unwinders = [name for name in needed if "gcc_s" in name or "unwind" in name]
+        self.assertRegex(unwinders[0], "libgcc_s", "libunwind would serve the exceptions of a C++ library that is loaded later")
+
+    def cmake(self, source, *options):
+        build = self.here / "build"
+        run("cmake", "-S", HERE / source, "-B", build, "-DCMAKE_BUILD_TYPE=Debug", *options, env=self.environment)
+        run("cmake", "--build", build, "--parallel", "2", env=self.environment)
+        return build
+
+    def test_pkg_config(self):
+        flags = self.pkg_config("--cflags", "--libs")
+        run(CC, HERE / "app.c", "-o", self.here / "app", *flags, env=self.environment)
+        self.assertIn("liblaunchguard.so.0", self.needed(self.here / "app"))
+        self.proves_itself(self.here / "app")
+
+    def test_pkg_config_static(self):
+        flags = self.pkg_config("--static", "--cflags", "--libs")
+        flags = ["-l:liblaunchguard.a" if flag == "-llaunchguard" else flag for flag in flags]
+        run(CC, HERE / "app.c", "-o", self.here / "app", *flags, env=self.environment)
+        needed = self.needed(self.here / "app")
+        self.assertNotIn("liblaunchguard.so.0", needed)
+        self.assert_libgcc_first(needed)
+        self.proves_itself(self.here / "app")
+
+    def test_add_subdirectory(self):
+        self.proves_itself(self.cmake("add_subdirectory", "-DLAUNCHGUARD=%s" % ROOT) / "app")
+
+    def test_find_package(self):
+        build = self.cmake("find_package", "-DCMAKE_PREFIX_PATH=%s" % self.prefix)
+        with self.subTest("static library"):
+            self.assertNotIn("liblaunchguard.so.0", self.needed(build / "app-static"))
+            self.proves_itself(build / "app-static")
+        with self.subTest("C++, with exceptions"):
+            done = self.start(build / "app-cpp", self.state, "crash")
+            before, after, run_file = done.stdout.split()
+            self.assertEqual(done.returncode, -signal.SIGSEGV)
+            self.assertEqual(reader.read(run_file)["verdict"]["end"], 3)
+            self.assertIn("that run: crash", self.start(build / "app-cpp", "check", run_file).stdout)
+            for library in (before, after):
+                self.assertRegex(library, r"/libgcc_s\.so\.1$")
+        with self.subTest("C program that loads a C++ library"):
+            plugin = next(build.glob("libplugin.*"))
+            for host in ("host", "host-static"):
+                self.assertNotIn("libstdc++.so.6", self.needed(build / host))
+                library = self.start(build / host, plugin, self.here / "state of" / host).stdout
+                self.assertRegex(library, r"/libgcc_s\.so\.1$", host)
+
+    def test_shape_of_the_library(self):
+        dynamic = run("readelf", "-dW", self.library).stdout
+        self.assertIn("Library soname: [liblaunchguard.so.0]", dynamic)
+        self.assertRegex(dynamic, r"BIND_NOW|Flags:.*\bNOW\b")
+        self.assertNotIn("TEXTREL", dynamic)
+        segments = run("readelf", "-lW", self.library).stdout
+        self.assertIn("GNU_RELRO", segments)
+        self.assertRegex(segments, r"GNU_STACK.* RW ")
+        needed = self.needed(self.library)
+        self.assertFalse([name for name in needed if re.match(r"libunwind\.so", name)], "would take over C++ exceptions")
+        self.assert_libgcc_first(needed)
+
+    def test_exported_names(self):
+        exported = [line.split()[2] for line in run("nm", "-Dg", "--defined-only", self.library).stdout.splitlines()]
+        names = set(exported) - {"pthread_create", "LAUNCHGUARD_0.1"} - {"__bss_start", "_edata", "_end"}  # these are the linker's
+        self.assertIn("pthread_create", exported)
+        self.assertIn("LAUNCHGUARD_0.1", exported)
+        declared = set()
+        for header in (self.prefix / "include/launchguard").glob("*.h"):
+            declared |= set(re.findall(r"^LG_API[^;(]*?(lg_\w+)\(", header.read_text(), re.M))
+        self.assertEqual(names, {name + "@@LAUNCHGUARD_0.1" for name in declared})
+
+
+class SwiftPackage(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("swift"), "no swift in PATH: the Swift package is not tried")
+    def test_swift_package(self):
+        with tempfile.TemporaryDirectory() as directory:
+            work = pathlib.Path(directory).resolve()
+            package, scratch = work / "consumer", work / "scratch"
+            shutil.copytree(HERE / "swiftpm", package)
+            (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
+            manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
+            (package / "Package.swift").write_text(manifest)
+            run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900,
+                env={name: value for name, value in os.environ.items() if name not in ("CC", "CXX")})  # it has a compiler of its own
+            program, state = scratch / "debug/App", work / "state"
+            done = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
+            protected, thrower = done.stdout.split("\n")[:2]
+            self.assertEqual(protected, "fully protected")
+            self.assertRegex(thrower, r"/libgcc_s\.so\.1$")
+            self.assertIn(done.returncode, (-signal.SIGILL, -signal.SIGTRAP))
+            run(program, state, "check", limit=60)
+            timeline = reader.read(state / "ledger.lg")["timeline"]
+            self.assertEqual([entry["verdict"]["end"] for entry in timeline], [3])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,236 @@
+/* Prints a file as JSON through the public reader, in the shape of reader.py. */
+#include <launchguard/launchguard.h>
+#include <launchguard/reader.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static lg_reader *reader;
+
+/* Bytes as they are, each as the character of its number. */
+static void json_text(const char *text, size_t size)
+{
+    putchar('"');
+    for (size_t i = 0; i < size; i++)
+        if (text[i] >= ' ' && text[i] < 127 && text[i] != '"' && text[i] != '\\')
+            putchar(text[i]);
+        else
+            printf("\\u%04x", (unsigned char)text[i]);
+    putchar('"');
+}
+
+#define NUMBER(from, name) printf("\"%s\":%lld,", #name, (long long)(from).name)
+#define UNSIGNED(from, name) printf("\"%s\":%llu,", #name, (unsigned long long)(from).name)
+#define TEXT(from, name) (printf("\"%s\":", #name), json_text((from).name, strlen((from).name)), putchar(','))
+
+static void dump_verdict(const lg_verdict *verdict)
+{
+    printf("\"verdict\":{");
+    NUMBER(*verdict, end), NUMBER(*verdict, evidence), NUMBER(*verdict, signal), NUMBER(*verdict, code), NUMBER(*verdict, kind);
+    printf("\"monotonic_ns\":%llu}", (unsigned long long)verdict->monotonic_ns);
+}
+
+static int dump_run(void)
+{
+    lg_run_info run;
+    if (lg_reader_run(reader, &run) != LG_OK)
+        return 1;
+    printf("\"run\":{");
+    TEXT(run, uuid), TEXT(run, boot_id), TEXT(run, app_id), TEXT(run, app_version), TEXT(run, executable), TEXT(run, build_id);
+    UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, monotonic_ns), UNSIGNED(run, start_ticks), NUMBER(run, pid);
+    UNSIGNED(run, uid), UNSIGNED(run, secondary), UNSIGNED(run, started), UNSIGNED(run, alive), NUMBER(run, exit_code);
+    NUMBER(run, term_signal), NUMBER(run, term_pid), UNSIGNED(run, term_uid), UNSIGNED(run, term_ns), UNSIGNED(run, healed_pages);
+    printf("\"ended\":%d,\"ended_ns\":%llu},\"contexts\":[", run.stop_marked ? 2 : run.exit_marked ? 1 : 0, (unsigned long long)run.end_ns);
+    for (uint32_t i = 0; i < run.context_count; i++) {
+        lg_run_context context;
+        printf(i ? "," : "");
+        if (lg_reader_run_context(reader, i, &context) != LG_OK) {
+            printf("null");
+            continue;
+        }
+        putchar('{');
+        TEXT(context, name), TEXT(context, task), NUMBER(context, phase), NUMBER(context, finish), UNSIGNED(context, begun_ns);
+        UNSIGNED(context, launching_ns), UNSIGNED(context, finished_ns), NUMBER(context, window_ms), UNSIGNED(context, rung);
+        UNSIGNED(context, attempt);
+        printf("\"repaired\":%u,\"marked\":%u}", context.repaired, context.marked);
+    }
+    printf("],");
+    return 0;
+}
+
+static void dump_frames(lg_stage stage)
+{
+    lg_stack_info stack;
+    uint64_t pc;
+    lg_status status = lg_reader_stack(reader, stage, &stack);
+    if (status != LG_OK) {
+        printf(status == LG_ERR_INCOMPLETE ? "null" : "\"damaged\"");
+        return;
+    }
+    putchar('{');
+    UNSIGNED(stack, stored), UNSIGNED(stack, first), UNSIGNED(stack, total), TEXT(stack, reason);
+    printf("\"pcs\":[");
+    for (uint32_t i = 0; lg_reader_frame(reader, stage, i, &pc) == LG_OK; i++)
+        printf("%s%llu", i ? "," : "", (unsigned long long)pc);
+    printf("]}");
+}
+
+static void dump_bytes(uint32_t which, const char *name)
+{
+    uint8_t bytes[512];
+    uint64_t start;
+    size_t size;
+    lg_reader_bytes(reader, which, bytes, &start, &size);
+    printf("\"%s\":[%llu,\"", name, (unsigned long long)start);
+    for (size_t i = 0; i < size; i++)
+        printf("%02x", bytes[i]);
+    printf("\"],");
+}
+
+static void dump_cpu(const lg_crash_info *crash)
+{
+    uint8_t bytes[512];
+    uint64_t start;
+    size_t size;
+    lg_register value;
+    lg_status status = lg_reader_bytes(reader, 0, bytes, &start, &size);
+    if (status == LG_OK)
+        status = lg_reader_bytes(reader, 1, bytes, &start, &size);
+    printf("\"cpu\":");
+    if (status != LG_OK) {
+        printf(status == LG_ERR_INCOMPLETE ? "null," : "\"damaged\",");
+        return;
+    }
+    putchar('{');
+    TEXT(*crash, thread_name), dump_bytes(0, "stack"), dump_bytes(1, "code");
+    printf("\"registers\":[");
+    for (uint32_t i = 0; lg_reader_register(reader, i, &value) == LG_OK; i++)
+        printf("%s[\"%s\",%llu]", i ? "," : "", value.name, (unsigned long long)value.value);
+    printf("]},");
+}
+
+static void dump_crash(void)
+{
+    lg_crash_info crash;
+    lg_note note;
+    lg_status status = lg_reader_crash(reader, &crash);
+    if (status != LG_OK) {
+        printf(status == LG_ERR_NOT_FOUND ? "\"crash\":null," : "\"crash\":\"damaged\",");
+        return;
+    }
+    printf("\"crash\":{");
+    NUMBER(crash, signal), NUMBER(crash, code), NUMBER(crash, kind), UNSIGNED(crash, pc), UNSIGNED(crash, sp), UNSIGNED(crash, fp);
+    UNSIGNED(crash, trap), UNSIGNED(crash, error), NUMBER(crash, tid), NUMBER(crash, sender_pid), UNSIGNED(crash, sender_uid);
+    NUMBER(crash, syscall_number), UNSIGNED(crash, monotonic_ns), UNSIGNED(crash, boottime_ns), UNSIGNED(crash, wall_ns);
+    UNSIGNED(crash, stack_low), UNSIGNED(crash, stack_high), UNSIGNED(crash, sequence), UNSIGNED(crash, stages);
+    UNSIGNED(crash, handled);
+    if (crash.has_address)
+        UNSIGNED(crash, address);
+    else
+        printf("\"address\":null,");
+    printf("\"notes\":[");
+    for (uint32_t i = 0; lg_reader_note(reader, i, &note) == LG_OK; i++) {
+        printf(i ? ",{" : "{");
+        NUMBER(note, kind), NUMBER(note, signal), NUMBER(note, tid), NUMBER(note, stage);
+        printf("\"pc\":%llu}", (unsigned long long)note.pc);
+    }
+    printf("],");
+    dump_cpu(&crash);
+    printf("\"frames\":[");
+    dump_frames(LG_STAGE_FRAMES), putchar(','), dump_frames(LG_STAGE_DWARF);
+    printf("]},");
+}
+
+static void dump_modules(void)
+{
+    static lg_module module;
+    lg_status status;
+    uint32_t count = 0;
+    while ((status = lg_reader_module(reader, count, &module)) == LG_OK)
+        count++;
+    if (status != LG_ERR_NOT_FOUND) {
+        printf(status == LG_ERR_INCOMPLETE ? "\"modules\":null," : "\"modules\":\"damaged\",");
+        return;
+    }
+    printf("\"modules\":[");
+    for (uint32_t i = 0; lg_reader_module(reader, i, &module) == LG_OK; i++) {
+        printf(i ? ",{" : "{");
+        UNSIGNED(module, start), UNSIGNED(module, end), UNSIGNED(module, bias), TEXT(module, build_id);
+        printf("\"path\":"), json_text(module.path, strlen(module.path)), putchar('}');
+    }
+    printf("],");
+}
+
+static void dump_log(void)
+{
+    lg_log_info info;
+    static lg_log_entry entry;
+    if (lg_reader_log(reader, &info) != LG_OK) {
+        printf("\"log\":\"damaged\",");
+        return;
+    }
+    printf("\"log\":{");
+    UNSIGNED(info, torn), UNSIGNED(info, overwritten_bytes);
+    printf("\"entries\":[");
+    for (uint64_t i = 0; lg_reader_log_entry(reader, i, &entry) == LG_OK; i++) {
+        printf(i ? ",{" : "{");
+        UNSIGNED(entry, sequence), UNSIGNED(entry, monotonic_ns), UNSIGNED(entry, lane), NUMBER(entry, tid), UNSIGNED(entry, level);
+        UNSIGNED(entry, cut);
+        printf("\"text\":"), json_text(entry.text, entry.size), putchar('}');
+    }
+    printf("]},");
+}
+
+static int dump_ledger(void)
+{
+    lg_ledger_info ledger;
+    if (lg_reader_ledger(reader, &ledger) != LG_OK)
+        return 1;
+    UNSIGNED(ledger, generation), UNSIGNED(ledger, slots_valid), TEXT(ledger, app_id), TEXT(ledger, app_version);
+    TEXT(ledger, build_id), UNSIGNED(ledger, last_ordinal);
+    printf("\"contexts\":[");
+    for (uint32_t i = 0; i < ledger.context_count; i++) {
+        lg_ledger_context context;
+        lg_reader_ledger_context(reader, i, &context);
+        printf(i ? ",{" : "{");
+        UNSIGNED(context, streak), UNSIGNED(context, unknown), UNSIGNED(context, reported), UNSIGNED(context, rung);
+        UNSIGNED(context, rung_count), UNSIGNED(context, attempts), UNSIGNED(context, interruptions), UNSIGNED(context, report_after);
+        UNSIGNED(context, repair_after), UNSIGNED(context, unknown_after), UNSIGNED(context, launches), UNSIGNED(context, crashes);
+        UNSIGNED(context, repairs), UNSIGNED(context, probation), UNSIGNED(context, exhausted), TEXT(context, name);
+        TEXT(context, rung_name);
+        printf("\"needs_repair\":%u}", context.needs_repair);
+    }
+    printf("],\"timeline\":[");
+    for (uint32_t i = 0; i < ledger.timeline_count; i++) {
+        lg_timeline_entry run;
+        lg_reader_timeline(reader, i, &run);
+        printf(i ? ",{" : "{");
+        TEXT(run, uuid), TEXT(run, app_version), UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, duration_ns);
+        UNSIGNED(run, launching), UNSIGNED(run, repairing), UNSIGNED(run, counted), UNSIGNED(run, repaired), dump_verdict(&run.verdict);
+        putchar('}');
+    }
+    printf("]}\n");
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    lg_status status = count == 2 ? lg_reader_open(arguments[1], &reader) : LG_ERR_ARGUMENT;
+    if (status != LG_OK) {
+        fprintf(stderr, "dump: %s\n", lg_status_name(status));
+        return 1;
+    }
+    bool run = lg_reader_kind(reader) == LG_FILE_RUN;
+    printf("{\"kind\":\"%s\",", run ? "run" : "ledger");
+    if (run) {
+        lg_verdict verdict;
+        if (dump_run() != 0 || lg_reader_verdict(reader, &verdict) != LG_OK)
+            return 1;
+        dump_crash(), dump_modules(), dump_log(), dump_verdict(&verdict);
+        printf("}\n");
+    }
+    int result = run ? 0 : dump_ledger();
+    lg_reader_close(reader);
+    return result;
+}

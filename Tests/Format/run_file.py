@@ -1,0 +1,180 @@
+"""Sections 4 to 8 of docs/FORMAT.md: the parts of a run file."""
+from page import STRUCTURES, crc32c, part, require, uuid
+
+IDENTITY, STATE, CONTEXT, MODULES, MODULE = (STRUCTURES[name] for name in (
+    "identity", "state", "state_context", "module_table", "module_entry"))
+RECORD, STAGE, NOTE, CRASH, CPU, FRAMES = (STRUCTURES[name] for name in (
+    "record", "stage", "note", "crash_header", "crash_context", "crash_frames"))
+RING, LANE, ENTRY = (STRUCTURES[name] for name in ("ring_header", "lane", "entry"))
+
+X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
+AARCH64 = ["x%d" % i for i in range(31)] + ["sp", "pc", "pstate"]
+REASONS = ["", "the frame pointer chain leaves the stack", "memory of the stack cannot be read",
+           "no unwind information for the next frame", "the chain of frames loops", "the limit of frames was reached",
+           "the module table was not ready", "the walk itself crashed", "the unwinder gave up"]
+
+
+# ---- §4, §5: identity and state ----
+
+def read_run(file):
+    block, state = file.block(1, 0, IDENTITY.size), file.block(2, 0, STATE.size)
+    id_size = IDENTITY.get(block, "build_id_size")
+    require(IDENTITY.get(block, "crc") == crc32c(block[:IDENTITY.at("crc")]) and id_size <= 32, "identity")
+    run = IDENTITY.pick(block, "ordinal wall_ns monotonic_ns start_ticks pid uid secondary app_id app_version executable")
+    run |= {name: uuid(IDENTITY.get(block, name)) for name in ("uuid", "boot_id")}
+    run["build_id"] = IDENTITY.get(block, "build_id")[:id_size].hex()
+    run |= STATE.pick(state, "ended exit_code healed_pages ended_ns term_ns term_signal term_pid term_uid")
+    run["started"] = int(STATE.get(state, "started") == 1)
+    count = min(STATE.get(state, "context_count"), 16)
+    return run, [read_context(state[STATE.at("contexts") + CONTEXT.size * i:]) for i in range(count)]
+
+
+def read_context(block):
+    context = CONTEXT.pick(block, "name phase begun_ns launching_ns finished_ns window_ms finish rung attempt")
+    if CONTEXT.get(block, "used") != 1 or context["phase"] > 4 or context["finish"] > 3:
+        return None
+    context["task"] = CONTEXT.get(block, "task") if CONTEXT.get(block, "task_set") == 1 else ""
+    context |= {name: int(CONTEXT.get(block, name) == 1) for name in ("marked", "repaired")}
+    return context
+
+
+# ---- §6: modules ----
+
+def read_modules(file):
+    tables = [file.block(3, MODULES.size * i, MODULES.size) for i in (0, 1)]
+    whole = [table for table in tables if modules_whole(table)]
+    if not whole:
+        require(not any(MODULES.get(table, "commit") for table in tables), "modules")
+        return None
+    table = max(whole, key=lambda table: MODULES.get(table, "generation"))
+    return [read_module(table, i) for i in range(MODULES.get(table, "count"))]
+
+
+def modules_whole(table):
+    head = MODULES.pick(table, "commit count text_size crc")
+    entries, text = table[MODULES.at("entries"):], table[MODULES.at("text"):]
+    return (head["commit"] == 0x4d4f4443 and head["count"] <= 192 and head["text_size"] <= len(text) and
+            head["crc"] == crc32c(table[4:16], entries[:MODULE.size * head["count"]], text[:head["text_size"]]))
+
+
+def read_module(table, index):
+    block = table[MODULES.at("entries") + MODULE.size * index:]
+    place = MODULE.pick(block, "path_offset path_size build_id_size")
+    module = MODULE.pick(block, "start end bias")
+    end = place["path_offset"] + place["path_size"]
+    require(end <= MODULES.get(table, "text_size") and place["build_id_size"] <= 32 and module["start"] <= module["end"], "module")
+    module["build_id"] = MODULE.get(block, "build_id")[:place["build_id_size"]].hex()
+    module["path"] = table[MODULES.at("text"):][place["path_offset"]:end].split(b"\0")[0].decode("latin-1")
+    return module
+
+
+# ---- §7: record ----
+
+def read_stage(file, stage, size):
+    """The block, its missing rest zero, and its committed size; None if it was not committed."""
+    entry = STAGE.pick(file.block(4, STAGE.size * stage, STAGE.size), "offset capacity size crc commit")
+    if entry["commit"] == 0:
+        return None
+    require(entry["commit"] == 0x4547415453474c00 + stage and entry["size"] <= entry["capacity"], "stage %d" % stage)
+    block = file.block(4, entry["offset"], entry["size"])
+    require(entry["crc"] == crc32c(block), "stage %d" % stage)
+    return block[:size].ljust(size, b"\0"), entry["size"]
+
+
+def read_crash(file, ended):
+    stage = read_stage(file, 1, CRASH.size)
+    if stage is None:
+        return None
+    crash = CRASH.pick(stage[0], "signal code kind pc sp fp trap error tid monotonic_ns boottime_ns wall_ns stack_low stack_high sequence")
+    flags, valid = CRASH.get(stage[0], "flags"), CRASH.pick(stage[0], "address sender_pid sender_uid syscall_number")
+    for bit, name, otherwise in ((1, "address", None), (2, "sender_pid", 0), (2, "sender_uid", 0), (4, "syscall_number", -1)):
+        crash[name] = valid[name] if flags & bit else otherwise
+    whole = [part(read_stage, file, stage, 0) not in (None, "damaged") for stage in range(1, 16)]
+    crash["stages"] = sum(1 << stage for stage, is_whole in enumerate(whole, 1) if is_whole)
+    record = file.block(4, 0, RECORD.size)
+    outcome = RECORD.get(record, "outcome")
+    crash["handled"] = int(outcome == 2 or (outcome == 1 and ended != 0))
+    notes = [record[RECORD.at("notes") + NOTE.size * i:][:NOTE.size] for i in range(16)]
+    crash["notes"] = [NOTE.pick(note, "kind signal tid stage pc") for note in notes if note_counts(note)]
+    crash["cpu"] = part(read_cpu, file)
+    crash["frames"] = [part(read_frames, file, stage) for stage in (3, 4)]
+    return crash
+
+
+def note_counts(note):
+    return NOTE.get(note, "commit") == 1 and NOTE.get(note, "crc") == crc32c(note[:24]) and NOTE.get(note, "kind") in (1, 2)
+
+
+def read_cpu(file):
+    stage = read_stage(file, 2, CPU.size)
+    if stage is None:
+        return None
+    cpu = CPU.pick(stage[0], "arch register_count registers stack_start code_start stack_size code_size stack code")
+    require(cpu["stack_size"] <= 512 and cpu["code_size"] <= 64, "context")
+    names = {1: X86_64, 2: AARCH64}.get(cpu["arch"], [])[:cpu["register_count"]]
+    return {"thread_name": CPU.get(stage[0], "thread_name"), "registers": [list(pair) for pair in zip(names, cpu["registers"])],
+            "stack": [cpu["stack_start"], cpu["stack"][:cpu["stack_size"]].hex()],
+            "code": [cpu["code_start"], cpu["code"][:cpu["code_size"]].hex()]}
+
+
+def read_frames(file, stage):
+    found = read_stage(file, stage, FRAMES.size)
+    if found is None:
+        return None
+    frames = FRAMES.pick(found[0], "stored first total reason pcs")
+    require(frames["stored"] <= 512 and frames["first"] <= frames["stored"] and 24 + 8 * frames["stored"] <= found[1], "frames")
+    frames["pcs"] = frames["pcs"][:frames["stored"]]
+    frames["reason"] = dict(enumerate(REASONS)).get(frames["reason"], "for a reason this version does not know")
+    return frames
+
+
+# ---- §8: ring log ----
+
+def read_log(file):
+    section = file.section(5)
+    require(RING.size <= len(section) <= 256 << 20, "size of the ring log")
+    ring = RING.pick(section, "lane_count lane_cells cell_bytes clock base_count base_ns mult shift crc")
+    lanes, cells = ring["lane_count"], ring["lane_cells"]
+    require(ring["crc"] == crc32c(section[:RING.at("crc")]) and ring["cell_bytes"] == 32 and lanes > 0 and cells > 0 and
+            cells & (cells - 1) == 0, "ring header")
+    lane_bytes = LANE.size + 32 * cells
+    require((len(section) - RING.size) // lane_bytes >= lanes, "lanes")
+    log = {"torn": 0, "overwritten_bytes": 0, "entries": []}
+    for lane in range(lanes):
+        read_lane(section[RING.size + lane * lane_bytes:][:lane_bytes], cells, lane, log)
+    for entry in log["entries"] if ring["clock"] == 2 else ():
+        count = (entry["monotonic_ns"] - ring["base_count"]) % 2**64
+        entry["monotonic_ns"] = (ring["base_ns"] + (count * ring["mult"] >> (ring["shift"] & 127))) % 2**64
+    if lanes > 1:
+        log["entries"].sort(key=lambda entry: (entry["monotonic_ns"], entry["lane"], entry["sequence"]))
+    return log
+
+
+def read_lane(lane, cells, index, log):
+    head, body = LANE.get(lane, "head"), lane[LANE.size:]
+    at = max(0, head - cells)
+    log["overwritten_bytes"] += 32 * at
+    skipped, rest_of_an_old_one = False, at > 0
+    while at < head:
+        entry, used = entry_at(body, cells, at)
+        if entry is None or used > head - at:
+            skipped, at = not rest_of_an_old_one, at + 1
+            continue
+        log["torn"] += skipped
+        skipped = rest_of_an_old_one = False
+        log["entries"].append(entry | {"lane": index})
+        at += used
+    log["torn"] += skipped
+
+
+def entry_at(body, cells, sequence):
+    at = sequence % cells * 32
+    head = body[at:at + 32]
+    entry = ENTRY.pick(head, "commit sequence time tid size level kind")
+    if entry["sequence"] != sequence or entry["commit"] % 2**32 != (sequence + 1) % 2**32 or entry["size"] > 4000:
+        return None, 0
+    text = (body[at + 32:] + body)[:entry["size"]]
+    if entry["commit"] >> 32 != crc32c(head[8:], text):
+        return None, 0
+    return {"sequence": sequence, "monotonic_ns": entry["time"], "tid": entry["tid"], "level": entry["level"],
+            "cut": int(entry["kind"] & 0x80 != 0), "text": text.decode("latin-1")}, (32 + entry["size"] + 31) // 32

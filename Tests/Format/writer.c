@@ -1,0 +1,99 @@
+/* Makes real files: starts a session in the directory argv[1], launches, logs, then ends as argv[2] says. */
+#include <launchguard/launchguard.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static void mend(lg_completion *done, void *user)
+{
+    (void)user;
+    lg_complete(done, LG_OK);
+}
+
+static lg_status work(void *user)
+{
+    (void)user;
+    return LG_OK;
+}
+
+static lg_launch *launch(lg_session *session, const char *context)
+{
+    lg_launch *made;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_repair repair = LG_REPAIR_INIT;
+    lg_task task = LG_TASK_INIT;
+    options.window_ms = 60000;
+    repair.name = "mend it";
+    repair.run = mend;
+    task.key = "work";
+    task.run = work;
+    lg_launch_prepare(session, context, &options, &made);
+    lg_launch_add_repair(made, &repair);
+    lg_launch_add_task(made, &task);
+    lg_launch_begin(made);
+    return made;
+}
+
+static void log_much(lg_session *session, const char *how)
+{
+    /* More than the ring holds, texts of every length around a cell, a cut one, bytes that are no UTF-8. */
+    char text[LG_LOG_TEXT_MAX + 100];
+    memset(text, 'x', sizeof text);
+    if (strcmp(how, "long") == 0)
+        lg_log_write(session, LG_LEVEL_INFO, text, sizeof text);
+    for (size_t size = 0; size < 70; size++)
+        lg_log_write(session, LG_LEVEL_DEBUG, text, size);
+    lg_log_write(session, LG_LEVEL_WARNING, "\"quoted\"\\ \x01\xff \n", 14);
+    lg_log(session, LG_LEVEL_NOTICE, "%d entries, then %s", 70, how);
+}
+
+static __attribute__((noinline)) int deep(int depth, volatile int *bad)
+{
+    if (depth > 0)
+        return deep(depth - 1, bad) + 1;
+    *bad = 1;
+    return *bad;
+}
+
+int main(int count, char **arguments)
+{
+    static const struct rlimit no_core = { 0, 0 };
+    if (count != 3)
+        return 2;
+    setrlimit(RLIMIT_CORE, &no_core);
+    const char *how = arguments[2];
+    lg_session *session;
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_id = "org.example.writer";
+    options.app_version = "1.0";
+    options.state_directory = arguments[1];
+    options.ring_bytes = 4096;
+    if (lg_start(&options, &session) != LG_OK) {
+        fprintf(stderr, "%s\n", lg_session_message(session));
+        return 1;
+    }
+    launch(session, "main");
+    lg_launch_finished(launch(session, "second"));
+    lg_modules_refresh(session);
+    log_much(session, how);
+    printf("%s\n", lg_session_run_path(session));
+    fflush(stdout);
+
+    if (strcmp(how, "crash") == 0)
+        return deep(9, NULL);
+    if (strcmp(how, "abort") == 0)
+        abort();
+    if (strcmp(how, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(how, "terminate") == 0)
+        raise(SIGTERM);
+    if (strcmp(how, "stop") == 0)
+        lg_stop(session);
+    if (strcmp(how, "wait") == 0)
+        pause();
+    return strcmp(how, "exit") == 0 ? 3 : 0;
+}

@@ -1,0 +1,206 @@
+#include "damage.h"
+
+#include <string.h>
+
+#include "launchguard/log.h"
+#include "store/crc32c.h"
+#include "store/format.h"
+
+static uint8_t *bytes;
+static size_t size;
+
+/* ---- chance: xorshift64* ---- */
+
+static uint64_t state;
+
+static uint64_t chance(uint64_t below)
+{
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return (state * UINT64_C(2685821657736338717) >> 16) % below;
+}
+
+/* A number that breaks careless arithmetic. */
+static uint64_t nasty(void)
+{
+    static const uint64_t numbers[] = { 0, 1, 16, 17, 127, 128, 129, 192, 193, 512, 513, 4000, 4001, 0x7fff, 0xffff, 0x7fffffff,
+                                        0x80000000, UINT32_MAX, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 31, INT64_MAX };
+    return chance(4) ? numbers[chance(sizeof numbers / sizeof numbers[0])] : chance(size + 64);
+}
+
+/* ---- kinds of damage ---- */
+
+/* Mostly a byte that was written, for most of a file is zeros; often one of the header or of the begin of a section. */
+static size_t place(void)
+{
+    for (int tries = 0; tries < 64; tries++) {
+        size_t at = chance(3) ? chance(size) : chance(8) * 4096 + chance(1024);
+        if (at < size && bytes[at])
+            return at;
+    }
+    return chance(size);
+}
+
+static void hit(void)
+{
+    size_t at = place(), length;
+    uint64_t value = nasty();
+    switch (chance(6)) {
+    case 0:
+        bytes[at] ^= (uint8_t)(1u << chance(8));
+        break;
+    case 1:
+    case 2:
+        length = chance(2) ? 4 : 8;
+        at &= ~(length - 1);
+        if (at + length <= size)
+            memcpy(bytes + at, &value, length);
+        break;
+    case 3:
+        length = 1 + chance(64);
+        for (size_t i = at; i < at + length && i < size; i++)
+            bytes[i] = (uint8_t)chance(256);
+        break;
+    case 4: /* one part over another */
+        length = 1 + chance(512);
+        size_t from = place();
+        if (at + length <= size && from + length <= size)
+            memmove(bytes + at, bytes + from, length);
+        break;
+    default:
+        length = 1 + chance(4096);
+        memset(bytes + at, chance(2) ? 0 : 0xff, at + length <= size ? length : size - at);
+    }
+}
+
+/* Fill a lane with whole entries, with a head where sums overflow. */
+static void craft_lane(struct lg__lane *lane, uint64_t cells)
+{
+    struct lg__entry *entries = (void *)(lane + 1);
+    uint64_t head = nasty();
+    memcpy(&lane->head, &head, sizeof head);
+    for (uint64_t sequence = head > cells ? head - cells : 0; sequence != head; sequence++) {
+        size_t cell = (size_t)(sequence % cells);
+        struct lg__entry *entry = &entries[cell];
+        entry->sequence = sequence;
+        entry->size = (uint16_t)(chance(8) ? chance(3) * 16 : nasty());
+        if (entry->size > LG_LOG_TEXT_MAX || entry->size > (cells - 1) * sizeof *entry)
+            continue;
+        size_t straight = (cells - 1 - cell) * sizeof *entry;
+        straight = straight < entry->size ? straight : entry->size;
+        uint32_t crc = lg__crc32c(0, &entry->sequence, sizeof *entry - sizeof entry->commit);
+        crc = lg__crc32c(crc, entry + 1, straight);
+        crc = lg__crc32c(crc, entries, entry->size - straight);
+        entry->commit = (uint64_t)crc << 32 | (uint32_t)(sequence + 1);
+    }
+}
+
+/* A ring log as no version has written it yet: several lanes, a cycle counter. */
+static void craft_ring(struct lg__ring_header *ring, size_t room)
+{
+    uint64_t cells = ring->lane_cells, lanes = ring->lane_count;
+    if (chance(2)) {
+        ring->lane_cells = 32;
+        ring->lane_count = 3;
+        ring->clock = LG__RING_CLOCK_COUNTER;
+        ring->mult = nasty();
+        ring->shift = (uint32_t)nasty();
+        cells = 32;
+        lanes = 3;
+    }
+    size_t lane_bytes = sizeof(struct lg__lane) + cells * sizeof(struct lg__entry);
+    if (cells == 0 || cells > 4096 || (cells & (cells - 1)) != 0 || lanes > (room - sizeof *ring) / lane_bytes)
+        return;
+    for (uint64_t lane = 0; lane < lanes; lane++)
+        craft_lane((void *)((uint8_t *)(ring + 1) + lane * lane_bytes), cells);
+}
+
+/* ---- repairing checksums: only so does damage get past the door ---- */
+
+#define SEAL(structure) ((structure)->crc = lg__crc32c(0, structure, offsetof(__typeof__(*(structure)), crc)))
+
+static void seal_record(uint8_t *section, size_t room)
+{
+    struct lg__record *record = (void *)section;
+    for (unsigned i = 0; i < LG__STAGES; i++) {
+        struct lg__stage *stage = &record->stages[i];
+        if (stage->offset < room && stage->size <= room - stage->offset)
+            stage->crc = lg__crc32c(0, section + stage->offset, stage->size);
+    }
+    for (unsigned i = 0; i < LG__NOTES_MAX; i++)
+        SEAL(&record->notes[i]);
+}
+
+static void seal_modules(struct lg__module_table *table)
+{
+    if (table->count > LG__MODULES_MAX || table->text_size > LG__MODULES_TEXT_BYTES)
+        return;
+    uint32_t crc = lg__crc32c(0, &table->generation, 3 * sizeof(uint32_t));
+    crc = lg__crc32c(crc, table->entries, table->count * sizeof table->entries[0]);
+    table->crc = lg__crc32c(crc, table->text, table->text_size);
+}
+
+static void seal_slot(struct lg__slot *slot)
+{
+    slot->crc = lg__crc32c(lg__crc32c(0, slot, offsetof(struct lg__slot, crc)), &slot->book, sizeof slot->book);
+}
+
+static void seal(void)
+{
+    struct lg__header *header = (void *)bytes;
+    if (size < sizeof *header)
+        return;
+    SEAL(header);
+    for (unsigned i = 0; i < LG__SECTIONS_MAX; i++) {
+        const struct lg__section *section = &header->sections[i];
+        if (section->offset > size || section->offset % 8 || size - section->offset < sizeof(struct lg__module_table))
+            continue;
+        uint8_t *at = bytes + section->offset;
+        size_t room = size - section->offset;
+        switch (section->kind) {
+        case LG__SECTION_IDENTITY: SEAL((struct lg__identity *)(void *)at); break;
+        case LG__SECTION_RECORD: seal_record(at, room); break;
+        case LG__SECTION_MODULES:
+            seal_modules((void *)at);
+            if (room >= 2 * sizeof(struct lg__module_table))
+                seal_modules((void *)(at + sizeof(struct lg__module_table)));
+            break;
+        default: break;
+        }
+    }
+    /* These lie at the end of their files. */
+    for (unsigned i = 0; i < LG__SECTIONS_MAX; i++) {
+        const struct lg__section *section = &header->sections[i];
+        if (section->offset > size || section->offset % 8 || size - section->offset < sizeof(struct lg__slot) + 64)
+            continue;
+        struct lg__ring_header *ring = (void *)(bytes + section->offset);
+        if (section->kind == LG__SECTION_SLOT_A || section->kind == LG__SECTION_SLOT_B)
+            seal_slot((void *)ring);
+        if (section->kind == LG__SECTION_RING) {
+            if (chance(4) == 0)
+                craft_ring(ring, size - section->offset);
+            SEAL(ring);
+        }
+    }
+}
+
+size_t damage(uint8_t *those_bytes, size_t their_size, size_t room, uint64_t number)
+{
+    bytes = those_bytes;
+    size = their_size;
+    state = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    if (chance(16) == 0) {
+        size = chance(2) ? chance(size + 1) : size - chance(size < 64 ? size : 64);
+    } else if (chance(32) == 0) {
+        size_t more = chance(room - size + 1);
+        memset(bytes + size, 0, more);
+        size += more;
+    }
+    if (size)
+        for (uint64_t hits = chance(5); hits; hits--)
+            hit();
+    if (chance(4))
+        seal();
+    return size;
+}

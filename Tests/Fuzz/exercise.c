@@ -1,0 +1,143 @@
+#include "exercise.h"
+
+#include <launchguard/launchguard.h>
+#include <launchguard/reader.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void broken(int line, const char *promise)
+{
+    fprintf(stderr, "exercise.c:%d: broken: %s\n", line, promise);
+    abort();
+}
+
+#define PROMISE(condition) ((condition) ? (void)0 : broken(__LINE__, #condition))
+#define TERMINATED(array) PROMISE(memchr(array, 0, sizeof array))
+
+/* What may come back where something may be missing, damaged, of the other kind of file, or fail for want of memory. */
+static lg_status expected(lg_status status)
+{
+    PROMISE(status == LG_OK || status == LG_ERR_DAMAGED || status == LG_ERR_STATE || status == LG_ERR_NOT_FOUND ||
+            status == LG_ERR_INCOMPLETE || status == LG_ERR_SYSTEM);
+    return status;
+}
+
+static void exercise_run(lg_reader *reader)
+{
+    lg_run_info run;
+    lg_run_context context;
+    lg_verdict verdict;
+    if (expected(lg_reader_run(reader, &run)) == LG_OK) {
+        TERMINATED(run.uuid), TERMINATED(run.app_id), TERMINATED(run.app_version), TERMINATED(run.executable), TERMINATED(run.build_id);
+        PROMISE(run.context_count <= LG_CONTEXTS_MAX);
+    }
+    for (uint32_t i = 0; i <= LG_CONTEXTS_MAX; i++)
+        if (expected(lg_reader_run_context(reader, i, &context)) == LG_OK) {
+            TERMINATED(context.name), TERMINATED(context.task);
+            PROMISE(context.phase <= LG_PHASE_FINISHED && context.finish <= LG_FINISH_BOTH && i < LG_CONTEXTS_MAX);
+        }
+    if (expected(lg_reader_verdict(reader, &verdict)) == LG_OK)
+        PROMISE(strcmp(lg_end_name(verdict.end), "invalid") != 0 && *lg_evidence_sentence(verdict.evidence));
+}
+
+static void exercise_frames(lg_reader *reader, lg_stage stage)
+{
+    lg_stack_info stack;
+    uint64_t pc;
+    if (expected(lg_reader_stack(reader, stage, &stack)) != LG_OK)
+        return;
+    TERMINATED(stack.reason);
+    PROMISE(stack.stored <= 512 && stack.first <= stack.stored);
+    for (uint32_t i = 0; i < stack.stored; i += 1 + i / 8)
+        PROMISE(lg_reader_frame(reader, stage, i, &pc) == LG_OK);
+    PROMISE(lg_reader_frame(reader, stage, stack.stored, &pc) == LG_ERR_NOT_FOUND);
+}
+
+static void exercise_crash(lg_reader *reader)
+{
+    lg_crash_info crash;
+    lg_register value;
+    lg_note note;
+    uint8_t bytes[512];
+    uint64_t start;
+    size_t size;
+    if (expected(lg_reader_crash(reader, &crash)) == LG_OK) {
+        TERMINATED(crash.thread_name);
+        PROMISE(crash.stages & 1u << LG_STAGE_HEADER);
+        lg_crash_kind_name(crash.kind);
+    }
+    for (uint32_t i = 0; i < 64 && expected(lg_reader_register(reader, i, &value)) == LG_OK; i++)
+        TERMINATED(value.name);
+    for (uint32_t which = 0; which < 2; which++)
+        if (expected(lg_reader_bytes(reader, which, bytes, &start, &size)) == LG_OK)
+            PROMISE(size <= sizeof bytes);
+    for (uint32_t i = 0; expected(lg_reader_note(reader, i, &note)) == LG_OK; i++)
+        PROMISE(i < 16);
+    exercise_frames(reader, LG_STAGE_FRAMES);
+    exercise_frames(reader, LG_STAGE_DWARF);
+    PROMISE(lg_reader_stack(reader, LG_STAGE_HEADER, &(lg_stack_info){ 0 }) == LG_ERR_ARGUMENT);
+}
+
+static void exercise_modules_and_log(lg_reader *reader)
+{
+    static lg_module module;
+    static lg_log_entry entry;
+    lg_log_info info;
+    for (uint32_t i = 0; expected(lg_reader_module(reader, i, &module)) == LG_OK; i++) {
+        TERMINATED(module.path), TERMINATED(module.build_id);
+        PROMISE(i < 192 && module.start <= module.end);
+    }
+    PROMISE(lg_reader_log_entry(reader, 0, &entry) == LG_ERR_NOT_FOUND);
+    if (expected(lg_reader_log(reader, &info)) != LG_OK)
+        return;
+    for (uint64_t i = 0; i < info.entries; i++) {
+        PROMISE(lg_reader_log_entry(reader, i, &entry) == LG_OK);
+        PROMISE(entry.size <= LG_LOG_TEXT_MAX && entry.text[entry.size] == 0);
+    }
+    PROMISE(lg_reader_log_entry(reader, info.entries, &entry) == LG_ERR_NOT_FOUND);
+}
+
+static void exercise_ledger(lg_reader *reader)
+{
+    lg_ledger_info ledger;
+    lg_ledger_context context;
+    lg_timeline_entry run;
+    if (expected(lg_reader_ledger(reader, &ledger)) == LG_OK) {
+        TERMINATED(ledger.app_id), TERMINATED(ledger.app_version), TERMINATED(ledger.build_id);
+        PROMISE(ledger.context_count <= LG_CONTEXTS_MAX && ledger.slots_valid);
+    }
+    for (uint32_t i = 0; expected(lg_reader_ledger_context(reader, i, &context)) == LG_OK; i++) {
+        TERMINATED(context.name), TERMINATED(context.rung_name);
+        PROMISE(i < LG_CONTEXTS_MAX && strcmp(lg_launch_status_name(context.status), "invalid") != 0);
+    }
+    for (uint32_t i = 0; expected(lg_reader_timeline(reader, i, &run)) == LG_OK; i++) {
+        TERMINATED(run.uuid), TERMINATED(run.app_version);
+        PROMISE(i < 16 && lg_end_name(run.verdict.end) && lg_evidence_sentence(run.verdict.evidence));
+    }
+}
+
+static void on_block(const char *block, lg_status status, const char *detail, void *user)
+{
+    PROMISE(*block && *detail);
+    *(lg_status *)user = status == LG_ERR_DAMAGED ? status : *(lg_status *)user;
+}
+
+int exercise(const char *path)
+{
+    lg_reader *reader;
+    if (lg_reader_open(path, &reader) != LG_OK)
+        return 0;
+    lg_file_kind kind = lg_reader_kind(reader);
+    PROMISE(kind == LG_FILE_RUN || kind == LG_FILE_LEDGER);
+    exercise_run(reader);
+    exercise_crash(reader);
+    exercise_modules_and_log(reader);
+    exercise_ledger(reader);
+    lg_status worst = LG_OK;
+    PROMISE(lg_reader_verify(reader, on_block, &worst) == worst);
+    PROMISE(lg_reader_verify(reader, NULL, NULL) == worst);
+    lg_reader_close(reader);
+    return 1;
+}
