@@ -66,7 +66,7 @@ static void in_child(void)
 
 /* ---- start ---- */
 
-static bool heal(int signal, const siginfo_t *info, void *ucontext)
+static bool heal(int signal, siginfo_t *info, void *ucontext)
 {
     (void)ucontext;
     if (signal != SIGBUS || info->si_code <= 0 || !lg__map_heal(info->si_addr))
@@ -166,7 +166,7 @@ static lg_status install(struct lg_session *session)
         .wake = &session->wake,
     };
     lg__altstack_ensure();
-    if (!lg__capture_add_first_chance(heal) || !lg__capture_start(&options))
+    if (!lg__capture_add_first_chance(heal) || !lg__capture_add_first_chance(lg__watch_redirect) || !lg__capture_start(&options))
         return lg__problem_set(&host->problem, LG_ERR_SYSTEM, "sigaction", errno);
     return LG_OK;
 }

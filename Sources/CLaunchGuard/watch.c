@@ -9,8 +9,8 @@
 #define PREPARE_STACK_BYTES (256u << 10)
 #define WATCH_STACK_BYTES (64u << 10)
 
-/* The program's signals are not for these threads. Crashes of the preparing one are for the handler all the same. */
-static bool start_thread(void *(*function)(void *), void *argument, size_t stack_bytes, bool crashes)
+/* The program's signals are not for these threads: all are blocked. */
+static bool start_thread(void *(*function)(void *), void *argument, size_t stack_bytes)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -20,9 +20,6 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, stack_bytes);
     sigfillset(&blocked);
-    static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
-    for (size_t i = 0; crashes && i < sizeof crash_signals / sizeof crash_signals[0]; i++)
-        sigdelset(&blocked, crash_signals[i]);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int error = pthread_create(&thread, &attributes, function, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -41,17 +38,44 @@ static void *watch(void *argument)
     return NULL;
 }
 
+static _Atomic pid_t preparing; /* id of the preparing thread; 0: none */
+
+static siginfo_t redirected;
+static _Atomic bool is_redirected;
+
+bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
+{
+    (void)ucontext;
+    if (info->si_code > 0)
+        return false; /* a fault belongs to the thread that made it */
+    if (atomic_load(&preparing) && atomic_load(&preparing) == lg__os_tid()) {
+        /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain signal and finds it here. */
+        redirected = *info;
+        atomic_store(&is_redirected, true);
+        return lg__os_signal_send(lg__os_pid(), signal) == 0;
+    }
+    if (info->si_code == SI_TKILL && info->si_signo == redirected.si_signo && atomic_exchange(&is_redirected, false))
+        *info = redirected;
+    return false;
+}
+
 static void *prepare(void *argument)
 {
     struct lg_session *session = argument;
+    /* Faults of this thread itself are for the handler, as everybody's are. */
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+    atomic_store(&preparing, lg__os_tid());
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        lg__os_signal_block(faults[i], false);
     /* The watch first, before anything here can wait for a lock that a crash holds. */
-    start_thread(watch, session, WATCH_STACK_BYTES, false);
+    start_thread(watch, session, WATCH_STACK_BYTES);
     lg__capture_prepare();
     lg__retention_apply(session);
+    atomic_store(&preparing, 0);
     return NULL;
 }
 
 bool lg__watch_start(struct lg_session *session)
 {
-    return start_thread(prepare, session, PREPARE_STACK_BYTES, true);
+    return start_thread(prepare, session, PREPARE_STACK_BYTES);
 }

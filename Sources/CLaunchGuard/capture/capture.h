@@ -12,8 +12,9 @@
 #include "store/format.h"
 #include "store/run.h"
 
-/* A function that may claim a fault before it is recorded: it returns true when the access can simply be repeated or the context was mended. */
-typedef bool (*lg__first_chance)(int signal, const siginfo_t *info, void *ucontext);
+/* A function that may claim a fault before it is recorded: it returns true when the access can simply be repeated or the context was
+ * mended. It may correct what the kernel says of a signal. */
+typedef bool (*lg__first_chance)(int signal, siginfo_t *info, void *ucontext);
 
 struct lg__capture_options {
     struct lg__run run;    /* copied; its pages stay mapped */

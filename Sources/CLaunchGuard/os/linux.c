@@ -98,6 +98,11 @@ long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info
     return lg__os_call(SYS_rt_tgsigqueueinfo, pid, tid, signal, (long)(uintptr_t)info, 0, 0);
 }
 
+long lg__os_signal_send(pid_t pid, int signal)
+{
+    return lg__os_call(SYS_tgkill, pid, pid, signal, 0, 0, 0);
+}
+
 _Noreturn void lg__os_exit(int status)
 {
     for (;;)

@@ -51,6 +51,8 @@ void lg__os_signal_block_set(const sigset_t *set);
 uintptr_t lg__os_signal_handler(int signal);
 /* Queue a signal with its original siginfo to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info);
+/* Send a signal to the first thread of this process. 0 or −errno. Handler. */
+long lg__os_signal_send(pid_t pid, int signal);
 /* End the process at once, all threads. Handler. */
 _Noreturn void lg__os_exit(int status);
 /* Name of the calling thread, 16 bytes with NUL. Handler. */
