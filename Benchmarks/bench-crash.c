@@ -51,7 +51,7 @@ static void on_point(const char *point)
             stamps[points[i].stamp] = now_ns();
 }
 
-static bool on_entry(int signal, const siginfo_t *info, void *context)
+static bool on_entry(int signal, siginfo_t *info, void *context)
 {
     (void)signal, (void)info, (void)context;
     stamps[ENTRY] = now_ns();
