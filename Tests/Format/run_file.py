@@ -25,6 +25,7 @@ def read_run(file):
     run["build_id"] = IDENTITY.get(block, "build_id")[:id_size].hex()
     run |= STATE.pick(state, "ended exit_code healed_pages ended_ns term_ns term_signal term_pid term_uid")
     run["started"] = int(STATE.get(state, "started") == 1)
+    run["ended"] = run["ended"] if run["ended"] in (1, 2) else 0
     count = min(STATE.get(state, "context_count"), 16)
     return run, [read_context(state[STATE.at("contexts") + CONTEXT.size * i:]) for i in range(count)]
 
@@ -153,7 +154,7 @@ def read_log(file):
 def read_lane(lane, cells, index, log):
     head, body = LANE.get(lane, "head"), lane[LANE.size:]
     at = max(0, head - cells)
-    log["overwritten_bytes"] += 32 * at
+    log["overwritten_bytes"] = (log["overwritten_bytes"] + 32 * at) % 2**64
     skipped, rest_of_an_old_one = False, at > 0
     while at < head:
         entry, used = entry_at(body, cells, at)

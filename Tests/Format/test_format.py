@@ -1,4 +1,5 @@
 """docs/FORMAT.md against the code: its offsets, and a reader written from it against the C reader, on real files."""
+import difflib
 import json
 import os
 import pathlib
@@ -64,8 +65,6 @@ class Page(unittest.TestCase):
 
 
 class RealFiles(unittest.TestCase):
-    maxDiff = 4000
-
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
@@ -73,8 +72,10 @@ class RealFiles(unittest.TestCase):
 
     def both(self, path):
         """What both readers say."""
-        said = python_reader(path)
-        self.assertEqual(said, c_reader(path))
+        said, other = python_reader(path), c_reader(path)
+        if said != other:
+            texts = [json.dumps(one, indent=0, sort_keys=True).splitlines() for one in (said, other)]
+            self.fail("\n".join(["the readers differ:", *difflib.unified_diff(*texts, "reader.py", "C reader", n=3, lineterm="")]))
         return said
 
     def run_of(self, how):

@@ -84,10 +84,10 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
     crash.stages = whole_stages(reader);
     /* An earlier handler was called: only a later mark tells whether the program went on from there. */
     struct lg__state state;
-    uint32_t outcome = atomic_load(&record.outcome);
-    crash.handled = outcome == LG__OUTCOME_HANDLED ||
-                    (outcome == LG__OUTCOME_CHAINED && lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state) &&
-                     atomic_load(&state.ended) != LG__ENDED_NO);
+    uint32_t outcome = atomic_load(&record.outcome), ended = LG__ENDED_NO;
+    if (lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state))
+        ended = atomic_load(&state.ended);
+    crash.handled = outcome == LG__OUTCOME_HANDLED || (outcome == LG__OUTCOME_CHAINED && (ended == LG__ENDED_EXIT || ended == LG__ENDED_STOP));
     if (lg__reader_stage(reader, LG_STAGE_CONTEXT, &context, sizeof context, NULL) == LG_OK)
         lg__reader_text(crash.thread_name, sizeof crash.thread_name, context.thread_name, sizeof context.thread_name);
     lg_note note;
