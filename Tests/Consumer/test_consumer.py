@@ -145,8 +145,10 @@ class SwiftPackage(unittest.TestCase):
             (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
             manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
             (package / "Package.swift").write_text(manifest)
+            # It has a compiler of its own, and leaves locks in the temporary directory.
+            environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
             run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900,
-                env={name: value for name, value in os.environ.items() if name not in ("CC", "CXX")})  # it has a compiler of its own
+                env=environment)
             program, state = scratch / "debug/App", work / "state"
             done = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
             protected, thrower = done.stdout.split("\n")[:2]
