@@ -108,7 +108,7 @@ static const char *const interval_names[INTERVALS] = {
     "fault -> entry of the handler",
     "entry -> crash header committed",
     "entry -> registers, stack and code bytes committed",
-    "entry -> frame-pointer frames committed, deadline armed",
+    "entry -> frame-pointer frames committed",
     "entry -> DWARF frames committed",
     "entry -> record complete",
     "entry -> backtrace_symbols_fd() written",

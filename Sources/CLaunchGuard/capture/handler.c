@@ -50,11 +50,11 @@ static void run_stage(unsigned stage, int signal, const siginfo_t *info, const v
         break;
     case LG_STAGE_FRAMES:
         lg__stage_frames(ucontext);
-        /* Nothing before this point can wait for anybody; from here on the watch thread ends what takes too long. */
-        lg__deadline_arm();
         LG_FAULT_POINT("handler: frames");
         break;
     case LG_STAGE_DWARF:
+        /* Nothing before this point can wait for anybody; from here on the watch thread ends what takes too long. */
+        lg__deadline_arm();
         LG_FAULT_POINT("handler: before dwarf");
         lg__stage_dwarf(ucontext);
         LG_FAULT_POINT("handler: dwarf");

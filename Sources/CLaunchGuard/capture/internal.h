@@ -54,13 +54,13 @@ void lg__deadline_disarm(void);
 void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t stack_low, pid_t self,
                   struct lg__crash_header *header);
 
-/* ---- memory.c: reads that never fault ---- */
+/* ---- memory.c: reads that never fault: pages found readable once are read with plain loads from then on ---- */
 
 /* Forget which pages were found readable. At the begin of each crash. */
 void lg__memory_forget(void);
-/* Copy `size` bytes; false if not all could be read. */
-bool lg__memory_read(void *to, uint64_t from, size_t size);
-/* One word, quickly: pages found readable once are read with plain loads from then on. */
+/* Copy as many of `size` bytes as can be read from `from` on; returns how many. */
+size_t lg__memory_read(void *to, uint64_t from, size_t size);
+/* One word. */
 bool lg__memory_word(uint64_t from, uint64_t *ret_word);
 
 /* ---- stages.c ---- */

@@ -35,37 +35,23 @@ void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext)
     }
 }
 
-/* As many bytes from `start` on as can be read, up to `size`, in steps that end at page borders. */
-static uint32_t read_prefix(uint8_t *to, uint64_t start, uint32_t size)
-{
-    uint32_t done = 0;
-    while (done < size) {
-        uint32_t step = LG__PAGE - (uint32_t)((start + done) & (LG__PAGE - 1));
-        if (step > size - done)
-            step = size - done;
-        if (!lg__memory_read(to + done, start + done, step))
-            break;
-        done += step;
-    }
-    return done;
-}
-
 void lg__stage_context(const void *ucontext)
 {
     struct lg__arch_fault fault;
     struct lg__crash_context *context = lg__run_stage(run(), LG_STAGE_CONTEXT);
+    lg__memory_forget();
     lg__arch_fault(ucontext, &fault);
     context->arch = lg__arch;
     context->register_count = lg__arch_registers(ucontext, context->registers);
     lg__os_thread_name(context->thread_name);
     context->stack_start = fault.sp;
-    context->stack_size = read_prefix(context->stack, fault.sp, LG__STACK_BYTES);
+    context->stack_size = (uint32_t)lg__memory_read(context->stack, fault.sp, LG__STACK_BYTES);
     /* Around pc: where its first half cannot be read, from pc itself. */
     context->code_start = fault.pc - LG__CODE_BYTES / 2;
-    context->code_size = read_prefix(context->code, context->code_start, LG__CODE_BYTES);
+    context->code_size = (uint32_t)lg__memory_read(context->code, context->code_start, LG__CODE_BYTES);
     if (context->code_size < LG__CODE_BYTES / 2) {
         context->code_start = fault.pc;
-        context->code_size = read_prefix(context->code, fault.pc, LG__CODE_BYTES);
+        context->code_size = (uint32_t)lg__memory_read(context->code, fault.pc, LG__CODE_BYTES);
     }
     lg__run_commit(run(), LG_STAGE_CONTEXT, sizeof *context);
 }
@@ -129,7 +115,6 @@ void lg__stage_frames(const void *ucontext)
 {
     struct lg__arch_fault fault;
     struct lg__crash_frames *frames = begin_walk(LG_STAGE_FRAMES);
-    lg__memory_forget();
     lg__arch_fault(ucontext, &fault);
     lg__unwind_fp(&fault, wild_pc(), frames);
     lg__run_commit(run(), LG_STAGE_FRAMES, frames_size(frames));
