@@ -22,7 +22,8 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime sigism
     _Uaarch64_init_remote _Uaarch64_get_reg _Uaarch64_step _Uaarch64_dwarf_search_unwind_table""".split())
 
 # Files of which every function may run in the handler: their objects need nothing else.
-HANDLER_ONLY = {"capture/classify.c", "capture/deadline.c", "capture/finish.c", "capture/memory.c", "capture/stages.c",
+HANDLER_ONLY = {"capture/classify.c", "capture/deadline.c", "capture/finish.c", "capture/frames.c", "capture/memory.c",
+                "capture/prepare.c", "capture/stages.c",
                 "capture/unwind_fp.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler part is in the call graph below.
 ALSO_AT_START = {

@@ -1,6 +1,9 @@
 /* The stages of the record: each fills its block in the mapped file and commits it. */
 #include "capture/internal.h"
 
+/* How long a crash that comes right after the start waits for the module table. */
+#define PREPARE_WAIT_NS UINT64_C(200000000)
+
 static const struct lg__run *run(void)
 {
     return &lg__capture.options.run;
@@ -56,42 +59,6 @@ void lg__stage_context(const void *ucontext)
     lg__run_commit(run(), LG_STAGE_CONTEXT, sizeof *context);
 }
 
-void lg__frames_add(struct lg__crash_frames *frames, uint64_t pc)
-{
-    const uint32_t first = LG__FRAMES_MAX - LG__FRAMES_LAST;
-    uint32_t at = frames->total < first ? (uint32_t)frames->total : first + (uint32_t)((frames->total - first) % LG__FRAMES_LAST);
-    frames->pcs[at] = pc;
-    frames->total++;
-    if (frames->stored < LG__FRAMES_MAX)
-        frames->stored++;
-    if (frames->first < first)
-        frames->first++;
-}
-
-static void reverse(uint64_t *pcs, uint32_t from, uint32_t to)
-{
-    for (; from + 1 < to; from++, to--) {
-        uint64_t pc = pcs[from];
-        pcs[from] = pcs[to - 1];
-        pcs[to - 1] = pc;
-    }
-}
-
-void lg__frames_finish(struct lg__crash_frames *frames, enum lg__walk reason)
-{
-    const uint32_t first = LG__FRAMES_MAX - LG__FRAMES_LAST;
-    frames->reason = reason;
-    if (frames->total > LG__FRAMES_MAX) {
-        /* The oldest of the ring is where the next frame would have gone; rotate it to the front. */
-        uint32_t oldest = first + (uint32_t)((frames->total - first) % LG__FRAMES_LAST);
-        reverse(frames->pcs, first, oldest);
-        reverse(frames->pcs, oldest, LG__FRAMES_MAX);
-        reverse(frames->pcs, first, LG__FRAMES_MAX);
-    } else {
-        frames->first = frames->stored; /* no gap */
-    }
-}
-
 static size_t frames_size(const struct lg__crash_frames *frames)
 {
     uint32_t stored = frames->stored <= LG__FRAMES_MAX ? frames->stored : LG__FRAMES_MAX;
@@ -123,6 +90,7 @@ void lg__stage_frames(const void *ucontext)
 void lg__stage_dwarf(const void *ucontext)
 {
     struct lg__crash_frames *frames = begin_walk(LG_STAGE_DWARF);
+    lg__capture_wait_prepared(PREPARE_WAIT_NS);
     lg__unwind_dwarf(ucontext, wild_pc(), frames);
     lg__run_commit(run(), LG_STAGE_DWARF, frames_size(frames));
 }

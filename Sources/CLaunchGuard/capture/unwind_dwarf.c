@@ -10,8 +10,6 @@
 #include <libunwind-aarch64.h>
 #endif
 
-/* How long a crash that comes right after the start waits for the module table. */
-#define PREPARE_WAIT_NS UINT64_C(200000000)
 #define FRAMES_LIMIT 65536u
 
 /* Exported by libunwind, declared in none of its headers; the way Linux perf unwinds. */
@@ -114,7 +112,6 @@ static enum lg__walk walk(unw_addr_space_t in, void *ucontext, struct lg__crash_
 
 void lg__unwind_dwarf(const void *ucontext, bool wild, struct lg__crash_frames *frames)
 {
-    lg__capture_wait_prepared(PREPARE_WAIT_NS);
     unw_addr_space_t ready = atomic_load(&space);
     if (!ready) {
         lg__frames_finish(frames, LG__WALK_NOT_READY);
