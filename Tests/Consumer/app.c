@@ -1,7 +1,9 @@
-/* A consumer in C. app DIR crash: prove protection, then crash. app DIR check: prove that the crash was recorded. */
+/* A consumer in C. app DIR crash: prove protection, then crash. app DIR overflow: the same by the stack of another thread. app DIR check: prove
+ * that the crash was recorded. */
 #include <launchguard/launchguard.h>
 #include <launchguard/reader.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,6 +21,23 @@ static int check(const char *directory)
     printf("last run: %s, %s\n", lg_end_name(run.verdict.end), lg_crash_kind_name(run.verdict.kind));
     lg_reader_close(reader);
     return run.verdict.end != LG_END_CRASH;
+}
+
+static volatile int end_of_recursion;
+
+static int recurse(int depth)
+{
+    volatile char space[256];
+    space[0] = (char)depth;
+    return end_of_recursion ? 0 : recurse(depth + 1) + space[0];
+}
+
+static void *overflow(void *argument)
+{
+    /* With the shared library this was done already; with the static one it has to be asked for. */
+    if (lg_thread_register() == LG_OK)
+        recurse(0);
+    return argument;
 }
 
 int main(int count, char **arguments)
@@ -43,5 +62,10 @@ int main(int count, char **arguments)
     fflush(stdout);
     if (strcmp(arguments[2], "crash") == 0)
         *nowhere = 1;
+    if (strcmp(arguments[2], "overflow") == 0) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, overflow, NULL) == 0)
+            pthread_join(thread, NULL);
+    }
     return check(arguments[1]);
 }

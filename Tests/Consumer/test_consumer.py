@@ -58,6 +58,10 @@ class Installed(unittest.TestCase):
         self.assertIn("last run: crash, fault.null_write", self.start(program, self.state, "check").stdout)
         return done
 
+    def records_overflow(self, program):
+        self.assertEqual(self.start(program, self.state, "overflow").returncode, -signal.SIGSEGV)
+        self.assertIn("crash, fault.stack_overflow", self.start(program, self.state, "check").stdout)
+
     def pkg_config(self, *options):
         return run("pkg-config", *options, "launchguard", env=self.environment).stdout.split()
 
@@ -79,6 +83,7 @@ class Installed(unittest.TestCase):
         run(CC, HERE / "app.c", "-o", self.here / "app", *flags, env=self.environment)
         self.assertIn("liblaunchguard.so.0", self.needed(self.here / "app"))
         self.proves_itself(self.here / "app")
+        self.records_overflow(self.here / "app")
 
     def test_pkg_config_static(self):
         flags = self.pkg_config("--static", "--cflags", "--libs")
@@ -88,6 +93,7 @@ class Installed(unittest.TestCase):
         self.assertNotIn("liblaunchguard.so.0", needed)
         self.assert_libgcc_first(needed)
         self.proves_itself(self.here / "app")
+        self.records_overflow(self.here / "app")
 
     def test_add_subdirectory(self):
         self.proves_itself(self.cmake("add_subdirectory", "-DLAUNCHGUARD=%s" % ROOT) / "app")

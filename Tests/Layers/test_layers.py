@@ -17,7 +17,7 @@ LEVELS = {"os": 0, "store": 1, "capture": 2, "guard": 2, "read": 2, "launch": 3,
 
 # What may be called in a signal handler. Functions of libc that take no lock, allocate nothing and were bound at start; the parts of
 # libunwind's remote interface that work on our accessors alone.
-HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime sigismember sigdelset __errno_location
+HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location
     _Ux86_64_init_remote _Ux86_64_get_reg _Ux86_64_step _Ux86_64_dwarf_search_unwind_table
     _Uaarch64_init_remote _Uaarch64_get_reg _Uaarch64_step _Uaarch64_dwarf_search_unwind_table""".split())
 
@@ -28,7 +28,7 @@ HANDLER_ONLY = {"capture/classify.c", "capture/deadline.c", "capture/finish.c", 
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler part is in the call graph below.
 ALSO_AT_START = {
     "capture/altstack.c": "mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",
-    "capture/handler.c": "mmap munmap sigaction sigaltstack sigfillset",
+    "capture/handler.c": "mmap munmap sigaction sigaltstack sigdelset sigfillset",
     "capture/interpose.c": "dlsym free malloc",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
     "capture/unwind_dwarf.c": "getcontext _Ux86_64_create_addr_space _Uaarch64_create_addr_space",
@@ -36,7 +36,7 @@ ALSO_AT_START = {
 }
 
 # Where the handler begins: by the kernel, by the watch thread while a crash is under way, by tables of function pointers.
-ENTRIES = """on_crash on_terminate heal lg__capture_deadline find_proc_info put_unwind_info get_dyn_info_list_addr access_mem access_reg
+ENTRIES = """on_crash on_terminate heal lg__watch_redirect lg__capture_deadline find_proc_info put_unwind_info get_dyn_info_list_addr access_mem access_reg
     access_fpreg resume get_proc_name by_table crc32c_sse42""".split()
 
 
