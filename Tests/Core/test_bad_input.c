@@ -483,7 +483,7 @@ static void orphan_keeps_lock(void *argument)
 {
     (void)argument;
     start_session();
-    pid_t orphan = fork();
+    pid_t orphan = _Fork(); /* past the handlers that would let go of the lock */
     if (orphan == 0) {
         /* Inherits every descriptor, lock included, and outlives its parent. */
         sleep(2);
