@@ -486,7 +486,7 @@ static void orphan_keeps_lock(void *argument)
     pid_t orphan = _Fork(); /* past the handlers that would let go of the lock */
     if (orphan == 0) {
         /* Inherits every descriptor, lock included, and outlives its parent. */
-        sleep(2);
+        usleep(500000);
         _exit(0);
     }
     abort();
