@@ -164,6 +164,13 @@ class SwiftPackage(unittest.TestCase):
             run(program, state, "check", limit=60)
             timeline = reader.read(state / "ledger.lg")["timeline"]
             self.assertEqual([entry["verdict"]["end"] for entry in timeline], [3])
+            # With the runtime's own backtracer both reports come out, and the program dies as before.
+            both = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"})
+            self.assertEqual(both.returncode, done.returncode)
+            self.assertRegex(both.stderr, "Thread 0 .*crashed")
+            record = reader.read(sorted((state / "runs").iterdir())[-1])
+            self.assertEqual(record["verdict"]["end"], 3)
+            self.assertTrue(record["crash"]["frames"])
 
 
 if __name__ == "__main__":
