@@ -211,7 +211,8 @@ static lg_status start(struct lg_session *session, const lg_options *options)
         atomic_store(&host->ledger.hot->starting, 0);
     }
     register_once();
-    lg__watch_start(session);
+    if (!lg__watch_start(session))
+        lg__capture_prepare(); /* no thread to be had: here and now, and without a deadline */
     atomic_store(&host->run.state->started, 1);
     session->protection = host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
     if (status == LG_ERR_SECONDARY)
@@ -220,14 +221,18 @@ static lg_status start(struct lg_session *session, const lg_options *options)
 }
 
 /* A session that has no files behaves as one that has, in memory that nobody will read. */
-static void make_unprotected(struct lg_session *session)
+static void make_unprotected(struct lg_session *session, lg_status why)
 {
     static const struct lg__identity nobody;
     struct lg__host *host = &session->host;
     host->directory[0] = 0;
     session->run_path[0] = 0;
-    if (host->ledger.hot && host->ledger.primary)
+    if (host->ledger.hot && host->ledger.primary) {
+        /* A start that failed is one that was survived: a full disk is no reason for LaunchGuard to suspect itself. */
+        if (why != LG_ERR_DISABLED)
+            atomic_store(&host->ledger.hot->starting, 0);
         atomic_store(&host->ledger.hot->owner, 0);
+    }
     lg__map_abandon(&host->ledger.map);
     lg__map_abandon(&host->run.map);
     host->ledger = (struct lg__ledger){ .map.file = -1 };
@@ -254,7 +259,7 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
         status = options ? start(session, options) : lg__problem_set(&session->host.problem, LG_ERR_ARGUMENT, "lg_start", 0);
         error = session->host.problem.error;
         if (!usable(status))
-            make_unprotected(session);
+            make_unprotected(session, status);
         errno = error;
     }
     pthread_mutex_unlock(&starting);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -214,6 +215,24 @@ static void under_file_size_limit(void *argument)
     start_anyway(argument);
 }
 
+static void between_ledger_and_run_file(void *argument)
+{
+    struct rlimit limit = { 65536, 65536 };
+    setrlimit(RLIMIT_FSIZE, &limit);
+    start_anyway(argument);
+}
+
+static void test_failed_starts_are_no_suspicion(void **state)
+{
+    (void)state;
+    expect_start(FULL, state_path("limited"));
+    for (int i = 0; i < 4; i++) {
+        expected = (struct expectation){ LG_ERR_NO_SPACE, LG_PROTECTION_NONE, "File too large", state_path("limited"), false };
+        expect_exit(between_ledger_and_run_file, NULL, 0);
+    }
+    expect_start(FULL, state_path("limited")); /* as soon as there is room again */
+}
+
 static void test_file_size_limit(void **state)
 {
     (void)state;
@@ -242,6 +261,48 @@ static void test_directory_from_environment(void **state)
     expected = (struct expectation){ LG_OK, LG_PROTECTION_FULL, NULL, NULL, false };
     expect_exit(with_environment, (void *)(uintptr_t)state_path("xdg"), 0);
     assert_int_equal(access(state_path("xdg/org.example.test/ledger.lg"), F_OK), 0);
+}
+
+/* ---- a program with more rights than its caller ---- */
+
+#define PROBE "--start-with-environment"
+
+/* What this program does when it is run with PROBE: exits with the status of lg_start(), or 77 where it has no more rights. */
+static int probe(void)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    lg_session *session;
+    options.app_id = "org.example.test";
+    return getauxval(AT_SECURE) ? (int)lg_start(&options, &session) : 77;
+}
+
+static void exec_setuid(void *argument)
+{
+    char environment[1100];
+    char *arguments[] = { argument, (char *)(uintptr_t)PROBE, NULL };
+    snprintf(environment, sizeof environment, "XDG_STATE_HOME=%s", state_path("chosen"));
+    char *variables[] = { environment, NULL };
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        _exit(91);
+    execve(argument, arguments, variables);
+    _exit(90);
+}
+
+static void test_setuid_ignores_environment(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip_because("to make a setuid program of another user needs root");
+    char command[2048];
+    const char *program = state_path("program");
+    snprintf(command, sizeof command, "cp /proc/%d/exe '%s' && chmod 4755 '%s' && chmod 755 '%s'", (int)getpid(), program, program, state_path(""));
+    assert_int_equal(system(command), 0);
+    struct death death = run_child(exec_setuid, (void *)(uintptr_t)program);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
+        skip_because("the file system ignores setuid bits");
+    assert_true(WIFEXITED(death.status));
+    assert_int_equal(WEXITSTATUS(death.status), LG_ERR_NO_DIRECTORY);
+    assert_int_not_equal(access(state_path("chosen"), F_OK), 0);
 }
 
 /* ---- ledgers ---- */
@@ -657,13 +718,16 @@ static void test_retention(void **state)
     lg_reader_close(run_numbered(8));
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
+    if (count == 2 && strcmp(arguments[1], PROBE) == 0)
+        return probe();
 #define BAD(function) cmocka_unit_test_setup_teardown(function, make, clean)
     const struct CMUnitTest tests[] = {
         BAD(test_directory_missing),     BAD(test_directory_is_file),     BAD(test_directory_is_link),
         BAD(test_directory_of_another),  BAD(test_directory_not_writable), BAD(test_disk_full_or_read_only),
         BAD(test_file_size_limit),       BAD(test_directory_from_environment),
+        BAD(test_failed_starts_are_no_suspicion), BAD(test_setuid_ignores_environment),
         BAD(test_ledger_empty),          BAD(test_ledger_random),         BAD(test_ledger_newer),
         BAD(test_ledger_cut),            BAD(test_ledger_one_slot_damaged), BAD(test_ledger_is_odd),
         BAD(test_run_file_flipped_or_cut), BAD(test_two_instances),       BAD(test_stale_lock),
