@@ -233,6 +233,39 @@ static void test_failed_starts_are_no_suspicion(void **state)
     expect_start(FULL, state_path("limited")); /* as soon as there is room again */
 }
 
+static void starts_again_and_again(void *argument)
+{
+    (void)argument;
+    lg_options options = LG_OPTIONS_INIT;
+    lg_session *session;
+    struct rlimit limit;
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("again");
+    getrlimit(RLIMIT_FSIZE, &limit);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = 65536;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    lg_status status = LG_OK;
+    for (int i = 0; i < 6; i++) {
+        status = lg_start(&options, &session);
+        REQUIRE(status == LG_ERR_NO_SPACE);
+    }
+    limit.rlim_cur = before;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    status = lg_start(&options, &session);
+    REQUIRE(status == LG_OK);
+    /* The files that count are the ones that heal. */
+    REQUIRE(truncate(lg_session_run_path(session), 0) == 0);
+    for (int i = 0; i < 20000; i++)
+        lg_log(session, LG_LEVEL_INFO, "after the file was cut %d", i);
+}
+
+static void test_retried_start_heals(void **state)
+{
+    (void)state;
+    expect_exit(starts_again_and_again, NULL, 0);
+}
+
 static void test_file_size_limit(void **state)
 {
     (void)state;
@@ -727,7 +760,7 @@ int main(int count, char **arguments)
         BAD(test_directory_missing),     BAD(test_directory_is_file),     BAD(test_directory_is_link),
         BAD(test_directory_of_another),  BAD(test_directory_not_writable), BAD(test_disk_full_or_read_only),
         BAD(test_file_size_limit),       BAD(test_directory_from_environment),
-        BAD(test_failed_starts_are_no_suspicion), BAD(test_setuid_ignores_environment),
+        BAD(test_failed_starts_are_no_suspicion), BAD(test_retried_start_heals), BAD(test_setuid_ignores_environment),
         BAD(test_ledger_empty),          BAD(test_ledger_random),         BAD(test_ledger_newer),
         BAD(test_ledger_cut),            BAD(test_ledger_one_slot_damaged), BAD(test_ledger_is_odd),
         BAD(test_run_file_flipped_or_cut), BAD(test_two_instances),       BAD(test_stale_lock),

@@ -2,12 +2,17 @@
  * wait status is right, and it always ends. */
 #include "harness.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,6 +126,36 @@ static void test_place(void **state)
     }
 }
 
+/* The record cannot be written at all: its pages are gone and may not be replaced. The handler still ends, with the right status. */
+static void body_no_pages(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_session();
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof code / sizeof code[0], code };
+    usleep(30000);
+    if (truncate(lg_session_run_path(session), 0) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(98);
+    __builtin_trap();
+}
+
+static void test_no_pages(void **state)
+{
+    (void)state;
+    state_make();
+    struct death death = run_child(body_no_pages, NULL);
+    assert_false(death.late);
+    assert_true(WIFSIGNALED(death.status));
+    assert_true(WTERMSIG(death.status) == SIGILL || WTERMSIG(death.status) == SIGBUS);
+    state_remove();
+}
+
 /* SIGKILL in the middle of a breadcrumb: the torn one is not shown, its neighbours are. */
 static void hook_ring(const char *point)
 {
@@ -166,6 +201,7 @@ int main(void)
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         tests[count++] = (struct CMUnitTest){ places[i].point, test_place, NULL, NULL, (void *)(uintptr_t)&places[i] };
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_torn_breadcrumb);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_no_pages);
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
     return _cmocka_run_group_tests("handler", tests, count, NULL, NULL);

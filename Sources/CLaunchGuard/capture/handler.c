@@ -96,9 +96,12 @@ static __attribute__((noinline)) void recrash(int signal, const void *ucontext)
     struct lg__arch_fault fault;
     if (atomic_exchange(&lg__capture.reading, false))
         lg__arch_jump(&lg__capture.read_mark);
+    /* Counted before the note, whose own store may be what crashes. */
+    if (lg__capture.recrashes++ >= RECRASHES_MAX)
+        return;
     lg__arch_fault(ucontext, &fault);
     lg__run_note(&lg__capture.options.run, LG_NOTE_RECRASH, signal, lg__os_tid(), atomic_load(&lg__capture.stage), fault.pc);
-    if (atomic_load(&lg__capture.phase) == LG__PHASE_CAPTURING && lg__capture.recrashes++ < RECRASHES_MAX)
+    if (atomic_load(&lg__capture.phase) == LG__PHASE_CAPTURING)
         lg__arch_jump(&lg__capture.stage_mark);
 }
 

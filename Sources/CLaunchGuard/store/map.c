@@ -12,7 +12,7 @@
 
 #include "os/os.h"
 
-/* Maps that may be healed. Written at start and by tests only, read in the handler. */
+/* Maps that may be healed. Written at start, read in the handler. */
 #define HEALABLE_MAX 4
 static struct {
     _Atomic(uint8_t *) base;
@@ -29,6 +29,15 @@ static void heal_register(const struct lg__map *map)
             return;
         }
     }
+}
+
+static void heal_forget(const struct lg__map *map)
+{
+    for (int i = 0; i < HEALABLE_MAX; i++)
+        if (atomic_load(&healable[i].base) == map->base) {
+            atomic_store(&healable[i].size, 0);
+            atomic_store(&healable[i].base, NULL);
+        }
 }
 
 bool lg__map_heal(const void *address)
@@ -188,6 +197,7 @@ void lg__map_abandon(struct lg__map *map)
 {
     if (!map->base || map->file < 0)
         return;
+    heal_forget(map);
     if (mmap(map->base, map->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
         close(map->file);
     map->file = -1;
