@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "store/crc32c.h"
+#include "store/header.h"
 
 /* A header may grow; this much of a larger one is enough. */
 #define HEADER_BYTES_MAX 4096u
@@ -79,7 +80,7 @@ static lg_status read_header(lg_reader *reader)
         return LG_ERR_NEWER;
     /* The checksum is the last but one word before `header_bytes`; within this major version it does not move. */
     if (header->header_bytes < sizeof *header || header->header_bytes > HEADER_BYTES_MAX ||
-        header->crc != lg__crc32c(0, header, offsetof(struct lg__header, crc)) || header->section_count > LG__SECTIONS_MAX)
+        header->crc != lg__header_crc(header) || header->section_count > LG__SECTIONS_MAX)
         return LG_ERR_DAMAGED;
     return LG_OK;
 }

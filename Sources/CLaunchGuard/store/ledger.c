@@ -10,6 +10,7 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
+#include "store/header.h"
 
 #define NAME "ledger.lg"
 #define HOT_AT 4096u
@@ -39,11 +40,6 @@ static bool slot_whole(const struct lg__slot *slot)
            slot->book.build_id_size <= LG__BUILD_ID_BYTES;
 }
 
-static uint32_t header_crc(const struct lg__header *header)
-{
-    return lg__crc32c(0, header, offsetof(struct lg__header, crc));
-}
-
 static void attach(struct lg__ledger *ledger)
 {
     uint8_t *base = ledger->map.base;
@@ -60,15 +56,7 @@ static void lay_out(struct lg__ledger *ledger, uint64_t next_ordinal)
     atomic_store(&ledger->hot->next_ordinal, next_ordinal);
     ledger->current = 1;
     lg__ledger_store(ledger);
-    memcpy(header->magic, LG__MAGIC_LEDGER, sizeof header->magic);
-    header->byte_order = LG__BYTE_ORDER_MARK;
-    header->major = LG__FORMAT_MAJOR;
-    header->minor = LG__FORMAT_MINOR;
-    header->header_bytes = sizeof *header;
-    header->section_count = sizeof sections / sizeof sections[0];
-    header->total_bytes = LEDGER_BYTES;
-    memcpy(header->sections, sections, sizeof sections);
-    header->crc = header_crc(header);
+    lg__header_write(header, LG__MAGIC_LEDGER, sections, sizeof sections / sizeof sections[0], LEDGER_BYTES);
 }
 
 uint64_t lg__ledger_owner(pid_t pid, uint64_t start_ticks, const uint8_t boot_id[16])
@@ -108,7 +96,7 @@ static lg_status judge(int file, const struct stat *info, struct lg__header *ret
         return LG_ERR_DAMAGED;
     if (ret_header->major > LG__FORMAT_MAJOR || ret_header->incompat_flags)
         return LG_ERR_NEWER;
-    if (ret_header->crc != header_crc(ret_header) || info->st_size != LEDGER_BYTES || ret_header->total_bytes != LEDGER_BYTES ||
+    if (ret_header->crc != lg__header_crc(ret_header) || info->st_size != LEDGER_BYTES || ret_header->total_bytes != LEDGER_BYTES ||
         memcmp(ret_header->sections, sections, sizeof sections) != 0)
         return LG_ERR_DAMAGED;
     return LG_OK;

@@ -5,6 +5,7 @@
 #include "launchguard/reader.h"
 #include "os/os.h"
 #include "store/crc32c.h"
+#include "store/header.h"
 
 /* Where the sections are. A reader takes it from the header, the writer from here. */
 #define IDENTITY_AT 512u
@@ -72,15 +73,7 @@ static void write_header(struct lg__header *header, size_t total, size_t ring_si
         { LG__SECTION_MODULES, 0, MODULES_AT, MODULES_BYTES },
         { LG__SECTION_RING, 0, RING_AT, ring_size },
     };
-    memcpy(header->magic, LG__MAGIC_RUN, sizeof header->magic);
-    header->byte_order = LG__BYTE_ORDER_MARK;
-    header->major = LG__FORMAT_MAJOR;
-    header->minor = LG__FORMAT_MINOR;
-    header->header_bytes = sizeof *header;
-    header->section_count = sizeof sections / sizeof sections[0];
-    header->total_bytes = total;
-    memcpy(header->sections, sections, sizeof sections);
-    header->crc = lg__crc32c(0, header, offsetof(struct lg__header, crc));
+    lg__header_write(header, LG__MAGIC_RUN, sections, sizeof sections / sizeof sections[0], total);
 }
 
 lg_status lg__run_create(int directory, const char *name, const char *path, uint32_t ring_bytes,
