@@ -3,8 +3,8 @@ from page import STRUCTURES, crc32c, part, require, uuid
 
 IDENTITY, STATE, CONTEXT, MODULES, MODULE = (STRUCTURES[name] for name in (
     "identity", "state", "state_context", "module_table", "module_entry"))
-RECORD, STAGE, NOTE, CRASH, CPU, FRAMES = (STRUCTURES[name] for name in (
-    "record", "stage", "note", "crash_header", "crash_context", "crash_frames"))
+RECORD, STAGE, NOTE, CRASH, CPU, FRAMES, WALK = (STRUCTURES[name] for name in (
+    "record", "stage", "note", "crash_header", "crash_context", "crash_frames", "frames_head"))
 RING, LANE, ENTRY = (STRUCTURES[name] for name in ("ring_header", "lane", "entry"))
 
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
@@ -122,7 +122,7 @@ def read_frames(file, stage):
     found = read_stage(file, stage, FRAMES.size)
     if found is None:
         return None
-    frames = FRAMES.pick(found[0], "stored first total reason pcs")
+    frames = WALK.pick(found[0], "stored first total reason") | FRAMES.pick(found[0], "pcs")
     require(frames["stored"] <= 512 and frames["first"] <= frames["stored"] and 24 + 8 * frames["stored"] <= found[1], "frames")
     frames["pcs"] = frames["pcs"][:frames["stored"]]
     frames["reason"] = dict(enumerate(REASONS)).get(frames["reason"], "for a reason this version does not know")

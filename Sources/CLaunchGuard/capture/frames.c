@@ -1,17 +1,22 @@
 /* The frames of a walk: the innermost ones in order, then a ring of the outermost. */
 #include "capture/internal.h"
 
-#define FIRST (LG__FRAMES_MAX - LG__FRAMES_LAST)
-
-void lg__frames_add(struct lg__crash_frames *frames, uint64_t pc)
+void lg__frames_begin(const struct lg__frames *frames)
 {
-    uint32_t at = frames->total < FIRST ? (uint32_t)frames->total : FIRST + (uint32_t)((frames->total - FIRST) % LG__FRAMES_LAST);
+    memset(frames->head, 0, sizeof *frames->head);
+}
+
+void lg__frames_add(const struct lg__frames *frames, uint64_t pc)
+{
+    struct lg__frames_head *head = frames->head;
+    uint32_t first = frames->capacity - frames->last;
+    uint32_t at = head->total < first ? (uint32_t)head->total : first + (uint32_t)((head->total - first) % frames->last);
     frames->pcs[at] = pc;
-    frames->total++;
-    if (frames->stored < LG__FRAMES_MAX)
-        frames->stored++;
-    if (frames->first < FIRST)
-        frames->first++;
+    head->total++;
+    if (head->stored < frames->capacity)
+        head->stored++;
+    if (head->first < first)
+        head->first++;
 }
 
 static void reverse(uint64_t *pcs, uint32_t from, uint32_t to)
@@ -23,16 +28,24 @@ static void reverse(uint64_t *pcs, uint32_t from, uint32_t to)
     }
 }
 
-void lg__frames_finish(struct lg__crash_frames *frames, enum lg__walk reason)
+void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason)
 {
-    frames->reason = reason;
-    if (frames->total > LG__FRAMES_MAX) {
+    struct lg__frames_head *head = frames->head;
+    uint32_t first = frames->capacity - frames->last;
+    head->reason = reason;
+    if (head->total > frames->capacity) {
         /* The oldest of the ring is where the next frame would have gone; rotate it to the front. */
-        uint32_t oldest = FIRST + (uint32_t)((frames->total - FIRST) % LG__FRAMES_LAST);
-        reverse(frames->pcs, FIRST, oldest);
-        reverse(frames->pcs, oldest, LG__FRAMES_MAX);
-        reverse(frames->pcs, FIRST, LG__FRAMES_MAX);
+        uint32_t oldest = first + (uint32_t)((head->total - first) % frames->last);
+        reverse(frames->pcs, first, oldest);
+        reverse(frames->pcs, oldest, frames->capacity);
+        reverse(frames->pcs, first, frames->capacity);
     } else {
-        frames->first = frames->stored; /* no gap */
+        head->first = head->stored; /* no gap */
     }
+}
+
+size_t lg__frames_size(const struct lg__frames *frames)
+{
+    uint32_t stored = frames->head->stored <= frames->capacity ? frames->head->stored : frames->capacity;
+    return sizeof *frames->head + (size_t)stored * sizeof frames->pcs[0];
 }

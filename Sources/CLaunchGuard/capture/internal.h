@@ -73,18 +73,32 @@ void lg__stage_done(void);
 /* A walk that crashed: commit what it had. */
 void lg__stage_walk_crashed(unsigned stage);
 
-/* ---- walks: fill `frames` from the interrupted context ---- */
+/* ---- frames.c: where a walk puts its frames ---- */
 
-/* `wild`: pc was reached by a call through a bad pointer, so the caller's address lies where the call put it. */
-void lg__unwind_fp(const struct lg__arch_fault *fault, bool wild, struct lg__crash_frames *frames);
-void lg__unwind_dwarf(const void *ucontext, bool wild, struct lg__crash_frames *frames);
+struct lg__frames {
+    struct lg__frames_head *head;
+    uint64_t *pcs;
+    uint32_t capacity; /* of pcs */
+    uint32_t last;     /* of these, kept for the outermost frames of a deeper stack */
+};
+
+/* Empty it, before a walk. */
+void lg__frames_begin(const struct lg__frames *frames);
+/* Append one frame: the innermost ones in order, then a ring of the outermost. */
+void lg__frames_add(const struct lg__frames *frames, uint64_t pc);
+/* Put the ring in order once the walk is over. */
+void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason);
+/* Bytes that head and stored pcs take when they lie one behind the other. */
+size_t lg__frames_size(const struct lg__frames *frames);
+
+/* ---- walks: fill `frames` from the registers of an interrupted context, in the order of lg__arch_registers() ---- */
+
+/* `wild`: pc was reached by a call through a bad pointer, so the caller's address lies where the call put it. Only on the thread whose
+ * crash is being recorded, also for the stacks of others. */
+void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
+void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 /* Make the unwinder's tables; on an ordinary thread. */
 void lg__unwind_dwarf_prepare(void);
-
-/* Append one frame: the innermost ones in order, then a ring of the outermost. */
-void lg__frames_add(struct lg__crash_frames *frames, uint64_t pc);
-/* Put the ring in order once the walk is over. */
-void lg__frames_finish(struct lg__crash_frames *frames, enum lg__walk reason);
 
 /* ---- altstack.c ---- */
 

@@ -59,51 +59,48 @@ void lg__stage_context(const void *ucontext)
     lg__run_commit(run(), LG_STAGE_CONTEXT, sizeof *context);
 }
 
-static size_t frames_size(const struct lg__crash_frames *frames)
-{
-    uint32_t stored = frames->stored <= LG__FRAMES_MAX ? frames->stored : LG__FRAMES_MAX;
-    return offsetof(struct lg__crash_frames, pcs) + (size_t)stored * sizeof frames->pcs[0];
-}
-
 static bool wild_pc(void)
 {
     const struct lg__crash_header *header = lg__run_stage(run(), LG_STAGE_HEADER);
     return header->kind == LG_CRASH_JUMP_NULL || header->kind == LG_CRASH_JUMP_BAD || header->kind == LG_CRASH_EXEC_NX;
 }
 
-static struct lg__crash_frames *begin_walk(unsigned stage)
+static struct lg__frames frames_of(unsigned stage)
 {
-    struct lg__crash_frames *frames = lg__run_stage(run(), stage);
-    memset(frames, 0, offsetof(struct lg__crash_frames, pcs));
-    return frames;
+    struct lg__crash_frames *block = lg__run_stage(run(), stage);
+    return (struct lg__frames){ &block->head, block->pcs, LG__FRAMES_MAX, LG__FRAMES_LAST };
 }
 
 void lg__stage_frames(const void *ucontext)
 {
-    struct lg__arch_fault fault;
-    struct lg__crash_frames *frames = begin_walk(LG_STAGE_FRAMES);
-    lg__arch_fault(ucontext, &fault);
-    lg__unwind_fp(&fault, wild_pc(), frames);
-    lg__run_commit(run(), LG_STAGE_FRAMES, frames_size(frames));
+    uint64_t registers[LG__REGISTERS_MAX];
+    struct lg__frames frames = frames_of(LG_STAGE_FRAMES);
+    lg__frames_begin(&frames);
+    lg__arch_registers(ucontext, registers);
+    lg__unwind_fp(registers, wild_pc(), &frames);
+    lg__run_commit(run(), LG_STAGE_FRAMES, lg__frames_size(&frames));
 }
 
 void lg__stage_dwarf(const void *ucontext)
 {
-    struct lg__crash_frames *frames = begin_walk(LG_STAGE_DWARF);
+    uint64_t registers[LG__REGISTERS_MAX];
+    struct lg__frames frames = frames_of(LG_STAGE_DWARF);
+    lg__frames_begin(&frames);
+    lg__arch_registers(ucontext, registers);
     lg__capture_wait_prepared(PREPARE_WAIT_NS);
-    lg__unwind_dwarf(ucontext, wild_pc(), frames);
-    lg__run_commit(run(), LG_STAGE_DWARF, frames_size(frames));
+    lg__unwind_dwarf(registers, wild_pc(), &frames);
+    lg__run_commit(run(), LG_STAGE_DWARF, lg__frames_size(&frames));
 }
 
 void lg__stage_walk_crashed(unsigned stage)
 {
-    struct lg__crash_frames *frames = lg__run_stage(run(), stage);
+    struct lg__frames frames = frames_of(stage);
     if (atomic_load(&run()->record->stages[stage].commit))
         return; /* the walk was whole; the crash came after it */
-    if (frames->stored > LG__FRAMES_MAX)
-        frames->stored = 0;
-    lg__frames_finish(frames, LG__WALK_RECRASH);
-    lg__run_commit(run(), stage, frames_size(frames));
+    if (frames.head->stored > LG__FRAMES_MAX)
+        frames.head->stored = 0;
+    lg__frames_finish(&frames, LG__WALK_RECRASH);
+    lg__run_commit(run(), stage, lg__frames_size(&frames));
 }
 
 void lg__stage_done(void)

@@ -58,10 +58,9 @@ static int access_mem(unw_addr_space_t in, unw_word_t address, unw_word_t *word,
 static int access_reg(unw_addr_space_t in, unw_regnum_t number, unw_word_t *value, int write, void *argument)
 {
     (void)in;
-    uint64_t registers[LG__REGISTERS_MAX];
-    uint32_t count = lg__arch_registers(argument, registers);
+    const uint64_t *registers = argument;
     /* Both count as DWARF does, up to and with the instruction pointer. */
-    if (write || number < 0 || (uint32_t)number >= count)
+    if (write || number < 0 || (uint32_t)number > lg__arch_pc)
         return -UNW_EBADREG;
     *value = registers[number];
     return 0;
@@ -85,11 +84,11 @@ static int get_proc_name(unw_addr_space_t in, unw_word_t address, char *name, si
     return -UNW_ENOINFO;
 }
 
-static enum lg__walk walk(unw_addr_space_t in, void *ucontext, struct lg__crash_frames *frames)
+static enum lg__walk walk(unw_addr_space_t in, uint64_t *registers, const struct lg__frames *frames)
 {
     static unw_cursor_t cursor; /* 1 KiB that small alternate stacks need not have; one crash at a time uses it */
     unw_word_t pc, sp, last_pc = 0, last_sp = 0;
-    if (unw_init_remote(&cursor, in, ucontext) < 0)
+    if (unw_init_remote(&cursor, in, registers) < 0)
         return LG__WALK_FAILED;
     for (uint32_t count = 0; count < FRAMES_LIMIT; count++) {
         if (unw_get_reg(&cursor, UNW_REG_IP, &pc) < 0 || unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0)
@@ -110,7 +109,7 @@ static enum lg__walk walk(unw_addr_space_t in, void *ucontext, struct lg__crash_
     return LG__WALK_LIMIT;
 }
 
-void lg__unwind_dwarf(const void *ucontext, bool wild, struct lg__crash_frames *frames)
+void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
     unw_addr_space_t ready = atomic_load(&space);
     if (!ready) {
@@ -118,16 +117,13 @@ void lg__unwind_dwarf(const void *ucontext, bool wild, struct lg__crash_frames *
         return;
     }
     /* There is no unwind information at a wild pc: go back to the caller first. */
-    static ucontext_t context;
-    struct lg__arch_fault fault;
-    uint64_t word;
-    memcpy(&context, ucontext, sizeof context);
-    lg__arch_fault(ucontext, &fault);
-    if (wild && lg__memory_word(fault.sp, &word)) {
-        lg__frames_add(frames, fault.pc);
-        lg__arch_return_to_caller(&context, word - 1); /* within the call: a return address may be past its function's end */
+    uint64_t start[LG__REGISTERS_MAX], word;
+    memcpy(start, registers, sizeof start);
+    if (wild && lg__memory_word(registers[lg__arch_sp], &word)) {
+        lg__frames_add(frames, registers[lg__arch_pc]);
+        lg__arch_return_to_caller(start, word - 1); /* within the call: a return address may be past its function's end */
     }
-    enum lg__walk reason = walk(ready, &context, frames);
+    enum lg__walk reason = walk(ready, start, frames);
     lg__frames_finish(frames, reason);
 }
 
@@ -147,10 +143,15 @@ void lg__unwind_dwarf_prepare(void)
     if (!made)
         return;
     /* Once round this thread's own stack: libunwind fills its tables on first use. */
-    static struct lg__crash_frames frames;
+    static struct lg__frames_head head;
+    static uint64_t pcs[64];
+    const struct lg__frames frames = { &head, pcs, 64, 16 };
+    uint64_t registers[LG__REGISTERS_MAX];
     ucontext_t here;
-    if (getcontext(&here) == 0)
-        walk(made, &here, &frames);
+    if (getcontext(&here) == 0) {
+        lg__arch_registers(&here, registers);
+        walk(made, registers, &frames);
+    }
     lg__memory_forget();
     atomic_store(&space, made);
 }

@@ -6,22 +6,23 @@
 /* Farther apart than this, two frames are not of one stack. */
 #define FRAME_BYTES_MAX (UINT64_C(64) << 20)
 
-void lg__unwind_fp(const struct lg__arch_fault *fault, bool wild, struct lg__crash_frames *frames)
+void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
+    uint64_t pc = registers[lg__arch_pc], sp = registers[lg__arch_sp];
     enum lg__walk reason = LG__WALK_LIMIT;
     uint64_t word;
-    lg__frames_add(frames, fault->pc);
-    if (wild && lg__arch == LG__ARCH_X86_64 && lg__memory_word(fault->sp, &word) && word)
+    lg__frames_add(frames, pc);
+    if (wild && lg__arch == LG__ARCH_X86_64 && lg__memory_word(sp, &word) && word)
         lg__frames_add(frames, word);
 
-    uint64_t frame = fault->fp;
-    while (frames->total < FRAMES_LIMIT) {
+    uint64_t frame = registers[lg__arch_fp];
+    while (frames->head->total < FRAMES_LIMIT) {
         uint64_t next, caller;
         if (frame == 0) {
             reason = LG__WALK_COMPLETE;
             break;
         }
-        if (frame % sizeof(uint64_t) != 0 || (frames->total == 1 && frame + LG__PAGE < fault->sp)) {
+        if (frame % sizeof(uint64_t) != 0 || (frames->head->total == 1 && frame + LG__PAGE < sp)) {
             reason = LG__WALK_BAD_POINTER;
             break;
         }

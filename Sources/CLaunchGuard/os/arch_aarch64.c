@@ -5,6 +5,7 @@
 #include <ucontext.h>
 
 const uint32_t lg__arch = LG__ARCH_AARCH64;
+const uint32_t lg__arch_pc = 32, lg__arch_sp = 31, lg__arch_fp = 29;
 
 long lg__os_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -63,11 +64,10 @@ void lg__arch_unblock_on_return(void *ucontext, int signal)
     *mask &= ~(UINT64_C(1) << (signal - 1));
 }
 
-void lg__arch_return_to_caller(void *ucontext, uint64_t word_at_sp)
+void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t word_at_sp)
 {
-    mcontext_t *machine = &((ucontext_t *)ucontext)->uc_mcontext;
     (void)word_at_sp; /* a call leaves the return address in the link register */
-    machine->pc = machine->regs[30];
+    registers[lg__arch_pc] = registers[30];
 }
 
 lg__arch_crc32c_function lg__arch_crc32c(void)

@@ -7,6 +7,7 @@
 #include <ucontext.h>
 
 const uint32_t lg__arch = LG__ARCH_X86_64;
+const uint32_t lg__arch_pc = 16, lg__arch_sp = 7, lg__arch_fp = 6;
 
 long lg__os_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -54,11 +55,10 @@ void lg__arch_unblock_on_return(void *ucontext, int signal)
     *mask &= ~(UINT64_C(1) << (signal - 1));
 }
 
-void lg__arch_return_to_caller(void *ucontext, uint64_t word_at_sp)
+void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t word_at_sp)
 {
-    greg_t *registers = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
-    registers[REG_RIP] = (greg_t)word_at_sp;
-    registers[REG_RSP] += 8;
+    registers[lg__arch_pc] = word_at_sp;
+    registers[lg__arch_sp] += 8;
 }
 
 /* The registers that a function preserves (System V ABI for AMD64, figure 3.4), sp and the return address. */

@@ -101,14 +101,16 @@ struct lg__arch_fault {
 void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault);
 /* All integer registers in the order of docs/FORMAT.md; returns how many. Handler. */
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX]);
+/* Places of the instruction pointer, the stack pointer and the frame pointer among them. */
+extern const uint32_t lg__arch_pc, lg__arch_sp, lg__arch_fp;
 /* Clear CPU state that would make the handler itself fault (the x86 alignment check flag). Handler. */
 void lg__arch_enter_handler(void);
 /* The signal mask that the return from the handler restores: take one signal out of it. Handler. */
 void lg__arch_unblock_on_return(void *ucontext, int signal);
 
-/* Change a copied context as if the function at pc had just returned: for a pc that cannot be executed, reached by a call.
+/* Change copied registers as if the function at pc had just returned: for a pc that cannot be executed, reached by a call.
  * `word_at_sp` is what the stack holds at sp: the return address, where calls push it. Handler. */
-void lg__arch_return_to_caller(void *ucontext, uint64_t word_at_sp);
+void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t word_at_sp);
 
 /* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc. lg__arch_mark() returns 0, and
  * once more 1 when lg__arch_jump() is called while its caller has not returned. Handler. */

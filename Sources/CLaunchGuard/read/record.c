@@ -182,8 +182,8 @@ static lg_status read_frames(const lg_reader *reader, lg_stage stage, struct lg_
     status = lg__reader_stage(reader, stage, ret_frames, sizeof *ret_frames, &size);
     if (status != LG_OK)
         return status;
-    if (size < offsetof(struct lg__crash_frames, pcs) || ret_frames->stored > LG__FRAMES_MAX || ret_frames->first > ret_frames->stored ||
-        offsetof(struct lg__crash_frames, pcs) + ret_frames->stored * sizeof ret_frames->pcs[0] > size)
+    if (size < offsetof(struct lg__crash_frames, pcs) || ret_frames->head.stored > LG__FRAMES_MAX || ret_frames->head.first > ret_frames->head.stored ||
+        offsetof(struct lg__crash_frames, pcs) + ret_frames->head.stored * sizeof ret_frames->pcs[0] > size)
         return LG_ERR_DAMAGED;
     return LG_OK;
 }
@@ -202,11 +202,11 @@ lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_info *ret_
     if (status != LG_OK)
         return status;
     memset(ret_info, 0, sizeof *ret_info);
-    ret_info->stored = frames.stored;
-    ret_info->first = frames.first;
-    ret_info->total = frames.total;
-    ret_info->truncated = frames.reason != LG__WALK_COMPLETE;
-    const char *reason = frames.reason < sizeof reasons / sizeof reasons[0] ? reasons[frames.reason] : "for a reason this version does not know";
+    ret_info->stored = frames.head.stored;
+    ret_info->first = frames.head.first;
+    ret_info->total = frames.head.total;
+    ret_info->truncated = frames.head.reason != LG__WALK_COMPLETE;
+    const char *reason = frames.head.reason < sizeof reasons / sizeof reasons[0] ? reasons[frames.head.reason] : "for a reason this version does not know";
     lg__reader_text(ret_info->reason, sizeof ret_info->reason, reason, strlen(reason));
     return LG_OK;
 }
@@ -219,7 +219,7 @@ lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uin
     lg_status status = read_frames(reader, stage, &frames);
     if (status != LG_OK)
         return status;
-    if (index >= frames.stored)
+    if (index >= frames.head.stored)
         return LG_ERR_NOT_FOUND;
     *ret_pc = frames.pcs[index];
     return LG_OK;

@@ -332,12 +332,20 @@ enum lg__walk {
 #undef LG__WALK_ENUM
 };
 
-struct lg__crash_frames { /* stages 3 and 4; the committed size ends with the last stored pc */
+struct lg__frames_head { /* followed by `stored` pcs */
     uint32_t stored;
     uint32_t first;
     uint64_t total;
-    uint32_t reason; /* enum lg__walk */
-    uint32_t reserved;
+    uint32_t reason;  /* enum lg__walk */
+    uint32_t assumed; /* frames found by frame pointer in the middle of a walk by unwind tables: code without them */
+};
+static_assert(offsetof(struct lg__frames_head, total) == 8, "FORMAT.md, record");
+static_assert(offsetof(struct lg__frames_head, reason) == 16, "FORMAT.md, record");
+static_assert(offsetof(struct lg__frames_head, assumed) == 20, "FORMAT.md, record");
+static_assert(sizeof(struct lg__frames_head) == 24, "FORMAT.md, record");
+
+struct lg__crash_frames { /* stages 3 and 4; the committed size ends with the last stored pc */
+    struct lg__frames_head head;
     uint64_t pcs[LG__FRAMES_MAX];
 };
 static_assert(offsetof(struct lg__crash_frames, pcs) == 24, "FORMAT.md, record");
