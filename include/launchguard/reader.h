@@ -87,7 +87,7 @@ typedef enum lg_stage {
     LG_STAGE_DONE = 8
 } lg_stage;
 
-/** X(identifier, value, "name"): kinds of crash, from signal, code, trap number and addresses alone. */
+/** X(identifier, value, "name"): kinds of crash, from signal, code, trap number and addresses, and from 23 to 40 from the message. */
 #define LG_CRASH_TABLE(X)                               \
     X(LG_CRASH_OTHER, 0, "signal")                      \
     X(LG_CRASH_NULL_READ, 1, "fault.null_read")         \
@@ -111,7 +111,32 @@ typedef enum lg_stage {
     X(LG_CRASH_SYSCALL, 19, "sandbox.syscall")          \
     X(LG_CRASH_SIGNAL_SELF, 20, "signal.self")          \
     X(LG_CRASH_SIGNAL_EXTERNAL, 21, "signal.external")  \
-    X(LG_CRASH_SIGNAL_QUEUED, 22, "signal.queued")
+    X(LG_CRASH_SIGNAL_QUEUED, 22, "signal.queued") \
+    X(LG_CRASH_ABORT_ASSERT, 23, "abort.assert") \
+    X(LG_CRASH_ABORT_FORTIFY, 24, "abort.fortify") \
+    X(LG_CRASH_ABORT_STACK_SMASH, 25, "abort.stack_smash") \
+    X(LG_CRASH_ABORT_HEAP, 26, "abort.heap") \
+    X(LG_CRASH_ABORT_LONGJMP, 27, "abort.longjmp") \
+    X(LG_CRASH_ABORT_LIBC, 28, "abort.libc") \
+    X(LG_CRASH_ABORT_CPP_EXCEPTION, 29, "abort.cpp_exception") \
+    X(LG_CRASH_ABORT_CPP_TERMINATE, 30, "abort.cpp_terminate") \
+    X(LG_CRASH_ABORT_PURE_VIRTUAL, 31, "abort.pure_virtual") \
+    X(LG_CRASH_ABORT_SWIFT, 32, "abort.swift") \
+    X(LG_CRASH_ABORT_SWIFT_CAST, 33, "abort.swift.cast") \
+    X(LG_CRASH_ABORT_SWIFT_EXCLUSIVITY, 34, "abort.swift.exclusivity") \
+    X(LG_CRASH_ABORT_SWIFT_UNOWNED, 35, "abort.swift.unowned") \
+    X(LG_CRASH_ABORT_ALLOC, 36, "abort.alloc") \
+    X(LG_CRASH_TRAP_SWIFT, 37, "trap.swift") \
+    X(LG_CRASH_TRAP_SWIFT_FATAL_ERROR, 38, "trap.swift.fatal_error") \
+    X(LG_CRASH_TRAP_SWIFT_NIL, 39, "trap.swift.nil") \
+    X(LG_CRASH_TRAP_SWIFT_ERROR, 40, "trap.swift.error") \
+    X(LG_CRASH_LIMIT_CPU, 41, "limit.cpu") \
+    X(LG_CRASH_LIMIT_FSIZE, 42, "limit.fsize") \
+    X(LG_CRASH_PIPE, 43, "signal.pipe") \
+    X(LG_CRASH_QUIT, 44, "signal.quit") \
+    X(LG_CRASH_PKEY, 45, "fault.pkey") \
+    X(LG_CRASH_HWPOISON, 46, "fault.hwpoison") \
+    X(LG_CRASH_TAG, 47, "fault.tag")
 
 /** Kind of a crash. */
 typedef enum lg_crash_kind {
