@@ -151,7 +151,7 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     identity->secondary = !host->ledger.primary;
     lg__run_name(identity->ordinal, identity->uuid, name);
     snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
-    lg_status made = lg__run_create(session->runs_directory, name, session->run_path, session->ring_bytes, identity, &host->run, &host->problem);
+    lg_status made = lg__run_create(session->runs_directory, name, session->run_path, &session->sizes, identity, &host->run, &host->problem);
     return made == LG_OK ? status : made;
 }
 
@@ -224,6 +224,7 @@ static lg_status start(struct lg_session *session, const lg_options *options)
 static void make_unprotected(struct lg_session *session, lg_status why)
 {
     static const struct lg__identity nobody;
+    static const struct lg__run_sizes least = { .ring_bytes = 4096 };
     struct lg__host *host = &session->host;
     host->directory[0] = 0;
     session->run_path[0] = 0;
@@ -240,7 +241,7 @@ static void make_unprotected(struct lg_session *session, lg_status why)
         close(session->runs_directory);
     session->runs_directory = -1;
     struct lg__problem ignored = { .status = LG_OK };
-    lg__run_create(-1, "", "", 4096, &nobody, &host->run, &ignored);
+    lg__run_create(-1, "", "", &least, &nobody, &host->run, &ignored);
 }
 
 lg_status lg_start(const lg_options *options, lg_session **ret_session)

@@ -53,10 +53,30 @@ typedef struct lg_options {
 
     /** How many bytes of ended run files are kept; 0 = 67108864 (64 MiB). */
     uint64_t keep_bytes;
+
+    /** Bytes of stack memory that a crash record keeps, for all threads together; 0 = 131072. Between 4096 and 16777216. The crashed
+     *  thread has a quarter of it, the others share the rest. */
+    uint32_t stack_bytes;
+
+    /** How many other threads a crash record has room for; 0 = 64. Between 1 and 1024. */
+    uint32_t thread_limit;
+
+    /** LG_LEAVE_OUT_*: parts that a crash record shall not have. 0 = it has all. */
+    uint32_t leave_out;
+
+    /** 1: keep the last 4032 bytes of standard error in the run file. File descriptor 2 becomes a pipe, and a thread copies what comes out of
+     *  it to where it pointed before. A child that outlives this process and still writes to it gets SIGPIPE. */
+    uint32_t keep_stderr;
 } lg_options;
 
+/** For lg_options.leave_out. */
+#define LG_LEAVE_OUT_MESSAGES 1u /**< texts of libc, the Swift runtime, C++ exceptions */
+#define LG_LEAVE_OUT_THREADS 2u  /**< the other threads: they are not interrupted */
+#define LG_LEAVE_OUT_STACKS 4u   /**< stack memory, which holds the program's data; also the bytes around the stack pointer */
+#define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
+
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0 }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0 }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif
