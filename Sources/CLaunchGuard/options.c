@@ -47,7 +47,7 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
         { "deadline_ms", options->deadline_ms, 3000, 100, 60000, &session->deadline_ms },
         { "ring_bytes", options->ring_bytes, 131072, 4096, 16777216, &session->sizes.ring_bytes },
         { "stack_bytes", options->stack_bytes, 131072, 4096, 16777216, &session->sizes.stack_bytes },
-        { "thread_limit", options->thread_limit, 64, 1, 1024, &session->sizes.threads },
+        { "thread_limit", options->thread_limit, 64, 1, LG__THREADS_MAX, &session->sizes.threads },
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         lg_status status = take_number(&numbers[i], problem);

@@ -16,6 +16,9 @@
 /* A fork waits this long for the prepare thread, which may hold the loader's lock. */
 #define FORK_WAIT_NS UINT64_C(1000000000)
 
+/* exit() waits this long for what was written to standard error, where that goes through a pipe. */
+#define TAIL_WAIT_NS UINT64_C(1000000000)
+
 static struct lg_session the_session = { .host.lock = PTHREAD_MUTEX_INITIALIZER, .runs_directory = -1 };
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
@@ -45,6 +48,8 @@ static void at_exit(int code, void *argument)
     /* An earlier handler that calls exit() does not make a clean end of a crash. */
     if (lg__session_check(&the_session) == LG_OK && !lg__capture_inside())
         mark_end(LG__ENDED_EXIT, code);
+    if (lg__host_owned(&the_session.host))
+        lg__tail_settle(TAIL_WAIT_NS);
 }
 
 static void before_fork(void)
@@ -59,6 +64,7 @@ static void in_child(void)
     if (!host->owns)
         return;
     atomic_store((_Atomic uint32_t *)(uintptr_t)host->owns, 0); /* where the kernel does not wipe the page */
+    lg__tail_give_back();
     lg__map_abandon(&host->run.map);
     lg__map_abandon(&host->ledger.map);
     the_session.protection = LG_PROTECTION_NONE;
@@ -163,6 +169,7 @@ static lg_status install(struct lg_session *session)
         .hot = host->ledger.hot,
         .ordinal = session->ordinal,
         .deadline_ms = session->deadline_ms,
+        .leave_out = session->leave_out,
         .wake = &session->wake,
     };
     lg__altstack_ensure();

@@ -96,7 +96,7 @@ class RealFiles(unittest.TestCase):
         self.assertEqual(status, -signal.SIGSEGV)
         self.assertEqual((said["verdict"]["end"], said["verdict"]["evidence"], said["verdict"]["kind"]), (3, 3, 2))
         self.assertEqual((said["crash"]["signal"], said["crash"]["address"], said["crash"]["handled"]), (signal.SIGSEGV, 0, 0))
-        self.assertEqual(said["crash"]["stages"], 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 8)
+        self.assertEqual(said["crash"]["stages"], 0b1_1111_1110)
         self.assertEqual(said["crash"]["cpu"]["thread_name"], os.path.basename(WRITER)[:15])
         executable = said["modules"][0]
         self.assertEqual(executable["path"], os.path.realpath(WRITER))

@@ -75,7 +75,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
 
     if (is_terminating(signal))
         return;
-    if (lg__os_signal_handler(signal) == (uintptr_t)SIG_DFL) {
+    if (lg__os_signal_now(signal).handler == (uintptr_t)SIG_DFL) {
         die(signal, info, ucontext); /* it took all handlers down and expects the fault to repeat */
         return;
     }

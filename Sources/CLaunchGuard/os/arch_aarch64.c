@@ -58,6 +58,11 @@ __asm__(".text\n"
         "    ldp d8, d9, [x0, 104]\n    ldp d10, d11, [x0, 120]\n    ldp d12, d13, [x0, 136]\n    ldp d14, d15, [x0, 152]\n"
         "    mov w0, 1\n    ret\n");
 
+uint64_t lg__arch_blocked(const void *ucontext)
+{
+    return *(const uint64_t *)(const void *)&((const ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
+}
+
 void lg__arch_unblock_on_return(void *ucontext, int signal)
 {
     uint64_t *mask = (uint64_t *)(void *)&((ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */

@@ -49,6 +49,11 @@ void lg__arch_enter_handler(void)
     __asm__ volatile("pushfq\n\tandq $0xfffffffffffbffff, (%%rsp)\n\tpopfq" ::: "memory", "cc");
 }
 
+uint64_t lg__arch_blocked(const void *ucontext)
+{
+    return *(const uint64_t *)(const void *)&((const ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
+}
+
 void lg__arch_unblock_on_return(void *ucontext, int signal)
 {
     uint64_t *mask = (uint64_t *)(void *)&((ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */

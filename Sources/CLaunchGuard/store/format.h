@@ -432,6 +432,7 @@ static_assert(sizeof(struct lg__threads) == 64, "FORMAT.md, threads");
 
 #define LG__COMMIT_THREAD UINT32_C(0x44524854) /* "THRD" in the file */
 #define LG__COMMIT_WALK UINT32_C(0x4b4c4157)   /* "WALK" in the file */
+#define LG__THREADS_MAX 1024
 #define LG__THREAD_FRAMES_MAX 96
 #define LG__THREAD_FRAMES_LAST 16
 

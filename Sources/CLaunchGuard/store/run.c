@@ -114,7 +114,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
         run.record->stages[blocks[i].stage].offset = blocks[i].offset;
         run.record->stages[blocks[i].stage].capacity = blocks[i].capacity;
     }
-    run.threads->slot_count = sizes->threads;
+    run.slot_count = run.threads->slot_count = sizes->threads;
     run.threads->slot_bytes = sizeof(struct lg__thread);
     lg__ring_init(&run.ring, base + ring_at, cells);
     /* The header last: with it the file becomes a run file. */
@@ -143,6 +143,12 @@ void lg__run_uncommit(const struct lg__run *run)
         atomic_store_explicit(&run->record->stages[stage].commit, 0, memory_order_relaxed);
     for (unsigned i = 0; i < LG__NOTES_MAX; i++)
         atomic_store_explicit(&run->record->notes[i].commit, 0, memory_order_relaxed);
+    for (uint32_t i = 0; i < run->slot_count; i++) {
+        atomic_store_explicit(&run->slots[i].commit, 0, memory_order_relaxed);
+        atomic_store_explicit(&run->slots[i].walk, 0, memory_order_relaxed);
+    }
+    if (run->stack_bytes)
+        atomic_store_explicit((_Atomic uint32_t *)(void *)run->stacks, 0, memory_order_relaxed);
     atomic_store_explicit(&run->record->note_count, 0, memory_order_relaxed);
     atomic_store_explicit(&run->record->outcome, LG__OUTCOME_DYING, memory_order_release);
 }

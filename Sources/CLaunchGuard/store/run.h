@@ -14,7 +14,8 @@ struct lg__run {
     struct lg__record *record;
     struct lg__tail *tail;
     struct lg__threads *threads;
-    struct lg__thread *slots; /* threads->slot_count */
+    struct lg__thread *slots;
+    uint32_t slot_count;
     uint8_t *stacks;          /* stack_bytes */
     uint32_t stack_bytes;
     struct lg__ring ring;
