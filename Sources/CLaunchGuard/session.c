@@ -16,6 +16,8 @@
 /* A fork waits this long for the prepare thread, which may hold the loader's lock. */
 #define FORK_WAIT_NS UINT64_C(1000000000)
 
+/* A heartbeat looks after the handlers when the last look is longer ago. */
+#define HEARTBEAT_CHECK_NS UINT64_C(1000000000)
 /* exit() waits this long for what was written to standard error, where that goes through a pipe. */
 #define TAIL_WAIT_NS UINT64_C(1000000000)
 
@@ -316,6 +318,21 @@ const char *lg_session_state_directory(const lg_session *session)
     return session ? session->host.directory : "";
 }
 
+lg_status lg_heartbeat(lg_session *session)
+{
+    static _Atomic uint64_t checked_ns;
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK)
+        return status;
+    lg__run_alive(&session->host.run);
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), last = atomic_load(&checked_ns);
+    if ((!last || now - last > HEARTBEAT_CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
+        lg__capture_check(true);
+    return LG_OK;
+}
+
 lg_status lg_modules_refresh(lg_session *session)
 {
     if (!session)
@@ -328,7 +345,7 @@ lg_status lg_modules_refresh(lg_session *session)
 
 lg_status lg_thread_register(void)
 {
-    int error = lg__altstack_ensure();
+    int error = lg__thread_begin();
     if (error == 0)
         return LG_OK;
     errno = error;

@@ -21,7 +21,7 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
     pthread_attr_setstacksize(&attributes, stack_bytes);
     sigfillset(&blocked);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int error = pthread_create(&thread, &attributes, function, argument);
+    int error = lg__thread_create_plain(&thread, &attributes, function, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error == 0;
@@ -85,6 +85,7 @@ static void *prepare(void *argument)
     /* Faults of this thread itself are for the handler, as everybody's are. */
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
     atomic_store(&preparing, lg__os_tid());
+    lg__altstack_ensure();
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         lg__os_signal_block(faults[i], false);
     /* The watch first, before anything here can wait for a lock that a crash holds. */

@@ -34,7 +34,7 @@ ALSO_AT_START = {
     "capture/process.c": "snprintf strcspn strncmp",
     "capture/tail.c": "close dup2 fcntl pipe2 read write",
     "capture/handler.c": "mmap munmap sigaction sigaltstack sigdelset sigfillset",
-    "capture/interpose.c": "dlsym free malloc",
+    "capture/interpose.c": "dlsym free malloc pthread_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
     "capture/unwind_dwarf.c": "getcontext _Ux86_64_create_addr_space _Uaarch64_create_addr_space",
     "store/run.c": "snprintf",

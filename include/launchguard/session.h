@@ -154,6 +154,19 @@ LG_API const char *lg_session_run_path(const lg_session *session);
  */
 LG_API const char *lg_session_state_directory(const lg_session *session);
 
+/** The program is alive and well: call it now and then, for example once round its main loop.
+ *
+ *  A crash that an earlier handler took back is known to be survived from here on. At most once a second it also looks whether the
+ *  crash handlers and the alternate stack of the calling thread are still what they should be: what took protection away is said in
+ *  the ring log, once, as a warning; flags that signal() drops when it saves and restores a handler are put back.
+ *
+ *  @return LG_OK; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_heartbeat(lg_session *session);
+
 /** Read the table of loaded modules again; worth a call after dlopen() or dlclose(), so that DWARF frames of the new code are found.
  *
  *  @return LG_OK; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.

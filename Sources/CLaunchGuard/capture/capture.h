@@ -6,6 +6,7 @@
 #ifndef LG_CAPTURE_H
 #define LG_CAPTURE_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -74,5 +75,9 @@ uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, 
 
 /* Give the calling thread an alternate stack with guard pages that is freed with the thread. 0 or an errno. */
 int lg__altstack_ensure(void);
+/* The same, and see that the thread does not block the signals of faults: the kernel would end the process without a handler. */
+int lg__thread_begin(void);
+/* pthread_create() for LaunchGuard's own threads, of which that is not wanted. */
+int lg__thread_create_plain(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 
 #endif

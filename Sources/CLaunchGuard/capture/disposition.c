@@ -60,7 +60,7 @@ static void check_handler(int signal)
     bool siginfo = now.flags & SA_SIGINFO, onstack = now.flags & SA_ONSTACK;
     if (siginfo && onstack)
         return;
-    lg__capture_install(signal);
+    lg__capture_install_again(signal);
     if (!siginfo)
         say(signal, LOST_SIGINFO, "lost SA_SIGINFO of its handler, as by signal() saving and restoring it: installed again");
     else
@@ -71,8 +71,18 @@ void lg__disposition_check_thread(void)
 {
     uint64_t blocked = lg__os_signals_blocked();
     for (const int *signal = lg__capture_signals; *signal; signal++)
-        if (is_fault(*signal) && blocked >> (*signal - 1) & 1)
-            say(*signal, BLOCKED, "is blocked on a thread: a fault there will end the process without a record");
+        if (is_fault(*signal) && blocked >> (*signal - 1) & 1) {
+            lg__os_signal_block(*signal, false);
+            say(*signal, BLOCKED, "was blocked on a thread, where a fault would have left no record: not any more");
+        }
+}
+
+int lg__thread_begin(void)
+{
+    int error = lg__altstack_ensure();
+    if (lg__capture_owner())
+        lg__disposition_check_thread();
+    return error;
 }
 
 static void check_altstack(void)

@@ -132,7 +132,6 @@ static __attribute__((noinline)) void capture(int signal, const siginfo_t *info,
         if (is_wanted(stages[next]))
             run_stage(stages[next], signal, info, ucontext);
     }
-    lg__threads_release();
     lg__tail_settle(TAIL_WAIT_NS);
     lg__files_restore();
     lg__deadline_disarm();
@@ -217,7 +216,7 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
 {
     struct lg__arch_fault fault;
     lg__arch_fault(ucontext, &fault);
-    lg__capture_install(signal);
+    lg__capture_install_again(signal);
     if (fault.trap && signal != SIGTRAP && signal != SIGABRT)
         return true;
     memset(info, 0, sizeof *info);
@@ -281,11 +280,27 @@ void (*lg__capture_handler(int signal))(int, siginfo_t *, void *)
     return on_crash;
 }
 
-bool lg__capture_install(int signal)
+/* SA_NODEFER: a fault inside the handler must come back to it. Blocked, the kernel would kill at once. */
+#define RECORD_FLAGS (SA_SIGINFO | SA_ONSTACK | SA_NODEFER)
+
+uint64_t lg__capture_mask(void)
 {
-    struct sigaction action = { .sa_sigaction = on_crash };
-    /* SA_NODEFER: a fault inside the handler must come back to it. Blocked, the kernel would kill at once. */
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    uint64_t mask = UINT64_MAX;
+    for (size_t i = 0; i < CRASH_COUNT; i++)
+        mask &= ~(UINT64_C(1) << (lg__capture_signals[i] - 1));
+    return mask;
+}
+
+void lg__capture_install_again(int signal)
+{
+    const struct lg__os_disposition ours = { (uintptr_t)on_crash, RECORD_FLAGS };
+    struct lg__os_disposition before;
+    lg__os_signal_take(signal, &ours, lg__capture_mask(), signal, &before);
+}
+
+static bool install(int signal)
+{
+    struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = RECORD_FLAGS };
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < CRASH_COUNT; i++)
         sigdelset(&action.sa_mask, lg__capture_signals[i]);
@@ -300,7 +315,7 @@ static bool install_record(int signal, bool is_crash)
     /* What the program ignores, or deals with itself as a part of its work, is not an end. */
     if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL)))
         return true;
-    lg__capture.installed[signal] = lg__capture_install(signal);
+    lg__capture.installed[signal] = install(signal);
     return lg__capture.installed[signal];
 }
 

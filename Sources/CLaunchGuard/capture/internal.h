@@ -154,8 +154,10 @@ void lg__threads_release(void);
 extern const int lg__capture_signals[];
 /* The handler installed for one of them. */
 void (*lg__capture_handler(int signal))(int, siginfo_t *, void *);
-/* Install it again, with our flags. */
-bool lg__capture_install(int signal);
+/* What our handlers block: all but the crashes. Handler. */
+uint64_t lg__capture_mask(void);
+/* Install it again, with our flags. Handler. */
+void lg__capture_install_again(int signal);
 /* At the entry of a handler: true when somebody took SA_SIGINFO from it, so that `info` means nothing. */
 bool lg__disposition_lost_siginfo(int signal);
 /* A thread begins, or registers itself: does it block what it must not? */

@@ -258,8 +258,9 @@ static void begin(struct lg__crash_threads *counts)
     atomic_fetch_add(&park.generation, 1);
     if (!park.taken) {
         /* It stays installed: a late answer must not find the default action, which would end the process with the wrong status. */
+        const struct lg__os_disposition ours = { (uintptr_t)on_park, SA_SIGINFO | SA_ONSTACK | SA_RESTART };
         struct lg__os_disposition before;
-        if (lg__os_signal_take(PARK_SIGNAL, on_park, SIGSEGV, &before) != 0) {
+        if (lg__os_signal_take(PARK_SIGNAL, &ours, lg__capture_mask(), SIGSEGV, &before) != 0) {
             counts->error = -1;
             return;
         }

@@ -96,13 +96,12 @@ long lg__os_signal_send(pid_t pid, int signal)
     return lg__os_call(SYS_tgkill, pid, pid, signal, 0, 0, 0);
 }
 
-long lg__os_signal_take(int signal, void (*handler)(int, siginfo_t *, void *), int like, struct lg__os_disposition *ret_before)
+long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before)
 {
     struct kernel_sigaction model = { 0, 0, 0, 0 }, before = { 0, 0, 0, 0 }, action;
     const unsigned long SA_RESTORER_FLAG = 0x04000000; /* x86-64: the return from a handler goes through code of libc */
     lg__os_call(SYS_rt_sigaction, like, 0, (long)(uintptr_t)&model, KERNEL_SIGSET_BYTES, 0, 0);
-    action = (struct kernel_sigaction){ (uintptr_t)handler, SA_SIGINFO | SA_ONSTACK | SA_RESTART | (model.flags & SA_RESTORER_FLAG),
-                                        model.restorer, UINT64_MAX };
+    action = (struct kernel_sigaction){ to->handler, to->flags | (model.flags & SA_RESTORER_FLAG), model.restorer, mask };
     long result = lg__os_call(SYS_rt_sigaction, signal, (long)(uintptr_t)&action, (long)(uintptr_t)&before, KERNEL_SIGSET_BYTES, 0, 0);
     if (result == 0)
         *ret_before = (struct lg__os_disposition){ before.handler, before.flags };

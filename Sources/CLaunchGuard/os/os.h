@@ -56,13 +56,14 @@ _Noreturn void lg__os_exit(int status);
 /* Name of the calling thread, 16 bytes with NUL. Handler. */
 void lg__os_thread_name(char name[16]);
 
-/* Install a handler by the system call alone: also for the signals that libc keeps for itself. `like` is a signal that libc installed a
- * handler for. Gives what was installed before: address and flags. 0 or −errno. Handler. */
+/* Address and flags of what is installed for a signal. */
 struct lg__os_disposition {
     uintptr_t handler;
     unsigned long flags;
 };
-long lg__os_signal_take(int signal, void (*handler)(int, siginfo_t *, void *), int like, struct lg__os_disposition *ret_before);
+/* Install a handler by the system call alone: also for the signals that libc keeps for itself. `like` is a signal that libc installed a
+ * handler for; bit n − 1 of `mask` is signal n. Gives what was installed before. 0 or −errno. Handler. */
+long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before);
 /* What is installed for a signal now. Handler. */
 struct lg__os_disposition lg__os_signal_now(int signal);
 /* Queue a signal with a value to a thread of this process. 0 or −errno. Handler. */
