@@ -148,7 +148,8 @@ typedef enum lg_crash_kind {
 #undef LG_CRASH_ENUM
 } lg_crash_kind;
 
-/** The crash header: stage 1 of the record, with the name of the thread from stage 2. */
+/** The crash header: stage 1 of the record, with the name of the thread from stage 2 and the kind that the messages of stage 5
+ *  tell. A record of SIGQUIT is no crash but a dump of all threads that somebody asked for: see lg_reader_verdict(). */
 typedef struct lg_crash_info {
     int32_t signal;
     int32_t code;             /**< si_code */
@@ -301,7 +302,7 @@ typedef struct lg_resource {
     char name[32];
     char unit[8];
     uint32_t known;           /**< 0: it could not be read */
-    uint64_t value;           /**< UINT64_MAX where a limit is unlimited */
+    uint64_t value;           /**< UINT64_MAX where a limit is unlimited; 0 where it is not known */
 } lg_resource;
 
 /** One loaded module. */
@@ -501,7 +502,7 @@ LG_API lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info)
 
 /** One other thread, 0 ≤ index < stored.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: it was not committed; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: it was not committed, but one behind it was; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -540,7 +541,7 @@ LG_API lg_status lg_reader_memory(lg_reader *reader, uint32_t index, lg_memory_i
 
 /** Its bytes.
  *
- *  @param buffer  at least lg_memory_info.size bytes.
+ *  @param buffer  at least lg_memory_info.size bytes; zeroed when the checksum turns out to be wrong.
  *  @return as lg_reader_memory(); LG_ERR_ARGUMENT: the buffer is too small.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
@@ -571,7 +572,7 @@ LG_API lg_status lg_reader_resource(lg_reader *reader, uint32_t index, lg_resour
 /** The last bytes of standard error, where the session kept them (lg_options.keep_stderr).
  *
  *  @param buffer     at least 4032 bytes.
- *  @param ret_size   bytes; 0 when nothing was kept.
+ *  @param ret_size   bytes, at most 4032.
  *  @param ret_total  bytes written in all.
  *  @return LG_OK; LG_ERR_NOT_FOUND: it was not kept; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
@@ -604,7 +605,8 @@ LG_API lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info);
 LG_API lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry);
 
 /** How the run ended, by the evidence in its file, whether its process is alive, and the boot id of this machine. A later run
- *  of another version may see it as an upgrade: that is in the ledger's timeline.
+ *  of another version may see it as an upgrade: that is in the ledger's timeline. A record of SIGQUIT, the requested dump of all
+ *  threads, makes it LG_END_TERMINATED with LG_EVIDENCE_DUMP_RECORD, never a crash.
  *
  *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
