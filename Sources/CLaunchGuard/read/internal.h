@@ -31,7 +31,7 @@ struct lg_reader {
 /* A block of the record and the stack memory are read as long as they are no larger: a hostile file may be sparse and claim any size. */
 #define LG__STAGE_BYTES_MAX (UINT32_C(1) << 20)
 #define LG__STACKS_BYTES_MAX (UINT64_C(64) << 20)
-#define LG__THREADS_MAX UINT32_C(65536)
+#define LG__SLOTS_MAX UINT32_C(65536)
 
 /* The block of the process without the map. */
 struct lg__reader_process {

@@ -12,7 +12,7 @@ static lg_status read_head(const lg_reader *reader, struct lg__threads *ret_head
         return LG_ERR_NOT_FOUND; /* a file of version 1.0 */
     if (!lg__reader_section(reader, LG__SECTION_THREADS, &section) ||
         !lg__reader_block(reader, LG__SECTION_THREADS, 0, ret_head, sizeof *ret_head) || ret_head->slot_bytes < sizeof(struct lg__thread) ||
-        ret_head->slot_count > LG__THREADS_MAX || (section.size - sizeof *ret_head) / ret_head->slot_bytes < ret_head->slot_count)
+        ret_head->slot_count > LG__SLOTS_MAX || (section.size - sizeof *ret_head) / ret_head->slot_bytes < ret_head->slot_count)
         return LG_ERR_DAMAGED;
     return LG_OK;
 }
