@@ -112,9 +112,8 @@ static void read_counts(void)
 {
     char text[1536];
     uint64_t descriptors = 0;
-    long listed = lg__files_list("../fd", count_one, &descriptors);
-    if (listed >= 0)
-        block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors;
+    if (lg__files_list("../fd", count_one, &descriptors) > 0)
+        block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors - 1; /* without that of the listing itself */
     if (lg__files_read("../status", text, sizeof text)) {
         lg__os_number(lg__os_text_after(text, "TracerPid"), 10, &block->resources[LG_RESOURCE_TRACER]);
         lg__os_number(lg__os_text_after(text, "Threads"), 10, &block->resources[LG_RESOURCE_THREADS]);

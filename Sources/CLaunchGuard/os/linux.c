@@ -115,6 +115,11 @@ struct lg__os_disposition lg__os_signal_now(int signal)
     return (struct lg__os_disposition){ action.handler, action.flags };
 }
 
+bool lg__os_thread_exists(pid_t pid, pid_t tid)
+{
+    return lg__os_call(SYS_tgkill, pid, tid, 0, 0, 0, 0) == 0;
+}
+
 long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value)
 {
     siginfo_t info;

@@ -66,6 +66,8 @@ struct lg__os_disposition {
 long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before);
 /* What is installed for a signal now. Handler. */
 struct lg__os_disposition lg__os_signal_now(int signal);
+/* Whether a thread of this process exists. Handler. */
+bool lg__os_thread_exists(pid_t pid, pid_t tid);
 /* Queue a signal with a value to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value);
 /* Signals that the calling thread blocks: bit n − 1 for signal n. Handler. */
