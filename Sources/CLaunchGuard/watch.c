@@ -72,7 +72,7 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
         /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain signal and finds it here. */
         redirected = *info;
         atomic_store(&is_redirected, true);
-        return lg__os_signal_send(lg__os_pid(), signal) == 0;
+        return lg__os_signal_send(lg__os_pid(), lg__os_pid(), signal) == 0;
     }
     if (info->si_code == SI_TKILL && info->si_signo == redirected.si_signo && atomic_exchange(&is_redirected, false))
         *info = redirected;

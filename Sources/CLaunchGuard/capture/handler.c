@@ -230,6 +230,8 @@ static void on_crash(int signal, siginfo_t *info, void *ucontext)
 {
     siginfo_t unknown;
     lg__arch_enter_handler();
+    if (signal == SIGSYS && lg__arch_refused(ucontext))
+        return;
     int error = errno;
     if (lg__disposition_lost_siginfo(signal)) {
         info = &unknown;

@@ -157,7 +157,7 @@ static int blocks_question(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_sta
     *ret_blocked = 0;
     *ret_state = 0;
     if (read_task_file(tid, "status", text, sizeof text) == 0)
-        return lg__os_thread_exists(lg__capture.pid, tid) ? 0 : -1;
+        return lg__os_signal_send(lg__capture.pid, tid, 0) == 0 ? 0 : -1;
     lg__os_number(lg__os_text_after(text, "SigBlk"), 16, ret_blocked);
     *ret_state = (unsigned char)*lg__os_text_after(text, "State");
     return *ret_blocked >> (PARK_SIGNAL - 1) & 1;

@@ -91,9 +91,9 @@ long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info
     return lg__os_call(SYS_rt_tgsigqueueinfo, pid, tid, signal, (long)(uintptr_t)info, 0, 0);
 }
 
-long lg__os_signal_send(pid_t pid, int signal)
+long lg__os_signal_send(pid_t pid, pid_t tid, int signal)
 {
-    return lg__os_call(SYS_tgkill, pid, pid, signal, 0, 0, 0);
+    return lg__os_call(SYS_tgkill, pid, tid, signal, 0, 0, 0);
 }
 
 long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before)
@@ -113,11 +113,6 @@ struct lg__os_disposition lg__os_signal_now(int signal)
     struct kernel_sigaction action = { 0, 0, 0, 0 };
     lg__os_call(SYS_rt_sigaction, signal, 0, (long)(uintptr_t)&action, KERNEL_SIGSET_BYTES, 0, 0);
     return (struct lg__os_disposition){ action.handler, action.flags };
-}
-
-bool lg__os_thread_exists(pid_t pid, pid_t tid)
-{
-    return lg__os_call(SYS_tgkill, pid, tid, 0, 0, 0, 0) == 0;
 }
 
 long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value)

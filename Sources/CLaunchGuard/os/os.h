@@ -49,8 +49,8 @@ void lg__os_signal_block(int signal, bool block);
 void lg__os_signal_block_set(const sigset_t *set);
 /* Queue a signal with its original siginfo to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info);
-/* Send a signal to the first thread of this process. 0 or −errno. Handler. */
-long lg__os_signal_send(pid_t pid, int signal);
+/* Send a signal to a thread of this process; 0 only asks whether it exists. 0 or −errno. Handler. */
+long lg__os_signal_send(pid_t pid, pid_t tid, int signal);
 /* End the process at once, all threads. Handler. */
 _Noreturn void lg__os_exit(int status);
 /* Name of the calling thread, 16 bytes with NUL. Handler. */
@@ -66,8 +66,6 @@ struct lg__os_disposition {
 long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before);
 /* What is installed for a signal now. Handler. */
 struct lg__os_disposition lg__os_signal_now(int signal);
-/* Whether a thread of this process exists. Handler. */
-bool lg__os_thread_exists(pid_t pid, pid_t tid);
 /* Queue a signal with a value to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value);
 /* Signals that the calling thread blocks: bit n − 1 for signal n. Handler. */
@@ -144,6 +142,8 @@ void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault);
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX]);
 /* Places of the instruction pointer, the stack pointer and the frame pointer among them. */
 extern const uint32_t lg__arch_pc, lg__arch_sp, lg__arch_fp;
+/* A SIGSYS came from lg__os_call(): a sandbox answers so. Make it a call that failed with ENOSYS. False: it came from elsewhere. Handler. */
+bool lg__arch_refused(void *ucontext);
 /* Clear CPU state that would make the handler itself fault (the x86 alignment check flag). Handler. */
 void lg__arch_enter_handler(void);
 /* The signal mask that the return from the handler restores: take one signal out of it. Handler. */
