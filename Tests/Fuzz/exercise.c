@@ -113,7 +113,7 @@ static void exercise_threads(lg_reader *reader)
         PROMISE(expected(lg_reader_thread(reader, 0, &thread)) != LG_OK);
         return;
     }
-    PROMISE(threads.stored <= 65536);
+    PROMISE(threads.stored <= 4096);
     PROMISE(lg_reader_thread(reader, threads.stored, &thread) == LG_ERR_NOT_FOUND);
     for (uint32_t i = 0; i < threads.stored; i += 1 + i / 8) {
         lg_status status = expected(lg_reader_thread(reader, i, &thread));
