@@ -58,6 +58,7 @@ extension Reader {
             threads.append(state(index, &thread, report, &problems))
         }
         crash.threads = threads.isEmpty ? nil : threads
+        if threads.isEmpty, info.complete == 0 { _ = problems.isUsable(LG_ERR_INCOMPLETE, "other threads") }
         if info.complete != 0 {
             crash.threadCounts = ThreadCounts(
                 listed: info.listed, captured: info.captured, masked: info.masked, silent: info.silent, omitted: info.omitted,

@@ -2,13 +2,15 @@
 enum StackScan {
     /// As many as a person will look through.
     static let limit = 64
+    /// How much of the memory is searched, from its start, where the innermost frames are.
+    static let bytes = 1 << 16
 
     /// The words of the memory that point into executable mappings of modules; `start` is the address of the first byte.
     static func candidates(in bytes: [UInt8], from start: UInt64, map: MemoryMap, modules: [Module]) -> [Address] {
         let executable = map.mappings.filter(\.isExecutable)
         var found: [Address] = []
         var index = Int((8 - start % 8) % 8)
-        while index + 8 <= bytes.count, found.count < limit {
+        while index + 8 <= min(bytes.count, Self.bytes), found.count < limit {
             let value = bytes[index..<index + 8].reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
             index += 8
             let lookup = Address(value &- 1)
