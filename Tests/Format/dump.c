@@ -63,7 +63,7 @@ static void dump_frames(lg_stage stage)
     uint64_t pc;
     lg_status status = lg_reader_stack(reader, stage, &stack);
     if (status != LG_OK) {
-        printf(status == LG_ERR_INCOMPLETE ? "null" : "\"damaged\"");
+        printf(status == LG_ERR_INCOMPLETE || status == LG_ERR_NOT_FOUND ? "null" : "\"damaged\"");
         return;
     }
     putchar('{');
@@ -96,7 +96,7 @@ static void dump_cpu(const lg_crash_info *crash)
         status = lg_reader_bytes(reader, 1, bytes, &start, &size);
     printf("\"cpu\":");
     if (status != LG_OK) {
-        printf(status == LG_ERR_INCOMPLETE ? "null," : "\"damaged\",");
+        printf(status == LG_ERR_INCOMPLETE || status == LG_ERR_NOT_FOUND ? "null," : "\"damaged\",");
         return;
     }
     putchar('{');
@@ -150,7 +150,7 @@ static void dump_modules(void)
     while ((status = lg_reader_module(reader, count, &module)) == LG_OK)
         count++;
     if (status != LG_ERR_NOT_FOUND) {
-        printf(status == LG_ERR_INCOMPLETE ? "\"modules\":null," : "\"modules\":\"damaged\",");
+        printf(status == LG_ERR_INCOMPLETE || status == LG_ERR_NOT_FOUND ? "\"modules\":null," : "\"modules\":\"damaged\",");
         return;
     }
     printf("\"modules\":[");

@@ -186,7 +186,7 @@ def read_threads(file, arch):
     section = file.section(6)
     head = THREADS.pick(file.block(6, 0, THREADS.size), "slot_count slot_bytes")
     count, size = head["slot_count"], head["slot_bytes"]
-    require(size >= THREAD.size and count <= 65536 and 64 + count * size <= len(section), "head of the threads")
+    require(size >= THREAD.size and count <= 4096 and 64 + count * size <= len(section), "head of the threads")
     slots = [section[64 + size * i:][:size] for i in range(count)]
     while slots and THREAD.get(slots[-1], "commit") == 0:
         slots.pop()

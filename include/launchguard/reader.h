@@ -484,7 +484,7 @@ LG_API lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t ind
 
 /** One message, from 0: what libc, the Swift runtime or a C++ exception said.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash, or a file of an older version; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -554,7 +554,7 @@ LG_API lg_status lg_reader_memory_bytes(lg_reader *reader, uint32_t index, uint8
  *  @param buffer    may be NULL when `size` is 0; gets the text with a NUL, cut to fit.
  *  @param ret_size  bytes of the whole text, without a NUL.
  *  @param ret_cut   1: the record had no room for all of the map.
- *  @return LG_OK; LG_ERR_NOT_FOUND: no crash; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or a file of an older version; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -562,7 +562,7 @@ LG_API lg_status lg_reader_memory_bytes(lg_reader *reader, uint32_t index, uint8
 LG_API lg_status lg_reader_map(lg_reader *reader, char *buffer, size_t size, size_t *ret_size, uint32_t *ret_cut);
 
 /** One figure of the process or of the system at the crash. @param index LG_RESOURCE_*.
- *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or no such figure; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, a file of an older version, or no such figure; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

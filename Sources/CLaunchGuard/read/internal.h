@@ -31,7 +31,7 @@ struct lg_reader {
 /* A block of the record and the stack memory are read as long as they are no larger: a hostile file may be sparse and claim any size. */
 #define LG__STAGE_BYTES_MAX (UINT32_C(1) << 20)
 #define LG__STACKS_BYTES_MAX (UINT64_C(64) << 20)
-#define LG__SLOTS_MAX UINT32_C(65536)
+#define LG__SLOTS_MAX UINT32_C(4096)
 
 /* The block of the process without the map. */
 struct lg__reader_process {
@@ -54,7 +54,8 @@ void lg__reader_hex(char *to, const uint8_t *bytes, size_t size);
 
 /* Identity, checked. */
 lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity);
-/* One stage of the record, checked; `size` is the capacity of `to`, the rest of it is zeroed. Stores the committed bytes. */
+/* One stage of the record, checked; `size` is the capacity of `to`, the rest of it is zeroed. Stores the committed bytes.
+ * LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not committed, and the file has no room for it. */
 lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size);
 /* The same in two parts: the first bytes of the block, and those behind them. Not the whole block is ever in memory. */
 lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,

@@ -29,7 +29,7 @@ lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *
     struct lg__stage *entry = &record.stages[stage];
     uint64_t commit = atomic_load(&entry->commit);
     if (commit == 0)
-        return LG_ERR_INCOMPLETE;
+        return entry->capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND; /* the writer had no room for it: an older version */
     if (commit != LG__COMMIT_STAGE + stage || entry->size > entry->capacity || entry->size > LG__STAGE_BYTES_MAX)
         return LG_ERR_DAMAGED;
     if (head_size)

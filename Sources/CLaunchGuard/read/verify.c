@@ -44,6 +44,8 @@ static void verify_record(lg_reader *reader, struct check *check)
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
         size_t size = 0;
         lg_status status = lg__reader_stage(reader, stages[i].stage, NULL, 0, &size);
+        if (status == LG_ERR_NOT_FOUND)
+            continue; /* a file of an older version */
         if (status == LG_OK && check_content(reader, stages[i].stage) == LG_ERR_DAMAGED) {
             say(check, stages[i].name, LG_ERR_DAMAGED, "a number in it is out of bounds");
             continue;
@@ -96,7 +98,10 @@ static void verify_memory(lg_reader *reader, struct check *check)
     }
     if (status == LG_ERR_NOT_FOUND && !chunks)
         return;
-    snprintf(detail, sizeof detail, "%u chunks, %llu bytes%s", chunks, bytes, status == LG_ERR_NOT_FOUND ? "" : ", then one that is damaged");
+    struct lg__reader_process process;
+    uint32_t cut = lg__reader_process(reader, &process, NULL, 0) == LG_OK ? process.stacks_cut : 0;
+    snprintf(detail, sizeof detail, "%u chunks, %llu bytes, %u of them cut for lack of room%s", chunks, bytes, cut,
+             status == LG_ERR_NOT_FOUND ? "" : "; then one that is damaged");
     say(check, "stack memory", status == LG_ERR_NOT_FOUND ? LG_OK : status, detail);
 }
 
