@@ -14,6 +14,7 @@
 int lgf_overflow(int depth)
 {
     volatile char space[256];
+    LGF_KEEP(space);
     space[0] = (char)depth;
     return lgf_zero ? 0 : lgf_overflow(depth + 1) + space[0];
 }
@@ -62,6 +63,7 @@ LGF_WAY overflow_handler_on_stack(void)
 LGF_WAY clash_small(void)
 {
     volatile char big[200 * 1024];
+    LGF_KEEP(big);
     big[0] = 1;
     lgf_zero = big[0] - 1;
 }
@@ -88,6 +90,7 @@ LGF_WAY stack_clash_pthread(void)
 LGF_WAY stack_clash_main(void)
 {
     volatile char big[9 << 20];
+    LGF_KEEP(big);
     big[0] = 1;
     lgf_zero = big[0] - 1;
 }
@@ -126,6 +129,7 @@ static __attribute__((noinline)) void overwrite_callers(void)
 LGF_WAY frame_chain_overwritten(void)
 {
     volatile char room[2048]; /* the first frames of a thread lie below its own data */
+    LGF_KEEP(room);
     room[0] = room[sizeof room - 1] = 0;
     overwrite_callers();
     lgf_zero = room[0];
@@ -175,6 +179,7 @@ static jmp_buf dead;
 static __attribute__((noinline)) int leave_frame(void)
 {
     volatile char deeper[512];
+    LGF_KEEP(deeper);
     deeper[0] = 0;
     return setjmp(dead) + deeper[0];
 }

@@ -20,6 +20,9 @@ extern "C" {
 /* A function that is called by nobody but the catalogue, with its own frame in every build. */
 #define LGF_WAY __attribute__((noinline)) static void
 
+/* Somebody else may look at this memory: it is not optimised away, nor made smaller. */
+#define LGF_KEEP(memory) __asm__ volatile("" : : "r"(memory) : "memory")
+
 #define LGF_NORETURN __attribute__((noreturn))
 
 /* Exit status of an entry that cannot run on this machine. */
