@@ -124,6 +124,7 @@ void lgf_suggest(const char *name);
 
 /* Always 0, but the compiler does not know. */
 extern volatile int lgf_zero;
+static inline int lgf_read_zero(void) { return lgf_zero; }
 
 /* What the command line asked for; an entry that prepares may change the state directory. */
 struct lgf_options {
