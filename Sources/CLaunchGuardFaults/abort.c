@@ -140,7 +140,7 @@ const struct lgf_entry lgf_aborts[] = {
     { LGF_NAMED("fortify-format", 'C', "uses %n in a format that can be written, and is stopped", fortify_format),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_FORTIFY), .message = "%n in writable segment" },
     { LGF_NAMED("fortify-fd-set", 'C', "uses a descriptor that an fd_set cannot hold, and is stopped", fortify_fd_set),
-      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_FORTIFY), .message = "buffer overflow detected" },
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_FORTIFY), .message = "terminated" },
     { LGF_NAMED("double-free", 'C', "frees a block twice", double_free),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "double free", .traits = LGF_CORE },
     { LGF_NAMED("bad-free", 'C', "frees what is no block", bad_free),

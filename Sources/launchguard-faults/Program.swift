@@ -31,12 +31,12 @@ struct Program {
     }
 
     private static func addThreadKinds() {
-        lgf_add_thread_kind("dispatch") { body, argument in
+        lgf_add_thread_kind(("dispatch" as StaticString).c) { body, argument in
             guard let body else { return }
             let job = Job(body: body, argument: argument)
             DispatchQueue(label: "org.launchguard.faults").async { job.run() }
         }
-        lgf_add_thread_kind("task") { body, argument in
+        lgf_add_thread_kind(("task" as StaticString).c) { body, argument in
             guard let body else { return }
             let job = Job(body: body, argument: argument)
             Task.detached { job.run() }

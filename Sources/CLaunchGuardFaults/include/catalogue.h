@@ -108,7 +108,7 @@ struct lgf_entry {
 extern const struct lgf_entry lgf_hardware[], lgf_stack[], lgf_aborts[], lgf_signals[], lgf_limits[], lgf_processes[], lgf_handlers[],
     lgf_pid_one[], lgf_others[];
 
-/* Add an entry at run time, for tables in other languages; copied. */
+/* Add an entry at run time, for tables in other languages; copied, but for its texts. */
 void lgf_add(const struct lgf_entry *entry);
 
 /* Entry by index, in the order of the catalogue; NULL after the last. */
@@ -156,7 +156,7 @@ void lgf_continue_in_child(int flags, void (*watch)(pid_t child));
 LGF_NORETURN void lgf_wait(void);
 void lgf_sleep_ms(unsigned ms);
 
-/* Threads of other kinds than main and pthread. `start` runs body(argument) on such a thread. */
+/* Threads of other kinds than main and pthread. `start` runs body(argument) on such a thread. The name is not copied. */
 typedef void (*lgf_body)(void *argument);
 void lgf_add_thread_kind(const char *name, void (*start)(lgf_body body, void *argument));
 /* Run body on one thread of that kind. */
