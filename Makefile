@@ -1,7 +1,8 @@
 # The commands of this project. Each does its own set-up, system packages included.
 #
 #   make demo     the main job, end to end, checked at every step
-#   make test     all tests: ctest with gcc and with clang, then swift test
+#   make test     all tests: ctest with gcc and with clang, then swift test and the ways to die of the Swift build
+#   make faults   every way to die, of the C and of the Swift build, and what must be known afterwards; FILTER=regex selects
 #   make bench    measurements, as ratios within one run
 #   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default /usr/local)
 #   make clean
@@ -13,7 +14,12 @@ JOBS ?= $(shell nproc)
 CMAKE_BUILD = cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
 	cmake --build build/$(1) -j $(JOBS) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 
-.PHONY: all demo test test-core test-swift bench install clean packages core-gcc core-clang swift
+FILTER ?=
+
+# Programs of the catalogue as arguments. The core kinds are also run with every combination of modifiers.
+RUN_FAULTS = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --cross --filter '$(FILTER)'
+
+.PHONY: all demo test test-core test-swift faults bench install clean packages core-gcc core-clang swift
 
 all: core-gcc swift
 
@@ -44,8 +50,12 @@ test-core: core-gcc core-clang
 	ctest --test-dir build/gcc --output-on-failure --no-tests=error
 	ctest --test-dir build/clang --output-on-failure --no-tests=error
 
-test-swift: swift
+test-swift: core-gcc swift
 	$(SWIFT) test -j $(JOBS) --disable-xctest
+	$(RUN_FAULTS) .build/debug/launchguard-faults
+
+faults: core-gcc swift
+	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults .build/debug/launchguard-faults
 
 bench: core-gcc
 	@Benchmarks/run.sh build/gcc

@@ -16,6 +16,14 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// It misuses memory: that is its purpose.
+let unsafeOnPurpose: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
 let package = Package(
     name: "LaunchGuard",
     products: [
@@ -23,6 +31,7 @@ let package = Package(
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard"]),
         .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports"]),
         .executable(name: "launchguard", targets: ["launchguard"]),
+        .executable(name: "launchguard-faults", targets: ["launchguard-faults"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -64,6 +73,20 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // The catalogue of ways to die, as a program. C++ is in there and nowhere else.
+        .target(
+            name: "CLaunchGuardFaults",
+            dependencies: ["CLaunchGuard"],
+            exclude: ["CMakeLists.txt", "main.c"],
+            cSettings: [.define("_GNU_SOURCE")],
+            linkerSettings: [.linkedLibrary("m")]
+        ),
+        .executableTarget(
+            name: "launchguard-faults",
+            dependencies: ["CLaunchGuardFaults", "CLaunchGuard"],
+            swiftSettings: unsafeOnPurpose
+        ),
+
         // The example programs of the README and of `make demo`.
         .executableTarget(
             name: "minimal-swift",
@@ -90,5 +113,6 @@ let package = Package(
             dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard"],
             swiftSettings: strict
         ),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

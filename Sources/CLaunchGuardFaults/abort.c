@@ -1,0 +1,173 @@
+/* Section C: aborts of the program, the C library and the C++ runtime. */
+#undef NDEBUG
+#include <assert.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <unistd.h>
+
+#include "catalogue.h"
+
+/* ---- of the program ---- */
+
+LGF_WAY explicit_abort(void) { abort(); }
+
+static void ignore_abort(void) { signal(SIGABRT, SIG_IGN); }
+LGF_WAY abort_ignored_later(void)
+{
+    ignore_abort();
+    abort();
+}
+static void return_from_handler(int signal)
+{
+    (void)signal;
+    static const char said[] = "own handler: SIGABRT, returns\n";
+    (void)!write(STDERR_FILENO, said, sizeof said - 1);
+}
+static void handle_abort(void) { signal(SIGABRT, return_from_handler); }
+
+LGF_WAY failed_assertion(void) { assert(lgf_zero == 1); }
+
+static pthread_barrier_t barrier;
+static void *abort_at_barrier(void *argument)
+{
+    pthread_barrier_wait(&barrier);
+    abort();
+    return argument;
+}
+LGF_WAY two_threads_abort(void)
+{
+    pthread_t thread;
+    pthread_barrier_init(&barrier, NULL, 2);
+    if (pthread_create(&thread, NULL, abort_at_barrier, NULL) != 0)
+        lgf_skip("no thread can be made");
+    abort_at_barrier(NULL);
+}
+
+/* ---- of the C library; the checking functions are called as compiled code would, so that no option of the build matters ---- */
+
+extern void *__memset_chk(void *to, int value, size_t size, size_t room);
+extern int __printf_chk(int flag, const char *format, ...);
+extern long __fdelt_chk(long descriptor);
+
+LGF_WAY fortify_overflow(void)
+{
+    char *volatile eight = malloc(8);
+    volatile size_t size = 32;
+    __memset_chk(eight, lgf_zero, size, 8);
+}
+LGF_WAY fortify_format(void)
+{
+    char format[8] = "%n"; /* in memory that can be written, which is what the check is about */
+    int written;
+    char *volatile writable = format;
+    __printf_chk(1, writable, &written);
+}
+LGF_WAY fortify_fd_set(void) { __fdelt_chk(FD_SETSIZE + lgf_zero); }
+
+LGF_WAY double_free(void)
+{
+    void *volatile block = malloc(40);
+    void *volatile again = block;
+    free(block);
+    free(again);
+}
+LGF_WAY bad_free(void)
+{
+    char *volatile block = malloc(64);
+    volatile size_t inside = 8;
+    free(block + inside);
+}
+
+/* The block comes from the top of the heap; behind it lies the size of what is left. */
+LGF_WAY heap_top_smashed(void)
+{
+    char *volatile block = malloc(100000);
+    volatile char *end = block + malloc_usable_size(block);
+    for (int i = 0; i < 8; i++)
+        end[i] = 0x7f;
+    void *volatile other = malloc(120000);
+    free(other);
+}
+static void *heap_thread(void *argument)
+{
+    for (;;)
+        free(malloc(1000));
+    return argument;
+}
+LGF_WAY heap_top_smashed_threads(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 3; i++)
+        if (pthread_create(&thread, NULL, heap_thread, NULL) != 0)
+            lgf_skip("no thread can be made");
+    lgf_sleep_ms(20);
+    heap_top_smashed();
+}
+
+LGF_WAY malloc_null_write(void)
+{
+    struct rlimit limit = { 1u << 30, 1u << 30 };
+    setrlimit(RLIMIT_AS, &limit);
+    volatile size_t size = (size_t)1 << 40;
+    *(volatile char *)malloc(size) = 1;
+}
+
+static void fault(void) { *(volatile int *)(uintptr_t)lgf_zero = 1; }
+LGF_WAY not_reached(void) { lgf_wrong("LaunchGuard was started"); }
+
+#define CPP .language = "C++"
+#define NAMED_CPP(name_, summary_, run_) .name = (name_), .section = 'C', CPP, .summary = (summary_), .run = (run_)
+
+const struct lgf_entry lgf_aborts[] = {
+    { LGF_NAMED("abort", 'C', "calls abort()", explicit_abort), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT), .traits = LGF_CORE },
+    { LGF_NAMED("abort-ignored", 'C', "calls abort() in a process that was started with SIGABRT ignored", explicit_abort),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT), .prepare = ignore_abort, .traits = LGF_PREPARES },
+    { LGF_NAMED("abort-ignored-later", 'C', "ignores SIGABRT, then calls abort()", abort_ignored_later), LGF_UNSEEN(SIGABRT, 'Y') },
+    { LGF_NAMED("abort-handler-returns", 'C', "calls abort() with an earlier handler that returns", explicit_abort),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT), .prepare = handle_abort, .traits = LGF_PREPARES },
+    { LGF_NAMED("assert", 'C', "fails an assertion", failed_assertion),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_ASSERT), .message = "lgf_zero == 1" },
+    { LGF_NAMED("two-threads-abort", 'C', "calls abort() on two threads at once", two_threads_abort),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT), .traits = LGF_OWN_THREADS },
+    { LGF_NAMED("fortify-overflow", 'C', "fills 32 bytes of a buffer of 8, and is stopped", fortify_overflow),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_FORTIFY), .message = "buffer overflow detected" },
+    { LGF_NAMED("fortify-format", 'C', "uses %n in a format that can be written, and is stopped", fortify_format),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_FORTIFY), .message = "%n in writable segment" },
+    { LGF_NAMED("fortify-fd-set", 'C', "uses a descriptor that an fd_set cannot hold, and is stopped", fortify_fd_set),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_FORTIFY), .message = "terminated" },
+    { LGF_NAMED("double-free", 'C', "frees a block twice", double_free),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "double free", .traits = LGF_CORE },
+    { LGF_NAMED("bad-free", 'C', "frees what is no block", bad_free),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "invalid" },
+    { LGF_NAMED("heap-top-smashed", 'C', "overwrites the end of the heap; the heap's lock is held", heap_top_smashed),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "corrupted top size" },
+    { LGF_NAMED("heap-top-smashed-threads", 'C', "the same, while other threads use the heap", heap_top_smashed_threads),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "corrupted top size", .traits = LGF_OWN_THREADS },
+    { LGF_NAMED("malloc-null-write", 'C', "writes through what malloc() returned when there was no memory", malloc_null_write),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE) },
+    { LGF_NAMED("fault-before-start", 'C', "faults before LaunchGuard is started, as a static constructor would", not_reached),
+      .status = LGF_SIGNAL, .number = SIGSEGV, .record = LGF_RECORD_NONE, .ends = LGF_END_NO_RUN, .launch = 'N', .prepare = fault,
+      .traits = LGF_PREPARES },
+    { NAMED_CPP("pure-virtual", "calls a pure virtual function", lgf_pure_virtual), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_PURE_VIRTUAL) },
+    { NAMED_CPP("uncaught-exception", "throws std::runtime_error that nobody catches", lgf_uncaught_exception),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "out of luck", .traits = LGF_CORE },
+    { NAMED_CPP("uncaught-int", "throws 42 that nobody catches", lgf_uncaught_int),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "int" },
+    { NAMED_CPP("uncaught-exception-thread", "throws on a std::thread", lgf_exception_on_thread),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "out of luck", .traits = LGF_OWN_THREADS },
+    { NAMED_CPP("throw-through-noexcept", "throws out of a noexcept function", lgf_throw_through_noexcept),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "out of luck" },
+    { NAMED_CPP("terminate", "calls std::terminate()", lgf_terminate), LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_TERMINATE) },
+    { NAMED_CPP("bad-alloc", "allocates until std::bad_alloc, which nobody catches", lgf_out_of_memory),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "bad_alloc", .lasts_ms = 500 },
+    { NAMED_CPP("throw-at-exit", "throws in a function that exit() calls", lgf_throw_at_exit), .status = LGF_SIGNAL,
+      .number = SIGABRT, .kinds = { LG_CRASH_ABORT_CPP_EXCEPTION }, .record = LGF_RECORD_FULL, .address = LGF_ADDRESS_NO,
+      .ends = LGF_END(CRASH), .launch = 'W', .message = "out of luck" },
+    { .name = NULL },
+};

@@ -1,0 +1,61 @@
+/* Section E: the first process of a pid namespace, which no signal of its own and no default action ends. */
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "catalogue.h"
+
+static void become_first(void (*watch)(pid_t))
+{
+    lgf_continue_in_child(CLONE_NEWPID | CLONE_NEWNS, watch);
+    if (getpid() != 1)
+        lgf_wrong("not the first process of its pid namespace");
+    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount("proc", "/proc", "proc", 0, NULL) != 0)
+        lgf_skip("/proc cannot be mounted");
+}
+static void become_first_outside(void) { lgf_continue_in_child(CLONE_NEWPID, NULL); }
+
+/* The first process is sent the signal when it has had time to start; nothing outside of it can see more. */
+static void abort_child(pid_t child)
+{
+    lgf_sleep_ms(200);
+    kill(child, SIGABRT);
+}
+static void terminate_child(pid_t child)
+{
+    lgf_sleep_ms(200);
+    kill(child, SIGTERM);
+}
+
+static void become_first_alone(void) { become_first(NULL); }
+static void become_first_aborted(void) { become_first(abort_child); }
+static void become_first_terminated(void) { become_first(terminate_child); }
+
+LGF_WAY fault(void) { *(volatile int *)(uintptr_t)lgf_zero = 1; }
+LGF_WAY raise_segv(void) { raise(SIGSEGV); }
+LGF_WAY call_abort(void) { abort(); }
+LGF_WAY live_a_second(void) { lgf_sleep_ms(1000); }
+
+#define FIRST(prepare_) \
+    .prepare = (prepare_), .traits = LGF_PREPARES | LGF_OWN_THREADS, .needs = LGF_NEEDS_ROOT | LGF_NEEDS_NAMESPACE
+#define EXIT_CRASH(code_, kind_, launch_) \
+    .status = LGF_EXIT, .number = (code_), .kinds = { kind_ }, .record = LGF_RECORD_FULL, .address = LGF_ADDRESS_NO, \
+    .ends = LGF_END(CRASH), .launch = (launch_)
+
+const struct lgf_entry lgf_pid_one[] = {
+    { LGF_NAMED("pid-one-fault", 'E', "faults as process 1", fault), LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE),
+      FIRST(become_first_alone) },
+    { LGF_NAMED("pid-one-outer-proc", 'E', "faults as process 1 where /proc shows the processes outside", fault),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), FIRST(become_first_outside) },
+    { LGF_NAMED("pid-one-raise", 'E', "raises SIGSEGV as process 1, which would survive it", raise_segv),
+      EXIT_CRASH(128 + SIGSEGV, LG_CRASH_SIGNAL_SELF, 'Y'), FIRST(become_first_alone) },
+    { LGF_NAMED("pid-one-abort", 'E', "calls abort() as process 1", call_abort), EXIT_CRASH(128 + SIGABRT, LG_CRASH_ABORT, 'Y'),
+      FIRST(become_first_alone) },
+    { LGF_NAMED("pid-one-external-abort", 'E', "is sent SIGABRT as process 1, which would survive it", live_a_second),
+      EXIT_CRASH(128 + SIGABRT, LG_CRASH_SIGNAL_EXTERNAL, 'W'), FIRST(become_first_aborted), .lasts_ms = 200 },
+    { LGF_NAMED("pid-one-sigterm", 'E', "is sent SIGTERM as process 1, which would survive it", live_a_second),
+      LGF_EXITS(128 + SIGTERM, LGF_END(TERMINATED), 'N'), FIRST(become_first_terminated), .lasts_ms = 200 },
+    { .name = NULL },
+};

@@ -1,0 +1,225 @@
+/* Section B: damage to the stack and to the context in which a handler has to run. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "catalogue.h"
+#include "overflow.h"
+
+/* ---- overflow ---- */
+
+int lgf_overflow(int depth)
+{
+    volatile char space[256];
+    LGF_KEEP(space);
+    space[0] = (char)depth;
+    return lgf_zero ? 0 : lgf_overflow(depth + 1) + space[0];
+}
+
+LGF_WAY stack_overflow(void) { lgf_zero = lgf_overflow(0); }
+
+static void *overflow_thread(void *argument)
+{
+    (void)argument;
+    stack_overflow();
+    return NULL;
+}
+
+static void run_on_thread(const pthread_attr_t *attributes, void *(*body)(void *))
+{
+    pthread_t thread;
+    if (pthread_create(&thread, attributes, body, NULL) != 0)
+        lgf_skip("no thread can be made");
+    pthread_join(thread, NULL);
+}
+
+LGF_WAY overflow_pthread(void) { run_on_thread(NULL, overflow_thread); }
+
+static void disable_altstack(void)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    sigaltstack(&none, NULL);
+}
+
+LGF_WAY overflow_without_altstack(void)
+{
+    disable_altstack();
+    stack_overflow();
+}
+
+LGF_WAY overflow_handler_on_stack(void)
+{
+    struct sigaction action;
+    sigaction(SIGSEGV, NULL, &action);
+    action.sa_flags &= ~SA_ONSTACK;
+    sigaction(SIGSEGV, &action, NULL);
+    stack_overflow();
+}
+
+/* A frame that reaches over the guard page, of which only the far end is touched. */
+LGF_WAY clash_small(void)
+{
+    volatile char big[200 * 1024];
+    LGF_KEEP(big);
+    big[0] = 1;
+    lgf_zero = big[0] - 1;
+}
+
+static void *clash_thread(void *argument)
+{
+    (void)argument;
+    clash_small();
+    return NULL;
+}
+
+/* 64 KiB of stack on 1 MiB that nobody may touch: what lies below a stack is otherwise a matter of chance. */
+LGF_WAY stack_clash_pthread(void)
+{
+    enum { GUARD = 1 << 20, STACK = 64 << 10 };
+    pthread_attr_t attributes;
+    char *base = mmap(NULL, GUARD + STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED || mprotect(base + GUARD, STACK, PROT_READ | PROT_WRITE) != 0 || pthread_attr_init(&attributes) != 0 ||
+        pthread_attr_setstack(&attributes, base + GUARD, STACK) != 0)
+        lgf_skip("no memory for a stack");
+    run_on_thread(&attributes, clash_thread);
+}
+
+LGF_WAY stack_clash_main(void)
+{
+    volatile char big[9 << 20];
+    LGF_KEEP(big);
+    big[0] = 1;
+    lgf_zero = big[0] - 1;
+}
+
+/* ---- registers and frames ---- */
+
+LGF_WAY stack_pointer_garbage(void)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("movq $0x1000, %%rsp\n\tmovl $1, 0" ::: "memory");
+#else
+    lgf_skip("written for x86-64 only");
+#endif
+}
+LGF_WAY stack_pointer_garbage_without_altstack(void)
+{
+    disable_altstack();
+    stack_pointer_garbage();
+}
+LGF_WAY frame_pointer_garbage(void)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("movq $0x123456789, %%rbp\n\tmovl $1, 0" ::: "memory");
+#else
+    lgf_skip("written for x86-64 only");
+#endif
+}
+
+static __attribute__((noinline)) void overwrite_callers(void)
+{
+    volatile char *at = __builtin_frame_address(0);
+    for (int i = 0; i < 512; i++)
+        at[i] = 0x41;
+    *(volatile int *)(uintptr_t)lgf_zero = 1;
+}
+LGF_WAY frame_chain_overwritten(void)
+{
+    volatile char room[2048]; /* the first frames of a thread lie below its own data */
+    LGF_KEEP(room);
+    room[0] = room[sizeof room - 1] = 0;
+    overwrite_callers();
+    lgf_zero = room[0];
+}
+
+/* ---- the alternate stack ---- */
+
+LGF_WAY altstack_small(void)
+{
+    static char room[1 << 20]; /* what runs out of the bottom damages nobody else */
+    unsigned long least = getauxval(AT_MINSIGSTKSZ);
+    const stack_t small = { .ss_sp = room + sizeof room / 2, .ss_size = least > 2048 ? least : 2048 };
+    if (sigaltstack(&small, NULL) != 0)
+        lgf_skip("the kernel refuses so small an alternate stack");
+    *(volatile int *)(uintptr_t)lgf_zero = 1;
+}
+
+static char *altstack(size_t size)
+{
+    char *base = mmap(NULL, size + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED || mprotect(base + 4096, size, PROT_READ | PROT_WRITE) != 0)
+        lgf_skip("no memory for a stack");
+    const stack_t other = { .ss_sp = base + 4096, .ss_size = size };
+    if (sigaltstack(&other, NULL) != 0)
+        lgf_skip("the kernel refuses the alternate stack");
+    return base + 4096;
+}
+
+LGF_WAY altstack_replaced(void)
+{
+    altstack(8192);
+    *(volatile int *)(uintptr_t)lgf_zero = 1;
+}
+LGF_WAY altstack_unmapped(void)
+{
+    munmap(altstack(65536), 65536);
+    *(volatile int *)(uintptr_t)lgf_zero = 1;
+}
+
+/* ---- the checks of the C library and the compiler; called as compiled code would, so that no option of the build matters ---- */
+
+extern _Noreturn void __stack_chk_fail(void);
+LGF_WAY stack_smashing(void) { __stack_chk_fail(); }
+
+extern _Noreturn void __longjmp_chk(jmp_buf environment, int value);
+static jmp_buf dead;
+static __attribute__((noinline)) int leave_frame(void)
+{
+    volatile char deeper[512];
+    LGF_KEEP(deeper);
+    deeper[0] = 0;
+    return setjmp(dead) + deeper[0];
+}
+LGF_WAY longjmp_dead_frame(void)
+{
+    if (leave_frame() == 0)
+        __longjmp_chk(dead, 1);
+}
+
+const struct lgf_entry lgf_stack[] = {
+    { LGF_NAMED("stack-overflow", 'B', "recurses without end", stack_overflow),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW), .traits = LGF_CORE },
+    { LGF_NAMED("stack-overflow-pthread", 'B', "recurses without end on a thread of its own", overflow_pthread),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW), .traits = LGF_OWN_THREADS },
+    { LGF_NAMED("stack-overflow-no-altstack", 'B', "recurses without end where no handler can run", overflow_without_altstack),
+      LGF_UNSEEN(SIGSEGV, 'Y') },
+    { LGF_NAMED("stack-overflow-handler-on-stack", 'B', "recurses after somebody dropped SA_ONSTACK", overflow_handler_on_stack),
+      LGF_UNSEEN(SIGSEGV, 'Y') },
+    { LGF_NAMED("stack-clash-pthread", 'B', "has a frame that skips the guard page of a small stack", stack_clash_pthread),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW), .traits = LGF_OWN_THREADS },
+    { LGF_NAMED("stack-clash-main", 'B', "has a frame of 9 MiB on a stack of 8 MiB", stack_clash_main),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW) },
+    { LGF_NAMED("stack-pointer-garbage", 'B', "faults with a stack pointer that leads nowhere", stack_pointer_garbage),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .needs = LGF_NEEDS_X86_64 },
+    { LGF_NAMED("stack-pointer-garbage-no-altstack", 'B', "the same where no handler can run", stack_pointer_garbage_without_altstack),
+      LGF_UNSEEN(SIGSEGV, 'Y'), .needs = LGF_NEEDS_X86_64 },
+    { LGF_NAMED("frame-pointer-garbage", 'B', "faults with a frame pointer that leads nowhere", frame_pointer_garbage),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .needs = LGF_NEEDS_X86_64 },
+    { LGF_NAMED("frame-chain-overwritten", 'B', "overwrites 512 bytes of its callers' frames and faults", frame_chain_overwritten),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE) },
+    { LGF_NAMED("altstack-small", 'B', "faults with the smallest alternate stack that the kernel accepts", altstack_small),
+      .status = LGF_SIGNAL, .number = SIGSEGV, .kinds = { LG_CRASH_NULL_WRITE }, .record = LGF_RECORD_ANY, .launch = 'Y' },
+    { LGF_NAMED("altstack-replaced", 'B', "faults with 8 KiB of somebody else's alternate stack", altstack_replaced),
+      .status = LGF_SIGNAL, .number = SIGSEGV, .kinds = { LG_CRASH_NULL_WRITE }, .record = LGF_RECORD_HEADER,
+      .address = LGF_ADDRESS_YES, .ends = LGF_END(CRASH), .launch = 'Y' },
+    { LGF_NAMED("altstack-unmapped", 'B', "faults after somebody unmapped the alternate stack", altstack_unmapped),
+      LGF_UNSEEN(SIGSEGV, 'Y') },
+    { LGF_NAMED("stack-smashing", 'B', "is stopped by the stack protector", stack_smashing),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_STACK_SMASH), .message = "stack smashing detected" },
+    { LGF_NAMED("longjmp-dead-frame", 'B', "jumps to a frame that was left, and is stopped", longjmp_dead_frame),
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_LONGJMP), .message = "longjmp causes uninitialized stack frame" },
+    { .name = NULL },
+};

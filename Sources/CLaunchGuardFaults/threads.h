@@ -1,0 +1,14 @@
+/* The thread that dies, and those beside it. */
+#ifndef LAUNCHGUARD_FAULTS_THREADS_H
+#define LAUNCHGUARD_FAULTS_THREADS_H
+
+#include <stdbool.h>
+
+struct lgf_entry;
+
+bool lgf_has_thread_kind(const char *name);
+void lgf_start_idle_threads(unsigned count);
+/* Run the entry as the options say; returns when every thread came back from it. */
+void lgf_run(const struct lgf_entry *entry);
+
+#endif
