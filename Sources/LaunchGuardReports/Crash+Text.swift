@@ -3,7 +3,8 @@ extension Crash {
     func summary(program: String?) -> String {
         var text = "\(signal.name) (\(reason ?? kind))"
         if let address { text += " at address \(address.short)" }
-        if let senderProcessID { text += " sent by process \(senderProcessID) of user \(senderUserID ?? 0)" }
+        // Whoever aborts is the program itself.
+        if let senderProcessID, kind.hasPrefix("signal.") { text += " sent by process \(senderProcessID) of user \(senderUserID ?? 0)" }
         if let syscall { text += " for system call \(syscall)" }
         if let place = place(program: program) { text += " \(place)" }
         if let message { text += ": \(message)" }

@@ -94,7 +94,7 @@ extension ThreadState {
     var remarks: [String] {
         switch how {
         case .captured: stack == nil ? ["its stack was not walked"] : []
-        case .masked: ["it blocks every signal: its registers and its stack are not known"]
+        case .masked: ["it blocks every signal" + (stack == nil ? ": its registers and its stack are not known" : ": its registers are not known")]
         case .silent: ["it did not answer in time" + (stack == nil ? ": its registers and its stack are not known" : "")]
         default: ["it was captured in a way that this version does not know (\(how.rawValue))"]
         }

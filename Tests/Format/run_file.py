@@ -172,9 +172,8 @@ def read_process(file):
     values = process["resources"]
     resources = []
     for number, (name, unit) in sorted(RESOURCES.items()):
-        unlimited = name.endswith("_limit") and (name != "cgroup_limit" or values[6] != 2**64 - 1)
-        known = int(values[number] != 2**64 - 1 or unlimited)
-        resources.append([name, unit, known, values[number] if known else 0])
+        known, unlimited = values[number] != 2**64 - 1, name.endswith("_limit") and values[number] == 2**64 - 2
+        resources.append([name, unit, int(known), 2**64 - 1 if unlimited else values[number] if known else 0])
     return {"map": process["map"][:process["map_size"]].decode("latin-1"), "map_cut": int(process["map_cut"] == 1), "resources": resources}
 
 

@@ -126,7 +126,7 @@ import Testing
         let lines = text { report.write(to: &$0) }.lines
         #expect(
             Array(lines[0..<7]) == [
-                "crashed: SIGABRT (abort.cpp_exception) sent by process 4711 of user 1000",
+                "crashed: SIGABRT (abort.cpp_exception)",
                 "  libc:      first", #"             second \x1B[2J"#, "  exception: std::runtime_error",
                 "  what():    no room for \"notes\" \\x1B[31m\u{FFFD}", "             … the record had no room for the rest of this message",
                 "  evidence: its run file holds a crash record",

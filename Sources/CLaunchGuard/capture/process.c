@@ -96,7 +96,12 @@ static void read_memory(void)
         read_hundredths(lg__os_text_after(text, "full avg10="), LG_RESOURCE_PRESSURE_FULL);
     }
     read_number(cgroup_current, LG_RESOURCE_CGROUP_MEMORY);
-    read_number(cgroup_limit, LG_RESOURCE_CGROUP_LIMIT);
+    if (cgroup_limit[0] && lg__files_read(cgroup_limit, text, sizeof text)) {
+        /* Version 2 says "max", version 1 a number that no memory has. */
+        uint64_t *limit = &block->resources[LG_RESOURCE_CGROUP_LIMIT];
+        if (!lg__os_number(text, 10, limit) || *limit > UINT64_MAX / 4)
+            *limit = LG__RESOURCE_UNLIMITED;
+    }
     if (cgroup_events[0] && lg__files_read(cgroup_events, text, sizeof text))
         lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &block->resources[LG_RESOURCE_CGROUP_OOM_KILLS]);
 }

@@ -111,7 +111,7 @@ static uint64_t limit(int resource)
     struct rlimit now;
     if (lg__os_call(SYS_prlimit64, 0, resource, 0, (long)(uintptr_t)&now, 0, 0) != 0)
         return UINT64_MAX;
-    return now.rlim_cur; /* RLIM_INFINITY is UINT64_MAX */
+    return now.rlim_cur == RLIM_INFINITY ? UINT64_MAX - 1 : now.rlim_cur;
 }
 
 static uint64_t time_ns(const struct timeval *time)

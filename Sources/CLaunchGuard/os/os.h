@@ -89,7 +89,7 @@ bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number);
 /* What stands behind `key` at the begin of a line: "Key:  value"; "" if there is no such line. Handler. */
 const char *lg__os_text_after(const char *text, const char *key);
 
-/* Figures that need no file. UINT64_MAX: unlimited or not known. Handler. */
+/* Figures that need no file. UINT64_MAX: not known; UINT64_MAX − 1 of a limit: unlimited. Handler. */
 struct lg__os_figures {
     uint64_t resident_peak, user_ns, system_ns, faults_minor, faults_major;
     uint64_t virtual_limit, data_limit, stack_limit, descriptor_limit, cpu_limit;

@@ -398,10 +398,11 @@ static_assert(sizeof(struct lg__crash_threads) == 64, "FORMAT.md, record");
 
 #define LG__RESOURCES 32
 #define LG__RESOURCE_UNKNOWN UINT64_MAX
+#define LG__RESOURCE_UNLIMITED (UINT64_MAX - 1) /* of a limit */
 #define LG__MAP_BYTES 48864
 
 struct lg__crash_process { /* stage 7; the committed size ends with the used text */
-    uint64_t resources[LG__RESOURCES]; /* by lg_resource_id; LG__RESOURCE_UNKNOWN: not known */
+    uint64_t resources[LG__RESOURCES]; /* by lg_resource_id; LG__RESOURCE_UNKNOWN, LG__RESOURCE_UNLIMITED */
     uint32_t map_size;
     uint32_t map_cut;        /* 1: there was more */
     uint32_t stacks;         /* chunks of stack memory stored */
