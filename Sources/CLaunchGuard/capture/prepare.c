@@ -1,9 +1,11 @@
-/* What the handler needs and must not make itself: the module table and the unwinder's own tables. */
+/* What the handler needs and must not make itself: the module table and the place of the loader's list. */
 #include "capture/internal.h"
 
 void lg__capture_prepare(void)
 {
+    lg__loader_prepare();
     lg__modules_refresh();
+    lg__memory_prepare();
     lg__unwind_dwarf_prepare();
     atomic_store(&lg__capture.prepared, 1);
     lg__os_futex_wake((const uint32_t *)&lg__capture.prepared);

@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #ifdef LG_FAULT_POINTS
@@ -62,11 +61,12 @@ void lg__os_futex_wake(const uint32_t *word)
     lg__os_call(SYS_futex, (long)(uintptr_t)word, FUTEX_WAKE_PRIVATE, INT32_MAX, 0, 0, 0);
 }
 
-long lg__os_read_self(void *to, uint64_t from, size_t size)
+int lg__os_readable(uint64_t address)
 {
-    struct iovec local = { to, size };
-    struct iovec remote = { (void *)(uintptr_t)from, size };
-    return lg__os_call(SYS_process_vm_readv, lg__os_pid(), (long)(uintptr_t)&local, 1, (long)(uintptr_t)&remote, 1, 0);
+    /* The kernel copies the set before it looks at the operation, which does not exist: EFAULT or EINVAL, and nothing changes. Ten times
+     * cheaper than process_vm_readv(), and allowed where that is not. */
+    long result = lg__os_call(SYS_rt_sigprocmask, -1, (long)address, 0, KERNEL_SIGSET_BYTES, 0, 0);
+    return result == -EINVAL ? 1 : result == -EFAULT ? 0 : -1;
 }
 
 void lg__os_signal_default(int signal)

@@ -37,9 +37,8 @@ void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 /* Wake all that wait on word. Handler. */
 void lg__os_futex_wake(const uint32_t *word);
 
-/* Copy from this process's own memory through the kernel; never faults. Returns bytes copied (a prefix), or −errno
- * when nothing could be: −EFAULT for a bad address, −EPERM or −ENOSYS when the call is refused. Handler. */
-long lg__os_read_self(void *to, uint64_t from, size_t size);
+/* Whether the 8 bytes at an address (a multiple of 8) can be read: 1 or 0; −1 when the system refuses to tell. Handler. */
+int lg__os_readable(uint64_t address);
 
 /* Set the default disposition of a signal. Handler. */
 void lg__os_signal_default(int signal);
@@ -111,6 +110,12 @@ void lg__arch_unblock_on_return(void *ucontext, int signal);
 /* Change copied registers as if the function at pc had just returned: for a pc that cannot be executed, reached by a call.
  * `word_at_sp` is what the stack holds at sp: the return address, where calls push it. Handler. */
 void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t word_at_sp);
+
+/* An address of code as it stands in a return address: without what the CPU signs it with. Handler. */
+uint64_t lg__arch_code_address(uint64_t word);
+/* Whether the bytes before an address can be a call. Handler. */
+#define LG__ARCH_CALL_BYTES 8u
+bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES]);
 
 /* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc. lg__arch_mark() returns 0, and
  * once more 1 when lg__arch_jump() is called while its caller has not returned. Handler. */
