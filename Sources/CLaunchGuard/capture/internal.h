@@ -105,6 +105,8 @@ size_t lg__frames_size(const struct lg__frames *frames);
  * crash is being recorded, also for the stacks of others. */
 void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
+/* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. For tests. */
+int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX]);
 /* Touch what it writes to. */
 void lg__unwind_dwarf_prepare(void);
 

@@ -142,11 +142,17 @@ static enum step step_by_row(const struct lg__cfi_row *row, uint64_t registers[L
 /* Whether an address can be one that a call returns to: inside the code of a module, or behind a call instruction in code that belongs to none. */
 static bool may_return_to(uint64_t pc)
 {
-    uint8_t before[LG__ARCH_CALL_BYTES];
+    uint8_t before[LG__ARCH_CALL_BYTES] = { 0 };
     const struct lg__module_range *module = lg__modules_find(pc);
     if (module)
         return pc >= module->code_start && pc < module->code_end;
-    return lg__memory_read(before, pc - sizeof before, sizeof before) == sizeof before && lg__arch_follows_call(before);
+    size_t size = sizeof before;
+    if (lg__memory_read(before, pc - size, size) != size) {
+        size = pc % LG__PAGE; /* the first page of code may have nothing before it */
+        if (size == 0 || size >= sizeof before || lg__memory_read(before + sizeof before - size, pc - size, size) != size)
+            return false;
+    }
+    return lg__arch_follows_call(before);
 }
 
 /* The caller's registers by the frame pointer, where all of this holds: it is aligned, not below the stack pointer and not far above it,
@@ -179,6 +185,15 @@ static bool step_out_of_nowhere(uint64_t registers[LG__REGISTERS_MAX])
         return false;
     memcpy(registers, start, sizeof start);
     return true;
+}
+
+int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX])
+{
+    struct lg__cfi_row *row = &scratch.row;
+    if (!row_at(registers[lg__arch_pc], row))
+        return -1;
+    enum step step = step_by_row(row, registers);
+    return step == STEP_ON ? 1 : step == STEP_OUTERMOST ? 0 : -1;
 }
 
 /* ---- the walk ---- */
@@ -228,7 +243,6 @@ void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, co
         lg__frames_finish(frames, LG__WALK_NOT_READY);
         return;
     }
-    LG_FAULT_POINT("walk: settled");
     uint64_t start[LG__REGISTERS_MAX];
     memcpy(start, registers, sizeof start);
     enum lg__walk reason = walk(start, wild, frames);

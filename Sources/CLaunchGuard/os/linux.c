@@ -65,7 +65,8 @@ int lg__os_readable(uint64_t address)
 {
     /* The kernel copies the set before it looks at the operation, which does not exist: EFAULT or EINVAL, and nothing changes. Ten times
      * cheaper than process_vm_readv(), and allowed where that is not. */
-    long result = lg__os_call(SYS_rt_sigprocmask, -1, (long)address, 0, KERNEL_SIGSET_BYTES, 0, 0);
+    long place = address ? (long)address : 8; /* none at NULL: nothing to copy */
+    long result = lg__os_call(SYS_rt_sigprocmask, -1, place, 0, KERNEL_SIGSET_BYTES, 0, 0);
     return result == -EINVAL ? 1 : result == -EFAULT ? 0 : -1;
 }
 
