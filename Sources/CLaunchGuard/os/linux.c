@@ -267,8 +267,13 @@ const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)
         return NULL;
     *ret_bias = 0;
     for (size_t i = 0; i < count; i++)
-        if (headers[i].p_type == PT_PHDR)
+        if (headers[i].p_type == PT_PHDR) {
             *ret_bias = (uint64_t)(uintptr_t)headers - headers[i].p_vaddr;
+            break;
+        } else if (headers[i].p_type == PT_LOAD && headers[i].p_offset == 0) {
+            /* A static position-independent program has no PT_PHDR. There the headers follow the file's, as linkers lay them out. */
+            *ret_bias = (uint64_t)(uintptr_t)headers - sizeof(ElfW(Ehdr)) - headers[i].p_vaddr;
+        }
     *ret_count = count;
     return headers;
 }
