@@ -306,6 +306,47 @@ static void test_cut_module(void **state)
     }
 }
 
+/* Another thread loads, unloads and refreshes all the time. */
+static void *load_and_unload(void *argument)
+{
+    lg_session *session = argument;
+    for (;;) {
+        void *a = dlopen(PLUGIN_A, RTLD_NOW | RTLD_LOCAL), *b = dlopen(PLUGIN_B, RTLD_NOW | RTLD_LOCAL);
+        lg_modules_refresh(session);
+        dlclose(a);
+        lg_modules_refresh(session);
+        dlclose(b);
+    }
+    return NULL;
+}
+
+static void body_busy(void *argument)
+{
+    pthread_t thread;
+    lg_session *session = start_session();
+    lg__capture_wait_prepared(UINT64_C(2000000000));
+    pthread_create(&thread, NULL, load_and_unload, session);
+    usleep((useconds_t)(2000 + (uintptr_t)argument * 37));
+    crash();
+}
+
+static void test_busy_loader(void **state)
+{
+    (void)state;
+    for (uintptr_t round = 0; round < 100; round++) {
+        state_make();
+        expect_signal(body_busy, (void *)round, SIGSEGV);
+        lg_reader *reader = newest_run();
+        lg_module module;
+        assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
+        assert_whole(reader, body_busy);
+        assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK); /* whichever table: a whole one */
+        assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
 /* The loader's list is not what it should be: another thread is changing it, or the heap is smashed. */
 enum list { LIST_WILD, LIST_LOOP, LIST_NAME, LIST_ADDRESS };
 
@@ -846,7 +887,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loaded_since),   cmocka_unit_test(test_exchanged_since), cmocka_unit_test(test_upgraded_since),
-        cmocka_unit_test(test_cut_module),     cmocka_unit_test(test_damaged_list),
+        cmocka_unit_test(test_cut_module),     cmocka_unit_test(test_damaged_list),   cmocka_unit_test(test_busy_loader),
 #if defined(__x86_64__)
         cmocka_unit_test(test_jit),            cmocka_unit_test(test_smashed),         cmocka_unit_test(test_overrun),
         cmocka_unit_test(test_bad_sp),         cmocka_unit_test(test_jit_smashed),

@@ -70,6 +70,18 @@ static bool page_readable(uint64_t page)
     return true;
 }
 
+struct copy {
+    void *to;
+    const void *from;
+    size_t size;
+};
+
+static void copy(void *argument)
+{
+    const struct copy *copy = argument;
+    memcpy(copy->to, copy->from, copy->size);
+}
+
 size_t lg__memory_read(void *to, uint64_t from, size_t size)
 {
     size_t done = 0;
@@ -78,9 +90,10 @@ size_t lg__memory_read(void *to, uint64_t from, size_t size)
         size_t step = (size_t)(page + LG__PAGE - (from + done));
         if (step > size - done)
             step = size - done;
-        if (!page_readable(page))
+        struct copy part = { (uint8_t *)to + done, (const void *)(uintptr_t)(from + done), step };
+        /* Another thread may unmap the page between the question and the copy: a module that is being unloaded. */
+        if (!page_readable(page) || !lg__memory_guarded(copy, &part))
             break;
-        memcpy((uint8_t *)to + done, (const void *)(uintptr_t)(from + done), step);
         done += step;
     }
     return done;
