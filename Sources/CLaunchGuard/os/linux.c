@@ -63,7 +63,7 @@ void lg__os_futex_wake(const uint32_t *word)
 
 int lg__os_readable(uint64_t address)
 {
-    /* The kernel copies the set before it looks at the operation, which does not exist: EFAULT or EINVAL, and nothing changes. Ten times
+    /* The kernel copies the set before it looks at the operation, which does not exist: EFAULT or EINVAL, and nothing changes. Six times
      * cheaper than process_vm_readv(), and allowed where that is not. */
     long place = address ? (long)address : 8; /* none at NULL: nothing to copy */
     long result = lg__os_call(SYS_rt_sigprocmask, -1, place, 0, KERNEL_SIGSET_BYTES, 0, 0);
