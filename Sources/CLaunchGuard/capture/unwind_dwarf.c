@@ -14,7 +14,7 @@
 
 /* ---- rows: found once per place and crash ---- */
 
-#define MEMO_ENTRIES 64u
+#define MEMO_ENTRIES 256u
 #define MEMO_RULES 7u
 
 /* A row of the usual kind: every register saved at an offset. Small, for each page that it first touches costs as much as many frames. */
@@ -84,7 +84,7 @@ static void find(void *argument)
 
 static bool row_at(uint64_t address, struct lg__cfi_row *row)
 {
-    struct memo *memo = &scratch.memos[(address ^ address >> 6 ^ address >> 12) % MEMO_ENTRIES];
+    struct memo *memo = &scratch.memos[(address ^ address >> 8 ^ address >> 16) % MEMO_ENTRIES];
     if (memo->crash && memo->crash == lg__memory_crash && memo->address == address) {
         recall(memo, row);
         return true;
