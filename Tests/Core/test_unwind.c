@@ -306,6 +306,38 @@ static void test_cut_module(void **state)
     }
 }
 
+/* A crash right after the start, before the table exists. */
+static void body_early(void *argument)
+{
+    (void)argument;
+    lg_options options = LG_OPTIONS_INIT;
+    lg_session *session;
+    options.app_id = "org.example.test";
+    options.app_version = "1.0";
+    options.state_directory = state_path(".");
+    lg_start(&options, &session);
+    crash();
+}
+
+static void test_early(void **state)
+{
+    (void)state;
+    char self[1024] = "";
+    assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    for (int round = 0; round < 30; round++) {
+        state_make();
+        expect_signal(body_early, NULL, SIGSEGV);
+        lg_reader *reader = newest_run();
+        lg_module module;
+        assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
+        assert_whole(reader, body_early);
+        assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK);
+        assert_string_equal(module.path, self);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
 /* Another thread loads, unloads and refreshes all the time. */
 static void *load_and_unload(void *argument)
 {
@@ -888,6 +920,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loaded_since),   cmocka_unit_test(test_exchanged_since), cmocka_unit_test(test_upgraded_since),
         cmocka_unit_test(test_cut_module),     cmocka_unit_test(test_damaged_list),   cmocka_unit_test(test_busy_loader),
+        cmocka_unit_test(test_early),
 #if defined(__x86_64__)
         cmocka_unit_test(test_jit),            cmocka_unit_test(test_smashed),         cmocka_unit_test(test_overrun),
         cmocka_unit_test(test_bad_sp),         cmocka_unit_test(test_jit_smashed),

@@ -12,6 +12,7 @@ static struct lg__modules tables[2];
 static _Atomic(const struct lg__modules *) published;
 static uint32_t generation; /* of the run file's newer table */
 static _Atomic bool refreshing;
+static _Atomic bool handler_wrote; /* or is about to */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char executable[PATH_MAX_BYTES];
 
@@ -51,6 +52,8 @@ bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range
 struct lg__module_table *lg__modules_file_begin(bool in_handler)
 {
     struct lg__module_table *files = lg__capture.options.run.modules;
+    if (in_handler)
+        atomic_store(&handler_wrote, true);
     if (!files || (in_handler && atomic_load(&refreshing)))
         return NULL;
     struct lg__module_table *file = &files[++generation & 1];
@@ -141,8 +144,6 @@ static void refresh(void)
         dl_iterate_phdr(counts_only, &counts);
     if (now && counts.adds == now->adds && counts.subs == now->subs)
         return;
-    if (!executable[0])
-        lg__os_executable(executable, sizeof executable);
     struct lg__modules *next = now == &tables[0] ? &tables[1] : &tables[0];
     struct scan scan = { next, lg__modules_file_begin(false) };
     next->count = 0;
@@ -155,10 +156,13 @@ static void refresh(void)
 void lg__modules_refresh(void)
 {
     pthread_mutex_lock(&mutex);
-    /* First the flag, then the look at the phase; the handler sets the phase, then looks at the flag: one of the two sees the other. A
-     * refresh under way when a crash begins writes the table that is not in use, and there is no second one. */
+    if (!executable[0])
+        lg__os_executable(executable, sizeof executable);
+    /* First the flag, then the look at the handler's; the handler does it the other way round: one of the two sees the other. A refresh
+     * under way when a crash begins writes the table that is not in use, and there is no second one; only the very first may still come,
+     * for which the handler waits. */
     atomic_store(&refreshing, true);
-    if (atomic_load(&lg__capture.phase) != LG__PHASE_CAPTURING)
+    if (atomic_load(&lg__capture.phase) != LG__PHASE_CAPTURING || (!atomic_load(&published) && !atomic_load(&handler_wrote)))
         refresh();
     atomic_store(&refreshing, false);
     pthread_mutex_unlock(&mutex);
