@@ -1,5 +1,5 @@
 /* DWARF expressions (DWARF 5, section 2.5): in unwind tables they stand where a rule is not "saved at an offset", that is in signal frames
- * and in the stubs of the procedure linkage table. */
+ * and in the entries of the procedure linkage table. */
 #include "capture/cfi.h"
 
 #define BYTES_MAX 256u /* of one expression */
