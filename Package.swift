@@ -1,12 +1,6 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-#if arch(arm64)
-let unwindLibrary = "unwind-aarch64"
-#else
-let unwindLibrary = "unwind-x86_64"
-#endif
-
 /// Every Swift target is built the same way.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -37,10 +31,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // The core: links libc and libunwind only.
+        // The core: links libc only.
         .target(
             name: "CLaunchGuard",
-            dependencies: ["CLibunwind"],
             path: ".",
             sources: ["Sources/CLaunchGuard"],
             publicHeadersPath: "include",
@@ -48,13 +41,7 @@ let package = Package(
                 .headerSearchPath("Sources/CLaunchGuard"),
                 .define("_GNU_SOURCE"),
                 .define("LG_INTERPOSE_PTHREAD_CREATE"),
-            ],
-            linkerSettings: [.linkedLibrary(unwindLibrary)]
-        ),
-        .systemLibrary(
-            name: "CLibunwind",
-            // No pkgConfig: it would put -lunwind on the link line, and libunwind.so takes over C++ exceptions when it comes first.
-            providers: [.apt(["libunwind-dev"])]
+            ]
         ),
 
         // The thin shell: no Foundation, no package dependency.

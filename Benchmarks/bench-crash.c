@@ -184,5 +184,6 @@ int main(int count, char **arguments)
     stamps = shared_make(STAMPS * sizeof *stamps);
     measure(arguments[0], 10, arguments[1], atoi(arguments[2]));
     measure(arguments[0], 64, arguments[1], atoi(arguments[2]));
+    measure(arguments[0], 512, arguments[1], atoi(arguments[2]));
     return 0;
 }

@@ -172,7 +172,8 @@ LG_API const char *lg_session_state_directory(const lg_session *session);
  */
 LG_API lg_status lg_heartbeat(lg_session *session);
 
-/** Read the table of loaded modules again; worth a call after dlopen() or dlclose(), so that DWARF frames of the new code are found.
+/** Read the table of loaded modules again. A crash record needs no call after dlopen() or dlclose(): the handler sees from the loader's
+ *  list what has changed. A death without a crash record, by SIGKILL for example, leaves the table of the last call.
  *
  *  @return LG_OK; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
  *

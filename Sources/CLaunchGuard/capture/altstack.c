@@ -6,7 +6,7 @@
 
 #include "capture/internal.h"
 
-/* Room for the kernel's frame four times over (a crash inside the handler nests), and for libunwind. */
+/* Room for the kernel's frame four times over (a crash inside the handler nests). */
 #define ALTSTACK_BYTES 65536u
 
 struct altstack {

@@ -369,6 +369,7 @@ bool lg__capture_start(const struct lg__capture_options *options)
     lg__capture.pid = lg__os_pid();
     if (!lg__capture.owns && !make_owner_page())
         return false;
+    lg__os_bind();
     lg__files_prepare();
     lg__messages_prepare();
     for (size_t i = 0; i < RECORD_COUNT; i++)

@@ -63,8 +63,16 @@ void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uin
 
 /* ---- memory.c: reads that never fault: pages found readable once are read with plain loads from then on ---- */
 
-/* Forget which pages were found readable. At the begin of each crash. */
+/* Forget which pages were found readable. At the begin of each crash, on its thread. */
 void lg__memory_forget(void);
+/* Counts them: what was learned during another crash holds no longer. */
+extern uint32_t lg__memory_crash;
+/* Make pages of our own exist, which costs the handler microseconds each. On an ordinary thread, also while another one crashes. */
+void lg__memory_touch(void *memory, size_t size);
+void lg__memory_prepare(void);
+/* Call a function that reads with plain loads what should be there, but may be gone (the file of a module was cut): false when it
+ * crashed. It must not call any other function of memory.c. */
+bool lg__memory_guarded(void (*function)(void *), void *argument);
 /* Copy as many of `size` bytes as can be read from `from` on; returns how many. */
 size_t lg__memory_read(void *to, uint64_t from, size_t size);
 /* One word. */
@@ -109,7 +117,9 @@ size_t lg__frames_size(const struct lg__frames *frames);
  * crash is being recorded, also for the stacks of others. */
 void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
-/* Make the unwinder's tables; on an ordinary thread. */
+/* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. For tests. */
+int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX]);
+/* Touch what it writes to. */
 void lg__unwind_dwarf_prepare(void);
 
 /* ---- files.c: files of /proc; a path that does not start with '/' is relative to the directory of this process's threads ---- */
@@ -179,18 +189,60 @@ size_t lg__altstack_least(void);
 /* Bounds of the calling thread's stack as known since its registration; zeros if unknown. */
 void lg__altstack_bounds(uint64_t *ret_low, uint64_t *ret_high);
 
-/* ---- modules.c ---- */
+/* ---- image.c: a module, from its program headers in memory ---- */
 
 struct lg__module_range {
     uint64_t start, end, bias;
-    uint64_t frame_header; /* address of PT_GNU_EH_FRAME; 0: none */
-    uint64_t table;        /* address of its search table */
-    uint64_t table_count;  /* entries */
+    uint64_t code_start, code_end;     /* executable segments, from the lowest to the highest */
+    uint64_t tables_start, tables_end; /* the readable segment that holds the unwind tables */
+    uint64_t frame_header;             /* address of PT_GNU_EH_FRAME; 0: none that can be searched */
+    uint64_t table;                    /* address of its search table */
+    uint64_t table_count;              /* entries */
+    uint64_t dynamic;                  /* address of PT_DYNAMIC; 0: none */
+    uint64_t id_address;               /* of the build id */
+    uint32_t id_size;
+    uint32_t id_crc;
+    uint32_t name_crc;                 /* of the loader's name for it */
 };
 
-/* Read the loaded modules and publish the table, in memory and in the run file. On an ordinary thread. */
+/* How to read the module's memory: a plain copy on an ordinary thread, lg__memory_read() in the handler. */
+typedef size_t (*lg__image_read)(void *to, uint64_t from, size_t size);
+size_t lg__image_copy(void *to, uint64_t from, size_t size);
+
+/* Everything but the name. `headers` are ElfW(Phdr). false: no segment is loaded. */
+bool lg__image_describe(const void *headers, size_t count, uint64_t bias, lg__image_read read, struct lg__module_range *ret_module);
+uint32_t lg__image_crc(const void *bytes, size_t size);
+
+/* ---- modules.c: the table, made on an ordinary thread and published whole ---- */
+
+struct lg__modules {
+    uint32_t count;
+    uint64_t adds, subs; /* dlpi_adds and dlpi_subs when it was made */
+    struct lg__module_range modules[LG__MODULES_MAX]; /* sorted by start */
+};
+
+/* Read the loaded modules and publish the table, in memory and in the run file. Leaves both alone while a crash is recorded. On an ordinary
+ * thread. */
 void lg__modules_refresh(void);
-/* The module that holds an address; NULL: none known. */
+/* The table that a refresh published last; NULL: none yet. */
+const struct lg__modules *lg__modules_published(void);
+/* The module of a table that holds an address; NULL: none known. */
+const struct lg__module_range *lg__modules_search(const struct lg__modules *table, uint64_t address);
+/* Insert one in its place. false: the table is full. */
+bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range *module);
+/* Write the older table of the run file: begin, one call a module, commit. begin returns NULL when there is none to be written, in the
+ * handler also while a refresh writes it. An empty path stands for the executable, in the first entry. */
+struct lg__module_table *lg__modules_file_begin(bool in_handler);
+void lg__modules_file_add(struct lg__module_table *file, const struct lg__module_range *module, const char *path, lg__image_read read);
+void lg__modules_file_commit(struct lg__module_table *file);
+
+/* ---- loader.c: what has changed since, by the loader's own list ---- */
+
+/* Find that list. On an ordinary thread. */
+void lg__loader_prepare(void);
+/* Once a crash: use the published table, or one made afresh when modules came or went. false: there is neither. In the handler. */
+bool lg__modules_settle(void);
+/* The module that holds an address, by the table that is in use; NULL: none known. In the handler. */
 const struct lg__module_range *lg__modules_find(uint64_t address);
 
 #endif

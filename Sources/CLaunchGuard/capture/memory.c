@@ -5,31 +5,58 @@
 #define PAGES 256u
 static uint64_t readable[PAGES];
 
+void lg__memory_touch(void *memory, size_t size)
+{
+    uint8_t *byte = memory;
+    for (size_t at = 0; at < size; at += LG__PAGE)
+        __atomic_fetch_or(&byte[at], 0, __ATOMIC_RELAXED); /* leaves what a crash writes there meanwhile */
+    __atomic_fetch_or(&byte[size - 1], 0, __ATOMIC_RELAXED);
+}
+
+void lg__memory_prepare(void)
+{
+    lg__memory_touch(readable, sizeof readable);
+}
+
+uint32_t lg__memory_crash;
+
+/* A fault can be recovered on the thread whose crash is being recorded, and nowhere else: there is one mark to come back to. */
+static bool recoverable;
+
 void lg__memory_forget(void)
 {
     memset(readable, 0, sizeof readable);
+    lg__memory_crash++;
+    recoverable = atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid();
 }
 
-/* A plain load where the kernel refuses to do it for us (a sandbox): a fault in it comes back here through the nested handler. Only on the
- * thread whose crash is being recorded; there is one mark to come back to. */
-static __attribute__((noinline)) bool load_guarded(uint64_t address)
+__attribute__((noinline)) bool lg__memory_guarded(void (*function)(void *), void *argument)
 {
-    if (atomic_load(&lg__capture.latch) != (uint32_t)lg__os_tid() || lg__arch_mark(&lg__capture.read_mark) != 0)
+    if (!recoverable) {
+        function(argument);
+        return true;
+    }
+    if (lg__arch_mark(&lg__capture.read_mark) != 0)
         return false;
-    atomic_store(&lg__capture.reading, true);
-    (void)*(const volatile uint8_t *)(uintptr_t)address;
-    atomic_store(&lg__capture.reading, false);
+    /* Only this thread's own nested handler looks at it. */
+    atomic_store_explicit(&lg__capture.reading, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    function(argument);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&lg__capture.reading, false, memory_order_relaxed);
     return true;
 }
 
-/* Whether one byte can be read: by the kernel, where it does that for us. */
-static bool byte_readable(uint64_t address)
+/* A plain load where the kernel refuses to do it for us (a sandbox): a fault in it comes back through the nested handler. */
+static void load(void *address)
 {
-    uint8_t byte;
-    long count = lg__os_read_self(&byte, address, 1);
-    if (count >= 0 || count == -14 /* EFAULT */)
-        return count == 1;
-    return load_guarded(address);
+    (void)*(const volatile uint8_t *)address;
+}
+
+static bool probe(uint64_t page)
+{
+    int answer = lg__os_readable(page);
+    return answer >= 0 ? answer : recoverable && lg__memory_guarded(load, (void *)(uintptr_t)page);
 }
 
 static bool page_readable(uint64_t page)
@@ -37,10 +64,22 @@ static bool page_readable(uint64_t page)
     uint64_t *entry = &readable[(page / LG__PAGE) % PAGES];
     if (*entry == page && page)
         return true;
-    if (!byte_readable(page))
+    if (!probe(page))
         return false;
     *entry = page;
     return true;
+}
+
+struct copy {
+    void *to;
+    const void *from;
+    size_t size;
+};
+
+static void copy(void *argument)
+{
+    const struct copy *copy = argument;
+    memcpy(copy->to, copy->from, copy->size);
 }
 
 size_t lg__memory_read(void *to, uint64_t from, size_t size)
@@ -51,9 +90,10 @@ size_t lg__memory_read(void *to, uint64_t from, size_t size)
         size_t step = (size_t)(page + LG__PAGE - (from + done));
         if (step > size - done)
             step = size - done;
-        if (!page_readable(page))
+        struct copy part = { (uint8_t *)to + done, (const void *)(uintptr_t)(from + done), step };
+        /* Another thread may unmap the page between the question and the copy: a module that is being unloaded. */
+        if (!page_readable(page) || !lg__memory_guarded(copy, &part))
             break;
-        memcpy((uint8_t *)to + done, (const void *)(uintptr_t)(from + done), step);
         done += step;
     }
     return done;

@@ -1,10 +1,25 @@
-/* What the handler needs and must not make itself: the module table and the unwinder's own tables. */
+/* What the handler needs and must not make itself: the module table and the place of the loader's list. */
 #include "capture/internal.h"
+
+/* The pages that the record will lie on, so that the handler does not wait for the file system to give them one by one. */
+static void touch_record(void)
+{
+    const struct lg__run *run = &lg__capture.options.run;
+    lg__memory_touch(lg__run_stage(run, LG_STAGE_HEADER), sizeof(struct lg__crash_header));
+    lg__memory_touch(lg__run_stage(run, LG_STAGE_CONTEXT), sizeof(struct lg__crash_context));
+    lg__memory_touch(lg__run_stage(run, LG_STAGE_FRAMES), sizeof(struct lg__crash_frames));
+    lg__memory_touch(lg__run_stage(run, LG_STAGE_DWARF), sizeof(struct lg__crash_frames));
+    lg__memory_touch(lg__run_stage(run, LG_STAGE_DONE), sizeof(struct lg__crash_done));
+    lg__memory_touch(lg__run_stage(run, LG_STAGE_MESSAGES), sizeof(struct lg__crash_messages));
+}
 
 void lg__capture_prepare(void)
 {
+    lg__loader_prepare();
     lg__modules_refresh();
     lg__process_prepare();
+    touch_record();
+    lg__memory_prepare();
     lg__unwind_dwarf_prepare();
     atomic_store(&lg__capture.prepared, 1);
     lg__os_futex_wake((const uint32_t *)&lg__capture.prepared);
@@ -21,5 +36,4 @@ void lg__capture_wait_prepared(uint64_t timeout_ns)
 void lg__capture_refresh_modules(void)
 {
     lg__modules_refresh();
-    lg__process_prepare();
 }

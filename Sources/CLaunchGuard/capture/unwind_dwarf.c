@@ -1,157 +1,250 @@
-/* DWARF frames: libunwind's remote interface on this very process.
+/* The walk by unwind tables: .eh_frame of each module, read where the module table says that it is.
  *
- * The local interface asks the dynamic linker for the modules, and hangs when another thread holds the loader's lock. The
- * remote one asks our accessors: they look into the module table that was made before, and read memory so that nothing can fault. */
-#include "capture/internal.h"
-
-#if defined(__x86_64__)
-#include <libunwind-x86_64.h>
-#elif defined(__aarch64__)
-#include <libunwind-aarch64.h>
-#endif
+ * One step is: find the row for the place in the code, compute the caller's registers from it. Code that no table describes (a just-in-time
+ * compiler's, hand-written assembler) takes one step by its frame pointer if that is plausible in every respect that can be checked;
+ * such steps are counted. Nothing else is guessed. */
+#include "capture/cfi.h"
+#include "os/fault_point.h"
 
 #define FRAMES_LIMIT 65536u
+/* The largest frame that is believed without a table. */
+#define ASSUMED_BYTES_MAX (UINT64_C(1) << 20)
+/* How often a walk may come to a lower address: a signal handler's own stack, a coroutine's. A chain that loops does so for ever. */
+#define LANDINGS_MAX 8u
 
-/* Exported by libunwind, declared in none of its headers; the way Linux perf unwinds. */
-extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *info, unw_proc_info_t *procedure,
-                                              int need_unwind_info, void *argument);
+/* ---- rows: found once per place and crash ---- */
 
-static _Atomic(unw_addr_space_t) space;
+#define MEMO_ENTRIES 256u
+#define MEMO_RULES 7u
 
-static int find_proc_info(unw_addr_space_t in, unw_word_t ip, unw_proc_info_t *procedure, int need_unwind_info, void *argument)
+/* A row of the usual kind: every register saved at an offset. Small, for each page that it first touches costs as much as many frames. */
+struct memo {
+    uint64_t address;
+    uint32_t crash; /* lg__memory_crash when it was found; 0: free */
+    int32_t cfa_offset;
+    uint8_t cfa_register, return_column, count;
+    uint8_t columns[MEMO_RULES];
+    int32_t offsets[MEMO_RULES];
+};
+static struct {
+    struct memo memos[MEMO_ENTRIES];
+    struct lg__cfi_row row;
+} scratch; /* one walk at a time */
+
+void lg__unwind_dwarf_prepare(void)
 {
-    const struct lg__module_range *module = lg__modules_find(ip);
-    if (!module || !module->table)
-        return -UNW_ENOINFO;
-    unw_dyn_info_t info;
-    memset(&info, 0, sizeof info);
-    info.format = UNW_INFO_FORMAT_REMOTE_TABLE;
-    info.start_ip = module->start;
-    info.end_ip = module->end;
-    info.u.rti.segbase = module->frame_header;
-    info.u.rti.table_data = module->table;
-    info.u.rti.table_len = module->table_count * 8 / sizeof(unw_word_t); /* two 32-bit offsets an entry, counted in words */
-    return UNW_OBJ(dwarf_search_unwind_table)(in, ip, &info, procedure, need_unwind_info, argument);
+    lg__memory_touch(&scratch, sizeof scratch);
+    lg__cfi_prepare();
 }
 
-static void put_unwind_info(unw_addr_space_t in, unw_proc_info_t *procedure, void *argument)
+static void remember(struct memo *memo, uint64_t address, const struct lg__cfi_row *row)
 {
-    (void)in, (void)procedure, (void)argument;
+    if (row->count > MEMO_RULES || row->cfa_how != LG__CFI_REGISTER || row->signal_frame || row->cfa_value != (int32_t)row->cfa_value)
+        return;
+    memo->crash = 0;
+    for (uint32_t i = 0; i < row->count; i++) {
+        if (row->rules[i].how != LG__CFI_AT_OFFSET || row->rules[i].value != (int32_t)row->rules[i].value)
+            return;
+        memo->columns[i] = row->rules[i].column;
+        memo->offsets[i] = (int32_t)row->rules[i].value;
+    }
+    memo->address = address;
+    memo->cfa_offset = (int32_t)row->cfa_value;
+    memo->cfa_register = row->cfa_register;
+    memo->return_column = row->return_column;
+    memo->count = (uint8_t)row->count;
+    memo->crash = lg__memory_crash;
 }
 
-static int get_dyn_info_list_addr(unw_addr_space_t in, unw_word_t *address, void *argument)
+static void recall(const struct memo *memo, struct lg__cfi_row *row)
 {
-    (void)in, (void)address, (void)argument;
-    return -UNW_ENOINFO;
+    row->cfa_value = memo->cfa_offset;
+    row->cfa_how = LG__CFI_REGISTER;
+    row->cfa_register = memo->cfa_register;
+    row->return_column = memo->return_column;
+    row->signal_frame = 0;
+    row->count = memo->count;
+    for (uint32_t i = 0; i < memo->count; i++)
+        row->rules[i] = (struct lg__cfi_rule){ memo->offsets[i], memo->columns[i], LG__CFI_AT_OFFSET };
 }
 
-static int access_mem(unw_addr_space_t in, unw_word_t address, unw_word_t *word, int write, void *argument)
+struct query {
+    const struct lg__module_range *module;
+    uint64_t address;
+    struct lg__cfi_row *row;
+    bool found;
+};
+
+static void find(void *argument)
 {
-    (void)in, (void)argument;
-    uint64_t value;
-    if (write || !lg__memory_word(address, &value))
-        return -UNW_EINVAL;
-    *word = value;
-    return 0;
+    struct query *query = argument;
+    LG_FAULT_POINT("walk: tables");
+    query->found = lg__cfi_find(query->module, query->address, query->row);
 }
 
-static int access_reg(unw_addr_space_t in, unw_regnum_t number, unw_word_t *value, int write, void *argument)
+static bool row_at(uint64_t address, struct lg__cfi_row *row)
 {
-    (void)in;
-    const uint64_t *registers = argument;
-    /* Both count as DWARF does, up to and with the instruction pointer. */
-    if (write || number < 0 || (uint32_t)number > lg__arch_pc)
-        return -UNW_EBADREG;
-    *value = registers[number];
-    return 0;
+    struct memo *memo = &scratch.memos[(address ^ address >> 8 ^ address >> 16) % MEMO_ENTRIES];
+    if (memo->crash && memo->crash == lg__memory_crash && memo->address == address) {
+        recall(memo, row);
+        return true;
+    }
+    struct query query = { lg__modules_find(address), address, row, false };
+    if (!query.module || !lg__memory_guarded(find, &query) || !query.found)
+        return false;
+    remember(memo, address, row);
+    return true;
 }
 
-static int access_fpreg(unw_addr_space_t in, unw_regnum_t number, unw_fpreg_t *value, int write, void *argument)
+/* ---- steps ---- */
+
+enum step { STEP_ON, STEP_OUTERMOST, STEP_NO_INFO, STEP_UNREADABLE };
+
+static bool rule_value(const struct lg__cfi_rule *rule, uint64_t cfa, const uint64_t *registers, uint64_t *ret_value)
 {
-    (void)in, (void)number, (void)value, (void)write, (void)argument;
-    return -UNW_EBADREG;
+    uint64_t at = (uint64_t)rule->value;
+    switch ((enum lg__cfi_how)rule->how) {
+    case LG__CFI_AT_OFFSET: return lg__memory_word(cfa + at, ret_value);
+    case LG__CFI_IS_OFFSET: *ret_value = cfa + at; return true;
+    case LG__CFI_AT_EXPRESSION: return lg__cfi_expression(at, cfa, registers, &at) && lg__memory_word(at, ret_value);
+    case LG__CFI_IS_EXPRESSION: return lg__cfi_expression(at, cfa, registers, ret_value);
+    case LG__CFI_REGISTER:
+        if (at >= LG__CFI_COLUMNS)
+            return false;
+        *ret_value = registers[at];
+        return true;
+    default: *ret_value = 0; return true; /* undefined: nobody will ask for it */
+    }
 }
 
-static int resume(unw_addr_space_t in, unw_cursor_t *cursor, void *argument)
+/* The caller's registers by a row. */
+static enum step step_by_row(const struct lg__cfi_row *row, uint64_t registers[LG__REGISTERS_MAX])
 {
-    (void)in, (void)cursor, (void)argument;
-    return -UNW_EINVAL;
+    uint64_t next[LG__REGISTERS_MAX], cfa;
+    if (row->cfa_how == LG__CFI_REGISTER)
+        cfa = registers[row->cfa_register] + (uint64_t)row->cfa_value;
+    else if (!lg__cfi_expression((uint64_t)row->cfa_value, 0, registers, &cfa))
+        return STEP_UNREADABLE;
+    memcpy(next, registers, sizeof next);
+    next[lg__arch_sp] = cfa;
+    for (uint32_t i = 0; i < row->count; i++) {
+        const struct lg__cfi_rule *rule = &row->rules[i];
+        if (rule->how == LG__CFI_UNDEFINED && rule->column == row->return_column)
+            return STEP_OUTERMOST;
+        if (!rule_value(rule, cfa, registers, &next[rule->column]))
+            return STEP_UNREADABLE;
+    }
+    next[lg__arch_pc] = lg__arch_code_address(next[row->return_column]);
+    memcpy(registers, next, sizeof next);
+    return STEP_ON;
 }
 
-static int get_proc_name(unw_addr_space_t in, unw_word_t address, char *name, size_t size, unw_word_t *offset, void *argument)
+/* Whether an address can be one that a call returns to: inside the code of a module, or behind a call instruction in code that belongs to none. */
+static bool may_return_to(uint64_t pc)
 {
-    (void)in, (void)address, (void)name, (void)size, (void)offset, (void)argument;
-    return -UNW_ENOINFO;
+    uint8_t before[LG__ARCH_CALL_BYTES] = { 0 };
+    const struct lg__module_range *module = lg__modules_find(pc);
+    if (module)
+        return pc >= module->code_start && pc < module->code_end;
+    size_t size = sizeof before;
+    if (lg__memory_read(before, pc - size, size) != size) {
+        size = pc % LG__PAGE; /* the first page of code may have nothing before it */
+        if (size == 0 || size >= sizeof before || lg__memory_read(before + sizeof before - size, pc - size, size) != size)
+            return false;
+    }
+    return lg__arch_follows_call(before);
 }
 
-static enum lg__walk walk(unw_addr_space_t in, uint64_t *registers, const struct lg__frames *frames)
+/* The caller's registers by the frame pointer, where all of this holds: it is aligned, not below the stack pointer and not far above it,
+ * both words there can be read, and the return address is one. The callee-saved registers stay as they are. */
+static bool step_by_frame_pointer(uint64_t registers[LG__REGISTERS_MAX])
 {
-    static unw_cursor_t cursor; /* 1 KiB that small alternate stacks need not have; one crash at a time uses it */
-    unw_word_t pc, sp, last_pc = 0, last_sp = 0;
-    if (unw_init_remote(&cursor, in, registers) < 0)
-        return LG__WALK_FAILED;
+    uint64_t frame = registers[lg__arch_fp], sp = registers[lg__arch_sp], next, caller;
+    if (frame % sizeof frame != 0 || frame < sp || frame - sp > ASSUMED_BYTES_MAX || !lg__memory_word(frame, &next) ||
+        !lg__memory_word(frame + sizeof next, &caller))
+        return false;
+    caller = lg__arch_code_address(caller);
+    if (!may_return_to(caller))
+        return false;
+    registers[lg__arch_pc] = caller;
+    registers[lg__arch_fp] = next;
+    registers[lg__arch_sp] = frame + 2 * sizeof next;
+    return true;
+}
+
+/* Where an interrupted pc holds no code, it was called: back to the caller, if there is one where the call put it. */
+static bool step_out_of_nowhere(uint64_t registers[LG__REGISTERS_MAX])
+{
+    uint64_t start[LG__REGISTERS_MAX], word = 0;
+    memcpy(start, registers, sizeof start);
+    if (lg__arch == LG__ARCH_X86_64 && !lg__memory_word(registers[lg__arch_sp], &word))
+        return false;
+    lg__arch_return_to_caller(start, word);
+    start[lg__arch_pc] = lg__arch_code_address(start[lg__arch_pc]);
+    if (!may_return_to(start[lg__arch_pc]))
+        return false;
+    memcpy(registers, start, sizeof start);
+    return true;
+}
+
+int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX])
+{
+    struct lg__cfi_row *row = &scratch.row;
+    if (!row_at(registers[lg__arch_pc], row))
+        return -1;
+    enum step step = step_by_row(row, registers);
+    return step == STEP_ON ? 1 : step == STEP_OUTERMOST ? 0 : -1;
+}
+
+/* ---- the walk ---- */
+
+static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
+{
+    struct lg__cfi_row *row = &scratch.row;
+    bool interrupted = true; /* pc is where an instruction was to run next, not where a call returns to */
+    unsigned landings = 0;
     for (uint32_t count = 0; count < FRAMES_LIMIT; count++) {
-        if (unw_get_reg(&cursor, UNW_REG_IP, &pc) < 0 || unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0)
-            return LG__WALK_FAILED;
-        if (count > 0 && pc == 0)
-            return LG__WALK_COMPLETE;
-        if (count > 0 && pc == last_pc && sp == last_sp)
-            return LG__WALK_LOOP;
+        uint64_t pc = registers[lg__arch_pc], sp = registers[lg__arch_sp], code;
         lg__frames_add(frames, pc);
-        last_pc = pc;
-        last_sp = sp;
-        int result = unw_step(&cursor);
-        if (result == 0)
+        bool nowhere = interrupted && (wild || !lg__memory_word(pc, &code));
+        bool signal_frame = false;
+        wild = false;
+        /* A return address may be the first one behind its function: what called is the instruction before. */
+        if (!nowhere && row_at(interrupted ? pc : pc - 1, row)) {
+            enum step step = step_by_row(row, registers);
+            if (step != STEP_ON)
+                return step == STEP_OUTERMOST ? LG__WALK_COMPLETE : LG__WALK_UNREADABLE;
+            signal_frame = row->signal_frame;
+        } else if (nowhere && step_out_of_nowhere(registers)) {
+            if (count > 0)
+                frames->head->assumed++;
+        } else if (step_by_frame_pointer(registers)) {
+            frames->head->assumed++;
+        } else {
+            return LG__WALK_NO_INFO;
+        }
+        if (registers[lg__arch_pc] == 0 && !signal_frame)
             return LG__WALK_COMPLETE;
-        if (result < 0)
-            return result == -UNW_ENOINFO ? LG__WALK_NO_INFO : LG__WALK_FAILED;
+        if (registers[lg__arch_sp] <= sp && !signal_frame &&
+            ((registers[lg__arch_pc] == pc && registers[lg__arch_sp] == sp) || ++landings > LANDINGS_MAX))
+            return LG__WALK_LOOP;
+        if (!signal_frame && !may_return_to(registers[lg__arch_pc])) {
+            lg__frames_add(frames, registers[lg__arch_pc]); /* what stands there instead tells something: shown once */
+            return LG__WALK_NO_INFO;
+        }
+        interrupted = signal_frame;
     }
     return LG__WALK_LIMIT;
 }
 
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
-    unw_addr_space_t ready = atomic_load(&space);
-    if (!ready) {
+    if (!lg__modules_settle()) {
         lg__frames_finish(frames, LG__WALK_NOT_READY);
         return;
     }
-    /* There is no unwind information at a wild pc: go back to the caller first. */
-    uint64_t start[LG__REGISTERS_MAX], word;
+    uint64_t start[LG__REGISTERS_MAX];
     memcpy(start, registers, sizeof start);
-    if (wild && lg__memory_word(registers[lg__arch_sp], &word)) {
-        lg__frames_add(frames, registers[lg__arch_pc]);
-        lg__arch_return_to_caller(start, word - 1); /* within the call: a return address may be past its function's end */
-    }
-    enum lg__walk reason = walk(ready, start, frames);
+    enum lg__walk reason = walk(start, wild, frames);
     lg__frames_finish(frames, reason);
-}
-
-void lg__unwind_dwarf_prepare(void)
-{
-    static unw_accessors_t accessors = {
-        .find_proc_info = find_proc_info,
-        .put_unwind_info = put_unwind_info,
-        .get_dyn_info_list_addr = get_dyn_info_list_addr,
-        .access_mem = access_mem,
-        .access_reg = access_reg,
-        .access_fpreg = access_fpreg,
-        .resume = resume,
-        .get_proc_name = get_proc_name,
-    };
-    unw_addr_space_t made = unw_create_addr_space(&accessors, 0);
-    if (!made)
-        return;
-    /* Once round this thread's own stack: libunwind fills its tables on first use. */
-    static struct lg__frames_head head;
-    static uint64_t pcs[64];
-    const struct lg__frames frames = { &head, pcs, 64, 16 };
-    uint64_t registers[LG__REGISTERS_MAX];
-    ucontext_t here;
-    if (getcontext(&here) == 0) {
-        lg__arch_registers(&here, registers);
-        walk(made, registers, &frames);
-    }
-    lg__memory_forget();
-    atomic_store(&space, made);
 }

@@ -52,6 +52,20 @@ uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTE
 
 void lg__arch_enter_handler(void) {}
 
+uint64_t lg__arch_code_address(uint64_t word)
+{
+    return word & ((UINT64_C(1) << 48) - 1); /* pointer authentication signs in the bits above */
+}
+
+bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])
+{
+    uint32_t code;
+    memcpy(&code, before + LG__ARCH_CALL_BYTES - sizeof code, sizeof code);
+    /* bl; blr; blraaz and blrabz; blraa and blrab. */
+    return (code & 0xfc000000) == 0x94000000 || (code & 0xfffffc1f) == 0xd63f0000 || (code & 0xfffff81f) == 0xd63f081f ||
+           (code & 0xfffff800) == 0xd73f0800;
+}
+
 /* The registers that a function preserves (AAPCS64, 6.1): x19…x30, sp, the low halves of v8…v15. */
 __asm__(".text\n"
         ".globl lg__arch_mark\n.hidden lg__arch_mark\n.type lg__arch_mark, %function\n"

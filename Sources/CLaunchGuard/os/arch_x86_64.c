@@ -76,6 +76,25 @@ void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t w
     registers[lg__arch_sp] += 8;
 }
 
+uint64_t lg__arch_code_address(uint64_t word)
+{
+    return word;
+}
+
+bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])
+{
+    /* call rel32 is E8 and 4 bytes; an indirect call is FF, a ModRM byte with 2 in its middle, and 0, 1, 2, 4 or 5 more. */
+    static const uint8_t lengths[] = { 2, 3, 4, 6, 7 };
+    if (before[LG__ARCH_CALL_BYTES - 5] == 0xe8)
+        return true;
+    for (size_t i = 0; i < sizeof lengths; i++) {
+        const uint8_t *call = before + LG__ARCH_CALL_BYTES - lengths[i];
+        if (call[0] == 0xff && (call[1] & 0x38) == 0x10)
+            return true;
+    }
+    return false;
+}
+
 /* The registers that a function preserves (System V ABI for AMD64, figure 3.4), sp and the return address. */
 __asm__(".text\n"
         ".globl lg__arch_mark\n.hidden lg__arch_mark\n.type lg__arch_mark, @function\n"

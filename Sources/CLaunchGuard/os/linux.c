@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #ifdef LG_FAULT_POINTS
@@ -31,6 +30,18 @@ struct kernel_sigaction {
     uintptr_t restorer;
     uint64_t mask;
 };
+
+void lg__os_bind(void)
+{
+    /* Sizes that the compiler does not know, so that it makes calls of them. */
+    static volatile size_t some = 8;
+    char from[16] = "0123456", to[16];
+    memcpy(to, from, some);
+    memmove(to + 1, to, some);
+    memset(to, to[some], some);
+    some = 8 + (memcmp(from, to, some) == 0) + (memchr(from, to[0], some) == from) + (strlen(from) == some) +
+           (lg__os_clock_ns(CLOCK_MONOTONIC) == 0) + (errno == INT32_MAX);
+}
 
 pid_t lg__os_pid(void)
 {
@@ -62,11 +73,13 @@ void lg__os_futex_wake(const uint32_t *word)
     lg__os_call(SYS_futex, (long)(uintptr_t)word, FUTEX_WAKE_PRIVATE, INT32_MAX, 0, 0, 0);
 }
 
-long lg__os_read_self(void *to, uint64_t from, size_t size)
+int lg__os_readable(uint64_t address)
 {
-    struct iovec local = { to, size };
-    struct iovec remote = { (void *)(uintptr_t)from, size };
-    return lg__os_call(SYS_process_vm_readv, lg__os_pid(), (long)(uintptr_t)&local, 1, (long)(uintptr_t)&remote, 1, 0);
+    /* The kernel copies the set before it looks at the operation, which does not exist: EFAULT or EINVAL, and nothing changes. Six times
+     * cheaper than process_vm_readv(), and allowed where that is not. */
+    long place = address ? (long)address : 8; /* none at NULL: nothing to copy */
+    long result = lg__os_call(SYS_rt_sigprocmask, -1, place, 0, KERNEL_SIGSET_BYTES, 0, 0);
+    return result == -EINVAL ? 1 : result == -EFAULT ? 0 : -1;
 }
 
 void lg__os_signal_default(int signal)
@@ -308,8 +321,13 @@ const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)
         return NULL;
     *ret_bias = 0;
     for (size_t i = 0; i < count; i++)
-        if (headers[i].p_type == PT_PHDR)
+        if (headers[i].p_type == PT_PHDR) {
             *ret_bias = (uint64_t)(uintptr_t)headers - headers[i].p_vaddr;
+            break;
+        } else if (headers[i].p_type == PT_LOAD && headers[i].p_offset == 0) {
+            /* A static position-independent program has no PT_PHDR. There the headers follow the file's, as linkers lay them out. */
+            *ret_bias = (uint64_t)(uintptr_t)headers - sizeof(ElfW(Ehdr)) - headers[i].p_vaddr;
+        }
     *ret_count = count;
     return headers;
 }

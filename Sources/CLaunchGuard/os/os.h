@@ -18,9 +18,9 @@
 #define LG__PAGE 4096u
 #define LG__UUID_BYTES 16u
 
-/* Of libc the handler calls only memcpy, memset, memcmp and clock_gettime. lg_start() has called each of them before, so a
- * program that binds lazily has resolved them, and the handler never runs the dynamic linker. The libraries are linked
- * with -z now anyway. */
+/* Of libc the handler calls only the functions that lg__os_bind() calls before, so that a program that binds lazily has resolved them and
+ * the handler never runs the dynamic linker. The shared library is linked with -z now anyway. */
+void lg__os_bind(void);
 
 /* Raw system call; returns the kernel's value, −errno on failure. Handler. */
 long lg__os_call(long number, long a, long b, long c, long d, long e, long f);
@@ -37,9 +37,8 @@ void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 /* Wake all that wait on word. Handler. */
 void lg__os_futex_wake(const uint32_t *word);
 
-/* Copy from this process's own memory through the kernel; never faults. Returns bytes copied (a prefix), or −errno
- * when nothing could be: −EFAULT for a bad address, −EPERM or −ENOSYS when the call is refused. Handler. */
-long lg__os_read_self(void *to, uint64_t from, size_t size);
+/* Whether the 8 bytes at an address (a multiple of 8) can be read: 1 or 0; −1 when the system refuses to tell. Handler. */
+int lg__os_readable(uint64_t address);
 
 /* Set the default disposition of a signal. Handler. */
 void lg__os_signal_default(int signal);
@@ -157,6 +156,12 @@ uint64_t lg__arch_blocked(const void *ucontext);
 /* Change copied registers as if the function at pc had just returned: for a pc that cannot be executed, reached by a call.
  * `word_at_sp` is what the stack holds at sp: the return address, where calls push it. Handler. */
 void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t word_at_sp);
+
+/* An address of code as it stands in a return address: without what the CPU signs it with. Handler. */
+uint64_t lg__arch_code_address(uint64_t word);
+/* Whether the bytes before an address can be a call. Handler. */
+#define LG__ARCH_CALL_BYTES 8u
+bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES]);
 
 /* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc. lg__arch_mark() returns 0, and
  * once more 1 when lg__arch_jump() is called while its caller has not returned. Handler. */

@@ -1,0 +1,171 @@
+/* Modules that came or went since the last refresh, by the dynamic linker's list of them: the one that debuggers read. The handler takes no
+ * lock for it; another thread may be changing the list. So every pointer in it is read as one that may lead anywhere, every count has a bound,
+ * and what is found is believed as far as the module's own headers bear it out. */
+#include <elf.h>
+#include <link.h>
+
+#include "capture/internal.h"
+
+#define NODES_MAX 1024u
+#define HEADERS_MAX 64u
+#define NAME_BYTES 1024u
+
+static uint64_t debug; /* address of the loader's struct r_debug; 0: none, as in a static program */
+static const void *executable_headers;
+static size_t executable_count;
+static uint64_t executable_bias;
+
+struct node {
+    struct link_map map;
+    char name[NAME_BYTES];
+    uint32_t name_crc;
+};
+static struct node node; /* large; one crash at a time */
+
+static struct lg__modules fresh; /* made by the crash under way */
+static const struct lg__modules *in_use;
+static uint32_t settled; /* crash for which `in_use` was chosen */
+
+void lg__loader_prepare(void)
+{
+    lg__memory_touch(&node, sizeof node);
+    lg__memory_touch(&fresh, sizeof fresh.count);
+    executable_headers = lg__os_program_headers(&executable_count, &executable_bias);
+    const ElfW(Phdr) *header = executable_headers;
+    for (size_t i = 0; header && i < executable_count; i++) {
+        if (header[i].p_type != PT_DYNAMIC)
+            continue;
+        const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(uintptr_t)(executable_bias + header[i].p_vaddr);
+        for (; entry->d_tag != DT_NULL; entry++)
+            if (entry->d_tag == DT_DEBUG)
+                debug = entry->d_un.d_ptr;
+    }
+}
+
+/* ---- the list ---- */
+
+static bool read_name(uint64_t at)
+{
+    for (size_t done = 0; done < NAME_BYTES;) {
+        size_t end = done + lg__memory_read(node.name + done, at + done, 64);
+        for (size_t i = done; i < end; i++)
+            if (node.name[i] == 0) {
+                node.name_crc = lg__image_crc(node.name, i);
+                return true;
+            }
+        if (end < done + 64)
+            return false;
+        done = end;
+    }
+    return false;
+}
+
+static bool read_node(uint64_t at)
+{
+    return lg__memory_read(&node.map, at, sizeof node.map) == sizeof node.map &&
+           read_name((uint64_t)(uintptr_t)node.map.l_name);
+}
+
+static bool first_node(void)
+{
+    struct r_debug list;
+    return debug && lg__memory_read(&list, debug, sizeof list) == sizeof list && list.r_version >= 1 &&
+           read_node((uint64_t)(uintptr_t)list.r_map);
+}
+
+static bool next_node(void)
+{
+    return node.map.l_next && read_node((uint64_t)(uintptr_t)node.map.l_next);
+}
+
+/* ---- comparison ---- */
+
+/* The same module as the node's: address, place of the dynamic section, name, and build id as it is in memory now. */
+static const struct lg__module_range *known(const struct lg__modules *table)
+{
+    uint8_t id[LG__BUILD_ID_BYTES];
+    const struct lg__module_range *module = lg__modules_search(table, (uint64_t)(uintptr_t)node.map.l_ld);
+    if (!module || module->bias != node.map.l_addr || module->dynamic != (uint64_t)(uintptr_t)node.map.l_ld ||
+        module->name_crc != node.name_crc)
+        return NULL;
+    if (module->id_size && (lg__memory_read(id, module->id_address, module->id_size) != module->id_size ||
+                            lg__image_crc(id, module->id_size) != module->id_crc))
+        return NULL;
+    return module;
+}
+
+/* Whether the table is what the list says. A list that cannot be read says nothing. */
+static bool unchanged(const struct lg__modules *table)
+{
+    uint32_t count = 0;
+    if (!first_node())
+        return true;
+    if (!table)
+        return false;
+    do {
+        if (!known(table))
+            return false;
+        count++;
+    } while (count < NODES_MAX && next_node());
+    return count == table->count;
+}
+
+/* ---- a fresh table ---- */
+
+/* From the program headers behind the ELF header at the module's first page. */
+static bool describe(struct lg__module_range *module)
+{
+    static ElfW(Phdr) headers[HEADERS_MAX];
+    ElfW(Ehdr) elf;
+    uint64_t bias = node.map.l_addr, dynamic = (uint64_t)(uintptr_t)node.map.l_ld;
+    if (bias == executable_bias && !node.name[0])
+        return executable_headers && lg__image_describe(executable_headers, executable_count, bias, lg__memory_read, module);
+    if (lg__memory_read(&elf, bias, sizeof elf) != sizeof elf || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+        elf.e_phentsize != sizeof headers[0] || elf.e_phnum > HEADERS_MAX)
+        return false;
+    size_t size = elf.e_phnum * sizeof headers[0];
+    return lg__memory_read(headers, bias + elf.e_phoff, size) == size &&
+           lg__image_describe(headers, elf.e_phnum, bias, lg__memory_read, module) && module->dynamic == dynamic;
+}
+
+static void make_fresh(const struct lg__modules *table)
+{
+    struct lg__module_table *file = lg__modules_file_begin(true);
+    fresh.count = 0;
+    if (first_node()) {
+        uint32_t count = 0;
+        do {
+            struct lg__module_range made;
+            const struct lg__module_range *module = known(table);
+            if (!module && describe(&made)) {
+                made.name_crc = node.name_crc;
+                module = &made;
+            }
+            if (module && lg__modules_insert(&fresh, module) && file)
+                lg__modules_file_add(file, module, node.name, lg__memory_read);
+            else if (file)
+                file->omitted++;
+        } while (++count < NODES_MAX && next_node());
+    }
+    if (file)
+        lg__modules_file_commit(file);
+}
+
+bool lg__modules_settle(void)
+{
+    if (settled != lg__memory_crash || !in_use) {
+        const struct lg__modules *table = lg__modules_published();
+        settled = lg__memory_crash;
+        in_use = table;
+        if (!unchanged(table)) {
+            make_fresh(table);
+            in_use = &fresh;
+        }
+    }
+    return in_use != NULL;
+}
+
+const struct lg__module_range *lg__modules_find(uint64_t address)
+{
+    return lg__modules_search(settled == lg__memory_crash && in_use ? in_use : lg__modules_published(), address);
+}
