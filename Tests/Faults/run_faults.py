@@ -20,7 +20,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 # Stages of a record that is whole, by number (docs/FORMAT.md).
@@ -37,23 +36,34 @@ CRASH_SIGNALS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, si
 SILENT = ["killed", "unknown"]
 ENDS = ["none", "clean", "terminated", "crash", "hang", "oom", "killed", "exit", "reboot", "upgrade", "debugger", "unknown", "running"]
 
+# With Swift's own backtracer, which can take seconds: only these.
+BACKTRACED = {"null-read", "illegal", "abort"}
+
 PR_SET_PDEATHSIG = 1
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Modifiers:
-    """How the entry is run: options of the program and the setting of Swift's own backtraces."""
+    """How the entry is run: options of the program, and what Swift's own backtracer does: off, on, or missing."""
 
-    def __init__(self, thread="main", own_handler="none", altstack="ours", threads=1, backtrace=False):
-        self.thread, self.own_handler, self.altstack, self.threads, self.backtrace = thread, own_handler, altstack, threads, backtrace
+    def __init__(self, thread="main", own_handler="none", altstack="ours", threads=1, idle=0, depth=0, phase=None, backtrace="off"):
+        self.thread, self.own_handler, self.altstack, self.threads = thread, own_handler, altstack, threads
+        self.idle, self.depth, self.phase, self.backtrace = idle, depth, phase, backtrace
 
-    def arguments(self):
-        return ["--thread", self.thread, "--own-handler", self.own_handler, "--altstack", self.altstack, "--threads", str(self.threads)]
+    def arguments(self, entry):
+        phase = self.phase or entry.get("phase") or "launching"
+        return ["--thread", self.thread, "--own-handler", self.own_handler, "--altstack", self.altstack, "--threads", str(self.threads),
+                "--idle-threads", str(self.idle), "--depth", str(self.depth), "--phase", phase]
+
+    def environment(self):
+        value = "enable=%s,color=no,interactive=no" % ("no" if self.backtrace == "off" else "yes")
+        return {"SWIFT_BACKTRACE": value + ",swift-backtrace=/no/such/program" * (self.backtrace == "missing")}
 
     def __str__(self):
         words = [self.thread] * (self.thread != "main") + ["handler " + self.own_handler] * (self.own_handler != "none")
         words += ["altstack " + self.altstack] * (self.altstack != "ours") + ["%d threads" % self.threads] * (self.threads != 1)
-        return ", ".join(words + ["backtrace on"] * self.backtrace)
+        words += ["%d idle" % self.idle] * (self.idle != 0) + ["%d deep" % self.depth] * (self.depth != 0)
+        return ", ".join(words + [self.phase] * bool(self.phase) + ["backtrace " + self.backtrace] * (self.backtrace != "off"))
 
 
 PLAIN = Modifiers()
@@ -66,6 +76,8 @@ def expectation(entry, modifiers):
     signals = {number for number in expected["numbers"] if expected["status"] == "signal"}
     if modifiers.own_handler == "after" and signals & CRASH_SIGNALS and expected["record"] != "none":
         expected.update(unseen)  # ours was replaced
+    if modifiers.phase == "finished":
+        expected.update(launch="N")
     if modifiers.altstack == "absent" and "fault.stack_overflow" in expected["kinds"]:
         expected.update(unseen)  # nothing can run there
     return expected
@@ -82,7 +94,7 @@ class Child:
 
     def __init__(self, command, directory, modifiers=PLAIN, name="child", stdin=subprocess.DEVNULL, stdout=None):
         environment = dict(os.environ, TMPDIR=str(directory), HOME=str(directory))
-        environment["SWIFT_BACKTRACE"] = "enable=%s,color=no,interactive=no" % ("yes" if modifiers.backtrace else "no")
+        environment.update(modifiers.environment())
         for variable in ("STATE_DIRECTORY", "XDG_STATE_HOME"):
             environment.pop(variable, None)
         self.output = directory / (name + ".out")
@@ -237,9 +249,7 @@ class Case:
         known = set(run_files(state))
 
         command = [self.program, self.entry["name"], "--state", state, "--deadline-ms", str(DEADLINE_MS)]
-        if "phase" not in self.entry:
-            command += ["--phase", "launching"]
-        child = Child(command + self.modifiers.arguments(), directory, self.modifiers)
+        child = Child(command + self.modifiers.arguments(self.entry), directory, self.modifiers)
         self.status, self.ms = child.end()
         if self.status == 77:
             self.skipped = child.text().strip().split("cannot run here: ")[-1]
@@ -247,7 +257,7 @@ class Case:
             self.look_at_status(child)
             new = [path for path in run_files(state) if path not in known]
             run = self.look_at_record(new)
-            limit = DEADLINE_MS + MARGIN_MS + self.expected["lasts_ms"] + 8000 * self.modifiers.backtrace
+            limit = DEADLINE_MS + MARGIN_MS + self.expected["lasts_ms"] + 8000 * (self.modifiers.backtrace == "on")
             self.check(self.ms <= limit, "took %d ms, at most %d are right" % (self.ms, limit))
 
         if with_neighbours:
@@ -329,6 +339,9 @@ class Case:
 def cases(program, entries, dump, cross, swift):
     for entry in entries:
         yield Case(program, entry, PLAIN, dump, alone=False)
+        if "core" in entry["traits"]:
+            yield Case(program, entry, Modifiers(phase="finished"), dump, alone=False)
+            yield Case(program, entry, Modifiers(thread="pthread", idle=7, depth=200), dump, alone=True)
     if not cross:
         return
     threads = ["main", "pthread"] + ["dispatch", "task"] * swift
@@ -339,13 +352,15 @@ def cases(program, entries, dump, cross, swift):
             modifiers = Modifiers(*values)
             if str(modifiers):
                 yield Case(program, entry, modifiers, dump, alone=True)
-        if swift and entry["name"] in ("null-read", "illegal", "abort"):
-            yield Case(program, entry, Modifiers(backtrace=True), dump, alone=True)
+        if swift and entry["name"] in BACKTRACED:
+            for backtrace in ("on", "missing"):
+                yield Case(program, entry, Modifiers(backtrace=backtrace), dump, alone=True)
 
 
 def describe(expected):
-    kinds = expected["kinds"][0] + ("…" if len(expected["kinds"]) > 1 else "") if expected["kinds"] else "/".join(expected["end"]) or "any"
-    return kinds
+    if expected["kinds"]:
+        return expected["kinds"][0] + " or others" * (len(expected["kinds"]) > 1)
+    return "/".join(expected["end"]) or "any"
 
 
 def report(case, width):
@@ -353,8 +368,8 @@ def report(case, width):
     numbers = ["any"] if expected["status"] == "any" else [
         signal_name(number) if expected["status"] == "signal" else "exit %d" % number for number in expected["numbers"]]
     name = case.entry["name"] + (" (%s)" % case.modifiers if str(case.modifiers) else "")
-    verdict = "skip" if case.skipped else "FAIL" if case.errors else "ok"
-    print("%-4s %-*s  %-26s  %-26s  %-20s  %6.0f ms" % (verdict, width, name, describe(expected), case.recorded, "%s%s" % (
+    verdict = "FAIL" if case.errors else "skip" if case.skipped else "ok"
+    print("%-4s %-*s  %-30s  %-26s  %-20s  %6.0f ms" % (verdict, width, name, describe(expected), case.recorded, "%s%s" % (
         status_name(case.status), "" if not case.errors or case.skipped else " of " + "/".join(numbers)), case.ms))
     if case.skipped:
         print("       %s" % case.skipped)
@@ -385,11 +400,17 @@ def main():
             print("%s: %d entries" % (program, len(entries)))
             all_cases = list(cases(program, entries, dump, options.cross, swift))
             width = max((len(case.entry["name"]) + len(str(case.modifiers)) + 3 for case in all_cases), default=0)
-            for case in pool.map(Case.run, all_cases):
-                result = "skipped" if case.skipped and not case.errors else "failed" if case.errors else "passed"
-                counts[result] += 1
-                if not options.failures or result != "passed":
-                    report(case, width)
+            runs = [pool.submit(case.run) for case in all_cases]
+            try:
+                for run in runs:
+                    case = run.result()
+                    result = "failed" if case.errors else "skipped" if case.skipped else "passed"
+                    counts[result] += 1
+                    if not options.failures or result != "passed":
+                        report(case, width)
+            finally:
+                for run in runs:  # after an interrupt: those that have not begun
+                    run.cancel()
     print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
     return 1 if counts["failed"] or not counts["passed"] else 0
 
