@@ -6,12 +6,6 @@
 #include "os/os.h"
 #include "session.h"
 
-#define DEADLINE_MS 3000u
-#define DEADLINE_MIN_MS 100u
-#define DEADLINE_MAX_MS 60000u
-#define RING_BYTES 131072u
-#define RING_MIN_BYTES 4096u
-#define RING_MAX_BYTES 16777216u
 #define KEEP_RUNS 32u
 #define KEEP_BYTES (UINT64_C(64) << 20)
 
@@ -21,6 +15,22 @@ static bool good_app_id(const char *id)
     if (size == 0 || size > LG_NAME_MAX || id[0] == '.')
         return false;
     return strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == size;
+}
+
+/* An option that is a number: 0 is the default, anything else lies between two bounds. */
+struct number {
+    const char *name;
+    uint32_t given, normal, least, most;
+    uint32_t *to;
+};
+
+static lg_status take_number(const struct number *number, struct lg__problem *problem)
+{
+    if (number->given && (number->given < number->least || number->given > number->most))
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: %s is %u; it has to be 0 or between %u and %u", number->name, number->given,
+                               number->least, number->most);
+    *number->to = number->given ? number->given : number->normal;
+    return LG_OK;
 }
 
 lg_status lg__session_options(struct lg_session *session, const lg_options *options)
@@ -33,16 +43,31 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
                                "lg_start: app_id has to have 1 to %d letters, digits, '.', '-' or '_' and may not start with '.'", LG_NAME_MAX);
     if (options->app_version && strnlen(options->app_version, LG_NAME_MAX + 1) > LG_NAME_MAX)
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: app_version has more than %d bytes", LG_NAME_MAX);
-    if (options->deadline_ms && (options->deadline_ms < DEADLINE_MIN_MS || options->deadline_ms > DEADLINE_MAX_MS))
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: deadline_ms is %u; it has to be 0 or between %u and %u", options->deadline_ms,
-                               DEADLINE_MIN_MS, DEADLINE_MAX_MS);
-    if (options->ring_bytes && (options->ring_bytes < RING_MIN_BYTES || options->ring_bytes > RING_MAX_BYTES))
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: ring_bytes is %u; it has to be 0 or between %u and %u", options->ring_bytes,
-                               RING_MIN_BYTES, RING_MAX_BYTES);
+    const struct number numbers[] = {
+        { "deadline_ms", options->deadline_ms, 3000, 100, 60000, &session->deadline_ms },
+        { "ring_bytes", options->ring_bytes, 131072, 4096, 16777216, &session->sizes.ring_bytes },
+        { "stack_bytes", options->stack_bytes, 131072, 4096, 16777216, &session->sizes.stack_bytes },
+        { "thread_limit", options->thread_limit, 64, 1, LG__THREADS_MAX, &session->sizes.threads },
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        lg_status status = take_number(&numbers[i], problem);
+        if (status != LG_OK)
+            return status;
+    }
+    const uint32_t leave_out = LG_LEAVE_OUT_MESSAGES | LG_LEAVE_OUT_THREADS | LG_LEAVE_OUT_STACKS | LG_LEAVE_OUT_PROCESS;
+    if (options->leave_out & ~leave_out)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: leave_out is %#x; it has bits that are no LG_LEAVE_OUT_*", options->leave_out);
+    if (options->keep_stderr > 1)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_stderr is %u; it has to be 0 or 1", options->keep_stderr);
+    session->leave_out = options->leave_out;
+    session->keep_stderr = options->keep_stderr;
+    /* What is left out needs no room. */
+    if (session->leave_out & LG_LEAVE_OUT_THREADS)
+        session->sizes.threads = 0;
+    if (session->leave_out & LG_LEAVE_OUT_STACKS)
+        session->sizes.stack_bytes = 0;
     snprintf(session->app_id, sizeof session->app_id, "%s", options->app_id);
     snprintf(session->app_version, sizeof session->app_version, "%s", options->app_version ? options->app_version : "");
-    session->deadline_ms = options->deadline_ms ? options->deadline_ms : DEADLINE_MS;
-    session->ring_bytes = options->ring_bytes ? options->ring_bytes : RING_BYTES;
     session->keep_runs = options->keep_runs ? options->keep_runs : KEEP_RUNS;
     session->keep_bytes = options->keep_bytes ? options->keep_bytes : KEEP_BYTES;
     return LG_OK;

@@ -16,6 +16,11 @@
 /* A fork waits this long for the prepare thread, which may hold the loader's lock. */
 #define FORK_WAIT_NS UINT64_C(1000000000)
 
+/* A heartbeat looks after the handlers when the last look is longer ago. */
+#define HEARTBEAT_CHECK_NS UINT64_C(1000000000)
+/* exit() waits this long for what was written to standard error, where that goes through a pipe. */
+#define TAIL_WAIT_NS UINT64_C(1000000000)
+
 static struct lg_session the_session = { .host.lock = PTHREAD_MUTEX_INITIALIZER, .runs_directory = -1 };
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
@@ -45,6 +50,8 @@ static void at_exit(int code, void *argument)
     /* An earlier handler that calls exit() does not make a clean end of a crash. */
     if (lg__session_check(&the_session) == LG_OK && !lg__capture_inside())
         mark_end(LG__ENDED_EXIT, code);
+    if (lg__host_owned(&the_session.host))
+        lg__tail_settle(TAIL_WAIT_NS);
 }
 
 static void before_fork(void)
@@ -59,6 +66,7 @@ static void in_child(void)
     if (!host->owns)
         return;
     atomic_store((_Atomic uint32_t *)(uintptr_t)host->owns, 0); /* where the kernel does not wipe the page */
+    lg__tail_give_back();
     lg__map_abandon(&host->run.map);
     lg__map_abandon(&host->ledger.map);
     the_session.protection = LG_PROTECTION_NONE;
@@ -151,7 +159,7 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     identity->secondary = !host->ledger.primary;
     lg__run_name(identity->ordinal, identity->uuid, name);
     snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
-    lg_status made = lg__run_create(session->runs_directory, name, session->run_path, session->ring_bytes, identity, &host->run, &host->problem);
+    lg_status made = lg__run_create(session->runs_directory, name, session->run_path, &session->sizes, identity, &host->run, &host->problem);
     return made == LG_OK ? status : made;
 }
 
@@ -163,6 +171,7 @@ static lg_status install(struct lg_session *session)
         .hot = host->ledger.hot,
         .ordinal = session->ordinal,
         .deadline_ms = session->deadline_ms,
+        .leave_out = session->leave_out,
         .wake = &session->wake,
     };
     lg__altstack_ensure();
@@ -224,6 +233,7 @@ static lg_status start(struct lg_session *session, const lg_options *options)
 static void make_unprotected(struct lg_session *session, lg_status why)
 {
     static const struct lg__identity nobody;
+    static const struct lg__run_sizes least = { .ring_bytes = 4096 };
     struct lg__host *host = &session->host;
     host->directory[0] = 0;
     session->run_path[0] = 0;
@@ -240,7 +250,7 @@ static void make_unprotected(struct lg_session *session, lg_status why)
         close(session->runs_directory);
     session->runs_directory = -1;
     struct lg__problem ignored = { .status = LG_OK };
-    lg__run_create(-1, "", "", 4096, &nobody, &host->run, &ignored);
+    lg__run_create(-1, "", "", &least, &nobody, &host->run, &ignored);
 }
 
 lg_status lg_start(const lg_options *options, lg_session **ret_session)
@@ -308,6 +318,21 @@ const char *lg_session_state_directory(const lg_session *session)
     return session ? session->host.directory : "";
 }
 
+lg_status lg_heartbeat(lg_session *session)
+{
+    static _Atomic uint64_t checked_ns;
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK)
+        return status;
+    lg__run_alive(&session->host.run);
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), last = atomic_load(&checked_ns);
+    if ((!last || now - last > HEARTBEAT_CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
+        lg__capture_check(true);
+    return LG_OK;
+}
+
 lg_status lg_modules_refresh(lg_session *session)
 {
     if (!session)
@@ -320,7 +345,7 @@ lg_status lg_modules_refresh(lg_session *session)
 
 lg_status lg_thread_register(void)
 {
-    int error = lg__altstack_ensure();
+    int error = lg__thread_begin();
     if (error == 0)
         return LG_OK;
     errno = error;

@@ -21,19 +21,39 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
     pthread_attr_setstacksize(&attributes, stack_bytes);
     sigfillset(&blocked);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int error = pthread_create(&thread, &attributes, function, argument);
+    int error = lg__thread_create_plain(&thread, &attributes, function, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error == 0;
 }
 
+static void *pump(void *argument)
+{
+    (void)argument;
+    lg__threads_exempt();
+    lg__tail_pump();
+    return NULL;
+}
+
+/* The program may change its handlers at any time: looked at when it is young, later every minute. */
+#define CHECK_FIRST_NS UINT64_C(1000000000)
+#define CHECK_LAST_NS UINT64_C(64000000000)
+
 /* Sleeps; takes no lock, allocates nothing, calls nobody: it has to work when everything else does not. */
 static void *watch(void *argument)
 {
     struct lg_session *session = argument;
+    uint64_t pause = CHECK_FIRST_NS, next = lg__os_clock_ns(CLOCK_MONOTONIC) + pause;
+    lg__threads_exempt();
     for (;;) {
         uint32_t seen = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
-        lg__os_futex_wait(&session->wake, seen, lg__capture_deadline());
+        uint64_t deadline = lg__capture_deadline(), now = lg__os_clock_ns(CLOCK_MONOTONIC);
+        if (deadline == UINT64_MAX && now >= next) {
+            lg__capture_check(false);
+            pause = pause < CHECK_LAST_NS ? 2 * pause : pause;
+            next = now + pause;
+        }
+        lg__os_futex_wait(&session->wake, seen, deadline != UINT64_MAX ? deadline : next > now ? next - now : 1);
     }
     return NULL;
 }
@@ -52,7 +72,7 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
         /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain signal and finds it here. */
         redirected = *info;
         atomic_store(&is_redirected, true);
-        return lg__os_signal_send(lg__os_pid(), signal) == 0;
+        return lg__os_signal_send(lg__os_pid(), lg__os_pid(), signal) == 0;
     }
     if (info->si_code == SI_TKILL && info->si_signo == redirected.si_signo && atomic_exchange(&is_redirected, false))
         *info = redirected;
@@ -65,10 +85,13 @@ static void *prepare(void *argument)
     /* Faults of this thread itself are for the handler, as everybody's are. */
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
     atomic_store(&preparing, lg__os_tid());
+    lg__altstack_ensure();
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         lg__os_signal_block(faults[i], false);
     /* The watch first, before anything here can wait for a lock that a crash holds. */
     start_thread(watch, session, WATCH_STACK_BYTES);
+    if (session->keep_stderr && !start_thread(pump, session, WATCH_STACK_BYTES))
+        lg__tail_give_back();
     lg__capture_prepare();
     lg__retention_apply(session);
     atomic_store(&preparing, 0);
@@ -77,5 +100,10 @@ static void *prepare(void *argument)
 
 bool lg__watch_start(struct lg_session *session)
 {
-    return start_thread(prepare, session, PREPARE_STACK_BYTES);
+    if (session->keep_stderr)
+        session->keep_stderr = lg__tail_start(&session->host.run);
+    if (start_thread(prepare, session, PREPARE_STACK_BYTES))
+        return true;
+    lg__tail_give_back();
+    return false;
 }

@@ -35,6 +35,7 @@ public enum LaunchGuard {
     ///   - deadline: longest time from a fault to the end of the process, 100 ms to 60 s; `nil` for 3 s.
     ///   - keepRuns: how many ended run files are kept; `nil` for 32.
     ///   - keepBytes: how many bytes of ended run files are kept; `nil` for 64 MiB.
+    ///   - record: what a crash record holds besides the crashed thread.
     /// - Throws: ``LaunchGuardError`` with the code ``LaunchGuardError/Code/argument`` or ``LaunchGuardError/Code/option`` for a
     ///   value that makes no sense, ``LaunchGuardError/Code/already`` when a session runs in this process, and
     ///   ``LaunchGuardError/Code/forked`` in the forked child of a process with a session.
@@ -45,7 +46,8 @@ public enum LaunchGuard {
         ringBytes: Int? = nil,
         deadline: Duration? = nil,
         keepRuns: Int? = nil,
-        keepBytes: Int? = nil
+        keepBytes: Int? = nil,
+        record: RecordOptions = RecordOptions()
     ) throws(LaunchGuardError) -> Session {
         let options = try StartOptions(
             appID: appID,
@@ -54,7 +56,8 @@ public enum LaunchGuard {
             ringBytes: ringBytes,
             deadline: deadline,
             keepRuns: keepRuns,
-            keepBytes: keepBytes
+            keepBytes: keepBytes,
+            record: record
         )
         let (core, problem) = CoreSession.start(options)
         if let problem, [.argument, .option, .already, .forked].contains(problem.code) { throw problem }

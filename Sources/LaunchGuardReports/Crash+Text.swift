@@ -1,7 +1,7 @@
 extension Crash {
     /// How the program died, in a few words, for example "SIGSEGV (fault.null_read) at address 0x0 in Notes.open()".
     func summary(program: String?) -> String {
-        var text = "\(signal.name) (\(kind))"
+        var text = "\(signal.name) (\(reason ?? kind))"
         if let address { text += " at address \(address.short)" }
         if let senderProcessID { text += " sent by process \(senderProcessID) of user \(senderUserID ?? 0)" }
         if let syscall { text += " for system call \(syscall)" }
@@ -22,25 +22,47 @@ extension Crash {
 
     /// The crashed thread with its stack.
     func writeThread(to writer: inout TextWriter) {
-        writer.heading("thread \(threadID)" + (threadName.map { " \"\($0)\"" } ?? "") + " crashed")
+        writer.heading("thread \(threadID)" + (threadName.map { " \"\($0)\"" } ?? "") + (isRequestedDump ? " took the signal" : " crashed"))
         guard let stack else {
             writer.line("  no stack was stored: the record ends after the stage \(stages.last?.rawValue ?? "none")", .yellow)
             return
         }
         writer.line("  " + explanation(of: stack), .dim)
         stack.write(to: &writer)
+        guard let possibleFrames, !possibleFrames.isEmpty else { return }
+        writer.endLine()
+        writer.line("  possible frames (stack scan): words of its stack that point into code; some may be callers, others are left over", .yellow)
+        for frame in possibleFrames {
+            for line in frame.descriptions {
+                writer.add("  ?  ", .dim)
+                writer.line("\(frame.address) \(line)")
+            }
+        }
+    }
+
+    /// What was said, where the faulting address is, and what of the signal is not known.
+    func writeMessages(to writer: inout TextWriter) {
+        for message in messages ?? [] { message.write(to: &writer) }
+        if let address, let addressPlace {
+            writer.add("  ")
+            writer.add("address:", width: 11, .dim)
+            writer.line("\(address.short) is \(addressPlace)")
+        }
+        if isSiginfoLost == true {
+            writer.line("  code, address and sender are not known: the program took SA_SIGINFO from the handler", .yellow)
+        }
     }
 
     /// Which walk is shown, and why.
     private func explanation(of stack: Stack) -> String {
-        let count = stack.total.counting("frame", "frames")
+        let count = stack.summary
         switch (stack.method, dwarfStack) {
-        case (.dwarf, _):
-            return "\(count), by DWARF unwinding"
+        case (.dwarf, _), (.unknown, _):
+            return count
         case (.framePointers, let dwarf?):
-            return "\(count), by frame pointers: DWARF unwinding ended after \(dwarf.total) (\(dwarf.reason ?? "no reason is stored"))"
+            return "\(count): DWARF unwinding ended after \(dwarf.total) (\(dwarf.reason ?? "no reason is stored"))"
         case (.framePointers, nil):
-            return "\(count), by frame pointers: DWARF unwinding was not committed"
+            return "\(count): DWARF unwinding was not committed"
         }
     }
 
@@ -66,6 +88,27 @@ extension Crash {
                 writer.line("  \(what): \(note.signal.name) in thread \(note.threadID) at \(note.programCounter.short)")
             }
         }
+    }
+}
+
+extension Crash {
+    /// What there is of the memory: stretches of stacks in one line, and the map on request.
+    fileprivate var memorySummary: String? {
+        guard let memory, !memory.isEmpty else { return nil }
+        let bytes = memory.reduce(0 as UInt64) { $0 + UInt64($1.size) }
+        return "\(bytes.bytesText) of \(UInt64(memory.count).counting("stack", "stacks")) (with --json --memory)"
+    }
+
+    func writeMemory(to writer: inout TextWriter, includesMap: Bool) {
+        if memorySummary != nil || memoryMap != nil, !(includesMap && memorySummary == nil) {
+            writer.heading("memory")
+            if let memorySummary { writer.line("  \(memorySummary)") }
+            if let memoryMap, !includesMap {
+                let cut = memoryMap.isCut ? ", then no room for the rest" : ""
+                writer.line("  \(UInt64(memoryMap.mappings.count).counting("mapping", "mappings"))\(cut) (with --map)")
+            }
+        }
+        if includesMap { memoryMap?.write(to: &writer) }
     }
 }
 

@@ -6,10 +6,19 @@ public struct Crash: Codable, Hashable, Sendable {
     public var codeName: String?
     /// For example "fault.null_write".
     public var kind: String
-    /// What the program said when it trapped, for example "Index out of range"; known once the frames have symbols.
+    /// A finer kind that only the symbols of the crashed frame tell, for example "trap.swift.overflow"; known once they are there.
+    public var reason: String?
+    /// What libc, the Swift runtime or a C++ exception said.
+    public var messages: [Message]?
+    /// Why the program trapped, as the Swift compiler wrote it down, for example "Index out of range"; known once the frames have
+    /// symbols, and only where nobody said anything.
     public var message: String?
     /// The faulting address; nil when there is none.
     public var address: Address?
+    /// The mapping that holds the faulting address, and where the address is in words, for example "in no mapping, 12 bytes behind
+    /// libfoo.so".
+    public var addressMapping: Mapping?
+    public var addressPlace: String?
     public var programCounter: Address
     public var stackPointer: Address
     public var framePointer: Address
@@ -32,20 +41,33 @@ public struct Crash: Codable, Hashable, Sendable {
     public var sequence: UInt32
     /// Whether the program survived it: an earlier handler took it back.
     public var isHandled: Bool
+    /// True: the program took `SA_SIGINFO` from the handler, so that code, address and sender are not known.
+    public var isSiginfoLost: Bool?
     /// The committed stages of the record.
     public var stages: [Stage]
     public var registers: [Register]?
     public var framePointerStack: Stack?
     public var dwarfStack: Stack?
+    /// Words of the stack memory that point into code, where no walk of the stack came to its end: each may be the return address
+    /// of a caller, or of one that is long gone.
+    public var possibleFrames: [Frame]?
+    /// The other threads, as far as they are in the record, and their number.
+    public var threads: [ThreadState]?
+    public var threadCounts: ThreadCounts?
     /// Bytes from the stack pointer up, and around the program counter.
     public var stackMemory: Memory?
     public var codeMemory: Memory?
+    /// Stretches of stack memory, that of the crashed thread first.
+    public var memory: [MemoryChunk]?
+    public var memoryMap: MemoryMap?
+    /// Figures of the process and of the system by name; those that are not known are not there.
+    public var resources: [String: Resource]?
     /// What else happened while the record was written.
     public var notes: [Note]?
 
     /// A part of the record, in the order in which they are committed.
     public enum Stage: String, Codable, Sendable, CaseIterable {
-        case header, context, frames, dwarf, done
+        case header, context, frames, dwarf, messages, threads, process, done
     }
 
     /// A register of the crashed thread.
@@ -58,6 +80,16 @@ public struct Crash: Codable, Hashable, Sendable {
     public struct Memory: Codable, Hashable, Sendable {
         public var start: Address
         public var bytes: String
+    }
+
+    /// A stretch of stack memory.
+    public struct MemoryChunk: Codable, Hashable, Sendable {
+        /// Whose stack it is.
+        public var threadID: Int32
+        public var start: Address
+        public var size: UInt32
+        /// The bytes as hexadecimal digits, where they were asked for: they are many, and they hold what the program worked on.
+        public var bytes: String?
     }
 
     /// A crash of the handler, or of another thread, while the record was written.
@@ -74,6 +106,9 @@ public struct Crash: Codable, Hashable, Sendable {
             case alsoCrashed = "also-crashed"
         }
     }
+
+    /// Whether it is no crash but a dump of all threads that somebody asked for with SIGQUIT.
+    public var isRequestedDump: Bool { signal.number == 3 }
 
     /// The stack to show: the DWARF walk, unless it broke off with fewer frames than the frame-pointer walk.
     public var stack: Stack? {

@@ -1,13 +1,14 @@
 extension Stack {
     /// One line for each frame and inlined function, in a form that can be pasted into an issue tracker. Frames that repeat, as
     /// those of a recursion do, are written once.
-    func write(to writer: inout TextWriter) {
+    func write(to writer: inout TextWriter, indent: String = "") {
         var index = 0
         while index < frames.count {
-            if index == innermost, omitted > 0 { writer.line("    … \(omitted) frames are not stored …", .dim) }
+            if index == innermost, omitted > 0 { writer.line(indent + "    … \(omitted) frames are not stored …", .dim) }
             let (length, count) = repetition(from: index, to: index < innermost ? min(innermost, frames.count) : frames.count)
             for place in index..<index + length {
                 for line in frames[place].descriptions {
+                    writer.add(indent)
                     writer.add("#\(number(of: place))", width: String(total).count + 3)
                     writer.line("\(frames[place].address) \(line)")
                 }
@@ -15,10 +16,10 @@ extension Stack {
             index += length * count
             if count > 1 {
                 let what = length == 1 ? "this frame repeats" : "these \(length) frames repeat"
-                writer.line("    … \(what) to #\(number(of: index - 1)) …", .dim)
+                writer.line(indent + "    … \(what) to #\(number(of: index - 1)) …", .dim)
             }
         }
-        if isTruncated { writer.line("    the walk ended early: \(reason ?? "no reason is stored")", .yellow) }
+        if isTruncated { writer.line(indent + "    the walk ended early: \(reason ?? "no reason is stored")", .yellow) }
     }
 
     /// The number of a stored frame among all frames.

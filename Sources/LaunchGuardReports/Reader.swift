@@ -1,4 +1,4 @@
-// The only file of this library that names the C reader.
+// With the other files Reader+… the only place of this library that names the C reader.
 internal import CLaunchGuard
 
 #if canImport(Musl)
@@ -14,7 +14,7 @@ internal import Glibc
 public final class Reader {
     public let path: String
     public let kind: Kind
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
 
     /// What kind of file it is.
     public enum Kind: String, Codable, Sendable {
@@ -40,7 +40,10 @@ public final class Reader {
     // MARK: - Run file
 
     /// Everything that the run file holds.
-    public func run() throws(ReportError) -> RunReport {
+    ///
+    /// - Parameter includingMemory: whether the bytes of the stacks are in the report too: they are many, and they hold what the
+    ///   program worked on.
+    public func run(includingMemory: Bool = false) throws(ReportError) -> RunReport {
         guard kind == .run else { throw ReportError(code: .state, path: path) }
         var report = RunReport(path: path)
         var problems = Problems()
@@ -60,6 +63,11 @@ public final class Reader {
         } as: { Module(&$0) }
         report.modules = modules.isEmpty ? nil : modules
         report.crash = crash(in: report, &problems)
+        if var crash = report.crash {
+            addSurroundings(to: &crash, of: report, includingMemory: includingMemory, &problems)
+            report.crash = crash
+        }
+        report.standardError = standardError(&problems)
         do throws(ReportError) {
             report.breadcrumbs = try breadcrumbs(of: report)
         } catch {
@@ -117,18 +125,9 @@ public final class Reader {
         let addresses = problems.list(part, limit: info.stored) { index, address in
             unsafe lg_reader_frame(handle, stage, index, &address)
         } as: { Address($0) }
-        var stack = Stack(
-            method: method,
-            frames: addresses.enumerated().map { index, address in
-                report.frame(at: address, isInnermost: index == 0, of: crash)
-            },
-            innermost: Int(info.first),
-            omitted: info.total > UInt64(info.stored) ? info.total - UInt64(info.stored) : 0,
-            isTruncated: info.truncated != 0,
-            reason: string(&info.reason).nonEmpty
-        )
-        stack.total = info.total
-        return stack
+        // A breakpoint of x86 is left behind by the program counter.
+        let isPastBreakpoint = crash.kind == "trap.breakpoint" && crash.registers?.contains { $0.name == "rip" } == true
+        return Stack(&info, addresses, in: report, isTopExact: !isPastBreakpoint)
     }
 
     private func memory(_ which: UInt32, _ part: String, _ problems: inout Problems) -> Crash.Memory? {
@@ -137,9 +136,7 @@ public final class Reader {
         var size = 0
         let status = unsafe lg_reader_bytes(handle, which, &bytes, &start, &size)
         guard problems.isUsable(status, part), size > 0 else { return nil }
-        let digits = Array("0123456789abcdef")
-        let text = bytes.prefix(size).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return .init(start: Address(start), bytes: String(text))
+        return .init(start: Address(start), bytes: hex(bytes.prefix(size)))
     }
 
     // MARK: - Ledger
@@ -224,80 +221,25 @@ public enum Core {
     }
 }
 
-/// Collects the parts that could not be read.
-private struct Problems {
-    var found: [Problem] = []
-
-    /// Whether the part is there. A part that was never meant to be there is no problem.
-    mutating func isUsable(_ status: lg_status, _ part: String) -> Bool {
-        if status == LG_OK { return true }
-        if status != LG_ERR_NOT_FOUND { add(part, status) }
-        return false
-    }
-
-    mutating func add(_ part: String, _ status: lg_status) {
-        let problem = Problem(part: part, code: Core.statusName(status.rawValue), message: Core.statusMessage(status.rawValue))
-        if !found.contains(problem) { found.append(problem) }
-    }
-
-    /// The items of a part, as far as they can be read: one that is damaged does not hide those after it.
-    mutating func list<Item: ZeroInitialized, Value>(
-        _ part: String, limit: UInt32, _ read: (UInt32, inout Item) -> lg_status, as convert: (inout Item) -> Value
-    ) -> [Value] {
-        var values: [Value] = []
-        var item = Item()
-        for index in 0..<limit {
-            let status = read(index, &item)
-            if status == LG_OK { values.append(convert(&item)) }
-            if status == LG_OK || status == LG_ERR_DAMAGED && index + 1 < min(limit, 256) {
-                if status != LG_OK { add(part, status) }
-                continue
-            }
-            _ = isUsable(status, part)
-            break
-        }
-        return values
-    }
-}
-
-/// A C type whose plain initialiser makes all bytes zero.
-private protocol ZeroInitialized {
-    init()
-}
-
-extension UInt64: ZeroInitialized {}
-extension lg_run_context: ZeroInitialized {}
-extension lg_register: ZeroInitialized {}
-extension lg_note: ZeroInitialized {}
-extension lg_module: ZeroInitialized {}
-extension lg_ledger_context: ZeroInitialized {}
-extension lg_timeline_entry: ZeroInitialized {}
-
-/// A fixed array of C characters as a string; bytes that are not UTF-8 become U+FFFD.
-///
-/// Fields and their structures are passed inout only: a tuple of thousands of elements that is passed by value takes the compiler
-/// seconds.
-private func string<Field>(_ field: inout Field, size: Int = .max) -> String {
-    unsafe withUnsafeBytes(of: &field) { bytes in
-        unsafe String(decoding: bytes.prefix(min(size, bytes.count)).prefix { size != .max || $0 != 0 }, as: UTF8.self)
-    }
-}
-
-extension String {
-    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
-}
-
-extension UInt64 {
-    fileprivate var nonZero: UInt64? { self == 0 ? nil : self }
-}
-
 // MARK: - From C values
 
+extension Stack {
+    init(_ info: inout lg_stack_info, _ addresses: [Address], in report: RunReport, isTopExact: Bool = true) {
+        self.init(
+            method: info.method == LG_STAGE_DWARF ? .dwarf : info.method == LG_STAGE_FRAMES ? .framePointers : .unknown,
+            frames: addresses.enumerated().map { index, address in report.frame(at: address, isExact: index == 0 && isTopExact) },
+            innermost: Int(info.first),
+            omitted: info.total > UInt64(info.stored) ? info.total - UInt64(info.stored) : 0,
+            isTruncated: info.truncated != 0,
+            reason: string(&info.reason).nonEmpty)
+        total = info.total
+        assumedFrames = info.assumed == 0 ? nil : info.assumed
+    }
+}
+
 extension RunReport {
-    /// A frame with its module. Callers' addresses are return addresses; a breakpoint of x86 is left behind by the program counter.
-    fileprivate func frame(at address: Address, isInnermost: Bool, of crash: Crash) -> Frame {
-        let isPastBreakpoint = crash.kind == "trap.breakpoint" && crash.registers?.contains { $0.name == "rip" } == true
-        let isExact = isInnermost && !isPastBreakpoint
+    /// A frame with its module. Callers' addresses are return addresses: the byte before them is looked up.
+    func frame(at address: Address, isExact: Bool) -> Frame {
         let lookup = Address(isExact ? address.value : address.value &- 1)
         guard let module = module(at: lookup) else { return Frame(address: address, lookup: lookup) }
         return Frame(
@@ -374,7 +316,8 @@ extension Verdict {
 }
 
 private func kindName(_ kind: lg_crash_kind) -> String {
-    unsafe String(cString: lg_crash_kind_name(kind))
+    let name = unsafe String(cString: lg_crash_kind_name(kind))
+    return name == "invalid" ? "kind \(kind.rawValue)" : name
 }
 
 extension Crash.Stage {
@@ -384,6 +327,9 @@ extension Crash.Stage {
         case LG_STAGE_CONTEXT: self = .context
         case LG_STAGE_FRAMES: self = .frames
         case LG_STAGE_DWARF: self = .dwarf
+        case LG_STAGE_MESSAGES: self = .messages
+        case LG_STAGE_THREADS: self = .threads
+        case LG_STAGE_PROCESS: self = .process
         case LG_STAGE_DONE: self = .done
         default: return nil
         }
@@ -413,6 +359,7 @@ extension Crash {
         monotonicNanoseconds = info.monotonic_ns
         sequence = info.sequence
         isHandled = info.handled != 0
+        isSiginfoLost = info.siginfo_lost != 0 ? true : nil
         stages = (0..<32).filter { info.stages >> $0 & 1 == 1 }.compactMap { Stage(lg_stage(rawValue: UInt32($0))) }
     }
 }

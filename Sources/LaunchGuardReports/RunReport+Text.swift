@@ -1,13 +1,22 @@
 extension RunReport {
     /// The report as text for a person: the cause first, then its evidence, then everything else.
-    public func write(to writer: inout TextWriter, breadcrumbLimit: Int = 20) {
+    ///
+    /// - Parameters:
+    ///   - breadcrumbLimit: how many breadcrumbs, and lines of standard error.
+    ///   - includesMap: whether the memory map is written too.
+    public func write(to writer: inout TextWriter, breadcrumbLimit: Int = 20, includesMap: Bool = false) {
         writer.line(headline, verdict?.end == .crash ? .red : .bold)
+        crash?.writeMessages(to: &writer)
         if let verdict { writer.line("  evidence: \(verdict.evidence)") }
         writeIdentity(to: &writer)
         if let crash {
             crash.writeThread(to: &writer)
+            crash.writeOtherThreads(to: &writer)
             crash.writeDetails(to: &writer)
+            crash.writeResources(to: &writer)
+            crash.writeMemory(to: &writer, includesMap: includesMap)
         }
+        if let standardError { standardError.write(to: &writer, limit: breadcrumbLimit) }
         writeBreadcrumbs(to: &writer, limit: breadcrumbLimit)
         writeModules(to: &writer)
         writeProblems(problems, to: &writer)
@@ -22,7 +31,9 @@ extension RunReport {
             text = "crashed: " + (crash?.summary(program: programPath) ?? verdict.summary)
         case .terminated:
             text = "terminated: \(verdict.signal?.name ?? "a signal")"
-            if let sender = identity?.termination?.senderProcessID { text += " sent by process \(sender)" }
+            let dump = crash.flatMap { $0.isRequestedDump && !$0.isHandled ? $0 : nil }
+            if let sender = dump.map({ $0.senderProcessID }) ?? identity?.termination?.senderProcessID { text += " sent by process \(sender)" }
+            if dump != nil { text += ", with a dump of all threads" }
         case .exit, .clean:
             text = "\(verdict.end.rawValue)" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
         case .running:

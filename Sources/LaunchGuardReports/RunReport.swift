@@ -14,6 +14,8 @@ public struct RunReport: Codable, Hashable, Sendable {
     public var contexts: [RunContext]?
     public var crash: Crash?
     public var breadcrumbs: Breadcrumbs?
+    /// The last bytes that it wrote to standard error, where it kept them.
+    public var standardError: StandardError?
     public var modules: [Module]?
     public var problems: [Problem] = []
 

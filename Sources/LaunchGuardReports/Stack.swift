@@ -10,6 +10,8 @@ public struct Stack: Codable, Hashable, Sendable {
     /// Whether the walk ended early, and why.
     public var isTruncated: Bool
     public var reason: String?
+    /// Frames of code without unwind tables, found by frame pointer in the middle of a walk by unwind tables; nil: none.
+    public var assumedFrames: UInt32?
 
     public init(
         method: Method, frames: [Frame], innermost: Int? = nil, omitted: UInt64 = 0, isTruncated: Bool = false, reason: String? = nil
@@ -27,6 +29,8 @@ public struct Stack: Codable, Hashable, Sendable {
     public enum Method: String, Codable, Sendable {
         case framePointers = "frame-pointers"
         case dwarf
+        /// One that this version does not know.
+        case unknown
     }
 }
 

@@ -50,6 +50,16 @@ public struct Symbolicator: Sendable {
         for index in reports.indices { reports[index].apply(locations, files) }
     }
 
+    /// Write the names of C++ types in the messages of the reports as a person does. This needs no program and no file.
+    public static func demangleMessages(of reports: inout [RunReport]) {
+        for report in reports.indices {
+            for index in (reports[report].crash?.messages ?? []).indices {
+                guard let message = reports[report].crash?.messages?[index], message.source == .cppType, !message.isCut else { continue }
+                reports[report].crash?.messages?[index].demangled = Demangler.typeName(message.text)
+            }
+        }
+    }
+
     /// Fill in the symbols of one report.
     public func symbolicate(_ report: inout RunReport) throws(Failure) {
         var reports = [report]
@@ -95,7 +105,9 @@ public struct Symbolicator: Sendable {
 
 extension RunReport {
     fileprivate var frames: [Frame] {
-        (crash?.dwarfStack?.frames ?? []) + (crash?.framePointerStack?.frames ?? [])
+        guard let crash else { return [] }
+        let stacks = [crash.dwarfStack, crash.framePointerStack] + (crash.threads ?? []).map(\.stack)
+        return stacks.flatMap { $0?.frames ?? [] } + (crash.possibleFrames ?? [])
     }
 
     /// The modules in which frames lie. The kernel's own has no file.
@@ -114,20 +126,23 @@ extension RunReport {
 
     fileprivate mutating func apply(_ locations: [LLVMSymbolizer.Query: [LLVMSymbolizer.Location]], _ files: [Module: String]) {
         guard var crash else { return }
-        func symbolicated(_ stack: Stack?) -> Stack? {
-            guard var stack else { return nil }
-            for index in stack.frames.indices {
-                let frame = stack.frames[index]
+        var trap: String?
+        func symbolicate(_ frames: inout [Frame], isCrashed: Bool = false) {
+            for index in frames.indices {
+                let frame = frames[index]
                 guard let query = query(for: frame, in: files), let found = locations[query] else { continue }
-                let (trap, symbols) = Symbol.symbols(of: found, at: query.address &+ (frame.address.value &- frame.lookup.value))
-                stack.frames[index].symbols = symbols.isEmpty ? nil : symbols
-                if index == 0 { crash.message = crash.message ?? trap }
+                let (reason, symbols) = Symbol.symbols(of: found, at: query.address &+ (frame.address.value &- frame.lookup.value))
+                frames[index].symbols = symbols.isEmpty ? nil : symbols
+                if index == 0, isCrashed { trap = trap ?? reason }
             }
-            return stack
         }
-        let stacks = (dwarf: symbolicated(crash.dwarfStack), framePointers: symbolicated(crash.framePointerStack))
-        crash.dwarfStack = stacks.dwarf
-        crash.framePointerStack = stacks.framePointers
+        if crash.dwarfStack != nil { symbolicate(&crash.dwarfStack!.frames, isCrashed: true) }
+        if crash.framePointerStack != nil { symbolicate(&crash.framePointerStack!.frames, isCrashed: true) }
+        if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
+        for index in (crash.threads ?? []).indices where crash.threads?[index].stack != nil {
+            symbolicate(&crash.threads![index].stack!.frames)
+        }
+        crash.refine(trap: trap)
         self.crash = crash
     }
 }

@@ -7,8 +7,9 @@ struct InspectCommand: ParsableCommand {
         commandName: "inspect",
         abstract: "Show one run, or the ledger of an application.",
         discussion: """
-            For a run file: the cause in one sentence, its evidence, the crashed thread with functions and source lines, \
-            registers, the last breadcrumbs, modules, and what is missing. For a state directory: the contexts with streak, \
+            For a run file: the cause in one sentence, what the program said, its evidence, the crashed thread with functions \
+            and source lines, the other threads (those with the same stack in one block), registers, figures of the process \
+            and the system, the last lines of standard error, the last breadcrumbs, modules, and what is missing. For a state directory: the contexts with streak, \
             thresholds and ladder, and the timeline of runs with the evidence for each end.
 
             Functions are looked up in the program files of this machine, if their build ids are those that ran.
@@ -28,14 +29,21 @@ struct InspectCommand: ParsableCommand {
     @Option(
         name: [.customShort("n"), .customLong("lines")],
         help: ArgumentHelp(
-            "How many breadcrumbs of a run (default 20), or runs of a timeline (default 12), to show.", valueName: "count"))
+            "How many breadcrumbs and lines of standard error of a run (default 20), or runs of a timeline (default 12), to show.", valueName: "count"))
     var lines: Int?
+
+    @Flag(help: "Show the memory map of the process too.")
+    var map = false
+
+    @Flag(help: "With --json: the bytes of the stacks too. They are many, and hold what the program worked on.")
+    var memory = false
 
     @OptionGroup var runs: RunOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var symbols: SymbolOptions
 
     func validate() throws {
+        guard !memory || output.json else { throw ValidationError("--memory wants --json.") }
         guard lines ?? 0 >= 0 else { throw ValidationError("-n wants a number that is not negative.") }
     }
 
@@ -47,7 +55,7 @@ struct InspectCommand: ParsableCommand {
             let reader = try Reader(path: path)
             switch reader.kind {
             case .ledger: try show(try reader.ledger())
-            case .run: try show(try reader.run())
+            case .run: try show(try reader.run(includingMemory: memory))
             }
         }
     }
@@ -71,7 +79,7 @@ struct InspectCommand: ParsableCommand {
             Output.writeLine(json: reports[0])
         } else {
             var writer = Output.makeWriter()
-            reports[0].write(to: &writer, breadcrumbLimit: lines ?? 20)
+            reports[0].write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: map)
             Output.write(writer.text)
         }
         if run.isDamaged { try ExitStatus.damaged.end() }

@@ -21,7 +21,9 @@ struct SymbolOptions: ParsableArguments {
 
     /// Give the reports their symbols, as far as they can be had.
     func apply(to reports: inout [RunReport]) {
-        guard !noSymbols, reports.contains(where: { $0.crash != nil }) else { return }
+        guard !noSymbols else { return }
+        Symbolicator.demangleMessages(of: &reports)
+        guard reports.contains(where: { $0.crash != nil }) else { return }
         do throws(Symbolicator.Failure) {
             try Symbolicator(program: symbolizer, debugDirectories: debugDir).symbolicate(&reports)
         } catch {

@@ -197,7 +197,8 @@ lg_reader *run_numbered(uint64_t ordinal)
 
 lg_crash_info crash_of(lg_reader *reader, unsigned last_stage)
 {
-    static const unsigned stages[] = { LG_STAGE_HEADER, LG_STAGE_CONTEXT, LG_STAGE_FRAMES, LG_STAGE_DWARF, LG_STAGE_DONE };
+    static const unsigned stages[] = { LG_STAGE_HEADER, LG_STAGE_CONTEXT, LG_STAGE_FRAMES, LG_STAGE_DWARF,
+                                       LG_STAGE_MESSAGES, LG_STAGE_THREADS, LG_STAGE_PROCESS, LG_STAGE_DONE };
     lg_crash_info crash;
     assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++)

@@ -4,14 +4,12 @@
 #include <errno.h>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -476,166 +474,6 @@ static void test_pid_one(void **state)
     state_remove();
 }
 
-/* ---- a hostile process ---- */
-
-static pthread_barrier_t barrier;
-static atomic_bool loader_held;
-
-static int hold_loader(struct dl_phdr_info *info, size_t size, void *data)
-{
-    (void)info, (void)size, (void)data;
-    atomic_store(&loader_held, true);
-    while (!zero)
-        pause();
-    return 0;
-}
-
-static void *hold_loader_lock(void *argument)
-{
-    dl_iterate_phdr(hold_loader, argument);
-    return NULL;
-}
-
-static void body_loader_lock(void *argument)
-{
-    pthread_t thread;
-    lg_session *session = start_session();
-    lg_modules_refresh(session);
-    usleep(50000); /* the unwinder is ready long before */
-    pthread_create(&thread, NULL, hold_loader_lock, argument);
-    while (!atomic_load(&loader_held))
-        usleep(1000);
-    die_null_read();
-}
-
-static void test_loader_lock(void **state)
-{
-    (void)state;
-    state_make();
-    struct death death = run_child(body_loader_lock, NULL);
-    assert_false(death.late);
-    assert_int_equal(WTERMSIG(death.status), SIGSEGV);
-    assert_true(death.ms < 1000);
-    check_record(&ways[0], false);
-    state_remove();
-}
-
-static void body_no_descriptors(void *argument)
-{
-    (void)argument;
-    start_session();
-    struct rlimit limit = { 64, 64 };
-    setrlimit(RLIMIT_NOFILE, &limit);
-    while (open("/dev/null", O_RDONLY) >= 0) {}
-    die_null_read();
-}
-
-static void test_no_descriptors(void **state)
-{
-    (void)state;
-    state_make();
-    expect_signal(body_no_descriptors, NULL, SIGSEGV);
-    check_record(&ways[0], false);
-    state_remove();
-}
-
-static void body_no_vm_readv(void *argument)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof code / sizeof code[0], code };
-    start_session();
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        _exit(98);
-    ((const struct way *)argument)->die();
-}
-
-static void test_sandbox_without_vm_readv(void **state)
-{
-    (void)state;
-    state_make();
-    expect_signal(body_no_vm_readv, (void *)(uintptr_t)&ways[0], SIGSEGV);
-    check_record(&ways[0], false);
-    expect_signal(body_no_vm_readv, (void *)(uintptr_t)&ways[6], SIGSEGV); /* code at pc cannot be read */
-    check_record(&ways[6], false);
-    state_remove();
-}
-
-static void bad_frame_pointer(void)
-{
-    __asm__ volatile("movq $0x123456789, %%rbp\n\tmovl $1, 0" ::: "memory");
-}
-
-static void bad_stack_pointer(void)
-{
-    __asm__ volatile("movq $0x1000, %%rsp\n\tmovl $1, 0" ::: "memory");
-}
-
-static void body_bad_pointer(void *argument)
-{
-    start_session();
-    if (argument)
-        bad_stack_pointer();
-    bad_frame_pointer();
-}
-
-static void test_bad_pointers(void **state)
-{
-    (void)state;
-    for (uintptr_t which = 0; which < 2; which++) {
-        state_make();
-        expect_signal(body_bad_pointer, (void *)which, SIGSEGV);
-        lg_reader *reader = newest_run();
-        lg_stack_info stack;
-        crash_of(reader, LG_STAGE_DONE);
-        assert_int_equal(lg_reader_stack(reader, LG_STAGE_FRAMES, &stack), LG_OK);
-        assert_int_equal(stack.truncated, 1);
-        assert_true(stack.stored >= 1);
-        lg_reader_close(reader);
-        state_remove();
-    }
-}
-
-static void *die_together(void *argument)
-{
-    (void)argument;
-    pthread_barrier_wait(&barrier);
-    *(volatile int *)(uintptr_t)zero = 1;
-    return NULL;
-}
-
-static void body_many(void *argument)
-{
-    (void)argument;
-    enum { COUNT = 20 };
-    pthread_t threads[COUNT];
-    pthread_barrier_init(&barrier, NULL, COUNT);
-    start_session();
-    for (int i = 0; i < COUNT; i++)
-        pthread_create(&threads[i], NULL, die_together, NULL);
-    for (int i = 0; i < COUNT; i++)
-        pthread_join(threads[i], NULL);
-}
-
-static void test_many_at_once(void **state)
-{
-    (void)state;
-    for (int round = 0; round < 10; round++) {
-        state_make();
-        expect_signal(body_many, NULL, SIGSEGV);
-        lg_reader *reader = newest_run();
-        lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
-        assert_int_equal(crash.sequence, 1);
-        assert_int_equal(crash.recrash_count, 0);
-        lg_reader_close(reader);
-        state_remove();
-    }
-}
-
 /* ---- terminated ---- */
 
 static void body_terminated(void *argument)
@@ -676,9 +514,7 @@ int main(void)
         cmocka_unit_test(test_recovering_handler),   cmocka_unit_test(test_true_siginfo),
         cmocka_unit_test(test_ignored_abort),        cmocka_unit_test(test_forked_child),
         cmocka_unit_test(test_child_writes_nothing), cmocka_unit_test(test_pid_one),
-        cmocka_unit_test(test_loader_lock),          cmocka_unit_test(test_no_descriptors),
-        cmocka_unit_test(test_sandbox_without_vm_readv), cmocka_unit_test(test_bad_pointers),
-        cmocka_unit_test(test_many_at_once),         cmocka_unit_test(test_terminated),
+        cmocka_unit_test(test_terminated),
     };
     memcpy(tests + count, others, sizeof others);
     count += sizeof others / sizeof others[0];

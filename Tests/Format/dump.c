@@ -1,15 +1,9 @@
 /* Prints a file as JSON through the public reader, in the shape of reader.py. */
-#include <launchguard/launchguard.h>
-#include <launchguard/reader.h>
+#include "dump.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
+lg_reader *reader;
 
-static lg_reader *reader;
-
-/* Bytes as they are, each as the character of its number. */
-static void json_text(const char *text, size_t size)
+void json_text(const char *text, size_t size)
 {
     putchar('"');
     for (size_t i = 0; i < size; i++)
@@ -20,9 +14,13 @@ static void json_text(const char *text, size_t size)
     putchar('"');
 }
 
-#define NUMBER(from, name) printf("\"%s\":%lld,", #name, (long long)(from).name)
-#define UNSIGNED(from, name) printf("\"%s\":%llu,", #name, (unsigned long long)(from).name)
-#define TEXT(from, name) (printf("\"%s\":", #name), json_text((from).name, strlen((from).name)), putchar(','))
+void json_hex(const uint8_t *bytes, size_t size)
+{
+    putchar('"');
+    for (size_t i = 0; i < size; i++)
+        printf("%02x", bytes[i]);
+    putchar('"');
+}
 
 static void dump_verdict(const lg_verdict *verdict)
 {
@@ -65,11 +63,13 @@ static void dump_frames(lg_stage stage)
     uint64_t pc;
     lg_status status = lg_reader_stack(reader, stage, &stack);
     if (status != LG_OK) {
-        printf(status == LG_ERR_INCOMPLETE ? "null" : "\"damaged\"");
+        printf(status == LG_ERR_INCOMPLETE || status == LG_ERR_NOT_FOUND ? "null" : "\"damaged\"");
         return;
     }
     putchar('{');
     UNSIGNED(stack, stored), UNSIGNED(stack, first), UNSIGNED(stack, total), TEXT(stack, reason);
+    if (stack.assumed)
+        UNSIGNED(stack, assumed);
     printf("\"pcs\":[");
     for (uint32_t i = 0; lg_reader_frame(reader, stage, i, &pc) == LG_OK; i++)
         printf("%s%llu", i ? "," : "", (unsigned long long)pc);
@@ -82,10 +82,7 @@ static void dump_bytes(uint32_t which, const char *name)
     uint64_t start;
     size_t size;
     lg_reader_bytes(reader, which, bytes, &start, &size);
-    printf("\"%s\":[%llu,\"", name, (unsigned long long)start);
-    for (size_t i = 0; i < size; i++)
-        printf("%02x", bytes[i]);
-    printf("\"],");
+    printf("\"%s\":[%llu,", name, (unsigned long long)start), json_hex(bytes, size), printf("],");
 }
 
 static void dump_cpu(const lg_crash_info *crash)
@@ -99,7 +96,7 @@ static void dump_cpu(const lg_crash_info *crash)
         status = lg_reader_bytes(reader, 1, bytes, &start, &size);
     printf("\"cpu\":");
     if (status != LG_OK) {
-        printf(status == LG_ERR_INCOMPLETE ? "null," : "\"damaged\",");
+        printf(status == LG_ERR_INCOMPLETE || status == LG_ERR_NOT_FOUND ? "null," : "\"damaged\",");
         return;
     }
     putchar('{');
@@ -129,6 +126,9 @@ static void dump_crash(void)
         UNSIGNED(crash, address);
     else
         printf("\"address\":null,");
+    if (crash.siginfo_lost)
+        UNSIGNED(crash, siginfo_lost);
+    dump_messages(), dump_process(), dump_threads(), dump_memory();
     printf("\"notes\":[");
     for (uint32_t i = 0; lg_reader_note(reader, i, &note) == LG_OK; i++) {
         printf(i ? ",{" : "{");
@@ -150,7 +150,7 @@ static void dump_modules(void)
     while ((status = lg_reader_module(reader, count, &module)) == LG_OK)
         count++;
     if (status != LG_ERR_NOT_FOUND) {
-        printf(status == LG_ERR_INCOMPLETE ? "\"modules\":null," : "\"modules\":\"damaged\",");
+        printf(status == LG_ERR_INCOMPLETE || status == LG_ERR_NOT_FOUND ? "\"modules\":null," : "\"modules\":\"damaged\",");
         return;
     }
     printf("\"modules\":[");
@@ -227,7 +227,7 @@ int main(int count, char **arguments)
         lg_verdict verdict;
         if (dump_run() != 0 || lg_reader_verdict(reader, &verdict) != LG_OK)
             return 1;
-        dump_crash(), dump_modules(), dump_log(), dump_verdict(&verdict);
+        dump_crash(), dump_stderr(), dump_modules(), dump_log(), dump_verdict(&verdict);
         printf("}\n");
     }
     int result = run ? 0 : dump_ledger();

@@ -75,7 +75,15 @@ def structures(page):
         yield name, Structure(int(size), re.findall(r"^\| (\d+) \| ([^|]+) \| (\w+) \|", text, re.M))
 
 
+def resources(page):
+    """Number, name and unit of each figure: a table of two columns of three."""
+    for row in page.split("| resource | name | unit |", 1)[1].split("\n\n")[0].splitlines()[2:]:
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        yield from ((int(number), (name, unit)) for number, name, unit in (cells[:3], cells[4:7]))
+
+
 STRUCTURES = dict(structures(PAGE.read_text(encoding="utf-8")))
+RESOURCES = dict(resources(PAGE.read_text(encoding="utf-8")))
 HEADER, SECTION = STRUCTURES["header"], STRUCTURES["section"]
 
 

@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
-from run_file import read_crash, read_log, read_modules, read_run
+from run_file import read_crash, read_log, read_modules, read_run, read_stderr
 
 SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN = (STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run"))
 
@@ -67,6 +67,8 @@ def verdict(run, crash, same_boot):
     crash = None if crash == "damaged" else crash
     if run["alive"]:
         return made(12, 1)
+    if crash and not crash["handled"] and crash["signal"] == 3:
+        return made(2, 13, crash["signal"], ns=crash["monotonic_ns"])
     if crash and not crash["handled"]:
         return made(3, 3, crash["signal"], crash["code"], crash["kind"], crash["monotonic_ns"])
     if run["ended"] == 2:
@@ -84,12 +86,13 @@ def read(path):
     file = File(path)
     if file.kind == "ledger":
         return read_ledger(file)
-    run, contexts = read_run(file)
+    run, contexts, arch = read_run(file)
     alive, same_boot = process_of(run)
     run["alive"] = int(alive)
-    crash = part(read_crash, file, run["ended"])
-    return {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
+    crash, tail = part(read_crash, file, run["ended"], arch), part(read_stderr, file)
+    said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
             "log": part(read_log, file), "verdict": verdict(run, crash, same_boot)}
+    return said if tail is None else said | {"stderr": tail}
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """Sections 4 to 8 of docs/FORMAT.md: the parts of a run file."""
-from page import STRUCTURES, crc32c, part, require, uuid
+from page import RESOURCES, STRUCTURES, Damaged, crc32c, part, require, uuid
 
 IDENTITY, STATE, CONTEXT, MODULES, MODULE = (STRUCTURES[name] for name in (
     "identity", "state", "state_context", "module_table", "module_entry"))
 RECORD, STAGE, NOTE, CRASH, CPU, FRAMES, WALK = (STRUCTURES[name] for name in (
     "record", "stage", "note", "crash_header", "crash_context", "crash_frames", "frames_head"))
+MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL = (STRUCTURES[name] for name in (
+    "crash_messages", "message", "crash_process", "crash_threads", "threads", "thread", "chunk", "tail"))
 RING, LANE, ENTRY = (STRUCTURES[name] for name in ("ring_header", "lane", "entry"))
 
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
@@ -27,7 +29,8 @@ def read_run(file):
     run["started"] = int(STATE.get(state, "started") == 1)
     run["ended"] = run["ended"] if run["ended"] in (1, 2) else 0
     count = min(STATE.get(state, "context_count"), 16)
-    return run, [read_context(state[STATE.at("contexts") + CONTEXT.size * i:]) for i in range(count)]
+    contexts = [read_context(state[STATE.at("contexts") + CONTEXT.size * i:]) for i in range(count)]
+    return run, contexts, IDENTITY.get(block, "arch")
 
 
 def read_context(block):
@@ -76,13 +79,13 @@ def read_stage(file, stage, size):
     entry = STAGE.pick(file.block(4, STAGE.size * stage, STAGE.size), "offset capacity size crc commit")
     if entry["commit"] == 0:
         return None
-    require(entry["commit"] == 0x4547415453474c00 + stage and entry["size"] <= entry["capacity"], "stage %d" % stage)
+    require(entry["commit"] == 0x4547415453474c00 + stage and entry["size"] <= min(entry["capacity"], 1 << 20), "stage %d" % stage)
     block = file.block(4, entry["offset"], entry["size"])
     require(entry["crc"] == crc32c(block), "stage %d" % stage)
     return block[:size].ljust(size, b"\0"), entry["size"]
 
 
-def read_crash(file, ended):
+def read_crash(file, ended, arch):
     stage = read_stage(file, 1, CRASH.size)
     if stage is None:
         return None
@@ -90,6 +93,16 @@ def read_crash(file, ended):
     flags, valid = CRASH.get(stage[0], "flags"), CRASH.pick(stage[0], "address sender_pid sender_uid syscall_number")
     for bit, name, otherwise in ((1, "address", None), (2, "sender_pid", 0), (2, "sender_uid", 0), (4, "syscall_number", -1)):
         crash[name] = valid[name] if flags & bit else otherwise
+    if flags & 8:
+        crash["siginfo_lost"] = 1
+    for name, read in (("messages", read_messages), ("process", read_process), ("threads", lambda file: read_threads(file, arch)),
+                       ("memory", read_memory)):
+        found = part(read, file)
+        if found is not None:
+            crash[name] = found
+    if crash.get("messages", "damaged") != "damaged":
+        kind, crash["messages"] = crash["messages"]
+        crash["kind"] = kind or crash["kind"]
     whole = [part(read_stage, file, stage, 0) not in (None, "damaged") for stage in range(1, 16)]
     crash["stages"] = sum(1 << stage for stage, is_whole in enumerate(whole, 1) if is_whole)
     record = file.block(4, 0, RECORD.size)
@@ -125,8 +138,116 @@ def read_frames(file, stage):
     frames = WALK.pick(found[0], "stored first total reason") | FRAMES.pick(found[0], "pcs")
     require(frames["stored"] <= 512 and frames["first"] <= frames["stored"] and 24 + 8 * frames["stored"] <= found[1], "frames")
     frames["pcs"] = frames["pcs"][:frames["stored"]]
-    frames["reason"] = dict(enumerate(REASONS)).get(frames["reason"], "for a reason this version does not know")
-    return frames
+    frames["reason"] = reason(frames["reason"])
+    assumed = WALK.get(found[0], "assumed")
+    return frames | ({"assumed": assumed} if assumed else {})
+
+
+def reason(number):
+    return dict(enumerate(REASONS)).get(number, "for a reason this version does not know")
+
+
+def read_messages(file):
+    """The kind that they tell, and the messages."""
+    found = read_stage(file, 5, MESSAGES.size)
+    if found is None:
+        return None
+    head, text = MESSAGES.pick(found[0], "kind count text_size"), MESSAGES.get(found[0], "text")
+    require(head["count"] <= 8 and head["text_size"] <= 6000 and found[1] >= 144 + head["text_size"], "messages")
+    messages = []
+    for i in range(head["count"]):
+        message = MESSAGE.pick(found[0][MESSAGES.at("messages") + MESSAGE.size * i:], "source offset size cut")
+        require(message["offset"] + message["size"] <= head["text_size"], "message")
+        messages.append({"source": message["source"], "cut": int(message["cut"] == 1),
+                         "text": text[message["offset"]:][:message["size"]].decode("latin-1")})
+    return head["kind"], messages
+
+
+def read_process(file):
+    found = read_stage(file, 7, PROCESS.size)
+    if found is None:
+        return None
+    process = PROCESS.pick(found[0], "resources map_size map_cut map")
+    require(process["map_size"] <= 48864 and found[1] >= 288 + process["map_size"], "process")
+    values = process["resources"]
+    resources = []
+    for number, (name, unit) in sorted(RESOURCES.items()):
+        unlimited = name.endswith("_limit") and (name != "cgroup_limit" or values[6] != 2**64 - 1)
+        known = int(values[number] != 2**64 - 1 or unlimited)
+        resources.append([name, unit, known, values[number] if known else 0])
+    return {"map": process["map"][:process["map_size"]].decode("latin-1"), "map_cut": int(process["map_cut"] == 1), "resources": resources}
+
+
+# ---- §7.1, §7.2, §7.3: other threads, stack memory, standard error ----
+
+def read_threads(file, arch):
+    if 6 not in file.sections:
+        return None
+    section = file.section(6)
+    head = THREADS.pick(file.block(6, 0, THREADS.size), "slot_count slot_bytes")
+    count, size = head["slot_count"], head["slot_bytes"]
+    require(size >= THREAD.size and count <= 4096 and 64 + count * size <= len(section), "head of the threads")
+    slots = [section[64 + size * i:][:size] for i in range(count)]
+    while slots and THREAD.get(slots[-1], "commit") == 0:
+        slots.pop()
+    stage = part(read_stage, file, 6, COUNTED.size)
+    complete = stage not in (None, "damaged")
+    counted = COUNTED.pick(stage[0] if complete else bytes(COUNTED.size), "listed captured masked silent omitted error waited_ns")
+    return counted | {"complete": int(complete), "threads": [part(read_thread, slot, arch) for slot in slots]}
+
+
+def read_thread(slot, arch):
+    commit = THREAD.get(slot, "commit")
+    if commit == 0:
+        return None
+    thread = THREAD.pick(slot, "tid how state name blocked pc sp stack_low stack_high")
+    count = THREAD.get(slot, "register_count")
+    require(commit == 0x44524854 and count <= 40 and THREAD.get(slot, "crc") == crc32c(slot[8:424]), "thread")
+    thread["state"] = thread["state"] if 33 <= thread["state"] <= 126 else 0
+    names = {1: X86_64, 2: AARCH64}.get(arch, [])
+    names += ["%s%d" % ("x" if arch == 2 else "r", i) for i in range(len(names), 40)]
+    thread["registers"] = [list(pair) for pair in zip(names[:count], THREAD.get(slot, "registers"))]
+    thread["walk"] = part(read_walk, slot)
+    return thread
+
+
+def read_walk(slot):
+    commit, head = THREAD.get(slot, "walk"), WALK.pick(slot[THREAD.at("head"):], "stored first total reason assumed")
+    if commit == 0:
+        return None
+    require(commit == 0x4b4c4157 and head["first"] <= head["stored"] <= 96 and
+            THREAD.get(slot, "walk_crc") == crc32c(slot[432:][:32 + 8 * head["stored"]]), "walk")
+    head["reason"] = reason(head["reason"])
+    return head | {"method": THREAD.get(slot, "method"), "pcs": THREAD.get(slot, "pcs")[:head["stored"]]}
+
+
+def read_memory(file):
+    if 7 not in file.sections:
+        return None
+    at, chunks = 0, []
+    try:
+        section = file.section(7)
+        require(len(section) <= 64 << 20, "stack memory")
+        while at + CHUNK.size <= len(section) and CHUNK.get(section[at:at + CHUNK.size], "commit") != 0:
+            head = CHUNK.pick(section[at:at + CHUNK.size], "commit crc start size tid")
+            end = at + CHUNK.size + head["size"]
+            require(head["commit"] == 0x4b4e4843 and end <= len(section) and head["crc"] == crc32c(section[at + 8:end]), "chunk")
+            chunks.append({"start": head["start"], "tid": head["tid"], "bytes": section[at + CHUNK.size:end].hex()})
+            at = end + -end % 32
+    except Damaged:
+        chunks.append("damaged")
+    return chunks or None
+
+
+def read_stderr(file):
+    if 8 not in file.sections:
+        return None
+    block = file.block(8, 0, TAIL.size)
+    total, data = TAIL.get(block, "total"), TAIL.get(block, "bytes")
+    if total == 0:
+        return None
+    data = data[:total] if total < len(data) else data[total % len(data):] + data[:total % len(data)]
+    return {"total": total, "text": data.decode("latin-1")}
 
 
 # ---- §8: ring log ----

@@ -15,7 +15,7 @@ import page
 import reader
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-WRITER, DUMP = os.environ["WRITER"], os.environ["DUMP"]
+WRITER, DUMP, PARTS = os.environ["WRITER"], os.environ["DUMP"], os.environ["PARTS"]
 LIMIT = 20  # seconds for any child
 
 
@@ -54,6 +54,14 @@ class Page(unittest.TestCase):
             values = re.findall(r"X\(LG_\w+, (\d+), \"([^\"]+)\"\)", text.split("#define " + table)[1].split("typedef")[0])
             self.assertGreater(len(values), 10)
             self.assertEqual(set(values) - rows, set(), table)
+        text = (ROOT / "include/launchguard/reader.h").read_text()
+        figures = re.findall(r"X\(LG_RESOURCE_\w+, (\d+), \"([^\"]+)\", +\"([^\"]*)\"\)", text)
+        self.assertGreater(len(figures), 20)
+        self.assertEqual({int(number): (name, unit) for number, name, unit in figures}, page.RESOURCES)
+        text = (ROOT / "include/launchguard/end.h").read_text()
+        numbers = re.findall(r"X\(LG_EVIDENCE_\w+, (\d+), ", text)
+        table = page.PAGE.read_text(encoding="utf-8").split("| evidence | the run |")[1].split("\n\n")[0]
+        self.assertEqual(numbers, re.findall(r"^\| (\d+) \|", table, re.M))
         code = (ROOT / "Sources/CLaunchGuard/store/format.h").read_text()
         reasons = re.findall(r"X\(LG__WALK_\w+, (\d+), \"([^\"]+)\"\)", code)
         self.assertGreater(len(reasons), 7)
@@ -64,7 +72,7 @@ class Page(unittest.TestCase):
         self.assertEqual(page.crc32c(), 0)
 
 
-class RealFiles(unittest.TestCase):
+class BothReaders(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
@@ -78,6 +86,8 @@ class RealFiles(unittest.TestCase):
             self.fail("\n".join(["the readers differ:", *difflib.unified_diff(*texts, "reader.py", "C reader", n=3, lineterm="")]))
         return said
 
+
+class RealFiles(BothReaders):
     def run_of(self, how):
         path, status = write(self.state, how)
         said = self.both(path)
@@ -96,7 +106,7 @@ class RealFiles(unittest.TestCase):
         self.assertEqual(status, -signal.SIGSEGV)
         self.assertEqual((said["verdict"]["end"], said["verdict"]["evidence"], said["verdict"]["kind"]), (3, 3, 2))
         self.assertEqual((said["crash"]["signal"], said["crash"]["address"], said["crash"]["handled"]), (signal.SIGSEGV, 0, 0))
-        self.assertEqual(said["crash"]["stages"], 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 8)
+        self.assertEqual(said["crash"]["stages"], 0b1_1111_1110)
         self.assertEqual(said["crash"]["cpu"]["thread_name"], os.path.basename(WRITER)[:15])
         executable = said["modules"][0]
         self.assertEqual(executable["path"], os.path.realpath(WRITER))
@@ -156,6 +166,129 @@ class RealFiles(unittest.TestCase):
                 said = self.both(copy)
                 kinds["all" if said == "damaged" else "same" if said == clean else "part"] += 1
         self.assertTrue(all(kinds.values()), kinds)  # else the test shows nothing
+
+
+class Parts(BothReaders):
+    """The parts that a crash leaves beside the crashed thread, made by hand: whole, as large as can be, empty, missing, damaged."""
+
+    def made(self, how):
+        os.makedirs(self.state, exist_ok=True)
+        return subprocess.run([PARTS, self.state, how], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
+
+    def test_every_part(self):
+        said = self.both(self.made("some"))
+        crash = said["crash"]
+        self.assertEqual((crash["kind"], said["verdict"]["kind"], said["verdict"]["end"]), (29, 29, 3))
+        self.assertEqual([(m["source"], m["cut"]) for m in crash["messages"]], [(1, 0), (3, 0), (4, 1)])
+        self.assertEqual(crash["messages"][2]["text"], "no room for \"notes\" \x1b[31m\xff")
+        self.assertEqual(crash["frames"][1]["assumed"], 1)
+        threads = crash["threads"]
+        self.assertEqual([thread and thread["tid"] for thread in threads["threads"]], [4712, 4713, 4714, None, 4716])
+        self.assertEqual((threads["complete"], threads["listed"], threads["omitted"]), (1, 7, 2))
+        self.assertEqual(threads["threads"][0]["walk"]["method"], 4)
+        self.assertEqual(threads["threads"][0]["registers"][16], ["rip", 16])
+        self.assertIsNone(threads["threads"][2]["walk"])
+        figures = {name: (known, value) for name, _, known, value in crash["process"]["resources"]}
+        self.assertEqual((figures["resident"], figures["virtual_limit"]), ((1, 1000003), (1, 2**64 - 1)))
+        self.assertEqual((figures["cgroup_memory"], figures["tracer_pid"]), ((0, 0), (1, 26 * 1000003)))
+        self.assertTrue(crash["process"]["map"].endswith("[stack]\n"))
+        self.assertEqual([(chunk["tid"], len(chunk["bytes"])) for chunk in crash["memory"]], [(4711, 400), (4712, 0), (4713, 128)])
+        self.assertEqual((said["stderr"]["total"], len(said["stderr"]["text"])), (100, 100))
+
+    def test_as_large_as_can_be(self):
+        said = self.both(self.made("full"))
+        crash = said["crash"]
+        self.assertEqual([len(message["text"]) for message in crash["messages"]], [6000, 0, 0, 1, 20, 20, 5999, 1])
+        self.assertEqual((len(crash["process"]["map"]), crash["process"]["map_cut"]), (48864, 1))
+        self.assertEqual([(len(t["walk"]["pcs"]), len(t["registers"]), t["name"]) for t in crash["threads"]["threads"]],
+                         [(96, 40, "sixteen letters!")] * 6)
+        self.assertEqual((len(crash["memory"]), len(crash["memory"][0]["bytes"])), (1, 2 * 4064))
+        self.assertEqual(len(said["stderr"]["text"]), 4032)
+        first = 2**40 + 17 - 4032
+        self.assertEqual(said["stderr"]["text"][0], chr(ord("a") + first % 26))
+
+    def test_nothing_in_it(self):
+        said = self.both(self.made("empty"))
+        self.assertEqual((said["crash"]["messages"], said["crash"]["process"]["map"], said["crash"]["kind"]), ([], "", 18))
+        self.assertEqual(said["crash"]["threads"]["threads"], [])
+        self.assertNotIn("memory", said["crash"])
+        self.assertNotIn("stderr", said)
+
+    def test_a_handler_that_was_killed(self):
+        crash = self.both(self.made("bare"))["crash"]
+        self.assertEqual((crash["threads"]["complete"], len(crash["threads"]["threads"])), (0, 5))
+        self.assertNotIn("process", crash)
+        self.assertEqual(len(crash["memory"]), 3)
+
+    def test_siginfo_lost(self):
+        crash = self.both(self.made("lost"))["crash"]
+        self.assertEqual((crash["siginfo_lost"], crash["kind"], crash["address"]), (1, 77, None))
+
+    def test_a_requested_dump_is_no_crash(self):
+        said = self.both(self.made("quit"))
+        self.assertEqual((said["verdict"]["end"], said["verdict"]["evidence"], said["verdict"]["signal"]), (2, 13, signal.SIGQUIT))
+        self.assertEqual(said["crash"]["kind"], 44)
+
+    def test_both_readers_agree_on_damage(self):
+        """Each byte that stands in a new part, changed: what is checked is not shown, the rest stays as it was."""
+        chance = random.Random(2)
+        for how in ("some", "full"):
+            path = self.made(how)
+            whole, clean = pathlib.Path(path).read_bytes(), python_reader(path)
+            record, threads, stacks = (page.File(path).sections[kind] for kind in (4, 6, 7))
+            stages = {stage: 12288 + at for stage, at in ((5, 10624), (6, 10560), (7, 20480))}
+            regions = [(record[0] + 24 * 5, 72, ""), (stages[5], 160, "messages"), (stages[6], 32, ""), (stages[7], 600, "process"),
+                       (threads[0], 64, ""), (threads[0] + 64, 500, ""), (threads[0] + 64 + 1232, 1232, ""), (stacks[0], 300, "memory")]
+            kinds = {"same": 0, "part": 0, "all": 0}
+            for start, size, name in regions:
+                written = [at for at in range(start, start + size) if whole[at]]
+                for at in chance.sample(written, min(len(written), 25)):
+                    copy = bytearray(whole)
+                    copy[at] ^= 1 << chance.randrange(8)
+                    pathlib.Path(self.state + "/copy").write_bytes(copy)
+                    said = self.both(self.state + "/copy")
+                    kinds["all" if said == "damaged" else "same" if said == clean else "part"] += 1
+                    if name:
+                        found = said["crash"].get(name)
+                        self.assertIn("damaged", (found, *(found if name == "memory" and found else ())), "%s at %d" % (name, at - start))
+            self.assertGreater(kinds["part"], 50, kinds)
+            for cut in (threads[0] + 10, threads[0] + 2000, stacks[0] + 10, stacks[0] + 100, record[0] + 21000):
+                pathlib.Path(self.state + "/copy").write_bytes(whole[:cut])
+                self.both(self.state + "/copy")
+
+    def test_hostile_numbers(self):
+        """Numbers out of bounds with right checksums."""
+        path = self.made("some")
+        whole = pathlib.Path(path).read_bytes()
+        threads, stacks = (page.File(path).sections[kind][0] for kind in (6, 7))
+        blocks = {5: 12288 + 10624, 7: 12288 + 20480}
+        for at, value, where in (
+                (blocks[5] + 4, 9, 5), (blocks[5] + 8, 6001, 5), (blocks[5] + 20, 2**32 - 1, 5), (blocks[5] + 24, 2**32 - 1, 5),
+                (blocks[7] + 256, 48865, 7), (blocks[7] + 256, 2**32 - 1, 7), (blocks[7] + 256, 2000, 7),
+                (threads, 2**32 - 1, 0), (threads, 7, 0), (threads, 0, 0), (threads + 4, 1231, 0), (threads + 4, 2**32 - 1, 0), (threads + 4, 0, 0),
+                (threads + 4, 1240, 0), (threads + 64 + 20, 41, "slot"), (threads + 64 + 12, 9, "slot"), (threads + 64 + 16, 7, "slot"),
+                (threads + 64 + 16, 0x153, "slot"), (threads + 64 + 440, 97, "slot"), (threads + 64 + 444, 6, "slot"),
+                (threads + 64 + 456, 99, "slot"), (stacks + 16, 2**32 - 1, "chunk"), (stacks + 16, 5000, "chunk"), (stacks + 16, 0, "chunk")):
+            copy = bytearray(whole)
+            struct.pack_into("<I", copy, at, value)
+            if where in blocks:
+                entry = 12288 + 24 * where
+                size = struct.unpack_from("<I", copy, entry + 8)[0]
+                struct.pack_into("<I", copy, entry + 12, page.crc32c(copy[blocks[where]:blocks[where] + size]))
+            elif where == "slot":
+                slot = threads + 64
+                struct.pack_into("<I", copy, slot + 4, page.crc32c(copy[slot + 8:slot + 424]))
+                stored = struct.unpack_from("<I", copy, slot + 440)[0]
+                struct.pack_into("<I", copy, slot + 428, page.crc32c(copy[slot + 432:slot + 464 + 8 * stored]))
+            elif where == "chunk":
+                size = struct.unpack_from("<I", copy, stacks + 16)[0]
+                struct.pack_into("<I", copy, stacks + 4, page.crc32c(copy[stacks + 8:stacks + 32 + size]))
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            with self.subTest(at=at, value=value):
+                said = self.both(self.state + "/copy")
+                if where in blocks:
+                    self.assertEqual(said["crash"]["messages" if where == 5 else "process"], "damaged")
+                    self.assertEqual(said["crash"]["kind"], 18 if where == 5 else 29)
 
 
 class Lanes(unittest.TestCase):

@@ -31,11 +31,22 @@ static uint64_t nasty(void)
 
 /* ---- kinds of damage ---- */
 
+/* The begin of a section, as the header has it now. */
+static size_t near_section(void)
+{
+    struct lg__header header;
+    if (size < sizeof header)
+        return 0;
+    memcpy(&header, bytes, sizeof header);
+    uint64_t offset = header.sections[chance(LG__SECTIONS_MAX)].offset;
+    return offset < size ? (size_t)offset + chance(2048) : size;
+}
+
 /* Mostly a byte that was written, for most of a file is zeros; often one of the header or of the begin of a section. */
 static size_t place(void)
 {
     for (int tries = 0; tries < 64; tries++) {
-        size_t at = chance(3) ? chance(size) : chance(8) * 4096 + chance(1024);
+        size_t at = chance(3) ? chance(size) : chance(2) ? chance(8) * 4096 + chance(1024) : near_section();
         if (at < size && bytes[at])
             return at;
     }
@@ -146,6 +157,32 @@ static void seal_slot(struct lg__slot *slot)
     slot->crc = lg__crc32c(lg__crc32c(0, slot, offsetof(struct lg__slot, crc)), &slot->book, sizeof slot->book);
 }
 
+static void seal_threads(uint8_t *section, size_t room)
+{
+    const struct lg__threads *head = (void *)section;
+    for (size_t at = sizeof *head; at <= room && room - at >= sizeof(struct lg__thread); at += sizeof(struct lg__thread)) {
+        struct lg__thread *thread = (void *)(section + at);
+        const size_t first = offsetof(struct lg__thread, tid), second = offsetof(struct lg__thread, method);
+        thread->crc = lg__crc32c(0, (uint8_t *)thread + first, offsetof(struct lg__thread, walk) - first);
+        if (thread->head.stored <= LG__THREAD_FRAMES_MAX)
+            thread->walk_crc = lg__crc32c(0, (uint8_t *)thread + second, offsetof(struct lg__thread, pcs) - second + thread->head.stored * 8);
+        if (atomic_load(&thread->commit) == 0)
+            break;
+    }
+}
+
+static void seal_stacks(uint8_t *section, size_t room)
+{
+    for (size_t at = 0; at < room && room - at >= sizeof(struct lg__chunk);) {
+        struct lg__chunk *chunk = (void *)(section + at);
+        const size_t from = offsetof(struct lg__chunk, start);
+        if (atomic_load(&chunk->commit) == 0 || chunk->size > room - at - sizeof *chunk)
+            break;
+        chunk->crc = lg__crc32c(0, (uint8_t *)chunk + from, sizeof *chunk - from + chunk->size);
+        at = (at + sizeof *chunk + chunk->size + LG__CHUNK_ALIGN - 1) & ~(size_t)(LG__CHUNK_ALIGN - 1);
+    }
+}
+
 static void seal(void)
 {
     struct lg__header *header = (void *)bytes;
@@ -168,6 +205,16 @@ static void seal(void)
             break;
         default: break;
         }
+    }
+    for (unsigned i = 0; i < LG__SECTIONS_MAX; i++) {
+        const struct lg__section *section = &header->sections[i];
+        if (section->offset > size || section->offset % 8)
+            continue;
+        size_t room = section->size < size - section->offset ? (size_t)section->size : size - section->offset;
+        if (section->kind == LG__SECTION_THREADS)
+            seal_threads(bytes + section->offset, room);
+        if (section->kind == LG__SECTION_STACKS)
+            seal_stacks(bytes + section->offset, room);
     }
     /* These lie at the end of their files. */
     for (unsigned i = 0; i < LG__SECTIONS_MAX; i++) {

@@ -80,6 +80,77 @@ static void exercise_crash(lg_reader *reader)
     PROMISE(lg_reader_stack(reader, LG_STAGE_HEADER, &(lg_stack_info){ 0 }) == LG_ERR_ARGUMENT);
 }
 
+static void exercise_messages_and_process(lg_reader *reader)
+{
+    static lg_message message;
+    static char map[48865];
+    static uint8_t tail[4032];
+    lg_resource resource;
+    size_t size = 0;
+    uint32_t cut;
+    uint64_t total;
+    for (uint32_t i = 0; expected(lg_reader_message(reader, i, &message)) == LG_OK; i++)
+        PROMISE(i < 8 && message.size <= LG_MESSAGE_MAX && message.text[message.size] == 0);
+    if (expected(lg_reader_map(reader, map, sizeof map, &size, &cut)) == LG_OK) {
+        PROMISE(size < sizeof map && map[size] == 0 && cut <= 1);
+        PROMISE(expected(lg_reader_map(reader, map, size / 2, &size, &cut)) == LG_OK);
+    }
+    for (uint32_t i = 0; i < 40 && expected(lg_reader_resource(reader, i, &resource)) == LG_OK; i += 5)
+        TERMINATED(resource.name), TERMINATED(resource.unit);
+    PROMISE(expected(lg_reader_resource(reader, UINT32_MAX, &resource)) != LG_OK);
+    if (expected(lg_reader_stderr(reader, tail, &size, &total)) == LG_OK)
+        PROMISE(size > 0 && size <= sizeof tail && size <= total);
+}
+
+static void exercise_threads(lg_reader *reader)
+{
+    lg_threads_info threads;
+    lg_thread_info thread;
+    lg_stack_info stack;
+    lg_register value;
+    uint64_t pc;
+    if (expected(lg_reader_threads(reader, &threads)) != LG_OK) {
+        PROMISE(expected(lg_reader_thread(reader, 0, &thread)) != LG_OK);
+        return;
+    }
+    PROMISE(threads.stored <= 4096);
+    PROMISE(lg_reader_thread(reader, threads.stored, &thread) == LG_ERR_NOT_FOUND);
+    for (uint32_t i = 0; i < threads.stored; i += 1 + i / 8) {
+        lg_status status = expected(lg_reader_thread(reader, i, &thread));
+        PROMISE(expected(lg_reader_thread_register(reader, i, 0, &value)) == LG_OK || status != LG_OK || thread.register_count == 0);
+        if (status == LG_OK) {
+            TERMINATED(thread.name);
+            PROMISE(thread.register_count <= 40);
+            PROMISE(lg_reader_thread_register(reader, i, thread.register_count, &value) == LG_ERR_NOT_FOUND);
+        }
+        if (expected(lg_reader_thread_stack(reader, i, &stack)) != LG_OK) {
+            PROMISE(expected(lg_reader_thread_frame(reader, i, 0, &pc)) != LG_OK);
+            continue;
+        }
+        TERMINATED(stack.reason);
+        PROMISE(status == LG_OK && stack.stored <= 96 && stack.first <= stack.stored);
+        for (uint32_t k = 0; k < stack.stored; k += 1 + k / 4)
+            PROMISE(lg_reader_thread_frame(reader, i, k, &pc) == LG_OK);
+        PROMISE(lg_reader_thread_frame(reader, i, stack.stored, &pc) == LG_ERR_NOT_FOUND);
+    }
+}
+
+static void exercise_memory(lg_reader *reader)
+{
+    static uint8_t bytes[1 << 20];
+    lg_memory_info memory;
+    uint32_t count = 0;
+    while (expected(lg_reader_memory(reader, count, &memory)) == LG_OK) {
+        PROMISE(count++ < 65536 && memory.size <= sizeof bytes);
+        PROMISE(lg_reader_memory_bytes(reader, count - 1, bytes, sizeof bytes) == LG_OK);
+        if (memory.size)
+            PROMISE(lg_reader_memory_bytes(reader, count - 1, bytes, memory.size - 1u) == LG_ERR_ARGUMENT);
+    }
+    PROMISE(expected(lg_reader_memory(reader, count + 1, &memory)) != LG_OK);
+    for (; count > 1; count /= 2) /* out of order */
+        PROMISE(lg_reader_memory(reader, count - 1, &memory) == LG_OK && lg_reader_memory(reader, 0, &memory) == LG_OK);
+}
+
 static void exercise_modules_and_log(lg_reader *reader)
 {
     static lg_module module;
@@ -118,6 +189,43 @@ static void exercise_ledger(lg_reader *reader)
     }
 }
 
+/* A ledger has none of the parts of a crash, and no call takes nothing for something. */
+static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
+{
+    static lg_message message;
+    uint8_t bytes[4032];
+    char text[8];
+    size_t size;
+    uint32_t number;
+    uint64_t wide;
+    lg_threads_info threads;
+    lg_thread_info thread;
+    lg_register value;
+    lg_stack_info stack;
+    lg_memory_info memory;
+    lg_resource resource;
+    if (kind == LG_FILE_LEDGER) {
+        PROMISE(lg_reader_message(reader, 0, &message) == LG_ERR_STATE && lg_reader_threads(reader, &threads) == LG_ERR_STATE);
+        PROMISE(lg_reader_thread(reader, 0, &thread) == LG_ERR_STATE && lg_reader_thread_register(reader, 0, 0, &value) == LG_ERR_STATE);
+        PROMISE(lg_reader_thread_stack(reader, 0, &stack) == LG_ERR_STATE && lg_reader_thread_frame(reader, 0, 0, &wide) == LG_ERR_STATE);
+        PROMISE(lg_reader_memory(reader, 0, &memory) == LG_ERR_STATE && lg_reader_memory_bytes(reader, 0, NULL, 0) == LG_ERR_STATE);
+        PROMISE(lg_reader_map(reader, text, sizeof text, &size, &number) == LG_ERR_STATE && text[0] == 0);
+        PROMISE(lg_reader_resource(reader, 0, &resource) == LG_ERR_STATE && lg_reader_stderr(reader, bytes, &size, &wide) == LG_ERR_STATE);
+    }
+    PROMISE(lg_reader_message(NULL, 0, &message) == LG_ERR_ARGUMENT && lg_reader_message(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_threads(NULL, &threads) == LG_ERR_ARGUMENT && lg_reader_threads(reader, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_thread(NULL, 0, &thread) == LG_ERR_ARGUMENT && lg_reader_thread(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_thread_register(NULL, 0, 0, &value) == LG_ERR_ARGUMENT && lg_reader_thread_register(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_thread_stack(NULL, 0, &stack) == LG_ERR_ARGUMENT && lg_reader_thread_stack(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_thread_frame(NULL, 0, 0, &wide) == LG_ERR_ARGUMENT && lg_reader_thread_frame(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_memory(NULL, 0, &memory) == LG_ERR_ARGUMENT && lg_reader_memory(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_memory_bytes(NULL, 0, bytes, 1) == LG_ERR_ARGUMENT && lg_reader_memory_bytes(reader, 0, NULL, 1) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_map(NULL, text, 1, &size, &number) == LG_ERR_ARGUMENT && lg_reader_map(reader, NULL, 1, &size, &number) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_map(reader, text, 1, NULL, &number) == LG_ERR_ARGUMENT && lg_reader_map(reader, text, 1, &size, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_resource(NULL, 0, &resource) == LG_ERR_ARGUMENT && lg_reader_resource(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_stderr(NULL, bytes, &size, &wide) == LG_ERR_ARGUMENT && lg_reader_stderr(reader, NULL, &size, &wide) == LG_ERR_ARGUMENT);
+}
+
 static void on_block(const char *block, lg_status status, const char *detail, void *user)
 {
     PROMISE(*block && *detail);
@@ -131,8 +239,12 @@ int exercise(const char *path)
         return 0;
     lg_file_kind kind = lg_reader_kind(reader);
     PROMISE(kind == LG_FILE_RUN || kind == LG_FILE_LEDGER);
+    exercise_arguments(reader, kind);
     exercise_run(reader);
     exercise_crash(reader);
+    exercise_messages_and_process(reader);
+    exercise_threads(reader);
+    exercise_memory(reader);
     exercise_modules_and_log(reader);
     exercise_ledger(reader);
     lg_status worst = LG_OK;

@@ -12,7 +12,19 @@ import Testing
 
     @Test func nothingFromAFileReachesTheTerminalAsItIs() throws {
         let evil = "\u{1B}]0;owned\u{07}\u{9B}2J\n\u{202E}"
-        var report = try Sample.crash()
+        var report = try Sample.surrounded()
+        report.crash?.messages?[0].text = evil.replacing("\n", with: "")
+        report.crash?.messages?[1].source = .init(rawValue: evil)
+        report.crash?.addressPlace = evil
+        report.crash?.threads?[0].how = .init(rawValue: evil)
+        report.crash?.threadCounts?.silent = 0
+        report.crash?.threads?[0].state = evil
+        report.crash?.threads?[1].name = evil
+        report.crash?.threadCounts?.listProblem = evil
+        report.crash?.memoryMap?.mappings[0].path = evil
+        report.crash?.memoryMap?.mappings[0].permissions = evil
+        report.crash?.resources?[evil] = Resource(value: 1, unit: evil)
+        report.standardError?.text = "\u{1B}]0;owned\u{07}\nof it\n"
         report.identity?.appID = evil
         report.identity?.executable = evil
         report.contexts?[0].name = evil
@@ -35,8 +47,8 @@ import Testing
         ledger.timeline[0].counted = [evil]
         ledger.path = evil
 
-        let expectedLines = try (text { try Sample.crash().write(to: &$0) } + text { try Sample.ledger().write(to: &$0) }).lines
-        let text = text { report.write(to: &$0) } + text { ledger.write(to: &$0) }
+        let expectedLines = try (text { try Sample.surrounded().write(to: &$0, includesMap: true) } + text { try Sample.ledger().write(to: &$0) }).lines
+        let text = text { report.write(to: &$0, includesMap: true) } + text { ledger.write(to: &$0) }
         #expect(text.contains(#"\x1B]0;owned\x07\x9B2J\x0A\u{202E}"#))
         #expect(text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }.isEmpty)
         #expect(!text.unicodeScalars.contains("\u{202E}"))

@@ -50,6 +50,41 @@ enum Sample {
         try JSONLine.value(from: crashJSON)
     }
 
+    /// The crash with everything around it that a record can have.
+    static func surrounded() throws -> RunReport {
+        let crash = """
+            "crash":{"isSiginfoLost":true,"messages":[{"source":"swift","text":"Fatal error: no notes","isCut":false},
+              {"source":"9","text":"of a later version","isCut":true}],
+             "addressMapping":{"start":"0x00007f0000000000","end":"0x00007f0000002000","permissions":"r--s","offset":0,"path":"/var/data"},
+             "addressPlace":"in the mapped file /var/data at offset 0x0, mapped r--s",
+             "possibleFrames":[{"address":"0x00005581c61b7001","lookup":"0x00005581c61b7000"}],
+             "threads":[{"threadID":4713,"how":"silent","state":"D","blockedSignals":[{"number":15,"name":"SIGTERM"}]},
+              {"threadID":4714,"name":"worker","how":"captured","state":"S","programCounter":"0x00005581c61b6000",
+               "stackPointer":"0x00007f0000001000","stackLow":"0x00007f0000000000","stackHigh":"0x00007f0000002000",
+               "registers":[{"name":"rip","value":"0x00005581c61b6000"}],
+               "stack":{"method":"dwarf","innermost":1,"omitted":0,"total":1,"isTruncated":false,"assumedFrames":2,"frames":[
+                {"address":"0x00005581c61b6000","lookup":"0x00005581c61b6000"}]}}],
+             "threadCounts":{"listed":3,"captured":1,"masked":0,"silent":1,"omitted":1,"listProblem":"denied","waitedNanoseconds":7},
+             "memory":[{"threadID":4712,"start":"0x00007ffd00001000","size":2,"bytes":"00ff"}],
+             "memoryMap":{"isCut":true,"mappings":[
+              {"start":"0x00005581c61b0000","end":"0x00005581c61c0000","permissions":"r-xp","offset":4096,"path":"/opt/notes/notes"},
+              {"start":"0x00007f0000000000","end":"0x00007f0000002000","permissions":"r--s","offset":0,"path":"/var/data"}]},
+             "resources":{"resident":{"value":12582912,"unit":"bytes"},"virtual":{"value":1610612736,"unit":"bytes"},
+              "virtual_limit":{"unit":"bytes"},"cgroup_memory":{"value":4096,"unit":"bytes"},"cgroup_limit":{"value":16777216,"unit":"bytes"},
+              "descriptors":{"value":12,"unit":""},"descriptor_limit":{"value":1024,"unit":""},"cpu_user":{"value":1500000000,"unit":"ns"},
+              "cpu_limit":{"unit":"s"},"memory_pressure_some":{"value":105,"unit":"0.01 %"},"load_1_min":{"value":7,"unit":"0.01"},
+              "uptime":{"value":3670,"unit":"s"},"tracer_pid":{"value":0,"unit":""},"frobs":{"value":3,"unit":"per minute"}},
+            """
+        return try JSONLine.value(
+            from: crashJSON.replacing("\"crash\":{", with: crash).replacing(
+                "\"problems\":[",
+                with: #""standardError":{"text":"last \u001b[31mwords\nof it\n","totalBytes":82,"omittedBytes":60},"problems":["#))
+    }
+
+    /// The golden file of the parts that version 1.1 of the format added.
+    static let goldenPath = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Golden/v1.1/parts.lgrun").path
+
     static func ledger() throws -> LedgerReport {
         try JSONLine.value(
             from: """

@@ -67,6 +67,28 @@ import Testing
         #expect(Demangler.name(mangled) == name)
     }
 
+    @Test(arguments: [
+        ("St13runtime_error", "std::runtime_error"), ("N1a1BE", "a::B"), ("i", "int"), ("Foo", nil), ("", nil), ("\u{1B}[31m", nil),
+        ("St6vectorIiSaIiEE", "std::vector<int, std::allocator<int>>"),
+    ] as [(String, String?)])
+    func namesOfTypesAreDemangled(mangled: String, name: String?) {
+        #expect(Demangler.typeName(mangled)?.replacing("> >", with: ">>") == name)
+    }
+
+    @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed"))
+    func everyStackOfAReportHasSymbols() throws {
+        var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
+        let stack = try #require(report.crash?.framePointerStack)
+        report.crash?.threads = [ThreadState(threadID: 1, how: .captured, stack: stack), ThreadState(threadID: 2, how: .masked)]
+        report.crash?.possibleFrames = Array(stack.frames.dropFirst())
+        report.crash?.framePointerStack = nil
+        report.crash?.dwarfStack = nil
+        try Symbolicator().symbolicate(&report)
+        func names(_ frames: [Frame]?) -> Bool { frames?.contains { $0.symbols?.last?.name.contains("everyStackOfAReportHasSymbols()") == true } == true }
+        #expect(names(report.crash?.threads?[0].stack?.frames) && names(report.crash?.possibleFrames))
+        #expect(report.crash?.reason == nil)
+    }
+
     @Test func pathsThatCouldChangeTheQuestionAreRefused() {
         #expect(LLVMSymbolizer.canName("/opt/my app/été"))
         #expect(!LLVMSymbolizer.canName("/tmp/a\" 0x1\nCODE \"/etc/passwd"))

@@ -52,10 +52,26 @@ import Testing
         }
         let inspect = try Tool.run(["inspect", "--run", "1", folder.path])
         let first = try #require(inspect.output.split(separator: "\n").first)
-        #expect(first.hasPrefix("crashed: SIG"))
+        #expect(first.hasPrefix("crashed: SIG") && first.contains(" (trap.swift.overflow) "))
         #expect(first.hasSuffix("in static Child.overflow(by:): arithmetic overflow"))
         #expect(!inspect.output.contains("Swift runtime failure"))
         #expect(try Tool.run(["inspect", "--run", "2", folder.path]).status == 1)
+    }
+
+    @Test func everythingAroundACrashIsShown() throws {
+        let text = try Tool.run(["inspect", Sample.goldenPath])
+        #expect(text.status == 0)
+        #expect(text.output.contains("\n  exception: std::runtime_error\n"))
+        #expect(text.output.contains("\n  threads 4712, 4713 (2) \"worker\", sleeping\n"))
+        #expect(!text.output.contains("\u{1B}") && !text.output.contains("r--s"))
+        #expect(try Tool.run(["inspect", "--map", Sample.goldenPath]).output.contains("  r--s  /var/lib/example/data with spaces\n"))
+        let bare: RunReport = try JSONLine.value(from: try Tool.run(["inspect", "--json", Sample.goldenPath]).output)
+        #expect(bare.crash?.memory?.count == 3 && bare.crash?.memory?[0].bytes == nil)
+        #expect(bare.crash?.messages?[1].text == "St13runtime_error" && bare.crash?.messages?[1].demangled == "std::runtime_error")
+        let full: RunReport = try JSONLine.value(from: try Tool.run(["inspect", "--json", "--memory", Sample.goldenPath]).output)
+        #expect(full.crash?.memory?[0].bytes?.count == 400)
+        let verify = try Tool.run(["verify", Sample.goldenPath])
+        #expect(verify.status == 0 && verify.output.contains("3 chunks, 264 bytes, 1 of them cut for lack of room"))
     }
 
     @Test func theLogIsFiltered() async throws {
@@ -126,7 +142,7 @@ import Testing
         (["list", "/nonexistent"], 1), (["inspect", "/nonexistent"], 1), (["log", "/nonexistent"], 1),
         (["verify", "/nonexistent"], 1), (["inspect", "/dev"], 1), (["inspect", "/etc/passwd"], 3), (["verify", "/etc/passwd"], 3),
         (["verify", "/tmp"], 2), (["list", "/etc/passwd"], 3), (["verify"], 2), (["frobnicate"], 2), (["log", "-p", "loud"], 2),
-        (["log", "-n", "-1"], 2), (["inspect", "--nonsense"], 2), (["--help"], 0), (["help", "log"], 0), (["--version"], 0), ([], 0),
+        (["log", "-n", "-1"], 2), (["inspect", "--nonsense"], 2), (["inspect", "--memory", "/dev/null"], 2), (["--help"], 0), (["help", "log"], 0), (["--version"], 0), ([], 0),
     ]
 
     @Test(arguments: commandLines)

@@ -48,7 +48,7 @@ import Testing
         let run = try #require(try scene.runs().last)
         let crash = try #require(run.crash)
         #expect(crash.kind == kind)
-        #expect(crash.stages == Crash.Stage.allCases)
+        #expect(Set(crash.stages).isSuperset(of: [.header, .context, .frames, .dwarf, .done]))
         #expect(!crash.isHandled)
         #expect(try #require(crash.stack).frames.count >= 3)
         #expect(run.verdict?.end == .crash)

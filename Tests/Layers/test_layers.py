@@ -22,21 +22,26 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
     _Uaarch64_init_remote _Uaarch64_get_reg _Uaarch64_step _Uaarch64_dwarf_search_unwind_table""".split())
 
 # Files of which every function may run in the handler: their objects need nothing else.
-HANDLER_ONLY = {"capture/classify.c", "capture/deadline.c", "capture/finish.c", "capture/frames.c", "capture/memory.c",
-                "capture/prepare.c", "capture/stages.c",
-                "capture/unwind_fp.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
+HANDLER_ONLY = {"capture/classify.c", "capture/deadline.c", "capture/files.c", "capture/finish.c", "capture/frames.c", "capture/memory.c",
+                "capture/prepare.c", "capture/stages.c", "capture/threads.c", "capture/unwind_fp.c", "os/linux_proc.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler part is in the call graph below.
 ALSO_AT_START = {
     "capture/altstack.c": "mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",
+    "capture/disposition.c": "sigaltstack",
+    "capture/exception.c": "abort strcmp strnlen _ZSt13set_terminatePFvvE _ZTVN10__cxxabiv120__si_class_type_infoE "
+                           "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_current_primary_exception __cxa_pure_virtual",
+    "capture/messages.c": "dlvsym swift_getFatalErrorMessageBuffer",
+    "capture/process.c": "snprintf strcspn strncmp",
+    "capture/tail.c": "close dup2 fcntl pipe2 read write",
     "capture/handler.c": "mmap munmap sigaction sigaltstack sigdelset sigfillset",
-    "capture/interpose.c": "dlsym free malloc",
+    "capture/interpose.c": "dlsym free malloc pthread_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
     "capture/unwind_dwarf.c": "getcontext _Ux86_64_create_addr_space _Uaarch64_create_addr_space",
     "store/run.c": "snprintf",
 }
 
 # Where the handler begins: by the kernel, by the watch thread while a crash is under way, by tables of function pointers.
-ENTRIES = """on_crash on_terminate heal lg__watch_redirect lg__capture_deadline find_proc_info put_unwind_info get_dyn_info_list_addr access_mem access_reg
+ENTRIES = """on_crash on_terminate on_park ask count_one heal lg__watch_redirect lg__capture_deadline find_proc_info put_unwind_info get_dyn_info_list_addr access_mem access_reg
     access_fpreg resume get_proc_name by_table crc32c_sse42""".split()
 
 

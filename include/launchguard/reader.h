@@ -84,6 +84,9 @@ typedef enum lg_stage {
     LG_STAGE_CONTEXT = 2,
     LG_STAGE_FRAMES = 3,       /**< frame-pointer walk */
     LG_STAGE_DWARF = 4,        /**< DWARF unwinding */
+    LG_STAGE_MESSAGES = 5,     /**< what libc, the Swift runtime or a C++ exception said */
+    LG_STAGE_THREADS = 6,      /**< the other threads */
+    LG_STAGE_PROCESS = 7,      /**< memory map, resource figures, stack memory */
     LG_STAGE_DONE = 8
 } lg_stage;
 
@@ -145,7 +148,8 @@ typedef enum lg_crash_kind {
 #undef LG_CRASH_ENUM
 } lg_crash_kind;
 
-/** The crash header: stage 1 of the record, with the name of the thread from stage 2. */
+/** The crash header: stage 1 of the record, with the name of the thread from stage 2 and the kind that the messages of stage 5
+ *  tell. A record of SIGQUIT is no crash but a dump of all threads that somebody asked for: see lg_reader_verdict(). */
 typedef struct lg_crash_info {
     int32_t signal;
     int32_t code;             /**< si_code */
@@ -167,6 +171,7 @@ typedef struct lg_crash_info {
     uint64_t stack_high;
     uint32_t sequence;        /**< 1 for the first crash of the run */
     uint32_t stages;          /**< bit n: lg_stage n is committed and its checksum is right */
+    uint32_t siginfo_lost;    /**< 1: the program took SA_SIGINFO from the handler; code, address and sender are not known */
     uint32_t handled;         /**< 1: the program survived it (an earlier handler took it back) */
     uint32_t recrash_count;   /**< crashes inside the handler; see lg_reader_note() */
     uint32_t also_crashed_count; /**< other threads that crashed meanwhile; see lg_reader_note() */
@@ -196,8 +201,109 @@ typedef struct lg_stack_info {
     uint32_t first;           /**< of these, how many are the innermost; the rest are the outermost, after a gap */
     uint64_t total;           /**< frames walked, gap included */
     uint32_t truncated;       /**< 1: the walk ended early; `reason` says why */
+    uint32_t assumed;         /**< frames of code without unwind tables, found by frame pointer in the middle of a DWARF walk */
+    lg_stage method;          /**< LG_STAGE_FRAMES: by frame pointers; LG_STAGE_DWARF */
     char reason[64];
 } lg_stack_info;
+
+/** Longest text of one message. */
+#define LG_MESSAGE_MAX 6000
+
+/** Where a message comes from. */
+typedef enum lg_message_source {
+    LG_MESSAGE_LIBC = 1,      /**< text of assert(), of the checks of FORTIFY, heap and stack */
+    LG_MESSAGE_SWIFT = 2,     /**< text of the Swift runtime */
+    LG_MESSAGE_CPP_TYPE = 3,  /**< mangled type name of the C++ exception that nobody caught */
+    LG_MESSAGE_CPP_WHAT = 4   /**< its what() */
+} lg_message_source;
+
+/** What was said before the end. */
+typedef struct lg_message {
+    lg_message_source source;
+    uint32_t cut;             /**< 1: there was more */
+    uint32_t size;            /**< bytes of text */
+    char text[LG_MESSAGE_MAX + 1]; /**< NUL after `size` bytes */
+} lg_message;
+
+/** How the state of a thread came into the record. */
+typedef enum lg_thread_how {
+    LG_THREAD_CAPTURED = 1,   /**< it captured itself: registers and stack are there */
+    LG_THREAD_MASKED = 2,     /**< it blocks every signal: what the kernel tells is there */
+    LG_THREAD_SILENT = 3      /**< it did not answer in time: what the kernel tells is there */
+} lg_thread_how;
+
+/** The other threads at the crash, counted. */
+typedef struct lg_threads_info {
+    uint32_t stored;          /**< readable with lg_reader_thread() */
+    uint32_t complete;        /**< 1: stage 6 was committed, the numbers below are valid */
+    uint32_t listed;          /**< threads besides the crashed one that the kernel listed */
+    uint32_t captured, masked, silent;
+    uint32_t omitted;         /**< found no room */
+    int32_t error;            /**< errno of the listing, 0: it is complete */
+    uint64_t waited_ns;       /**< how long the handler waited for them */
+} lg_threads_info;
+
+/** One other thread at the crash. */
+typedef struct lg_thread_info {
+    int32_t tid;
+    lg_thread_how how;
+    char state;               /**< letter as in proc(5), for example 'S'; 0 when unknown */
+    char name[17];
+    uint32_t register_count;  /**< see lg_reader_thread_register() */
+    uint64_t blocked;         /**< its signal mask: bit n − 1 for signal n; 0 when unknown */
+    uint64_t pc, sp;          /**< 0: unknown */
+    uint64_t stack_low, stack_high; /**< 0: unknown */
+} lg_thread_info;
+
+/** A stretch of stack memory. */
+typedef struct lg_memory_info {
+    uint64_t start;           /**< address */
+    uint32_t size;            /**< bytes */
+    int32_t tid;              /**< whose stack it is */
+} lg_memory_info;
+
+/** X(identifier, index, "name", "unit"): figures of the process and of the system at the crash. */
+#define LG_RESOURCE_TABLE(X)                                                \
+    X(LG_RESOURCE_RESIDENT, 0, "resident", "bytes")                         \
+    X(LG_RESOURCE_RESIDENT_PEAK, 1, "resident_peak", "bytes")               \
+    X(LG_RESOURCE_VIRTUAL, 2, "virtual", "bytes")                           \
+    X(LG_RESOURCE_VIRTUAL_LIMIT, 3, "virtual_limit", "bytes")               \
+    X(LG_RESOURCE_DATA_LIMIT, 4, "data_limit", "bytes")                     \
+    X(LG_RESOURCE_STACK_LIMIT, 5, "stack_limit", "bytes")                   \
+    X(LG_RESOURCE_CGROUP_MEMORY, 6, "cgroup_memory", "bytes")               \
+    X(LG_RESOURCE_CGROUP_LIMIT, 7, "cgroup_limit", "bytes")                 \
+    X(LG_RESOURCE_CGROUP_OOM_KILLS, 8, "cgroup_oom_kills", "")              \
+    X(LG_RESOURCE_MEMORY_TOTAL, 9, "memory_total", "bytes")                 \
+    X(LG_RESOURCE_MEMORY_FREE, 10, "memory_free", "bytes")                  \
+    X(LG_RESOURCE_SWAP_TOTAL, 11, "swap_total", "bytes")                    \
+    X(LG_RESOURCE_SWAP_FREE, 12, "swap_free", "bytes")                      \
+    X(LG_RESOURCE_PRESSURE_SOME, 13, "memory_pressure_some", "0.01 %")      \
+    X(LG_RESOURCE_PRESSURE_FULL, 14, "memory_pressure_full", "0.01 %")      \
+    X(LG_RESOURCE_DESCRIPTORS, 15, "descriptors", "")                       \
+    X(LG_RESOURCE_DESCRIPTOR_LIMIT, 16, "descriptor_limit", "")             \
+    X(LG_RESOURCE_THREADS, 17, "threads", "")                               \
+    X(LG_RESOURCE_CPU_USER, 18, "cpu_user", "ns")                           \
+    X(LG_RESOURCE_CPU_SYSTEM, 19, "cpu_system", "ns")                       \
+    X(LG_RESOURCE_CPU_LIMIT, 20, "cpu_limit", "s")                          \
+    X(LG_RESOURCE_FAULTS_MINOR, 21, "faults_minor", "")                     \
+    X(LG_RESOURCE_FAULTS_MAJOR, 22, "faults_major", "")                     \
+    X(LG_RESOURCE_LOAD, 23, "load_1_min", "0.01")                           \
+    X(LG_RESOURCE_UPTIME, 24, "uptime", "s")                                \
+    X(LG_RESOURCE_TRACER, 25, "tracer_pid", "")
+
+typedef enum lg_resource_id {
+#define LG_RESOURCE_ENUM(identifier, index, name, unit) identifier = index,
+    LG_RESOURCE_TABLE(LG_RESOURCE_ENUM)
+#undef LG_RESOURCE_ENUM
+} lg_resource_id;
+
+/** One figure. */
+typedef struct lg_resource {
+    char name[32];
+    char unit[8];
+    uint32_t known;           /**< 0: it could not be read */
+    uint64_t value;           /**< UINT64_MAX where a limit is unlimited; 0 where it is not known */
+} lg_resource;
 
 /** One loaded module. */
 typedef struct lg_module {
@@ -376,6 +482,105 @@ LG_API lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_inf
  */
 LG_API lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uint64_t *ret_pc);
 
+/** One message, from 0: what libc, the Swift runtime or a C++ exception said.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash, or a file of an older version; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_message(lg_reader *reader, uint32_t index, lg_message *ret_message);
+
+/** The other threads at the crash, counted.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or the file has no room for threads; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info);
+
+/** One other thread, 0 ≤ index < stored.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: it was not committed, but one behind it was; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread(lg_reader *reader, uint32_t index, lg_thread_info *ret_thread);
+
+/** One register of another thread, from 0. @return as lg_reader_thread(); LG_ERR_NOT_FOUND also after its last register.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread_register(lg_reader *reader, uint32_t thread, uint32_t index, lg_register *ret_register);
+
+/** Size of the walk of another thread's stack. @return as lg_reader_thread(); LG_ERR_INCOMPLETE: it was not walked.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread_stack(lg_reader *reader, uint32_t thread, lg_stack_info *ret_info);
+
+/** One pc of that walk, 0 ≤ index < stored. @return as lg_reader_thread_stack(); LG_ERR_NOT_FOUND after the last.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint32_t index, uint64_t *ret_pc);
+
+/** One stretch of stack memory, from 0; the crashed thread's is the first.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_memory(lg_reader *reader, uint32_t index, lg_memory_info *ret_info);
+
+/** Its bytes.
+ *
+ *  @param buffer  at least lg_memory_info.size bytes; zeroed when the checksum turns out to be wrong.
+ *  @return as lg_reader_memory(); LG_ERR_ARGUMENT: the buffer is too small.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_memory_bytes(lg_reader *reader, uint32_t index, uint8_t *buffer, size_t size);
+
+/** The memory map: text as in /proc/PID/maps.
+ *
+ *  @param buffer    may be NULL when `size` is 0; gets the text with a NUL, cut to fit.
+ *  @param ret_size  bytes of the whole text, without a NUL.
+ *  @param ret_cut   1: the record had no room for all of the map.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or a file of an older version; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_map(lg_reader *reader, char *buffer, size_t size, size_t *ret_size, uint32_t *ret_cut);
+
+/** One figure of the process or of the system at the crash. @param index LG_RESOURCE_*.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, a file of an older version, or no such figure; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_resource(lg_reader *reader, uint32_t index, lg_resource *ret_resource);
+
+/** The last bytes of standard error, where the session kept them (lg_options.keep_stderr).
+ *
+ *  @param buffer     at least 4032 bytes.
+ *  @param ret_size   bytes, at most 4032.
+ *  @param ret_total  bytes written in all.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: it was not kept; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *ret_size, uint64_t *ret_total);
+
 /** One module, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: no table yet; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
@@ -400,7 +605,8 @@ LG_API lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info);
 LG_API lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry);
 
 /** How the run ended, by the evidence in its file, whether its process is alive, and the boot id of this machine. A later run
- *  of another version may see it as an upgrade: that is in the ledger's timeline.
+ *  of another version may see it as an upgrade: that is in the ledger's timeline. A record of SIGQUIT, the requested dump of all
+ *  threads, makes it LG_END_TERMINATED with LG_EVIDENCE_DUMP_RECORD, never a crash.
  *
  *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE.
  *

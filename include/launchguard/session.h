@@ -53,10 +53,30 @@ typedef struct lg_options {
 
     /** How many bytes of ended run files are kept; 0 = 67108864 (64 MiB). */
     uint64_t keep_bytes;
+
+    /** Bytes of stack memory that a crash record keeps, for all threads together; 0 = 131072. Between 4096 and 16777216. The crashed
+     *  thread has a quarter of it, the others share the rest. */
+    uint32_t stack_bytes;
+
+    /** How many other threads a crash record has room for; 0 = 64. Between 1 and 1024. */
+    uint32_t thread_limit;
+
+    /** LG_LEAVE_OUT_*: parts that a crash record shall not have. 0 = it has all. */
+    uint32_t leave_out;
+
+    /** 1: keep the last 4032 bytes of standard error in the run file. File descriptor 2 becomes a pipe, and a thread copies what comes out of
+     *  it to where it pointed before. A child that outlives this process and still writes to it gets SIGPIPE. */
+    uint32_t keep_stderr;
 } lg_options;
 
+/** For lg_options.leave_out. */
+#define LG_LEAVE_OUT_MESSAGES 1u /**< texts of libc, the Swift runtime, C++ exceptions */
+#define LG_LEAVE_OUT_THREADS 2u  /**< the other threads: they are not interrupted */
+#define LG_LEAVE_OUT_STACKS 4u   /**< stack memory, which holds the program's data; also the bytes around the stack pointer */
+#define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
+
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0 }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0 }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif
@@ -133,6 +153,19 @@ LG_API const char *lg_session_run_path(const lg_session *session);
  *  Durable: nothing is stored.
  */
 LG_API const char *lg_session_state_directory(const lg_session *session);
+
+/** The program is alive and well: call it now and then, for example once round its main loop.
+ *
+ *  A crash that an earlier handler took back is known to be survived from here on. At most once a second it also looks whether the
+ *  crash handlers and the alternate stack of the calling thread are still what they should be: what took protection away is said in
+ *  the ring log, once, as a warning; flags that signal() drops when it saves and restores a handler are put back.
+ *
+ *  @return LG_OK; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_heartbeat(lg_session *session);
 
 /** Read the table of loaded modules again; worth a call after dlopen() or dlclose(), so that DWARF frames of the new code are found.
  *

@@ -22,7 +22,7 @@ static pthread_key_t key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static bool key_made;
 
-static size_t stack_size(void)
+size_t lg__altstack_least(void)
 {
     size_t size = 4 * lg__os_min_altstack();
     if (size < ALTSTACK_BYTES)
@@ -58,7 +58,7 @@ int lg__altstack_ensure(void)
     if (!mine.stack_high)
         lg__os_stack_bounds(&mine.stack_low, &mine.stack_high);
     stack_t current;
-    size_t size = stack_size();
+    size_t size = lg__altstack_least();
     if (sigaltstack(NULL, &current) == 0 && !(current.ss_flags & SS_DISABLE) && current.ss_size >= size)
         return 0; /* somebody gave it a larger one */
     pthread_once(&key_once, make_key);

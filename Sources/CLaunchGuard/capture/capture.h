@@ -6,6 +6,7 @@
 #ifndef LG_CAPTURE_H
 #define LG_CAPTURE_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -21,6 +22,7 @@ struct lg__capture_options {
     struct lg__hot *hot;   /* may be NULL */
     uint64_t ordinal;
     uint32_t deadline_ms;
+    uint32_t leave_out;    /* LG_LEAVE_OUT_* */
     uint32_t *wake;        /* futex that the watch thread sleeps on */
 };
 
@@ -45,6 +47,22 @@ void lg__capture_prepare(void);
 /* Wait until lg__capture_prepare() has run, at most so long. */
 void lg__capture_wait_prepared(uint64_t timeout_ns);
 
+/* Look whether the handlers, the alternate stack and the signal mask of the calling thread are what they should be, mend what can be mended
+ * without taking anything from the program, and leave a breadcrumb where something changed. On an ordinary thread. */
+void lg__capture_check(bool thread_too);
+
+/* The calling thread belongs to LaunchGuard and has to go on while a crash is recorded. */
+void lg__threads_exempt(void);
+
+/* Keep the end of standard error in the run file: make descriptor 2 a pipe. False with errno: it stays as it was. */
+bool lg__tail_start(const struct lg__run *run);
+/* Copy until the pipe ends; on a thread of its own. */
+void lg__tail_pump(void);
+/* Wait until what was written to the pipe is out, at most so long. Handler. */
+void lg__tail_settle(uint64_t timeout_ns);
+/* In a forked child: standard error is what it was. */
+void lg__tail_give_back(void);
+
 /* Read the module table again. On an ordinary thread. */
 void lg__capture_refresh_modules(void);
 
@@ -57,5 +75,9 @@ uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, 
 
 /* Give the calling thread an alternate stack with guard pages that is freed with the thread. 0 or an errno. */
 int lg__altstack_ensure(void);
+/* The same, and see that the thread does not block the signals of faults: the kernel would end the process without a handler. */
+int lg__thread_begin(void);
+/* pthread_create() for LaunchGuard's own threads, of which that is not wanted. */
+int lg__thread_create_plain(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 
 #endif

@@ -9,6 +9,10 @@
 #define TRAP_STACK_FAULT 12u
 #define TRAP_GENERAL_PROTECTION 13u
 
+/* SEGV_MTEAERR and SEGV_MTESERR, which older headers lack (asm-generic/siginfo.h). */
+#define CODE_TAG_ASYNCHRONOUS 8
+#define CODE_TAG_SYNCHRONOUS 9
+
 /* Below this an address is a field of a NULL object. */
 #define NULL_OBJECT_BYTES 65536u
 /* How far below sp a stack overflow may touch: the red zone, a pushed frame, or a page that a prologue probes. */
@@ -22,6 +26,10 @@ static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault
     bool fetch = page_fault ? (fault->error & FAULT_FETCH) != 0 : address == fault->pc;
     if (info->si_code == SI_KERNEL)
         return LG_CRASH_NON_CANONICAL;
+    if (info->si_code == SEGV_PKUERR)
+        return LG_CRASH_PKEY;
+    if (info->si_code == CODE_TAG_ASYNCHRONOUS || info->si_code == CODE_TAG_SYNCHRONOUS)
+        return LG_CRASH_TAG;
     if (fetch && address == fault->pc)
         return address == 0 ? LG_CRASH_JUMP_NULL : info->si_code == SEGV_ACCERR ? LG_CRASH_EXEC_NX : LG_CRASH_JUMP_BAD;
     bool near_sp = address + OVERFLOW_BELOW_SP >= fault->sp && address <= fault->sp + OVERFLOW_ABOVE_SP;
@@ -42,6 +50,13 @@ static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault
 
 static uint32_t classify_sent(const siginfo_t *info, pid_t self)
 {
+    if (info->si_signo == SIGQUIT)
+        return LG_CRASH_QUIT;
+    /* The kernel sends these two to the writer in the writer's own name. */
+    if (info->si_code == SI_USER && info->si_pid == self && info->si_signo == SIGXFSZ)
+        return LG_CRASH_LIMIT_FSIZE;
+    if (info->si_code == SI_USER && info->si_pid == self && info->si_signo == SIGPIPE)
+        return LG_CRASH_PIPE;
     if (info->si_code == SI_QUEUE)
         return LG_CRASH_SIGNAL_QUEUED;
     if (info->si_signo == SIGABRT && info->si_code == SI_TKILL && info->si_pid == self)
@@ -76,7 +91,9 @@ void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uin
         header->kind = classify_segv(info, fault, address, stack_low);
         break;
     case SIGBUS:
-        header->kind = info->si_code == BUS_ADRERR ? LG_CRASH_BUS_FILE : LG_CRASH_BUS;
+        header->kind = info->si_code == BUS_ADRERR                                         ? LG_CRASH_BUS_FILE
+                       : info->si_code == BUS_MCEERR_AR || info->si_code == BUS_MCEERR_AO ? LG_CRASH_HWPOISON
+                                                                                          : LG_CRASH_BUS;
         break;
     case SIGFPE:
         header->kind = info->si_code == FPE_INTDIV || info->si_code == FPE_INTOVF ? LG_CRASH_INT_DIVIDE : LG_CRASH_FLOAT;
@@ -93,6 +110,12 @@ void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uin
         header->address = 0;
         header->syscall_number = info->si_syscall;
         header->syscall_arch = info->si_arch;
+        break;
+    case SIGXCPU:
+        header->kind = LG_CRASH_LIMIT_CPU;
+        break;
+    case SIGQUIT: /* from the terminal */
+        header->kind = LG_CRASH_QUIT;
         break;
     default:
         break;

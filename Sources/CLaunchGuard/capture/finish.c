@@ -22,12 +22,15 @@ static void die(int signal, siginfo_t *info, void *ucontext)
     lg__os_signal_block(signal, true);
     if (lg__os_signal_queue(pid, lg__os_tid(), signal, info) == 0 || faults_again(signal, info))
         return;
+    if (lg__os_signal_send(pid, lg__os_tid(), signal) == 0) /* a sandbox that allows a plain signal only */
+        return;
     lg__os_exit(128 + signal);
 }
 
 /* Let another crash in: this one did not end the process. */
 static void survived(void)
 {
+    lg__threads_release();
     atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_CHAINED);
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
     atomic_store(&lg__capture.latch, 0);
@@ -61,8 +64,10 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
 
     /* The earlier handler is called as a function, under the mask that it asked for. It need not return: a jump out of it, and
      * the program lives on; what it does next tells. */
-    if (captured)
+    if (captured) {
         atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_CHAINED);
+        lg__threads_release(); /* those of a process that dies here and now stand still to the end */
+    }
     if ((unsigned)previous->sa_flags & SA_RESETHAND)
         lg__os_signal_default(signal);
     if (!(previous->sa_flags & SA_NODEFER))
@@ -75,7 +80,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
 
     if (is_terminating(signal))
         return;
-    if (lg__os_signal_handler(signal) == (uintptr_t)SIG_DFL) {
+    if (lg__os_signal_now(signal).handler == (uintptr_t)SIG_DFL) {
         die(signal, info, ucontext); /* it took all handlers down and expects the fault to repeat */
         return;
     }

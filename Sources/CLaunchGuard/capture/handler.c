@@ -7,13 +7,18 @@
 
 struct lg__capture lg__capture;
 
-static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+/* Crashes; then limits, a request for a dump, and a lost reader: those four leave a record only where they would end the process. */
+const int lg__capture_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ, SIGQUIT, SIGPIPE, 0 };
+#define CRASH_COUNT 7
+#define RECORD_COUNT (sizeof lg__capture_signals / sizeof lg__capture_signals[0] - 1)
 static const int terminate_signals[] = { SIGTERM, SIGINT, SIGHUP };
-#define CRASH_COUNT (sizeof crash_signals / sizeof crash_signals[0])
 #define TERMINATE_COUNT (sizeof terminate_signals / sizeof terminate_signals[0])
 
 /* More crashes than stages inside one handler: something is wrong beyond leaving a stage out. */
 #define RECRASHES_MAX 8u
+
+/* How long the record waits for what was written to standard error just before. */
+#define TAIL_WAIT_NS UINT64_C(100000000)
 
 #define FIRST_CHANCES 4
 static lg__first_chance first_chances[FIRST_CHANCES];
@@ -32,10 +37,13 @@ bool lg__capture_add_first_chance(lg__first_chance function)
 
 /* True in the process that started the session; false in its children. The pid by system call, because a vforked child has all
  * of our memory; the page, because a child in a new pid namespace may have our pid. */
-static bool is_owner(void)
+bool lg__capture_owner(void)
 {
     return lg__os_pid() == lg__capture.pid && lg__capture.owns && atomic_load_explicit(lg__capture.owns, memory_order_relaxed);
 }
+
+/* Stages as capture() runs them. The stacks of the other threads are walked when stage 6 is committed, and belong to it. */
+#define WALK_THREADS (LG__STAGES + LG_STAGE_THREADS)
 
 static void run_stage(unsigned stage, int signal, const siginfo_t *info, const void *ucontext)
 {
@@ -59,6 +67,22 @@ static void run_stage(unsigned stage, int signal, const siginfo_t *info, const v
         lg__stage_dwarf(ucontext);
         LG_FAULT_POINT("handler: dwarf");
         break;
+    case LG_STAGE_MESSAGES:
+        lg__stage_messages();
+        LG_FAULT_POINT("handler: messages");
+        break;
+    case LG_STAGE_THREADS:
+        lg__stage_threads();
+        LG_FAULT_POINT("handler: threads");
+        break;
+    case WALK_THREADS:
+        lg__threads_walk();
+        LG_FAULT_POINT("handler: thread stacks");
+        break;
+    case LG_STAGE_PROCESS:
+        lg__stage_process();
+        LG_FAULT_POINT("handler: process");
+        break;
     default:
         lg__stage_done();
         LG_FAULT_POINT("handler: done");
@@ -66,27 +90,50 @@ static void run_stage(unsigned stage, int signal, const siginfo_t *info, const v
     }
 }
 
+static bool is_wanted(unsigned stage)
+{
+    uint32_t left_out = lg__capture.options.leave_out;
+    switch (stage) {
+    case LG_STAGE_MESSAGES: return !(left_out & LG_LEAVE_OUT_MESSAGES);
+    case LG_STAGE_THREADS:
+    case WALK_THREADS: return !(left_out & LG_LEAVE_OUT_THREADS);
+    case LG_STAGE_PROCESS: return !(left_out & LG_LEAVE_OUT_PROCESS) || !(left_out & LG_LEAVE_OUT_STACKS);
+    default: return true;
+    }
+}
+
+/* A stage crashed. True: it is to go on from where it was. */
+static bool after_crash(unsigned stage)
+{
+    lg__capture.skipped |= 1u << stage % LG__STAGES;
+    lg__deadline_arm(); /* in case the crash came before it was */
+    if (stage == LG_STAGE_FRAMES || stage == LG_STAGE_DWARF)
+        lg__stage_walk_crashed(stage);
+    else if (stage == LG_STAGE_PROCESS)
+        lg__stage_process_commit();
+    return stage == WALK_THREADS && lg__threads_left();
+}
+
 /* Write the record. Runs the stages in order of commit, the cheapest and surest first; a crash inside one comes back to the
  * jump target, costs that stage alone, and the next one follows. */
 static __attribute__((noinline)) void capture(int signal, const siginfo_t *info, const void *ucontext)
 {
-    static const uint8_t stages[] = { LG_STAGE_HEADER, LG_STAGE_CONTEXT, LG_STAGE_FRAMES, LG_STAGE_DWARF, LG_STAGE_DONE };
+    static const uint8_t stages[] = { LG_STAGE_HEADER,   LG_STAGE_CONTEXT, LG_STAGE_FRAMES, LG_STAGE_DWARF, LG_STAGE_MESSAGES,
+                                      LG_STAGE_THREADS, WALK_THREADS,     LG_STAGE_PROCESS, LG_STAGE_DONE };
     volatile unsigned next = 0;
     lg__capture.sequence++;
     lg__capture.skipped = 0;
     lg__capture.recrashes = 0;
     lg__capture.info = *info;
-    if (lg__arch_mark(&lg__capture.stage_mark) != 0 && next < sizeof stages) {
-        unsigned crashed = stages[next++];
-        lg__capture.skipped |= 1u << crashed;
-        lg__deadline_arm(); /* in case the crash came before it was */
-        if (crashed == LG_STAGE_FRAMES || crashed == LG_STAGE_DWARF)
-            lg__stage_walk_crashed(crashed);
-    }
+    if (lg__arch_mark(&lg__capture.stage_mark) != 0 && next < sizeof stages && !after_crash(stages[next]))
+        next++;
     for (; next < sizeof stages; next++) {
-        atomic_store_explicit(&lg__capture.stage, stages[next], memory_order_relaxed);
-        run_stage(stages[next], signal, info, ucontext);
+        atomic_store_explicit(&lg__capture.stage, stages[next] % LG__STAGES, memory_order_relaxed);
+        if (is_wanted(stages[next]))
+            run_stage(stages[next], signal, info, ucontext);
     }
+    lg__tail_settle(TAIL_WAIT_NS);
+    lg__files_restore();
     lg__deadline_disarm();
 }
 
@@ -163,17 +210,41 @@ static bool take_latch(int signal, const ucontext_t *ucontext)
     return true;
 }
 
+/* Somebody took SA_SIGINFO from our handler: `info` is not filled. Faults of an instruction happen again when it is repeated, with the handler as it
+ * should be; of anything else the signal itself is all that is known. True: repeat. */
+static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
+{
+    struct lg__arch_fault fault;
+    lg__arch_fault(ucontext, &fault);
+    lg__capture_install_again(signal);
+    if (fault.trap && signal != SIGTRAP && signal != SIGABRT)
+        return true;
+    memset(info, 0, sizeof *info);
+    info->si_signo = signal;
+    info->si_code = SI_KERNEL;
+    lg__capture.siginfo_lost = true;
+    return false;
+}
+
 static void on_crash(int signal, siginfo_t *info, void *ucontext)
 {
+    siginfo_t unknown;
     lg__arch_enter_handler();
+    if (signal == SIGSYS && lg__arch_refused(ucontext))
+        return;
     int error = errno;
+    if (lg__disposition_lost_siginfo(signal)) {
+        info = &unknown;
+        if (mend_siginfo(signal, info, ucontext))
+            return;
+    }
     for (unsigned i = 0; i < first_chance_count; i++)
         if (first_chances[i](signal, info, ucontext)) {
             errno = error;
             return;
         }
     bool chain = true;
-    if (is_owner()) {
+    if (lg__capture_owner()) {
         if (take_latch(signal, ucontext)) {
             capture(signal, info, ucontext);
             atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
@@ -191,7 +262,7 @@ static void on_terminate(int signal, siginfo_t *info, void *ucontext)
 {
     lg__arch_enter_handler();
     int error = errno;
-    if (is_owner()) {
+    if (lg__capture_owner()) {
         struct lg__state *state = lg__capture.options.run.state;
         bool sent = info->si_code <= 0;
         atomic_store_explicit(&state->term_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
@@ -203,25 +274,64 @@ static void on_terminate(int signal, siginfo_t *info, void *ucontext)
     errno = error;
 }
 
-static bool install(int signal, void (*handler)(int, siginfo_t *, void *), bool crash)
+void (*lg__capture_handler(int signal))(int, siginfo_t *, void *)
 {
-    struct sigaction action = { .sa_sigaction = handler };
+    for (size_t i = 0; i < TERMINATE_COUNT; i++)
+        if (terminate_signals[i] == signal)
+            return on_terminate;
+    return on_crash;
+}
+
+/* SA_NODEFER: a fault inside the handler must come back to it. Blocked, the kernel would kill at once. */
+#define RECORD_FLAGS (SA_SIGINFO | SA_ONSTACK | SA_NODEFER)
+
+uint64_t lg__capture_mask(void)
+{
+    uint64_t mask = UINT64_MAX;
+    for (size_t i = 0; i < CRASH_COUNT; i++)
+        mask &= ~(UINT64_C(1) << (lg__capture_signals[i] - 1));
+    return mask;
+}
+
+void lg__capture_install_again(int signal)
+{
+    const struct lg__os_disposition ours = { (uintptr_t)on_crash, RECORD_FLAGS };
+    struct lg__os_disposition before;
+    lg__os_signal_take(signal, &ours, lg__capture_mask(), signal, &before);
+}
+
+static bool install(int signal)
+{
+    struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = RECORD_FLAGS };
+    sigfillset(&action.sa_mask);
+    for (size_t i = 0; i < CRASH_COUNT; i++)
+        sigdelset(&action.sa_mask, lg__capture_signals[i]);
+    return sigaction(signal, &action, NULL) == 0;
+}
+
+static bool install_record(int signal, bool is_crash)
+{
     struct sigaction *previous = &lg__capture.previous[signal];
-    if (crash) {
-        /* SA_NODEFER: a fault inside the handler must come back to it. Blocked, the kernel would kill at once. */
-        action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-        sigfillset(&action.sa_mask);
-        for (size_t i = 0; i < CRASH_COUNT; i++)
-            sigdelset(&action.sa_mask, crash_signals[i]);
-    } else {
-        if (sigaction(signal, NULL, previous) != 0)
-            return false;
-        if (previous->sa_handler == SIG_IGN)
-            return true; /* ignored stays ignored: there is no end to mark */
-        action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous->sa_flags & (SA_RESTART | SA_NODEFER));
-        action.sa_mask = previous->sa_mask;
-    }
-    lg__capture.installed[signal] = sigaction(signal, &action, crash ? previous : NULL) == 0;
+    if (sigaction(signal, NULL, previous) != 0)
+        return false;
+    /* What the program ignores, or deals with itself as a part of its work, is not an end. */
+    if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL)))
+        return true;
+    lg__capture.installed[signal] = install(signal);
+    return lg__capture.installed[signal];
+}
+
+static bool install_terminate(int signal)
+{
+    struct sigaction *previous = &lg__capture.previous[signal];
+    struct sigaction action = { .sa_sigaction = on_terminate };
+    if (sigaction(signal, NULL, previous) != 0)
+        return false;
+    if (previous->sa_handler == SIG_IGN)
+        return true; /* ignored stays ignored: there is no end to mark */
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous->sa_flags & (SA_RESTART | SA_NODEFER));
+    action.sa_mask = previous->sa_mask;
+    lg__capture.installed[signal] = sigaction(signal, &action, NULL) == 0;
     return lg__capture.installed[signal];
 }
 
@@ -243,12 +353,15 @@ bool lg__capture_start(const struct lg__capture_options *options)
     lg__capture.pid = lg__os_pid();
     if (!lg__capture.owns && !make_owner_page())
         return false;
-    for (size_t i = 0; i < CRASH_COUNT; i++)
-        if (!install(crash_signals[i], on_crash, true))
+    lg__files_prepare();
+    lg__messages_prepare();
+    for (size_t i = 0; i < RECORD_COUNT; i++)
+        if (!install_record(lg__capture_signals[i], i < CRASH_COUNT))
             return false;
     for (size_t i = 0; i < TERMINATE_COUNT; i++)
-        if (!install(terminate_signals[i], on_terminate, false))
+        if (!install_terminate(terminate_signals[i]))
             return false;
+    lg__disposition_check_thread();
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "capture/capture.h"
 #include "launchguard/reader.h"
+#include "launchguard/session.h"
 #include "os/os.h"
 
 #include <ucontext.h>
@@ -25,6 +26,7 @@ struct lg__capture {
     uint32_t sequence;
     uint32_t skipped; /* stages that crashed */
     siginfo_t info;   /* of the crash under way, for the deadline */
+    bool siginfo_lost; /* it is not what the kernel said */
     uint32_t recrashes;
     struct lg__arch_mark stage_mark; /* where a stage that crashes goes on */
     struct lg__arch_mark read_mark;  /* where a guarded read that faults goes on */
@@ -36,6 +38,9 @@ struct lg__capture {
 enum lg__capture_phase { LG__PHASE_IDLE, LG__PHASE_CAPTURING, LG__PHASE_CHAINING };
 
 extern struct lg__capture lg__capture;
+
+/* True in the process that started the session; false in its children. */
+bool lg__capture_owner(void);
 
 /* ---- finish.c ---- */
 
@@ -69,7 +74,12 @@ void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext);
 void lg__stage_context(const void *ucontext);
 void lg__stage_frames(const void *ucontext);
 void lg__stage_dwarf(const void *ucontext);
+void lg__stage_messages(void); /* messages.c */
+void lg__stage_threads(void);  /* threads.c */
+void lg__stage_process(void);  /* process.c */
 void lg__stage_done(void);
+/* A stage that crashed: commit what it had. */
+void lg__stage_process_commit(void);
 /* A walk that crashed: commit what it had. */
 void lg__stage_walk_crashed(unsigned stage);
 
@@ -100,8 +110,63 @@ void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, co
 /* Make the unwinder's tables; on an ordinary thread. */
 void lg__unwind_dwarf_prepare(void);
 
+/* ---- files.c: files of /proc; a path that does not start with '/' is relative to the directory of this process's threads ---- */
+
+void lg__files_prepare(void);
+/* A descriptor, to be closed with lg__os_close(), or −errno. */
+int lg__files_open(const char *path);
+/* Read a small file whole, cut to fit, with a NUL; returns its size, 0 if it cannot be read. */
+size_t lg__files_read(const char *path, char *to, size_t size);
+/* As lg__os_list_numbers(). "." is the directory of the threads itself. */
+long lg__files_list(const char *path, bool (*each)(uint32_t number, void *argument), void *argument);
+/* After the record: take a reserve again, should the process live on. */
+void lg__files_restore(void);
+
+/* ---- messages.c, exception.c, process.c: at start ---- */
+
+void lg__messages_prepare(void);
+void lg__exception_prepare(void);
+void lg__process_prepare(void);
+
+/* The C++ exception with which the calling thread terminates; NULL: none. */
+struct lg__exception {
+    const char *type; /* mangled; NULL: terminated without an exception */
+    bool has_what;
+    bool pure_virtual;
+    char what[2048];
+};
+const struct lg__exception *lg__exception_pending(void);
+void lg__exception_forget(void);
+
+/* ---- threads.c ---- */
+
+/* Walk the stacks of the threads that stage 6 found; after a crash in one of them, those that are left. */
+void lg__threads_walk(void);
+bool lg__threads_left(void);
+/* Slots in use. */
+uint32_t lg__threads_count(void);
+/* Let them go on. */
+void lg__threads_release(void);
+
+/* ---- disposition.c ---- */
+
+/* Signals that handler.c takes; 0 ends the list. */
+extern const int lg__capture_signals[];
+/* The handler installed for one of them. */
+void (*lg__capture_handler(int signal))(int, siginfo_t *, void *);
+/* What our handlers block: all but the crashes. Handler. */
+uint64_t lg__capture_mask(void);
+/* Install it again, with our flags. Handler. */
+void lg__capture_install_again(int signal);
+/* At the entry of a handler: true when somebody took SA_SIGINFO from it, so that `info` means nothing. */
+bool lg__disposition_lost_siginfo(int signal);
+/* A thread begins, or registers itself: does it block what it must not? */
+void lg__disposition_check_thread(void);
+
 /* ---- altstack.c ---- */
 
+/* Smallest stack that will do. */
+size_t lg__altstack_least(void);
 /* Bounds of the calling thread's stack as known since its registration; zeros if unknown. */
 void lg__altstack_bounds(uint64_t *ret_low, uint64_t *ret_high);
 

@@ -1,10 +1,11 @@
-/* pthread_create() of the shared library and of Swift packages: every thread begins with an alternate stack. */
+/* pthread_create() of the shared library and of Swift packages: every thread begins protected. */
 #include "capture/capture.h"
+
+#include <pthread.h>
 
 #ifdef LG_INTERPOSE_PTHREAD_CREATE
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,23 +20,33 @@ static void *begin_thread(void *argument)
 {
     struct begin begin = *(struct begin *)argument;
     free(argument);
-    lg__altstack_ensure(); /* without memory for it the thread runs all the same */
+    lg__thread_begin(); /* without memory for an alternate stack the thread runs all the same */
     return begin.run(begin.argument);
 }
 
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                                                          void *(*run)(void *), void *argument)
+static create_function real_create(void)
 {
     static _Atomic(create_function) real;
     create_function create = atomic_load(&real);
     if (!create) {
         void *found = dlsym(RTLD_NEXT, "pthread_create");
         memcpy(&create, &found, sizeof create);
-        if (!create)
-            return EAGAIN;
         atomic_store(&real, create);
     }
-    struct begin *begin = malloc(sizeof *begin);
+    return create;
+}
+
+int lg__thread_create_plain(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    create_function create = real_create();
+    return create ? create(thread, attributes, run, argument) : EAGAIN;
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                                          void *(*run)(void *), void *argument)
+{
+    create_function create = real_create();
+    struct begin *begin = create ? malloc(sizeof *begin) : NULL;
     if (!begin)
         return EAGAIN;
     *begin = (struct begin){ run, argument };
@@ -45,5 +56,8 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
     return error;
 }
 #else
-typedef int lg__no_interposition;
+int lg__thread_create_plain(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+    return pthread_create(thread, attributes, run, argument);
+}
 #endif

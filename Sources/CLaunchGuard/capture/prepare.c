@@ -4,6 +4,7 @@
 void lg__capture_prepare(void)
 {
     lg__modules_refresh();
+    lg__process_prepare();
     lg__unwind_dwarf_prepare();
     atomic_store(&lg__capture.prepared, 1);
     lg__os_futex_wake((const uint32_t *)&lg__capture.prepared);
@@ -20,4 +21,5 @@ void lg__capture_wait_prepared(uint64_t timeout_ns)
 void lg__capture_refresh_modules(void)
 {
     lg__modules_refresh();
+    lg__process_prepare();
 }

@@ -29,10 +29,12 @@ void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext)
     header->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
     header->wall_ns = lg__os_clock_ns(CLOCK_REALTIME);
     header->sequence = lg__capture.sequence;
+    if (lg__capture.siginfo_lost)
+        header->flags = LG__CRASH_SIGINFO_LOST;
     lg__run_commit(run(), LG_STAGE_HEADER, sizeof *header);
 
     struct lg__hot *hot = lg__capture.options.hot;
-    if (hot) {
+    if (hot && signal != SIGQUIT) { /* a dump that somebody asked for is no crash */
         atomic_store_explicit(&hot->crash_ns, header->monotonic_ns, memory_order_relaxed);
         atomic_store_explicit(&hot->crash_ordinal, lg__capture.options.ordinal, memory_order_release);
     }
@@ -48,7 +50,8 @@ void lg__stage_context(const void *ucontext)
     context->register_count = lg__arch_registers(ucontext, context->registers);
     lg__os_thread_name(context->thread_name);
     context->stack_start = fault.sp;
-    context->stack_size = (uint32_t)lg__memory_read(context->stack, fault.sp, LG__STACK_BYTES);
+    bool wanted = !(lg__capture.options.leave_out & LG_LEAVE_OUT_STACKS);
+    context->stack_size = wanted ? (uint32_t)lg__memory_read(context->stack, fault.sp, LG__STACK_BYTES) : 0;
     /* Around pc: where its first half cannot be read, from pc itself. */
     context->code_start = fault.pc - LG__CODE_BYTES / 2;
     context->code_size = (uint32_t)lg__memory_read(context->code, context->code_start, LG__CODE_BYTES);

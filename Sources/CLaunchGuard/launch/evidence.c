@@ -1,5 +1,6 @@
 #include "launch/evidence.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "os/os.h"
@@ -45,6 +46,11 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
     if (run.alive) {
         verdict.end = LG_END_RUNNING;
         verdict.evidence = LG_EVIDENCE_PROCESS_ALIVE;
+    } else if (crashed && !crash.handled && crash.signal == SIGQUIT) {
+        verdict.end = LG_END_TERMINATED;
+        verdict.evidence = LG_EVIDENCE_DUMP_RECORD;
+        verdict.signal = crash.signal;
+        verdict.monotonic_ns = crash.monotonic_ns;
     } else if (crashed && !crash.handled) {
         verdict.end = LG_END_CRASH;
         verdict.evidence = LG_EVIDENCE_CRASH_RECORD;

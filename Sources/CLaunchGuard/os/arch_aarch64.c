@@ -2,22 +2,31 @@
 #if defined(__aarch64__)
 #include "os/os.h"
 
+#include <errno.h>
 #include <ucontext.h>
 
 const uint32_t lg__arch = LG__ARCH_AARCH64;
 const uint32_t lg__arch_pc = 32, lg__arch_sp = 31, lg__arch_fp = 29;
 
-long lg__os_call(long number, long a, long b, long c, long d, long e, long f)
+/* In assembly, so that the place behind the instruction has a name. */
+__asm__(".text\n"
+        ".globl lg__os_call\n.hidden lg__os_call\n.type lg__os_call, %function\n"
+        "lg__os_call:\n"
+        "    .cfi_startproc\n"
+        "    mov x8, x0\n    mov x0, x1\n    mov x1, x2\n    mov x2, x3\n    mov x3, x4\n    mov x4, x5\n    mov x5, x6\n    svc 0\n"
+        "lg__arch_behind_call:\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size lg__os_call, . - lg__os_call\n");
+extern const char lg__arch_behind_call[] __attribute__((visibility("hidden")));
+
+bool lg__arch_refused(void *ucontext)
 {
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = a;
-    register long x1 __asm__("x1") = b;
-    register long x2 __asm__("x2") = c;
-    register long x3 __asm__("x3") = d;
-    register long x4 __asm__("x4") = e;
-    register long x5 __asm__("x5") = f;
-    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
-    return x0;
+    mcontext_t *machine = &((ucontext_t *)ucontext)->uc_mcontext;
+    if (machine->pc != (uintptr_t)lg__arch_behind_call)
+        return false;
+    machine->regs[0] = (uint64_t)-ENOSYS;
+    return true;
 }
 
 void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
@@ -57,6 +66,11 @@ __asm__(".text\n"
         "    ldp x27, x28, [x0, 64]\n    ldp x29, x30, [x0, 80]\n    ldr x2, [x0, 96]\n    mov sp, x2\n"
         "    ldp d8, d9, [x0, 104]\n    ldp d10, d11, [x0, 120]\n    ldp d12, d13, [x0, 136]\n    ldp d14, d15, [x0, 152]\n"
         "    mov w0, 1\n    ret\n");
+
+uint64_t lg__arch_blocked(const void *ucontext)
+{
+    return *(const uint64_t *)(const void *)&((const ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
+}
 
 void lg__arch_unblock_on_return(void *ucontext, int signal)
 {

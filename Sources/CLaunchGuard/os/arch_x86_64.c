@@ -3,23 +3,33 @@
 #include "os/os.h"
 
 #include <cpuid.h>
+#include <errno.h>
 #include <nmmintrin.h>
 #include <ucontext.h>
 
 const uint32_t lg__arch = LG__ARCH_X86_64;
 const uint32_t lg__arch_pc = 16, lg__arch_sp = 7, lg__arch_fp = 6;
 
-long lg__os_call(long number, long a, long b, long c, long d, long e, long f)
+/* In assembly, so that the place behind the instruction has a name. */
+__asm__(".text\n"
+        ".globl lg__os_call\n.hidden lg__os_call\n.type lg__os_call, @function\n"
+        "lg__os_call:\n"
+        "    .cfi_startproc\n"
+        "    movq %rdi, %rax\n    movq %rsi, %rdi\n    movq %rdx, %rsi\n    movq %rcx, %rdx\n    movq %r8, %r10\n"
+        "    movq %r9, %r8\n    movq 8(%rsp), %r9\n    syscall\n"
+        "lg__arch_behind_call:\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        ".size lg__os_call, . - lg__os_call\n");
+extern const char lg__arch_behind_call[] __attribute__((visibility("hidden")));
+
+bool lg__arch_refused(void *ucontext)
 {
-    long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
+    greg_t *registers = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
+    if (registers[REG_RIP] != (greg_t)(uintptr_t)lg__arch_behind_call)
+        return false;
+    registers[REG_RAX] = -ENOSYS;
+    return true;
 }
 
 void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
@@ -47,6 +57,11 @@ void lg__arch_enter_handler(void)
 {
     /* The kernel clears DF, RF and TF before a handler, but not AC (bit 18). */
     __asm__ volatile("pushfq\n\tandq $0xfffffffffffbffff, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+}
+
+uint64_t lg__arch_blocked(const void *ucontext)
+{
+    return *(const uint64_t *)(const void *)&((const ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
 }
 
 void lg__arch_unblock_on_return(void *ucontext, int signal)

@@ -86,21 +86,51 @@ void lg__os_signal_block_set(const sigset_t *set)
     lg__os_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)(uintptr_t)set, 0, KERNEL_SIGSET_BYTES, 0, 0);
 }
 
-uintptr_t lg__os_signal_handler(int signal)
-{
-    struct kernel_sigaction action = { 0, 0, 0, 0 };
-    lg__os_call(SYS_rt_sigaction, signal, 0, (long)(uintptr_t)&action, KERNEL_SIGSET_BYTES, 0, 0);
-    return action.handler;
-}
-
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info)
 {
     return lg__os_call(SYS_rt_tgsigqueueinfo, pid, tid, signal, (long)(uintptr_t)info, 0, 0);
 }
 
-long lg__os_signal_send(pid_t pid, int signal)
+long lg__os_signal_send(pid_t pid, pid_t tid, int signal)
 {
-    return lg__os_call(SYS_tgkill, pid, pid, signal, 0, 0, 0);
+    return lg__os_call(SYS_tgkill, pid, tid, signal, 0, 0, 0);
+}
+
+long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before)
+{
+    struct kernel_sigaction model = { 0, 0, 0, 0 }, before = { 0, 0, 0, 0 }, action;
+    const unsigned long SA_RESTORER_FLAG = 0x04000000; /* x86-64: the return from a handler goes through code of libc */
+    lg__os_call(SYS_rt_sigaction, like, 0, (long)(uintptr_t)&model, KERNEL_SIGSET_BYTES, 0, 0);
+    action = (struct kernel_sigaction){ to->handler, to->flags | (model.flags & SA_RESTORER_FLAG), model.restorer, mask };
+    long result = lg__os_call(SYS_rt_sigaction, signal, (long)(uintptr_t)&action, (long)(uintptr_t)&before, KERNEL_SIGSET_BYTES, 0, 0);
+    if (result == 0)
+        *ret_before = (struct lg__os_disposition){ before.handler, before.flags };
+    return result;
+}
+
+struct lg__os_disposition lg__os_signal_now(int signal)
+{
+    struct kernel_sigaction action = { 0, 0, 0, 0 };
+    lg__os_call(SYS_rt_sigaction, signal, 0, (long)(uintptr_t)&action, KERNEL_SIGSET_BYTES, 0, 0);
+    return (struct lg__os_disposition){ action.handler, action.flags };
+}
+
+long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    info.si_signo = signal;
+    info.si_code = SI_QUEUE;
+    info.si_pid = pid;
+    info.si_value.sival_ptr = (void *)(uintptr_t)value;
+    return lg__os_signal_queue(pid, tid, signal, &info);
+}
+
+uint64_t lg__os_signals_blocked(void)
+{
+    uint64_t set = 0;
+    lg__os_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)(uintptr_t)&set, KERNEL_SIGSET_BYTES, 0, 0);
+    return set;
 }
 
 _Noreturn void lg__os_exit(int status)

@@ -47,16 +47,55 @@ void lg__os_signal_default(int signal);
 void lg__os_signal_block(int signal, bool block);
 /* Block all signals of a set on the calling thread. Handler. */
 void lg__os_signal_block_set(const sigset_t *set);
-/* The current disposition's handler address (SIG_DFL and SIG_IGN included). Handler. */
-uintptr_t lg__os_signal_handler(int signal);
 /* Queue a signal with its original siginfo to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info);
-/* Send a signal to the first thread of this process. 0 or −errno. Handler. */
-long lg__os_signal_send(pid_t pid, int signal);
+/* Send a signal to a thread of this process; 0 only asks whether it exists. 0 or −errno. Handler. */
+long lg__os_signal_send(pid_t pid, pid_t tid, int signal);
 /* End the process at once, all threads. Handler. */
 _Noreturn void lg__os_exit(int status);
 /* Name of the calling thread, 16 bytes with NUL. Handler. */
 void lg__os_thread_name(char name[16]);
+
+/* Address and flags of what is installed for a signal. */
+struct lg__os_disposition {
+    uintptr_t handler;
+    unsigned long flags;
+};
+/* Install a handler by the system call alone: also for the signals that libc keeps for itself. `like` is a signal that libc installed a
+ * handler for; bit n − 1 of `mask` is signal n. Gives what was installed before. 0 or −errno. Handler. */
+long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before);
+/* What is installed for a signal now. Handler. */
+struct lg__os_disposition lg__os_signal_now(int signal);
+/* Queue a signal with a value to a thread of this process. 0 or −errno. Handler. */
+long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value);
+/* Signals that the calling thread blocks: bit n − 1 for signal n. Handler. */
+uint64_t lg__os_signals_blocked(void);
+
+/* ---- linux_proc.c: what the kernel tells of a process in files ---- */
+
+/* Open for reading, relative to an open directory (−1: the working directory). A descriptor or −errno. Handler. */
+int lg__os_open(int directory, const char *path);
+/* Bytes read, 0 at the end, −errno. Handler. */
+long lg__os_read(int file, void *to, size_t size);
+void lg__os_close(int file);
+/* Bytes that wait in a pipe; 0 for any failure. Handler. */
+int lg__os_bytes_waiting(int file);
+/* Identity of what a descriptor stands for; 0 for none. Handler. */
+uint64_t lg__os_file_identity(int file);
+/* Call `each` for every entry of an open directory whose name is a number, until it returns false. Entries, or −errno. Handler. */
+long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);
+/* The number at the begin of a text, in base 10 or 16; untouched if there is none. Handler. */
+bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number);
+/* What stands behind `key` at the begin of a line: "Key:  value"; "" if there is no such line. Handler. */
+const char *lg__os_text_after(const char *text, const char *key);
+
+/* Figures that need no file. UINT64_MAX: unlimited or not known. Handler. */
+struct lg__os_figures {
+    uint64_t resident_peak, user_ns, system_ns, faults_minor, faults_major;
+    uint64_t virtual_limit, data_limit, stack_limit, descriptor_limit, cpu_limit;
+    uint64_t memory_total, memory_free, swap_total, swap_free, load, uptime;
+};
+void lg__os_figures(struct lg__os_figures *ret_figures);
 
 /* Replace one page by a private anonymous zero page. 0 or −errno. Handler. */
 long lg__os_page_replace(void *page);
@@ -103,10 +142,15 @@ void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault);
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX]);
 /* Places of the instruction pointer, the stack pointer and the frame pointer among them. */
 extern const uint32_t lg__arch_pc, lg__arch_sp, lg__arch_fp;
+/* A SIGSYS came from lg__os_call(): a sandbox answers so. Make it a call that failed with ENOSYS. False: it came from elsewhere. Handler. */
+bool lg__arch_refused(void *ucontext);
 /* Clear CPU state that would make the handler itself fault (the x86 alignment check flag). Handler. */
 void lg__arch_enter_handler(void);
 /* The signal mask that the return from the handler restores: take one signal out of it. Handler. */
 void lg__arch_unblock_on_return(void *ucontext, int signal);
+
+/* The signals that the interrupted code blocked: bit n − 1 for signal n. Handler. */
+uint64_t lg__arch_blocked(const void *ucontext);
 
 /* Change copied registers as if the function at pc had just returned: for a pc that cannot be executed, reached by a call.
  * `word_at_sp` is what the stack holds at sp: the return address, where calls push it. Handler. */

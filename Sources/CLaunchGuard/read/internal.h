@@ -23,7 +23,23 @@ struct lg_reader {
         uint64_t at; /* of the entry's first cell, from the start of the lane's cells */
     } *log_index;
     uint64_t log_count;
+
+    uint32_t chunk_index; /* of the chunk of stack memory at `chunk_at`: to go on from there */
+    uint64_t chunk_at;
 };
+
+/* A block of the record and the stack memory are read as long as they are no larger: a hostile file may be sparse and claim any size. */
+#define LG__STAGE_BYTES_MAX (UINT32_C(1) << 20)
+#define LG__STACKS_BYTES_MAX (UINT64_C(64) << 20)
+#define LG__SLOTS_MAX UINT32_C(4096)
+
+/* The block of the process without the map. */
+struct lg__reader_process {
+    uint64_t resources[LG__RESOURCES];
+    uint32_t map_size, map_cut, stacks, stacks_cut;
+    uint8_t reserved[16];
+};
+static_assert(sizeof(struct lg__reader_process) == offsetof(struct lg__crash_process, map), "the part before the map");
 
 /* Copy bytes of the file; false if it has not that many. */
 bool lg__reader_bytes(const lg_reader *reader, uint64_t offset, void *to, size_t size);
@@ -38,8 +54,29 @@ void lg__reader_hex(char *to, const uint8_t *bytes, size_t size);
 
 /* Identity, checked. */
 lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity);
-/* One stage of the record, checked; `size` is the capacity of `to`, the rest of it is zeroed. Adds to *ret_size the committed bytes. */
+/* One stage of the record, checked; `size` is the capacity of `to`, the rest of it is zeroed. Stores the committed bytes.
+ * LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not committed, and the file has no room for it. */
 lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size);
+/* The same in two parts: the first bytes of the block, and those behind them. Not the whole block is ever in memory. */
+lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,
+                                 size_t *ret_size);
+/* LG_OK if there is a crash record, be its header damaged; LG_ERR_NOT_FOUND; LG_ERR_STATE. */
+lg_status lg__reader_crashed(const lg_reader *reader);
+/* The messages, checked. */
+lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages *ret_messages);
+/* The part of the process's block before the map, checked. The first `size` bytes of the map go to `map`. */
+lg_status lg__reader_process(const lg_reader *reader, struct lg__reader_process *ret_process, char *map, size_t size);
+/* Whether the numbers of a walk go together; `most` pcs fit. */
+bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most);
+/* What the head of a walk says. */
+void lg__reader_walk_info(const struct lg__frames_head *head, uint32_t method, lg_stack_info *ret_info);
+/* Name of a register. */
+void lg__reader_register_name(uint32_t arch, uint32_t index, char to[8]);
+/* Whether the header names a section of a kind, be it out of bounds. */
+bool lg__reader_has_section(const lg_reader *reader, uint32_t kind);
+/* One slot of the other threads, its first part checked, and its walk when it has one; *ret_walk: how that is.
+ * LG_ERR_NOT_FOUND behind the last; LG_ERR_INCOMPLETE: not committed, but one behind it is. */
+lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__thread *ret_thread, lg_status *ret_walk);
 /* The newest whole book of a ledger; bit i of *ret_valid: slot i is whole. */
 lg_status lg__reader_book(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid);
 

@@ -43,6 +43,14 @@ bool lg__reader_section(const lg_reader *reader, uint32_t kind, struct lg__secti
     return false;
 }
 
+bool lg__reader_has_section(const lg_reader *reader, uint32_t kind)
+{
+    for (uint32_t i = 0; i < reader->header.section_count; i++)
+        if (reader->header.sections[i].kind == kind)
+            return true;
+    return false;
+}
+
 bool lg__reader_block(const lg_reader *reader, uint32_t kind, uint64_t at, void *to, size_t size)
 {
     struct lg__section section;

@@ -11,7 +11,16 @@ static lg_status read_record(const lg_reader *reader, struct lg__record *ret_rec
     return lg__reader_block(reader, LG__SECTION_RECORD, 0, ret_record, sizeof *ret_record) ? LG_OK : LG_ERR_DAMAGED;
 }
 
-lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size)
+/* The part of `from`, which starts at byte `at` of a block, that belongs into the range [start, start + size) of it. */
+static void copy_part(uint8_t *to, size_t start, size_t size, const uint8_t *from, size_t at, size_t count)
+{
+    size_t low = at > start ? at : start, high = at + count < start + size ? at + count : start + size;
+    if (low < high)
+        memcpy(to + (low - start), from + (low - at), high - low);
+}
+
+lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,
+                                 size_t *ret_size)
 {
     struct lg__record record;
     lg_status status = read_record(reader, &record);
@@ -20,27 +29,51 @@ lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, si
     struct lg__stage *entry = &record.stages[stage];
     uint64_t commit = atomic_load(&entry->commit);
     if (commit == 0)
-        return LG_ERR_INCOMPLETE;
-    /* A larger block than this version knows is checked whole and shown as far as it is known. */
-    uint8_t whole[8192];
-    if (commit != LG__COMMIT_STAGE + stage || entry->size > sizeof whole || entry->size > entry->capacity ||
-        !lg__reader_block(reader, LG__SECTION_RECORD, entry->offset, whole, entry->size) ||
-        entry->crc != lg__crc32c(0, whole, entry->size))
+        return entry->capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND; /* the writer had no room for it: an older version */
+    if (commit != LG__COMMIT_STAGE + stage || entry->size > entry->capacity || entry->size > LG__STAGE_BYTES_MAX)
         return LG_ERR_DAMAGED;
-    size_t known = entry->size < size ? entry->size : size;
-    memset(to, 0, size);
-    memcpy(to, whole, known);
+    if (head_size)
+        memset(head, 0, head_size);
+    if (rest_size)
+        memset(rest, 0, rest_size);
+    /* A larger block than this version knows is checked whole and shown as far as it is known. */
+    uint8_t piece[1024];
+    uint32_t crc = 0;
+    for (size_t at = 0; at < entry->size; at += sizeof piece) {
+        size_t count = entry->size - at < sizeof piece ? entry->size - at : sizeof piece;
+        if (!lg__reader_block(reader, LG__SECTION_RECORD, (uint64_t)entry->offset + at, piece, count))
+            return LG_ERR_DAMAGED;
+        crc = lg__crc32c(crc, piece, count);
+        copy_part(head, 0, head_size, piece, at, count);
+        copy_part(rest, head_size, rest_size, piece, at, count);
+    }
+    if (entry->crc != crc) {
+        if (rest_size)
+            memset(rest, 0, rest_size);
+        return LG_ERR_DAMAGED;
+    }
     if (ret_size)
-        *ret_size = known;
+        *ret_size = entry->size;
     return LG_OK;
+}
+
+lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size)
+{
+    return lg__reader_stage_parts(reader, stage, to, size, NULL, 0, ret_size);
+}
+
+lg_status lg__reader_crashed(const lg_reader *reader)
+{
+    /* A damaged header does not hide the other parts. */
+    lg_status status = lg__reader_stage(reader, LG_STAGE_HEADER, NULL, 0, NULL);
+    return status == LG_ERR_INCOMPLETE ? LG_ERR_NOT_FOUND : status == LG_ERR_STATE ? status : LG_OK;
 }
 
 static uint32_t whole_stages(const lg_reader *reader)
 {
     uint32_t stages = 0;
-    uint8_t block[sizeof(struct lg__crash_frames)];
     for (unsigned stage = 1; stage < LG__STAGES; stage++)
-        if (lg__reader_stage(reader, stage, block, sizeof block, NULL) == LG_OK)
+        if (lg__reader_stage(reader, stage, NULL, 0, NULL) == LG_OK)
             stages |= 1u << stage;
     return stages;
 }
@@ -62,6 +95,10 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
     crash.signal = header.signal;
     crash.code = header.code;
     crash.kind = (lg_crash_kind)header.kind;
+    struct lg__crash_messages messages;
+    if (lg__reader_messages(reader, &messages) == LG_OK && messages.kind)
+        crash.kind = (lg_crash_kind)messages.kind;
+    crash.siginfo_lost = (header.flags & LG__CRASH_SIGINFO_LOST) != 0;
     crash.has_address = (header.flags & LG__CRASH_HAS_ADDRESS) != 0;
     crash.address = crash.has_address ? header.address : 0;
     crash.pc = header.pc;
@@ -101,17 +138,17 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
     return LG_OK;
 }
 
-static const char *register_name(uint32_t arch, uint32_t index, char buffer[8])
+void lg__reader_register_name(uint32_t arch, uint32_t index, char to[8])
 {
     static const char *const x86_64[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
                                           "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip", "eflags" };
     static const char *const aarch64_last[] = { "sp", "pc", "pstate" };
     if (arch == LG__ARCH_X86_64 && index < sizeof x86_64 / sizeof x86_64[0])
-        return x86_64[index];
-    if (arch == LG__ARCH_AARCH64 && index >= 31 && index < 34)
-        return aarch64_last[index - 31];
-    snprintf(buffer, 8, arch == LG__ARCH_AARCH64 ? "x%u" : "r%u", index & 255);
-    return buffer;
+        snprintf(to, 8, "%s", x86_64[index]);
+    else if (arch == LG__ARCH_AARCH64 && index >= 31 && index < 34)
+        snprintf(to, 8, "%s", aarch64_last[index - 31]);
+    else
+        snprintf(to, 8, arch == LG__ARCH_AARCH64 ? "x%u" : "r%u", index & 255);
 }
 
 lg_status lg_reader_register(lg_reader *reader, uint32_t index, lg_register *ret_register)
@@ -124,8 +161,7 @@ lg_status lg_reader_register(lg_reader *reader, uint32_t index, lg_register *ret
         return status;
     if (index >= context.register_count || index >= LG__REGISTERS_MAX)
         return LG_ERR_NOT_FOUND;
-    char buffer[8];
-    snprintf(ret_register->name, sizeof ret_register->name, "%s", register_name(context.arch, index, buffer));
+    lg__reader_register_name(context.arch, index, ret_register->name);
     ret_register->value = context.registers[index];
     return LG_OK;
 }
@@ -169,60 +205,6 @@ lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_note)
         return LG_OK;
     }
     return LG_ERR_NOT_FOUND;
-}
-
-static lg_status read_frames(const lg_reader *reader, lg_stage stage, struct lg__crash_frames *ret_frames)
-{
-    if (stage != LG_STAGE_FRAMES && stage != LG_STAGE_DWARF)
-        return LG_ERR_ARGUMENT;
-    size_t size = 0;
-    lg_status status = lg__reader_stage(reader, LG_STAGE_HEADER, ret_frames, sizeof *ret_frames, NULL);
-    if (status == LG_ERR_INCOMPLETE)
-        return LG_ERR_NOT_FOUND;
-    status = lg__reader_stage(reader, stage, ret_frames, sizeof *ret_frames, &size);
-    if (status != LG_OK)
-        return status;
-    if (size < offsetof(struct lg__crash_frames, pcs) || ret_frames->head.stored > LG__FRAMES_MAX || ret_frames->head.first > ret_frames->head.stored ||
-        offsetof(struct lg__crash_frames, pcs) + ret_frames->head.stored * sizeof ret_frames->pcs[0] > size)
-        return LG_ERR_DAMAGED;
-    return LG_OK;
-}
-
-lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_info *ret_info)
-{
-    static const char *const reasons[] = {
-#define REASON(identifier, value, sentence) [value] = sentence,
-        LG__WALK_TABLE(REASON)
-#undef REASON
-    };
-    struct lg__crash_frames frames;
-    if (!reader || !ret_info)
-        return LG_ERR_ARGUMENT;
-    lg_status status = read_frames(reader, stage, &frames);
-    if (status != LG_OK)
-        return status;
-    memset(ret_info, 0, sizeof *ret_info);
-    ret_info->stored = frames.head.stored;
-    ret_info->first = frames.head.first;
-    ret_info->total = frames.head.total;
-    ret_info->truncated = frames.head.reason != LG__WALK_COMPLETE;
-    const char *reason = frames.head.reason < sizeof reasons / sizeof reasons[0] ? reasons[frames.head.reason] : "for a reason this version does not know";
-    lg__reader_text(ret_info->reason, sizeof ret_info->reason, reason, strlen(reason));
-    return LG_OK;
-}
-
-lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uint64_t *ret_pc)
-{
-    struct lg__crash_frames frames;
-    if (!reader || !ret_pc)
-        return LG_ERR_ARGUMENT;
-    lg_status status = read_frames(reader, stage, &frames);
-    if (status != LG_OK)
-        return status;
-    if (index >= frames.head.stored)
-        return LG_ERR_NOT_FOUND;
-    *ret_pc = frames.pcs[index];
-    return LG_OK;
 }
 
 const char *lg_crash_kind_name(lg_crash_kind kind)

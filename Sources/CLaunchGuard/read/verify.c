@@ -17,13 +17,109 @@ static void say(struct check *check, const char *block, lg_status status, const 
         check->callback(block, status, detail, check->user);
 }
 
-static void verify_run(lg_reader *reader, struct check *check)
+/* Whether what a whole block says goes together. */
+static lg_status check_content(lg_reader *reader, unsigned stage)
+{
+    lg_stack_info stack;
+    struct lg__crash_messages messages;
+    struct lg__reader_process process;
+    switch (stage) {
+    case LG_STAGE_FRAMES:
+    case LG_STAGE_DWARF: return lg_reader_stack(reader, (lg_stage)stage, &stack);
+    case LG_STAGE_MESSAGES: return lg__reader_messages(reader, &messages);
+    case LG_STAGE_PROCESS: return lg__reader_process(reader, &process, NULL, 0);
+    default: return LG_OK;
+    }
+}
+
+static void verify_record(lg_reader *reader, struct check *check)
 {
     static const struct { unsigned stage; const char *name; } stages[] = {
         { LG_STAGE_HEADER, "record: crash header" },     { LG_STAGE_CONTEXT, "record: context" },
         { LG_STAGE_FRAMES, "record: frame-pointer frames" }, { LG_STAGE_DWARF, "record: DWARF frames" },
-        { LG_STAGE_DONE, "record: done" },
+        { LG_STAGE_MESSAGES, "record: messages" },       { LG_STAGE_THREADS, "record: other threads, counted" },
+        { LG_STAGE_PROCESS, "record: process" },         { LG_STAGE_DONE, "record: done" },
     };
+    char detail[160];
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+        size_t size = 0;
+        lg_status status = lg__reader_stage(reader, stages[i].stage, NULL, 0, &size);
+        if (status == LG_ERR_NOT_FOUND)
+            continue; /* a file of an older version */
+        if (status == LG_OK && check_content(reader, stages[i].stage) == LG_ERR_DAMAGED) {
+            say(check, stages[i].name, LG_ERR_DAMAGED, "a number in it is out of bounds");
+            continue;
+        }
+        if (status == LG_OK)
+            snprintf(detail, sizeof detail, "committed, %zu bytes, checksum right", size);
+        else
+            snprintf(detail, sizeof detail, "%s", status == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
+        say(check, stages[i].name, status, detail);
+    }
+}
+
+static void verify_threads(lg_reader *reader, struct check *check)
+{
+    char detail[160];
+    lg_threads_info threads;
+    uint32_t whole = 0, unwalked = 0;
+    lg_status status = lg_reader_threads(reader, &threads);
+    if (status == LG_ERR_NOT_FOUND)
+        return;
+    if (status != LG_OK) {
+        say(check, "threads", status, "bounds wrong");
+        return;
+    }
+    for (uint32_t i = 0; i < threads.stored; i++) {
+        struct lg__thread slot;
+        lg_status walk = LG_ERR_INCOMPLETE, one = lg__reader_slot(reader, i, &slot, &walk);
+        whole += one == LG_OK;
+        unwalked += one == LG_OK && walk == LG_ERR_INCOMPLETE;
+        if (one == LG_OK && walk != LG_ERR_DAMAGED)
+            continue;
+        snprintf(detail, sizeof detail, "slot %u: %s", i, one == LG_OK ? "the checksum or a number of its walk is wrong"
+                 : one == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
+        say(check, "threads: slot", one == LG_OK ? walk : one, detail);
+    }
+    snprintf(detail, sizeof detail, "%u stored, %u whole, %u without a walk", threads.stored, whole, unwalked);
+    say(check, "threads", LG_OK, detail);
+}
+
+static void verify_memory(lg_reader *reader, struct check *check)
+{
+    char detail[160];
+    lg_memory_info memory;
+    uint32_t chunks = 0;
+    unsigned long long bytes = 0;
+    lg_status status;
+    while ((status = lg_reader_memory(reader, chunks, &memory)) == LG_OK) {
+        chunks++;
+        bytes += memory.size;
+    }
+    if (status == LG_ERR_NOT_FOUND && !chunks)
+        return;
+    struct lg__reader_process process;
+    uint32_t cut = lg__reader_process(reader, &process, NULL, 0) == LG_OK ? process.stacks_cut : 0;
+    snprintf(detail, sizeof detail, "%u chunks, %llu bytes, %u of them cut for lack of room%s", chunks, bytes, cut,
+             status == LG_ERR_NOT_FOUND ? "" : "; then one that is damaged");
+    say(check, "stack memory", status == LG_ERR_NOT_FOUND ? LG_OK : status, detail);
+}
+
+static void verify_tail(lg_reader *reader, struct check *check)
+{
+    char detail[160];
+    uint8_t bytes[LG__TAIL_BYTES];
+    size_t size = 0;
+    uint64_t total = 0;
+    lg_status status = lg_reader_stderr(reader, bytes, &size, &total);
+    if (status == LG_ERR_NOT_FOUND)
+        return;
+    snprintf(detail, sizeof detail, "%zu of %llu bytes", size, (unsigned long long)total);
+    say(check, "standard error", status, status == LG_OK ? detail : "bounds wrong");
+}
+
+static void verify_run(lg_reader *reader, struct check *check)
+{
     char detail[160];
     struct lg__identity identity;
     lg_status status = lg__reader_identity(reader, &identity);
@@ -39,16 +135,10 @@ static void verify_run(lg_reader *reader, struct check *check)
         say(check, "state: context", one, detail);
     }
 
-    uint8_t block[sizeof(struct lg__crash_frames)];
-    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
-        size_t size = 0;
-        lg_status one = lg__reader_stage(reader, stages[i].stage, block, sizeof block, &size);
-        if (one == LG_OK)
-            snprintf(detail, sizeof detail, "committed, %zu bytes, checksum right", size);
-        else
-            snprintf(detail, sizeof detail, "%s", one == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
-        say(check, stages[i].name, one, detail);
-    }
+    verify_record(reader, check);
+    verify_threads(reader, check);
+    verify_memory(reader, check);
+    verify_tail(reader, check);
 
     lg_module module;
     uint32_t modules = 0;

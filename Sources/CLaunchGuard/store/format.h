@@ -16,7 +16,7 @@
 #endif
 
 #define LG__FORMAT_MAJOR 1
-#define LG__FORMAT_MINOR 0
+#define LG__FORMAT_MINOR 1
 #define LG__BYTE_ORDER_MARK UINT32_C(0x01020304)
 
 #define LG__MAGIC_RUN "\x89LGR\r\n\x1a\n"
@@ -34,6 +34,9 @@ enum lg__section_kind {
     LG__SECTION_MODULES = 3,
     LG__SECTION_RECORD = 4,
     LG__SECTION_RING = 5,
+    LG__SECTION_THREADS = 6,
+    LG__SECTION_STACKS = 7,
+    LG__SECTION_TAIL = 8,
     LG__SECTION_HOT = 16,
     LG__SECTION_SLOT_A = 17,
     LG__SECTION_SLOT_B = 18
@@ -261,6 +264,7 @@ static_assert(sizeof(struct lg__record) == 1024, "FORMAT.md, record");
 #define LG__CRASH_HAS_ADDRESS 1u
 #define LG__CRASH_HAS_SENDER 2u
 #define LG__CRASH_HAS_SYSCALL 4u
+#define LG__CRASH_SIGINFO_LOST 8u /* somebody took SA_SIGINFO from the handler: what the kernel said of the signal is not known */
 
 struct lg__crash_header { /* stage 1 */
     int32_t signal;
@@ -351,12 +355,147 @@ struct lg__crash_frames { /* stages 3 and 4; the committed size ends with the la
 static_assert(offsetof(struct lg__crash_frames, pcs) == 24, "FORMAT.md, record");
 static_assert(sizeof(struct lg__crash_frames) == 4120, "FORMAT.md, record");
 
+#define LG__MESSAGES_MAX 8
+#define LG__MESSAGES_TEXT_BYTES 6000
+
+struct lg__message {
+    uint32_t source; /* lg_message_source */
+    uint32_t offset; /* into the text */
+    uint32_t size;
+    uint32_t cut; /* 1: there was more */
+};
+static_assert(offsetof(struct lg__message, offset) == 4, "FORMAT.md, record");
+static_assert(offsetof(struct lg__message, cut) == 12, "FORMAT.md, record");
+static_assert(sizeof(struct lg__message) == 16, "FORMAT.md, record");
+
+struct lg__crash_messages { /* stage 5; the committed size ends with the used text */
+    uint32_t kind; /* lg_crash_kind that the messages tell; 0: that of the header */
+    uint32_t count;
+    uint32_t text_size;
+    uint32_t reserved;
+    struct lg__message messages[LG__MESSAGES_MAX];
+    char text[LG__MESSAGES_TEXT_BYTES];
+};
+static_assert(offsetof(struct lg__crash_messages, text_size) == 8, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_messages, messages) == 16, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_messages, text) == 144, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_messages) == 6144, "FORMAT.md, record");
+
+struct lg__crash_threads { /* stage 6; the threads themselves are in their section */
+    uint32_t listed;   /* threads besides the crashed one that the kernel listed */
+    uint32_t captured; /* of these, how many captured themselves */
+    uint32_t masked;   /* how many block the signal that asks for it */
+    uint32_t silent;   /* how many did not answer in time */
+    uint32_t omitted;  /* how many found no room */
+    int32_t error;     /* errno of the listing; 0: it is complete */
+    uint64_t waited_ns;
+    uint8_t reserved[32];
+};
+static_assert(offsetof(struct lg__crash_threads, omitted) == 16, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_threads, waited_ns) == 24, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_threads) == 64, "FORMAT.md, record");
+
+#define LG__RESOURCES 32
+#define LG__RESOURCE_UNKNOWN UINT64_MAX
+#define LG__MAP_BYTES 48864
+
+struct lg__crash_process { /* stage 7; the committed size ends with the used text */
+    uint64_t resources[LG__RESOURCES]; /* by lg_resource_id; LG__RESOURCE_UNKNOWN: not known */
+    uint32_t map_size;
+    uint32_t map_cut;        /* 1: there was more */
+    uint32_t stacks;         /* chunks of stack memory stored */
+    uint32_t stacks_cut;     /* of these, how many are shorter than they should be, for lack of room */
+    uint8_t reserved[16];
+    char map[LG__MAP_BYTES]; /* text of /proc/self/maps */
+};
+static_assert(offsetof(struct lg__crash_process, map_size) == 256, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_process, stacks) == 264, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_process, map) == 288, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_process) == 49152, "FORMAT.md, record");
+
 struct lg__crash_done { /* stage 8 */
     uint64_t monotonic_ns;
     uint32_t skipped; /* bit n: stage n crashed and was left out */
     uint32_t reserved;
 };
 static_assert(sizeof(struct lg__crash_done) == 16, "FORMAT.md, record");
+
+/* ---- Run file: the other threads at the crash; each slot is committed by itself ---- */
+
+struct lg__threads { /* followed by `slot_count` slots; written at creation */
+    uint32_t slot_count;
+    uint32_t slot_bytes; /* sizeof(struct lg__thread) of the writer */
+    uint8_t reserved[56];
+};
+static_assert(offsetof(struct lg__threads, slot_bytes) == 4, "FORMAT.md, threads");
+static_assert(sizeof(struct lg__threads) == 64, "FORMAT.md, threads");
+
+#define LG__COMMIT_THREAD UINT32_C(0x44524854) /* "THRD" in the file */
+#define LG__COMMIT_WALK UINT32_C(0x4b4c4157)   /* "WALK" in the file */
+#define LG__THREADS_MAX 1024
+#define LG__THREAD_FRAMES_MAX 96
+#define LG__THREAD_FRAMES_LAST 16
+
+struct lg__thread {
+    _Atomic uint32_t commit; /* LG__COMMIT_THREAD when the part up to `walk` is whole, written last */
+    uint32_t crc;            /* CRC-32C of the bytes behind it up to `walk` */
+    int32_t tid;
+    uint32_t how;   /* lg_thread_how */
+    uint32_t state; /* letter of proc(5); 0: not asked for */
+    uint32_t register_count;
+    char name[16];
+    uint64_t blocked; /* its signal mask, bit n − 1 for signal n */
+    uint64_t pc, sp;  /* 0: unknown */
+    uint64_t stack_low, stack_high; /* 0: unknown */
+    uint64_t registers[40];
+    uint8_t reserved[24];
+    _Atomic uint32_t walk; /* LG__COMMIT_WALK when the rest is whole, written last */
+    uint32_t walk_crc;     /* CRC-32C of the bytes behind it up to the last stored pc */
+    uint32_t method;       /* stage whose method it is: 3 or 4 */
+    uint32_t reserved1;
+    struct lg__frames_head head;
+    uint64_t pcs[LG__THREAD_FRAMES_MAX];
+};
+static_assert(offsetof(struct lg__thread, tid) == 8, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, name) == 24, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, blocked) == 40, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, registers) == 80, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, walk) == 424, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, walk_crc) == 428, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, method) == 432, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, head) == 440, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, pcs) == 464, "FORMAT.md, threads");
+static_assert(sizeof(struct lg__thread) == 1232, "FORMAT.md, threads");
+
+/* ---- Run file: stack memory at the crash; chunks one behind the other, each committed by itself ---- */
+
+#define LG__COMMIT_CHUNK UINT32_C(0x4b4e4843) /* "CHNK" in the file */
+#define LG__CHUNK_ALIGN 32u
+
+struct lg__chunk { /* followed by `size` bytes, padded to LG__CHUNK_ALIGN */
+    _Atomic uint32_t commit; /* LG__COMMIT_CHUNK when whole, written last */
+    uint32_t crc;            /* CRC-32C of the bytes behind it and of the memory, in this order */
+    uint64_t start;          /* address of the first byte */
+    uint32_t size;
+    int32_t tid;             /* whose stack it is */
+    uint64_t reserved;
+};
+static_assert(offsetof(struct lg__chunk, start) == 8, "FORMAT.md, stacks");
+static_assert(offsetof(struct lg__chunk, size) == 16, "FORMAT.md, stacks");
+static_assert(offsetof(struct lg__chunk, tid) == 20, "FORMAT.md, stacks");
+static_assert(sizeof(struct lg__chunk) == 32, "FORMAT.md, stacks");
+
+/* ---- Run file: the last bytes of standard error ---- */
+
+#define LG__TAIL_BYTES 4032
+
+struct lg__tail { /* always current; no checksum */
+    _Atomic uint64_t total; /* bytes ever written; the byte with number n is at n mod LG__TAIL_BYTES; stored after the bytes */
+    uint8_t reserved[56];
+    uint8_t bytes[LG__TAIL_BYTES];
+};
+static_assert(offsetof(struct lg__tail, bytes) == 64, "FORMAT.md, tail");
+static_assert(sizeof(struct lg__tail) == 4096, "FORMAT.md, tail");
 
 /* ---- Run file: the ring log ---- */
 

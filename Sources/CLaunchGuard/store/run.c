@@ -7,15 +7,16 @@
 #include "store/crc32c.h"
 #include "store/header.h"
 
-/* Where the sections are. A reader takes it from the header, the writer from here. */
+/* Where the sections are. A reader takes it from the header, the writer from here. Those whose size an option gives come last. */
 #define IDENTITY_AT 512u
 #define STATE_AT 4096u
 #define STATE_BYTES 8192u
 #define RECORD_AT 12288u
-#define RECORD_BYTES 12288u
-#define MODULES_AT 24576u
+#define RECORD_BYTES 69632u
+#define MODULES_AT (RECORD_AT + RECORD_BYTES)
 #define MODULES_BYTES (2u * (uint32_t)sizeof(struct lg__module_table))
-#define RING_AT (MODULES_AT + MODULES_BYTES)
+#define TAIL_AT (MODULES_AT + MODULES_BYTES)
+#define VARIABLE_AT (TAIL_AT + (uint32_t)sizeof(struct lg__tail))
 
 static_assert(sizeof(struct lg__header) <= IDENTITY_AT, "the header fits");
 static_assert(IDENTITY_AT + sizeof(struct lg__identity) <= STATE_AT, "the identity fits");
@@ -32,9 +33,12 @@ static const struct block {
     { LG_STAGE_FRAMES, 2176, sizeof(struct lg__crash_frames) },
     { LG_STAGE_DWARF, 6336, sizeof(struct lg__crash_frames) },
     { LG_STAGE_DONE, 10496, sizeof(struct lg__crash_done) },
+    { LG_STAGE_THREADS, 10560, sizeof(struct lg__crash_threads) },
+    { LG_STAGE_MESSAGES, 10624, sizeof(struct lg__crash_messages) },
+    { LG_STAGE_PROCESS, 20480, sizeof(struct lg__crash_process) },
 };
 #define BLOCK_COUNT (sizeof blocks / sizeof blocks[0])
-static_assert(10496 + sizeof(struct lg__crash_done) <= RECORD_BYTES, "the record fits");
+static_assert(20480 + sizeof(struct lg__crash_process) <= RECORD_BYTES, "the record fits");
 
 static const struct block *block_of(unsigned stage)
 {
@@ -64,25 +68,29 @@ void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NA
     snprintf(name, LG__RUN_NAME_BYTES, "%08llu-%s.lgrun", (unsigned long long)ordinal, text);
 }
 
-static void write_header(struct lg__header *header, size_t total, size_t ring_size)
+static size_t align(size_t size)
 {
+    return (size + 63) & ~(size_t)63;
+}
+
+lg_status lg__run_create(int directory, const char *name, const char *path, const struct lg__run_sizes *sizes,
+                         const struct lg__identity *identity, struct lg__run *ret_run, struct lg__problem *problem)
+{
+    struct lg__run run;
+    uint32_t cells = lg__ring_cells(sizes->ring_bytes);
+    size_t ring_size = lg__ring_size(cells), threads_size = sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread);
+    size_t threads_at = VARIABLE_AT, stacks_at = threads_at + align(threads_size), ring_at = stacks_at + align(sizes->stack_bytes);
+    size_t total = (ring_at + ring_size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
     const struct lg__section sections[] = {
         { LG__SECTION_IDENTITY, 0, IDENTITY_AT, sizeof(struct lg__identity) },
         { LG__SECTION_STATE, 0, STATE_AT, sizeof(struct lg__state) },
         { LG__SECTION_RECORD, 0, RECORD_AT, RECORD_BYTES },
         { LG__SECTION_MODULES, 0, MODULES_AT, MODULES_BYTES },
-        { LG__SECTION_RING, 0, RING_AT, ring_size },
+        { LG__SECTION_TAIL, 0, TAIL_AT, sizeof(struct lg__tail) },
+        { LG__SECTION_THREADS, 0, threads_at, threads_size },
+        { LG__SECTION_STACKS, 0, stacks_at, sizes->stack_bytes },
+        { LG__SECTION_RING, 0, ring_at, ring_size },
     };
-    lg__header_write(header, LG__MAGIC_RUN, sections, sizeof sections / sizeof sections[0], total);
-}
-
-lg_status lg__run_create(int directory, const char *name, const char *path, uint32_t ring_bytes,
-                         const struct lg__identity *identity, struct lg__run *ret_run, struct lg__problem *problem)
-{
-    struct lg__run run;
-    uint32_t cells = lg__ring_cells(ring_bytes);
-    size_t ring_size = lg__ring_size(cells);
-    size_t total = (RING_AT + ring_size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
     if (directory >= 0) {
         lg_status status = lg__map_create(directory, name, path, total, &run.map, problem);
         if (status != LG_OK)
@@ -95,16 +103,23 @@ lg_status lg__run_create(int directory, const char *name, const char *path, uint
     run.state = (struct lg__state *)(void *)(base + STATE_AT);
     run.record = (struct lg__record *)(void *)(base + RECORD_AT);
     run.modules = (struct lg__module_table *)(void *)(base + MODULES_AT);
+    run.tail = (struct lg__tail *)(void *)(base + TAIL_AT);
+    run.threads = (struct lg__threads *)(void *)(base + threads_at);
+    run.slots = (struct lg__thread *)(void *)(base + threads_at + sizeof(struct lg__threads));
+    run.stacks = base + stacks_at;
+    run.stack_bytes = sizes->stack_bytes;
     *run.identity = *identity;
     run.identity->crc = lg__crc32c(0, run.identity, offsetof(struct lg__identity, crc));
     for (size_t i = 0; i < BLOCK_COUNT; i++) {
         run.record->stages[blocks[i].stage].offset = blocks[i].offset;
         run.record->stages[blocks[i].stage].capacity = blocks[i].capacity;
     }
-    lg__ring_init(&run.ring, base + RING_AT, cells);
+    run.slot_count = run.threads->slot_count = sizes->threads;
+    run.threads->slot_bytes = sizeof(struct lg__thread);
+    lg__ring_init(&run.ring, base + ring_at, cells);
     /* The header last: with it the file becomes a run file. */
     atomic_thread_fence(memory_order_release);
-    write_header((struct lg__header *)(void *)base, total, ring_size);
+    lg__header_write((struct lg__header *)(void *)base, LG__MAGIC_RUN, sections, sizeof sections / sizeof sections[0], total);
     *ret_run = run;
     return LG_OK;
 }
@@ -128,6 +143,12 @@ void lg__run_uncommit(const struct lg__run *run)
         atomic_store_explicit(&run->record->stages[stage].commit, 0, memory_order_relaxed);
     for (unsigned i = 0; i < LG__NOTES_MAX; i++)
         atomic_store_explicit(&run->record->notes[i].commit, 0, memory_order_relaxed);
+    for (uint32_t i = 0; i < run->slot_count; i++) {
+        atomic_store_explicit(&run->slots[i].commit, 0, memory_order_relaxed);
+        atomic_store_explicit(&run->slots[i].walk, 0, memory_order_relaxed);
+    }
+    if (run->stack_bytes)
+        atomic_store_explicit((_Atomic uint32_t *)(void *)run->stacks, 0, memory_order_relaxed);
     atomic_store_explicit(&run->record->note_count, 0, memory_order_relaxed);
     atomic_store_explicit(&run->record->outcome, LG__OUTCOME_DYING, memory_order_release);
 }

@@ -12,7 +12,20 @@ struct lg__run {
     struct lg__state *state;
     struct lg__module_table *modules; /* two */
     struct lg__record *record;
+    struct lg__tail *tail;
+    struct lg__threads *threads;
+    struct lg__thread *slots;
+    uint32_t slot_count;
+    uint8_t *stacks;          /* stack_bytes */
+    uint32_t stack_bytes;
     struct lg__ring ring;
+};
+
+/* What of a run file the options size. */
+struct lg__run_sizes {
+    uint32_t ring_bytes;
+    uint32_t threads;
+    uint32_t stack_bytes;
 };
 
 #define LG__RUN_NAME_BYTES 80
@@ -24,7 +37,7 @@ void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NA
 void lg__run_uuid_text(const uint8_t uuid[16], char text[37]);
 
 /* Create a run file in a directory; directory −1: in memory only. `identity` is stored as it is, its CRC computed. */
-lg_status lg__run_create(int directory, const char *name, const char *path, uint32_t ring_bytes,
+lg_status lg__run_create(int directory, const char *name, const char *path, const struct lg__run_sizes *sizes,
                          const struct lg__identity *identity, struct lg__run *ret_run, struct lg__problem *problem);
 
 /* The block of a stage, to be filled in place. Handler. */

@@ -13,6 +13,10 @@ struct CoreSession: @unchecked Sendable {
         unsafe cOptions.ring_bytes = options.ringBytes
         unsafe cOptions.keep_runs = options.keepRuns
         unsafe cOptions.keep_bytes = options.keepBytes
+        unsafe cOptions.stack_bytes = options.stackBytes
+        unsafe cOptions.thread_limit = options.threadLimit
+        unsafe cOptions.leave_out = options.leaveOut
+        unsafe cOptions.keep_stderr = options.keepsStandardError ? 1 : 0
         let status = unsafe options.appID.withCString { appID in
             unsafe options.version.withCString { version in
                 unsafe withCString(options.stateDirectory) { directory in
@@ -51,6 +55,8 @@ struct CoreSession: @unchecked Sendable {
             }
         }
     }
+
+    func heartbeat() { _ = unsafe lg_heartbeat(pointer) }
 
     func refreshModules() { _ = unsafe lg_modules_refresh(pointer) }
 

@@ -9,9 +9,14 @@ struct StartOptions {
     let deadline: UInt32
     let keepRuns: UInt32
     let keepBytes: UInt64
+    let stackBytes: UInt32
+    let threadLimit: UInt32
+    let leaveOut: UInt32
+    let keepsStandardError: Bool
 
     init(
-        appID: String, version: String, stateDirectory: String?, ringBytes: Int?, deadline: Duration?, keepRuns: Int?, keepBytes: Int?
+        appID: String, version: String, stateDirectory: String?, ringBytes: Int?, deadline: Duration?, keepRuns: Int?, keepBytes: Int?,
+        record: LaunchGuard.RecordOptions
     ) throws(LaunchGuardError) {
         self.appID = try text(appID, "appID")
         self.version = try text(version, "version")
@@ -20,6 +25,10 @@ struct StartOptions {
         self.deadline = if let deadline { try number(deadline.milliseconds, "deadline in ms", from: 1) } else { 0 }
         self.keepRuns = if let keepRuns { try number(keepRuns, "keepRuns", from: 1) } else { 0 }
         self.keepBytes = if let keepBytes { try number(keepBytes, "keepBytes", from: 1) } else { 0 }
+        self.stackBytes = if let bytes = record.stackBytes { try number(bytes, "stackBytes", from: 1) } else { 0 }
+        self.threadLimit = if let limit = record.threadLimit { try number(limit, "threadLimit", from: 1) } else { 0 }
+        self.leaveOut = record.leaveOut.rawValue
+        self.keepsStandardError = record.keepsStandardError
     }
 }
 

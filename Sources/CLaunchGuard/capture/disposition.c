@@ -1,0 +1,112 @@
+/* Is what we installed still in force? Programs and libraries replace handlers, drop their flags, change alternate stacks, block and ignore
+ * signals. What takes protection away is said in the ring log, once; what can be mended without taking anything from anybody, is. */
+#include "capture/internal.h"
+
+#include <pthread.h>
+
+#include "launchguard/log.h"
+
+/* What was said of a signal already: bits of enum trouble. */
+static _Atomic uint32_t said[SIGSYS + 1];
+enum trouble { REPLACED = 1, DEFAULTED = 2, IGNORED = 4, LOST_SIGINFO = 8, LOST_ONSTACK = 16, BLOCKED = 32, SMALL_STACK = 64 };
+
+static const char *name_of(int signal)
+{
+    static const struct {
+        int signal;
+        const char *name;
+    } names[] = { { SIGSEGV, "SIGSEGV" }, { SIGBUS, "SIGBUS" },   { SIGFPE, "SIGFPE" },   { SIGILL, "SIGILL" },  { SIGTRAP, "SIGTRAP" },
+                  { SIGABRT, "SIGABRT" }, { SIGSYS, "SIGSYS" },   { SIGXCPU, "SIGXCPU" }, { SIGXFSZ, "SIGXFSZ" }, { SIGQUIT, "SIGQUIT" },
+                  { SIGPIPE, "SIGPIPE" } };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].signal == signal)
+            return names[i].name;
+    return "a signal";
+}
+
+/* Leave a breadcrumb "launchguard: NAME TEXT", the first time. */
+static void say(int signal, enum trouble trouble, const char *text)
+{
+    char line[256] = "launchguard: ";
+    if (atomic_fetch_or(&said[signal], trouble) & trouble)
+        return;
+    size_t at = strlen(line), size = strlen(name_of(signal)), rest = strlen(text);
+    memcpy(line + at, name_of(signal), size);
+    at += size;
+    if (at + 1 + rest > sizeof line)
+        return;
+    line[at++] = ' ';
+    memcpy(line + at, text, rest);
+    lg__ring_write(&lg__capture.options.run.ring, LG_LEVEL_WARNING, line, at + rest);
+}
+
+static bool is_fault(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
+}
+
+static void check_handler(int signal)
+{
+    struct lg__os_disposition now = lg__os_signal_now(signal);
+    if (now.handler != (uintptr_t)lg__capture_handler(signal)) {
+        if (now.handler == (uintptr_t)SIG_DFL)
+            say(signal, DEFAULTED, "was set to its default action: it leaves no record any more");
+        else if (now.handler == (uintptr_t)SIG_IGN)
+            say(signal, IGNORED, is_fault(signal) ? "is ignored: a fault will end the process without a record" : "is ignored: it leaves no record any more");
+        else
+            say(signal, REPLACED, "got another handler: it leaves no record unless that one calls ours");
+        return;
+    }
+    bool siginfo = now.flags & SA_SIGINFO, onstack = now.flags & SA_ONSTACK;
+    if (siginfo && onstack)
+        return;
+    lg__capture_install_again(signal);
+    if (!siginfo)
+        say(signal, LOST_SIGINFO, "lost SA_SIGINFO of its handler, as by signal() saving and restoring it: installed again");
+    else
+        say(signal, LOST_ONSTACK, "lost SA_ONSTACK of its handler: installed again");
+}
+
+void lg__disposition_check_thread(void)
+{
+    uint64_t blocked = lg__os_signals_blocked();
+    for (const int *signal = lg__capture_signals; *signal; signal++)
+        if (is_fault(*signal) && blocked >> (*signal - 1) & 1) {
+            lg__os_signal_block(*signal, false);
+            say(*signal, BLOCKED, "was blocked on a thread, where a fault would have left no record: not any more");
+        }
+}
+
+int lg__thread_begin(void)
+{
+    int error = lg__altstack_ensure();
+    if (lg__capture_owner())
+        lg__disposition_check_thread();
+    return error;
+}
+
+static void check_altstack(void)
+{
+    stack_t stack;
+    if (sigaltstack(NULL, &stack) == 0 && ((stack.ss_flags & SS_DISABLE) || stack.ss_size < lg__altstack_least()))
+        say(SIGSEGV, SMALL_STACK, "has no alternate stack, or a small one, on a thread: an overflow of its stack may leave no record");
+}
+
+void lg__capture_check(bool thread_too)
+{
+    if (!lg__capture_owner())
+        return;
+    for (const int *signal = lg__capture_signals; *signal; signal++)
+        if (lg__capture.installed[*signal])
+            check_handler(*signal);
+    if (thread_too) {
+        lg__disposition_check_thread();
+        check_altstack();
+    }
+}
+
+bool lg__disposition_lost_siginfo(int signal)
+{
+    struct lg__os_disposition now = lg__os_signal_now(signal);
+    return now.handler == (uintptr_t)lg__capture_handler(signal) && !(now.flags & SA_SIGINFO);
+}

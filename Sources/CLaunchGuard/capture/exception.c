@@ -1,0 +1,132 @@
+/* C++ exceptions that nobody catches: a terminate handler that keeps type and what() for the record of the abort that follows.
+ *
+ * The core is C and needs no C++ runtime; where a program brings one, its entry points are weak references here. What is read of an exception's
+ * type is laid down in the Itanium C++ ABI (2.9.5, run-time type information), so it is the same for libstdc++ and libc++abi. */
+#include "capture/internal.h"
+
+#include <stdlib.h>
+
+typedef void (*terminate_function)(void);
+
+extern terminate_function set_terminate(terminate_function) __asm__("_ZSt13set_terminatePFvvE") __attribute__((weak));
+extern const void *current_exception_type(void) __asm__("__cxa_current_exception_type") __attribute__((weak));
+extern void *current_primary_exception(void) __asm__("__cxa_current_primary_exception") __attribute__((weak));
+extern void pure_virtual(void) __asm__("__cxa_pure_virtual") __attribute__((weak));
+/* Tables of virtual functions of the two kinds of type_info that have base classes. */
+extern const char single_base_table[] __asm__("_ZTVN10__cxxabiv120__si_class_type_infoE") __attribute__((weak));
+extern const char multiple_base_table[] __asm__("_ZTVN10__cxxabiv121__vmi_class_type_infoE") __attribute__((weak));
+
+#define TABLE_TO_POINTER (2 * sizeof(void *)) /* offset to top and type_info come before what an object points at (2.5.2) */
+#define BASES_MAX 32
+#define DEPTH_MAX 16
+#define WHAT_SLOT 2 /* of std::exception: two destructors come first */
+#define PURE_VIRTUAL_BYTES 64u
+
+struct base {
+    const struct type *type;
+    long offset_flags; /* offset in the upper bits from 8 on; bit 0: virtual */
+};
+
+struct type {
+    const char *table;
+    const char *name;
+    union {
+        const struct type *single;
+        struct {
+            unsigned flags, count;
+            struct base bases[BASES_MAX]; /* `count` of them */
+        } multiple;
+    } with;
+};
+
+static terminate_function before;
+static uint64_t pure_virtual_at; /* 0: no C++ runtime */
+static struct lg__exception pending;
+static _Atomic int32_t pending_tid; /* thread that terminates; 0: none */
+
+static const char *name_of(const struct type *type)
+{
+    return type->name[0] == '*' ? type->name + 1 : type->name; /* a mark of gcc: unique by address */
+}
+
+/* The std::exception within an object; NULL: it has none. */
+static const void *exception_within(const struct type *type, const char *object, int depth)
+{
+    if (strcmp(name_of(type), "St9exception") == 0)
+        return object;
+    if (depth == DEPTH_MAX)
+        return NULL;
+    if (single_base_table && type->table == single_base_table + TABLE_TO_POINTER)
+        return exception_within(type->with.single, object, depth + 1);
+    if (!multiple_base_table || type->table != multiple_base_table + TABLE_TO_POINTER)
+        return NULL;
+    for (unsigned i = 0; i < type->with.multiple.count && i < BASES_MAX; i++) {
+        const struct base *base = &type->with.multiple.bases[i];
+        long offset = base->offset_flags >> 8;
+        if (base->offset_flags & 1) /* the offset of a virtual base is in the object's table, at that place */
+            offset = *(const long *)(const void *)(*(const char *const *)(const void *)object + offset);
+        const void *found = exception_within(base->type, object + offset, depth + 1);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static void keep_what(const struct type *type)
+{
+    typedef const char *(*what_function)(const void *);
+    const char *object = current_primary_exception ? current_primary_exception() : NULL;
+    const void *exception = object ? exception_within(type, object, 0) : NULL;
+    if (!exception)
+        return;
+    const what_function *table = *(const what_function *const *)exception;
+    const char *what = table[WHAT_SLOT](exception);
+    if (!what)
+        return;
+    size_t size = strnlen(what, sizeof pending.what - 1);
+    memcpy(pending.what, what, size);
+    pending.what[size] = 0;
+    pending.has_what = true;
+}
+
+static void on_terminate_cpp(void)
+{
+    int32_t nobody = 0, self = lg__os_tid();
+    if (lg__os_pid() == lg__capture.pid && atomic_compare_exchange_strong(&pending_tid, &nobody, self)) {
+        /* NULL: terminate() was called without an exception, which must not be asked for then. */
+        const struct type *type = current_exception_type ? current_exception_type() : NULL;
+        pending.type = type ? name_of(type) : NULL;
+        if (type)
+            keep_what(type);
+    }
+    if (before)
+        before();
+    abort();
+}
+
+void lg__exception_prepare(void)
+{
+    pure_virtual_at = (uint64_t)(uintptr_t)pure_virtual;
+    if (set_terminate && before == NULL) {
+        terminate_function was = set_terminate(on_terminate_cpp);
+        if (was != on_terminate_cpp)
+            before = was;
+    }
+}
+
+const struct lg__exception *lg__exception_pending(void)
+{
+    if (atomic_load(&pending_tid) != lg__os_tid())
+        return NULL;
+    /* A call of a pure virtual function terminates without an exception, from a function of its own. */
+    struct lg__crash_frames *frames = lg__run_stage(&lg__capture.options.run, LG_STAGE_DWARF);
+    uint64_t place = pure_virtual_at;
+    for (uint32_t i = 0; place && !pending.type && i < frames->head.stored && i < 16; i++)
+        pending.pure_virtual |= frames->pcs[i] > place && frames->pcs[i] <= place + PURE_VIRTUAL_BYTES;
+    return &pending;
+}
+
+void lg__exception_forget(void)
+{
+    atomic_store(&pending_tid, 0);
+}

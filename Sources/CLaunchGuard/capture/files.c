@@ -1,0 +1,87 @@
+/* Files of /proc, read in the handler: also where no descriptor is left, and where the root directory has changed since the start. */
+#include "capture/internal.h"
+
+#define ERROR_PROCESS_FILES 24 /* EMFILE */
+#define ERROR_SYSTEM_FILES 23  /* ENFILE */
+
+/* Open since the start: the directory of this process's threads, from which all the rest is reached. It is also the reserve: closed, it makes
+ * room for one other file. */
+static int tasks = -1;
+static uint64_t tasks_identity;
+static bool is_spent; /* closed by lg__files_open() */
+
+void lg__files_prepare(void)
+{
+    if (tasks >= 0 && lg__os_file_identity(tasks) == tasks_identity)
+        return;
+    tasks = lg__os_open(-1, "/proc/self/task");
+    tasks_identity = tasks < 0 ? 0 : lg__os_file_identity(tasks);
+}
+
+/* The program may have closed all descriptors, and this number may be a file of its own by now. */
+static bool have_tasks(void)
+{
+    return tasks >= 0 && !is_spent && tasks_identity && lg__os_file_identity(tasks) == tasks_identity;
+}
+
+static int open_from(const char *path)
+{
+    static const char prefix[] = "/proc/self/task/";
+    char whole[64];
+    size_t size = strlen(path);
+    if (path[0] == '/')
+        return lg__os_open(-1, path);
+    if (have_tasks())
+        return lg__os_open(tasks, path);
+    if (sizeof prefix + size > sizeof whole)
+        return -1;
+    memcpy(whole, prefix, sizeof prefix - 1);
+    memcpy(whole + sizeof prefix - 1, path, size + 1);
+    return lg__os_open(-1, whole);
+}
+
+int lg__files_open(const char *path)
+{
+    int file = open_from(path);
+    if ((file == -ERROR_PROCESS_FILES || file == -ERROR_SYSTEM_FILES) && have_tasks()) {
+        lg__os_close(tasks);
+        is_spent = true;
+        file = open_from(path);
+    }
+    return file;
+}
+
+size_t lg__files_read(const char *path, char *to, size_t size)
+{
+    size_t done = 0;
+    int file = lg__files_open(path);
+    if (file >= 0) {
+        long count;
+        while (done < size - 1 && (count = lg__os_read(file, to + done, size - 1 - done)) > 0)
+            done += (size_t)count;
+        lg__os_close(file);
+    }
+    to[done] = 0;
+    return done;
+}
+
+long lg__files_list(const char *path, bool (*each)(uint32_t number, void *argument), void *argument)
+{
+    if (path[0] == '.' && !path[1] && have_tasks())
+        return lg__os_list_numbers(tasks, each, argument);
+    int directory = lg__files_open(path);
+    if (directory < 0)
+        return directory;
+    long count = lg__os_list_numbers(directory, each, argument);
+    lg__os_close(directory);
+    return count;
+}
+
+void lg__files_restore(void)
+{
+    if (!is_spent)
+        return;
+    is_spent = false;
+    tasks = lg__os_open(-1, "/proc/self/task");
+    tasks_identity = tasks < 0 ? 0 : lg__os_file_identity(tasks);
+}

@@ -1,0 +1,169 @@
+/* Stage 5: what was said before the end. */
+#include "capture/internal.h"
+
+#include <dlfcn.h>
+
+/* Address of glibc's pointer to the text of an abort, which starts behind a length; NULL: another libc. */
+static const void *abort_message;
+/* Address of the Swift runtime's pointer to the text of a fatal error; NULL: no Swift. */
+static const void *swift_message;
+
+/* Of the Swift runtime, from 6.0 on: address of its pointer to the text. There only in programs that link it. */
+extern const void *swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
+
+void lg__messages_prepare(void)
+{
+    abort_message = dlvsym(RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE");
+    swift_message = swift_getFatalErrorMessageBuffer ? swift_getFatalErrorMessageBuffer() : NULL;
+    lg__exception_prepare();
+}
+
+/* ---- which kind of crash a text tells ---- */
+
+struct known_text {
+    const char *text;
+    bool at_begin; /* else anywhere */
+    lg_crash_kind kind;
+};
+
+static bool starts_with(const char *text, size_t size, const char *begin)
+{
+    size_t length = strlen(begin);
+    return size >= length && memcmp(text, begin, length) == 0;
+}
+
+static uint32_t kind_of(const char *text, size_t size, const struct known_text *known, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; at < size && (at == 0 || !known[i].at_begin); at++)
+            if (starts_with(text + at, size - at, known[i].text))
+                return known[i].kind;
+    return LG_CRASH_OTHER;
+}
+
+/* Texts of glibc 2.36: debug/, malloc/malloc.c, assert/assert.c, sysdeps/posix/libc_fatal.c. */
+static const struct known_text libc_texts[] = {
+    { "*** stack smashing detected", true, LG_CRASH_ABORT_STACK_SMASH },
+    { "*** longjmp causes uninitialized", true, LG_CRASH_ABORT_LONGJMP },
+    { "*** ", true, LG_CRASH_ABORT_FORTIFY },
+    { "Fatal glibc error: malloc", true, LG_CRASH_ABORT_HEAP },
+    { "Fatal glibc error", true, LG_CRASH_ABORT_LIBC },
+    { "Assertion `", false, LG_CRASH_ABORT_ASSERT },
+    { "free(): ", true, LG_CRASH_ABORT_HEAP },
+    { "malloc(): ", true, LG_CRASH_ABORT_HEAP },
+    { "malloc_consolidate(): ", true, LG_CRASH_ABORT_HEAP },
+    { "malloc_check_get_size: ", true, LG_CRASH_ABORT_HEAP },
+    { "munmap_chunk(): ", true, LG_CRASH_ABORT_HEAP },
+    { "mremap_chunk(): ", true, LG_CRASH_ABORT_HEAP },
+    { "realloc(): ", true, LG_CRASH_ABORT_HEAP },
+    { "double free or corruption", true, LG_CRASH_ABORT_HEAP },
+    { "corrupted ", true, LG_CRASH_ABORT_HEAP },
+    { "tcache_thread_shutdown(): ", true, LG_CRASH_ABORT_HEAP },
+    { "", true, LG_CRASH_ABORT_LIBC },
+};
+
+/* Texts of the Swift 6.3 runtime: stdlib/public/runtime. */
+static const struct known_text swift_abort_texts[] = {
+    { "Could not cast value of type", false, LG_CRASH_ABORT_SWIFT_CAST },
+    { "overlapping accesses", false, LG_CRASH_ABORT_SWIFT_EXCLUSIVITY },
+    { "imultaneous accesses", false, LG_CRASH_ABORT_SWIFT_EXCLUSIVITY },
+    { "unowned reference", false, LG_CRASH_ABORT_SWIFT_UNOWNED },
+    { "allocate memory", false, LG_CRASH_ABORT_ALLOC },
+    { "", true, LG_CRASH_ABORT_SWIFT },
+};
+
+static const struct known_text swift_trap_texts[] = {
+    { "Unexpectedly found nil", false, LG_CRASH_TRAP_SWIFT_NIL },
+    { "'try!' expression unexpectedly raised", false, LG_CRASH_TRAP_SWIFT_ERROR },
+    { "Error raised at top level", false, LG_CRASH_TRAP_SWIFT_ERROR },
+    { "Swift/", true, LG_CRASH_TRAP_SWIFT }, /* a check of the standard library in a debug build */
+    { "Fatal error: ", false, LG_CRASH_TRAP_SWIFT_FATAL_ERROR },
+    { "", true, LG_CRASH_TRAP_SWIFT },
+};
+#define KIND_OF(message, table) kind_of((message)->text, (message)->size, table, sizeof table / sizeof table[0])
+
+/* ---- the stage ---- */
+
+static struct lg__crash_messages *block;
+
+struct said {
+    const char *text;
+    size_t size;
+};
+
+/* Append the text at an address, up to its NUL. */
+static struct said add(lg_message_source source, uint64_t address)
+{
+    char *to = block->text + block->text_size;
+    size_t room = sizeof block->text - block->text_size;
+    if (block->count == LG__MESSAGES_MAX || room == 0)
+        return (struct said){ to, 0 };
+    size_t size = lg__memory_read(to, address, room);
+    const char *end = memchr(to, 0, size);
+    bool cut = !end;
+    if (end)
+        size = (size_t)(end - to);
+    while (size && (to[size - 1] == '\n' || to[size - 1] == '\r'))
+        size--;
+    if (size) {
+        block->messages[block->count++] = (struct lg__message){ source, block->text_size, (uint32_t)size, cut };
+        block->text_size += (uint32_t)size;
+    }
+    return (struct said){ to, size };
+}
+
+static bool is_trap(uint32_t kind)
+{
+    return kind == LG_CRASH_ILLEGAL || kind == LG_CRASH_BREAKPOINT;
+}
+
+static void add_libc(uint32_t kind)
+{
+    uint64_t message;
+    if (!abort_message || !lg__memory_word((uint64_t)(uintptr_t)abort_message, &message) || !message)
+        return;
+    struct said said = add(LG_MESSAGE_LIBC, message + sizeof(unsigned)); /* unsigned size; char text[] */
+    if (said.size && kind == LG_CRASH_ABORT)
+        block->kind = KIND_OF(&said, libc_texts);
+}
+
+static void add_swift(uint32_t kind)
+{
+    uint64_t message;
+    if (!swift_message || !lg__memory_word((uint64_t)(uintptr_t)swift_message, &message) || !message)
+        return;
+    struct said said = add(LG_MESSAGE_SWIFT, message);
+    if (said.size && kind == LG_CRASH_ABORT)
+        block->kind = KIND_OF(&said, swift_abort_texts);
+    else if (said.size && is_trap(kind))
+        block->kind = KIND_OF(&said, swift_trap_texts);
+}
+
+static void add_exception(uint32_t kind)
+{
+    const struct lg__exception *exception = lg__exception_pending();
+    if (!exception)
+        return;
+    if (exception->type)
+        add(LG_MESSAGE_CPP_TYPE, (uint64_t)(uintptr_t)exception->type);
+    if (exception->has_what)
+        add(LG_MESSAGE_CPP_WHAT, (uint64_t)(uintptr_t)exception->what);
+    if (kind == LG_CRASH_ABORT)
+        block->kind = exception->type           ? LG_CRASH_ABORT_CPP_EXCEPTION
+                      : exception->pure_virtual ? LG_CRASH_ABORT_PURE_VIRTUAL
+                                                : LG_CRASH_ABORT_CPP_TERMINATE;
+    lg__exception_forget(); /* a crash that is survived does not tell it once more */
+}
+
+void lg__stage_messages(void)
+{
+    const struct lg__run *run = &lg__capture.options.run;
+    const struct lg__crash_header *header = lg__run_stage(run, LG_STAGE_HEADER);
+    uint32_t kind = header->kind;
+    block = lg__run_stage(run, LG_STAGE_MESSAGES);
+    memset(block, 0, offsetof(struct lg__crash_messages, text));
+    add_libc(kind);
+    add_swift(kind);
+    add_exception(kind);
+    lg__run_commit(run, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + block->text_size);
+}

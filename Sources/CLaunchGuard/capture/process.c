@@ -1,0 +1,237 @@
+/* Stage 7: memory map, resource figures, stack memory. */
+#include "capture/internal.h"
+#include "store/crc32c.h"
+
+#include <stdio.h>
+
+/* Paths of this process's memory cgroup, found at start; "": none. */
+static char cgroup_current[512], cgroup_limit[512], cgroup_events[512];
+
+/* ---- at start ---- */
+
+static bool exists(const char *path)
+{
+    int file = lg__os_open(-1, path);
+    if (file >= 0)
+        lg__os_close(file);
+    return file >= 0;
+}
+
+static bool take_cgroup(const char *mount, const char *group, int size, const char *current, const char *limit, const char *events)
+{
+    snprintf(cgroup_current, sizeof cgroup_current, "%s%.*s/%s", mount, size, group, current);
+    snprintf(cgroup_limit, sizeof cgroup_limit, "%s%.*s/%s", mount, size, group, limit);
+    snprintf(cgroup_events, sizeof cgroup_events, "%s%.*s/%s", mount, size, group, events);
+    return exists(cgroup_current);
+}
+
+void lg__process_prepare(void)
+{
+    /* Lines "number:controllers:/group"; the one without controllers is of version 2 (cgroups(7)). */
+    char text[4096];
+    if (lg__files_read("/proc/self/cgroup", text, sizeof text) == 0)
+        return;
+    for (char *line = text, *end; *line; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        char *controllers = memchr(line, ':', (size_t)(end - line));
+        char *group = controllers ? memchr(controllers + 1, ':', (size_t)(end - controllers - 1)) : NULL;
+        if (group) {
+            int size = (int)(end - group - 1);
+            if (size == 1)
+                size = 0; /* the root is mounted without its slash */
+            bool second = group == controllers + 1;
+            if (second && take_cgroup("/sys/fs/cgroup", group + 1, size, "memory.current", "memory.max", "memory.events"))
+                return;
+            if (!second && strncmp(controllers, ":memory", 7) == 0 &&
+                take_cgroup("/sys/fs/cgroup/memory", group + 1, size, "memory.usage_in_bytes", "memory.limit_in_bytes", "memory.oom_control"))
+                return;
+        }
+        if (!*end)
+            break;
+    }
+    cgroup_current[0] = cgroup_limit[0] = cgroup_events[0] = 0;
+}
+
+/* ---- in the handler ---- */
+
+static const struct lg__run *run(void)
+{
+    return &lg__capture.options.run;
+}
+
+static struct lg__crash_process *block;
+
+static void read_number(const char *path, lg_resource_id id)
+{
+    char text[64];
+    if (path[0] && lg__files_read(path, text, sizeof text))
+        lg__os_number(text, 10, &block->resources[id]);
+}
+
+/* "12.34" as 1234. */
+static void read_hundredths(const char *text, lg_resource_id id)
+{
+    uint64_t whole, part = 0;
+    if (!lg__os_number(text, 10, &whole))
+        return;
+    while (*text >= '0' && *text <= '9')
+        text++;
+    if (*text == '.')
+        lg__os_number(text + 1, 10, &part); /* the kernel prints two digits */
+    block->resources[id] = whole * 100 + part;
+}
+
+static void read_memory(void)
+{
+    char text[512];
+    uint64_t pages;
+    if (lg__files_read("../statm", text, sizeof text) && lg__os_number(text, 10, &pages)) {
+        const char *second = memchr(text, ' ', strlen(text));
+        block->resources[LG_RESOURCE_VIRTUAL] = pages * LG__PAGE;
+        if (second && lg__os_number(second + 1, 10, &pages))
+            block->resources[LG_RESOURCE_RESIDENT] = pages * LG__PAGE;
+    }
+    if (lg__files_read("/proc/pressure/memory", text, sizeof text)) {
+        read_hundredths(lg__os_text_after(text, "some avg10="), LG_RESOURCE_PRESSURE_SOME);
+        read_hundredths(lg__os_text_after(text, "full avg10="), LG_RESOURCE_PRESSURE_FULL);
+    }
+    read_number(cgroup_current, LG_RESOURCE_CGROUP_MEMORY);
+    read_number(cgroup_limit, LG_RESOURCE_CGROUP_LIMIT);
+    if (cgroup_events[0] && lg__files_read(cgroup_events, text, sizeof text))
+        lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &block->resources[LG_RESOURCE_CGROUP_OOM_KILLS]);
+}
+
+static bool count_one(uint32_t number, void *argument)
+{
+    (void)number;
+    ++*(uint64_t *)argument;
+    return true;
+}
+
+static void read_counts(void)
+{
+    char text[1536];
+    uint64_t descriptors = 0;
+    if (lg__files_list("../fd", count_one, &descriptors) > 0)
+        block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors - 1; /* without that of the listing itself */
+    if (lg__files_read("../status", text, sizeof text)) {
+        lg__os_number(lg__os_text_after(text, "TracerPid"), 10, &block->resources[LG_RESOURCE_TRACER]);
+        lg__os_number(lg__os_text_after(text, "Threads"), 10, &block->resources[LG_RESOURCE_THREADS]);
+    }
+}
+
+static void read_figures(void)
+{
+    struct lg__os_figures figures;
+    uint64_t *to = block->resources;
+    lg__os_figures(&figures);
+    to[LG_RESOURCE_RESIDENT_PEAK] = figures.resident_peak;
+    to[LG_RESOURCE_CPU_USER] = figures.user_ns;
+    to[LG_RESOURCE_CPU_SYSTEM] = figures.system_ns;
+    to[LG_RESOURCE_FAULTS_MINOR] = figures.faults_minor;
+    to[LG_RESOURCE_FAULTS_MAJOR] = figures.faults_major;
+    to[LG_RESOURCE_VIRTUAL_LIMIT] = figures.virtual_limit;
+    to[LG_RESOURCE_DATA_LIMIT] = figures.data_limit;
+    to[LG_RESOURCE_STACK_LIMIT] = figures.stack_limit;
+    to[LG_RESOURCE_DESCRIPTOR_LIMIT] = figures.descriptor_limit;
+    to[LG_RESOURCE_CPU_LIMIT] = figures.cpu_limit;
+    to[LG_RESOURCE_MEMORY_TOTAL] = figures.memory_total;
+    to[LG_RESOURCE_MEMORY_FREE] = figures.memory_free;
+    to[LG_RESOURCE_SWAP_TOTAL] = figures.swap_total;
+    to[LG_RESOURCE_SWAP_FREE] = figures.swap_free;
+    to[LG_RESOURCE_LOAD] = figures.load;
+    to[LG_RESOURCE_UPTIME] = figures.uptime;
+}
+
+static void read_map(void)
+{
+    int file = lg__files_open("../maps");
+    if (file < 0)
+        return;
+    long count;
+    while (block->map_size < LG__MAP_BYTES && (count = lg__os_read(file, block->map + block->map_size, LG__MAP_BYTES - block->map_size)) > 0)
+        block->map_size += (uint32_t)count;
+    char more;
+    block->map_cut = block->map_size == LG__MAP_BYTES && lg__os_read(file, &more, 1) == 1;
+    lg__os_close(file);
+}
+
+/* ---- stack memory ---- */
+
+/* Leaf functions of x86-64 keep data below sp (System V ABI for AMD64, 3.2.2). */
+#define RED_ZONE_BYTES 128u
+
+static uint32_t stacks_used;
+
+static struct lg__chunk *chunk_at(uint32_t at)
+{
+    return (struct lg__chunk *)(void *)(run()->stacks + at);
+}
+
+/* Store up to `room` bytes of a stack from sp up, header included. */
+static void store_stack(int32_t tid, uint64_t sp, uint64_t high, uint32_t room)
+{
+    uint32_t at = stacks_used, left = run()->stack_bytes - at;
+    room = (room < left ? room : left) & ~(LG__CHUNK_ALIGN - 1);
+    if (room <= sizeof(struct lg__chunk) || sp < RED_ZONE_BYTES)
+        return;
+    struct lg__chunk *chunk = chunk_at(at);
+    uint64_t start = (sp - RED_ZONE_BYTES) & ~UINT64_C(15);
+    size_t wanted = high > start ? (size_t)(high - start) : SIZE_MAX, most = room - sizeof *chunk;
+    uint8_t *memory = (uint8_t *)(chunk + 1);
+    size_t size = lg__memory_read(memory, start, wanted < most ? wanted : most);
+    if (size == 0)
+        return;
+    chunk->start = start;
+    chunk->size = (uint32_t)size;
+    chunk->tid = tid;
+    chunk->reserved = 0;
+    stacks_used = at + ((uint32_t)(sizeof *chunk + size + LG__CHUNK_ALIGN - 1) & ~(LG__CHUNK_ALIGN - 1));
+    if (stacks_used + sizeof *chunk <= run()->stack_bytes) /* the list ends here, whatever an earlier crash left */
+        atomic_store_explicit(&chunk_at(stacks_used)->commit, 0, memory_order_relaxed);
+    chunk->crc = lg__crc32c(0, &chunk->start, sizeof *chunk - offsetof(struct lg__chunk, start) + size);
+    atomic_store_explicit(&chunk->commit, LG__COMMIT_CHUNK, memory_order_release);
+    block->stacks++;
+    if (size == most && wanted > most)
+        block->stacks_cut++;
+}
+
+static void store_stacks(void)
+{
+    const struct lg__crash_header *header = lg__run_stage(run(), LG_STAGE_HEADER);
+    uint32_t others = 0;
+    stacks_used = 0;
+    for (uint32_t i = 0; i < lg__threads_count(); i++)
+        others += run()->slots[i].sp != 0;
+    store_stack(header->tid, header->sp, header->stack_high, others ? run()->stack_bytes / 4 : run()->stack_bytes);
+    for (uint32_t i = 0; i < lg__threads_count(); i++) {
+        const struct lg__thread *slot = &run()->slots[i];
+        if (slot->sp)
+            store_stack(slot->tid, slot->sp, slot->stack_high, (run()->stack_bytes - stacks_used) / others--);
+    }
+}
+
+/* ---- the stage ---- */
+
+void lg__stage_process(void)
+{
+    uint32_t leave_out = lg__capture.options.leave_out;
+    block = lg__run_stage(run(), LG_STAGE_PROCESS);
+    memset(block, 0, offsetof(struct lg__crash_process, map));
+    memset(block->resources, 0xff, sizeof block->resources);
+    if (!(leave_out & LG_LEAVE_OUT_STACKS))
+        store_stacks();
+    if (!(leave_out & LG_LEAVE_OUT_PROCESS)) {
+        read_figures();
+        read_counts();
+        read_memory();
+        read_map();
+    }
+    lg__stage_process_commit();
+}
+
+void lg__stage_process_commit(void)
+{
+    if (block && !atomic_load(&run()->record->stages[LG_STAGE_PROCESS].commit) && block->map_size <= LG__MAP_BYTES)
+        lg__run_commit(run(), LG_STAGE_PROCESS, offsetof(struct lg__crash_process, map) + block->map_size);
+}

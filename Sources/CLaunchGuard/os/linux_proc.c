@@ -1,0 +1,147 @@
+/* The operating system: what Linux tells of a process, by raw calls that also work in the crash handler. */
+#include "os/os.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+
+/* How the kernel's struct stat begins on x86-64 and on AArch64, and more room than the rest of it takes. */
+struct stat_begin {
+    uint64_t device, inode;
+    uint8_t rest[256];
+};
+
+/* As getdents64(2) gives it; libc's struct dirent64 has the same layout. */
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t size;
+    uint8_t type;
+    char name[];
+};
+
+int lg__os_open(int directory, const char *path)
+{
+    return (int)lg__os_call(SYS_openat, directory < 0 ? AT_FDCWD : directory, (long)(uintptr_t)path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0, 0, 0);
+}
+
+long lg__os_read(int file, void *to, size_t size)
+{
+    return lg__os_call(SYS_read, file, (long)(uintptr_t)to, (long)size, 0, 0, 0);
+}
+
+void lg__os_close(int file)
+{
+    lg__os_call(SYS_close, file, 0, 0, 0, 0, 0);
+}
+
+int lg__os_bytes_waiting(int file)
+{
+    int count = 0;
+    return lg__os_call(SYS_ioctl, file, FIONREAD, (long)(uintptr_t)&count, 0, 0, 0) == 0 ? count : 0;
+}
+
+uint64_t lg__os_file_identity(int file)
+{
+    struct stat_begin status;
+    if (lg__os_call(SYS_fstat, file, (long)(uintptr_t)&status, 0, 0, 0, 0) != 0)
+        return 0;
+    return status.inode ^ status.device << 48;
+}
+
+bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    const char *at = text;
+    for (;; at++) {
+        unsigned digit;
+        if (*at >= '0' && *at <= '9')
+            digit = (unsigned)(*at - '0');
+        else if (base == 16 && *at >= 'a' && *at <= 'f')
+            digit = (unsigned)(*at - 'a') + 10;
+        else
+            break;
+        number = number * base + digit;
+    }
+    if (at == text)
+        return false;
+    *ret_number = number;
+    return true;
+}
+
+const char *lg__os_text_after(const char *text, const char *key)
+{
+    size_t size = strlen(key), rest = strlen(text);
+    for (;;) {
+        if (rest > size && memcmp(text, key, size) == 0) {
+            for (text += size; *text == ' ' || *text == '\t' || *text == ':'; text++) {}
+            return text;
+        }
+        const char *end = memchr(text, '\n', rest);
+        if (!end)
+            return "";
+        rest -= (size_t)(end + 1 - text);
+        text = end + 1;
+    }
+}
+
+long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument)
+{
+    _Alignas(8) char buffer[1024];
+    long count = 0, size;
+    lg__os_call(SYS_lseek, directory, 0, SEEK_SET, 0, 0, 0);
+    while ((size = lg__os_call(SYS_getdents64, directory, (long)(uintptr_t)buffer, sizeof buffer, 0, 0, 0)) > 0)
+        for (long at = 0; at < size;) {
+            const struct entry *entry = (const struct entry *)(const void *)(buffer + at);
+            uint64_t number;
+            at += entry->size;
+            if (!lg__os_number(entry->name, 10, &number))
+                continue;
+            count++;
+            if (!each((uint32_t)number, argument))
+                return count;
+        }
+    return size < 0 ? size : count;
+}
+
+static uint64_t limit(int resource)
+{
+    struct rlimit now;
+    if (lg__os_call(SYS_prlimit64, 0, resource, 0, (long)(uintptr_t)&now, 0, 0) != 0)
+        return UINT64_MAX;
+    return now.rlim_cur; /* RLIM_INFINITY is UINT64_MAX */
+}
+
+static uint64_t time_ns(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
+}
+
+void lg__os_figures(struct lg__os_figures *ret_figures)
+{
+    struct rusage usage;
+    struct sysinfo system;
+    memset(ret_figures, 0xff, sizeof *ret_figures);
+    if (lg__os_call(SYS_getrusage, RUSAGE_SELF, (long)(uintptr_t)&usage, 0, 0, 0, 0) == 0) {
+        ret_figures->resident_peak = (uint64_t)usage.ru_maxrss * 1024;
+        ret_figures->user_ns = time_ns(&usage.ru_utime);
+        ret_figures->system_ns = time_ns(&usage.ru_stime);
+        ret_figures->faults_minor = (uint64_t)usage.ru_minflt;
+        ret_figures->faults_major = (uint64_t)usage.ru_majflt;
+    }
+    ret_figures->virtual_limit = limit(RLIMIT_AS);
+    ret_figures->data_limit = limit(RLIMIT_DATA);
+    ret_figures->stack_limit = limit(RLIMIT_STACK);
+    ret_figures->descriptor_limit = limit(RLIMIT_NOFILE);
+    ret_figures->cpu_limit = limit(RLIMIT_CPU);
+    if (lg__os_call(SYS_sysinfo, (long)(uintptr_t)&system, 0, 0, 0, 0, 0) == 0) {
+        ret_figures->memory_total = system.totalram * (uint64_t)system.mem_unit;
+        ret_figures->memory_free = system.freeram * (uint64_t)system.mem_unit;
+        ret_figures->swap_total = system.totalswap * (uint64_t)system.mem_unit;
+        ret_figures->swap_free = system.freeswap * (uint64_t)system.mem_unit;
+        ret_figures->load = system.loads[0] * 100 >> SI_LOAD_SHIFT;
+        ret_figures->uptime = (uint64_t)system.uptime;
+    }
+}

@@ -1,0 +1,162 @@
+/* The other threads at the crash: a slot each, its two parts committed one after the other. */
+#include "read/internal.h"
+#include "store/crc32c.h"
+
+static lg_status read_head(const lg_reader *reader, struct lg__threads *ret_head)
+{
+    struct lg__section section;
+    lg_status status = lg__reader_crashed(reader);
+    if (status != LG_OK)
+        return status;
+    if (!lg__reader_has_section(reader, LG__SECTION_THREADS))
+        return LG_ERR_NOT_FOUND; /* a file of version 1.0 */
+    if (!lg__reader_section(reader, LG__SECTION_THREADS, &section) ||
+        !lg__reader_block(reader, LG__SECTION_THREADS, 0, ret_head, sizeof *ret_head) || ret_head->slot_bytes < sizeof(struct lg__thread) ||
+        ret_head->slot_count > LG__SLOTS_MAX || (section.size - sizeof *ret_head) / ret_head->slot_bytes < ret_head->slot_count)
+        return LG_ERR_DAMAGED;
+    return LG_OK;
+}
+
+static uint64_t slot_at(const struct lg__threads *head, uint32_t index)
+{
+    return sizeof *head + (uint64_t)index * head->slot_bytes;
+}
+
+/* How many slots there are up to the last one whose commit word is not 0. */
+static uint32_t stored_slots(const lg_reader *reader, const struct lg__threads *head)
+{
+    uint32_t count = head->slot_count, commit = 0;
+    while (count && lg__reader_block(reader, LG__SECTION_THREADS, slot_at(head, count - 1), &commit, sizeof commit) && commit == 0)
+        count--;
+    return count;
+}
+
+static lg_status check_walk(struct lg__thread *thread)
+{
+    uint32_t commit = atomic_load(&thread->walk);
+    if (commit == 0)
+        return LG_ERR_INCOMPLETE;
+    if (commit != LG__COMMIT_WALK || !lg__reader_walk_right(&thread->head, LG__THREAD_FRAMES_MAX))
+        return LG_ERR_DAMAGED;
+    size_t size = offsetof(struct lg__thread, pcs) - offsetof(struct lg__thread, method) + thread->head.stored * sizeof thread->pcs[0];
+    return thread->walk_crc == lg__crc32c(0, &thread->method, size) ? LG_OK : LG_ERR_DAMAGED;
+}
+
+lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__thread *ret_thread, lg_status *ret_walk)
+{
+    struct lg__threads head;
+    lg_status status = read_head(reader, &head);
+    if (status != LG_OK)
+        return status;
+    if (index >= head.slot_count)
+        return LG_ERR_NOT_FOUND;
+    if (!lg__reader_block(reader, LG__SECTION_THREADS, slot_at(&head, index), ret_thread, sizeof *ret_thread))
+        return LG_ERR_DAMAGED;
+    uint32_t commit = atomic_load(&ret_thread->commit);
+    if (commit == 0)
+        return index < stored_slots(reader, &head) ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND;
+    const size_t from = offsetof(struct lg__thread, tid);
+    if (commit != LG__COMMIT_THREAD || ret_thread->register_count > LG__REGISTERS_MAX ||
+        ret_thread->crc != lg__crc32c(0, (const uint8_t *)ret_thread + from, offsetof(struct lg__thread, walk) - from))
+        return LG_ERR_DAMAGED;
+    *ret_walk = check_walk(ret_thread);
+    return LG_OK;
+}
+
+lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info)
+{
+    struct lg__threads head;
+    struct lg__crash_threads counted;
+    if (!reader || !ret_info)
+        return LG_ERR_ARGUMENT;
+    lg_status status = read_head(reader, &head);
+    if (status != LG_OK)
+        return status;
+    lg_threads_info info;
+    memset(&info, 0, sizeof info);
+    info.stored = stored_slots(reader, &head);
+    if (lg__reader_stage(reader, LG_STAGE_THREADS, &counted, sizeof counted, NULL) == LG_OK) {
+        info.complete = 1;
+        info.listed = counted.listed;
+        info.captured = counted.captured;
+        info.masked = counted.masked;
+        info.silent = counted.silent;
+        info.omitted = counted.omitted;
+        info.error = counted.error;
+        info.waited_ns = counted.waited_ns;
+    }
+    *ret_info = info;
+    return LG_OK;
+}
+
+lg_status lg_reader_thread(lg_reader *reader, uint32_t index, lg_thread_info *ret_thread)
+{
+    struct lg__thread slot;
+    lg_status walk;
+    if (!reader || !ret_thread)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__reader_slot(reader, index, &slot, &walk);
+    if (status != LG_OK)
+        return status;
+    memset(ret_thread, 0, sizeof *ret_thread);
+    ret_thread->tid = slot.tid;
+    ret_thread->how = (lg_thread_how)slot.how;
+    ret_thread->state = (char)(slot.state > ' ' && slot.state < 127 ? slot.state : 0);
+    lg__reader_text(ret_thread->name, sizeof ret_thread->name, slot.name, sizeof slot.name);
+    ret_thread->register_count = slot.register_count;
+    ret_thread->blocked = slot.blocked;
+    ret_thread->pc = slot.pc;
+    ret_thread->sp = slot.sp;
+    ret_thread->stack_low = slot.stack_low;
+    ret_thread->stack_high = slot.stack_high;
+    return LG_OK;
+}
+
+lg_status lg_reader_thread_register(lg_reader *reader, uint32_t thread, uint32_t index, lg_register *ret_register)
+{
+    struct lg__thread slot;
+    struct lg__identity identity;
+    lg_status walk;
+    if (!reader || !ret_register)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
+    if (status != LG_OK)
+        return status;
+    if (index >= slot.register_count)
+        return LG_ERR_NOT_FOUND;
+    uint32_t arch = lg__reader_identity(reader, &identity) == LG_OK ? identity.arch : 0;
+    lg__reader_register_name(arch, index, ret_register->name);
+    ret_register->value = slot.registers[index];
+    return LG_OK;
+}
+
+lg_status lg_reader_thread_stack(lg_reader *reader, uint32_t thread, lg_stack_info *ret_info)
+{
+    struct lg__thread slot;
+    lg_status walk = LG_ERR_INCOMPLETE;
+    if (!reader || !ret_info)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
+    if (status == LG_OK)
+        status = walk;
+    if (status == LG_OK)
+        lg__reader_walk_info(&slot.head, slot.method, ret_info);
+    return status;
+}
+
+lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint32_t index, uint64_t *ret_pc)
+{
+    struct lg__thread slot;
+    lg_status walk = LG_ERR_INCOMPLETE;
+    if (!reader || !ret_pc)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
+    if (status == LG_OK)
+        status = walk;
+    if (status != LG_OK)
+        return status;
+    if (index >= slot.head.stored)
+        return LG_ERR_NOT_FOUND;
+    *ret_pc = slot.pcs[index];
+    return LG_OK;
+}

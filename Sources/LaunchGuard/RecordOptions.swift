@@ -1,0 +1,37 @@
+extension LaunchGuard {
+    /// What a crash record holds besides the crashed thread. C: the fields of `lg_options` named below.
+    public struct RecordOptions: Sendable {
+        /// Bytes of stack memory, for all threads together: 4096 to 16777216; `nil` for 131072. C: `stack_bytes`.
+        public var stackBytes: Int?
+        /// How many other threads there is room for: 1 to 1024; `nil` for 64. C: `thread_limit`.
+        public var threadLimit: Int?
+        /// Parts that a record shall not have. C: `leave_out`.
+        public var leaveOut: Parts
+        /// Whether the run file keeps the last 4032 bytes of standard error. File descriptor 2 becomes a pipe then; a child that outlives
+        /// this process and still writes to it gets `SIGPIPE`. C: `keep_stderr`.
+        public var keepsStandardError: Bool
+
+        public init(stackBytes: Int? = nil, threadLimit: Int? = nil, leaveOut: Parts = [], keepsStandardError: Bool = false) {
+            self.stackBytes = stackBytes
+            self.threadLimit = threadLimit
+            self.leaveOut = leaveOut
+            self.keepsStandardError = keepsStandardError
+        }
+
+        /// Parts of a record that can be left out.
+        public struct Parts: OptionSet, Sendable {
+            public let rawValue: UInt32
+
+            public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+            /// Texts of libc, of the Swift runtime, of C++ exceptions.
+            public static let messages = Parts(rawValue: 1)
+            /// The other threads: they are not interrupted.
+            public static let threads = Parts(rawValue: 2)
+            /// Stack memory, which holds the program's data.
+            public static let stacks = Parts(rawValue: 4)
+            /// Memory map and resource figures.
+            public static let process = Parts(rawValue: 8)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// What the symbols of the crashed frame tell beyond the record.
+extension Crash {
+    /// Refine the reason once the frames have symbols.
+    ///
+    /// - Parameter trap: what the Swift compiler wrote down at the crashed address about why a trap is there; nil: nothing.
+    package mutating func refine(trap: String?) {
+        if let trap {
+            if messages?.isEmpty ?? true { message = message ?? trap }
+            reason = Self.trapReasons.first { trap.lowercased().contains($0.words) }?.reason ?? "trap.swift"
+        } else if kind.hasPrefix("trap."), isInDispatch {
+            reason = "trap.dispatch"
+        }
+    }
+
+    /// The Swift compiler's words, the more specific first.
+    private static let trapReasons: [(words: String, reason: String)] = [
+        ("division by zero", "trap.swift.div0"), ("overflow", "trap.swift.overflow"), ("not enough bits", "trap.swift.overflow"),
+        ("out of range", "trap.swift.bounds"), ("out of bounds", "trap.swift.bounds"), ("nil", "trap.swift.nil"),
+        ("cast", "trap.swift.cast"), ("lowerbound", "trap.swift.range"), ("shift", "trap.swift.shift"),
+        ("precondition", "trap.swift.precondition"), ("fatal error", "trap.swift.fatal_error"),
+    ]
+
+    /// Whether libdispatch ended the program: it says so by a trap in a function with a telling name, and by nothing else.
+    private var isInDispatch: Bool {
+        guard let top = stack?.frames.first else { return false }
+        if let symbols = top.symbols, let name = symbols.last.map({ $0.mangledName ?? $0.name }) {
+            let prefixes = ["_dispatch_", "dispatch_", "__DISPATCH_WAIT_FOR_QUEUE__"]
+            return prefixes.contains { name.hasPrefix($0) }
+        }
+        return top.module?.lastPathPart.hasPrefix("libdispatch.so") == true
+    }
+}

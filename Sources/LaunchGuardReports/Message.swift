@@ -1,0 +1,60 @@
+/// What was said before the end.
+public struct Message: Codable, Hashable, Sendable {
+    public var source: Source
+    /// The text as it was said; bytes that are not UTF-8 became U+FFFD.
+    public var text: String
+    /// Whether there was more than the record had room for.
+    public var isCut: Bool
+    /// The C++ type as a person writes it, where `text` is its mangled name.
+    public var demangled: String?
+
+    public init(source: Source, text: String, isCut: Bool = false, demangled: String? = nil) {
+        self.source = source
+        self.text = text
+        self.isCut = isCut
+        self.demangled = demangled
+    }
+
+    /// Who said it. A source that this version does not know is its number.
+    public struct Source: RawRepresentable, Codable, Hashable, Sendable {
+        public var rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// `assert`, and the checks of FORTIFY, heap and stack.
+        public static let libc = Source(rawValue: "libc")
+        /// The Swift runtime.
+        public static let swift = Source(rawValue: "swift")
+        /// The mangled type name of the C++ exception that nobody caught.
+        public static let cppType = Source(rawValue: "cpp-type")
+        /// Its `what()`.
+        public static let cppWhat = Source(rawValue: "cpp-what")
+    }
+}
+
+extension Message {
+    /// The name of the source in a report.
+    private var label: String {
+        switch source {
+        case .libc: "libc"
+        case .swift: "swift"
+        case .cppType: "exception"
+        case .cppWhat: "what()"
+        default: "source \(source.rawValue)"
+        }
+    }
+
+    /// The message with its source. Its further lines are indented, so that none can pass for a line of the report.
+    func write(to writer: inout TextWriter) {
+        var lines = (demangled ?? text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
+        for (index, line) in lines.enumerated() {
+            writer.add("  ")
+            writer.add(index == 0 ? label + ":" : "", width: 11, .dim)
+            writer.line(line)
+        }
+        if isCut { writer.line("             … the record had no room for the rest of this message", .yellow) }
+    }
+}

@@ -1,0 +1,77 @@
+internal import CLaunchGuard
+
+/// Collects the parts that could not be read.
+struct Problems {
+    var found: [Problem] = []
+    /// Whether a stage that was not committed is one.
+    var expectsAllStages = true
+
+    /// Whether the part is there. A part that was never meant to be there is no problem.
+    mutating func isUsable(_ status: lg_status, _ part: String) -> Bool {
+        if status == LG_OK { return true }
+        if status != LG_ERR_NOT_FOUND, expectsAllStages || status != LG_ERR_INCOMPLETE { add(part, status) }
+        return false
+    }
+
+    mutating func add(_ part: String, _ status: lg_status) {
+        let problem = Problem(part: part, code: Core.statusName(status.rawValue), message: Core.statusMessage(status.rawValue))
+        if !found.contains(problem) { found.append(problem) }
+    }
+
+    /// The items of a part, as far as they can be read: one that is damaged does not hide those after it.
+    mutating func list<Item: ZeroInitialized, Value>(
+        _ part: String, limit: UInt32, _ read: (UInt32, inout Item) -> lg_status, as convert: (inout Item) -> Value
+    ) -> [Value] {
+        var values: [Value] = []
+        var item = Item()
+        for index in 0..<limit {
+            let status = read(index, &item)
+            if status == LG_OK { values.append(convert(&item)) }
+            if status == LG_OK || status == LG_ERR_DAMAGED && index + 1 < min(limit, 256) {
+                if status != LG_OK { add(part, status) }
+                continue
+            }
+            _ = isUsable(status, part)
+            break
+        }
+        return values
+    }
+}
+
+/// A C type whose plain initialiser makes all bytes zero.
+protocol ZeroInitialized {
+    init()
+}
+
+extension UInt64: ZeroInitialized {}
+extension lg_run_context: ZeroInitialized {}
+extension lg_register: ZeroInitialized {}
+extension lg_note: ZeroInitialized {}
+extension lg_module: ZeroInitialized {}
+extension lg_ledger_context: ZeroInitialized {}
+extension lg_timeline_entry: ZeroInitialized {}
+extension lg_memory_info: ZeroInitialized {}
+
+/// A fixed array of C characters as a string; bytes that are not UTF-8 become U+FFFD.
+///
+/// Fields and their structures are passed inout only: a tuple of thousands of elements that is passed by value takes the compiler
+/// seconds.
+func string<Field>(_ field: inout Field, size: Int = .max) -> String {
+    unsafe withUnsafeBytes(of: &field) { bytes in
+        unsafe String(decoding: bytes.prefix(min(size, bytes.count)).prefix { size != .max || $0 != 0 }, as: UTF8.self)
+    }
+}
+
+extension String {
+    var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+extension UInt64 {
+    var nonZero: UInt64? { self == 0 ? nil : self }
+}
+
+/// Bytes as hexadecimal digits.
+func hex(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}

@@ -1,0 +1,339 @@
+/* Other owners of signals, masks and stacks: what they take away is noticed, what can be mended is, and the records are right. */
+#include "harness.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile int zero;
+
+static __attribute__((noinline)) void fault(void)
+{
+    *(volatile int *)(uintptr_t)(zero + 0x18) = 1;
+}
+
+static bool log_contains(lg_reader *reader, const char *text)
+{
+    static lg_log_entry entry;
+    lg_log_info info;
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    for (uint64_t i = 0; lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
+        if (strstr(entry.text, text))
+            return true;
+    return false;
+}
+
+/* ---- signal() saves our handler and puts it back without its flags ---- */
+
+static void save_and_restore(int number)
+{
+    signal(number, signal(number, SIG_IGN));
+}
+
+enum { WITHOUT_HEARTBEAT, WITH_HEARTBEAT };
+
+static void body_lost_flags(void *argument)
+{
+    lg_session *session = start_session();
+    save_and_restore(SIGSEGV);
+    if (argument)
+        lg_heartbeat(session);
+    fault();
+}
+
+static void test_lost_flags(void **state)
+{
+    (void)state;
+    for (uintptr_t how = WITHOUT_HEARTBEAT; how <= WITH_HEARTBEAT; how++) {
+        state_make();
+        expect_signal(body_lost_flags, (void *)how, SIGSEGV);
+        lg_reader *reader = newest_run();
+        lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+        assert_int_equal(crash.kind, LG_CRASH_NULL_OFFSET); /* the fault was repeated, and told in full */
+        assert_int_equal(crash.has_address, 1);
+        assert_int_equal(crash.address, 0x18);
+        assert_int_equal(crash.siginfo_lost, 0);
+        assert_int_equal(log_contains(reader, "SIGSEGV lost SA_SIGINFO"), how == WITH_HEARTBEAT);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+static void body_lost_flags_abort(void *argument)
+{
+    (void)argument;
+    start_session();
+    save_and_restore(SIGABRT);
+    abort();
+}
+
+/* A signal that was sent cannot be repeated: what is not known is not said. */
+static void test_lost_flags_of_a_sent_signal(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_lost_flags_abort, NULL, SIGABRT);
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.signal, SIGABRT);
+    assert_int_equal(crash.siginfo_lost, 1);
+    assert_int_equal(crash.has_address, 0);
+    assert_int_equal(crash.sender_pid, 0);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- handlers installed after ours ---- */
+
+static void leave(int number)
+{
+    (void)number;
+    _exit(77);
+}
+
+static void body_replaced(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_session();
+    signal(SIGSEGV, leave);
+    signal(SIGFPE, SIG_IGN);
+    signal(SIGABRT, SIG_DFL);
+    for (int i = 0; i < 3; i++)
+        lg_heartbeat(session);
+    fault();
+}
+
+static void test_replaced(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_replaced, NULL, 77);
+    lg_reader *reader = newest_run();
+    lg_log_info info;
+    assert_true(log_contains(reader, "SIGSEGV got another handler"));
+    assert_true(log_contains(reader, "SIGFPE is ignored"));
+    assert_true(log_contains(reader, "SIGABRT was set to its default action"));
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    assert_int_equal(info.entries, 3); /* each said once */
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* The watch thread notices without any call of the program. */
+static void body_replaced_unseen(void *argument)
+{
+    (void)argument;
+    start_session();
+    signal(SIGSEGV, leave);
+    sleep(2);
+    raise(SIGKILL);
+}
+
+static void test_watch_notices(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_replaced_unseen, NULL, SIGKILL);
+    lg_reader *reader = newest_run();
+    assert_true(log_contains(reader, "SIGSEGV got another handler"));
+    lg_reader_close(reader);
+    state_remove();
+}
+
+static struct sigaction ours;
+
+static void call_ours(int number, siginfo_t *info, void *context)
+{
+    ours.sa_sigaction(number, info, context);
+}
+
+static void body_replaced_and_chained(void *argument)
+{
+    (void)argument;
+    struct sigaction theirs = { .sa_sigaction = call_ours, .sa_flags = SA_SIGINFO };
+    start_session();
+    sigaction(SIGSEGV, &theirs, &ours);
+    fault();
+}
+
+static void test_replaced_and_chained(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_replaced_and_chained, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).address, 0x18);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- blocked faults ---- */
+
+static void *fault_on_thread(void *argument)
+{
+    (void)argument;
+    fault();
+    return NULL;
+}
+
+static void body_blocked(void *argument)
+{
+    sigset_t all;
+    pthread_t thread;
+    sigfillset(&all);
+    if (argument) { /* inherited by the thread that calls lg_start() */
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+        start_session();
+        fault();
+    }
+    start_session();
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    pthread_create(&thread, NULL, fault_on_thread, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void test_blocked(void **state)
+{
+    (void)state;
+    for (uintptr_t main_thread = 0; main_thread < 2; main_thread++) {
+        state_make();
+        expect_signal(body_blocked, (void *)main_thread, SIGSEGV);
+        lg_reader *reader = newest_run();
+        assert_int_equal(crash_of(reader, LG_STAGE_DONE).address, 0x18);
+        assert_true(log_contains(reader, "SIGSEGV was blocked on a thread"));
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+/* ---- alternate stacks ---- */
+
+static int overflow(int depth)
+{
+    volatile char space[256];
+    space[0] = (char)depth;
+    return zero ? 0 : overflow(depth + 1) + space[0];
+}
+
+enum { FOREIGN_LARGE, FOREIGN_SMALL, GONE };
+
+static void *overflow_on(void *argument)
+{
+    static char large[256 << 10];
+    stack_t stack = { .ss_sp = large, .ss_size = sizeof large };
+    if ((uintptr_t)argument == FOREIGN_SMALL)
+        stack.ss_size = 16384; /* room for the kernel's frame and our handler, no more */
+    if ((uintptr_t)argument == GONE)
+        stack = (stack_t){ .ss_flags = SS_DISABLE };
+    sigaltstack(&stack, NULL);
+    zero = overflow(0);
+    return NULL;
+}
+
+static void body_altstack(void *argument)
+{
+    pthread_t thread;
+    start_session();
+    pthread_create(&thread, NULL, overflow_on, argument);
+    pthread_join(thread, NULL);
+}
+
+static void test_altstacks(void **state)
+{
+    (void)state;
+    for (uintptr_t how = FOREIGN_LARGE; how <= GONE; how++) {
+        state_make();
+        expect_signal(body_altstack, (void *)how, SIGSEGV);
+        lg_reader *reader = newest_run();
+        lg_crash_info crash;
+        if (how == GONE)
+            assert_int_equal(lg_reader_crash(reader, &crash), LG_ERR_NOT_FOUND);
+        else
+            assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, LG_CRASH_STACK_OVERFLOW);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+static void body_small_altstack_noticed(void *argument)
+{
+    (void)argument;
+    static char small[4096];
+    const stack_t stack = { .ss_sp = small, .ss_size = sizeof small };
+    lg_session *session = start_session();
+    sigaltstack(&stack, NULL);
+    lg_heartbeat(session);
+    raise(SIGKILL);
+}
+
+static void test_small_altstack_noticed(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_small_altstack_noticed, NULL, SIGKILL);
+    lg_reader *reader = newest_run();
+    assert_true(log_contains(reader, "alternate stack"));
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- libc's own use of the signal that asks the threads ---- */
+
+static void *wait_for_ever(void *argument)
+{
+    for (;;)
+        pause();
+    return argument;
+}
+
+static sigjmp_buf escape;
+
+static void jump_out(int number)
+{
+    (void)number;
+    siglongjmp(escape, 1);
+}
+
+static void body_setuid(void *argument)
+{
+    (void)argument;
+    pthread_t thread;
+    signal(SIGSEGV, jump_out);
+    start_session();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread, NULL, wait_for_ever, NULL);
+    if (sigsetjmp(escape, 1) == 0)
+        fault(); /* takes the signal */
+    if (setuid(getuid()) != 0) /* libc asks every thread with it, and waits for all */
+        _exit(91);
+    exit(0);
+}
+
+static void test_setuid_after_a_crash(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_setuid, NULL, 0);
+    state_remove();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lost_flags),  cmocka_unit_test(test_lost_flags_of_a_sent_signal),
+        cmocka_unit_test(test_replaced),    cmocka_unit_test(test_watch_notices),
+        cmocka_unit_test(test_blocked),     cmocka_unit_test(test_replaced_and_chained),
+        cmocka_unit_test(test_altstacks),   cmocka_unit_test(test_small_altstack_noticed),
+        cmocka_unit_test(test_setuid_after_a_crash),
+    };
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return cmocka_run_group_tests_name("coexist", tests, NULL, NULL);
+}

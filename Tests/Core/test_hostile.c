@@ -1,0 +1,350 @@
+/* A hostile process: locks held by others, nothing left to open, a sandbox that refuses, wild pointers, crashes all at once, death in the middle of
+ * the record. */
+#include "harness.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile int zero;
+
+static __attribute__((noinline)) void die_null_read(void) { zero = *(volatile int *)(uintptr_t)zero; }
+static __attribute__((noinline)) void die_jump_bad(void) { ((void (*)(void))(uintptr_t)(zero + 0x41414141))(); }
+
+/* The newest record is whole, of this kind, and its DWARF walk goes through `function`. */
+static void expect_record(lg_crash_kind kind, void (*function)(void))
+{
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.kind, kind);
+    assert_int_equal(crash.recrash_count, 0);
+    bool found = false;
+    uint64_t pc, start = (uint64_t)(uintptr_t)function;
+    for (uint32_t i = 0; lg_reader_frame(reader, LG_STAGE_DWARF, i, &pc) == LG_OK; i++)
+        found |= pc >= start && pc < start + 256;
+    assert_true(found);
+    lg_reader_close(reader);
+}
+
+static pthread_barrier_t barrier;
+static atomic_bool loader_held;
+
+static int hold_loader(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)info, (void)size, (void)data;
+    atomic_store(&loader_held, true);
+    while (!zero)
+        pause();
+    return 0;
+}
+
+static void *hold_loader_lock(void *argument)
+{
+    dl_iterate_phdr(hold_loader, argument);
+    return NULL;
+}
+
+static void body_loader_lock(void *argument)
+{
+    pthread_t thread;
+    lg_session *session = start_session();
+    lg_modules_refresh(session);
+    usleep(50000); /* the unwinder is ready long before */
+    pthread_create(&thread, NULL, hold_loader_lock, argument);
+    while (!atomic_load(&loader_held))
+        usleep(1000);
+    die_null_read();
+}
+
+static void test_loader_lock(void **state)
+{
+    (void)state;
+    state_make();
+    struct death death = run_child(body_loader_lock, NULL);
+    assert_false(death.late);
+    assert_int_equal(WTERMSIG(death.status), SIGSEGV);
+    assert_true(death.ms < 1000);
+    expect_record(LG_CRASH_NULL_READ, die_null_read);
+    state_remove();
+}
+
+static void body_no_descriptors(void *argument)
+{
+    (void)argument;
+    start_session();
+    struct rlimit limit = { 64, 64 };
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while (open("/dev/null", O_RDONLY) >= 0) {}
+    die_null_read();
+}
+
+static void test_no_descriptors(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_no_descriptors, NULL, SIGSEGV);
+    expect_record(LG_CRASH_NULL_READ, die_null_read);
+    state_remove();
+}
+
+/* From here on these system calls are refused, or raise SIGSYS. */
+static void refuse(const int *calls, size_t count, uint32_t how)
+{
+    struct sock_filter code[64];
+    unsigned short size = 0;
+    code[size++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
+    for (size_t i = 0; i < count; i++) {
+        code[size++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
+        code[size++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, how);
+    }
+    code[size++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = { size, code };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(98);
+}
+
+static void body_no_vm_readv(void *argument)
+{
+    static const int calls[] = { SYS_process_vm_readv };
+    start_session();
+    refuse(calls, 1, SECCOMP_RET_ERRNO | EPERM);
+    if (argument)
+        die_jump_bad();
+    die_null_read();
+}
+
+static void test_sandbox_without_vm_readv(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_no_vm_readv, NULL, SIGSEGV);
+    expect_record(LG_CRASH_NULL_READ, die_null_read);
+    expect_signal(body_no_vm_readv, (void *)1, SIGSEGV); /* code at pc cannot be read */
+    expect_record(LG_CRASH_JUMP_BAD, die_jump_bad);
+    state_remove();
+}
+
+static void bad_frame_pointer(void)
+{
+    __asm__ volatile("movq $0x123456789, %%rbp\n\tmovl $1, 0" ::: "memory");
+}
+
+static void bad_stack_pointer(void)
+{
+    __asm__ volatile("movq $0x1000, %%rsp\n\tmovl $1, 0" ::: "memory");
+}
+
+static void body_bad_pointer(void *argument)
+{
+    start_session();
+    if (argument)
+        bad_stack_pointer();
+    bad_frame_pointer();
+}
+
+static void test_bad_pointers(void **state)
+{
+    (void)state;
+    for (uintptr_t which = 0; which < 2; which++) {
+        state_make();
+        expect_signal(body_bad_pointer, (void *)which, SIGSEGV);
+        lg_reader *reader = newest_run();
+        lg_stack_info stack;
+        crash_of(reader, LG_STAGE_DONE);
+        assert_int_equal(lg_reader_stack(reader, LG_STAGE_FRAMES, &stack), LG_OK);
+        assert_int_equal(stack.truncated, 1);
+        assert_true(stack.stored >= 1);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+static void *die_together(void *argument)
+{
+    (void)argument;
+    pthread_barrier_wait(&barrier);
+    *(volatile int *)(uintptr_t)zero = 1;
+    return NULL;
+}
+
+static void body_many(void *argument)
+{
+    (void)argument;
+    enum { COUNT = 20 };
+    pthread_t threads[COUNT];
+    pthread_barrier_init(&barrier, NULL, COUNT);
+    start_session();
+    for (int i = 0; i < COUNT; i++)
+        pthread_create(&threads[i], NULL, die_together, NULL);
+    for (int i = 0; i < COUNT; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void test_many_at_once(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 10; round++) {
+        state_make();
+        expect_signal(body_many, NULL, SIGSEGV);
+        lg_reader *reader = newest_run();
+        lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+        assert_int_equal(crash.sequence, 1);
+        assert_int_equal(crash.recrash_count, 0);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+/* Everything that only makes the record better, one call at a time and all together. */
+static const int luxuries[] = { SYS_process_vm_readv, SYS_openat, SYS_getdents64, SYS_rt_tgsigqueueinfo, SYS_prlimit64, SYS_sysinfo,
+                                SYS_getrusage, SYS_read, SYS_close, SYS_fstat, SYS_lseek, SYS_tgkill, SYS_ioctl, SYS_prctl, SYS_futex,
+                                SYS_gettid, SYS_rt_sigprocmask };
+#define LUXURIES (sizeof luxuries / sizeof luxuries[0])
+
+static volatile sig_atomic_t waiting;
+
+static void *wait_for_ever(void *argument)
+{
+    waiting = 1;
+    for (;;)
+        pause();
+    return argument;
+}
+
+struct refusal {
+    size_t first, count;
+    uint32_t how;
+};
+
+static void body_refused(void *argument)
+{
+    const struct refusal *refusal = argument;
+    pthread_t thread;
+    start_session();
+    pthread_create(&thread, NULL, wait_for_ever, NULL);
+    while (!waiting)
+        usleep(1000);
+    usleep(20000);
+    refuse(luxuries + refusal->first, refusal->count, refusal->how);
+    die_null_read();
+}
+
+/* The record is whole up to the frames at least, and the process dies in time. Of what, is not always in our hands: a process that may not send
+ * itself a signal can only exit. */
+static void expect_refused(const struct refusal *refusal)
+{
+    state_make();
+    struct death death = run_child(body_refused, (void *)(uintptr_t)refusal);
+    assert_false(death.late);
+    assert_true(death.ms < 4000);
+    assert_true(WIFSIGNALED(death.status) ? WTERMSIG(death.status) == SIGSEGV : WEXITSTATUS(death.status) == 128 + SIGSEGV);
+    lg_reader *reader = newest_run();
+    lg_crash_info crash;
+    assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
+    assert_int_equal(crash.signal, SIGSEGV);
+    assert_int_equal(crash.stages & 14, 14);
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+static void test_refused_calls(void **state)
+{
+    (void)state;
+    static const uint32_t ways[] = { SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ERRNO | ENOSYS, SECCOMP_RET_TRAP };
+    for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
+        for (size_t i = 0; i < LUXURIES; i++)
+            expect_refused(&(struct refusal){ i, 1, ways[way] });
+        expect_refused(&(struct refusal){ 0, LUXURIES, ways[way] });
+    }
+}
+
+/* ---- death at any moment of the capture ---- */
+
+static void body_many_threads(void *argument)
+{
+    pthread_t thread;
+    start_session();
+    for (int i = 0; i < 8; i++)
+        pthread_create(&thread, NULL, wait_for_ever, NULL);
+    usleep(10000);
+    (void)!write((int)(intptr_t)argument, "x", 1);
+    die_null_read();
+}
+
+/* SIGKILL after a random time: what is committed is whole, and nothing is committed whose predecessor is not. */
+static void test_killed_anywhere(void **state)
+{
+    (void)state;
+    static const unsigned order[] = { LG_STAGE_HEADER, LG_STAGE_CONTEXT, LG_STAGE_FRAMES, LG_STAGE_DWARF,
+                                      LG_STAGE_MESSAGES, LG_STAGE_THREADS, LG_STAGE_PROCESS, LG_STAGE_DONE };
+    unsigned seen[9] = { 0 };
+    srandom(20);
+    for (int round = 0; round < 150; round++) {
+        int ends[2], status;
+        char byte;
+        state_make();
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            plain_signals();
+            body_many_threads((void *)(intptr_t)ends[1]);
+            _exit(97);
+        }
+        assert_int_equal(read(ends[0], &byte, 1), 1);
+        struct timespec until, now;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += random() % 1000000;
+        do
+            clock_gettime(CLOCK_MONOTONIC, &now);
+        while (now.tv_sec == until.tv_sec && now.tv_nsec < until.tv_nsec);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        close(ends[0]);
+        close(ends[1]);
+        lg_reader *reader = newest_run();
+        lg_crash_info crash = { .stages = 0 };
+        lg_status read_status = lg_reader_crash(reader, &crash);
+        assert_true(read_status == LG_OK || read_status == LG_ERR_NOT_FOUND);
+        unsigned count = 0;
+        while (count < 8 && (crash.stages >> order[count]) & 1)
+            count++;
+        unsigned whole = 0;
+        for (unsigned i = 0; i < count; i++)
+            whole |= 1u << order[i];
+        assert_int_equal(crash.stages, whole);
+        assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+        seen[count]++;
+        lg_reader_close(reader);
+        state_remove();
+    }
+    print_message("             stages committed: none %u, 1: %u, 2: %u, 3: %u, 4: %u, 5: %u, 6: %u, 7: %u, all %u\n", seen[0], seen[1], seen[2],
+                  seen[3], seen[4], seen[5], seen[6], seen[7], seen[8]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loader_lock),   cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_sandbox_without_vm_readv),
+        cmocka_unit_test(test_bad_pointers),  cmocka_unit_test(test_many_at_once),   cmocka_unit_test(test_refused_calls),
+        cmocka_unit_test(test_killed_anywhere),
+    };
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
+}

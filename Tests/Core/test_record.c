@@ -1,0 +1,570 @@
+/* What a record holds besides the crashed thread: messages, the other threads, memory map, figures, stack memory, standard error. */
+#undef NDEBUG
+#include "harness.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile int zero;
+
+static lg_session *start_with(const lg_options *wish)
+{
+    lg_options options = *wish;
+    lg_session *session;
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    options.deadline_ms = 1000;
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(99);
+    return session;
+}
+
+static lg_reader *record(void)
+{
+    lg_reader *reader = newest_run();
+    crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    return reader;
+}
+
+/* ---- messages ---- */
+
+static void say_assert(void) { assert(zero == 1); }
+static void say_double_free(void)
+{
+    void *volatile memory = malloc(24);
+    free(memory);
+    free(memory);
+}
+static void say_smash(void)
+{
+    char text[8];
+    volatile size_t size = 64;
+    for (size_t i = 0; i < size; i++)
+        ((volatile char *)text)[i] = 'x';
+}
+static void say_nothing(void) { abort(); }
+
+static const struct saying {
+    const char *name;
+    void (*die)(void);
+    lg_crash_kind kind;
+    const char *text; /* part of it; NULL: none */
+} sayings[] = {
+    { "assert", say_assert, LG_CRASH_ABORT_ASSERT, "say_assert: Assertion `zero == 1' failed." },
+    { "double free", say_double_free, LG_CRASH_ABORT_HEAP, "free(): double free detected" },
+    { "stack smash", say_smash, LG_CRASH_ABORT_STACK_SMASH, "*** stack smashing detected ***" },
+    { "abort", say_nothing, LG_CRASH_ABORT, NULL },
+};
+
+static void body_saying(void *argument)
+{
+    start_session();
+    close(STDERR_FILENO);
+    ((const struct saying *)argument)->die();
+}
+
+static void test_messages(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof sayings / sizeof sayings[0]; i++) {
+        lg_message message;
+        lg_verdict verdict;
+        state_make();
+        expect_signal(body_saying, (void *)(uintptr_t)&sayings[i], SIGABRT);
+        lg_reader *reader = record();
+        assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, sayings[i].kind);
+        assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+        assert_int_equal(verdict.kind, sayings[i].kind);
+        if (sayings[i].text) {
+            assert_int_equal(lg_reader_message(reader, 0, &message), LG_OK);
+            assert_int_equal(message.source, LG_MESSAGE_LIBC);
+            assert_non_null(strstr(message.text, sayings[i].text));
+            assert_int_equal(strlen(message.text), message.size);
+        }
+        assert_int_equal(lg_reader_message(reader, sayings[i].text != NULL, &message), LG_ERR_NOT_FOUND);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+/* ---- the other threads ---- */
+
+enum { THREADS = 31, MASKED = 5, BUSY = 6 };
+static atomic_int ready;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+
+static __attribute__((noinline)) void wait_in_condition(void)
+{
+    pthread_mutex_lock(&mutex);
+    for (;;)
+        pthread_cond_wait(&never, &mutex);
+}
+
+static __attribute__((noinline)) void wait_in_sleep(void)
+{
+    for (;;)
+        sleep(1000);
+}
+
+static __attribute__((noinline)) void be_busy(void)
+{
+    for (;;)
+        zero = 0;
+}
+
+static void *be_a_thread(void *argument)
+{
+    long number = (long)argument;
+    char name[16];
+    snprintf(name, sizeof name, "worker-%ld", number);
+    prctl(PR_SET_NAME, name);
+    atomic_fetch_add(&ready, 1);
+    if (number == MASKED) { /* by the system call: libc would leave two signals open */
+        uint64_t all = UINT64_MAX;
+        syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+        for (;;)
+            pause();
+    }
+    if (number == BUSY)
+        be_busy();
+    if (number % 3 == 0) {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+    }
+    if (number % 2)
+        wait_in_condition();
+    wait_in_sleep();
+    return NULL;
+}
+
+static void make_threads(void)
+{
+    pthread_t thread;
+    for (long i = 0; i < THREADS; i++)
+        if (pthread_create(&thread, NULL, be_a_thread, (void *)i) != 0)
+            _exit(98);
+    while (atomic_load(&ready) < THREADS)
+        usleep(1000);
+    usleep(30000);
+}
+
+static void body_threads(void *argument)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    if (argument)
+        options.thread_limit = 7;
+    start_with(&options);
+    make_threads();
+    if (argument) {
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 64, 64 });
+        while (open("/dev/null", O_RDONLY) >= 0) {}
+    }
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+static bool goes_through(lg_reader *reader, uint32_t thread, uint64_t start, uint64_t size)
+{
+    uint64_t pc;
+    for (uint32_t i = 0; lg_reader_thread_frame(reader, thread, i, &pc) == LG_OK; i++)
+        if (pc > start && pc < start + size)
+            return true;
+    return false;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    lg_threads_info info;
+    state_make();
+    struct death death = run_child(body_threads, NULL);
+    assert_false(death.late);
+    assert_int_equal(WTERMSIG(death.status), SIGSEGV);
+    lg_reader *reader = record();
+    assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+    assert_int_equal(info.complete, 1);
+    assert_int_equal(info.error, 0);
+    assert_int_equal(info.listed, THREADS); /* not those of LaunchGuard */
+    assert_int_equal(info.stored, THREADS);
+    assert_int_equal(info.captured, THREADS - 1);
+    assert_int_equal(info.masked, 1);
+    assert_int_equal(info.silent + info.omitted, 0);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < info.stored; i++) {
+        lg_thread_info thread;
+        lg_stack_info stack;
+        lg_register value;
+        int number;
+        assert_int_equal(lg_reader_thread(reader, i, &thread), LG_OK);
+        assert_int_equal(sscanf(thread.name, "worker-%d", &number), 1);
+        seen |= 1u << number;
+        assert_int_equal(lg_reader_thread_stack(reader, i, &stack), LG_OK);
+        assert_true(thread.pc != 0 && thread.sp != 0);
+        if (number == MASKED) {
+            assert_int_equal(thread.how, LG_THREAD_MASKED);
+            assert_int_equal(thread.state, 'S');
+            continue;
+        }
+        assert_int_equal(thread.how, LG_THREAD_CAPTURED);
+        assert_int_equal(lg_reader_thread_register(reader, i, thread.register_count - 2, &value), LG_OK);
+        assert_true(thread.stack_low < thread.sp && thread.sp < thread.stack_high);
+        assert_int_equal(stack.truncated, 0);
+        uint64_t place = (uint64_t)(uintptr_t)(number == BUSY ? be_busy : number % 2 ? wait_in_condition : wait_in_sleep);
+        assert_true(goes_through(reader, i, place - 1, 256));
+        assert_true(goes_through(reader, i, (uint64_t)(uintptr_t)be_a_thread, 1024));
+    }
+    assert_int_equal(seen, 0x7fffffff);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* More threads than there is room for, and no descriptor to be had: the reserve lists them all the same. */
+static void test_threads_beyond_the_limit(void **state)
+{
+    (void)state;
+    lg_threads_info info;
+    lg_resource resource;
+    size_t size;
+    uint32_t cut;
+    state_make();
+    expect_signal(body_threads, (void *)1, SIGSEGV);
+    lg_reader *reader = record();
+    assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+    assert_int_equal(info.listed, THREADS);
+    assert_int_equal(info.stored, 7);
+    assert_int_equal(info.omitted, THREADS - 7);
+    assert_int_equal(info.masked, 1);
+    assert_int_equal(lg_reader_map(reader, NULL, 0, &size, &cut), LG_OK);
+    assert_true(size > 1000);
+    assert_int_equal(lg_reader_resource(reader, LG_RESOURCE_DESCRIPTORS, &resource), LG_OK);
+    assert_in_range(resource.value, 62, 66); /* LaunchGuard gave its own one up; the test may have inherited some */
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- an earlier handler takes the crash back: the threads go on ---- */
+
+static sigjmp_buf escape;
+static atomic_int rounds;
+
+static void jump_out(int signal)
+{
+    (void)signal;
+    siglongjmp(escape, 1);
+}
+
+static void *count_rounds(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        atomic_fetch_add(&rounds, 1);
+        usleep(500);
+    }
+    return NULL;
+}
+
+static void body_survives(void *argument)
+{
+    pthread_t thread;
+    (void)argument;
+    signal(SIGSEGV, jump_out);
+    lg_session *session = start_session();
+    pthread_create(&thread, NULL, count_rounds, NULL);
+    for (int i = 0; i < 20; i++) {
+        if (sigsetjmp(escape, 1) == 0)
+            *(volatile int *)(uintptr_t)zero = 1;
+        int before = atomic_load(&rounds);
+        for (int wait = 0; atomic_load(&rounds) < before + 2; wait++) {
+            if (wait == 5000)
+                _exit(97); /* it still stands */
+            usleep(1000);
+        }
+    }
+    lg_heartbeat(session);
+    raise(SIGKILL);
+}
+
+static void test_threads_go_on(void **state)
+{
+    (void)state;
+    lg_threads_info info;
+    lg_verdict verdict;
+    state_make();
+    expect_signal(body_survives, NULL, SIGKILL);
+    lg_reader *reader = record();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.sequence, 20);
+    assert_int_equal(crash.handled, 1); /* the heartbeat came after it */
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_UNKNOWN);
+    assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+    assert_int_equal(info.stored, 1);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- memory map, figures, stack memory ---- */
+
+static void body_map(void *argument)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.leave_out = (uint32_t)(uintptr_t)argument;
+    start_with(&options);
+    make_threads();
+    int file = open(state_path("mapped"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    *(volatile char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) = 1;
+}
+
+static void test_process(void **state)
+{
+    (void)state;
+    static char map[65536];
+    size_t size;
+    uint32_t cut;
+    state_make();
+    expect_signal(body_map, NULL, SIGBUS);
+    lg_reader *reader = record();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_map(reader, map, sizeof map, &size, &cut), LG_OK);
+    assert_int_equal(strlen(map), size);
+    assert_int_equal(cut, 0);
+    char line[64];
+    snprintf(line, sizeof line, "%lx-", (unsigned long)(crash.address & ~UINT64_C(4095)));
+    const char *mapping = strstr(map, line); /* the map names the file that was cut */
+    assert_non_null(mapping);
+    assert_non_null(strstr(mapping, state_path("mapped")));
+    lg_resource resource;
+    static const struct { uint32_t id; uint64_t least, most; } expected[] = {
+        { LG_RESOURCE_RESIDENT, 1 << 20, 1 << 30 },   { LG_RESOURCE_VIRTUAL, 1 << 20, UINT64_C(1) << 40 },
+        { LG_RESOURCE_THREADS, THREADS + 1, THREADS + 3 }, { LG_RESOURCE_DESCRIPTORS, 3, 100 },
+        { LG_RESOURCE_MEMORY_TOTAL, 1 << 24, UINT64_C(1) << 50 }, { LG_RESOURCE_TRACER, 0, 0 }, { LG_RESOURCE_UPTIME, 1, UINT32_MAX },
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        assert_int_equal(lg_reader_resource(reader, expected[i].id, &resource), LG_OK);
+        assert_int_equal(resource.known, 1);
+        assert_in_range(resource.value, expected[i].least, expected[i].most);
+    }
+    lg_reader_close(reader);
+    state_remove();
+}
+
+static void test_stack_memory(void **state)
+{
+    (void)state;
+    static uint8_t bytes[131072];
+    lg_memory_info memory;
+    uint64_t word;
+    state_make();
+    expect_signal(body_map, NULL, SIGBUS);
+    lg_reader *reader = record();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    uint32_t count = 0;
+    for (; lg_reader_memory(reader, count, &memory) == LG_OK; count++) {
+        assert_int_equal(lg_reader_memory_bytes(reader, count, bytes, sizeof bytes), LG_OK);
+        if (count)
+            continue;
+        assert_int_equal(memory.tid, crash.tid);
+        assert_true(memory.start <= crash.sp && crash.sp < memory.start + memory.size);
+        /* The return address that the frame-pointer walk found lies above the frame pointer. */
+        uint64_t caller;
+        assert_int_equal(lg_reader_frame(reader, LG_STAGE_FRAMES, 1, &caller), LG_OK);
+        memcpy(&word, bytes + (crash.fp + 8 - memory.start), sizeof word);
+        assert_int_equal(word, caller);
+    }
+    assert_int_equal(count, THREADS + 1);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+static void test_left_out(void **state)
+{
+    (void)state;
+    lg_threads_info threads;
+    lg_memory_info memory;
+    lg_crash_info crash;
+    lg_resource resource;
+    uint8_t bytes[512];
+    uint64_t start;
+    size_t size;
+    const unsigned all = LG_LEAVE_OUT_MESSAGES | LG_LEAVE_OUT_THREADS | LG_LEAVE_OUT_STACKS | LG_LEAVE_OUT_PROCESS;
+    state_make();
+    expect_signal(body_map, (void *)(uintptr_t)all, SIGBUS);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
+    assert_int_equal(crash.stages, 1 << LG_STAGE_HEADER | 1 << LG_STAGE_CONTEXT | 1 << LG_STAGE_FRAMES | 1 << LG_STAGE_DWARF | 1 << LG_STAGE_DONE);
+    assert_int_equal(lg_reader_bytes(reader, 0, bytes, &start, &size), LG_OK);
+    assert_int_equal(size, 0);
+    assert_int_not_equal(lg_reader_memory(reader, 0, &memory), LG_OK);
+    assert_int_equal(lg_reader_resource(reader, 0, &resource), LG_ERR_INCOMPLETE);
+    if (lg_reader_threads(reader, &threads) == LG_OK)
+        assert_int_equal(threads.stored, 0);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- standard error ---- */
+
+static void body_stderr(void *argument)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    int file = open(state_path("stderr"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    dup2(file, STDERR_FILENO);
+    options.keep_stderr = 1;
+    start_with(&options);
+    for (int i = 0; i < 1000; i++)
+        fprintf(stderr, "line %d\n", i);
+    pid_t child = fork();
+    if (child == 0) {
+        fprintf(stderr, "from the child\n");
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    fprintf(stderr, "the last words\n");
+    if (argument)
+        exit(3);
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+static void test_stderr(void **state)
+{
+    (void)state;
+    for (uintptr_t exits = 0; exits < 2; exits++) {
+        static uint8_t bytes[4033];
+        static char whole[32768];
+        size_t size;
+        uint64_t total;
+        state_make();
+        if (exits)
+            expect_exit(body_stderr, (void *)exits, 3);
+        else
+            expect_signal(body_stderr, NULL, SIGSEGV);
+        lg_reader *reader = newest_run();
+        assert_int_equal(lg_reader_stderr(reader, bytes, &size, &total), LG_OK);
+        assert_int_equal(size, 4032);
+        bytes[size] = 0;
+        assert_non_null(strstr((char *)bytes, "line 999\nthe last words\n")); /* the forked child writes to where it always went */
+        /* And all of it came out where it went before. */
+        FILE *file = fopen(state_path("stderr"), "r");
+        size = fread(whole, 1, sizeof whole - 1, file);
+        fclose(file);
+        whole[size] = 0;
+        assert_non_null(strstr(whole, "line 0\nline 1\n"));
+        assert_non_null(strstr(whole, "from the child\n"));
+        assert_non_null(strstr(whole, "the last words\n"));
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+/* ---- a dump on request, limits, a pipe without a reader ---- */
+
+static void limit_cpu(void)
+{
+    struct rlimit limit = { 1, 3 };
+    setrlimit(RLIMIT_CPU, &limit);
+    for (;;)
+        zero = 0;
+}
+
+static void limit_file(void)
+{
+    struct rlimit limit = { 4096, 4096 };
+    setrlimit(RLIMIT_FSIZE, &limit);
+    int file = open(state_path("limited"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    static char block[8192];
+    for (;;)
+        (void)!write(file, block, sizeof block);
+}
+
+static void lose_reader(void)
+{
+    int ends[2];
+    if (pipe(ends) == 0 && close(ends[0]) == 0)
+        (void)!write(ends[1], "x", 1);
+}
+
+static void ask_for_dump(void) { kill(getpid(), SIGQUIT); pause(); }
+
+static const struct limit {
+    void (*die)(void);
+    int signal;
+    lg_crash_kind kind;
+    lg_end end;
+} limits[] = {
+    { limit_cpu, SIGXCPU, LG_CRASH_LIMIT_CPU, LG_END_CRASH },
+    { limit_file, SIGXFSZ, LG_CRASH_LIMIT_FSIZE, LG_END_CRASH },
+    { lose_reader, SIGPIPE, LG_CRASH_PIPE, LG_END_CRASH },
+    { ask_for_dump, SIGQUIT, LG_CRASH_QUIT, LG_END_TERMINATED },
+};
+
+static void body_limit(void *argument)
+{
+    start_session();
+    ((const struct limit *)argument)->die();
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        lg_verdict verdict;
+        state_make();
+        expect_signal(body_limit, (void *)(uintptr_t)&limits[i], limits[i].signal);
+        lg_reader *reader = record();
+        lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+        assert_int_equal(crash.kind, limits[i].kind);
+        assert_int_equal(crash.has_address, 0);
+        assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+        assert_int_equal(verdict.end, limits[i].end);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
+static void body_ignores_pipe(void *argument)
+{
+    (void)argument;
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    start_session();
+    lose_reader();
+    if (errno != EPIPE)
+        _exit(91);
+    exit(0);
+}
+
+static void test_ignored_stay_ignored(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_ignores_pipe, NULL, 0);
+    state_remove();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_messages),      cmocka_unit_test(test_threads),      cmocka_unit_test(test_threads_beyond_the_limit),
+        cmocka_unit_test(test_threads_go_on), cmocka_unit_test(test_process),      cmocka_unit_test(test_stack_memory),
+        cmocka_unit_test(test_left_out),      cmocka_unit_test(test_stderr),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_ignored_stay_ignored),
+    };
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}

@@ -1,0 +1,29 @@
+/* Shared by the two files that print what the public reader says. */
+#ifndef DUMP_H
+#define DUMP_H
+
+#include <launchguard/launchguard.h>
+#include <launchguard/reader.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+extern lg_reader *reader;
+
+/* Bytes as they are, each as the character of its number. */
+void json_text(const char *text, size_t size);
+void json_hex(const uint8_t *bytes, size_t size);
+
+#define NUMBER(from, name) printf("\"%s\":%lld,", #name, (long long)(from).name)
+#define UNSIGNED(from, name) printf("\"%s\":%llu,", #name, (unsigned long long)(from).name)
+#define TEXT(from, name) (printf("\"%s\":", #name), json_text((from).name, strlen((from).name)), putchar(','))
+
+/* The parts that version 1.1 added; each prints its key only where the part is there, as golden files of version 1.0 have none. */
+void dump_messages(void);
+void dump_process(void);
+void dump_threads(void);
+void dump_memory(void);
+void dump_stderr(void);
+
+#endif

@@ -1,0 +1,138 @@
+/* Messages, process, other threads, stack memory and standard error. */
+#include "dump.h"
+
+#include <stdlib.h>
+
+/* 1 if the part is there; prints the key, and what is wrong with a part that is not right. */
+static bool begin(const char *key, lg_status status)
+{
+    if (status == LG_ERR_NOT_FOUND || status == LG_ERR_INCOMPLETE)
+        return false;
+    printf("\"%s\":", key);
+    if (status != LG_OK)
+        printf("\"damaged\",");
+    return status == LG_OK;
+}
+
+void dump_messages(void)
+{
+    static lg_message message;
+    uint32_t index = 0;
+    lg_status status = lg_reader_message(reader, index, &message);
+    lg_crash_info crash;
+    bool there = lg_reader_crash(reader, &crash) == LG_OK && crash.stages & 1u << LG_STAGE_MESSAGES;
+    if (!begin("messages", there && status == LG_ERR_NOT_FOUND ? LG_OK : status))
+        return;
+    putchar('[');
+    for (; lg_reader_message(reader, index, &message) == LG_OK; index++) {
+        printf(index ? ",{" : "{");
+        NUMBER(message, source), UNSIGNED(message, cut);
+        printf("\"text\":"), json_text(message.text, message.size), putchar('}');
+    }
+    printf("],");
+}
+
+void dump_process(void)
+{
+    static char map[65536], little[8];
+    size_t size, again;
+    uint32_t cut;
+    lg_resource resource;
+    if (!begin("process", lg_reader_map(reader, map, sizeof map, &size, &cut)))
+        return;
+    /* A buffer that is too small gets what fits; none at all gets the size. */
+    if (lg_reader_map(reader, little, sizeof little, &again, &cut) != LG_OK || again != size || strncmp(little, map, sizeof little - 1) != 0 ||
+        little[sizeof little - 1] || lg_reader_map(reader, NULL, 0, &again, &cut) != LG_OK || again != size || map[size])
+        abort();
+    printf("{\"map_cut\":%u,\"map\":", cut), json_text(map, size), printf(",\"resources\":[");
+    for (uint32_t i = 0; lg_reader_resource(reader, i, &resource) == LG_OK; i++) {
+        printf("%s[\"%s\",\"%s\",%u,", i ? "," : "", resource.name, resource.unit, resource.known);
+        printf("%llu]", (unsigned long long)resource.value);
+    }
+    printf("]},");
+}
+
+static void dump_walk(uint32_t thread)
+{
+    lg_stack_info stack;
+    uint64_t pc;
+    lg_status status = lg_reader_thread_stack(reader, thread, &stack);
+    printf("\"walk\":");
+    if (status != LG_OK) {
+        printf(status == LG_ERR_INCOMPLETE ? "null" : "\"damaged\"");
+        return;
+    }
+    putchar('{');
+    UNSIGNED(stack, stored), UNSIGNED(stack, first), UNSIGNED(stack, total), TEXT(stack, reason), UNSIGNED(stack, assumed);
+    NUMBER(stack, method), printf("\"pcs\":[");
+    for (uint32_t i = 0; lg_reader_thread_frame(reader, thread, i, &pc) == LG_OK; i++)
+        printf("%s%llu", i ? "," : "", (unsigned long long)pc);
+    printf("]}");
+}
+
+void dump_threads(void)
+{
+    lg_threads_info threads;
+    lg_thread_info thread;
+    lg_register value;
+    if (!begin("threads", lg_reader_threads(reader, &threads)))
+        return;
+    putchar('{');
+    UNSIGNED(threads, complete), UNSIGNED(threads, listed), UNSIGNED(threads, captured), UNSIGNED(threads, masked);
+    UNSIGNED(threads, silent), UNSIGNED(threads, omitted), NUMBER(threads, error), UNSIGNED(threads, waited_ns);
+    printf("\"threads\":[");
+    for (uint32_t i = 0; i < threads.stored; i++) {
+        lg_status status = lg_reader_thread(reader, i, &thread);
+        printf(i ? "," : "");
+        if (status != LG_OK) {
+            printf(status == LG_ERR_INCOMPLETE ? "null" : "\"damaged\"");
+            continue;
+        }
+        putchar('{');
+        NUMBER(thread, tid), NUMBER(thread, how), NUMBER(thread, state), TEXT(thread, name), UNSIGNED(thread, blocked);
+        UNSIGNED(thread, pc), UNSIGNED(thread, sp), UNSIGNED(thread, stack_low), UNSIGNED(thread, stack_high);
+        printf("\"registers\":[");
+        for (uint32_t k = 0; lg_reader_thread_register(reader, i, k, &value) == LG_OK; k++)
+            printf("%s[\"%s\",%llu]", k ? "," : "", value.name, (unsigned long long)value.value);
+        printf("],");
+        dump_walk(i);
+        putchar('}');
+    }
+    if (lg_reader_thread(reader, threads.stored, &thread) != LG_ERR_NOT_FOUND)
+        abort();
+    printf("]},");
+}
+
+void dump_memory(void)
+{
+    lg_memory_info memory;
+    uint32_t count = 0;
+    lg_status status;
+    while ((status = lg_reader_memory(reader, count, &memory)) == LG_OK)
+        count++;
+    if (!count && status == LG_ERR_NOT_FOUND)
+        return;
+    printf("\"memory\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        lg_reader_memory(reader, i, &memory);
+        uint8_t *bytes = malloc(memory.size + 1u);
+        if (!bytes || lg_reader_memory_bytes(reader, i, bytes, memory.size) != LG_OK ||
+            (memory.size && lg_reader_memory_bytes(reader, i, bytes, memory.size - 1u) != LG_ERR_ARGUMENT))
+            abort();
+        printf(i ? ",{" : "{");
+        UNSIGNED(memory, start), NUMBER(memory, tid);
+        printf("\"bytes\":"), json_hex(bytes, memory.size), putchar('}');
+        free(bytes);
+    }
+    printf("%s%s],", count && status == LG_ERR_DAMAGED ? "," : "", status == LG_ERR_DAMAGED ? "\"damaged\"" : "");
+}
+
+void dump_stderr(void)
+{
+    uint8_t bytes[4032];
+    size_t size;
+    uint64_t total;
+    if (!begin("stderr", lg_reader_stderr(reader, bytes, &size, &total)))
+        return;
+    printf("{\"total\":%llu,\"text\":", (unsigned long long)total), json_text((const char *)bytes, size), printf("},");
+}

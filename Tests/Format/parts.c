@@ -1,0 +1,283 @@
+/* Makes run files by hand that hold what a crash handler may leave and no crash can be made to leave at will:
+ *
+ * parts DIR some|full|empty|bare|lost|quit    a file DIR/<how>.lgrun; prints its path
+ *
+ * some   every part, small, as a crash would leave it: the golden file
+ * full   every part as large as the format allows
+ * empty  every stage committed with nothing in it
+ * bare   the handler was killed while the threads captured themselves: threads and stack memory, but no later stage
+ * lost   as some, but a SIGSEGV whose siginfo was lost, with a kind that no table knows
+ * quit   as some, but a dump that SIGQUIT asked for */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "launchguard/reader.h"
+#include "os/os.h"
+#include "store/crc32c.h"
+#include "store/problem.h"
+#include "store/run.h"
+
+#define PROGRAM UINT64_C(0x555500000000)
+#define LIBRARY UINT64_C(0x7f0000100000)
+#define STACK UINT64_C(0x7ffc00010000)
+
+static struct lg__run run;
+static bool full, empty;
+
+static void write_header(const char *how)
+{
+    struct lg__crash_header *header = lg__run_stage(&run, LG_STAGE_HEADER);
+    *header = (struct lg__crash_header){
+        .signal = SIGABRT, .code = -6, .kind = LG_CRASH_ABORT, .flags = LG__CRASH_HAS_SENDER, .sender_pid = 4711, .sender_uid = 1000,
+        .pc = LIBRARY + 0x1234, .sp = STACK, .fp = STACK + 64, .tid = 4711, .pid = 4711, .monotonic_ns = 3000000000, .boottime_ns = 3000000001,
+        .wall_ns = UINT64_C(1767225602000000000), .stack_low = STACK - 65536, .stack_high = STACK + 65536, .sequence = 1
+    };
+    if (strcmp(how, "quit") == 0)
+        header->signal = SIGQUIT, header->code = 0, header->kind = LG_CRASH_QUIT, header->sender_pid = 1, header->sender_uid = 0;
+    if (strcmp(how, "lost") == 0)
+        header->signal = SIGSEGV, header->code = 0, header->kind = 77, header->flags = LG__CRASH_SIGINFO_LOST;
+    lg__run_commit(&run, LG_STAGE_HEADER, sizeof *header);
+}
+
+static void write_context(void)
+{
+    struct lg__crash_context *context = lg__run_stage(&run, LG_STAGE_CONTEXT);
+    context->arch = LG__ARCH_X86_64;
+    context->register_count = 18;
+    for (unsigned i = 0; i < 18; i++)
+        context->registers[i] = 0x1111111111111111u * (i % 16);
+    memcpy(context->thread_name, "loader", 6);
+    context->stack_start = STACK;
+    context->code_start = LIBRARY + 0x1234 - 32;
+    context->stack_size = 16;
+    context->code_size = 64;
+    memset(context->stack, 0xaa, 16);
+    memset(context->code, 0x90, 64);
+    lg__run_commit(&run, LG_STAGE_CONTEXT, sizeof *context);
+}
+
+static void write_frames(unsigned stage, uint32_t stored, uint32_t reason, uint32_t assumed)
+{
+    struct lg__crash_frames *frames = lg__run_stage(&run, stage);
+    frames->head = (struct lg__frames_head){ .stored = stored, .first = stored, .total = stored, .reason = reason, .assumed = assumed };
+    for (uint32_t i = 0; i < stored; i++)
+        frames->pcs[i] = i % 3 ? PROGRAM + 0x1000 + 16 * i : LIBRARY + 0x1234 + 256 * i;
+    lg__run_commit(&run, stage, offsetof(struct lg__crash_frames, pcs) + stored * sizeof frames->pcs[0]);
+}
+
+static void add_message(struct lg__crash_messages *messages, uint32_t source, const char *text, uint32_t cut)
+{
+    uint32_t size = (uint32_t)strlen(text);
+    messages->messages[messages->count++] = (struct lg__message){ source, messages->text_size, size, cut };
+    memcpy(messages->text + messages->text_size, text, size);
+    messages->text_size += size;
+}
+
+static void write_messages(const char *how)
+{
+    struct lg__crash_messages *messages = lg__run_stage(&run, LG_STAGE_MESSAGES);
+    if (full) {
+        memset(messages->text, 'm', sizeof messages->text);
+        messages->count = LG__MESSAGES_MAX;
+        messages->text_size = LG__MESSAGES_TEXT_BYTES;
+        /* One of all bytes, empty ones at both ends, and others that overlap. */
+        static const uint32_t places[LG__MESSAGES_MAX][2] = { { 0, 6000 }, { 0, 0 }, { 6000, 0 }, { 5999, 1 }, { 10, 20 }, { 15, 20 }, { 1, 5999 }, { 0, 1 } };
+        for (uint32_t i = 0; i < LG__MESSAGES_MAX; i++)
+            messages->messages[i] = (struct lg__message){ i, places[i][0], places[i][1], i % 3 };
+    } else if (!empty) {
+        messages->kind = strcmp(how, "some") == 0 ? LG_CRASH_ABORT_CPP_EXCEPTION : 0;
+        add_message(messages, LG_MESSAGE_LIBC, "terminate called after throwing an instance of", 0);
+        add_message(messages, LG_MESSAGE_CPP_TYPE, "St13runtime_error", 0);
+        add_message(messages, LG_MESSAGE_CPP_WHAT, "no room for \"notes\" \x1b[31m\xff", 1);
+    }
+    lg__run_commit(&run, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages->text_size);
+}
+
+static void write_thread(uint32_t slot, uint32_t how, char state, const char *name, uint32_t registers)
+{
+    struct lg__thread *thread = &run.slots[slot];
+    thread->tid = 4712 + (int32_t)slot;
+    thread->how = how;
+    thread->state = (unsigned char)state;
+    thread->register_count = registers;
+    memcpy(thread->name, name, strnlen(name, sizeof thread->name));
+    thread->blocked = how == LG_THREAD_MASKED ? UINT64_MAX : 1u << (SIGUSR1 - 1);
+    if (registers) {
+        thread->pc = LIBRARY + 0x4444;
+        thread->sp = STACK - 0x100000 * (slot + 1u);
+        thread->stack_low = thread->sp - 4096;
+        thread->stack_high = thread->sp + 4096;
+    }
+    for (uint32_t i = 0; i < registers; i++)
+        thread->registers[i] = 0x100u * slot + i;
+    const size_t from = offsetof(struct lg__thread, tid);
+    thread->crc = lg__crc32c(0, (const uint8_t *)thread + from, offsetof(struct lg__thread, walk) - from);
+    atomic_store(&thread->commit, LG__COMMIT_THREAD);
+}
+
+static void write_walk(uint32_t slot, uint32_t method, uint32_t stored, uint64_t total, uint32_t reason, uint32_t assumed)
+{
+    struct lg__thread *thread = &run.slots[slot];
+    thread->method = method;
+    thread->head = (struct lg__frames_head){ .stored = stored, .first = stored > 80 ? 80 : stored, .total = total, .reason = reason, .assumed = assumed };
+    for (uint32_t i = 0; i < stored; i++)
+        thread->pcs[i] = i == 0 ? LIBRARY + 0x4444 : PROGRAM + 0x2000 + 16 * i;
+    const size_t from = offsetof(struct lg__thread, method);
+    thread->walk_crc = lg__crc32c(0, (const uint8_t *)thread + from, offsetof(struct lg__thread, pcs) - from + stored * sizeof thread->pcs[0]);
+    atomic_store(&thread->walk, LG__COMMIT_WALK);
+}
+
+static void write_threads(void)
+{
+    if (full) {
+        for (uint32_t slot = 0; slot < run.threads->slot_count; slot++) {
+            write_thread(slot, slot, (char)(0x1f + slot), "sixteen letters!", 40);
+            write_walk(slot, 3 + slot, LG__THREAD_FRAMES_MAX, UINT64_MAX, slot + 5, slot);
+        }
+    } else if (!empty) {
+        write_thread(0, LG_THREAD_CAPTURED, 'S', "worker", 18);
+        write_walk(0, LG_STAGE_DWARF, 5, 5, LG__WALK_COMPLETE, 1);
+        write_thread(1, LG_THREAD_CAPTURED, 'S', "worker", 18);
+        write_walk(1, LG_STAGE_DWARF, 5, 5, LG__WALK_COMPLETE, 1);
+        write_thread(2, LG_THREAD_MASKED, 'R', "busy \x1b[0m", 0);
+        /* slot 3 was taken and never committed */
+        write_thread(4, LG_THREAD_CAPTURED, 0, "", 18);
+        write_walk(4, LG_STAGE_FRAMES, 2, 2, LG__WALK_BAD_POINTER, 0);
+    }
+}
+
+static void count_threads(void)
+{
+    struct lg__crash_threads *threads = lg__run_stage(&run, LG_STAGE_THREADS);
+    if (!empty)
+        *threads = (struct lg__crash_threads){ .listed = 7, .captured = 3, .masked = 1, .silent = 1, .omitted = 2, .waited_ns = 1234567 };
+    if (full)
+        *threads = (struct lg__crash_threads){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 24, UINT64_MAX, { 0 } };
+    lg__run_commit(&run, LG_STAGE_THREADS, sizeof *threads);
+}
+
+static void write_process(void)
+{
+    static const char map[] =
+        "555500000000-555500010000 r-xp 00000000 08:01 42                         /opt/example/parts\n"
+        "7f0000000000-7f0000001000 r--s 00002000 08:01 43                         /var/lib/example/data with spaces\n"
+        "7f0000100000-7f0000200000 r-xp 00000000 08:01 44                         /lib/libexample.so.1\n"
+        "7ffc00000000-7ffc00020000 rw-p 00000000 00:00 0                          [stack]\n";
+    struct lg__crash_process *process = lg__run_stage(&run, LG_STAGE_PROCESS);
+    for (uint32_t i = 0; i < LG__RESOURCES; i++)
+        process->resources[i] = full ? UINT64_MAX - 1 : empty || i > LG_RESOURCE_TRACER || i % 7 == 6 ? LG__RESOURCE_UNKNOWN : 1000003 * (uint64_t)(i + 1);
+    if (!full && !empty)
+        process->resources[LG_RESOURCE_VIRTUAL_LIMIT] = LG__RESOURCE_UNKNOWN;
+    process->stacks = empty ? 0 : 3;
+    process->stacks_cut = empty ? 0 : 1;
+    if (!empty) {
+        memcpy(process->map, map, sizeof map - 1);
+        process->map_size = sizeof map - 1;
+    }
+    if (full) {
+        for (; process->map_size + sizeof map - 1 <= LG__MAP_BYTES; process->map_size += (uint32_t)sizeof map - 1)
+            memcpy(process->map + process->map_size, map, sizeof map - 1);
+        memset(process->map + process->map_size, 'x', LG__MAP_BYTES - process->map_size);
+        process->map_size = LG__MAP_BYTES;
+        process->map_cut = 1;
+    }
+    lg__run_commit(&run, LG_STAGE_PROCESS, offsetof(struct lg__crash_process, map) + process->map_size);
+}
+
+static uint32_t write_chunk(uint32_t at, uint64_t start, uint32_t size, int32_t tid)
+{
+    struct lg__chunk *chunk = (void *)(run.stacks + at);
+    uint64_t *words = (void *)(chunk + 1);
+    chunk->start = start;
+    chunk->size = size;
+    chunk->tid = tid;
+    /* What a scan finds: a return address now and then, between numbers that are none. */
+    for (uint32_t i = 0; i < size / 8; i++)
+        words[i] = i % 5 == 3 ? PROGRAM + 0x3000 + 16 * i : i;
+    const size_t from = offsetof(struct lg__chunk, start);
+    chunk->crc = lg__crc32c(0, (const uint8_t *)chunk + from, sizeof *chunk - from + size);
+    atomic_store(&chunk->commit, LG__COMMIT_CHUNK);
+    return (at + (uint32_t)sizeof *chunk + size + LG__CHUNK_ALIGN - 1) & ~(LG__CHUNK_ALIGN - 1);
+}
+
+static void write_stacks(void)
+{
+    if (full) {
+        write_chunk(0, STACK, run.stack_bytes - (uint32_t)sizeof(struct lg__chunk), 4711);
+    } else if (!empty) {
+        uint32_t at = write_chunk(0, STACK, 200, 4711);
+        at = write_chunk(at, STACK - 0x100000, 0, 4712);
+        write_chunk(at, STACK - 0x200000, 64, 4713);
+    }
+}
+
+static void write_tail(void)
+{
+    uint64_t total = full ? (UINT64_C(1) << 40) + 17 : empty ? 0 : 100;
+    for (uint64_t n = total > LG__TAIL_BYTES ? total - LG__TAIL_BYTES : 0; n < total; n++)
+        run.tail->bytes[n % LG__TAIL_BYTES] = n % 40 == 39 ? '\n' : n % 40 == 20 ? 0x1b : (uint8_t)('a' + n % 26);
+    atomic_store(&run.tail->total, total);
+}
+
+static void write_modules(void)
+{
+    static const char text[] = "/opt/example/parts/lib/libexample.so.1";
+    struct lg__module_table *table = run.modules;
+    table->generation = 1;
+    table->count = 2;
+    table->text_size = sizeof text - 1;
+    memcpy(table->text, text, sizeof text - 1);
+    table->entries[0] = (struct lg__module_entry){ PROGRAM, PROGRAM + 0x10000, PROGRAM, 0, 18, 4, 0, { 1, 2, 3, 4 } };
+    table->entries[1] = (struct lg__module_entry){ LIBRARY, LIBRARY + 0x100000, LIBRARY, 18, 20, 4, 0, { 5, 6, 7, 8 } };
+    uint32_t crc = lg__crc32c(0, &table->generation, 3 * sizeof(uint32_t));
+    crc = lg__crc32c(crc, table->entries, 2 * sizeof table->entries[0]);
+    table->crc = lg__crc32c(crc, table->text, table->text_size);
+    atomic_store(&table->commit, LG__COMMIT_MODULES);
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 3)
+        return 2;
+    const char *how = arguments[2];
+    full = strcmp(how, "full") == 0;
+    empty = strcmp(how, "empty") == 0;
+    char name[64], path[4096];
+    snprintf(name, sizeof name, "%s.lgrun", how);
+    snprintf(path, sizeof path, "%s/%s", arguments[1], name);
+    struct lg__identity identity = {
+        .uuid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 }, .boot_id = { 0xb0 }, .ordinal = 7,
+        .wall_ns = UINT64_C(1767225600000000000), .monotonic_ns = 1000000000, .boottime_ns = 1000000001, .start_ticks = 99, .pid = 4711,
+        .uid = 1000, .arch = LG__ARCH_X86_64, .build_id_size = 4, .build_id = { 1, 2, 3, 4 }, .app_id = "org.example.parts",
+        .app_version = "1.1", .executable = "/opt/example/parts"
+    };
+    struct lg__run_sizes sizes = { .ring_bytes = 4096, .threads = 6, .stack_bytes = 4096 };
+    struct lg__problem problem = { 0 };
+    lg__crc32c_init();
+    int directory = open(arguments[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0 || lg__run_create(directory, name, path, &sizes, &identity, &run, &problem) != LG_OK) {
+        fprintf(stderr, "parts: %s: %s\n", path, problem.message);
+        return 1;
+    }
+    atomic_store(&run.state->started, 1);
+    write_modules();
+    write_tail();
+    write_header(how);
+    write_context();
+    write_frames(LG_STAGE_FRAMES, full ? LG__FRAMES_MAX : 4, LG__WALK_BAD_POINTER, 0);
+    write_frames(LG_STAGE_DWARF, full ? LG__FRAMES_MAX : 3, LG__WALK_NO_INFO, full ? UINT32_MAX : 1);
+    write_messages(how);
+    write_threads();
+    write_stacks();
+    if (strcmp(how, "bare") != 0) {
+        count_threads();
+        write_process();
+        struct lg__crash_done *done = lg__run_stage(&run, LG_STAGE_DONE);
+        done->monotonic_ns = 3001000000;
+        lg__run_commit(&run, LG_STAGE_DONE, sizeof *done);
+    }
+    printf("%s\n", path);
+    return 0;
+}

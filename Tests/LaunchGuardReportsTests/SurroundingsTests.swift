@@ -1,0 +1,322 @@
+import Foundation
+import LaunchGuardReports
+import Testing
+
+@testable import LaunchGuardReports
+
+/// What a crash leaves beside the crashed thread: the model, and what is shown of it.
+@Suite struct SurroundingsTests {
+    // MARK: - The golden file
+
+    @Test func everyPartOfAFileIsRead() throws {
+        let report = try Reader(path: Sample.goldenPath).run()
+        #expect(report.problems.isEmpty)
+        let crash = try #require(report.crash)
+        #expect(crash.kind == "abort.cpp_exception")
+        #expect(crash.stages == Crash.Stage.allCases)
+        #expect(crash.messages?.map(\.source) == [.libc, .cppType, .cppWhat])
+        #expect(crash.messages?[1].text == "St13runtime_error")
+        #expect(crash.messages?[2].text == "no room for \"notes\" \u{1B}[31m\u{FFFD}")
+        #expect(crash.messages?.map(\.isCut) == [false, false, true])
+        #expect(crash.dwarfStack?.assumedFrames == 1 && crash.framePointerStack?.assumedFrames == nil)
+        #expect(crash.threads?.map(\.threadID) == [4712, 4713, 4714, 4716])
+        let worker = try #require(crash.threads?[0])
+        #expect(worker.how == .captured && worker.state == "S" && worker.name == "worker")
+        #expect(worker.blockedSignals == [Signal(10)])
+        #expect(worker.registers?.count == 18 && worker.registers?[16] == .init(name: "rip", value: Address(16)))
+        #expect(worker.stack?.method == .dwarf && worker.stack?.assumedFrames == 1)
+        #expect(worker.stack?.frames.map(\.module) == ["/lib/libexample.so.1"] + Array(repeating: "/opt/example/parts", count: 4))
+        #expect(worker.stack?.frames[0].lookup == Address(0x7f00_0010_4444), "the innermost address is exact")
+        #expect(worker.stack?.frames[1].lookup == Address(0x5555_0000_200f), "the others are return addresses")
+        #expect(crash.threads?[2].how == .masked && crash.threads?[2].stack == nil)
+        #expect(crash.threads?[2].blockedSignals?.count == 64)
+        #expect(crash.threads?[3].stack?.method == .framePointers && crash.threads?[3].name == nil)
+        #expect(crash.threadCounts == ThreadCounts(listed: 7, captured: 3, masked: 1, silent: 1, omitted: 2, waitedNanoseconds: 1_234_567))
+        #expect(crash.resources?["resident"] == Resource(value: 1_000_003, unit: "bytes"))
+        #expect(crash.resources?["virtual_limit"] == Resource(value: nil, unit: "bytes"))
+        #expect(crash.resources?["cgroup_memory"] == nil, "what is not known is not there")
+        #expect(crash.memoryMap?.mappings.count == 4 && crash.memoryMap?.isCut == false)
+        #expect(crash.memoryMap?.mappings[1].path == "/var/lib/example/data with spaces")
+        #expect(crash.memory?.map(\.size) == [200, 0, 64] && crash.memory?.allSatisfy { $0.bytes == nil } == true)
+        #expect(crash.possibleFrames?.map(\.fileAddress?.short) == ["0x302f", "0x307f", "0x30cf", "0x311f", "0x316f"])
+        #expect(report.standardError?.totalBytes == 100 && report.standardError?.omittedBytes == 0)
+        #expect(report.standardError?.text.hasPrefix("abcdefghijklmnopqrst\u{1B}v") == true)
+        let again: RunReport = try JSONLine.value(from: JSONLine.text(report))
+        #expect(again == report)
+    }
+
+    @Test func theBytesOfStacksComeOnRequestOnly() throws {
+        let crash = try #require(try Reader(path: Sample.goldenPath).run(includingMemory: true).crash)
+        #expect(crash.memory?.map { $0.bytes?.count } == [400, 0, 128])
+        #expect(crash.memory?[0].bytes?.hasPrefix("0000000000000000" + "0100000000000000") == true)
+    }
+
+    @Test func damageIsNamedAndHidesNothingElse() throws {
+        let folder = try TemporaryFolder()
+        let golden = [UInt8](try Data(contentsOf: URL(filePath: Sample.goldenPath)))
+        // A byte of each part, and the name of the part that is not shown then.
+        for (place, part) in [
+            (12288 + 10624 + 150, "messages"), (12288 + 20480 + 300, "process"), (151552 + 64 + 30, "other threads"),
+            (151552 + 64 + 470, "stack of thread 4712"), (159040 + 40, "stack memory"),
+        ] {
+            var changed = golden
+            changed[place] ^= 0x10
+            let report = try Reader(path: try folder.write(changed, "changed.lgrun")).run()
+            #expect(report.problems.map(\.part) == [part], "at \(place)")
+            #expect(report.isDamaged)
+            #expect(report.crash?.stack?.frames.count == 4)
+            #expect((report.crash?.messages == nil) == (part == "messages"))
+            #expect(report.crash?.kind == (part == "messages" ? "abort.explicit" : "abort.cpp_exception"))
+            #expect((report.crash?.threads?.count == 3) == (part == "other threads"))
+        }
+        #expect(try Reader(path: Sample.goldenPath).verify().isWhole)
+    }
+
+    @Test func aGoldenFileThatIsChangedAnywhereIsReadAsFarAsItIsRight() throws {
+        let folder = try TemporaryFolder()
+        let golden = [UInt8](try Data(contentsOf: URL(filePath: Sample.goldenPath)))
+        let written = golden.indices.filter { golden[$0] != 0 }
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<300 {
+            var changed = golden
+            for _ in 0..<Int.random(in: 1...16, using: &random) {
+                changed[written.randomElement(using: &random)!] = UInt8.random(in: 0...255, using: &random)
+            }
+            guard let reader = try? Reader(path: try folder.write(changed, "changed.lgrun")) else { continue }
+            let report = try reader.run(includingMemory: true)
+            let text = text { report.write(to: &$0, breadcrumbLimit: .max, includesMap: true) }
+            #expect(text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }.isEmpty)
+            let again: RunReport = try JSONLine.value(from: JSONLine.text(report))
+            #expect(again == report)
+        }
+    }
+
+    // MARK: - JSON
+
+    @Test func theSurroundingsHaveStableKeys() throws {
+        let report = try Sample.surrounded()
+        let crash = try #require(report.crash)
+        #expect(crash.isSiginfoLost == true)
+        #expect(crash.messages?[0].source == .swift)
+        #expect(crash.messages?[1].source.rawValue == "9", "a source of a later version")
+        #expect(crash.threads?[0].how == .silent && crash.threads?[0].stack == nil)
+        #expect(crash.resources?["cpu_user"]?.value == 1_500_000_000)
+        #expect(crash.addressMapping?.path == "/var/data")
+        #expect(report.standardError?.omittedBytes == 60)
+        let again: RunReport = try JSONLine.value(from: JSONLine.text(report))
+        #expect(again == report)
+    }
+
+    // MARK: - Text
+
+    @Test func whatWasSaidStandsUnderTheHeadline() throws {
+        var report = try Reader(path: Sample.goldenPath).run()
+        report.crash?.messages?[1].demangled = "std::runtime_error"
+        report.crash?.messages?[0].text = "first\nsecond \u{1B}[2J\n\n"
+        let lines = text { report.write(to: &$0) }.lines
+        #expect(
+            Array(lines[0..<7]) == [
+                "crashed: SIGABRT (abort.cpp_exception) sent by process 4711 of user 1000",
+                "  libc:      first", #"             second \x1B[2J"#, "  exception: std::runtime_error",
+                "  what():    no room for \"notes\" \\x1B[31m\u{FFFD}", "             … the record had no room for the rest of this message",
+                "  evidence: its run file holds a crash record",
+            ])
+    }
+
+    @Test func threadsWithTheSameStackAreOneBlock() throws {
+        let lines = text { try? Reader(path: Sample.goldenPath).run().write(to: &$0) }.lines
+        let start = try #require(lines.firstIndex(of: "other threads"))
+        #expect(
+            Array(lines[start + 1..<start + 16]) == [
+                "  threads 4712, 4713 (2) \"worker\", sleeping",
+                "    5 frames, by DWARF unwinding; 1 frame is assumed: code without unwind tables, passed by frame pointer",
+                "    #0  0x00007f0000104444 in libexample.so.1 + 0x4444", "    #1  0x0000555500002010 in parts + 0x2010",
+                "    #2  0x0000555500002020 in parts + 0x2020", "    #3  0x0000555500002030 in parts + 0x2030",
+                "    #4  0x0000555500002040 in parts + 0x2040", #"  thread 4714 "busy \x1B[0m", running"#,
+                "    it blocks every signal: its registers and its stack are not known", "  thread 4716", "    2 frames, by frame pointers",
+                "    #0  0x00007f0000104444 in libexample.so.1 + 0x4444", "    #1  0x0000555500002010 in parts + 0x2010",
+                "        the walk ended early: the frame pointer chain leaves the stack", "  1 more thread did not answer within 1.234 ms",
+            ])
+        #expect(lines[start + 16] == "  2 more threads are not shown: the record had no room for them")
+        #expect(try #require(lines.firstIndex { $0.hasPrefix("thread 4711") }) < start)
+    }
+
+    @Test func whatIsMissingOfTheThreadsIsSaid() throws {
+        var report = try Reader(path: Sample.goldenPath).run()
+        report.crash?.threads = nil
+        report.crash?.threadCounts = ThreadCounts(
+            listed: 9, captured: 0, masked: 2, silent: 1, omitted: 1, listProblem: "Too many open files", waitedNanoseconds: 5_000_000)
+        var lines = text { report.write(to: &$0) }.lines
+        for line in [
+            "  2 more threads block every signal: they could not be asked for their stacks", "  1 more thread did not answer within 5.000 ms",
+            "  1 more thread is not shown: the record had no room for it", "  the list of threads is not complete: Too many open files",
+        ] { #expect(lines.contains(line)) }
+        report.crash?.threads = [ThreadState(threadID: 5, how: .silent)]
+        report.crash?.threadCounts = nil
+        lines = text { report.write(to: &$0) }.lines
+        #expect(lines.contains("    it did not answer in time: its registers and its stack are not known"))
+        #expect(lines.contains("  the handler ended before it had counted the threads: there may be more"))
+    }
+
+    @Test func figuresHaveUnits() throws {
+        var report = try Sample.surrounded()
+        let lines = text { report.write(to: &$0) }.lines
+        #expect(lines.contains("  memory    resident 12.0 MiB, virtual 1.5 GiB"))
+        #expect(lines.contains("  group     memory 4.0 KiB of 16.0 MiB"))
+        #expect(lines.contains("  process   descriptors 12 of 1024, CPU 1.500 s user"))
+        #expect(lines.contains("  system    memory pressure 1.05 % some, load 0.07, up 1 h 1 min"))
+        #expect(lines.contains("  other     frobs 3 per minute"))
+        report.crash?.resources = [:]
+        #expect(!text { report.write(to: &$0) }.lines.contains("resources"))
+    }
+
+    @Test func standardErrorIsHarmless() throws {
+        let report = try Sample.surrounded()
+        var lines = text { report.write(to: &$0) }.lines
+        let start = try #require(lines.firstIndex(of: "standard error"))
+        #expect(Array(lines[start + 1...start + 3]) == ["  … 60 bytes before are gone", #"  last \x1B[31mwords"#, "  of it"])
+        lines = text { report.write(to: &$0, breadcrumbLimit: 1) }.lines
+        #expect(lines.contains("  … 1 line before not shown"))
+    }
+
+    @Test func theMapIsShownOnRequest() throws {
+        var report = try Sample.surrounded()
+        var text = text { report.write(to: &$0) }
+        #expect(text.contains("  2 mappings, then no room for the rest (with --map)\n") && !text.contains("0x00007f0000000000–"))
+        text = self.text { report.write(to: &$0, includesMap: true) }
+        #expect(text.contains("  0x00007f0000000000–0x00007f0000002000  r--s  /var/data\n"))
+        #expect(text.contains("  … the record had no room for the rest\n"))
+        report.crash?.memoryMap = nil
+        #expect(!self.text { report.write(to: &$0, includesMap: true) }.contains("memory map"))
+    }
+
+    @Test func framesThatNoWalkFoundStandApart() throws {
+        var report = try Reader(path: Sample.goldenPath).run()
+        let lines = text { report.write(to: &$0) }.lines
+        let start = try #require(lines.firstIndex { $0.hasPrefix("  possible frames (stack scan): ") })
+        #expect(lines[start + 1] == "  ?  0x0000555500003030 in parts + 0x3030")
+        #expect(lines[start - 1].hasPrefix("    the walk ended early"))
+        report.crash?.possibleFrames = nil
+        #expect(!text { report.write(to: &$0) }.contains("possible frames"))
+    }
+
+    @Test func aRequestedDumpIsNoCrash() throws {
+        var report = try Reader(path: Sample.goldenPath).run()
+        report.crash?.signal = Signal(3)
+        report.verdict?.end = .terminated
+        report.verdict?.signal = Signal(3)
+        let lines = text { report.write(to: &$0) }.lines
+        #expect(lines[0] == "terminated: SIGQUIT sent by process 4711, with a dump of all threads")
+        #expect(lines.contains("thread 4711 \"loader\" took the signal"))
+        #expect(!lines.contains { $0.contains("\" crashed") })
+    }
+
+    // MARK: - The memory map
+
+    @Test func theMapIsParsed() {
+        let text = """
+            5555-6666 r-xp 00001000 08:01 42   /opt/a b (deleted)
+            7000-8000 ---p 00000000 00:00 0
+            nonsense
+            9000-8000 rw-p 0 0:0 0
+            a000-b000 rw 0 0:0 0
+            fffffffffffff000-ffffffffffffffff r-xp 0 00:00 0  [vsyscall]
+            c000-d0
+            """
+        let map = MemoryMap(text: text, isCut: true)
+        #expect(map.mappings.map(\.path) == ["/opt/a b (deleted)", nil, "[vsyscall]"])
+        #expect(map.mappings[0].offset == 0x1000 && map.mappings[0].isExecutable && !map.mappings[1].isExecutable)
+        #expect(MemoryMap(text: "1000-2000 r--p 0 0:0 0 /whole\n", isCut: true).mappings.count == 1)
+        #expect(MemoryMap(text: "1000-2000 r--p 0 0:0 0 /cu", isCut: true).mappings.isEmpty, "a line that was cut is not to be trusted")
+        #expect(MemoryMap(text: "", isCut: false).mappings.isEmpty)
+    }
+
+    @Test func anAddressHasAPlace() {
+        let map = MemoryMap(mappings: [
+            Mapping(start: Address(0x10_0000), end: Address(0x10_1000), permissions: "r--s", offset: 0x2000, path: "/var/data"),
+            Mapping(start: Address(0x20_0000), end: Address(0x20_1000), permissions: "r-xp", path: "/lib/libfoo.so"),
+            Mapping(start: Address(0x30_0000), end: Address(0x30_1000), permissions: "rw-p"),
+            Mapping(start: Address(0x40_0000), end: Address(0x40_1000), permissions: "rw-p", path: "[stack]"),
+        ])
+        func place(_ address: UInt64) -> String? { map.place(of: Address(address)) }
+        #expect(place(0x10_0010) == "in the mapped file /var/data at offset 0x2010, mapped r--s")
+        #expect(place(0x20_100C) == "in no mapping, 12 bytes behind libfoo.so")
+        #expect(place(0x2F_FFFF) == "in no mapping, 1 byte before memory without a name")
+        #expect(place(0x30_0000) == "in memory without a name, mapped rw-p")
+        #expect(place(0x3E_0000) == "in no mapping, 128.0 KiB before [stack]")
+        #expect(place(.max) == "in no mapping")
+        #expect(place(8) == nil, "near a null pointer, the neighbours say nothing")
+        let cut = MemoryMap(mappings: map.mappings, isCut: true)
+        #expect(cut.place(of: Address(0x50_0000)) == nil, "behind a map that is cut, anything may be mapped")
+        #expect(MemoryMap(mappings: []).place(of: Address(0x50_0000)) == "in no mapping")
+    }
+
+    @Test func theStackIsScannedForCode() {
+        let module = Module(path: "/m", buildID: nil, start: Address(0x1000), end: Address(0x9000), bias: Address(0))
+        let map = MemoryMap(mappings: [
+            Mapping(start: Address(0x1000), end: Address(0x2000), permissions: "r-xp", path: "/m"),
+            Mapping(start: Address(0x2000), end: Address(0x9000), permissions: "rw-p", path: "/m"),
+            Mapping(start: Address(0xA000), end: Address(0xB000), permissions: "r-xp"),
+        ])
+        func bytes(_ words: [UInt64]) -> [UInt8] { words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } } }
+        func found(_ memory: [UInt8], from start: UInt64 = 0x7000) -> [UInt64] {
+            StackScan.candidates(in: memory, from: start, map: map, modules: [module]).map(\.value)
+        }
+        #expect(found(bytes([0x1010, 0, 0x2010, 0xA010, 0x2000, 0x1000, 0x1010, 0x1010])) == [0x1010, 0x2000, 0x1010])
+        #expect(found([9, 9] + bytes([0x1010]), from: 0x7006) == [0x1010], "words are where a processor would put them")
+        #expect(found([1, 2, 3]).isEmpty && found([]).isEmpty)
+        #expect(found(bytes((0..<1000).map { 0x1100 + $0 % 200 })).count == StackScan.limit)
+    }
+
+    @Test(arguments: [
+        (0 as UInt64, "0 bytes"), (1, "1 byte"), (4095, "4095 bytes"), (4096, "4.0 KiB"), (1_572_864, "1.5 MiB"), (1 << 60, "1.0 EiB"),
+        (UInt64.max, "15.9 EiB"),
+    ])
+    func bytes(number: UInt64, text: String) {
+        #expect(number.bytesText == text)
+    }
+
+    // MARK: - Reasons
+
+    @Test(arguments: [
+        ("arithmetic overflow", "trap.swift.overflow"), ("Division by zero", "trap.swift.div0"),
+        ("Unexpectedly found nil while unwrapping an Optional value", "trap.swift.nil"), ("precondition failure", "trap.swift.precondition"),
+        ("Index out of range", "trap.swift.bounds"), ("something new", "trap.swift"),
+    ])
+    func theCompilersWordsGiveTheReason(trap: String, reason: String) throws {
+        var crash = try #require(try Sample.crash().crash)
+        crash.refine(trap: trap)
+        #expect(crash.reason == reason && crash.message == trap && crash.kind == "fault.null_read")
+        #expect(crash.summary(program: nil).hasPrefix("SIGSEGV (\(reason))"))
+        var spoken = try #require(try Sample.surrounded().crash)
+        spoken.refine(trap: trap)
+        #expect(spoken.message == nil && spoken.reason == reason, "who said something is quoted with that")
+    }
+
+    @Test(arguments: [
+        ("_dispatch_assert_queue_fail", "/lib/x.so", "trap.illegal", "trap.dispatch"), ("main", "/lib/x.so", "trap.illegal", nil),
+        (nil, "/usr/lib/swift/linux/libdispatch.so", "trap.illegal", "trap.dispatch"), (nil, "/lib/x.so", "trap.breakpoint", nil),
+        ("_dispatch_client_callout", "/lib/libdispatch.so", "fault.null_read", nil),
+    ] as [(String?, String, String, String?)])
+    func libdispatchIsKnownByItsTrap(name: String?, module: String, kind: String, reason: String?) throws {
+        var crash = try #require(try Sample.crash().crash)
+        crash.kind = kind
+        crash.dwarfStack = Stack(
+            method: .dwarf,
+            frames: [Frame(address: Address(1), lookup: Address(1), module: module, symbols: name.map { [Symbol(name: $0)] })])
+        crash.refine(trap: nil)
+        #expect(crash.reason == reason)
+    }
+
+    private func text(_ write: (inout TextWriter) -> Void) -> String {
+        var writer = TextWriter()
+        write(&writer)
+        return writer.text
+    }
+}
+
+extension String {
+    fileprivate var lines: [String] {
+        split(separator: "\n").map(String.init)
+    }
+}
