@@ -98,7 +98,9 @@ static void identify(struct lg_session *session, struct lg__identity *identity)
     identity->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
     identity->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
     identity->pid = lg__os_pid();
-    lg__os_start_ticks(identity->pid, &identity->start_ticks);
+    pid_t proc_pid = 0;
+    if (lg__os_self(&proc_pid, &identity->start_ticks) && proc_pid != identity->pid)
+        identity->proc_pid = proc_pid;
     identity->uid = geteuid();
     identity->arch = lg__arch;
     if (headers)
@@ -147,7 +149,7 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
         return host->problem.status;
     }
     snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
-    uint64_t owner = lg__ledger_owner(identity->pid, identity->start_ticks, identity->boot_id);
+    uint64_t owner = lg__ledger_owner(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
     lg_status status = lg__ledger_open(directory, path, owner, identity->boot_id, &host->ledger, &host->problem);
     close(directory);
     if (!host->ledger.hot)

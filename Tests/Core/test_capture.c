@@ -344,6 +344,12 @@ static void test_true_siginfo(void **state)
         assert_int_equal(seen[i].si_code, SEGV_MAPERR);
         assert_ptr_equal(seen[i].si_addr, (void *)0x18);
     }
+    lg_verdict verdict;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_DEBUGGER); /* a crash under a tracer counts against nobody */
+    assert_int_equal(verdict.signal, SIGSEGV);
+    lg_reader_close(reader);
     state_remove();
 }
 

@@ -169,7 +169,7 @@ static void write_process(void)
     for (uint32_t i = 0; i < LG__RESOURCES; i++)
         process->resources[i] = full ? UINT64_MAX - 1 : empty || i > LG_RESOURCE_TRACER || i % 7 == 6 ? LG__RESOURCE_UNKNOWN : 1000003 * (uint64_t)(i + 1);
     if (!full && !empty)
-        process->resources[LG_RESOURCE_VIRTUAL_LIMIT] = LG__RESOURCE_UNKNOWN;
+        process->resources[LG_RESOURCE_VIRTUAL_LIMIT] = LG__RESOURCE_UNKNOWN, process->resources[LG_RESOURCE_TRACER] = 0;
     process->stacks = empty ? 0 : 3;
     process->stacks_cut = empty ? 0 : 1;
     if (!empty) {

@@ -50,15 +50,21 @@ def read_book_run(block):
 
 # ---- §4, §11: how a run ended ----
 
-def process_of(run):
+def process_of(run, proc_pid):
     """Is it alive, and is this its boot?"""
     try:
         if pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip() != run["boot_id"]:
             return False, False
-        fields = pathlib.Path("/proc/%d/stat" % run["pid"]).read_text().rpartition(")")[2].split()
+        fields = pathlib.Path("/proc/%d/stat" % (proc_pid or run["pid"])).read_text().rpartition(")")[2].split()
         return int(fields[19]) == run["start_ticks"], True
     except (OSError, IndexError):
         return False, True
+
+
+def is_traced(crash):
+    process = crash.get("process")
+    figures = process["resources"] if isinstance(process, dict) else []
+    return any(name == "tracer_pid" and known and value != 0 for name, _, known, value in figures)
 
 
 def verdict(run, crash, same_boot):
@@ -70,7 +76,7 @@ def verdict(run, crash, same_boot):
     if crash and not crash["handled"] and crash["signal"] == 3:
         return made(2, 13, crash["signal"], ns=crash["monotonic_ns"])
     if crash and not crash["handled"]:
-        return made(3, 3, crash["signal"], crash["code"], crash["kind"], crash["monotonic_ns"])
+        return made(*((10, 14) if is_traced(crash) else (3, 3)), crash["signal"], crash["code"], crash["kind"], crash["monotonic_ns"])
     if run["ended"] == 2:
         return made(1, 5, ns=run["ended_ns"])
     if run["ended"] == 1:
@@ -87,7 +93,7 @@ def read(path):
     if file.kind == "ledger":
         return read_ledger(file)
     run, contexts, arch = read_run(file)
-    alive, same_boot = process_of(run)
+    alive, same_boot = process_of(run, run.pop("proc_pid"))
     run["alive"] = int(alive)
     crash, tail = part(read_crash, file, run["ended"], arch), part(read_stderr, file)
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),

@@ -22,7 +22,7 @@ def read_run(file):
     block, state = file.block(1, 0, IDENTITY.size), file.block(2, 0, STATE.size)
     id_size = IDENTITY.get(block, "build_id_size")
     require(IDENTITY.get(block, "crc") == crc32c(block[:IDENTITY.at("crc")]) and id_size <= 32, "identity")
-    run = IDENTITY.pick(block, "ordinal wall_ns monotonic_ns start_ticks pid uid secondary app_id app_version executable")
+    run = IDENTITY.pick(block, "ordinal wall_ns monotonic_ns start_ticks pid proc_pid uid secondary app_id app_version executable")
     run |= {name: uuid(IDENTITY.get(block, name)) for name in ("uuid", "boot_id")}
     run["build_id"] = IDENTITY.get(block, "build_id")[:id_size].hex()
     run |= STATE.pick(state, "ended exit_code healed_pages ended_ns term_ns term_signal term_pid term_uid")

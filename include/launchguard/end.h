@@ -42,7 +42,8 @@ typedef enum lg_end {
     X(LG_EVIDENCE_HANDLED, 10, "it survived the signal of its crash record, and left no other mark") \
     X(LG_EVIDENCE_CRASH_MARK, 11, "its run file is missing or damaged, but the ledger holds its crash mark") \
     X(LG_EVIDENCE_EXEC, 12, "its process executed a program over itself and started again") \
-    X(LG_EVIDENCE_DUMP_RECORD, 13, "its run file holds the dump of all threads that SIGQUIT asked for")
+    X(LG_EVIDENCE_DUMP_RECORD, 13, "its run file holds the dump of all threads that SIGQUIT asked for") \
+    X(LG_EVIDENCE_TRACER, 14, "a debugger was attached when it crashed")
 
 /** What an end was decided from. */
 typedef enum lg_evidence {

@@ -18,6 +18,8 @@
 /* How far below sp a stack overflow may touch: the red zone, a pushed frame, or a page that a prologue probes. */
 #define OVERFLOW_BELOW_SP 65536u
 #define OVERFLOW_ABOVE_SP 4096u
+/* How far below its end a stack may be left in one step: by one huge frame. */
+#define OVERFLOW_BEYOND (UINT64_C(64) << 20)
 
 static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t address, uint64_t stack_low)
 {
@@ -33,7 +35,7 @@ static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault
     if (fetch && address == fault->pc)
         return address == 0 ? LG_CRASH_JUMP_NULL : info->si_code == SEGV_ACCERR ? LG_CRASH_EXEC_NX : LG_CRASH_JUMP_BAD;
     bool near_sp = address + OVERFLOW_BELOW_SP >= fault->sp && address <= fault->sp + OVERFLOW_ABOVE_SP;
-    bool below_stack = stack_low && address < stack_low + LG__PAGE && address + OVERFLOW_BELOW_SP * 16 >= stack_low;
+    bool below_stack = stack_low && address < stack_low + LG__PAGE && address + OVERFLOW_BEYOND >= stack_low;
     if (near_sp && (below_stack || !stack_low))
         return LG_CRASH_STACK_OVERFLOW;
     if (address == 0)

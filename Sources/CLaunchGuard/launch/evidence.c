@@ -52,8 +52,11 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
         verdict.signal = crash.signal;
         verdict.monotonic_ns = crash.monotonic_ns;
     } else if (crashed && !crash.handled) {
-        verdict.end = LG_END_CRASH;
-        verdict.evidence = LG_EVIDENCE_CRASH_RECORD;
+        /* Under a debugger people stop, change and kill programs: that counts against nobody. */
+        lg_resource tracer;
+        bool traced = lg_reader_resource(reader, LG_RESOURCE_TRACER, &tracer) == LG_OK && tracer.known && tracer.value != 0;
+        verdict.end = traced ? LG_END_DEBUGGER : LG_END_CRASH;
+        verdict.evidence = traced ? LG_EVIDENCE_TRACER : LG_EVIDENCE_CRASH_RECORD;
         verdict.signal = crash.signal;
         verdict.code = crash.code;
         verdict.kind = crash.kind;

@@ -204,14 +204,13 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
     return true;
 }
 
-bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
+static bool read_stat(const char *path, pid_t *ret_pid, uint64_t *ret_ticks)
 {
-    char path[40], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    char text[1024];
     if (read_file(path, text, sizeof text) <= 0)
         return false;
-    /* The second field is the name in parentheses and may hold anything; the fields after the last ')' are numbers. The
-     * third is the state, the 22nd the start time (proc(5)). */
+    /* The first field is the number. The second is the name in parentheses and may hold anything; the fields after the last ')' are
+     * numbers. The third is the state, the 22nd the start time (proc(5)). */
     const char *field = strrchr(text, ')');
     if (!field || field[1] != ' ' || field[2] == 'Z' || field[2] == 'X')
         return false;
@@ -221,8 +220,21 @@ bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
         if (!field)
             return false;
     }
+    *ret_pid = (pid_t)strtol(text, NULL, 10);
     *ret_ticks = strtoull(field + 1, NULL, 10);
     return true;
+}
+
+bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    return read_stat(path, &pid, ret_ticks);
+}
+
+bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks)
+{
+    return read_stat("/proc/self/stat", ret_pid, ret_ticks);
 }
 
 void lg__os_random(void *bytes, size_t size)

@@ -102,8 +102,10 @@ long lg__os_page_replace(void *page);
 
 /* Boot id of the kernel; false if it cannot be read. */
 bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
-/* Start time of a process in clock ticks since boot; false if there is no such process. */
+/* Start time of a process in clock ticks since boot; false if there is no such process. The number is that of /proc. */
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
+/* The same of this process, with its number in /proc, which is not its pid where /proc is of another pid namespace. */
+bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
 /* Random bytes that need not be secret but must not repeat. */
 void lg__os_random(void *bytes, size_t size);
 /* True in a program that runs with more rights than its caller (AT_SECURE): its environment is not to be trusted. */

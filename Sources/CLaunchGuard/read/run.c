@@ -20,8 +20,9 @@ static bool process_alive(const struct lg__identity *identity)
 {
     uint8_t boot_id[LG__UUID_BYTES];
     uint64_t start_ticks;
-    return lg__os_boot_id(boot_id) && memcmp(boot_id, identity->boot_id, sizeof boot_id) == 0 && identity->pid > 0 &&
-           lg__os_start_ticks(identity->pid, &start_ticks) && start_ticks == identity->start_ticks;
+    pid_t pid = identity->proc_pid ? identity->proc_pid : identity->pid;
+    return lg__os_boot_id(boot_id) && memcmp(boot_id, identity->boot_id, sizeof boot_id) == 0 && pid > 0 &&
+           lg__os_start_ticks(pid, &start_ticks) && start_ticks == identity->start_ticks;
 }
 
 lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)

@@ -92,7 +92,7 @@ struct lg__identity {
     uint32_t secondary;
     uint32_t arch; /* LG__ARCH_* */
     uint32_t build_id_size;
-    uint32_t reserved0;
+    int32_t proc_pid; /* as /proc names the process, where that is not its pid: the files of another pid namespace */
     uint8_t build_id[LG__BUILD_ID_BYTES];
     char app_id[LG__NAME_BYTES];
     char app_version[LG__NAME_BYTES];
@@ -112,6 +112,7 @@ static_assert(offsetof(struct lg__identity, uid) == 76, "FORMAT.md, identity");
 static_assert(offsetof(struct lg__identity, secondary) == 80, "FORMAT.md, identity");
 static_assert(offsetof(struct lg__identity, arch) == 84, "FORMAT.md, identity");
 static_assert(offsetof(struct lg__identity, build_id_size) == 88, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, proc_pid) == 92, "FORMAT.md, identity");
 static_assert(offsetof(struct lg__identity, build_id) == 96, "FORMAT.md, identity");
 static_assert(offsetof(struct lg__identity, app_id) == 128, "FORMAT.md, identity");
 static_assert(offsetof(struct lg__identity, app_version) == 192, "FORMAT.md, identity");
