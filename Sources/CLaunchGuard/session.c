@@ -173,6 +173,7 @@ static lg_status install(struct lg_session *session)
         .hot = host->ledger.hot,
         .ordinal = session->ordinal,
         .deadline_ms = session->deadline_ms,
+        .handler_ms = session->handler_ms,
         .leave_out = session->leave_out,
         .wake = &session->wake,
     };

@@ -142,6 +142,7 @@ static void start(void)
     options.app_version = lg_version();
     options.state_directory = lgf_options.state;
     options.deadline_ms = lgf_options.deadline_ms;
+    options.handler_ms = lgf_options.deadline_ms;
     lgf_start_status = lg_start(&options, &lgf_session);
     if (lgf_start_status != LG_OK)
         fprintf(stderr, "launchguard-faults: %s: %s\n", lg_status_name(lgf_start_status), lg_session_message(lgf_session));

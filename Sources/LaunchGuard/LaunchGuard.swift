@@ -32,7 +32,9 @@ public enum LaunchGuard {
     ///   - stateDirectory: where the files live; `nil` for `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/<appID>`, else
     ///     `$HOME/.local/state/<appID>`.
     ///   - ringBytes: size of the ring log, 4096 to 16777216; `nil` for 131072.
-    ///   - deadline: longest time from a fault to the end of the process, 100 ms to 60 s; `nil` for 3 s.
+    ///   - deadline: longest time that a crash record may take, 100 ms to 60 s; `nil` for 3 s.
+    ///   - handlerDeadline: longest time that a crash handler from before the start may take, such as that of the Swift runtime, 100 ms
+    ///     to 1 h; `nil` for 30 s.
     ///   - keepRuns: how many ended run files are kept; `nil` for 32.
     ///   - keepBytes: how many bytes of ended run files are kept; `nil` for 64 MiB.
     ///   - record: what a crash record holds besides the crashed thread.
@@ -45,6 +47,7 @@ public enum LaunchGuard {
         stateDirectory: String? = nil,
         ringBytes: Int? = nil,
         deadline: Duration? = nil,
+        handlerDeadline: Duration? = nil,
         keepRuns: Int? = nil,
         keepBytes: Int? = nil,
         record: RecordOptions = RecordOptions()
@@ -55,6 +58,7 @@ public enum LaunchGuard {
             stateDirectory: stateDirectory,
             ringBytes: ringBytes,
             deadline: deadline,
+            handlerDeadline: handlerDeadline,
             keepRuns: keepRuns,
             keepBytes: keepBytes,
             record: record

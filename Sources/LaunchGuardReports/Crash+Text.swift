@@ -22,7 +22,8 @@ extension Crash {
 
     /// The crashed thread with its stack.
     func writeThread(to writer: inout TextWriter) {
-        writer.heading("thread \(threadID)" + (threadName.map { " \"\($0)\"" } ?? "") + (isRequestedDump ? " took the signal" : " crashed"))
+        let name = threadName.map { " \"\($0)\"" } ?? ""
+        writer.heading("thread \(threadID)\(name)" + (isRequestedDump ? " took the signal" : " crashed"))
         guard let stack else {
             writer.line("  no stack was stored: the record ends after the stage \(stages.last?.rawValue ?? "none")", .yellow)
             return
@@ -31,7 +32,8 @@ extension Crash {
         stack.write(to: &writer)
         guard let possibleFrames, !possibleFrames.isEmpty else { return }
         writer.endLine()
-        writer.line("  possible frames (stack scan): words of its stack that point into code; some may be callers, others are left over", .yellow)
+        let what = "words of its stack that point into code; some may be callers, others are left over"
+        writer.line("  possible frames (stack scan): \(what)", .yellow)
         for frame in possibleFrames {
             for line in frame.descriptions {
                 writer.add("  ?  ", .dim)

@@ -69,9 +69,9 @@ extension MemoryMap {
     /// Where an address lies, in words: in which mapping, or how far from the next one. Nil where the map does not tell.
     func place(of address: Address) -> String? {
         if let mapping = mapping(at: address) {
-            let file = mapping.path.map { $0.hasPrefix("/") ? "the mapped file \($0)" : $0 } ?? "memory without a name"
-            let offset = mapping.path?.hasPrefix("/") == true ? " at offset \(Address(mapping.offset &+ (address.value - mapping.start.value)).short)" : ""
-            return "in \(file)\(offset), mapped \(mapping.permissions)"
+            guard let path = mapping.path, path.hasPrefix("/") else { return "in \(mapping.name), mapped \(mapping.permissions)" }
+            let offset = Address(mapping.offset &+ (address.value - mapping.start.value))
+            return "in the mapped file \(path) at offset \(offset.short), mapped \(mapping.permissions)"
         }
         // The low addresses say nothing about their neighbours: they are offsets to a null pointer.
         guard address.value >= 65536 else { return nil }

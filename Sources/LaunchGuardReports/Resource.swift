@@ -16,7 +16,9 @@ public struct Resource: Codable, Hashable, Sendable {
         switch unit {
         case "bytes": return value.bytesText
         case "ns": return value.durationText
-        case "s": return value < 60 ? "\(value) s" : value.multipliedReportingOverflow(by: 1_000_000_000).overflow ? "\(value) s" : (value * 1_000_000_000).durationText
+        case "s":
+            let (nanoseconds, overflowed) = value.multipliedReportingOverflow(by: 1_000_000_000)
+            return value < 60 || overflowed ? "\(value) s" : nanoseconds.durationText
         case "0.01", "0.01 %":
             let hundredths = value % 100
             return "\(value / 100).\(hundredths < 10 ? "0" : "")\(hundredths)\(unit == "0.01" ? "" : " %")"
@@ -49,14 +51,21 @@ extension Crash {
                     figure("stack_limit") { "stack limit \($0)" },
                 ]
             ),
-            ("group", [limited("cgroup_memory", "cgroup_limit", "memory"), figure("cgroup_oom_kills") { "killed for lack of memory: \($0)" }]),
+            (
+                "group",
+                [
+                    limited("cgroup_memory", "cgroup_limit", "memory"),
+                    figure("cgroup_oom_kills") { "killed for lack of memory: \($0)" },
+                ]
+            ),
             (
                 "process",
                 [
                     limited("descriptors", "descriptor_limit", "descriptors"), figure("threads") { "threads \($0)" },
                     figure("cpu_user") { "CPU \($0) user" }, figure("cpu_system") { "\($0) system" },
-                    figure("cpu_limit") { $0 == "unlimited" ? "" : "CPU limit \($0)" }, figure("faults_minor") { "page faults \($0) minor" },
-                    figure("faults_major") { "\($0) major" }, figure("tracer_pid") { $0 == "0" ? "" : "traced by process \($0)" },
+                    figure("cpu_limit") { $0 == "unlimited" ? "" : "CPU limit \($0)" },
+                    figure("faults_minor") { "page faults \($0) minor" }, figure("faults_major") { "\($0) major" },
+                    figure("tracer_pid") { $0 == "0" ? "" : "traced by process \($0)" },
                 ]
             ),
             (

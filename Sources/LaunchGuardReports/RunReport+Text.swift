@@ -32,7 +32,8 @@ extension RunReport {
         case .terminated:
             text = "terminated: \(verdict.signal?.name ?? "a signal")"
             let dump = crash.flatMap { $0.isRequestedDump && !$0.isHandled ? $0 : nil }
-            if let sender = dump.map({ $0.senderProcessID }) ?? identity?.termination?.senderProcessID { text += " sent by process \(sender)" }
+            let sender = dump == nil ? identity?.termination?.senderProcessID : dump?.senderProcessID
+            if let sender { text += " sent by process \(sender)" }
             if dump != nil { text += ", with a dump of all threads" }
         case .exit, .clean:
             text = "\(verdict.end.rawValue)" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")

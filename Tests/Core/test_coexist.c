@@ -183,6 +183,12 @@ static void *fault_on_thread(void *argument)
     return NULL;
 }
 
+static void *fault_on_thread_for_good(void *argument)
+{
+    (void)argument;
+    abort();
+}
+
 static void body_blocked(void *argument)
 {
     sigset_t all;
@@ -284,14 +290,7 @@ static void test_small_altstack_noticed(void **state)
     state_remove();
 }
 
-/* ---- libc's own use of the signal that asks the threads ---- */
-
-static void *wait_for_ever(void *argument)
-{
-    for (;;)
-        pause();
-    return argument;
-}
+/* ---- earlier handlers that hang, and such that take the crash back ---- */
 
 static sigjmp_buf escape;
 
@@ -299,6 +298,95 @@ static void jump_out(int number)
 {
     (void)number;
     siglongjmp(escape, 1);
+}
+
+static void hang(int number)
+{
+    (void)number;
+    for (;;)
+        pause();
+}
+
+static void start_with_patience(uint32_t handler_ms)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    lg_session *session;
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    options.deadline_ms = 300;
+    options.handler_ms = handler_ms;
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(99);
+}
+
+static void body_earlier_hangs(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, hang);
+    start_with_patience(500);
+    fault();
+}
+
+static void test_earlier_handler_hangs(void **state)
+{
+    (void)state;
+    state_make();
+    struct death death = run_child(body_earlier_hangs, NULL);
+    assert_false(death.late);
+    assert_true(WIFSIGNALED(death.status));
+    assert_int_equal(WTERMSIG(death.status), SIGSEGV);
+    assert_in_range((uint64_t)death.ms, 450, 5000);
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 0);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* It jumped out, and the program lives on, deep in other calls, longer than any handler may take. */
+static void body_earlier_jumps(void *argument)
+{
+    signal(SIGSEGV, jump_out);
+    start_with_patience(200);
+    if (sigsetjmp(escape, 1) == 0)
+        fault();
+    volatile char space[65536];
+    space[0] = 1;
+    for (int i = 0; i < 80; i++)
+        usleep(10000);
+    if (argument) { /* and then another thread crashes, whose handler does not come back */
+        pthread_t thread;
+        pthread_create(&thread, NULL, fault_on_thread_for_good, NULL);
+        pthread_join(thread, NULL);
+    }
+    exit(space[0] - 1);
+}
+
+static void test_earlier_handler_jumps(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_earlier_jumps, NULL, 0);
+    struct death death = run_child(body_earlier_jumps, (void *)1);
+    assert_false(death.late);
+    assert_true(WIFSIGNALED(death.status));
+    assert_int_equal(WTERMSIG(death.status), SIGABRT);
+    assert_true(death.ms < 3000); /* nobody waited for the thread that had gone on */
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.signal, SIGABRT);
+    assert_int_equal(crash.sequence, 2);
+    assert_int_equal(crash.also_crashed_count, 0);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- libc's own use of the signal that asks the threads ---- */
+
+static void *wait_for_ever(void *argument)
+{
+    for (;;)
+        pause();
+    return argument;
 }
 
 static void body_setuid(void *argument)
@@ -331,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_replaced),    cmocka_unit_test(test_watch_notices),
         cmocka_unit_test(test_blocked),     cmocka_unit_test(test_replaced_and_chained),
         cmocka_unit_test(test_altstacks),   cmocka_unit_test(test_small_altstack_noticed),
+        cmocka_unit_test(test_earlier_handler_hangs), cmocka_unit_test(test_earlier_handler_jumps),
         cmocka_unit_test(test_setuid_after_a_crash),
     };
     struct rlimit no_core = { 0, 0 };

@@ -51,6 +51,16 @@ import Testing
         #expect(crash.memory?[0].bytes?.hasPrefix("0000000000000000" + "0100000000000000") == true)
     }
 
+    @Test func aFileOfVersionOneDotZeroLacksNothing() throws {
+        let report = try Reader(path: Sample.goldenPath.replacing("v1.1/parts", with: "v1.0/crash")).run()
+        #expect(report.problems.isEmpty && report.standardError == nil)
+        let crash = try #require(report.crash)
+        #expect(crash.stages == [.header, .context, .frames, .dwarf, .done])
+        #expect(crash.messages == nil && crash.threads == nil && crash.threadCounts == nil && crash.resources == nil)
+        #expect(crash.memory == nil && crash.memoryMap == nil && crash.possibleFrames == nil)
+        #expect(!text { report.write(to: &$0, includesMap: true) }.contains("other threads"))
+    }
+
     @Test func damageIsNamedAndHidesNothingElse() throws {
         let folder = try TemporaryFolder()
         let golden = [UInt8](try Data(contentsOf: URL(filePath: Sample.goldenPath)))

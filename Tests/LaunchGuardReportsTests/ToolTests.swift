@@ -1,4 +1,5 @@
 import CLaunchGuard
+import Dispatch
 import Foundation
 import LaunchGuardReports
 import Testing
@@ -56,6 +57,18 @@ import Testing
         #expect(first.hasSuffix("in static Child.overflow(by:): arithmetic overflow"))
         #expect(!inspect.output.contains("Swift runtime failure"))
         #expect(try Tool.run(["inspect", "--run", "2", folder.path]).status == 1)
+    }
+
+    @Test func aTrapOfLibdispatchIsNamed() async throws {
+        let folder = try TemporaryFolder()
+        await #expect(processExitsWith: .failure) { [path = folder.path as String] in
+            _ = Child(path)
+            DispatchQueue(label: "other").sync { dispatchPrecondition(condition: .notOnQueue(DispatchQueue(label: "third"))) }
+            dispatchPrecondition(condition: .onQueue(DispatchQueue(label: "other")))
+        }
+        let report: RunReport = try JSONLine.value(from: try Tool.run(["inspect", "--json", "--run", "1", folder.path]).output)
+        #expect(report.crash?.reason == "trap.dispatch")
+        #expect(report.crash?.kind.hasPrefix("trap.") == true)
     }
 
     @Test func everythingAroundACrashIsShown() throws {

@@ -29,7 +29,8 @@ typedef struct lg_options {
     /** sizeof(lg_options); LG_OPTIONS_INIT sets it. */
     uint32_t size;
 
-    /** Longest time from the fault to the end of the process, in milliseconds; 0 = 3000, at least 100, at most 60000. */
+    /** Longest time that the crash record may take, in milliseconds; 0 = 3000, at least 100, at most 60000. Where no earlier handler
+     *  is to be called, it is the longest time from the fault to the end of the process. */
     uint32_t deadline_ms;
 
     /** Reverse-DNS name of the application, for example "org.example.player"; 1 to LG_NAME_MAX bytes of letters, digits,
@@ -67,6 +68,10 @@ typedef struct lg_options {
     /** 1: keep the last 4032 bytes of standard error in the run file. File descriptor 2 becomes a pipe, and a thread copies what comes out of
      *  it to where it pointed before. A child that outlives this process and still writes to it gets SIGPIPE. */
     uint32_t keep_stderr;
+
+    /** Longest time that a crash handler which was installed before lg_start() may take, in milliseconds; 0 = 30000, at least 100, at most
+     *  3600000. One that hangs does not keep the process from ending; one that jumps out and lets the program go on is left alone. */
+    uint32_t handler_ms;
 } lg_options;
 
 /** For lg_options.leave_out. */
@@ -76,7 +81,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0 }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif

@@ -22,6 +22,7 @@ struct lg__capture_options {
     struct lg__hot *hot;   /* may be NULL */
     uint64_t ordinal;
     uint32_t deadline_ms;
+    uint32_t handler_ms;   /* for an earlier handler */
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
     uint32_t *wake;        /* futex that the watch thread sleeps on */
 };
@@ -66,8 +67,8 @@ void lg__tail_give_back(void);
 /* Read the module table again. On an ordinary thread. */
 void lg__capture_refresh_modules(void);
 
-/* For the watch thread: nanoseconds until the deadline of a crash under way; UINT64_MAX when there is none. Ends the process when
- * it has passed. */
+/* For the watch thread: nanoseconds until the deadline of a crash under way, or of the earlier handler that was called for it; UINT64_MAX when
+ * there is none. Ends the process when it has passed. */
 uint64_t lg__capture_deadline(void);
 
 /* Build id of the module with these program headers (ElfW(Phdr)); returns its size, 0 when it has none. */

@@ -31,6 +31,7 @@ static void die(int signal, siginfo_t *info, void *ucontext)
 static void survived(void)
 {
     lg__threads_release();
+    lg__deadline_disarm();
     atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_CHAINED);
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
     atomic_store(&lg__capture.latch, 0);
@@ -67,6 +68,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
     if (captured) {
         atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_CHAINED);
         lg__threads_release(); /* those of a process that dies here and now stand still to the end */
+        lg__deadline_arm_handler();
     }
     if ((unsigned)previous->sa_flags & SA_RESETHAND)
         lg__os_signal_default(signal);

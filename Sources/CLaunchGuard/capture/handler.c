@@ -20,6 +20,9 @@ static const int terminate_signals[] = { SIGTERM, SIGINT, SIGHUP };
 /* How long the record waits for what was written to standard error just before. */
 #define TAIL_WAIT_NS UINT64_C(100000000)
 
+/* How often a thread that crashed second looks whether the first one has gone on. */
+#define LOOK_NS UINT64_C(20000000)
+
 #define FIRST_CHANCES 4
 static lg__first_chance first_chances[FIRST_CHANCES];
 static unsigned first_chance_count;
@@ -162,6 +165,18 @@ static bool inside_chain(uint64_t sp, const stack_t *altstack)
     return sp < handler;
 }
 
+enum lg__place lg__capture_place(const void *ucontext)
+{
+    const stack_t *altstack = &((const ucontext_t *)ucontext)->uc_stack;
+    uint64_t handler = atomic_load(&lg__capture.chain_sp), low = (uint64_t)(uintptr_t)altstack->ss_sp;
+    struct lg__arch_fault context;
+    /* On its own stack a program that went on may well be deeper than the handler was: only the alternate stack tells. */
+    if (handler < low || handler >= low + altstack->ss_size)
+        return LG__PLACE_UNKNOWN;
+    lg__arch_fault(ucontext, &context);
+    return inside_chain(context.sp, altstack) ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
+}
+
 bool lg__capture_inside(void)
 {
     stack_t altstack;
@@ -174,6 +189,9 @@ static bool take_latch(int signal, const ucontext_t *ucontext)
 {
     uint32_t self = (uint32_t)lg__os_tid();
     bool noted = false;
+    /* Without an alternate stack it cannot tell; after the time for both it is not believed to come back. */
+    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) +
+                     ((uint64_t)lg__capture.options.deadline_ms + lg__capture.options.handler_ms) * 1000000u;
     for (;;) {
         uint32_t owner = 0;
         if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
@@ -195,13 +213,11 @@ static bool take_latch(int signal, const ucontext_t *ucontext)
             lg__run_note(&lg__capture.options.run, LG_NOTE_ALSO_CRASHED, signal, (int)self, atomic_load(&lg__capture.stage), fault.pc);
             noted = true;
         }
-        /* Wait for the other crash to end the process; longer than its deadline means that it was survived. */
-        uint64_t patience = (uint64_t)lg__capture.options.deadline_ms * 1000000u;
-        uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + patience + patience / 4;
-        uint64_t now;
-        while ((now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until && atomic_load(&lg__capture.latch) == owner)
-            lg__os_futex_wait((const uint32_t *)&lg__capture.latch, owner, until - now);
-        if (chaining && sequence == lg__capture.sequence && atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
+        /* Wait for the other crash to end the process. An earlier handler may have taken it back and jumped out: that thread tells. */
+        lg__os_futex_wait((const uint32_t *)&lg__capture.latch, owner, LOOK_NS);
+        bool over = lg__os_clock_ns(CLOCK_MONOTONIC) > until;
+        if (chaining && sequence == lg__capture.sequence && (over || lg__threads_probe((int32_t)owner) == LG__PLACE_OUTSIDE) &&
+            atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
             break;
     }
     if (lg__capture.sequence)

@@ -51,6 +51,8 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain);
 /* ---- deadline.c ---- */
 
 void lg__deadline_arm(void);
+/* From here on it is the earlier handler that takes its time. */
+void lg__deadline_arm_handler(void);
 void lg__deadline_disarm(void);
 
 /* ---- classify.c ---- */
@@ -147,6 +149,13 @@ bool lg__threads_left(void);
 uint32_t lg__threads_count(void);
 /* Let them go on. */
 void lg__threads_release(void);
+
+/* Where a thread is for which an earlier handler was called: still in it, or gone on because that one jumped out. */
+enum lg__place { LG__PLACE_UNKNOWN, LG__PLACE_INSIDE, LG__PLACE_OUTSIDE };
+/* Ask it. Takes a moment; UNKNOWN also when another thread is asking. */
+enum lg__place lg__threads_probe(int32_t tid);
+/* The answer for an interrupted context of that thread. */
+enum lg__place lg__capture_place(const void *ucontext);
 
 /* ---- disposition.c ---- */
 

@@ -12,6 +12,8 @@
 /* The longest wait is this part of the deadline. */
 #define PATIENCE_PART 10u
 #define EXEMPT_MAX 4
+/* How long a probe waits for its answer. */
+#define PROBE_NS UINT64_C(50000000)
 
 static struct {
     _Atomic uint32_t generation; /* number of the crash whose threads are asked */
@@ -83,6 +85,10 @@ static uint64_t question(uint32_t generation, uint32_t slot)
     return (uint64_t)generation << 32 | slot;
 }
 
+#define PROBE UINT32_MAX /* in place of a slot: is this thread still inside the earlier handler that was called for its crash? */
+static _Atomic uint32_t probing; /* thread that asks; 0: none */
+static _Atomic uint32_t probed;  /* futex: enum lg__place, plus one */
+
 static void on_park(int signal, siginfo_t *info, void *ucontext)
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
@@ -90,6 +96,11 @@ static void on_park(int signal, siginfo_t *info, void *ucontext)
     if (info->si_code != SI_QUEUE || info->si_pid != lg__capture.pid) { /* libc's own use of the signal */
         if (park.before.handler > (uintptr_t)SIG_IGN)
             ((void (*)(int, siginfo_t *, void *))park.before.handler)(signal, info, ucontext);
+        return;
+    }
+    if (index == PROBE) {
+        atomic_store(&probed, 1 + (uint32_t)lg__capture_place(ucontext));
+        lg__os_futex_wake((const uint32_t *)&probed);
         return;
     }
     if (generation != atomic_load(&park.generation) || index >= park.asked)
@@ -251,22 +262,29 @@ static void walk(struct lg__thread *slot)
     atomic_store_explicit(&slot->walk, LG__COMMIT_WALK, memory_order_release);
 }
 
+/* Take the signal. It stays taken: a late answer must not find the default action, which would end the process with the wrong status. */
+static bool take_signal(void)
+{
+    const struct lg__os_disposition ours = { (uintptr_t)on_park, SA_SIGINFO | SA_ONSTACK | SA_RESTART };
+    struct lg__os_disposition before;
+    if (park.taken)
+        return true;
+    if (lg__os_signal_take(PARK_SIGNAL, &ours, lg__capture_mask(), SIGSEGV, &before) != 0)
+        return false;
+    park.before = before;
+    park.taken = true;
+    return true;
+}
+
 static void begin(struct lg__crash_threads *counts)
 {
     memset(counts, 0, sizeof *counts);
     park.asked = park.walked = 0;
     atomic_store(&park.answered, 0);
     atomic_fetch_add(&park.generation, 1);
-    if (!park.taken) {
-        /* It stays installed: a late answer must not find the default action, which would end the process with the wrong status. */
-        const struct lg__os_disposition ours = { (uintptr_t)on_park, SA_SIGINFO | SA_ONSTACK | SA_RESTART };
-        struct lg__os_disposition before;
-        if (lg__os_signal_take(PARK_SIGNAL, &ours, lg__capture_mask(), SIGSEGV, &before) != 0) {
-            counts->error = -1;
-            return;
-        }
-        park.before = before;
-        park.taken = true;
+    if (!take_signal()) {
+        counts->error = -1;
+        return;
     }
     long listed = lg__files_list(".", ask, counts);
     counts->error = listed < 0 ? (int32_t)-listed : 0;
@@ -308,4 +326,24 @@ void lg__threads_release(void)
 {
     atomic_store(&park.released, atomic_load(&park.generation));
     lg__os_futex_wake((const uint32_t *)&park.released);
+}
+
+enum lg__place lg__threads_probe(int32_t tid)
+{
+    uint32_t nobody = 0;
+    enum lg__place place = LG__PLACE_UNKNOWN;
+    if (!atomic_compare_exchange_strong(&probing, &nobody, (uint32_t)lg__os_tid()))
+        return place; /* somebody else asks */
+    atomic_store(&probed, 0);
+    if (lg__os_signal_send(lg__capture.pid, tid, 0) != 0)
+        place = LG__PLACE_OUTSIDE; /* the thread has ended */
+    else if (take_signal() && lg__os_signal_ask(lg__capture.pid, tid, PARK_SIGNAL, question(0, PROBE)) == 0) {
+        uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + PROBE_NS, now;
+        while (!atomic_load(&probed) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
+            lg__os_futex_wait((const uint32_t *)&probed, 0, until - now);
+        if (atomic_load(&probed))
+            place = (enum lg__place)(atomic_load(&probed) - 1);
+    }
+    atomic_store(&probing, 0);
+    return place;
 }

@@ -57,7 +57,8 @@ lg_status lg_reader_resource(lg_reader *reader, uint32_t index, lg_resource *ret
     snprintf(ret_resource->unit, sizeof ret_resource->unit, "%s", table[index].unit);
     uint64_t value = process.resources[index];
     /* The largest number is a limit that is unlimited; the one of a control group only where that could be read at all. */
-    bool unlimited = is_limit(index) && (index != LG_RESOURCE_CGROUP_LIMIT || process.resources[LG_RESOURCE_CGROUP_MEMORY] != LG__RESOURCE_UNKNOWN);
+    bool unlimited = is_limit(index) && (index != LG_RESOURCE_CGROUP_LIMIT ||
+                                         process.resources[LG_RESOURCE_CGROUP_MEMORY] != LG__RESOURCE_UNKNOWN);
     ret_resource->known = value != LG__RESOURCE_UNKNOWN || unlimited;
     ret_resource->value = ret_resource->known ? value : 0;
     return LG_OK;

@@ -10,6 +10,7 @@ struct CoreSession: @unchecked Sendable {
         var cOptions = unsafe lg_options()
         unsafe cOptions.size = UInt32(MemoryLayout<lg_options>.size)
         unsafe cOptions.deadline_ms = options.deadline
+        unsafe cOptions.handler_ms = options.handlerDeadline
         unsafe cOptions.ring_bytes = options.ringBytes
         unsafe cOptions.keep_runs = options.keepRuns
         unsafe cOptions.keep_bytes = options.keepBytes

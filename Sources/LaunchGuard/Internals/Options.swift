@@ -7,6 +7,7 @@ struct StartOptions {
     let stateDirectory: String?
     let ringBytes: UInt32
     let deadline: UInt32
+    let handlerDeadline: UInt32
     let keepRuns: UInt32
     let keepBytes: UInt64
     let stackBytes: UInt32
@@ -15,7 +16,8 @@ struct StartOptions {
     let keepsStandardError: Bool
 
     init(
-        appID: String, version: String, stateDirectory: String?, ringBytes: Int?, deadline: Duration?, keepRuns: Int?, keepBytes: Int?,
+        appID: String, version: String, stateDirectory: String?, ringBytes: Int?, deadline: Duration?, handlerDeadline: Duration?,
+        keepRuns: Int?, keepBytes: Int?,
         record: LaunchGuard.RecordOptions
     ) throws(LaunchGuardError) {
         self.appID = try text(appID, "appID")
@@ -23,6 +25,8 @@ struct StartOptions {
         self.stateDirectory = if let stateDirectory { try text(stateDirectory, "stateDirectory") } else { nil }
         self.ringBytes = if let ringBytes { try number(ringBytes, "ringBytes", from: 1) } else { 0 }
         self.deadline = if let deadline { try number(deadline.milliseconds, "deadline in ms", from: 1) } else { 0 }
+        self.handlerDeadline =
+            if let handlerDeadline { try number(handlerDeadline.milliseconds, "handlerDeadline in ms", from: 1) } else { 0 }
         self.keepRuns = if let keepRuns { try number(keepRuns, "keepRuns", from: 1) } else { 0 }
         self.keepBytes = if let keepBytes { try number(keepBytes, "keepBytes", from: 1) } else { 0 }
         self.stackBytes = if let bytes = record.stackBytes { try number(bytes, "stackBytes", from: 1) } else { 0 }
