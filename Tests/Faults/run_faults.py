@@ -10,6 +10,7 @@ import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 
@@ -74,6 +75,7 @@ def main():
     parser.add_argument("--failures", action="store_true", help="print only what is not right")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what runs is ended and removed
     dump = Dump(os.path.abspath(options.dump))
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     # A child dies with the thread that made it: these live until the end.
