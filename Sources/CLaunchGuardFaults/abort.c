@@ -79,9 +79,10 @@ LGF_WAY double_free(void)
 }
 LGF_WAY bad_free(void)
 {
-    char *volatile block = malloc(64);
+    char *volatile block = calloc(1, 64); /* what stands there decides which check stops it */
     volatile size_t inside = 8;
-    free(block + inside);
+    if (block)
+        free(block + inside);
 }
 
 /* The block comes from the top of the heap; behind it lies the size of what is left. */
@@ -158,7 +159,7 @@ const struct lgf_entry lgf_aborts[] = {
     { NAMED_CPP("uncaught-exception", "throws std::runtime_error that nobody catches", lgf_uncaught_exception),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "out of luck", .traits = LGF_CORE },
     { NAMED_CPP("uncaught-int", "throws 42 that nobody catches", lgf_uncaught_int),
-      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "int" },
+      LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "i" },
     { NAMED_CPP("uncaught-exception-thread", "throws on a std::thread", lgf_exception_on_thread),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_CPP_EXCEPTION), .message = "out of luck", .traits = LGF_OWN_THREADS },
     { NAMED_CPP("throw-through-noexcept", "throws out of a noexcept function", lgf_throw_through_noexcept),

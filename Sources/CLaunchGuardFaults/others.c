@@ -137,6 +137,12 @@ static void have_link(void)
     if (symlink("/tmp", make_place("state")) != 0)
         lgf_skip("no link can be made");
 }
+static void have_others_directory(void)
+{
+    const char *directory = make_place("state");
+    if (mkdir(directory, 0777) != 0 || chown(directory, 65534, 65534) != 0)
+        lgf_skip("giving a directory away takes root");
+}
 static void have_fifo(void)
 {
     if (mkfifo(make_place("ledger.lg"), 0600) != 0)
@@ -193,6 +199,8 @@ const struct lgf_entry lgf_others[] = {
       START_FAILS(have_read_only_disk), .needs = LGF_NEEDS_ROOT | LGF_NEEDS_NAMESPACE },
     { LGF_NAMED("state-is-file", 'G', "starts with a file in place of the state directory", start_fails), START_FAILS(have_file) },
     { LGF_NAMED("state-is-link", 'G', "starts with a link in place of the state directory", start_fails), START_FAILS(have_link) },
+    { LGF_NAMED("state-of-another", 'G', "starts with a state directory that belongs to another user", start_fails),
+      START_FAILS(have_others_directory), .needs = LGF_NEEDS_ROOT },
     { LGF_NAMED("ledger-is-fifo", 'G', "starts with a FIFO in place of the ledger", start_keeps_aside), START_FAILS(have_fifo) },
     { .name = NULL },
 };

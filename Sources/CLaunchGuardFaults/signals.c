@@ -70,6 +70,11 @@ LGF_WAY killed(void) { send(SIGKILL); }
 
 static void help_segv(pid_t parent) { kill(parent, SIGSEGV); }
 static void help_abort(pid_t parent) { kill(parent, SIGABRT); }
+static void help_storm(pid_t parent)
+{
+    for (;;)
+        kill(parent, SIGSEGV);
+}
 static void help_stop_and_kill(pid_t parent)
 {
     kill(parent, SIGSTOP);
@@ -89,6 +94,7 @@ static void from_helper(void (*helper)(pid_t))
     lgf_wait();
 }
 LGF_WAY external_segv(void) { from_helper(help_segv); }
+LGF_WAY segv_storm(void) { from_helper(help_storm); }
 LGF_WAY external_abort(void) { from_helper(help_abort); }
 LGF_WAY stopped_then_killed(void) { from_helper(help_stop_and_kill); }
 
@@ -135,6 +141,8 @@ const struct lgf_entry lgf_signals[] = {
     { LGF_NAMED("pthread-kill-segv", 'D', "sends SIGSEGV to another of its threads", pthread_kill_segv),
       LGF_CRASH(SIGSEGV, NO, LG_CRASH_SIGNAL_SELF), .traits = LGF_OWN_THREADS },
     { LGF_NAMED("external-segv", 'D', "is sent SIGSEGV by another process", external_segv),
+      LGF_CRASH_WEAK(SIGSEGV, LG_CRASH_SIGNAL_EXTERNAL) },
+    { LGF_NAMED("segv-storm", 'D', "is sent SIGSEGV over and over, also while its end is recorded", segv_storm),
       LGF_CRASH_WEAK(SIGSEGV, LG_CRASH_SIGNAL_EXTERNAL) },
     { LGF_NAMED("external-abort", 'D', "is sent SIGABRT by another process", external_abort),
       LGF_CRASH_WEAK(SIGABRT, LG_CRASH_SIGNAL_EXTERNAL) },

@@ -24,7 +24,7 @@ enum Misuse {
         ) { Traps.keep((Misuse.make(cat: zero == 1) as! Cat).age) }
         launchguard_faults.add(
             "swift-exclusivity", "reads a variable while it modifies it",
-            .abort(LG_CRASH_ABORT_SWIFT_EXCLUSIVITY, message: "accesses to")
+            .abort(LG_CRASH_ABORT_SWIFT_EXCLUSIVITY, message: "access conflict")
         ) { Misuse.modify(&Misuse.counter.value) { Traps.keep(Misuse.counter.value) } }
         launchguard_faults.add(
             "swift-unowned", "uses an unowned object that is gone",
@@ -46,7 +46,7 @@ enum Misuse {
             Unmanaged.passUnretained(object).release()
         }
         launchguard_faults.add(
-            "swift-huge-allocation", "allocates more than there can be", .abort(LG_CRASH_ABORT_ALLOC, message: "memory")
+            "swift-huge-allocation", "allocates more than there can be", .abort(LG_CRASH_ABORT_ALLOC, message: "failed to allocate")
         ) {
             let pointer = UnsafeMutableRawPointer.allocate(byteCount: Int.max - 4096 - zero, alignment: 8)
             pointer.storeBytes(of: 1, as: UInt8.self)

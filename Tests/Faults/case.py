@@ -1,0 +1,196 @@
+"""One entry under one set of modifiers, and the four things that are looked at: how the process ended, what the record says, how long it
+took, and whether the records of its neighbours are as they were."""
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from children import LIMIT_S, Child, Living
+from expected import expectation
+
+# Stages of a record that is whole, by number (docs/FORMAT.md).
+WHOLE = {1, 2, 3, 4, 5, 6, 7, 8}
+HEADER = 1
+
+DEADLINE_MS = 1000
+MARGIN_MS = 1500  # the machine may be busy
+
+
+class Dump:
+    def __init__(self, program):
+        headers = pathlib.Path(__file__).resolve().parents[2] / "include/launchguard"
+        self.program = program
+        self.kinds = read_names(headers / "reader.h", "LG_CRASH_")
+        self.ends = read_names(headers / "end.h", "LG_END_")
+
+    def __call__(self, path):
+        done = subprocess.run([self.program, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def end(self, run):
+        return self.ends[run["verdict"]["end"]]
+
+    def ended(self, path):
+        """The run once its process is gone: a process that is not waited for may take a moment."""
+        for _ in range(200):
+            run = self(path)
+            if not run or self.end(run) != "running":
+                return run
+            time.sleep(0.01)
+        return run
+
+
+def read_names(header, prefix):
+    """Names by number, from a table of a public header."""
+    table = re.findall(r"X\(%s\w+, (\d+), \"([^\"]+)\"\)" % prefix, header.read_text())
+    return {int(number): name for number, name in table}
+
+
+def run_files(state):
+    return sorted((state / "runs").glob("*.lgrun")) if (state / "runs").is_dir() else []
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def signal_name(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "SIG%d" % number
+
+
+def status_name(status):
+    return "hang" if status is None else signal_name(-status) if status < 0 else "exit %d" % status
+
+
+class Case:
+    def __init__(self, program, entry, modifiers, dump, alone):
+        self.program, self.entry, self.modifiers, self.dump, self.alone = program, entry, modifiers, dump, alone
+        self.expected = expectation(entry, modifiers)
+        self.errors, self.skipped = [], None
+        self.recorded, self.status, self.ms = "-", None, 0.0
+
+    def check(self, right, text):
+        if not right:
+            self.errors.append(text)
+        return right
+
+    def run(self):
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="launchguard-faults-"))
+        self.living = []
+        try:
+            self.look(directory, directory / "state")
+        except Exception as error:  # a broken runner is a failure, not an end
+            self.errors.append("%s: %s" % (type(error).__name__, error))
+        finally:
+            for living in self.living:
+                living.kill()
+            shutil.rmtree(directory, ignore_errors=True)
+        return self
+
+    def look(self, directory, state):
+        with_neighbours = not self.alone and "own-state" not in self.entry["traits"]
+        if with_neighbours:
+            first = Living(self.program, state, directory, "first")
+            self.living.append(first)
+            ended_path = run_files(state)[0]
+            second = Living(self.program, state, directory, "second")
+            self.living.append(second)
+            living_path = run_files(state)[1]
+            self.check(first.finish() == 0, "the healthy process before it did not end well")
+            self.living.remove(first)
+            before = digest(ended_path), second.settled(self.dump, living_path)
+        known = set(run_files(state))
+
+        command = [self.program, self.entry["name"], "--state", state, "--deadline-ms", str(DEADLINE_MS)]
+        child = Child(command + self.modifiers.arguments(self.entry), directory, self.modifiers)
+        self.status, self.ms = child.end()
+        if self.status == 77:
+            self.skipped = child.text().strip().split("cannot run here: ")[-1]
+        else:
+            self.look_at_status(child)
+            new = [path for path in run_files(state) if path not in known]
+            run = self.look_at_record(new)
+            limit = DEADLINE_MS + MARGIN_MS + self.expected["lasts_ms"] + 8000 * (self.modifiers.backtrace == "on")
+            self.check(self.ms <= limit, "took %d ms, at most %d are right" % (self.ms, limit))
+
+        if with_neighbours:
+            after = digest(ended_path), self.dump(living_path)
+            self.check(before[0] == after[0], "the file of the ended run before it changed")
+            self.check(before[1] == after[1], "the file of the living run beside it changed")
+            self.check(before[1]["crash"] is None and self.dump.end(after[1]) == "running", "the living run is not whole")
+            if not self.skipped:
+                self.look_at_next_start(state, directory, run)
+            self.check(second.finish() == 0, "the healthy process beside it did not end well")
+            self.living.remove(second)
+
+    def look_at_status(self, child):
+        expected = self.expected
+        if expected["status"] == "any":
+            return self.check(self.status is not None, "hangs")
+        wanted = [-number if expected["status"] == "signal" else number for number in expected["numbers"]]
+        said = child.text().strip().splitlines()
+        if not self.check(self.status in wanted, "ended with %s" % status_name(self.status)) and said:
+            self.errors.append("said: " + said[-1])
+
+    def look_at_record(self, new):
+        """The run file of the process, read back with the public reader."""
+        expected = self.expected
+        if expected["end"] == ["no-run"]:
+            self.check(not new, "it has a run file")
+            return None
+        if not self.check(new, "it has no run file"):
+            return None
+        run = self.dump.ended(new[-1])
+        if run is None:
+            self.recorded = "unreadable"
+            self.check(not expected["end"], "the run file cannot be read")
+            return None
+        end = self.dump.end(run)
+        crash = run["crash"]
+        self.recorded = end if crash is None else "damaged" if crash == "damaged" else self.dump.kinds[crash["kind"]]
+        self.check(not expected["end"] or end in expected["end"], "end: %s" % end)
+        if crash == "damaged":
+            self.errors.append("the record is damaged")
+        elif expected["record"] == "none":
+            self.check(crash is None, "it has a record: %s" % self.recorded)
+        elif crash is None:
+            self.check(expected["record"] == "any", "it has no record")
+        else:
+            self.look_at_crash(run, crash)
+        return run
+
+    def look_at_crash(self, run, crash):
+        expected = self.expected
+        stages = {stage for stage in range(1, 32) if crash["stages"] >> stage & 1}
+        wanted = {"full": WHOLE, "header": {HEADER}}.get(expected["record"], set())
+        self.check(wanted <= stages, "stages committed: %s" % sorted(stages))
+        self.check(not expected["kinds"] or self.recorded in expected["kinds"], "kind: %s" % self.recorded)
+        has_address = crash["address"] is not None
+        self.check(expected["has_address"] in (None, has_address), "it has %s address" % ("an" if has_address else "no"))
+        if not expected["numbers"] or expected["status"] == "signal":
+            self.check(expected["status"] == "any" or crash["signal"] in expected["numbers"], "signal in the record: %d" % crash["signal"])
+        if expected["message"]:
+            said = [message["text"] for message in crash["messages"] or []]
+            self.check(any(expected["message"] in text for text in said), "messages: %s" % said)
+
+    def look_at_next_start(self, state, directory, run):
+        """The next start accounts for the run: whether it counts for the launch."""
+        status, _ = Child([self.program, "return-from-main", "--state", state], directory, name="next").end()
+        self.check(status == 0, "the next start: %s" % status_name(status))
+        ledger = self.dump(state / "ledger.lg")
+        if not self.check(ledger, "the ledger cannot be read afterwards") or run is None or run["run"]["secondary"]:
+            return
+        entries = [entry for entry in ledger["timeline"] if entry["uuid"] == run["run"]["uuid"]]
+        if not self.check(len(entries) == 1, "it is %d times in the timeline" % len(entries)):
+            return
+        counted = bool(entries[0]["counted"])
+        if self.expected["launch"] != "W":
+            self.check(counted == (self.expected["launch"] == "Y"), "counted as a launch crash: %s" % ("yes" if counted else "no"))

@@ -1,0 +1,91 @@
+"""Processes that end, whatever happens."""
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import time
+
+from expected import Modifiers
+
+LIMIT_S = 20  # a process that takes longer hangs
+
+PLAIN = Modifiers()
+PR_SET_PDEATHSIG = 1
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def bind_to_runner():
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Child:
+    """A process in a session of its own. Its whole group is gone when `end` returns."""
+
+    def __init__(self, command, directory, modifiers=PLAIN, name="child", stdin=subprocess.DEVNULL, stdout=None):
+        environment = dict(os.environ, TMPDIR=str(directory), HOME=str(directory))
+        environment.update(modifiers.environment())
+        for variable in ("STATE_DIRECTORY", "XDG_STATE_HOME"):
+            environment.pop(variable, None)
+        self.output = directory / (name + ".out")
+        with open(self.output, "wb") as output:
+            self.begun = time.monotonic()
+            self.process = subprocess.Popen([str(part) for part in command], stdin=stdin, stdout=stdout or output, stderr=output,
+                                            env=environment, start_new_session=True, preexec_fn=bind_to_runner)
+
+    def end(self, limit=LIMIT_S):
+        """Wait; returns (status as of Popen, or None when it had to be killed at the limit, milliseconds)."""
+        file = os.pidfd_open(self.process.pid)
+        try:
+            waiting = select.poll()
+            waiting.register(file, select.POLLIN)
+            ready = waiting.poll(max(0, limit - (time.monotonic() - self.begun)) * 1000)
+            ms = (time.monotonic() - self.begun) * 1000
+        finally:
+            os.close(file)
+            self.kill_group()
+        status = self.process.wait()
+        return (status if ready else None), ms
+
+    def kill_group(self):
+        """Its leader is not reaped yet, so that the number is still its own."""
+        if self.process.returncode is None:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def text(self):
+        return self.output.read_text(errors="replace")
+
+
+class Living:
+    """A healthy process of the same program with a session in the same state directory."""
+
+    def __init__(self, program, state, directory, name):
+        # A pipe of our own: that of Popen would be inherited by processes that other threads start meanwhile.
+        self.child = Child([program, "live", "--state", state, "--phase", "finished"], directory, name=name, stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE)
+        ready = select.select([self.child.process.stdout], [], [], LIMIT_S)[0]
+        if not ready or self.child.process.stdout.readline() != b"live\n":
+            self.kill()
+            raise AssertionError("a healthy process does not start: " + self.child.text())
+
+    def settled(self, dump, path):
+        """Its file, once the thread that prepares it is done."""
+        for _ in range(200):
+            run = dump(path)
+            if run and run["modules"]:
+                return run
+            time.sleep(0.005)
+        raise AssertionError("a healthy process writes no table of modules")
+
+    def finish(self):
+        self.child.process.stdin.close()
+        status, _ = self.child.end(LIMIT_S + time.monotonic() - self.child.begun)
+        self.child.process.stdout.close()
+        return status
+
+    def kill(self):
+        self.child.kill_group()
+        self.child.process.wait()
