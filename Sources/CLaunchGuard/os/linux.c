@@ -35,12 +35,17 @@ void lg__os_bind(void)
 {
     /* Sizes that the compiler does not know, so that it makes calls of them. */
     static volatile size_t some = 8;
+    static volatile bool sink;
     char from[16] = "0123456", to[16];
     memcpy(to, from, some);
     memmove(to + 1, to, some);
     memset(to, to[some], some);
-    some = 8 + (memcmp(from, to, some) == 0) + (memchr(from, to[0], some) == from) + (strlen(from) == some) +
-           (lg__os_clock_ns(CLOCK_MONOTONIC) == 0) + (errno == INT32_MAX);
+    sink = memcmp(from, to, some) == 0;
+    sink = memchr(from, to[0], some) == from;
+    sink = strlen(from) == some;
+    sink = lg__os_clock_ns(CLOCK_MONOTONIC) == 0;
+    sink = errno == 0;
+    (void)sink;
 }
 
 pid_t lg__os_pid(void)
