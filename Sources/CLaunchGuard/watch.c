@@ -69,6 +69,8 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
     if (info->si_code > 0)
         return false; /* a fault belongs to the thread that made it */
     if (atomic_load(&preparing) && atomic_load(&preparing) == lg__os_tid()) {
+        if (lg__capture_busy())
+            return true; /* the process is about to die of another one */
         /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain signal and finds it here. */
         redirected = *info;
         atomic_store(&is_redirected, true);

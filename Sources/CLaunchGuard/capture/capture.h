@@ -36,6 +36,9 @@ bool lg__capture_start(const struct lg__capture_options *options);
 /* 1 in the process that started the capture, 0 in its forked children. Handler. */
 const _Atomic uint32_t *lg__capture_owner_flag(void);
 
+/* True while a crash is dealt with. Handler. */
+bool lg__capture_busy(void);
+
 /* True on the thread whose crash an earlier handler is dealing with right now. */
 bool lg__capture_inside(void);
 

@@ -11,6 +11,7 @@ typedef void (*terminate_function)(void);
 extern terminate_function set_terminate(terminate_function) __asm__("_ZSt13set_terminatePFvvE") __attribute__((weak));
 extern const void *current_exception_type(void) __asm__("__cxa_current_exception_type") __attribute__((weak));
 extern void *current_primary_exception(void) __asm__("__cxa_current_primary_exception") __attribute__((weak));
+extern struct globals *get_globals(void) __asm__("__cxa_get_globals") __attribute__((weak));
 extern void pure_virtual(void) __asm__("__cxa_pure_virtual") __attribute__((weak));
 /* Tables of virtual functions of the two kinds of type_info that have base classes. */
 extern const char single_base_table[] __asm__("_ZTVN10__cxxabiv120__si_class_type_infoE") __attribute__((weak));
@@ -37,6 +38,20 @@ struct type {
             struct base bases[BASES_MAX]; /* `count` of them */
         } multiple;
     } with;
+};
+
+/* Exception header and globals of a thread (Itanium C++ ABI, exception handling, 2.2), as libstdc++ has them. The object lies behind the header. */
+struct exception_header {
+    void *type_or_object; /* of an exception that was thrown again from an exception_ptr, the object */
+    void *pointers_0[4];
+    int counts[2];
+    void *pointers_1[4];
+    char class_name[8]; /* of the unwinder's part, which takes four words */
+    void *unwind[3];
+};
+
+struct globals {
+    struct exception_header *caught;
 };
 
 static terminate_function before;
@@ -72,10 +87,22 @@ static const void *exception_within(const struct type *type, const char *object,
     return NULL;
 }
 
+/* The object that was thrown and that std::terminate() was called for: the runtime counts it as caught. */
+static const char *thrown_object(void)
+{
+    if (current_primary_exception)
+        return current_primary_exception();
+    struct globals *globals = get_globals ? get_globals() : NULL;
+    const struct exception_header *header = globals ? globals->caught : NULL;
+    if (!header || memcmp(header->class_name + 1, "++CCUNG", 7) != 0) /* "GNUCC++" and a byte, as a number */
+        return NULL;
+    return header->class_name[0] ? header->type_or_object : (const char *)(header + 1);
+}
+
 static void keep_what(const struct type *type)
 {
     typedef const char *(*what_function)(const void *);
-    const char *object = current_primary_exception ? current_primary_exception() : NULL;
+    const char *object = thrown_object();
     const void *exception = object ? exception_within(type, object, 0) : NULL;
     if (!exception)
         return;
@@ -92,7 +119,10 @@ static void keep_what(const struct type *type)
 static void on_terminate_cpp(void)
 {
     int32_t nobody = 0, self = lg__os_tid();
-    if (lg__os_pid() == lg__capture.pid && atomic_compare_exchange_strong(&pending_tid, &nobody, self)) {
+    bool own = lg__os_pid() == lg__capture.pid;
+    if (own && !atomic_compare_exchange_strong(&pending_tid, &nobody, self)) /* one at a time, as with crashes */
+        lg__os_futex_wait((const uint32_t *)&pending_tid, (uint32_t)nobody, (uint64_t)lg__capture.options.deadline_ms * 1000000u);
+    if (own && nobody == 0) {
         /* NULL: terminate() was called without an exception, which must not be asked for then. */
         const struct type *type = current_exception_type ? current_exception_type() : NULL;
         pending.type = type ? name_of(type) : NULL;

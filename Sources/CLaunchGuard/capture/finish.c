@@ -72,8 +72,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
     }
     if ((unsigned)previous->sa_flags & SA_RESETHAND)
         lg__os_signal_default(signal);
-    if (!(previous->sa_flags & SA_NODEFER))
-        lg__os_signal_block(signal, true);
+    lg__os_signal_block(signal, !(previous->sa_flags & SA_NODEFER));
     lg__os_signal_block_set(&previous->sa_mask);
     if (previous->sa_flags & SA_SIGINFO)
         previous->sa_sigaction(signal, info, ucontext);

@@ -130,6 +130,7 @@ static __attribute__((noinline)) void capture(int signal, const siginfo_t *info,
     lg__capture.info = *info;
     if (lg__arch_mark(&lg__capture.stage_mark) != 0 && next < sizeof stages && !after_crash(stages[next]))
         next++;
+    atomic_store(&lg__capture.phase, LG__PHASE_CAPTURING); /* from here on there is a place to go back to */
     for (; next < sizeof stages; next++) {
         atomic_store_explicit(&lg__capture.stage, stages[next] % LG__STAGES, memory_order_relaxed);
         if (is_wanted(stages[next]))
@@ -177,11 +178,22 @@ enum lg__place lg__capture_place(const void *ucontext)
     return inside_chain(context.sp, altstack) ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
 }
 
+bool lg__capture_busy(void)
+{
+    return atomic_load(&lg__capture.latch) != 0;
+}
+
 bool lg__capture_inside(void)
 {
     stack_t altstack;
     return atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid() &&
            sigaltstack(NULL, &altstack) == 0 && inside_chain((uint64_t)(uintptr_t)__builtin_frame_address(0), &altstack);
+}
+
+/* A signal that came from outside is no crash of the stage that it interrupted. What abort() and raise() send is. */
+static bool is_sent(const siginfo_t *info)
+{
+    return info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__capture.pid);
 }
 
 /* Become the one crash that is recorded. false: this is a crash of that crash's own handling, and the rest is done. */
@@ -222,7 +234,7 @@ static bool take_latch(int signal, const ucontext_t *ucontext)
     }
     if (lg__capture.sequence)
         lg__run_uncommit(&lg__capture.options.run);
-    atomic_store(&lg__capture.phase, LG__PHASE_CAPTURING);
+    atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
     return true;
 }
 
@@ -242,25 +254,40 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
     return false;
 }
 
+/* This thread is inside on_crash(), before the earlier handler. Initial-exec: exists with the thread. */
+static __thread bool entered __attribute__((tls_model("initial-exec")));
+
 static void on_crash(int signal, siginfo_t *info, void *ucontext)
 {
     siginfo_t unknown;
     lg__arch_enter_handler();
     if (signal == SIGSYS && lg__arch_refused(ucontext))
         return;
+    /* A signal that somebody sends while this thread's crash is dealt with already: not one more of them. */
+    if (entered && is_sent(info)) {
+        lg__arch_block_on_return(ucontext, signal);
+        return;
+    }
+    if (!is_sent(info))
+        lg__os_signal_block(signal, false);
+    bool owner = lg__capture_owner(), outer = entered;
+    entered |= owner; /* not in a vforked child, whose memory this is not */
     int error = errno;
     if (lg__disposition_lost_siginfo(signal)) {
         info = &unknown;
-        if (mend_siginfo(signal, info, ucontext))
+        if (mend_siginfo(signal, info, ucontext)) {
+            entered = outer;
             return;
+        }
     }
     for (unsigned i = 0; i < first_chance_count; i++)
         if (first_chances[i](signal, info, ucontext)) {
+            entered = outer;
             errno = error;
             return;
         }
     bool chain = true;
-    if (lg__capture_owner()) {
+    if (owner) {
         if (take_latch(signal, ucontext)) {
             capture(signal, info, ucontext);
             atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
@@ -269,6 +296,7 @@ static void on_crash(int signal, siginfo_t *info, void *ucontext)
             chain = false; /* the earlier handler itself crashed */
         }
     }
+    entered = false; /* an earlier handler need not return */
     lg__finish(signal, info, ucontext, chain);
     errno = error;
 }
@@ -298,8 +326,9 @@ void (*lg__capture_handler(int signal))(int, siginfo_t *, void *)
     return on_crash;
 }
 
-/* SA_NODEFER: a fault inside the handler must come back to it. Blocked, the kernel would kill at once. */
-#define RECORD_FLAGS (SA_SIGINFO | SA_ONSTACK | SA_NODEFER)
+/* Without SA_NODEFER: under a storm of signals from outside the kernel would pile up handlers before the first instruction of one ran. A fault
+ * inside the handler must come back to it, though: on_crash() unblocks its signal, unless somebody sent it. */
+#define RECORD_FLAGS (SA_SIGINFO | SA_ONSTACK)
 
 uint64_t lg__capture_mask(void)
 {

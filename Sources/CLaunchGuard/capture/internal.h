@@ -100,6 +100,7 @@ struct lg__frames {
     uint64_t *pcs;
     uint32_t capacity; /* of pcs */
     uint32_t last;     /* of these, kept for the outermost frames of a deeper stack */
+    uint32_t limit;    /* a walk ends after so many */
 };
 
 /* Empty it, before a walk. */

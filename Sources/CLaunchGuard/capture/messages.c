@@ -65,10 +65,9 @@ static const struct known_text libc_texts[] = {
 /* Texts of the Swift 6.3 runtime: stdlib/public/runtime. */
 static const struct known_text swift_abort_texts[] = {
     { "Could not cast value of type", false, LG_CRASH_ABORT_SWIFT_CAST },
-    { "overlapping accesses", false, LG_CRASH_ABORT_SWIFT_EXCLUSIVITY },
-    { "imultaneous accesses", false, LG_CRASH_ABORT_SWIFT_EXCLUSIVITY },
+    { "Fatal access conflict detected", false, LG_CRASH_ABORT_SWIFT_EXCLUSIVITY },
     { "unowned reference", false, LG_CRASH_ABORT_SWIFT_UNOWNED },
-    { "allocate memory", false, LG_CRASH_ABORT_ALLOC },
+    { "failed to allocate", false, LG_CRASH_ABORT_ALLOC },
     { "", true, LG_CRASH_ABORT_SWIFT },
 };
 

@@ -4,6 +4,9 @@
 /* How long a crash that comes right after the start waits for the module table. */
 #define PREPARE_WAIT_NS UINT64_C(200000000)
 
+/* More frames than stacks hold: 32 bytes each in 32 MiB. */
+#define FRAMES_LIMIT (UINT32_C(1) << 20)
+
 static const struct lg__run *run(void)
 {
     return &lg__capture.options.run;
@@ -71,7 +74,7 @@ static bool wild_pc(void)
 static struct lg__frames frames_of(unsigned stage)
 {
     struct lg__crash_frames *block = lg__run_stage(run(), stage);
-    return (struct lg__frames){ &block->head, block->pcs, LG__FRAMES_MAX, LG__FRAMES_LAST };
+    return (struct lg__frames){ &block->head, block->pcs, LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT };
 }
 
 void lg__stage_frames(const void *ucontext)

@@ -11,6 +11,9 @@
 #define ANSWER_NS UINT64_C(2000000)
 /* The longest wait is this part of the deadline. */
 #define PATIENCE_PART 10u
+/* So many frames of a thread are walked, and all threads in this part of the deadline: the others, and what comes behind, want their turn. */
+#define FRAMES_LIMIT 4096u
+#define WALK_PART 4u
 #define EXEMPT_MAX 4
 /* How long a probe waits for its answer. */
 #define PROBE_NS UINT64_C(50000000)
@@ -238,7 +241,7 @@ static void describe_the_rest(struct lg__crash_threads *counts)
 
 static void walk(struct lg__thread *slot)
 {
-    const struct lg__frames frames = { &slot->head, slot->pcs, LG__THREAD_FRAMES_MAX, LG__THREAD_FRAMES_LAST };
+    const struct lg__frames frames = { &slot->head, slot->pcs, LG__THREAD_FRAMES_MAX, LG__THREAD_FRAMES_LAST, FRAMES_LIMIT };
     uint64_t registers[LG__REGISTERS_MAX];
     memcpy(registers, slot->registers, sizeof registers);
     registers[lg__arch_pc] = slot->pc;
@@ -305,7 +308,8 @@ void lg__stage_threads(void)
 
 void lg__threads_walk(void)
 {
-    while (park.walked < park.asked) {
+    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + (uint64_t)lg__capture.options.deadline_ms * 1000000u / WALK_PART;
+    while (park.walked < park.asked && lg__os_clock_ns(CLOCK_MONOTONIC) < until) {
         struct lg__thread *slot = &run()->slots[park.walked++]; /* first: a walk that crashes is not tried again */
         if (atomic_load(&slot->commit) && slot->pc)
             walk(slot);

@@ -6,7 +6,6 @@
 #include "capture/cfi.h"
 #include "os/fault_point.h"
 
-#define FRAMES_LIMIT 65536u
 /* The largest frame that is believed without a table. */
 #define ASSUMED_BYTES_MAX (UINT64_C(1) << 20)
 /* How often a walk may come to a lower address: a signal handler's own stack, a coroutine's. A chain that loops does so for ever. */
@@ -203,7 +202,7 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
     struct lg__cfi_row *row = &scratch.row;
     bool interrupted = true; /* pc is where an instruction was to run next, not where a call returns to */
     unsigned landings = 0;
-    for (uint32_t count = 0; count < FRAMES_LIMIT; count++) {
+    for (uint32_t count = 0; count < frames->limit; count++) {
         uint64_t pc = registers[lg__arch_pc], sp = registers[lg__arch_sp], code;
         lg__frames_add(frames, pc);
         bool nowhere = interrupted && (wild || !lg__memory_word(pc, &code));

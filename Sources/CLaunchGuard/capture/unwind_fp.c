@@ -1,8 +1,6 @@
 /* The frame-pointer walk: needs no table and no library, and every read is one that cannot fault. */
 #include "capture/internal.h"
 
-/* More frames than any stack holds: 16 bytes each in 64 MiB. */
-#define FRAMES_LIMIT (UINT64_C(4) << 20)
 /* Farther apart than this, two frames are not of one stack. */
 #define FRAME_BYTES_MAX (UINT64_C(64) << 20)
 
@@ -16,7 +14,7 @@ void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const
         lg__frames_add(frames, word);
 
     uint64_t frame = registers[lg__arch_fp];
-    while (frames->head->total < FRAMES_LIMIT) {
+    while (frames->head->total < frames->limit) {
         uint64_t next, caller;
         if (frame == 0) {
             reason = LG__WALK_COMPLETE;

@@ -64,10 +64,19 @@ uint64_t lg__arch_blocked(const void *ucontext)
     return *(const uint64_t *)(const void *)&((const ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
 }
 
+static uint64_t *mask_of(void *ucontext)
+{
+    return (uint64_t *)(void *)&((ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
+}
+
 void lg__arch_unblock_on_return(void *ucontext, int signal)
 {
-    uint64_t *mask = (uint64_t *)(void *)&((ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
-    *mask &= ~(UINT64_C(1) << (signal - 1));
+    *mask_of(ucontext) &= ~(UINT64_C(1) << (signal - 1));
+}
+
+void lg__arch_block_on_return(void *ucontext, int signal)
+{
+    *mask_of(ucontext) |= UINT64_C(1) << (signal - 1);
 }
 
 void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t word_at_sp)

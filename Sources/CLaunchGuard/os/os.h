@@ -149,6 +149,8 @@ bool lg__arch_refused(void *ucontext);
 void lg__arch_enter_handler(void);
 /* The signal mask that the return from the handler restores: take one signal out of it. Handler. */
 void lg__arch_unblock_on_return(void *ucontext, int signal);
+/* Put one signal into it. Handler. */
+void lg__arch_block_on_return(void *ucontext, int signal);
 
 /* The signals that the interrupted code blocked: bit n − 1 for signal n. Handler. */
 uint64_t lg__arch_blocked(const void *ucontext);
