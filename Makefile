@@ -2,7 +2,7 @@
 #
 #   make demo     the main job, end to end, checked at every step
 #   make test     all tests: ctest with gcc and with clang, then swift test
-#   make bench    measurements, as ratios within one run
+#   make bench    measurements, as ratios within one run; installs what it compares with (libabsl-dev, libgoogle-glog-dev, libboost-dev)
 #   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default /usr/local)
 #   make clean
 
@@ -13,7 +13,7 @@ JOBS ?= $(shell nproc)
 CMAKE_BUILD = cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
 	cmake --build build/$(1) -j $(JOBS) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 
-.PHONY: all demo test test-core test-swift bench install clean packages core-gcc core-clang swift
+.PHONY: all demo test test-core test-swift bench peers install clean packages core-gcc core-clang swift
 
 all: core-gcc swift
 
@@ -47,7 +47,13 @@ test-core: core-gcc core-clang
 test-swift: swift
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 
-bench: core-gcc
+peers: packages
+	@scripts/install-packages peers || echo "Not every peer could be installed; the benchmarks say which ones they leave out" >&2
+
+bench: peers
+	@echo "Building the core with gcc, and the peers"
+	@$(call CMAKE_BUILD,gcc)
+	@cmake --build build/gcc -j $(JOBS) --target peers -- -k 0 >build/peers.log 2>&1 || echo "Not every peer could be built: build/peers.log" >&2
 	@Benchmarks/run.sh build/gcc
 
 install: packages

@@ -1,5 +1,6 @@
 /* What a crash costs: from the fault to what the handler has committed, and to the wait of the parent.
  * bench-crash DIR COUNT */
+#include "record.h"
 #include "results.h"
 
 #include <signal.h>
@@ -59,7 +60,10 @@ static void play(struct result *result, int round, int rounds)
         if (round >= peer_rounds((enum peer)peer, rounds) || !crash((enum peer)peer, result, &total_us))
             continue;
         series_add(&result->total[peer], total_us);
+        add_interval(&result->entered[peer], SCENE_FAULT, SCENE_ENTRY);
         add_interval(&result->written[peer], SCENE_ENTRY, SCENE_DONE);
+        if (round == 0)
+            result->frames[peer] = record_frames();
     }
     for (int kind = 0; kind < 2; kind++) {
         if (!crash(kind == 0 ? LG_ALL_STAMPS : LG_FEW_STAMPS, result, &total_us))
@@ -84,10 +88,11 @@ static void print_totals(struct result *result, int rounds)
             print_missing(total->name, reason ? reason : "it did not do what was asked");
             continue;
         }
-        if (total->count < (size_t)rounds) {
-            snprintf(name, sizeof name, "%s (n = %zu)", total->name, total->count);
-            total->name = name;
-        }
+        char few[32] = "";
+        if (total->count < (size_t)rounds)
+            snprintf(few, sizeof few, ", n = %zu", total->count);
+        snprintf(name, sizeof name, peer ? "%s (frames: %u%s)" : "%s", total->name, result->frames[peer], few);
+        total->name = name;
         print_line(total, peer ? &result->total[NO_HANDLER] : NULL);
     }
 }
@@ -111,10 +116,11 @@ static void print_stages(struct result *result)
         print_cell(&result->stages[0][stages[i].stamp]);
         print_cell(&result->stages[1][stages[i].stamp]);
     }
-    printf("\n  Other handlers, entry -> written, us\n");
+    printf("\n\n  %-57s %12s %12s\n", "Inside other handlers, us", "fault->entry", "->written");
     for (int peer = 0; peer < PEERS; peer++)
         if (result->written[peer].count) {
             printf("  %-57s", peer_name((enum peer)peer));
+            print_cell(&result->entered[peer]);
             print_cell(&result->written[peer]);
             printf("\n");
         }

@@ -16,7 +16,7 @@ static const struct {
 } peers[PEER_RUNS] = {
     [NO_HANDLER] = { "peer-backtrace", "none", "no handler", 0 },
     [LG_ALL] = { "peer-launchguard", "all", "LaunchGuard, everything", 0 },
-    [LG_FEW] = { "peer-launchguard", "few", "LaunchGuard, stages 1 to 5 (no threads, stacks, process)", 0 },
+    [LG_FEW] = { "peer-launchguard", "few", "LaunchGuard, stages 1 to 5", 0 },
     [BACKTRACE_ONLY] = { "peer-backtrace", "frames", "backtrace(), called once before", 0 },
     [BACKTRACE_COLD] = { "peer-backtrace", "cold", "backtrace() + backtrace_symbols_fd()", 0 },
     [BACKTRACE_WARM] = { "peer-backtrace", "warm", "the same, backtrace() called once before", 0 },

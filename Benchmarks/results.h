@@ -7,8 +7,10 @@
 /* One scene: all series in microseconds. */
 struct result {
     int depth, threads;
+    unsigned frames[PEERS];               /* of the program's calls, in the record */
     struct series total[PEERS];           /* from the fault to the wait of the parent */
-    struct series written[PEERS];         /* from the entry of a handler to its record; only of those that have a clock */
+    struct series entered[PEERS];         /* from the fault to the handler; this and the next only of those that have a clock */
+    struct series written[PEERS];         /* from there to its record */
     struct series stages[2][SCENE_STAMPS]; /* LaunchGuard with everything, and with stages 1 to 5: from entry to each commit */
 };
 
