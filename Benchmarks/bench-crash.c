@@ -91,7 +91,7 @@ static void print_totals(struct result *result, int rounds)
         char few[32] = "";
         if (total->count < (size_t)rounds)
             snprintf(few, sizeof few, ", n = %zu", total->count);
-        snprintf(name, sizeof name, peer ? "%s (frames: %u%s)" : "%s", total->name, result->frames[peer], few);
+        snprintf(name, sizeof name, peer >= LG_ALL ? "%s (frames: %u%s)" : "%s", total->name, result->frames[peer], few);
         total->name = name;
         print_line(total, peer ? &result->total[NO_HANDLER] : NULL);
     }

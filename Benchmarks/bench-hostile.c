@@ -35,7 +35,7 @@ int main(int count, char **arguments)
     for (size_t i = 0; i < CASES; i++)
         printf(" %13s", cases[i].name);
     printf("\n");
-    for (int peer = NO_HANDLER + 1; peer < PEERS; peer++) {
+    for (int peer = LG_ALL; peer < PEERS; peer++) {
         if (peer_missing((enum peer)peer)) {
             print_missing(peer_name((enum peer)peer), peer_missing((enum peer)peer));
             continue;

@@ -1,4 +1,5 @@
-/* LaunchGuard. Modes: all, few (the stages 1 to 5), and with "-stamps" the same, the clock read behind each commit. */
+/* LaunchGuard. Modes: all, few (the stages 1 to 5), and with "-stamps" the same, the clock read behind each commit; off (a session, but
+ * the signal ends the process as it would without). */
 #include "scene.h"
 
 #include <launchguard/launchguard.h>
@@ -50,5 +51,7 @@ int main(int count, char **arguments)
     snprintf(scene.shared->record, sizeof scene.shared->record, "%s", lg_session_run_path(session));
     if (strstr(scene.mode, "-stamps"))
         lg__fault_hook = on_point;
+    if (strcmp(scene.mode, "off") == 0)
+        signal(SIGSEGV, SIG_DFL);
     scene_play();
 }

@@ -15,6 +15,7 @@ static const struct {
     int rounds; /* at most; 0: as many as wanted */
 } peers[PEER_RUNS] = {
     [NO_HANDLER] = { "peer-backtrace", "none", "no handler", 0 },
+    [LG_OFF] = { "peer-launchguard", "off", "LaunchGuard in a session, its handler taken away", 0 },
     [LG_ALL] = { "peer-launchguard", "all", "LaunchGuard, everything", 0 },
     [LG_FEW] = { "peer-launchguard", "few", "LaunchGuard, stages 1 to 5", 0 },
     [BACKTRACE_ONLY] = { "peer-backtrace", "frames", "backtrace(), called once before", 0 },

@@ -7,6 +7,7 @@
 
 enum peer {
     NO_HANDLER,
+    LG_OFF, /* what a session costs a process that dies without it */
     LG_ALL,
     LG_FEW,
     BACKTRACE_ONLY,
