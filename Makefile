@@ -3,7 +3,7 @@
 #   make demo     the main job, end to end, checked at every step
 #   make test     all tests: ctest with gcc and with clang, then swift test and the ways to die of the Swift build
 #   make faults   every way to die, of the C and of the Swift build, and what must be known afterwards; FILTER=regex selects
-#   make bench    measurements, as ratios within one run
+#   make bench    measurements, as ratios within one run; installs what it compares with (libabsl-dev, libgoogle-glog-dev, libboost-dev)
 #   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default /usr/local)
 #   make clean
 
@@ -19,7 +19,7 @@ FILTER ?=
 # Programs of the catalogue as arguments. The core kinds are also run with every combination of modifiers.
 RUN_FAULTS = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --cross --filter '$(FILTER)'
 
-.PHONY: all demo test test-core test-swift faults bench install clean packages core-gcc core-clang swift
+.PHONY: all demo test test-core test-swift faults bench peers install clean packages core-gcc core-clang swift
 
 all: core-gcc swift
 
@@ -57,7 +57,13 @@ test-swift: core-gcc swift
 faults: core-gcc swift
 	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults .build/debug/launchguard-faults
 
-bench: core-gcc
+peers: packages
+	@scripts/install-packages peers || echo "Not every peer could be installed; the benchmarks say which ones they leave out" >&2
+
+bench: peers
+	@echo "Building the core with gcc, and the peers"
+	@$(call CMAKE_BUILD,gcc)
+	@cmake --build build/gcc -j $(JOBS) --target peers -- -k 0 >build/peers.log 2>&1 || echo "Not every peer could be built: build/peers.log" >&2
 	@Benchmarks/run.sh build/gcc
 
 install: packages

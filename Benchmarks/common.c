@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,33 +26,65 @@ static _Noreturn void give_up(const char *what)
     exit(1);
 }
 
+static volatile pid_t running;
+static volatile sig_atomic_t expired;
+
 static void too_long(int signal)
 {
     (void)signal;
-    static const char message[] = "a child hangs; no figures\n";
-    if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
-        _exit(2);
-    kill(0, SIGKILL); /* this process and its children are one group; run.sh sees to that */
+    if (running <= 0) { /* not even started: look again later */
+        alarm(1);
+        return;
+    }
+    expired = 1;
+    kill(running, SIGKILL); /* not reaped before `running` is 0: the pid is still its own */
+}
+
+int child_run(struct child *child)
+{
+    posix_spawn_file_actions_t actions;
+    struct sigaction action = { .sa_handler = too_long, .sa_flags = SA_RESTART };
+    unsigned limit_ms = child->limit_ms ? child->limit_ms : 20000;
+    struct itimerval limit = { .it_value = { limit_ms / 1000, (suseconds_t)(limit_ms % 1000) * 1000 } };
+    static const struct itimerval none;
+    pid_t pid;
+    int status;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (child->output)
+        posix_spawn_file_actions_adddup2(&actions, child->output, STDERR_FILENO);
+    else
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    expired = 0;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &limit, NULL);
+    uint64_t begin = now_ns();
+    if (posix_spawn(&pid, child->arguments[0], &actions, NULL, child->arguments, child->environment ? child->environment : environ) != 0)
+        give_up(child->arguments[0]);
+    running = pid;
+    siginfo_t ended;
+    if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) != 0)
+        give_up("waitid");
+    child->ended_ns = now_ns();
+    child->took_ns = child->ended_ns - begin;
+    running = 0;
+    setitimer(ITIMER_REAL, &none, NULL);
+    if (waitpid(pid, &status, 0) != pid)
+        give_up("waitpid");
+    posix_spawn_file_actions_destroy(&actions);
+    child->hung = expired != 0;
+    return status;
 }
 
 int run_child(char *const arguments[], uint64_t *ret_ns)
 {
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    int status;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    signal(SIGALRM, too_long);
-    alarm(20);
-    uint64_t begin = now_ns();
-    if (posix_spawn(&child, arguments[0], &actions, NULL, arguments, environ) != 0)
-        give_up(arguments[0]);
-    if (waitpid(child, &status, 0) != child)
-        give_up("waitpid");
-    *ret_ns = now_ns() - begin;
-    alarm(0);
-    posix_spawn_file_actions_destroy(&actions);
+    struct child child = { .arguments = arguments };
+    int status = child_run(&child);
+    if (child.hung) {
+        fprintf(stderr, "%s hangs; no figures\n", arguments[0]);
+        exit(1);
+    }
+    *ret_ns = child.took_ns;
     return status;
 }
 
@@ -118,11 +151,7 @@ void print_line(struct series *series, struct series *floor)
     printf("\n");
 }
 
-void __attribute__((noinline)) deeper(int depth, void (*last)(void))
+void print_missing(const char *name, const char *reason)
 {
-    if (depth > 1)
-        deeper(depth - 1, last);
-    else
-        last();
-    __asm__ volatile(""); /* no tail call: every depth is a frame */
+    printf("  %-62s not measured: %s\n", name, reason);
 }

@@ -2,15 +2,28 @@
 #ifndef COMMON_H
 #define COMMON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t now_ns(void);
 
-/* Run a program to its end, standard output and error into nothing; ends the benchmark if it hangs. Returns its wait status and
- * stores how long it took from spawn to wait. */
+/* One run of a program. */
+struct child {
+    char *const *arguments;
+    char *const *environment; /* NULL: ours */
+    int output;               /* its standard error; 0: into nothing, as its standard output */
+    unsigned limit_ms;        /* killed after it; 0: 20 seconds */
+    bool hung;                /* out: it was killed */
+    uint64_t took_ns;         /* out: from spawn to wait */
+    uint64_t ended_ns;        /* out: when the wait returned, as from now_ns() */
+};
+
+/* Run a program to its end or to its limit. Returns its wait status. */
+int child_run(struct child *child);
+
+/* The same for what is not expected to hang: if it does, the benchmark ends without figures. */
 int run_child(char *const arguments[], uint64_t *ret_ns);
 
 /* Memory shared with children that are started with shared_name() as an argument. */
@@ -31,7 +44,7 @@ double series_median(struct series *series);
 void print_head(const char *title, const char *unit);
 void print_line(struct series *series, struct series *floor);
 
-/* Recurse `depth` calls deep, then call `last`. */
-void deeper(int depth, void (*last)(void));
+/* A line for what cannot be measured here. */
+void print_missing(const char *name, const char *reason);
 
 #endif

@@ -1,0 +1,57 @@
+/* LaunchGuard. Modes: all, few (the stages 1 to 5), and with "-stamps" the same, the clock read behind each commit; off (a session, but
+ * the signal ends the process as it would without). */
+#include "scene.h"
+
+#include <launchguard/launchguard.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "os/fault_point.h"
+
+static void on_point(const char *point)
+{
+    static const struct {
+        const char *name;
+        enum scene_stamp stamp;
+    } points[] = {
+        { "handler: header", SCENE_HEADER },     { "handler: context", SCENE_CONTEXT },      { "handler: frames", SCENE_FRAMES },
+        { "handler: dwarf", SCENE_DWARF },       { "handler: messages", SCENE_MESSAGES },    { "handler: threads", SCENE_THREADS },
+        { "handler: process", SCENE_PROCESS },   { "handler: thread stacks", SCENE_STACKS }, { "handler: done", SCENE_DONE },
+    };
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++)
+        if (strcmp(points[i].name, point) == 0)
+            scene_stamp(points[i].stamp);
+}
+
+static bool on_entry(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info, (void)context;
+    scene_stamp(SCENE_ENTRY);
+    return false;
+}
+
+int main(int count, char **arguments)
+{
+    lg_session *session;
+    lg_options options = LG_OPTIONS_INIT;
+    scene_open(count, arguments);
+    options.app_id = "org.example.bench";
+    options.state_directory = scene.directory;
+    if (strncmp(scene.mode, "few", 3) == 0)
+        options.leave_out = LG_LEAVE_OUT_THREADS | LG_LEAVE_OUT_STACKS | LG_LEAVE_OUT_PROCESS;
+    if (strstr(scene.mode, "-stamps"))
+        lg__capture_add_first_chance(on_entry);
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(2);
+    snprintf(scene.shared->record, sizeof scene.shared->record, "%s", lg_session_run_path(session));
+    if (strstr(scene.mode, "-stamps"))
+        lg__fault_hook = on_point;
+    if (strcmp(scene.mode, "off") == 0)
+        signal(SIGSEGV, SIG_DFL);
+    scene_play();
+}
