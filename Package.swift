@@ -1,6 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+#if arch(arm64)
+let unwindLibrary = "unwind-aarch64"
+#else
+let unwindLibrary = "unwind-x86_64"
+#endif
+
 /// Every Swift target is built the same way.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -31,9 +37,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        // The core: links libc only.
+        // The core: links libc and libunwind only.
         .target(
             name: "CLaunchGuard",
+            dependencies: ["CLibunwind"],
             path: ".",
             sources: ["Sources/CLaunchGuard"],
             publicHeadersPath: "include",
@@ -41,7 +48,14 @@ let package = Package(
                 .headerSearchPath("Sources/CLaunchGuard"),
                 .define("_GNU_SOURCE"),
                 .define("LG_INTERPOSE_PTHREAD_CREATE"),
-            ]
+                .define("LG_LIBUNWIND"),
+            ],
+            linkerSettings: [.linkedLibrary(unwindLibrary)]
+        ),
+        .systemLibrary(
+            name: "CLibunwind",
+            // No pkgConfig: it would put -lunwind on the link line, and libunwind.so takes over C++ exceptions when it comes first.
+            providers: [.apt(["libunwind-dev"])]
         ),
 
         // The thin shell: no Foundation, no package dependency.

@@ -1,4 +1,4 @@
-/* C++ exceptions beside LaunchGuard, which unwinds too, but is not to be the unwinder that serves them. */
+/* C++ exceptions beside LaunchGuard, whose libunwind exports the same names as the system's unwinder. */
 #ifndef THROWS_H
 #define THROWS_H
 

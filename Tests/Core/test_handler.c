@@ -112,7 +112,7 @@ static void test_place(void **state)
             assert_int_equal(crash.also_crashed_count, place->last_stage < LG_STAGE_THREADS);
             assert_int_equal(crash.recrash_count, 0);
         } else {
-            /* Every stage is there: the attack came after a commit, or cost the DWARF walk its frames, which says so. */
+            /* Every stage is there: the attack came after a commit, or cost our DWARF walk its frames, which libunwind then found. */
             crash_of(reader, LG_STAGE_DONE);
             lg_note note;
             assert_int_equal(crash.recrash_count, 1);
@@ -121,7 +121,8 @@ static void test_place(void **state)
             assert_int_equal(note.signal, action == ABORT ? SIGABRT : SIGSEGV);
             lg_stack_info stack;
             assert_int_equal(lg_reader_stack(reader, LG_STAGE_DWARF, &stack), LG_OK);
-            assert_int_equal(stack.truncated, strcmp(place->point, "handler: before dwarf") == 0);
+            assert_int_equal(stack.truncated, 0);
+            assert_true(stack.stored >= 5);
         }
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);

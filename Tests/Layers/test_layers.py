@@ -15,8 +15,11 @@ LIBRARY, FORBIDDEN, *OBJECTS = sys.argv[1:]
 
 LEVELS = {"os": 0, "store": 1, "capture": 2, "guard": 2, "read": 2, "launch": 3, "": 4}
 
-# What may be called in a signal handler: functions of libc that take no lock, allocate nothing and were bound at start.
-HANDLER = set("memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location".split())
+# What may be called in a signal handler: functions of libc that take no lock, allocate nothing and were bound at start; the parts of
+# libunwind's remote interface that work on our accessors alone.
+HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location
+    _Ux86_64_init_remote _Ux86_64_get_reg _Ux86_64_step _Ux86_64_dwarf_search_unwind_table
+    _Uaarch64_init_remote _Uaarch64_get_reg _Uaarch64_step _Uaarch64_dwarf_search_unwind_table""".split())
 
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
@@ -28,18 +31,20 @@ ALSO_AT_START = {
     "capture/altstack.c": "mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",
     "capture/disposition.c": "sigaltstack",
     "capture/exception.c": "abort strcmp strnlen _ZSt13set_terminatePFvvE _ZTVN10__cxxabiv120__si_class_type_infoE "
-                           "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_current_primary_exception __cxa_pure_virtual",
+                           "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_get_globals __cxa_current_primary_exception __cxa_pure_virtual",
     "capture/messages.c": "dlvsym swift_getFatalErrorMessageBuffer",
     "capture/process.c": "snprintf strcspn strncmp",
     "capture/tail.c": "close dup2 fcntl pipe2 read write",
     "capture/handler.c": "mmap munmap sigaction sigaltstack sigdelset sigfillset",
     "capture/interpose.c": "dlsym free malloc pthread_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
+    "capture/unwind_libunwind.c": "_Ux86_64_create_addr_space _Uaarch64_create_addr_space",
     "store/run.c": "snprintf",
 }
 
 # Where the handler begins: by the kernel, by the watch thread while a crash is under way, by tables of function pointers.
-ENTRIES = """on_crash on_terminate on_park ask count_one heal lg__watch_redirect lg__capture_deadline by_table crc32c_sse42""".split()
+ENTRIES = """on_crash on_terminate on_park ask count_one heal lg__watch_redirect lg__capture_deadline find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+    access_reg access_fpreg resume get_proc_name by_table crc32c_sse42""".split()
 
 
 def run(*command):
@@ -143,6 +148,11 @@ class Layers(unittest.TestCase):
             for symbol in undefined(path) & set(where):
                 self.assertTrue(allowed(room(source_of(path)), room(where[symbol])),
                                 "%s must not use %s of %s" % (source_of(path), symbol, where[symbol]))
+
+
+    def test_libunwind_has_one_door(self):
+        users = [path for path in sources("*.[ch]") if re.search(r"#\s*include\s*<libunwind", (CORE / path).read_text())]
+        self.assertEqual(users, ["capture/unwind_libunwind.c"])
 
 
 class Handler(unittest.TestCase):

@@ -45,7 +45,9 @@ bool lg__capture_owner(void)
     return lg__os_pid() == lg__capture.pid && lg__capture.owns && atomic_load_explicit(lg__capture.owns, memory_order_relaxed);
 }
 
-/* Stages as capture() runs them. The stacks of the other threads are walked when stage 6 is committed, and belong to it. */
+/* Stages as capture() runs them, with what belongs to a stage but is done when it is committed: libunwind walks where our own walk crashed,
+ * and the stacks of the other threads are walked. */
+#define SPARE_WALK (LG__STAGES + LG_STAGE_DWARF)
 #define WALK_THREADS (LG__STAGES + LG_STAGE_THREADS)
 
 static void run_stage(unsigned stage, int signal, const siginfo_t *info, const void *ucontext)
@@ -69,6 +71,10 @@ static void run_stage(unsigned stage, int signal, const siginfo_t *info, const v
         LG_FAULT_POINT("handler: before dwarf");
         lg__stage_dwarf(ucontext);
         LG_FAULT_POINT("handler: dwarf");
+        break;
+    case SPARE_WALK:
+        lg__stage_spare_walk(ucontext);
+        LG_FAULT_POINT("handler: spare walk");
         break;
     case LG_STAGE_MESSAGES:
         lg__stage_messages();
@@ -121,8 +127,8 @@ static bool after_crash(unsigned stage)
  * jump target, costs that stage alone, and the next one follows. */
 static __attribute__((noinline)) void capture(int signal, const siginfo_t *info, const void *ucontext)
 {
-    static const uint8_t stages[] = { LG_STAGE_HEADER,   LG_STAGE_CONTEXT, LG_STAGE_FRAMES, LG_STAGE_DWARF, LG_STAGE_MESSAGES,
-                                      LG_STAGE_THREADS, WALK_THREADS,     LG_STAGE_PROCESS, LG_STAGE_DONE };
+    static const uint8_t stages[] = { LG_STAGE_HEADER,   LG_STAGE_CONTEXT, LG_STAGE_FRAMES,  LG_STAGE_DWARF, SPARE_WALK,
+                                      LG_STAGE_MESSAGES, LG_STAGE_THREADS, WALK_THREADS,     LG_STAGE_PROCESS, LG_STAGE_DONE };
     volatile unsigned next = 0;
     lg__capture.sequence++;
     lg__capture.skipped = 0;

@@ -84,6 +84,7 @@ void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext);
 void lg__stage_context(const void *ucontext);
 void lg__stage_frames(const void *ucontext);
 void lg__stage_dwarf(const void *ucontext);
+void lg__stage_spare_walk(const void *ucontext); /* once more stage 4, where its walk crashed */
 void lg__stage_messages(void); /* messages.c */
 void lg__stage_threads(void);  /* threads.c */
 void lg__stage_process(void);  /* process.c */
@@ -122,6 +123,9 @@ void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, co
 int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX]);
 /* Touch what it writes to. */
 void lg__unwind_dwarf_prepare(void);
+/* The same walk by libunwind, where there is one. */
+void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
+void lg__unwind_libunwind_prepare(void);
 
 /* ---- files.c: files of /proc; a path that does not start with '/' is relative to the directory of this process's threads ---- */
 

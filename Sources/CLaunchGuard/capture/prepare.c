@@ -21,6 +21,7 @@ void lg__capture_prepare(void)
     touch_record();
     lg__memory_prepare();
     lg__unwind_dwarf_prepare();
+    lg__unwind_libunwind_prepare();
     atomic_store(&lg__capture.prepared, 1);
     lg__os_futex_wake((const uint32_t *)&lg__capture.prepared);
 }

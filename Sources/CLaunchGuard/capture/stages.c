@@ -98,6 +98,24 @@ void lg__stage_dwarf(const void *ucontext)
     lg__run_commit(run(), LG_STAGE_DWARF, lg__frames_size(&frames));
 }
 
+void lg__stage_spare_walk(const void *ucontext)
+{
+    static struct lg__crash_frames other;
+    const struct lg__frames first = frames_of(LG_STAGE_DWARF);
+    const struct lg__frames second = { &other.head, other.pcs, LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT };
+    uint64_t registers[LG__REGISTERS_MAX];
+    if (first.head->reason != LG__WALK_RECRASH)
+        return;
+    lg__frames_begin(&second);
+    lg__arch_registers(ucontext, registers);
+    lg__unwind_libunwind(registers, wild_pc(), &second);
+    if (second.head->total <= first.head->total)
+        return;
+    lg__run_uncommit_stage(run(), LG_STAGE_DWARF);
+    memcpy(lg__run_stage(run(), LG_STAGE_DWARF), &other, lg__frames_size(&second));
+    lg__run_commit(run(), LG_STAGE_DWARF, lg__frames_size(&second));
+}
+
 void lg__stage_walk_crashed(unsigned stage)
 {
     struct lg__frames frames = frames_of(stage);

@@ -137,6 +137,11 @@ void lg__run_commit(const struct lg__run *run, unsigned stage, size_t size)
     atomic_store_explicit(&entry->commit, LG__COMMIT_STAGE + stage, memory_order_release);
 }
 
+void lg__run_uncommit_stage(const struct lg__run *run, unsigned stage)
+{
+    atomic_store(&run->record->stages[stage].commit, 0);
+}
+
 void lg__run_uncommit(const struct lg__run *run)
 {
     for (unsigned stage = 0; stage < LG__STAGES; stage++)

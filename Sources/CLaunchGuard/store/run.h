@@ -46,6 +46,9 @@ void *lg__run_stage(const struct lg__run *run, unsigned stage);
 /* Commit the first `size` bytes of a stage's block. Handler. */
 void lg__run_commit(const struct lg__run *run, unsigned stage, size_t size);
 
+/* Take one stage back, to write it once more. Handler. */
+void lg__run_uncommit_stage(const struct lg__run *run, unsigned stage);
+
 /* Take back all stages and notes: a later crash takes the place of one that the program survived. Handler. */
 void lg__run_uncommit(const struct lg__run *run);
 
