@@ -1,14 +1,6 @@
 /* What kind of crash: from signal, code, trap number and addresses alone. Nothing is guessed, nothing is read. */
 #include "capture/internal.h"
 
-/* Page fault error code bits (Intel SDM volume 3, 4.7). */
-#define FAULT_PRESENT 1u
-#define FAULT_WRITE 2u
-#define FAULT_FETCH 16u
-#define TRAP_PAGE_FAULT 14u
-#define TRAP_STACK_FAULT 12u
-#define TRAP_GENERAL_PROTECTION 13u
-
 /* SEGV_MTEAERR and SEGV_MTESERR, which older headers lack (asm-generic/siginfo.h). */
 #define CODE_TAG_ASYNCHRONOUS 8
 #define CODE_TAG_SYNCHRONOUS 9
@@ -23,9 +15,7 @@
 
 static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t address, uint64_t stack_low)
 {
-    bool page_fault = lg__arch == LG__ARCH_X86_64 && fault->trap == TRAP_PAGE_FAULT;
-    bool write = page_fault && (fault->error & FAULT_WRITE);
-    bool fetch = page_fault ? (fault->error & FAULT_FETCH) != 0 : address == fault->pc;
+    bool fetch = fault->access == LG__ACCESS_UNKNOWN ? address == fault->pc : fault->access == LG__ACCESS_FETCH;
     if (info->si_code == SI_KERNEL)
         return LG_CRASH_NON_CANONICAL;
     if (info->si_code == SEGV_PKUERR)
@@ -38,12 +28,12 @@ static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault
     bool below_stack = stack_low && address < stack_low + LG__PAGE && address + OVERFLOW_BEYOND >= stack_low;
     if (near_sp && (below_stack || !stack_low))
         return LG_CRASH_STACK_OVERFLOW;
-    if (address == 0)
-        return write ? LG_CRASH_NULL_WRITE : LG_CRASH_NULL_READ;
+    if (address == 0 && fault->access != LG__ACCESS_UNKNOWN)
+        return fault->access == LG__ACCESS_WRITE ? LG_CRASH_NULL_WRITE : LG_CRASH_NULL_READ;
     if (address < NULL_OBJECT_BYTES)
         return LG_CRASH_NULL_OFFSET;
     if (info->si_code == SEGV_ACCERR) {
-        if (page_fault && write && (fault->error & FAULT_PRESENT))
+        if (fault->access == LG__ACCESS_WRITE && fault->on_present_page)
             return LG_CRASH_READONLY_WRITE;
         return LG_CRASH_PROTECTED;
     }

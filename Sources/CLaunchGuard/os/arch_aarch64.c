@@ -29,6 +29,32 @@ bool lg__arch_refused(void *ucontext)
     return true;
 }
 
+/* The syndrome of the fault, from the blocks behind the registers (asm/sigcontext.h); 0: the kernel does not give it. */
+static uint64_t syndrome_of(const mcontext_t *machine)
+{
+    const uint8_t *at = machine->__reserved, *end = at + sizeof machine->__reserved;
+    struct _aarch64_ctx head;
+    while ((size_t)(end - at) >= sizeof(struct esr_context)) {
+        memcpy(&head, at, sizeof head);
+        if (head.magic == ESR_MAGIC)
+            return ((const struct esr_context *)(const void *)at)->esr;
+        if (head.magic == 0 || head.size < sizeof head || head.size > (size_t)(end - at))
+            break;
+        at += head.size;
+    }
+    return 0;
+}
+
+/* Exception classes 0x20 and 0x24: aborts of an instruction and of data from EL0; bit 6 of the latter's: a write (Arm ARM, D17.2.37). */
+static enum lg__access access_of(uint64_t syndrome)
+{
+    switch (syndrome >> 26 & 0x3f) {
+    case 0x20: return LG__ACCESS_FETCH;
+    case 0x24: return syndrome & 0x40 ? LG__ACCESS_WRITE : LG__ACCESS_READ;
+    default: return LG__ACCESS_UNKNOWN;
+    }
+}
+
 void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
 {
     const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
@@ -36,7 +62,9 @@ void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
     ret_fault->sp = machine->sp;
     ret_fault->fp = machine->regs[29];
     ret_fault->trap = 0;
-    ret_fault->error = 0;
+    ret_fault->error = syndrome_of(machine);
+    ret_fault->access = access_of(ret_fault->error);
+    ret_fault->on_present_page = false;
 }
 
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX])

@@ -32,6 +32,12 @@ bool lg__arch_refused(void *ucontext)
     return true;
 }
 
+/* Page fault error code bits (Intel SDM volume 3, 4.7). */
+#define TRAP_PAGE_FAULT 14u
+#define FAULT_PRESENT 1u
+#define FAULT_WRITE 2u
+#define FAULT_FETCH 16u
+
 void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
 {
     const greg_t *registers = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
@@ -40,6 +46,12 @@ void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
     ret_fault->fp = (uint64_t)registers[REG_RBP];
     ret_fault->trap = (uint64_t)registers[REG_TRAPNO];
     ret_fault->error = (uint64_t)registers[REG_ERR];
+    ret_fault->access = LG__ACCESS_UNKNOWN;
+    ret_fault->on_present_page = false;
+    if (ret_fault->trap == TRAP_PAGE_FAULT) {
+        ret_fault->access = ret_fault->error & FAULT_FETCH ? LG__ACCESS_FETCH : ret_fault->error & FAULT_WRITE ? LG__ACCESS_WRITE : LG__ACCESS_READ;
+        ret_fault->on_present_page = ret_fault->error & FAULT_PRESENT;
+    }
 }
 
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX])

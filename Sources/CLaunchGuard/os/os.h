@@ -135,6 +135,8 @@ struct lg__arch_fault {
     uint64_t pc, sp, fp;
     uint64_t trap;  /* x86-64 trap number, else 0 */
     uint64_t error; /* x86-64 page fault error code; on AArch64 the syndrome if the kernel gives it; else 0 */
+    enum lg__access { LG__ACCESS_UNKNOWN, LG__ACCESS_READ, LG__ACCESS_WRITE, LG__ACCESS_FETCH } access; /* of a page fault */
+    bool on_present_page; /* it was refused by the rights of a page that is there; false also where the CPU does not tell */
 };
 
 /* Read and write the interrupted context; `ucontext` is the third argument of a signal handler. Handler. */
