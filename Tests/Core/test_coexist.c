@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static volatile int zero;
+static int zero_address;
 
 static __attribute__((noinline)) void fault(void)
 {
@@ -268,6 +269,80 @@ static void test_altstacks(void **state)
     }
 }
 
+/* Destructors of thread-local values run late, and are covered all the same. */
+static pthread_key_t late_key;
+
+static void overflow_late(void *value)
+{
+    (void)value;
+    zero = overflow(0);
+}
+
+static void *have_late_value(void *argument)
+{
+    pthread_setspecific(late_key, argument);
+    return NULL;
+}
+
+static void body_overflow_in_destructor(void *argument)
+{
+    pthread_t thread;
+    (void)argument;
+    start_session();
+    pthread_key_create(&late_key, overflow_late); /* made after LaunchGuard's own: called after it */
+    pthread_create(&thread, NULL, have_late_value, &zero_address);
+    pthread_join(thread, NULL);
+}
+
+static void test_overflow_in_destructor(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_overflow_in_destructor, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, LG_CRASH_STACK_OVERFLOW);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* Alternate stacks go with their threads. */
+static void *end_at_once(void *argument) { return argument; }
+
+static unsigned count_mappings(void)
+{
+    char line[512];
+    unsigned count = 0;
+    FILE *file = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, file))
+        count++;
+    fclose(file);
+    return count;
+}
+
+static void body_thousand_threads(void *argument)
+{
+    pthread_t thread;
+    (void)argument;
+    start_session();
+    usleep(50000);
+    unsigned before = 0;
+    for (int i = 0; i < 1000; i++) {
+        if (pthread_create(&thread, NULL, end_at_once, NULL) != 0 || pthread_join(thread, NULL) != 0)
+            _exit(91);
+        if (i == 10)
+            before = count_mappings();
+    }
+    exit(count_mappings() <= before + 3 ? 0 : 92);
+}
+
+static void test_altstacks_are_freed(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_thousand_threads, NULL, 0);
+    state_remove();
+}
+
 static void body_small_altstack_noticed(void *argument)
 {
     (void)argument;
@@ -419,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_replaced),    cmocka_unit_test(test_watch_notices),
         cmocka_unit_test(test_blocked),     cmocka_unit_test(test_replaced_and_chained),
         cmocka_unit_test(test_altstacks),   cmocka_unit_test(test_small_altstack_noticed),
+        cmocka_unit_test(test_overflow_in_destructor), cmocka_unit_test(test_altstacks_are_freed),
         cmocka_unit_test(test_earlier_handler_hangs), cmocka_unit_test(test_earlier_handler_jumps),
         cmocka_unit_test(test_setuid_after_a_crash),
     };
