@@ -44,8 +44,13 @@ static void body_lost_flags(void *argument)
 {
     lg_session *session = start_session();
     save_and_restore(SIGSEGV);
-    if (argument)
+    if (argument) {
+        struct sigaction now;
         lg_heartbeat(session);
+        sigaction(SIGSEGV, NULL, &now);
+        if ((now.sa_flags & (SA_SIGINFO | SA_ONSTACK)) != (SA_SIGINFO | SA_ONSTACK))
+            _exit(91);
+    }
     fault();
 }
 

@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -79,7 +80,8 @@ static const struct place {
 } places[] = {
     { "handler: header", LG_STAGE_HEADER },     { "handler: context", LG_STAGE_CONTEXT }, { "handler: frames", LG_STAGE_FRAMES },
     { "handler: before dwarf", LG_STAGE_FRAMES }, { "handler: dwarf", LG_STAGE_DWARF },   { "handler: messages", LG_STAGE_MESSAGES },
-    { "handler: threads", LG_STAGE_THREADS },   { "handler: thread stacks", LG_STAGE_THREADS }, { "handler: process", LG_STAGE_PROCESS },
+    { "handler: threads", LG_STAGE_THREADS },   { "handler: thread stacks", LG_STAGE_THREADS }, { "process: before map", LG_STAGE_THREADS },
+    { "handler: process", LG_STAGE_PROCESS },
     { "handler: done", LG_STAGE_DONE },
 };
 
@@ -160,6 +162,51 @@ static void test_no_pages(void **state)
     state_remove();
 }
 
+/* What was written to standard error just before is out, and in the record, though the thread that copies it is slow. */
+static void hook_slow_copy(const char *point)
+{
+    if (strcmp(point, "tail: read") == 0)
+        usleep(40000);
+}
+
+static void body_slow_copy(void *argument)
+{
+    (void)argument;
+    lg_session *session;
+    lg_options options = LG_OPTIONS_INIT;
+    int file = open(state_path("stderr"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    dup2(file, STDERR_FILENO);
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    options.keep_stderr = 1;
+    lg__fault_hook = hook_slow_copy;
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(99);
+    usleep(30000);
+    fprintf(stderr, "the last words\n");
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+static void test_slow_copy(void **state)
+{
+    (void)state;
+    static uint8_t bytes[4033];
+    char text[64] = "";
+    size_t size;
+    uint64_t total;
+    state_make();
+    expect_signal(body_slow_copy, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_stderr(reader, bytes, &size, &total), LG_OK);
+    assert_int_equal(size, strlen("the last words\n"));
+    lg_reader_close(reader);
+    FILE *file = fopen(state_path("stderr"), "r");
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "the last words\n");
+    state_remove();
+}
+
 /* SIGKILL in the middle of a breadcrumb: the torn one is not shown, its neighbours are. */
 static void hook_ring(const char *point)
 {
@@ -206,6 +253,7 @@ int main(void)
         tests[count++] = (struct CMUnitTest){ places[i].point, test_place, NULL, NULL, (void *)(uintptr_t)&places[i] };
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_torn_breadcrumb);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_no_pages);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_copy);
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
     return _cmocka_run_group_tests("handler", tests, count, NULL, NULL);

@@ -318,6 +318,46 @@ static void test_threads_go_on(void **state)
     state_remove();
 }
 
+/* A later record holds nothing of an earlier one, also when it has fewer threads. */
+static void *wait_and_end(void *argument)
+{
+    while (!atomic_load(&ready))
+        usleep(1000);
+    return argument;
+}
+
+static void body_fewer_threads(void *argument)
+{
+    pthread_t threads[5];
+    (void)argument;
+    signal(SIGSEGV, jump_out);
+    start_session();
+    for (int i = 0; i < 5; i++)
+        pthread_create(&threads[i], NULL, wait_and_end, NULL);
+    if (sigsetjmp(escape, 1) == 0)
+        *(volatile int *)(uintptr_t)zero = 1;
+    atomic_store(&ready, 1);
+    for (int i = 0; i < 5; i++)
+        pthread_join(threads[i], NULL);
+    abort();
+}
+
+static void test_fewer_threads(void **state)
+{
+    (void)state;
+    lg_threads_info info;
+    lg_memory_info memory;
+    state_make();
+    expect_signal(body_fewer_threads, NULL, SIGABRT);
+    lg_reader *reader = record();
+    assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+    assert_int_equal(info.stored, 0);
+    assert_int_equal(lg_reader_memory(reader, 0, &memory), LG_OK);
+    assert_int_equal(lg_reader_memory(reader, 1, &memory), LG_ERR_NOT_FOUND);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 /* ---- memory map, figures, stack memory ---- */
 
 static void body_map(void *argument)
@@ -560,7 +600,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),      cmocka_unit_test(test_threads),      cmocka_unit_test(test_threads_beyond_the_limit),
-        cmocka_unit_test(test_threads_go_on), cmocka_unit_test(test_process),      cmocka_unit_test(test_stack_memory),
+        cmocka_unit_test(test_threads_go_on), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_process),      cmocka_unit_test(test_stack_memory),
         cmocka_unit_test(test_left_out),      cmocka_unit_test(test_stderr),       cmocka_unit_test(test_limits),
         cmocka_unit_test(test_ignored_stay_ignored),
     };

@@ -1,5 +1,6 @@
 /* Stage 7: memory map, resource figures, stack memory. */
 #include "capture/internal.h"
+#include "os/fault_point.h"
 #include "store/crc32c.h"
 
 #include <stdio.h>
@@ -230,6 +231,7 @@ void lg__stage_process(void)
         read_figures();
         read_counts();
         read_memory();
+        LG_FAULT_POINT("process: before map");
         read_map();
     }
     lg__stage_process_commit();

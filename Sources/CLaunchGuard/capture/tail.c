@@ -1,6 +1,7 @@
 /* The last bytes of standard error, for programs that wish it: descriptor 2 is a pipe, a thread copies what comes out of it to where it pointed
  * before, and into the run file. */
 #include "capture/internal.h"
+#include "os/fault_point.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +45,7 @@ void lg__tail_pump(void)
         if (size < 0)
             continue;
         atomic_store(&busy, 1);
+        LG_FAULT_POINT("tail: read");
         keep(bytes, (size_t)size);
         for (ssize_t done = 0, count; done < size; done += count) {
             count = write(standard_error, bytes + done, (size_t)(size - done));
