@@ -412,6 +412,79 @@ static void test_setuid_after_a_crash(void **state)
     state_remove();
 }
 
+/* ---- what an earlier handler finds, and what it leaves ---- */
+
+static sigset_t mask_in_handler;
+
+static void look_at_mask(int number)
+{
+    (void)number;
+    pthread_sigmask(SIG_BLOCK, NULL, &mask_in_handler);
+    longjmp(escape, 1); /* which leaves the mask as it is here */
+}
+
+static void body_mask(void *argument)
+{
+    sigset_t after;
+    struct sigaction action = { .sa_handler = look_at_mask, .sa_flags = argument ? SA_NODEFER : 0 };
+    sigaddset(&action.sa_mask, SIGUSR1);
+    sigaction(SIGSEGV, &action, NULL);
+    start_session();
+    if (setjmp(escape) == 0)
+        fault();
+    for (int number = 1; number < SIGRTMIN; number++)
+        if (sigismember(&mask_in_handler, number) != (number == SIGUSR1 || (number == SIGSEGV && !argument)))
+            _exit(100 + number);
+    pthread_sigmask(SIG_BLOCK, NULL, &after);
+    if (sigismember(&after, SIGTERM))
+        _exit(90);
+    exit(0);
+}
+
+/* It runs under the mask that the kernel would have given it, so that its own alarms reach it, and a program that jumps out of it keeps its signals. */
+static void test_mask_of_earlier_handler(void **state)
+{
+    (void)state;
+    for (uintptr_t no_defer = 0; no_defer < 2; no_defer++) {
+        state_make();
+        expect_exit(body_mask, (void *)no_defer, 0);
+        state_remove();
+    }
+}
+
+static void leave_at_once(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+static void body_survives_then_terminates(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jump_out);
+    signal(SIGTERM, leave_at_once);
+    lg_session *session = start_session();
+    if (sigsetjmp(escape, 1) == 0)
+        fault();
+    lg_heartbeat(session);
+    raise(SIGTERM);
+}
+
+/* A crash that the program survived long ago is not what it ended of. */
+static void test_terminated_after_a_crash(void **state)
+{
+    (void)state;
+    lg_verdict verdict;
+    state_make();
+    expect_exit(body_survives_then_terminates, NULL, 0);
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 1);
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_TERMINATED);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +494,8 @@ int main(void)
         cmocka_unit_test(test_altstacks),   cmocka_unit_test(test_small_altstack_noticed),
         cmocka_unit_test(test_earlier_handler_hangs), cmocka_unit_test(test_earlier_handler_jumps),
         cmocka_unit_test(test_setuid_after_a_crash),
+        cmocka_unit_test(test_mask_of_earlier_handler),
+        cmocka_unit_test(test_terminated_after_a_crash),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

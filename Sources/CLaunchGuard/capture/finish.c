@@ -43,11 +43,18 @@ static bool is_terminating(int signal)
     return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
+/* The mask that the kernel would have given an earlier handler. */
+static void set_mask(int signal, const struct sigaction *previous, const void *ucontext)
+{
+    uint64_t wanted = *(const uint64_t *)(const void *)&previous->sa_mask; /* the kernel's 64 signals */
+    if (!(previous->sa_flags & SA_NODEFER))
+        wanted |= UINT64_C(1) << (signal - 1);
+    lg__os_signals_set(lg__arch_blocked(ucontext) | wanted);
+}
+
+void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool captured)
 {
     const struct sigaction *previous = &lg__capture.previous[signal];
-    /* In a forked child nothing shared may change; there the latch was never taken. */
-    bool captured = atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid();
 
     if (!chain || (!(previous->sa_flags & SA_SIGINFO) && previous->sa_handler == SIG_DFL)) {
         die(signal, info, ucontext);
@@ -72,8 +79,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
     }
     if ((unsigned)previous->sa_flags & SA_RESETHAND)
         lg__os_signal_default(signal);
-    lg__os_signal_block(signal, !(previous->sa_flags & SA_NODEFER));
-    lg__os_signal_block_set(&previous->sa_mask);
+    set_mask(signal, previous, ucontext);
     if (previous->sa_flags & SA_SIGINFO)
         previous->sa_sigaction(signal, info, ucontext);
     else

@@ -202,8 +202,8 @@ static bool is_sent(const siginfo_t *info)
     return info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__capture.pid);
 }
 
-/* Become the one crash that is recorded. false: this is a crash of that crash's own handling, and the rest is done. */
-static bool take_latch(int signal, const ucontext_t *ucontext)
+/* Become the one crash that is recorded. false: it happened while that crash was dealt with, and the rest is done. */
+static bool take_latch(int signal, const siginfo_t *info, const ucontext_t *ucontext)
 {
     uint32_t self = (uint32_t)lg__os_tid();
     bool noted = false;
@@ -220,7 +220,8 @@ static bool take_latch(int signal, const ucontext_t *ucontext)
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
             if (!chaining || inside_chain(fault.sp, &ucontext->uc_stack)) {
-                recrash(signal, ucontext);
+                if (!is_sent(info))
+                    recrash(signal, ucontext);
                 return false;
             }
             break; /* the earlier handler jumped out and the program went on: this is a new crash */
@@ -292,18 +293,16 @@ static void on_crash(int signal, siginfo_t *info, void *ucontext)
             errno = error;
             return;
         }
-    bool chain = true;
-    if (owner) {
-        if (take_latch(signal, ucontext)) {
-            capture(signal, info, ucontext);
-            atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
-            atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
-        } else {
-            chain = false; /* the earlier handler itself crashed */
-        }
+    bool chain = true, captured = owner && take_latch(signal, info, ucontext);
+    if (captured) {
+        capture(signal, info, ucontext);
+        atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+        atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
+    } else if (owner) {
+        chain = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING; /* inside an earlier handler: as if we were not there */
     }
     entered = false; /* an earlier handler need not return */
-    lg__finish(signal, info, ucontext, chain);
+    lg__finish(signal, info, ucontext, chain, captured);
     errno = error;
 }
 
@@ -320,7 +319,7 @@ static void on_terminate(int signal, siginfo_t *info, void *ucontext)
         atomic_store_explicit(&state->term_uid, sent ? info->si_uid : 0, memory_order_relaxed);
         atomic_store_explicit(&state->term_signal, signal, memory_order_release);
     }
-    lg__finish(signal, info, ucontext, true);
+    lg__finish(signal, info, ucontext, true, false);
     errno = error;
 }
 

@@ -45,8 +45,8 @@ bool lg__capture_owner(void);
 /* ---- finish.c ---- */
 
 /* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns when the program is to go on or the
- * signal is queued. */
-void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain);
+ * signal is queued. `captured`: it is the crash that the latch was taken for; of anything else nothing shared changes. */
+void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool captured);
 
 /* ---- deadline.c ---- */
 

@@ -44,8 +44,8 @@ int lg__os_readable(uint64_t address);
 void lg__os_signal_default(int signal);
 /* Block or unblock one signal on the calling thread. Handler. */
 void lg__os_signal_block(int signal, bool block);
-/* Block all signals of a set on the calling thread. Handler. */
-void lg__os_signal_block_set(const sigset_t *set);
+/* Block exactly these signals on the calling thread: bit n − 1 for signal n. Handler. */
+void lg__os_signals_set(uint64_t blocked);
 /* Queue a signal with its original siginfo to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info);
 /* Send a signal to a thread of this process; 0 only asks whether it exists. 0 or −errno. Handler. */
