@@ -452,6 +452,76 @@ static void test_mask_of_earlier_handler(void **state)
     }
 }
 
+static volatile sig_atomic_t calls;
+
+static void count(int number)
+{
+    (void)number;
+    calls++;
+}
+
+static void count_and_reset(int number)
+{
+    calls++;
+    signal(number, SIG_DFL);
+}
+
+static void body_one_shot(void *argument)
+{
+    struct sigaction action = { .sa_handler = argument ? count_and_reset : count, .sa_flags = argument ? 0 : (int)SA_RESETHAND };
+    static const int numbers[] = { SIGQUIT, SIGXCPU, SIGSEGV, SIGTRAP };
+    for (size_t i = 0; i < 4; i++)
+        sigaction(numbers[i], &action, NULL);
+    start_session();
+    for (size_t i = 0; i < 3; i++)
+        kill(getpid(), numbers[i]);
+    __asm__ volatile("int3");
+    exit(calls == 4 ? 0 : 90);
+}
+
+/* A handler for one signal, the next of which ends the process: this one does not. */
+static void test_one_shot_handlers(void **state)
+{
+    (void)state;
+    for (uintptr_t how = 0; how < 2; how++) {
+        state_make();
+        expect_exit(body_one_shot, (void *)how, 0);
+        state_remove();
+    }
+}
+
+static char *one_page;
+
+static void unprotect_and_reset(int number)
+{
+    calls++;
+    mprotect(one_page, 4096, PROT_READ | PROT_WRITE);
+    signal(number, SIG_DFL);
+}
+
+static void body_mended(void *argument)
+{
+    signal(SIGSEGV, unprotect_and_reset);
+    one_page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    start_session();
+    *(volatile char *)one_page = 1;
+    if (calls != 1)
+        _exit(90);
+    if (argument)
+        *(volatile char *)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+    exit(0);
+}
+
+/* It mended what was wrong and took itself down. */
+static void test_mending_handler(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_mended, NULL, 0);
+    expect_signal(body_mended, (void *)1, SIGSEGV);
+    state_remove();
+}
+
 static void leave_at_once(int number)
 {
     (void)number;
@@ -495,6 +565,8 @@ int main(void)
         cmocka_unit_test(test_earlier_handler_hangs), cmocka_unit_test(test_earlier_handler_jumps),
         cmocka_unit_test(test_setuid_after_a_crash),
         cmocka_unit_test(test_mask_of_earlier_handler),
+        cmocka_unit_test(test_one_shot_handlers),
+        cmocka_unit_test(test_mending_handler),
         cmocka_unit_test(test_terminated_after_a_crash),
     };
     struct rlimit no_core = { 0, 0 };

@@ -87,10 +87,12 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
 
     if (is_terminating(signal))
         return;
-    if (lg__os_signal_now(signal).handler == (uintptr_t)SIG_DFL) {
-        die(signal, info, ucontext); /* it took all handlers down and expects the fault to repeat */
+    if (!captured)
         return;
-    }
-    if (captured)
+    /* It took itself down, and the fault repeats, or is mended. In the first case the process ends here and now: nobody else's crash may
+     * take the place of the record before that. In the second this thread is found outside, as one that jumped out. */
+    if (faults_again(signal, info) && lg__os_signal_now(signal).handler == (uintptr_t)SIG_DFL)
+        lg__deadline_disarm();
+    else
         survived();
 }
