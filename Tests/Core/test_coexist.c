@@ -522,6 +522,42 @@ static void test_mending_handler(void **state)
     state_remove();
 }
 
+static int restart_ends[2];
+
+static void *interrupt(void *argument)
+{
+    pthread_t first = *(pthread_t *)argument;
+    usleep(50000);
+    pthread_kill(first, SIGQUIT);
+    usleep(50000);
+    return (void *)(intptr_t)write(restart_ends[1], "x", 1);
+}
+
+static void body_restart(void *argument)
+{
+    (void)argument;
+    struct sigaction action = { .sa_handler = count, .sa_flags = SA_RESTART };
+    pthread_t self = pthread_self(), thread;
+    char byte;
+    sigaction(SIGQUIT, &action, NULL);
+    start_session();
+    if (pipe(restart_ends) != 0)
+        _exit(91);
+    pthread_create(&thread, NULL, interrupt, &self);
+    if (read(restart_ends[0], &byte, 1) != 1)
+        _exit(92);
+    exit(calls == 1 ? 0 : 93);
+}
+
+/* System calls that an earlier handler lets go on, go on. */
+static void test_restart(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_restart, NULL, 0);
+    state_remove();
+}
+
 static void leave_at_once(int number)
 {
     (void)number;
@@ -567,6 +603,7 @@ int main(void)
         cmocka_unit_test(test_mask_of_earlier_handler),
         cmocka_unit_test(test_one_shot_handlers),
         cmocka_unit_test(test_mending_handler),
+        cmocka_unit_test(test_restart),
         cmocka_unit_test(test_terminated_after_a_crash),
     };
     struct rlimit no_core = { 0, 0 };

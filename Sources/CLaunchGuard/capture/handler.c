@@ -343,16 +343,24 @@ uint64_t lg__capture_mask(void)
     return mask;
 }
 
+/* The flags: where an earlier handler, or none because the signal is ignored, lets system calls go on, ours does, too. */
+static int record_flags(int signal)
+{
+    const struct sigaction *previous = &lg__capture.previous[signal];
+    bool restart = previous->sa_flags & SA_RESTART || previous->sa_handler == SIG_IGN;
+    return RECORD_FLAGS | (restart ? SA_RESTART : 0);
+}
+
 void lg__capture_install_again(int signal)
 {
-    const struct lg__os_disposition ours = { (uintptr_t)on_crash, RECORD_FLAGS };
+    const struct lg__os_disposition ours = { (uintptr_t)on_crash, (unsigned long)record_flags(signal) };
     struct lg__os_disposition before;
     lg__os_signal_take(signal, &ours, lg__capture_mask(), signal, &before);
 }
 
 static bool install(int signal)
 {
-    struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = RECORD_FLAGS };
+    struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = record_flags(signal) };
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < CRASH_COUNT; i++)
         sigdelset(&action.sa_mask, lg__capture_signals[i]);
