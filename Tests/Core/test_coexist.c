@@ -591,6 +591,32 @@ static void test_terminated_after_a_crash(void **state)
     state_remove();
 }
 
+static void body_lost_then_found(void *argument)
+{
+    (void)argument;
+    signal(SIGABRT, jump_out);
+    start_session();
+    save_and_restore(SIGABRT);
+    if (sigsetjmp(escape, 1) == 0)
+        raise(SIGABRT);
+    fault();
+}
+
+/* What was not known of one crash is known of the next. */
+static void test_siginfo_of_the_next(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_lost_then_found, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.siginfo_lost, 0);
+    assert_int_equal(crash.has_address, 1);
+    assert_int_equal(crash.address, 0x18);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -605,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_mending_handler),
         cmocka_unit_test(test_restart),
         cmocka_unit_test(test_terminated_after_a_crash),
+        cmocka_unit_test(test_siginfo_of_the_next),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

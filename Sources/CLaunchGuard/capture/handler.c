@@ -125,7 +125,7 @@ static bool after_crash(unsigned stage)
 
 /* Write the record. Runs the stages in order of commit, the cheapest and surest first; a crash inside one comes back to the
  * jump target, costs that stage alone, and the next one follows. */
-static __attribute__((noinline)) void capture(int signal, const siginfo_t *info, const void *ucontext)
+static __attribute__((noinline)) void capture(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
 {
     static const uint8_t stages[] = { LG_STAGE_HEADER,   LG_STAGE_CONTEXT, LG_STAGE_FRAMES,  LG_STAGE_DWARF, SPARE_WALK,
                                       LG_STAGE_MESSAGES, LG_STAGE_THREADS, WALK_THREADS,     LG_STAGE_PROCESS, LG_STAGE_DONE };
@@ -134,6 +134,7 @@ static __attribute__((noinline)) void capture(int signal, const siginfo_t *info,
     lg__capture.skipped = 0;
     lg__capture.recrashes = 0;
     lg__capture.info = *info;
+    lg__capture.siginfo_lost = siginfo_lost;
     if (lg__arch_mark(&lg__capture.stage_mark) != 0 && next < sizeof stages && !after_crash(stages[next]))
         next++;
     atomic_store(&lg__capture.phase, LG__PHASE_CAPTURING); /* from here on there is a place to go back to */
@@ -257,7 +258,6 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
     memset(info, 0, sizeof *info);
     info->si_signo = signal;
     info->si_code = SI_KERNEL;
-    lg__capture.siginfo_lost = true;
     return false;
 }
 
@@ -295,7 +295,7 @@ static void on_crash(int signal, siginfo_t *info, void *ucontext)
         }
     bool chain = true, captured = owner && take_latch(signal, info, ucontext);
     if (captured) {
-        capture(signal, info, ucontext);
+        capture(signal, info, info == &unknown, ucontext);
         atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
         atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
     } else if (owner) {
