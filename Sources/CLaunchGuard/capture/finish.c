@@ -27,15 +27,25 @@ static void die(int signal, siginfo_t *info, void *ucontext)
     lg__os_exit(128 + signal);
 }
 
-/* Let another crash in: this one did not end the process. */
-static void survived(void)
+/* Let another crash in: this one did not end the process. What somebody sent is over; anything else may yet come again. */
+static void survived(const siginfo_t *info)
 {
     lg__threads_release();
     lg__deadline_disarm();
-    atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_CHAINED);
+    atomic_store(&lg__capture.options.run.record->outcome, lg__capture_sent(info) ? LG__OUTCOME_HANDLED : LG__OUTCOME_CHAINED);
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
     atomic_store(&lg__capture.latch, 0);
     lg__os_futex_wake((const uint32_t *)&lg__capture.latch);
+}
+
+/* The earlier action does nothing: the signal is ignored, or the kernel keeps the first process of a pid namespace from it. */
+static bool is_nothing(const struct sigaction *previous, const siginfo_t *info)
+{
+    if (previous->sa_flags & SA_SIGINFO)
+        return false;
+    if (previous->sa_handler == SIG_IGN)
+        return info->si_code <= 0; /* a real fault ends the process even when it is ignored */
+    return previous->sa_handler == SIG_DFL && lg__capture_sent(info) && lg__os_pid() == 1;
 }
 
 static bool is_terminating(int signal)
@@ -56,17 +66,13 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
 {
     const struct sigaction *previous = &lg__capture.previous[signal];
 
-    if (!chain || (!(previous->sa_flags & SA_SIGINFO) && previous->sa_handler == SIG_DFL)) {
-        die(signal, info, ucontext);
+    if (chain && is_nothing(previous, info)) {
+        if (captured)
+            survived(info);
         return;
     }
-    if (!(previous->sa_flags & SA_SIGINFO) && previous->sa_handler == SIG_IGN) {
-        if (info->si_code > 0) { /* a real fault ends the process even when it is ignored */
-            die(signal, info, ucontext);
-            return;
-        }
-        if (captured)
-            survived();
+    if (!chain || (!(previous->sa_flags & SA_SIGINFO) && (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN))) {
+        die(signal, info, ucontext);
         return;
     }
 
@@ -94,5 +100,5 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
     if (faults_again(signal, info) && lg__os_signal_now(signal).handler == (uintptr_t)SIG_DFL)
         lg__deadline_disarm();
     else
-        survived();
+        survived(info);
 }

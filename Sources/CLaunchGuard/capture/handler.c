@@ -198,7 +198,7 @@ bool lg__capture_inside(void)
 }
 
 /* A signal that came from outside is no crash of the stage that it interrupted. What abort() and raise() send is. */
-static bool is_sent(const siginfo_t *info)
+bool lg__capture_sent(const siginfo_t *info)
 {
     return info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__capture.pid);
 }
@@ -221,7 +221,7 @@ static bool take_latch(int signal, const siginfo_t *info, const ucontext_t *ucon
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
             if (!chaining || inside_chain(fault.sp, &ucontext->uc_stack)) {
-                if (!is_sent(info))
+                if (!lg__capture_sent(info))
                     recrash(signal, ucontext);
                 return false;
             }
@@ -271,11 +271,11 @@ static void on_crash(int signal, siginfo_t *info, void *ucontext)
     if (signal == SIGSYS && lg__arch_refused(ucontext))
         return;
     /* A signal that somebody sends while this thread's crash is dealt with already: not one more of them. */
-    if (entered && is_sent(info)) {
+    if (entered && lg__capture_sent(info)) {
         lg__arch_block_on_return(ucontext, signal);
         return;
     }
-    if (!is_sent(info))
+    if (!lg__capture_sent(info))
         lg__os_signal_block(signal, false);
     bool owner = lg__capture_owner(), outer = entered;
     entered |= owner; /* not in a vforked child, whose memory this is not */
@@ -367,13 +367,19 @@ static bool install(int signal)
     return sigaction(signal, &action, NULL) == 0;
 }
 
+/* A signal that the kernel would let end any process but the first of a pid namespace: not even its handler would run. */
+static bool is_kept_away(const struct sigaction *previous)
+{
+    return previous->sa_handler == SIG_DFL && lg__capture.pid == 1;
+}
+
 static bool install_record(int signal, bool is_crash)
 {
     struct sigaction *previous = &lg__capture.previous[signal];
     if (sigaction(signal, NULL, previous) != 0)
         return false;
     /* What the program ignores, or deals with itself as a part of its work, is not an end. */
-    if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL)))
+    if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL) || is_kept_away(previous)))
         return true;
     lg__capture.installed[signal] = install(signal);
     return lg__capture.installed[signal];
@@ -385,7 +391,7 @@ static bool install_terminate(int signal)
     struct sigaction action = { .sa_sigaction = on_terminate };
     if (sigaction(signal, NULL, previous) != 0)
         return false;
-    if (previous->sa_handler == SIG_IGN)
+    if (previous->sa_handler == SIG_IGN || is_kept_away(previous))
         return true; /* ignored stays ignored: there is no end to mark */
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous->sa_flags & (SA_RESTART | SA_NODEFER));
     action.sa_mask = previous->sa_mask;
