@@ -471,6 +471,54 @@ static void test_stderr(void **state)
     }
 }
 
+static void start_keeping_stderr(void)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    int file = open(state_path("stderr"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    dup2(file, STDERR_FILENO);
+    close(file);
+    options.keep_stderr = 1;
+    start_with(&options);
+}
+
+static bool file_has(const char *name, const char *text)
+{
+    static char whole[32768];
+    FILE *file = fopen(state_path(name), "r");
+    assert_non_null(file);
+    whole[fread(whole, 1, sizeof whole - 1, file)] = 0;
+    fclose(file);
+    return strstr(whole, text) != NULL;
+}
+
+static void body_stderr_of_a_cut_file(void *argument)
+{
+    start_keeping_stderr();
+    usleep(50000);
+    if (truncate(newest_run_path(), 0) != 0)
+        _exit(90);
+    fprintf(stderr, "one\n");
+    usleep(50000);
+    fprintf(stderr, "two\n");
+    if (argument)
+        signal(SIGSEGV, SIG_IGN); /* the watch thread has something to say of that */
+    if (argument)
+        sleep(2);
+    exit(0);
+}
+
+/* Our own threads survive that the run file is cut, as the program's do. */
+static void test_own_threads_heal(void **state)
+{
+    (void)state;
+    for (uintptr_t watch = 0; watch < 2; watch++) {
+        state_make();
+        expect_exit(body_stderr_of_a_cut_file, (void *)watch, 0);
+        assert_true(file_has("stderr", "one\ntwo\n"));
+        state_remove();
+    }
+}
+
 /* ---- a dump on request, limits, a pipe without a reader ---- */
 
 static void limit_cpu(void)
@@ -561,7 +609,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),      cmocka_unit_test(test_threads),      cmocka_unit_test(test_threads_beyond_the_limit),
         cmocka_unit_test(test_threads_go_on), cmocka_unit_test(test_process),      cmocka_unit_test(test_stack_memory),
-        cmocka_unit_test(test_left_out),      cmocka_unit_test(test_stderr),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_left_out),      cmocka_unit_test(test_stderr),       cmocka_unit_test(test_own_threads_heal),       cmocka_unit_test(test_limits),
         cmocka_unit_test(test_ignored_stay_ignored),
     };
     struct rlimit no_core = { 0, 0 };
