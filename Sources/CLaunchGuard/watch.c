@@ -29,11 +29,13 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
 
 static __thread bool ours __attribute__((tls_model("initial-exec"))); /* this thread is one of LaunchGuard */
 
-/* Begin one of our threads. What it writes to is mapped, and the file may be cut: that must reach the handler, which heals it. */
+/* Begin one of our threads. What it writes to is mapped, and the file may be cut; a sandbox may refuse a call: both must reach the handler, which
+ * mends it. */
 static void begin_thread(void)
 {
     ours = true;
     lg__os_signal_block(SIGBUS, false);
+    lg__os_signal_block(SIGSYS, false);
 }
 
 static void *pump(void *argument)
