@@ -29,7 +29,7 @@ lg_status lg__session_directory(struct lg_session *session, const lg_options *op
 /* watch.c: start the thread that prepares the handler and then the one that watches its deadline. */
 bool lg__watch_start(struct lg_session *session);
 
-/* watch.c: a first chance. A signal sent to the process that the kernel gave to the preparing thread belongs to the program: it goes to its
+/* watch.c: a first chance. A signal sent to the process that the kernel gave to one of our threads belongs to the program: it goes to its
  * first thread, so that the record is of a stack that means something. Handler. */
 bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext);
 

@@ -27,10 +27,22 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
     return error == 0;
 }
 
+static __thread bool ours __attribute__((tls_model("initial-exec"))); /* this thread is one of LaunchGuard */
+
+/* Begin one of our threads. What it writes to is mapped, and the file may be cut; a sandbox may refuse a call: both must reach the handler, which
+ * mends it. */
+static void begin_thread(void)
+{
+    ours = true;
+    lg__os_signal_block(SIGBUS, false);
+    lg__os_signal_block(SIGSYS, false);
+}
+
 static void *pump(void *argument)
 {
     (void)argument;
     lg__threads_exempt();
+    begin_thread();
     lg__tail_pump();
     return NULL;
 }
@@ -45,6 +57,7 @@ static void *watch(void *argument)
     struct lg_session *session = argument;
     uint64_t pause = CHECK_FIRST_NS, next = lg__os_clock_ns(CLOCK_MONOTONIC) + pause;
     lg__threads_exempt();
+    begin_thread();
     for (;;) {
         uint32_t seen = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
         uint64_t deadline = lg__capture_deadline(), now = lg__os_clock_ns(CLOCK_MONOTONIC);
@@ -58,8 +71,6 @@ static void *watch(void *argument)
     return NULL;
 }
 
-static _Atomic pid_t preparing; /* id of the preparing thread; 0: none */
-
 static siginfo_t redirected;
 static _Atomic bool is_redirected;
 
@@ -68,7 +79,7 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
     (void)ucontext;
     if (info->si_code > 0)
         return false; /* a fault belongs to the thread that made it */
-    if (atomic_load(&preparing) && atomic_load(&preparing) == lg__os_tid()) {
+    if (ours) {
         if (lg__capture_busy())
             return true; /* the process is about to die of another one */
         /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain signal and finds it here. */
@@ -86,7 +97,7 @@ static void *prepare(void *argument)
     struct lg_session *session = argument;
     /* Faults of this thread itself are for the handler, as everybody's are. */
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
-    atomic_store(&preparing, lg__os_tid());
+    begin_thread();
     lg__altstack_ensure();
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         lg__os_signal_block(faults[i], false);
@@ -96,7 +107,6 @@ static void *prepare(void *argument)
         lg__tail_give_back();
     lg__capture_prepare();
     lg__retention_apply(session);
-    atomic_store(&preparing, 0);
     return NULL;
 }
 

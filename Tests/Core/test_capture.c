@@ -480,6 +480,56 @@ static void test_pid_one(void **state)
     state_remove();
 }
 
+static void body_pid_one_goes_on(void *argument)
+{
+    static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGXFSZ, SIGPIPE, SIGSEGV, SIGABRT };
+    int status, ends[2];
+    (void)argument;
+    if (unshare(CLONE_NEWPID) != 0)
+        _exit(90);
+    pid_t child = fork();
+    if (child == 0) {
+        start_session();
+        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+            pid_t sender = fork();
+            if (sender == 0)
+                _exit(kill(1, numbers[i]));
+            while (waitpid(sender, &status, 0) < 0) {}
+        }
+        if (pipe(ends) != 0 || close(ends[0]) != 0 || write(ends[1], "x", 1) != -1)
+            _exit(92);
+        _exit(42);
+    }
+    if (waitpid(child, &status, 0) != child)
+        _exit(91);
+    if (WIFSIGNALED(status))
+        raise(WTERMSIG(status));
+    _exit(WEXITSTATUS(status));
+}
+
+/* The kernel keeps from it all signals that would end it: a server in a container lives on after a write to a lost reader. */
+static void test_pid_one_goes_on(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip_because("pid namespaces need root");
+    state_make();
+    struct death death = run_child(body_pid_one_goes_on, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90)
+        skip_because("the kernel refuses a pid namespace");
+    assert_true(WIFEXITED(death.status));
+    assert_int_equal(WEXITSTATUS(death.status), 42);
+    lg_reader *reader = newest_run();
+    lg_run_info run;
+    lg_verdict verdict;
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    assert_int_equal(run.term_signal, 0);
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_UNKNOWN);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 /* ---- terminated ---- */
 
 static void body_terminated(void *argument)
@@ -520,6 +570,7 @@ int main(void)
         cmocka_unit_test(test_recovering_handler),   cmocka_unit_test(test_true_siginfo),
         cmocka_unit_test(test_ignored_abort),        cmocka_unit_test(test_forked_child),
         cmocka_unit_test(test_child_writes_nothing), cmocka_unit_test(test_pid_one),
+        cmocka_unit_test(test_pid_one_goes_on),
         cmocka_unit_test(test_terminated),
     };
     memcpy(tests + count, others, sizeof others);

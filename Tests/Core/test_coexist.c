@@ -492,6 +492,211 @@ static void test_setuid_after_a_crash(void **state)
     state_remove();
 }
 
+/* ---- what an earlier handler finds, and what it leaves ---- */
+
+static sigset_t mask_in_handler;
+
+static void look_at_mask(int number)
+{
+    (void)number;
+    pthread_sigmask(SIG_BLOCK, NULL, &mask_in_handler);
+    longjmp(escape, 1); /* which leaves the mask as it is here */
+}
+
+static void body_mask(void *argument)
+{
+    sigset_t after;
+    struct sigaction action = { .sa_handler = look_at_mask, .sa_flags = argument ? SA_NODEFER : 0 };
+    sigaddset(&action.sa_mask, SIGUSR1);
+    sigaction(SIGSEGV, &action, NULL);
+    start_session();
+    if (setjmp(escape) == 0)
+        fault();
+    for (int number = 1; number < SIGRTMIN; number++)
+        if (sigismember(&mask_in_handler, number) != (number == SIGUSR1 || (number == SIGSEGV && !argument)))
+            _exit(100 + number);
+    pthread_sigmask(SIG_BLOCK, NULL, &after);
+    if (sigismember(&after, SIGTERM))
+        _exit(90);
+    exit(0);
+}
+
+/* It runs under the mask that the kernel would have given it, so that its own alarms reach it, and a program that jumps out of it keeps its signals. */
+static void test_mask_of_earlier_handler(void **state)
+{
+    (void)state;
+    for (uintptr_t no_defer = 0; no_defer < 2; no_defer++) {
+        state_make();
+        expect_exit(body_mask, (void *)no_defer, 0);
+        state_remove();
+    }
+}
+
+static volatile sig_atomic_t calls;
+
+static void count(int number)
+{
+    (void)number;
+    calls++;
+}
+
+static void count_and_reset(int number)
+{
+    calls++;
+    signal(number, SIG_DFL);
+}
+
+static void body_one_shot(void *argument)
+{
+    struct sigaction action = { .sa_handler = argument ? count_and_reset : count, .sa_flags = argument ? 0 : (int)SA_RESETHAND };
+    static const int numbers[] = { SIGQUIT, SIGXCPU, SIGSEGV, SIGTRAP };
+    for (size_t i = 0; i < 4; i++)
+        sigaction(numbers[i], &action, NULL);
+    start_session();
+    for (size_t i = 0; i < 3; i++)
+        kill(getpid(), numbers[i]);
+    __asm__ volatile("int3");
+    exit(calls == 4 ? 0 : 90);
+}
+
+/* A handler for one signal, the next of which ends the process: this one does not. */
+static void test_one_shot_handlers(void **state)
+{
+    (void)state;
+    for (uintptr_t how = 0; how < 2; how++) {
+        state_make();
+        expect_exit(body_one_shot, (void *)how, 0);
+        state_remove();
+    }
+}
+
+static char *one_page;
+
+static void unprotect_and_reset(int number)
+{
+    calls++;
+    mprotect(one_page, 4096, PROT_READ | PROT_WRITE);
+    signal(number, SIG_DFL);
+}
+
+static void body_mended(void *argument)
+{
+    signal(SIGSEGV, unprotect_and_reset);
+    one_page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    start_session();
+    *(volatile char *)one_page = 1;
+    if (calls != 1)
+        _exit(90);
+    if (argument)
+        *(volatile char *)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+    exit(0);
+}
+
+/* It mended what was wrong and took itself down. */
+static void test_mending_handler(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_mended, NULL, 0);
+    expect_signal(body_mended, (void *)1, SIGSEGV);
+    state_remove();
+}
+
+static int restart_ends[2];
+
+static void *interrupt(void *argument)
+{
+    pthread_t first = *(pthread_t *)argument;
+    usleep(50000);
+    pthread_kill(first, SIGQUIT);
+    usleep(50000);
+    return (void *)(intptr_t)write(restart_ends[1], "x", 1);
+}
+
+static void body_restart(void *argument)
+{
+    (void)argument;
+    struct sigaction action = { .sa_handler = count, .sa_flags = SA_RESTART };
+    pthread_t self = pthread_self(), thread;
+    char byte;
+    sigaction(SIGQUIT, &action, NULL);
+    start_session();
+    if (pipe(restart_ends) != 0)
+        _exit(91);
+    pthread_create(&thread, NULL, interrupt, &self);
+    if (read(restart_ends[0], &byte, 1) != 1)
+        _exit(92);
+    exit(calls == 1 ? 0 : 93);
+}
+
+/* System calls that an earlier handler lets go on, go on. */
+static void test_restart(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_restart, NULL, 0);
+    state_remove();
+}
+
+static void leave_at_once(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+static void body_survives_then_terminates(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jump_out);
+    signal(SIGTERM, leave_at_once);
+    lg_session *session = start_session();
+    if (sigsetjmp(escape, 1) == 0)
+        fault();
+    lg_heartbeat(session);
+    raise(SIGTERM);
+}
+
+/* A crash that the program survived long ago is not what it ended of. */
+static void test_terminated_after_a_crash(void **state)
+{
+    (void)state;
+    lg_verdict verdict;
+    state_make();
+    expect_exit(body_survives_then_terminates, NULL, 0);
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 1);
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_TERMINATED);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+static void body_lost_then_found(void *argument)
+{
+    (void)argument;
+    signal(SIGABRT, jump_out);
+    start_session();
+    save_and_restore(SIGABRT);
+    if (sigsetjmp(escape, 1) == 0)
+        raise(SIGABRT);
+    fault();
+}
+
+/* What was not known of one crash is known of the next. */
+static void test_siginfo_of_the_next(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_lost_then_found, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.siginfo_lost, 0);
+    assert_int_equal(crash.has_address, 1);
+    assert_int_equal(crash.address, 0x18);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,6 +707,12 @@ int main(void)
         cmocka_unit_test(test_overflow_in_destructor), cmocka_unit_test(test_altstacks_are_freed),
         cmocka_unit_test(test_earlier_handler_hangs), cmocka_unit_test(test_earlier_handler_jumps),
         cmocka_unit_test(test_setuid_after_a_crash),
+        cmocka_unit_test(test_mask_of_earlier_handler),
+        cmocka_unit_test(test_one_shot_handlers),
+        cmocka_unit_test(test_mending_handler),
+        cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_terminated_after_a_crash),
+        cmocka_unit_test(test_siginfo_of_the_next),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -245,6 +245,91 @@ static void test_torn_breadcrumb(void **state)
     }
 }
 
+/* ---- threads that answer late ---- */
+
+static void hook_slow(const char *point)
+{
+    if (strcmp(point, attack.point) == 0)
+        usleep(20000);
+}
+
+static void *wait_for_ever(void *argument)
+{
+    for (;;)
+        pause();
+    return argument;
+}
+
+static void body_slow_answers(void *argument)
+{
+    pthread_t thread;
+    start_session();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread, NULL, wait_for_ever, argument);
+    usleep(30000);
+    lg__fault_hook = hook_slow;
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+/* A thread that was interrupted at the begin of its answer does not block the question. */
+static void test_slow_answers(void **state)
+{
+    (void)state;
+    lg_threads_info info;
+    attack.point = "thread: asked";
+    state_make();
+    expect_signal(body_slow_answers, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+    assert_int_equal(info.masked, 0);
+    assert_int_equal(info.captured, 4);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+static sigjmp_buf escape;
+static volatile unsigned turns;
+
+static void jump_out(int number)
+{
+    (void)number;
+    siglongjmp(escape, 1);
+}
+
+static void *turn(void *argument)
+{
+    for (;; turns++)
+        usleep(1000);
+    return argument;
+}
+
+static void body_released_late(void *argument)
+{
+    pthread_t thread;
+    signal(SIGSEGV, jump_out);
+    start_session();
+    pthread_create(&thread, NULL, turn, argument);
+    usleep(30000);
+    lg__fault_hook = hook_slow;
+    for (volatile int i = 0; i < 2; i++)
+        if (sigsetjmp(escape, 1) == 0)
+            *(volatile int *)(uintptr_t)zero = 1;
+    unsigned seen = turns;
+    usleep(300000);
+    _exit(turns > seen + 10 ? 0 : 90);
+}
+
+/* A thread that comes to wait when its crash is over, and the next one too, goes on. */
+static void test_released_late(void **state)
+{
+    (void)state;
+    attack.point = "thread: answered";
+    state_make();
+    expect_exit(body_released_late, NULL, 0);
+    state_remove();
+}
+
 int main(void)
 {
     static struct CMUnitTest tests[24];
@@ -254,6 +339,8 @@ int main(void)
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_torn_breadcrumb);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_no_pages);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_copy);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_answers);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_released_late);
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
     return _cmocka_run_group_tests("handler", tests, count, NULL, NULL);

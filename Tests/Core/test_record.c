@@ -511,6 +511,148 @@ static void test_stderr(void **state)
     }
 }
 
+static void start_keeping_stderr(void)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    int file = open(state_path("stderr"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    dup2(file, STDERR_FILENO);
+    close(file);
+    options.keep_stderr = 1;
+    start_with(&options);
+}
+
+static bool file_has(const char *name, const char *text)
+{
+    static char whole[32768];
+    FILE *file = fopen(state_path(name), "r");
+    assert_non_null(file);
+    whole[fread(whole, 1, sizeof whole - 1, file)] = 0;
+    fclose(file);
+    return strstr(whole, text) != NULL;
+}
+
+static void body_stderr_of_a_cut_file(void *argument)
+{
+    start_keeping_stderr();
+    usleep(50000);
+    if (truncate(newest_run_path(), 0) != 0)
+        _exit(90);
+    fprintf(stderr, "one\n");
+    usleep(50000);
+    fprintf(stderr, "two\n");
+    if (argument)
+        signal(SIGSEGV, SIG_IGN); /* the watch thread has something to say of that */
+    if (argument)
+        sleep(2);
+    exit(0);
+}
+
+/* Our own threads survive that the run file is cut, as the program's do. */
+static void test_own_threads_heal(void **state)
+{
+    (void)state;
+    for (uintptr_t watch = 0; watch < 2; watch++) {
+        state_make();
+        expect_exit(body_stderr_of_a_cut_file, (void *)watch, 0);
+        assert_true(file_has("stderr", "one\ntwo\n"));
+        state_remove();
+    }
+}
+
+/* ---- descriptors: the program's are not ours ---- */
+
+static void body_redirected(void *argument)
+{
+    (void)argument;
+    start_keeping_stderr();
+    int file = open(state_path("log"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    dup2(file, STDERR_FILENO);
+    pid_t child = fork();
+    if (child == 0) {
+        fprintf(stderr, "from the child\n");
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    exit(0);
+}
+
+/* A program that sends its standard error elsewhere later has it there in its children, too. */
+static void test_redirected_stderr(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_redirected, NULL, 0);
+    assert_true(file_has("log", "from the child\n"));
+    state_remove();
+}
+
+static void body_closes_all(void *argument)
+{
+    char name[32];
+    int files = 0, status;
+    if (argument)
+        start_keeping_stderr();
+    else
+        start_with(&(lg_options)LG_OPTIONS_INIT);
+    signal(SIGPIPE, SIG_IGN);
+    usleep(50000);
+    syscall(SYS_close_range, 3, ~0u, 0);
+    for (int file = 3; file < 20; file = open(state_path(name), O_RDWR | O_CREAT | O_CLOEXEC, 0600))
+        snprintf(name, sizeof name, "own-%d", files++);
+    for (int i = 0; i < 5; i++) {
+        fprintf(stderr, "words\n");
+        usleep(10000);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        for (int file = 3; file < 20; file++)
+            if (fcntl(file, F_GETFD) < 0)
+                _exit(file);
+        _exit(0);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0)
+        _exit(90);
+    for (int file = 3; file < 20; file++)
+        if (lseek(file, 0, SEEK_END) != 0)
+            _exit(91);
+    exit(0);
+}
+
+/* It closed all that it did not know, and opened files of its own: in its children they are open, and nobody wrote to them. */
+static void test_closes_all(void **state)
+{
+    (void)state;
+    for (uintptr_t keeps = 0; keeps < 2; keeps++) {
+        state_make();
+        expect_exit(body_closes_all, (void *)keeps, 0);
+        state_remove();
+    }
+}
+
+static void body_no_standard_files(void *argument)
+{
+    (void)argument;
+    for (int file = 0; file < 3; file++)
+        close(file);
+    start_with(&(lg_options)LG_OPTIONS_INIT);
+    for (int file = 0; file < 3; file++)
+        if (fcntl(file, F_GETFD) >= 0 || write(file, "this is not a run file", 22) >= 0)
+            _exit(90 + file);
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+/* What a program writes to a standard file that it was started without goes nowhere, and not into a file of ours. */
+static void test_no_standard_files(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_no_standard_files, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    crash_of(reader, LG_STAGE_DONE);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 /* ---- a dump on request, limits, a pipe without a reader ---- */
 
 static void limit_cpu(void)
@@ -600,8 +742,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),      cmocka_unit_test(test_threads),      cmocka_unit_test(test_threads_beyond_the_limit),
-        cmocka_unit_test(test_threads_go_on), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_process),      cmocka_unit_test(test_stack_memory),
-        cmocka_unit_test(test_left_out),      cmocka_unit_test(test_stderr),       cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_threads_go_on), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_process),
+        cmocka_unit_test(test_stack_memory),  cmocka_unit_test(test_left_out),      cmocka_unit_test(test_stderr),
+        cmocka_unit_test(test_own_threads_heal), cmocka_unit_test(test_redirected_stderr), cmocka_unit_test(test_closes_all),
+        cmocka_unit_test(test_no_standard_files), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_ignored_stay_ignored),
     };
     struct rlimit no_core = { 0, 0 };

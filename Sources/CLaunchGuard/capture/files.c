@@ -14,7 +14,7 @@ void lg__files_prepare(void)
 {
     if (tasks >= 0 && lg__os_file_identity(tasks) == tasks_identity)
         return;
-    tasks = lg__os_open(-1, "/proc/self/task");
+    tasks = lg__os_file_beyond(lg__os_open(-1, "/proc/self/task"));
     tasks_identity = tasks < 0 ? 0 : lg__os_file_identity(tasks);
 }
 
@@ -82,6 +82,6 @@ void lg__files_restore(void)
     if (!is_spent)
         return;
     is_spent = false;
-    tasks = lg__os_open(-1, "/proc/self/task");
+    tasks = lg__os_file_beyond(lg__os_open(-1, "/proc/self/task"));
     tasks_identity = tasks < 0 ? 0 : lg__os_file_identity(tasks);
 }

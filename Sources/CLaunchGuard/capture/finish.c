@@ -27,15 +27,25 @@ static void die(int signal, siginfo_t *info, void *ucontext)
     lg__os_exit(128 + signal);
 }
 
-/* Let another crash in: this one did not end the process. */
-static void survived(void)
+/* Let another crash in: this one did not end the process. What somebody sent is over; anything else may yet come again. */
+static void survived(const siginfo_t *info)
 {
     lg__threads_release();
     lg__deadline_disarm();
-    atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_CHAINED);
+    atomic_store(&lg__capture.options.run.record->outcome, lg__capture_sent(info) ? LG__OUTCOME_HANDLED : LG__OUTCOME_CHAINED);
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
     atomic_store(&lg__capture.latch, 0);
     lg__os_futex_wake((const uint32_t *)&lg__capture.latch);
+}
+
+/* The earlier action does nothing: the signal is ignored, or the kernel keeps the first process of a pid namespace from it. */
+static bool is_nothing(const struct sigaction *previous, const siginfo_t *info)
+{
+    if (previous->sa_flags & SA_SIGINFO)
+        return false;
+    if (previous->sa_handler == SIG_IGN)
+        return info->si_code <= 0; /* a real fault ends the process even when it is ignored */
+    return previous->sa_handler == SIG_DFL && lg__capture_sent(info) && lg__os_pid() == 1;
 }
 
 static bool is_terminating(int signal)
@@ -43,23 +53,26 @@ static bool is_terminating(int signal)
     return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
+/* The mask that the kernel would have given an earlier handler. */
+static void set_mask(int signal, const struct sigaction *previous, const void *ucontext)
+{
+    uint64_t wanted = *(const uint64_t *)(const void *)&previous->sa_mask; /* the kernel's 64 signals */
+    if (!(previous->sa_flags & SA_NODEFER))
+        wanted |= UINT64_C(1) << (signal - 1);
+    lg__os_signals_set(lg__arch_blocked(ucontext) | wanted);
+}
+
+void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool captured)
 {
     const struct sigaction *previous = &lg__capture.previous[signal];
-    /* In a forked child nothing shared may change; there the latch was never taken. */
-    bool captured = atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid();
 
-    if (!chain || (!(previous->sa_flags & SA_SIGINFO) && previous->sa_handler == SIG_DFL)) {
-        die(signal, info, ucontext);
+    if (chain && is_nothing(previous, info)) {
+        if (captured)
+            survived(info);
         return;
     }
-    if (!(previous->sa_flags & SA_SIGINFO) && previous->sa_handler == SIG_IGN) {
-        if (info->si_code > 0) { /* a real fault ends the process even when it is ignored */
-            die(signal, info, ucontext);
-            return;
-        }
-        if (captured)
-            survived();
+    if (!chain || (!(previous->sa_flags & SA_SIGINFO) && (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN))) {
+        die(signal, info, ucontext);
         return;
     }
 
@@ -72,8 +85,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
     }
     if ((unsigned)previous->sa_flags & SA_RESETHAND)
         lg__os_signal_default(signal);
-    lg__os_signal_block(signal, !(previous->sa_flags & SA_NODEFER));
-    lg__os_signal_block_set(&previous->sa_mask);
+    set_mask(signal, previous, ucontext);
     if (previous->sa_flags & SA_SIGINFO)
         previous->sa_sigaction(signal, info, ucontext);
     else
@@ -81,10 +93,12 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain)
 
     if (is_terminating(signal))
         return;
-    if (lg__os_signal_now(signal).handler == (uintptr_t)SIG_DFL) {
-        die(signal, info, ucontext); /* it took all handlers down and expects the fault to repeat */
+    if (!captured)
         return;
-    }
-    if (captured)
-        survived();
+    /* It took itself down, and the fault repeats, or is mended. In the first case the process ends here and now: nobody else's crash may
+     * take the place of the record before that. In the second this thread is found outside, as one that jumped out. */
+    if (faults_again(signal, info) && lg__os_signal_now(signal).handler == (uintptr_t)SIG_DFL)
+        lg__deadline_disarm();
+    else
+        survived(info);
 }

@@ -125,7 +125,7 @@ static bool after_crash(unsigned stage)
 
 /* Write the record. Runs the stages in order of commit, the cheapest and surest first; a crash inside one comes back to the
  * jump target, costs that stage alone, and the next one follows. */
-static __attribute__((noinline)) void capture(int signal, const siginfo_t *info, const void *ucontext)
+static __attribute__((noinline)) void capture(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
 {
     static const uint8_t stages[] = { LG_STAGE_HEADER,   LG_STAGE_CONTEXT, LG_STAGE_FRAMES,  LG_STAGE_DWARF, SPARE_WALK,
                                       LG_STAGE_MESSAGES, LG_STAGE_THREADS, WALK_THREADS,     LG_STAGE_PROCESS, LG_STAGE_DONE };
@@ -134,6 +134,7 @@ static __attribute__((noinline)) void capture(int signal, const siginfo_t *info,
     lg__capture.skipped = 0;
     lg__capture.recrashes = 0;
     lg__capture.info = *info;
+    lg__capture.siginfo_lost = siginfo_lost;
     if (lg__arch_mark(&lg__capture.stage_mark) != 0 && next < sizeof stages && !after_crash(stages[next]))
         next++;
     atomic_store(&lg__capture.phase, LG__PHASE_CAPTURING); /* from here on there is a place to go back to */
@@ -197,13 +198,13 @@ bool lg__capture_inside(void)
 }
 
 /* A signal that came from outside is no crash of the stage that it interrupted. What abort() and raise() send is. */
-static bool is_sent(const siginfo_t *info)
+bool lg__capture_sent(const siginfo_t *info)
 {
     return info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__capture.pid);
 }
 
-/* Become the one crash that is recorded. false: this is a crash of that crash's own handling, and the rest is done. */
-static bool take_latch(int signal, const ucontext_t *ucontext)
+/* Become the one crash that is recorded. false: it happened while that crash was dealt with, and the rest is done. */
+static bool take_latch(int signal, const siginfo_t *info, const ucontext_t *ucontext)
 {
     uint32_t self = (uint32_t)lg__os_tid();
     bool noted = false;
@@ -220,7 +221,8 @@ static bool take_latch(int signal, const ucontext_t *ucontext)
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
             if (!chaining || inside_chain(fault.sp, &ucontext->uc_stack)) {
-                recrash(signal, ucontext);
+                if (!lg__capture_sent(info))
+                    recrash(signal, ucontext);
                 return false;
             }
             break; /* the earlier handler jumped out and the program went on: this is a new crash */
@@ -256,7 +258,6 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
     memset(info, 0, sizeof *info);
     info->si_signo = signal;
     info->si_code = SI_KERNEL;
-    lg__capture.siginfo_lost = true;
     return false;
 }
 
@@ -270,11 +271,11 @@ static void on_crash(int signal, siginfo_t *info, void *ucontext)
     if (signal == SIGSYS && lg__arch_refused(ucontext))
         return;
     /* A signal that somebody sends while this thread's crash is dealt with already: not one more of them. */
-    if (entered && is_sent(info)) {
+    if (entered && lg__capture_sent(info)) {
         lg__arch_block_on_return(ucontext, signal);
         return;
     }
-    if (!is_sent(info))
+    if (!lg__capture_sent(info))
         lg__os_signal_block(signal, false);
     bool owner = lg__capture_owner(), outer = entered;
     entered |= owner; /* not in a vforked child, whose memory this is not */
@@ -292,18 +293,16 @@ static void on_crash(int signal, siginfo_t *info, void *ucontext)
             errno = error;
             return;
         }
-    bool chain = true;
-    if (owner) {
-        if (take_latch(signal, ucontext)) {
-            capture(signal, info, ucontext);
-            atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
-            atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
-        } else {
-            chain = false; /* the earlier handler itself crashed */
-        }
+    bool chain = true, captured = owner && take_latch(signal, info, ucontext);
+    if (captured) {
+        capture(signal, info, info == &unknown, ucontext);
+        atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+        atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
+    } else if (owner) {
+        chain = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING; /* inside an earlier handler: as if we were not there */
     }
     entered = false; /* an earlier handler need not return */
-    lg__finish(signal, info, ucontext, chain);
+    lg__finish(signal, info, ucontext, chain, captured);
     errno = error;
 }
 
@@ -320,7 +319,7 @@ static void on_terminate(int signal, siginfo_t *info, void *ucontext)
         atomic_store_explicit(&state->term_uid, sent ? info->si_uid : 0, memory_order_relaxed);
         atomic_store_explicit(&state->term_signal, signal, memory_order_release);
     }
-    lg__finish(signal, info, ucontext, true);
+    lg__finish(signal, info, ucontext, true, false);
     errno = error;
 }
 
@@ -344,20 +343,34 @@ uint64_t lg__capture_mask(void)
     return mask;
 }
 
+/* The flags: where an earlier handler, or none because the signal is ignored, lets system calls go on, ours does, too. */
+static int record_flags(int signal)
+{
+    const struct sigaction *previous = &lg__capture.previous[signal];
+    bool restart = previous->sa_flags & SA_RESTART || previous->sa_handler == SIG_IGN;
+    return RECORD_FLAGS | (restart ? SA_RESTART : 0);
+}
+
 void lg__capture_install_again(int signal)
 {
-    const struct lg__os_disposition ours = { (uintptr_t)on_crash, RECORD_FLAGS };
+    const struct lg__os_disposition ours = { (uintptr_t)on_crash, (unsigned long)record_flags(signal) };
     struct lg__os_disposition before;
     lg__os_signal_take(signal, &ours, lg__capture_mask(), signal, &before);
 }
 
 static bool install(int signal)
 {
-    struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = RECORD_FLAGS };
+    struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = record_flags(signal) };
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < CRASH_COUNT; i++)
         sigdelset(&action.sa_mask, lg__capture_signals[i]);
     return sigaction(signal, &action, NULL) == 0;
+}
+
+/* A signal that the kernel would let end any process but the first of a pid namespace: not even its handler would run. */
+static bool is_kept_away(const struct sigaction *previous)
+{
+    return previous->sa_handler == SIG_DFL && lg__capture.pid == 1;
 }
 
 static bool install_record(int signal, bool is_crash)
@@ -366,7 +379,7 @@ static bool install_record(int signal, bool is_crash)
     if (sigaction(signal, NULL, previous) != 0)
         return false;
     /* What the program ignores, or deals with itself as a part of its work, is not an end. */
-    if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL)))
+    if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL) || is_kept_away(previous)))
         return true;
     lg__capture.installed[signal] = install(signal);
     return lg__capture.installed[signal];
@@ -378,7 +391,7 @@ static bool install_terminate(int signal)
     struct sigaction action = { .sa_sigaction = on_terminate };
     if (sigaction(signal, NULL, previous) != 0)
         return false;
-    if (previous->sa_handler == SIG_IGN)
+    if (previous->sa_handler == SIG_IGN || is_kept_away(previous))
         return true; /* ignored stays ignored: there is no end to mark */
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous->sa_flags & (SA_RESTART | SA_NODEFER));
     action.sa_mask = previous->sa_mask;

@@ -45,8 +45,8 @@ bool lg__capture_owner(void);
 /* ---- finish.c ---- */
 
 /* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns when the program is to go on or the
- * signal is queued. */
-void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain);
+ * signal is queued. `captured`: it is the crash that the latch was taken for; of anything else nothing shared changes. */
+void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool captured);
 
 /* ---- deadline.c ---- */
 
@@ -169,6 +169,9 @@ void lg__threads_release(void);
 enum lg__place { LG__PLACE_UNKNOWN, LG__PLACE_INSIDE, LG__PLACE_OUTSIDE };
 /* Ask it. Takes a moment; UNKNOWN also when another thread is asking. */
 enum lg__place lg__threads_probe(int32_t tid);
+/* A signal came from outside: it is no crash of the stage that it interrupted. What abort() and raise() send is. Handler. */
+bool lg__capture_sent(const siginfo_t *info);
+
 /* The answer for an interrupted context of that thread. */
 enum lg__place lg__capture_place(const void *ucontext);
 

@@ -10,6 +10,7 @@
 static struct lg__tail *tail; /* NULL: not kept */
 static int pipe_end = -1;     /* to read from */
 static int standard_error = -1; /* where descriptor 2 pointed */
+static uint64_t pipe_identity, standard_error_identity; /* the program may close all files that it does not know, and open others */
 static _Atomic uint32_t busy;   /* 1 between a read and its write */
 
 bool lg__tail_start(const struct lg__run *run)
@@ -22,7 +23,9 @@ bool lg__tail_start(const struct lg__run *run)
         return false;
     }
     standard_error = kept;
-    pipe_end = ends[0];
+    standard_error_identity = lg__os_file_identity(kept);
+    pipe_end = lg__os_file_beyond(ends[0]);
+    pipe_identity = lg__os_file_identity(pipe_end);
     tail = run->tail;
     dup2(ends[1], STDERR_FILENO); /* without O_CLOEXEC: programs that this one starts write there, too */
     close(ends[1]);
@@ -37,17 +40,25 @@ static void keep(const uint8_t *bytes, size_t size)
     atomic_store_explicit(&tail->total, total + size, memory_order_release);
 }
 
+/* The pipe is ours still; where the program closed our end of it, there is another way to it as long as descriptor 2 leads there. */
+static bool have_pipe(void)
+{
+    if (!lg__os_file_is(pipe_end, pipe_identity) && lg__os_file_identity(STDERR_FILENO) == pipe_identity)
+        pipe_end = lg__os_file_beyond(lg__os_open(-1, "/proc/self/fd/2"));
+    return lg__os_file_is(pipe_end, pipe_identity);
+}
+
 void lg__tail_pump(void)
 {
     uint8_t bytes[4096];
-    ssize_t size;
-    while ((size = read(pipe_end, bytes, sizeof bytes)) > 0 || (size < 0 && errno == EINTR)) {
+    ssize_t size = 0;
+    while (have_pipe() && ((size = read(pipe_end, bytes, sizeof bytes)) > 0 || (size < 0 && errno == EINTR))) {
         if (size < 0)
             continue;
         atomic_store(&busy, 1);
         LG_FAULT_POINT("tail: read");
         keep(bytes, (size_t)size);
-        for (ssize_t done = 0, count; done < size; done += count) {
+        for (ssize_t done = 0, count; done < size && lg__os_file_is(standard_error, standard_error_identity); done += count) {
             count = write(standard_error, bytes + done, (size_t)(size - done));
             if (count < 0 && errno != EINTR)
                 break; /* nobody reads it any more: the program must not notice */
@@ -72,7 +83,8 @@ void lg__tail_give_back(void)
     if (!tail)
         return;
     tail = NULL;
-    dup2(standard_error, STDERR_FILENO);
-    close(standard_error);
-    close(pipe_end);
+    if (lg__os_file_identity(STDERR_FILENO) == pipe_identity && lg__os_file_identity(standard_error) == standard_error_identity)
+        dup2(standard_error, STDERR_FILENO);
+    lg__os_close_ours(standard_error, standard_error_identity);
+    lg__os_close_ours(pipe_end, pipe_identity);
 }

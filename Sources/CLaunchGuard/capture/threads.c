@@ -1,11 +1,13 @@
 /* Stage 6: the other threads. Each one captures its own registers on a signal and then waits, so that its stack stands still while the
  * crashed thread walks it. */
 #include "capture/internal.h"
+#include "os/fault_point.h"
 #include "store/crc32c.h"
 
 /* Of the signals that libc keeps for itself and therefore lets no program block: 33 is glibc's for setuid() in all threads, musl's for
  * cancellation. It is taken when a crash has happened and not before; what is not ours is passed on. */
 #define PARK_SIGNAL 33
+#define PARK_BIT (UINT64_C(1) << (PARK_SIGNAL - 1))
 
 /* How long to wait before asking the kernel why a thread does not answer. */
 #define ANSWER_NS UINT64_C(2000000)
@@ -108,15 +110,17 @@ static void on_park(int signal, siginfo_t *info, void *ucontext)
     }
     if (generation != atomic_load(&park.generation) || index >= park.asked)
         return; /* too late: that crash was survived */
+    LG_FAULT_POINT("thread: asked");
     struct lg__thread *slot = &run()->slots[index];
     if (slot->tid != lg__os_tid() || !claim(index))
         return;
     capture_self(slot, ucontext);
     atomic_fetch_add(&park.answered, 1);
     lg__os_futex_wake((const uint32_t *)&park.answered);
+    LG_FAULT_POINT("thread: answered");
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + (uint64_t)lg__capture.options.deadline_ms * 1000000u, now;
     uint32_t released;
-    while ((released = atomic_load(&park.released)) != generation && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
+    while ((int32_t)((released = atomic_load(&park.released)) - generation) < 0 && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
         lg__os_futex_wait((const uint32_t *)&park.released, released, until - now);
 }
 
@@ -268,11 +272,12 @@ static void walk(struct lg__thread *slot)
 /* Take the signal. It stays taken: a late answer must not find the default action, which would end the process with the wrong status. */
 static bool take_signal(void)
 {
-    const struct lg__os_disposition ours = { (uintptr_t)on_park, SA_SIGINFO | SA_ONSTACK | SA_RESTART };
+    /* It does not block itself: a thread that is about to answer does not look as one that will not. */
+    const struct lg__os_disposition ours = { (uintptr_t)on_park, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
     struct lg__os_disposition before;
     if (park.taken)
         return true;
-    if (lg__os_signal_take(PARK_SIGNAL, &ours, lg__capture_mask(), SIGSEGV, &before) != 0)
+    if (lg__os_signal_take(PARK_SIGNAL, &ours, lg__capture_mask() & ~PARK_BIT, SIGSEGV, &before) != 0)
         return false;
     park.before = before;
     park.taken = true;

@@ -99,9 +99,9 @@ void lg__os_signal_block(int signal, bool block)
     lg__os_call(SYS_rt_sigprocmask, block ? SIG_BLOCK : SIG_UNBLOCK, (long)(uintptr_t)&set, 0, KERNEL_SIGSET_BYTES, 0, 0);
 }
 
-void lg__os_signal_block_set(const sigset_t *set)
+void lg__os_signals_set(uint64_t blocked)
 {
-    lg__os_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)(uintptr_t)set, 0, KERNEL_SIGSET_BYTES, 0, 0);
+    lg__os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)(uintptr_t)&blocked, 0, KERNEL_SIGSET_BYTES, 0, 0);
 }
 
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info)

@@ -1,6 +1,7 @@
 /* The operating system: what Linux tells of a process, by raw calls that also work in the crash handler. */
 #include "os/os.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -43,12 +44,43 @@ int lg__os_bytes_waiting(int file)
     return lg__os_call(SYS_ioctl, file, FIONREAD, (long)(uintptr_t)&count, 0, 0, 0) == 0 ? count : 0;
 }
 
-uint64_t lg__os_file_identity(int file)
+static long identity_of(int file, uint64_t *ret_identity)
 {
     struct stat_begin status;
-    if (lg__os_call(SYS_fstat, file, (long)(uintptr_t)&status, 0, 0, 0, 0) != 0)
-        return 0;
-    return status.inode ^ status.device << 48;
+    long result = lg__os_call(SYS_fstat, file, (long)(uintptr_t)&status, 0, 0, 0, 0);
+    *ret_identity = result == 0 ? status.inode ^ status.device << 48 : 0;
+    return result;
+}
+
+uint64_t lg__os_file_identity(int file)
+{
+    uint64_t identity;
+    identity_of(file, &identity);
+    return identity;
+}
+
+bool lg__os_file_is(int file, uint64_t identity)
+{
+    uint64_t now;
+    long result = identity_of(file, &now);
+    return result == 0 ? now == identity : result != -EBADF;
+}
+
+void lg__os_close_ours(int file, uint64_t identity)
+{
+    if (file >= 0 && identity && lg__os_file_identity(file) == identity)
+        lg__os_close(file);
+}
+
+int lg__os_file_beyond(int file)
+{
+    if (file < 0 || file > 2)
+        return file;
+    long moved = lg__os_call(SYS_fcntl, file, F_DUPFD_CLOEXEC, 3, 0, 0, 0);
+    if (moved < 0)
+        return file;
+    lg__os_close(file);
+    return (int)moved;
 }
 
 bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number)

@@ -44,8 +44,8 @@ int lg__os_readable(uint64_t address);
 void lg__os_signal_default(int signal);
 /* Block or unblock one signal on the calling thread. Handler. */
 void lg__os_signal_block(int signal, bool block);
-/* Block all signals of a set on the calling thread. Handler. */
-void lg__os_signal_block_set(const sigset_t *set);
+/* Block exactly these signals on the calling thread: bit n − 1 for signal n. Handler. */
+void lg__os_signals_set(uint64_t blocked);
 /* Queue a signal with its original siginfo to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info);
 /* Send a signal to a thread of this process; 0 only asks whether it exists. 0 or −errno. Handler. */
@@ -81,6 +81,13 @@ void lg__os_close(int file);
 int lg__os_bytes_waiting(int file);
 /* Identity of what a descriptor stands for; 0 for none. Handler. */
 uint64_t lg__os_file_identity(int file);
+/* Whether a descriptor still stands for that; true also where a sandbox refuses to tell. Handler. */
+bool lg__os_file_is(int file, uint64_t identity);
+/* Close a descriptor that stayed open for long, unless the program has closed it meanwhile and the number is a file of its own. Handler. */
+void lg__os_close_ours(int file, uint64_t identity);
+/* Move a descriptor beyond the standard ones, which a program may have been started without: what it writes there is not for us. Negative
+ * numbers stay as they are. Handler. */
+int lg__os_file_beyond(int file);
 /* Call `each` for every entry of an open directory whose name is a number, until it returns false. Entries, or −errno. Handler. */
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);
 /* The number at the begin of a text, in base 10 or 16; untouched if there is none. Handler. */

@@ -175,7 +175,7 @@ static lg_status open_once(int directory, const char *path, uint64_t owner, cons
                            struct lg__ledger *ledger, struct lg__problem *problem)
 {
     *ledger = (struct lg__ledger){ .map.file = -1 };
-    int file = openat(directory, NAME, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int file = lg__os_file_beyond(openat(directory, NAME, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (file < 0 && errno == ENOENT)
         return create(directory, path, ledger, 1, owner, problem);
     if (file < 0 && (errno == EISDIR || errno == ENXIO))

@@ -79,7 +79,7 @@ static int check_directory(int file, const char *path, struct lg__problem *probl
     } else if (info.st_uid != geteuid()) {
         lg__problem_set(problem, LG_ERR_OWNER, path, 0);
     } else {
-        return file;
+        return lg__os_file_beyond(file);
     }
     close(file);
     return -1;
@@ -142,7 +142,7 @@ static int preallocate(int file, size_t size)
 lg_status lg__map_create(int directory, const char *name, const char *path, size_t size, struct lg__map *ret_map,
                          struct lg__problem *problem)
 {
-    int file = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int file = lg__os_file_beyond(openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file < 0)
         return lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
     /* Locked before it has a size: nobody takes it for the file of an ended run. */
@@ -162,7 +162,7 @@ lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *
     void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (base == MAP_FAILED)
         return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
-    *ret_map = (struct lg__map){ base, size, file };
+    *ret_map = (struct lg__map){ base, size, file, lg__os_file_identity(file) };
     heal_register(ret_map);
     return LG_OK;
 }
@@ -172,7 +172,7 @@ bool lg__map_anonymous(size_t size, struct lg__map *ret_map)
     void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED)
         return false;
-    *ret_map = (struct lg__map){ base, size, -1 };
+    *ret_map = (struct lg__map){ base, size, -1, 0 };
     return true;
 }
 
@@ -199,6 +199,6 @@ void lg__map_abandon(struct lg__map *map)
         return;
     heal_forget(map);
     if (mmap(map->base, map->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
-        close(map->file);
+        lg__os_close_ours(map->file, map->identity);
     map->file = -1;
 }

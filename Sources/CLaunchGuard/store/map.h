@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "store/problem.h"
 
@@ -11,6 +12,7 @@ struct lg__map {
     void *base; /* page-aligned */
     size_t size;
     int file; /* holds the lock; −1: anonymous memory */
+    uint64_t identity; /* of the file: its number may have become one of the program */
 };
 
 /* Open a directory of ours, creating it (0700) with its missing parents. Not a link, own uid.
