@@ -41,11 +41,11 @@ FOUND = {"double-free", "bad-free", "heap-top-smashed", "heap-top-smashed-thread
 # Its report crashes too, or does not: it reads what it should not, or the alternate stack is too small for it.
 REPORT_CRASHES = {"jump-garbage", "stack-pointer-garbage", "frame-pointer-garbage", "frame-chain-overwritten", "altstack-small", "altstack-replaced"}
 # An earlier handler of the program stands where its own would.
-REPLACED = {"earlier-handler-faults", "earlier-handler-hangs", "earlier-handler-overflows", "fault-while-handler-runs"}
+REPLACED = {"earlier-handler-faults", "earlier-handler-hangs", "fault-while-handler-runs"}
 # What these do is not theirs alone: they limit the memory that it counts on, look at how a child dies, send more signals while it reports, hold the
-# lock that its report needs, end with a status that tells the signal.
+# lock that its report needs, end with a status that tells the signal, leave marks of variables where the next handler has its own.
 NOT_WITH_SANITIZER = {"malloc-null-write", "bad-alloc", "fork-child-crashes", "vfork-child-crashes", "segv-storm", "loader-lock-held",
-                      "pid-one-raise"}
+                      "pid-one-raise", "earlier-handler-overflows"}
 
 
 def makes_sense(entry, sanitizer):
