@@ -17,9 +17,13 @@ CMAKE_BUILD = cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; 
 FILTER ?=
 
 # Programs of the catalogue as arguments. The core kinds are also run with every combination of modifiers.
-RUN_FAULTS = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --cross --filter '$(FILTER)'
+RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --filter '$(FILTER)'
+RUN_FAULTS = $(RUN_ENTRIES) --cross
 
-.PHONY: all demo test test-core test-swift faults bench peers install clean packages core-gcc core-clang swift
+# As a program is shipped: optimised, with the Swift libraries inside. What a debug build says of a trap is not said there.
+RELEASE = -c release --static-swift-stdlib --product launchguard-faults
+
+.PHONY: all demo test test-core test-swift faults bench peers install clean packages core-gcc core-clang swift swift-release
 
 all: core-gcc swift
 
@@ -40,6 +44,10 @@ swift: packages
 	@echo "Building the Swift module and the tool (the first time takes a minute or two)"
 	@$(SWIFT) build -j $(JOBS) >build/swift.log 2>&1 || { cat build/swift.log; exit 1; }
 
+swift-release: packages
+	@echo "Building the ways to die of the Swift build once more, as programs are shipped"
+	@$(SWIFT) build -j $(JOBS) $(RELEASE) >build/swift-release.log 2>&1 || { cat build/swift-release.log; exit 1; }
+
 demo: core-gcc swift
 	@TOOL=.build/debug/launchguard NOTES=.build/debug/notes-swift Examples/demo.sh
 	@TOOL=.build/debug/launchguard NOTES=build/gcc/Examples/notes-c/notes Examples/demo.sh --quiet
@@ -50,12 +58,13 @@ test-core: core-gcc core-clang
 	ctest --test-dir build/gcc --output-on-failure --no-tests=error
 	ctest --test-dir build/clang --output-on-failure --no-tests=error
 
-test-swift: core-gcc swift
+test-swift: core-gcc swift swift-release
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_FAULTS) .build/debug/launchguard-faults
+	$(RUN_ENTRIES) .build/release/launchguard-faults
 
-faults: core-gcc swift
-	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults .build/debug/launchguard-faults
+faults: core-gcc swift swift-release
+	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults .build/debug/launchguard-faults .build/release/launchguard-faults
 
 peers: packages
 	@scripts/install-packages peers || echo "Not every peer could be installed; the benchmarks say which ones they leave out" >&2

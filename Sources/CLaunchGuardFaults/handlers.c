@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "catalogue.h"
+#include "overflow.h"
 
 static void null_write(void) { *(volatile int *)(uintptr_t)lgf_zero = 1; }
 static void null_read(void) { lgf_zero = *(volatile int *)(uintptr_t)lgf_zero; }
@@ -34,6 +35,18 @@ static void hangs(int signal)
     lgf_wait();
 }
 static void have_hanging_handler(void) { signal(SIGSEGV, hangs); }
+
+static void overflows(int signal)
+{
+    (void)signal;
+    lgf_zero = lgf_overflow(0);
+}
+static void have_overflowing_handler(void)
+{
+    struct sigaction action = { .sa_flags = SA_NODEFER | SA_ONSTACK }; /* the second fault is delivered, as sanitizers have it */
+    action.sa_handler = overflows;
+    sigaction(SIGSEGV, &action, NULL);
+}
 
 static atomic_bool in_handler;
 static void takes_its_time(int number)
@@ -160,6 +173,8 @@ const struct lgf_entry lgf_handlers[] = {
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_READ), .prepare = have_faulting_handler, .traits = LGF_PREPARES },
     { LGF_NAMED("earlier-handler-hangs", 'E', "faults, and the handler that it had before LaunchGuard hangs", null_read),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_READ), .prepare = have_hanging_handler, .traits = LGF_PREPARES },
+    { LGF_NAMED("earlier-handler-overflows", 'E', "faults, and the handler that it had before LaunchGuard recurses without end", null_read),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_READ), .prepare = have_overflowing_handler, .traits = LGF_PREPARES },
     { LGF_NAMED("fault-while-handler-runs", 'E', "faults on a second thread while the first one's handler runs", fault_while_handler_runs),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_READ), .prepare = have_slow_handler, .traits = LGF_PREPARES, .lasts_ms = 200 },
     { LGF_NAMED("handler-replaced", 'E', "replaces the handler by one that ends the process", handler_replaced),

@@ -16,19 +16,20 @@ LGF_WAY null_read(void) { lgf_zero = *(volatile int *)(uintptr_t)lgf_zero; }
 LGF_WAY null_write(void) { *(volatile int *)(uintptr_t)lgf_zero = 1; }
 LGF_WAY null_offset(void) { *(volatile int *)(uintptr_t)(lgf_zero + 0x18) = 1; }
 
-static const char text[] = "constant";
-LGF_WAY readonly_write(void)
-{
-    const char *volatile where = text;
-    *(volatile char *)(uintptr_t)where = 'C';
-}
-
 static char *pages(size_t size, int protection)
 {
     char *at = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         lgf_skip("no memory for a mapping");
     return at;
+}
+
+/* Not a constant of the program: a linker may put those where they can be written, as it does beside a static Swift library. */
+LGF_WAY readonly_write(void)
+{
+    volatile char *at = pages(4096, PROT_READ);
+    lgf_zero = *at; /* it is there */
+    *at = 1;
 }
 
 LGF_WAY protected_write(void) { *(volatile char *)pages(4096, PROT_NONE) = 1; }
@@ -190,7 +191,7 @@ const struct lgf_entry lgf_hardware[] = {
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .traits = LGF_CORE },
     { LGF_NAMED("null-offset", 'A', "writes a field of a NULL object", null_offset),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_OFFSET) },
-    { LGF_NAMED("readonly-write", 'A', "writes to a constant", readonly_write),
+    { LGF_NAMED("readonly-write", 'A', "writes to memory that can only be read", readonly_write),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_READONLY_WRITE) },
     { LGF_NAMED("protected-write", 'A', "writes to a guard page", protected_write),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_PROTECTED) },

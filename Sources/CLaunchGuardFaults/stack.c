@@ -8,6 +8,7 @@
 
 #include "catalogue.h"
 #include "overflow.h"
+#include "threads.h"
 
 /* ---- overflow ---- */
 
@@ -24,6 +25,7 @@ LGF_WAY stack_overflow(void) { lgf_zero = lgf_overflow(0); }
 static void *overflow_thread(void *argument)
 {
     (void)argument;
+    lgf_thread_begins();
     stack_overflow();
     return NULL;
 }
@@ -71,6 +73,7 @@ LGF_WAY clash_small(void)
 static void *clash_thread(void *argument)
 {
     (void)argument;
+    lgf_thread_begins();
     clash_small();
     return NULL;
 }

@@ -33,8 +33,16 @@ struct begin {
     void *argument;
 };
 
+void lgf_thread_begins(void)
+{
+#ifdef LGF_REGISTERS_THREADS
+    lg_thread_register();
+#endif
+}
+
 static void *begin_pthread(void *argument)
 {
+    lgf_thread_begins();
     struct begin begin = *(struct begin *)argument;
     free(argument);
     begin.body(begin.argument);

@@ -29,7 +29,7 @@ enum Traps {
         ) { Traps.keep(Traps.implicitNothing() + 1) }
         launchguard_faults.add("swift-overflow", "adds 1 to the greatest Int", .silentTrap) { Traps.keep(Int.max - zero + 1) }
         launchguard_faults.add(
-            "swift-narrowing", "converts 300 to UInt8", .trap(LG_CRASH_TRAP_SWIFT, message: "Not enough bits")
+            "swift-narrowing", "converts 300 to UInt8", .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Not enough bits")
         ) { Traps.keep(Int(UInt8(zero + 300))) }
         launchguard_faults.add(
             "swift-div0", "divides by zero", .debugTrap(LG_CRASH_TRAP_SWIFT, message: "Division by zero")

@@ -71,9 +71,9 @@ def status_name(status):
 
 
 class Case:
-    def __init__(self, program, entry, modifiers, dump, alone):
+    def __init__(self, program, entry, modifiers, dump, alone, sanitizer="none"):
         self.program, self.entry, self.modifiers, self.dump, self.alone = program, entry, modifiers, dump, alone
-        self.expected = expectation(entry, modifiers)
+        self.expected = expectation(entry, modifiers, sanitizer)
         self.errors, self.skipped = [], None
         self.recorded, self.status, self.ms = "-", None, 0.0
 
@@ -133,12 +133,14 @@ class Case:
 
     def look_at_status(self, child):
         expected = self.expected
-        if expected["status"] == "any":
-            return self.check(self.status is not None, "hangs")
-        wanted = [-number if expected["status"] == "signal" else number for number in expected["numbers"]]
         said = child.text().strip().splitlines()
-        if not self.check(self.status in wanted, "ended with %s" % status_name(self.status)) and said:
+        wanted = [-number if expected["status"] == "signal" else number for number in expected["numbers"]]
+        if expected["status"] == "any":
+            self.check(self.status is not None, "hangs")
+        elif not self.check(self.status in wanted, "ended with %s" % status_name(self.status)) and said:
             self.errors.append("said: " + said[-1])
+        if expected["says"]:
+            self.check(any(expected["says"] in line for line in said), "it does not say \"%s\"" % expected["says"])
 
     def look_at_record(self, new):
         """The run file of the process, read back with the public reader."""
@@ -175,11 +177,20 @@ class Case:
         self.check(not expected["kinds"] or self.recorded in expected["kinds"], "kind: %s" % self.recorded)
         has_address = crash["address"] is not None
         self.check(expected["has_address"] in (None, has_address), "it has %s address" % ("an" if has_address else "no"))
-        if not expected["numbers"] or expected["status"] == "signal":
-            self.check(expected["status"] == "any" or crash["signal"] in expected["numbers"], "signal in the record: %d" % crash["signal"])
+        if expected["signals"]:
+            self.check(crash["signal"] in expected["signals"], "signal in the record: %d" % crash["signal"])
+        sent = any(kind.startswith("signal.") for kind in expected["kinds"])  # to the process: any thread may get it
+        if expected["record"] == "full" and self.modifiers.depth and not sent:
+            self.look_at_stack(crash)
         if expected["message"]:
             said = [message["text"] for message in crash["messages"] or []]
             self.check(any(expected["message"] in text for text in said), "messages: %s" % said)
+
+    def look_at_stack(self, crash):
+        """The calls that the modifiers ask for are in it, and it reaches the thread's begin."""
+        stack = max(crash["frames"], key=lambda frames: frames["total"])
+        self.check(stack["total"] > self.modifiers.depth and not stack["reason"],
+                   "%d frames, at least %d are right; %s" % (stack["total"], self.modifiers.depth + 1, stack["reason"] or "whole"))
 
     def look_at_next_start(self, state, directory, run):
         """The next start accounts for the run: whether it counts for the launch."""

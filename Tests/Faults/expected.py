@@ -31,10 +31,47 @@ class Modifiers:
 
 PLAIN = Modifiers()
 
+# AddressSanitizer as it is, and as it is where somebody wants a core file. Leaks are not what is asked; names of functions take it seconds.
+SANITIZERS = {"none": {}, "asan": {"ASAN_OPTIONS": "detect_leaks=0:symbolize=0"},
+              "asan-abort": {"ASAN_OPTIONS": "detect_leaks=0:symbolize=0:abort_on_error=1"}}
+# Signals for which it has handlers of its own, which report and end the process: with status 1, or by abort().
+REPORTED = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE}
+# It notices these before the C library or the CPU does.
+FOUND = {"double-free", "bad-free", "heap-top-smashed", "heap-top-smashed-threads", "use-after-free"}
+# Its report crashes too, or does not: it reads what it should not, or the alternate stack is too small for it.
+REPORT_CRASHES = {"jump-garbage", "stack-pointer-garbage", "frame-pointer-garbage", "frame-chain-overwritten", "altstack-small", "altstack-replaced"}
+# An earlier handler of the program stands where its own would.
+REPLACED = {"earlier-handler-faults", "earlier-handler-hangs", "fault-while-handler-runs"}
+# What these do is not theirs alone: they limit the memory that it counts on, look at how a child dies, send more signals while it reports, hold the
+# lock that its report needs, end with a status that tells the signal, leave marks of variables where the next handler has its own.
+NOT_WITH_SANITIZER = {"malloc-null-write", "bad-alloc", "fork-child-crashes", "vfork-child-crashes", "segv-storm", "loader-lock-held",
+                      "pid-one-raise", "earlier-handler-overflows"}
 
-def expectation(entry, modifiers):
+
+def makes_sense(entry, sanitizer):
+    return sanitizer == "none" or entry["name"] not in NOT_WITH_SANITIZER
+
+
+def with_sanitizer(name, expected, sanitizer):
+    if name in FOUND:
+        expected.update(message=None, says="ERROR: AddressSanitizer")
+        if sanitizer == "asan":
+            expected.update(status="exit", numbers=[1], record="none", end=SILENT, launch="W")
+        else:
+            expected.update(status="signal", numbers=[signal.SIGABRT], signals=[signal.SIGABRT], kinds=["abort.explicit"], has_address=False)
+    elif name in REPORT_CRASHES:
+        expected.update(status="any", says="AddressSanitizer")
+        if name == "frame-chain-overwritten":  # what instrumented code keeps in its frame was overwritten too
+            expected.update(kinds=[], has_address=None)
+    elif REPORTED & set(expected["signals"]) and (expected["record"] != "none" or expected["end"] == ["no-run"]) and name not in REPLACED:
+        end = ("exit", [1]) if sanitizer == "asan" else ("signal", [signal.SIGABRT])
+        expected.update(status=end[0], numbers=end[1], says="ERROR: AddressSanitizer")
+
+
+def expectation(entry, modifiers, sanitizer="none"):
     """What is right for this entry under these modifiers: the one place with exceptions from the catalogue."""
     expected = dict(entry["expected"])
+    expected.update(signals=expected["numbers"] if expected["status"] == "signal" else [], says=None)
     unseen = dict(record="none", kinds=[], end=SILENT, has_address=None, message=None, launch="W")
     signals = {number for number in expected["numbers"] if expected["status"] == "signal"}
     if modifiers.own_handler == "after" and signals & CRASH_SIGNALS and expected["record"] != "none":
@@ -43,4 +80,6 @@ def expectation(entry, modifiers):
         expected.update(launch="N")
     if modifiers.altstack == "absent" and "fault.stack_overflow" in expected["kinds"]:
         expected.update(unseen)  # nothing can run there
+    if sanitizer != "none":
+        with_sanitizer(entry["name"], expected, sanitizer)
     return expected

@@ -16,7 +16,7 @@ import sys
 
 from case import Case, Dump, signal_name, status_name
 from children import LIMIT_S, PLAIN
-from expected import Modifiers
+from expected import SANITIZERS, Modifiers, makes_sense
 
 AT_ONCE = 2
 
@@ -24,12 +24,12 @@ AT_ONCE = 2
 BACKTRACED = {"null-read", "illegal", "abort"}
 
 
-def cases(program, entries, dump, cross, swift):
+def cases(program, entries, dump, cross, swift, sanitizer):
     for entry in entries:
-        yield Case(program, entry, PLAIN, dump, alone=False)
+        yield Case(program, entry, PLAIN, dump, alone=False, sanitizer=sanitizer)
         if "core" in entry["traits"]:
-            yield Case(program, entry, Modifiers(phase="finished"), dump, alone=False)
-            yield Case(program, entry, Modifiers(thread="pthread", idle=7, depth=200), dump, alone=True)
+            yield Case(program, entry, Modifiers(phase="finished"), dump, alone=False, sanitizer=sanitizer)
+            yield Case(program, entry, Modifiers(thread="pthread", idle=7, depth=200), dump, alone=True, sanitizer=sanitizer)
     if not cross:
         return
     threads = ["main", "pthread"] + ["dispatch", "task"] * swift
@@ -39,7 +39,7 @@ def cases(program, entries, dump, cross, swift):
         for values in itertools.product(threads, ["none", "before", "after"], ["ours", "foreign", "absent"], [1, 20]):
             modifiers = Modifiers(*values)
             if str(modifiers):
-                yield Case(program, entry, modifiers, dump, alone=True)
+                yield Case(program, entry, modifiers, dump, alone=True, sanitizer=sanitizer)
         if swift and entry["name"] in BACKTRACED:
             for backtrace in ("on", "missing"):
                 yield Case(program, entry, Modifiers(backtrace=backtrace), dump, alone=True)
@@ -72,10 +72,13 @@ def main():
     parser.add_argument("--dump", required=True, help="the program that prints a file as JSON (Tests/Format/dump.c)")
     parser.add_argument("--filter", default="", metavar="REGEX", help="only entries whose name matches")
     parser.add_argument("--cross", action="store_true", help="the core kinds with every combination of modifiers as well")
+    parser.add_argument("--core", action="store_true", help="only the core kinds")
+    parser.add_argument("--sanitizer", choices=SANITIZERS, default="none", help="what the programs are built with")
     parser.add_argument("--failures", action="store_true", help="print only what is not right")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what runs is ended and removed
+    os.environ.update(SANITIZERS[options.sanitizer])
     dump = Dump(os.path.abspath(options.dump))
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     # A child dies with the thread that made it: these live until the end.
@@ -83,10 +86,11 @@ def main():
         for program in options.programs:
             program = os.path.abspath(program)
             listed = subprocess.run([program, "--list", "--json"], stdout=subprocess.PIPE, check=True, timeout=LIMIT_S)
-            entries = [entry for entry in json.loads(listed.stdout) if re.search(options.filter, entry["name"])]
+            entries = [entry for entry in json.loads(listed.stdout) if re.search(options.filter, entry["name"]) and
+                       ("core" in entry["traits"] or not options.core) and makes_sense(entry, options.sanitizer)]
             swift = any(entry["language"] == "Swift" for entry in json.loads(listed.stdout))
             print("%s: %d entries" % (program, len(entries)))
-            all_cases = list(cases(program, entries, dump, options.cross, swift))
+            all_cases = list(cases(program, entries, dump, options.cross, swift, options.sanitizer))
             width = max((len(case.entry["name"]) + len(str(case.modifiers)) + 3 for case in all_cases), default=0)
             runs = [pool.submit(case.run) for case in all_cases]
             try:

@@ -30,19 +30,35 @@ size_t lg__altstack_least(void)
     return (size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
 }
 
+/* Of the runtimes of AddressSanitizer and its relatives: when a thread ends they unmap its alternate stack, whoever made it. By the time of
+ * our last round somebody else may have been given those addresses. */
+extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
+
+static void unmap(const struct altstack *stack, bool is_current)
+{
+    if (is_current || !__sanitizer_set_death_callback) {
+        munmap(stack->base, stack->size);
+        return;
+    }
+    munmap(stack->base, LG__PAGE);
+    munmap(stack->base + stack->size - LG__PAGE, LG__PAGE);
+}
+
 /* Destructors run in rounds: let all others go first, so that they are still covered. */
 static void release(void *argument)
 {
     struct altstack *stack = argument;
     if (++stack->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, stack) == 0)
         return;
+    if (!stack->base)
+        return;
     stack_t current;
-    if (stack->base && sigaltstack(NULL, &current) == 0 && current.ss_sp == stack->base + LG__PAGE) {
+    bool is_current = sigaltstack(NULL, &current) == 0 && current.ss_sp == stack->base + LG__PAGE;
+    if (is_current) {
         const stack_t none = { .ss_flags = SS_DISABLE };
         sigaltstack(&none, NULL);
     }
-    if (stack->base)
-        munmap(stack->base, stack->size);
+    unmap(stack, is_current);
     stack->base = NULL;
 }
 

@@ -163,14 +163,21 @@ static __attribute__((noinline)) void recrash(int signal, const void *ucontext)
         lg__arch_jump(&lg__capture.stage_mark);
 }
 
+/* How far below an alternate stack its overflow may come to light. */
+#define OVERFLOW_REACH UINT64_C(65536)
+
 /* True when a stack pointer belongs to the earlier handler that ours called, and not to the program after that one jumped out. */
 static bool inside_chain(uint64_t sp, const stack_t *altstack)
 {
-    uint64_t handler = atomic_load(&lg__capture.chain_sp);
+    uint64_t handler = atomic_load(&lg__capture.chain_sp), own_low, own_high;
     uint64_t low = (uint64_t)(uintptr_t)altstack->ss_sp, high = low + altstack->ss_size;
-    if (handler >= low && handler < high) /* ours runs on the alternate stack: so does what it called */
-        return sp >= low && sp < handler;
-    return sp < handler;
+    if (handler < low || handler >= high)
+        return sp < handler;
+    if (sp >= low) /* ours runs on the alternate stack: so does what it called */
+        return sp < handler;
+    /* What it called ran out of that stack; unless the thread's own lies there. */
+    lg__altstack_bounds(&own_low, &own_high);
+    return sp + OVERFLOW_REACH >= low && !(sp >= own_low && sp < own_high);
 }
 
 enum lg__place lg__capture_place(const void *ucontext)
