@@ -150,6 +150,9 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
     int error = preallocate(file, size);
     lg_status status = error ? lg__problem_set(problem, lg__problem_from_errno(error), path, error)
                              : lg__map_file(file, path, size, ret_map, problem);
+    /* Nothing is in the file: to read ahead of each first touch would cost several times what the touch does. */
+    if (status == LG_OK)
+        madvise(ret_map->base, size, MADV_RANDOM);
     if (status != LG_OK) {
         unlinkat(directory, name, 0);
         close(file);
