@@ -81,6 +81,8 @@ void lg__os_close(int file);
 int lg__os_bytes_waiting(int file);
 /* Identity of what a descriptor stands for; 0 for none. Handler. */
 uint64_t lg__os_file_identity(int file);
+/* Size of a file, 0 for any failure. Handler. */
+uint64_t lg__os_file_size(int file);
 /* Call `each` for every entry of an open directory whose name is a number, until it returns false. Entries, or −errno. Handler. */
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);
 /* The number at the begin of a text, in base 10 or 16; untouched if there is none. Handler. */
