@@ -22,6 +22,7 @@ static struct {
     _Atomic uint32_t generation; /* number of the crash whose threads are asked */
     _Atomic uint32_t released;   /* futex: threads of this crash may go on */
     _Atomic uint32_t answered;   /* futex */
+    _Atomic uint32_t expected;   /* the answer with this number wakes the crashed thread; until all are asked, none does */
     uint32_t listed, asked, walked;
     struct lg__os_disposition before;
     bool taken;
@@ -112,8 +113,8 @@ static void on_park(int signal, siginfo_t *info, void *ucontext)
     if (slot->tid != lg__os_tid() || !claim(index))
         return;
     capture_self(slot, ucontext);
-    atomic_fetch_add(&park.answered, 1);
-    lg__os_futex_wake((const uint32_t *)&park.answered);
+    if (atomic_fetch_add(&park.answered, 1) + 1 >= atomic_load(&park.expected))
+        lg__os_futex_wake((const uint32_t *)&park.answered);
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + (uint64_t)lg__capture.options.deadline_ms * 1000000u, now;
     uint32_t released;
     while ((released = atomic_load(&park.released)) != generation && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
@@ -146,6 +147,7 @@ static void wait_for_answers(uint32_t expected, uint64_t until)
 {
     uint32_t answered;
     uint64_t now;
+    atomic_store(&park.expected, expected);
     while ((answered = atomic_load(&park.answered)) < expected && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
         lg__os_futex_wait((const uint32_t *)&park.answered, answered, until - now);
 }
@@ -284,6 +286,7 @@ static void begin(struct lg__crash_threads *counts)
     memset(counts, 0, sizeof *counts);
     park.asked = park.walked = 0;
     atomic_store(&park.answered, 0);
+    atomic_store(&park.expected, UINT32_MAX);
     atomic_fetch_add(&park.generation, 1);
     if (!take_signal()) {
         counts->error = -1;
