@@ -9,6 +9,7 @@
 static void touch_record(void)
 {
     const struct lg__run *run = &lg__capture.options.run;
+    lg__map_read_ahead(&run->map);
     lg__memory_touch(lg__run_stage(run, LG_STAGE_HEADER), sizeof(struct lg__crash_header));
     lg__memory_touch(lg__run_stage(run, LG_STAGE_CONTEXT), sizeof(struct lg__crash_context));
     lg__memory_touch(lg__run_stage(run, LG_STAGE_FRAMES), sizeof(struct lg__crash_frames));

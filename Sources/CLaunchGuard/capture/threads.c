@@ -127,7 +127,7 @@ static bool ask(uint32_t number, void *argument)
 {
     struct lg__crash_threads *counts = argument;
     int32_t tid = (int32_t)number;
-    if (tid == lg__os_tid() || is_exempt(tid))
+    if ((uint32_t)tid == atomic_load(&lg__capture.latch) || is_exempt(tid))
         return true;
     counts->listed++;
     if (park.asked == run()->slot_count) {

@@ -150,7 +150,7 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
     int error = preallocate(file, size);
     lg_status status = error ? lg__problem_set(problem, lg__problem_from_errno(error), path, error)
                              : lg__map_file(file, path, size, ret_map, problem);
-    /* Nothing is in the file: to read ahead of each first touch would cost several times what the touch does. */
+    /* To read ahead at each first touch would cost the start several times what the touch does: see lg__map_read_ahead(). */
     if (status == LG_OK)
         madvise(ret_map->base, size, MADV_RANDOM);
     if (status != LG_OK) {
@@ -168,6 +168,12 @@ lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *
     *ret_map = (struct lg__map){ base, size, file };
     heal_register(ret_map);
     return LG_OK;
+}
+
+void lg__map_read_ahead(const struct lg__map *map)
+{
+    if (map->file >= 0)
+        madvise(map->base, map->size, MADV_WILLNEED);
 }
 
 bool lg__map_anonymous(size_t size, struct lg__map *ret_map)
