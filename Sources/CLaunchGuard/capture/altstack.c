@@ -9,9 +9,6 @@
 /* Room for the kernel's frame four times over (a crash inside the handler nests). */
 #define ALTSTACK_BYTES 65536u
 
-/* Of that, what every handler uses: made to exist before. */
-#define TOUCHED_BYTES (2u * LG__PAGE)
-
 struct altstack {
     uint8_t *base; /* guard page, stack, guard page; NULL: none of ours */
     size_t size;   /* with the guards */
@@ -81,7 +78,6 @@ int lg__altstack_ensure(void)
         munmap(base, whole);
         return error ? error : ENOMEM;
     }
-    lg__memory_touch(base + whole - LG__PAGE - TOUCHED_BYTES, TOUCHED_BYTES);
     mine.base = base;
     mine.size = whole;
     mine.rounds = 0;
