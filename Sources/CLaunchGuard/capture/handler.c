@@ -214,10 +214,7 @@ bool lg__capture_sent(const siginfo_t *info)
 static bool take_latch(int signal, const siginfo_t *info, const ucontext_t *ucontext)
 {
     uint32_t self = (uint32_t)lg__os_tid();
-    bool noted = false;
-    /* Without an alternate stack it cannot tell; after the time for both it is not believed to come back. */
-    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) +
-                     ((uint64_t)lg__capture.options.deadline_ms + lg__capture.options.handler_ms) * 1000000u;
+    uint64_t until = 0;
     for (;;) {
         uint32_t owner = 0;
         if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
@@ -234,11 +231,13 @@ static bool take_latch(int signal, const siginfo_t *info, const ucontext_t *ucon
             }
             break; /* the earlier handler jumped out and the program went on: this is a new crash */
         }
-        if (!noted) {
+        if (!until) {
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
             lg__run_note(&lg__capture.options.run, LG_NOTE_ALSO_CRASHED, signal, (int)self, atomic_load(&lg__capture.stage), fault.pc);
-            noted = true;
+            /* Without an alternate stack it cannot tell; after the time for both it is not believed to come back. */
+            until = lg__os_clock_ns(CLOCK_MONOTONIC) +
+                    ((uint64_t)lg__capture.options.deadline_ms + lg__capture.options.handler_ms) * 1000000u;
         }
         /* Wait for the other crash to end the process. An earlier handler may have taken it back and jumped out: that thread tells. */
         lg__os_futex_wait((const uint32_t *)&lg__capture.latch, owner, LOOK_NS);

@@ -1,16 +1,25 @@
 /* What the handler needs and must not make itself: the module table and the place of the loader's list. */
 #include "capture/internal.h"
 
+/* Of what may grow large, as much as a small program needs. */
+#define MAP_TOUCHED_BYTES 6144u
+#define STACK_TOUCHED_BYTES 4096u /* the least that an option gives it */
+
 /* The pages that the record will lie on, so that the handler does not wait for the file system to give them one by one. */
 static void touch_record(void)
 {
     const struct lg__run *run = &lg__capture.options.run;
+    lg__map_read_ahead(&run->map);
     lg__memory_touch(lg__run_stage(run, LG_STAGE_HEADER), sizeof(struct lg__crash_header));
     lg__memory_touch(lg__run_stage(run, LG_STAGE_CONTEXT), sizeof(struct lg__crash_context));
     lg__memory_touch(lg__run_stage(run, LG_STAGE_FRAMES), sizeof(struct lg__crash_frames));
     lg__memory_touch(lg__run_stage(run, LG_STAGE_DWARF), sizeof(struct lg__crash_frames));
     lg__memory_touch(lg__run_stage(run, LG_STAGE_DONE), sizeof(struct lg__crash_done));
     lg__memory_touch(lg__run_stage(run, LG_STAGE_MESSAGES), sizeof(struct lg__crash_messages));
+    if (!(lg__capture.options.leave_out & LG_LEAVE_OUT_PROCESS))
+        lg__memory_touch(lg__run_stage(run, LG_STAGE_PROCESS), offsetof(struct lg__crash_process, map) + MAP_TOUCHED_BYTES);
+    if (run->stack_bytes)
+        lg__memory_touch(run->stacks, STACK_TOUCHED_BYTES);
 }
 
 void lg__capture_prepare(void)

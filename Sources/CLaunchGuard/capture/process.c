@@ -117,9 +117,15 @@ static bool count_one(uint32_t number, void *argument)
 static void read_counts(void)
 {
     char text[1536];
-    uint64_t descriptors = 0;
-    if (lg__files_list("../fd", count_one, &descriptors) > 0)
-        block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors - 1; /* without that of the listing itself */
+    int directory = lg__files_open("../fd");
+    if (directory >= 0) {
+        uint64_t descriptors = lg__os_file_size(directory); /* how many, since Linux 6.2 */
+        if (descriptors == 0)
+            lg__os_list_numbers(directory, count_one, &descriptors);
+        if (descriptors)
+            block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors - 1; /* without that of the directory itself */
+        lg__os_close(directory);
+    }
     if (lg__files_read("../status", text, sizeof text)) {
         lg__os_number(lg__os_text_after(text, "TracerPid"), 10, &block->resources[LG_RESOURCE_TRACER]);
         lg__os_number(lg__os_text_after(text, "Threads"), 10, &block->resources[LG_RESOURCE_THREADS]);

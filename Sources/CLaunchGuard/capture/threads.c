@@ -24,6 +24,7 @@ static struct {
     _Atomic uint32_t generation; /* number of the crash whose threads are asked */
     _Atomic uint32_t released;   /* futex: threads of this crash may go on */
     _Atomic uint32_t answered;   /* futex */
+    _Atomic uint32_t expected;   /* the answer with this number wakes the crashed thread; until all are asked, none does */
     uint32_t listed, asked, walked;
     struct lg__os_disposition before;
     bool taken;
@@ -115,8 +116,8 @@ static void on_park(int signal, siginfo_t *info, void *ucontext)
     if (slot->tid != lg__os_tid() || !claim(index))
         return;
     capture_self(slot, ucontext);
-    atomic_fetch_add(&park.answered, 1);
-    lg__os_futex_wake((const uint32_t *)&park.answered);
+    if (atomic_fetch_add(&park.answered, 1) + 1 >= atomic_load(&park.expected))
+        lg__os_futex_wake((const uint32_t *)&park.answered);
     LG_FAULT_POINT("thread: answered");
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + (uint64_t)lg__capture.options.deadline_ms * 1000000u, now;
     uint32_t released;
@@ -130,7 +131,7 @@ static bool ask(uint32_t number, void *argument)
 {
     struct lg__crash_threads *counts = argument;
     int32_t tid = (int32_t)number;
-    if (tid == lg__os_tid() || is_exempt(tid))
+    if ((uint32_t)tid == atomic_load(&lg__capture.latch) || is_exempt(tid))
         return true;
     counts->listed++;
     if (park.asked == run()->slot_count) {
@@ -150,6 +151,7 @@ static void wait_for_answers(uint32_t expected, uint64_t until)
 {
     uint32_t answered;
     uint64_t now;
+    atomic_store(&park.expected, expected);
     while ((answered = atomic_load(&park.answered)) < expected && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
         lg__os_futex_wait((const uint32_t *)&park.answered, answered, until - now);
 }
@@ -289,6 +291,7 @@ static void begin(struct lg__crash_threads *counts)
     memset(counts, 0, sizeof *counts);
     park.asked = park.walked = 0;
     atomic_store(&park.answered, 0);
+    atomic_store(&park.expected, UINT32_MAX);
     atomic_fetch_add(&park.generation, 1);
     if (!take_signal()) {
         counts->error = -1;

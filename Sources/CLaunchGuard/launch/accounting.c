@@ -28,7 +28,8 @@ static void read_last_run(const struct lg__host *host, struct last_run *last)
     memset(last, 0, sizeof *last);
     run_path(host, book->last_ordinal, book->last_uuid, path);
     if (lg_reader_open(path, &reader) == LG_OK) {
-        last->readable = lg_reader_verdict(reader, &last->verdict) == LG_OK && lg_reader_run(reader, &last->info) == LG_OK;
+        last->readable = lg_reader_run(reader, &last->info) == LG_OK &&
+                         lg__evidence_verdict(reader, &last->info, &last->verdict) == LG_OK;
         for (uint32_t i = 0; last->readable && i < last->info.context_count; i++)
             if (lg_reader_run_context(reader, i, &last->contexts[last->context_count]) == LG_OK)
                 last->context_count++;

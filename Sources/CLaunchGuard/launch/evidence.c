@@ -28,22 +28,25 @@ static bool this_boot(const char *boot_id)
     return strcmp(text, boot_id) == 0;
 }
 
-/* The first match wins. */
 lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
 {
     lg_run_info run;
-    lg_crash_info crash;
     if (!reader || !ret_verdict)
         return LG_ERR_ARGUMENT;
     lg_status status = lg_reader_run(reader, &run);
-    if (status != LG_OK)
-        return status;
-    status = lg_reader_crash(reader, &crash);
+    return status == LG_OK ? lg__evidence_verdict(reader, &run, ret_verdict) : status;
+}
+
+/* The first match wins. */
+lg_status lg__evidence_verdict(lg_reader *reader, const lg_run_info *run, lg_verdict *ret_verdict)
+{
+    lg_crash_info crash;
+    lg_status status = lg_reader_crash(reader, &crash);
     if (status != LG_OK && status != LG_ERR_NOT_FOUND && status != LG_ERR_DAMAGED)
         return status;
     bool crashed = status == LG_OK;
     lg_verdict verdict = { .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_NO_MARK };
-    if (run.alive) {
+    if (run->alive) {
         verdict.end = LG_END_RUNNING;
         verdict.evidence = LG_EVIDENCE_PROCESS_ALIVE;
     } else if (crashed && !crash.handled && crash.signal == SIGQUIT) {
@@ -61,21 +64,21 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
         verdict.code = crash.code;
         verdict.kind = crash.kind;
         verdict.monotonic_ns = crash.monotonic_ns;
-    } else if (run.stop_marked) {
+    } else if (run->stop_marked) {
         verdict.end = LG_END_CLEAN;
         verdict.evidence = LG_EVIDENCE_STOP_MARK;
-        verdict.monotonic_ns = run.end_ns;
-    } else if (run.exit_marked) {
-        verdict.end = run.exit_code == 0 ? LG_END_CLEAN : LG_END_EXIT;
+        verdict.monotonic_ns = run->end_ns;
+    } else if (run->exit_marked) {
+        verdict.end = run->exit_code == 0 ? LG_END_CLEAN : LG_END_EXIT;
         verdict.evidence = LG_EVIDENCE_EXIT_MARK;
-        verdict.code = run.exit_code;
-        verdict.monotonic_ns = run.end_ns;
-    } else if (run.term_signal) {
+        verdict.code = run->exit_code;
+        verdict.monotonic_ns = run->end_ns;
+    } else if (run->term_signal) {
         verdict.end = LG_END_TERMINATED;
         verdict.evidence = LG_EVIDENCE_TERMINATE_MARK;
-        verdict.signal = run.term_signal;
-        verdict.monotonic_ns = run.term_ns;
-    } else if (!this_boot(run.boot_id)) {
+        verdict.signal = run->term_signal;
+        verdict.monotonic_ns = run->term_ns;
+    } else if (!this_boot(run->boot_id)) {
         verdict.end = LG_END_REBOOT;
         verdict.evidence = LG_EVIDENCE_BOOT_DIFFERS;
     } else if (crashed) {

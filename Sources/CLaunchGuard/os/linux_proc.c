@@ -8,9 +8,10 @@
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 
-/* How the kernel's struct stat begins on x86-64 and on AArch64, and more room than the rest of it takes. */
+/* What the kernel's struct stat has in the same place on x86-64 and on AArch64, and more room than the rest of it takes. */
 struct stat_begin {
-    uint64_t device, inode;
+    uint64_t device, inode, other[4];
+    int64_t size;
     uint8_t rest[256];
 };
 
@@ -81,6 +82,12 @@ int lg__os_file_beyond(int file)
         return file;
     lg__os_close(file);
     return (int)moved;
+}
+
+uint64_t lg__os_file_size(int file)
+{
+    struct stat_begin status;
+    return lg__os_call(SYS_fstat, file, (long)(uintptr_t)&status, 0, 0, 0, 0) == 0 ? (uint64_t)status.size : 0;
 }
 
 bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number)

@@ -88,6 +88,8 @@ void lg__os_close_ours(int file, uint64_t identity);
 /* Move a descriptor beyond the standard ones, which a program may have been started without: what it writes there is not for us. Negative
  * numbers stay as they are. Handler. */
 int lg__os_file_beyond(int file);
+/* Size of a file, 0 for any failure. Handler. */
+uint64_t lg__os_file_size(int file);
 /* Call `each` for every entry of an open directory whose name is a number, until it returns false. Entries, or −errno. Handler. */
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);
 /* The number at the begin of a text, in base 10 or 16; untouched if there is none. Handler. */
