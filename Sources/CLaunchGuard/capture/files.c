@@ -65,11 +65,11 @@ size_t lg__files_read(const char *path, char *to, size_t size)
     return done;
 }
 
-long lg__files_list(const char *path, bool (*each)(uint32_t number, void *argument), void *argument)
+long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument)
 {
-    if (path[0] == '.' && !path[1] && have_tasks())
+    if (have_tasks())
         return lg__os_list_numbers(tasks, each, argument);
-    int directory = lg__files_open(path);
+    int directory = lg__files_open(".");
     if (directory < 0)
         return directory;
     long count = lg__os_list_numbers(directory, each, argument);

@@ -297,7 +297,7 @@ static void begin(struct lg__crash_threads *counts)
         counts->error = -1;
         return;
     }
-    long listed = lg__files_list(".", ask, counts);
+    long listed = lg__files_list_threads(ask, counts);
     counts->error = listed < 0 ? (int32_t)-listed : 0;
 }
 
