@@ -24,6 +24,21 @@ static void *begin_thread(void *argument)
     return begin.run(begin.argument);
 }
 
+/* Of the sanitizers' runtimes, which must know every thread and have a pthread_create() of their own. */
+extern int __interceptor_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
+
+/* Ours, wherever the name leads to. */
+static int own_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
+    __attribute__((alias("pthread_create"), nothrow, nonnull(1, 3)));
+
+/* In one program with such a runtime ours takes the place of theirs, which is weak; next comes libc. Where theirs comes first it calls ours. */
+static bool took_place(void)
+{
+    create_function ours = own_create;
+    void *first = dlsym(RTLD_DEFAULT, "pthread_create");
+    return memcmp(&ours, &first, sizeof ours) == 0;
+}
+
 static create_function real_create(void)
 {
     static _Atomic(create_function) real;
@@ -31,6 +46,8 @@ static create_function real_create(void)
     if (!create) {
         void *found = dlsym(RTLD_NEXT, "pthread_create");
         memcpy(&create, &found, sizeof create);
+        if (__interceptor_pthread_create && took_place())
+            create = __interceptor_pthread_create;
         atomic_store(&real, create);
     }
     return create;

@@ -14,6 +14,7 @@ __asm__(".text\n"
         "lg__os_call:\n"
         "    .cfi_startproc\n"
         "    mov x8, x0\n    mov x0, x1\n    mov x1, x2\n    mov x2, x3\n    mov x3, x4\n    mov x4, x5\n    mov x5, x6\n    svc 0\n"
+        ".globl lg__arch_behind_call\n.hidden lg__arch_behind_call\n" /* link-time optimisation may part the assembly from its readers */
         "lg__arch_behind_call:\n"
         "    ret\n"
         "    .cfi_endproc\n"

@@ -17,6 +17,7 @@ __asm__(".text\n"
         "    .cfi_startproc\n"
         "    movq %rdi, %rax\n    movq %rsi, %rdi\n    movq %rdx, %rsi\n    movq %rcx, %rdx\n    movq %r8, %r10\n"
         "    movq %r9, %r8\n    movq 8(%rsp), %r9\n    syscall\n"
+        ".globl lg__arch_behind_call\n.hidden lg__arch_behind_call\n" /* link-time optimisation may part the assembly from its readers */
         "lg__arch_behind_call:\n"
         "    ret\n"
         "    .cfi_endproc\n"
