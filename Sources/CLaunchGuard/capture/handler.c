@@ -178,6 +178,8 @@ enum lg__place lg__capture_place(const void *ucontext)
     const stack_t *altstack = &((const ucontext_t *)ucontext)->uc_stack;
     uint64_t handler = atomic_load(&lg__capture.chain_sp), low = (uint64_t)(uintptr_t)altstack->ss_sp;
     struct lg__arch_fault context;
+    if (!handler)
+        return LG__PLACE_OUTSIDE; /* it returned */
     /* On its own stack a program that went on may well be deeper than the handler was: only the alternate stack tells. */
     if (handler < low || handler >= low + altstack->ss_size)
         return LG__PLACE_UNKNOWN;
@@ -207,7 +209,7 @@ bool lg__capture_sent(const siginfo_t *info)
 static bool take_latch(int signal, const siginfo_t *info, const ucontext_t *ucontext)
 {
     uint32_t self = (uint32_t)lg__os_tid();
-    bool noted = false;
+    bool noted = false, was_outside = false;
     /* Without an alternate stack it cannot tell; after the time for both it is not believed to come back. */
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) +
                      ((uint64_t)lg__capture.options.deadline_ms + lg__capture.options.handler_ms) * 1000000u;
@@ -236,9 +238,13 @@ static bool take_latch(int signal, const siginfo_t *info, const ucontext_t *ucon
         /* Wait for the other crash to end the process. An earlier handler may have taken it back and jumped out: that thread tells. */
         lg__os_futex_wait((const uint32_t *)&lg__capture.latch, owner, LOOK_NS);
         bool over = lg__os_clock_ns(CLOCK_MONOTONIC) > until;
-        if (chaining && sequence == lg__capture.sequence && (over || lg__threads_probe((int32_t)owner) == LG__PLACE_OUTSIDE) &&
-            atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
+        if (!chaining || sequence != lg__capture.sequence)
+            continue;
+        /* Twice: it may have come out to die at once. */
+        bool outside = lg__threads_probe((int32_t)owner) == LG__PLACE_OUTSIDE;
+        if ((over || (outside && was_outside)) && atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
             break;
+        was_outside = outside;
     }
     if (lg__capture.sequence)
         lg__run_uncommit(&lg__capture.options.run);
