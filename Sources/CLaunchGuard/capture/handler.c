@@ -58,6 +58,9 @@ static void run_stage(unsigned stage, int signal, const siginfo_t *info, const v
         LG_FAULT_POINT("handler: header");
         break;
     case LG_STAGE_CONTEXT:
+        /* Nothing before this point can wait for anybody, but a look at memory can: its page may have to come from a file system that is gone.
+         * From here on the watch thread ends what takes too long. */
+        lg__deadline_arm();
         lg__stage_context(ucontext);
         LG_FAULT_POINT("handler: context");
         break;
@@ -66,8 +69,6 @@ static void run_stage(unsigned stage, int signal, const siginfo_t *info, const v
         LG_FAULT_POINT("handler: frames");
         break;
     case LG_STAGE_DWARF:
-        /* Nothing before this point can wait for anybody; from here on the watch thread ends what takes too long. */
-        lg__deadline_arm();
         LG_FAULT_POINT("handler: before dwarf");
         lg__stage_dwarf(ucontext);
         LG_FAULT_POINT("handler: dwarf");
