@@ -697,6 +697,41 @@ static void test_siginfo_of_the_next(void **state)
     state_remove();
 }
 
+/* ---- C++ ---- */
+
+extern void (*set_terminate(void (*)(void)))(void) __asm__("_ZSt13set_terminatePFvvE");
+extern void terminate(void) __asm__("_ZSt9terminatev");
+
+static void terminate_again(void)
+{
+    if (calls++)
+        abort();
+    terminate(); /* as what() of the exception does that throws */
+}
+
+static void body_terminates_twice(void *argument)
+{
+    (void)argument;
+    set_terminate(terminate_again);
+    start_session();
+    terminate();
+}
+
+static void test_terminates_twice(void **state)
+{
+    (void)state;
+    state_make();
+    struct death death = run_child(body_terminates_twice, NULL);
+    assert_false(death.late);
+    assert_true(WIFSIGNALED(death.status));
+    assert_int_equal(WTERMSIG(death.status), SIGABRT);
+    assert_true(death.ms < 900); /* it did not wait for itself */
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, LG_CRASH_ABORT_CPP_TERMINATE);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -707,6 +742,7 @@ int main(void)
         cmocka_unit_test(test_overflow_in_destructor), cmocka_unit_test(test_altstacks_are_freed),
         cmocka_unit_test(test_earlier_handler_hangs), cmocka_unit_test(test_earlier_handler_jumps),
         cmocka_unit_test(test_setuid_after_a_crash),
+        cmocka_unit_test(test_terminates_twice),
         cmocka_unit_test(test_mask_of_earlier_handler),
         cmocka_unit_test(test_one_shot_handlers),
         cmocka_unit_test(test_mending_handler),

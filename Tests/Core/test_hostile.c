@@ -8,12 +8,15 @@
 #include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -273,6 +276,38 @@ static void test_refused_calls(void **state)
     }
 }
 
+/* ---- memory whose pages never come: of a file system that has gone, for example ---- */
+
+static void body_pages_never_come(void *argument)
+{
+    (void)argument;
+    struct uffdio_api api = { .api = UFFD_API };
+    char *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct uffdio_register range = { .range = { (uintptr_t)memory, 65536 }, .mode = UFFDIO_REGISTER_MODE_MISSING };
+    int file = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+    if (file < 0 || ioctl(file, UFFDIO_API, &api) != 0 || ioctl(file, UFFDIO_REGISTER, &range) != 0)
+        _exit(90);
+    start_session();
+    usleep(50000);
+    __asm__ volatile("movq %0, %%rsp\n\tmovl $1, 0" : : "r"(memory + 32768) : "memory");
+}
+
+static void test_pages_never_come(void **state)
+{
+    (void)state;
+    state_make();
+    struct death death = run_child(body_pages_never_come, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90)
+        skip_because("the kernel refuses userfaultfd");
+    assert_false(death.late);
+    assert_true(WIFSIGNALED(death.status));
+    assert_int_equal(WTERMSIG(death.status), SIGSEGV);
+    lg_reader *reader = newest_run();
+    crash_of(reader, LG_STAGE_HEADER);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 /* ---- death at any moment of the capture ---- */
 
 static void body_many_threads(void *argument)
@@ -342,7 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loader_lock),   cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_sandbox_without_vm_readv),
         cmocka_unit_test(test_bad_pointers),  cmocka_unit_test(test_many_at_once),   cmocka_unit_test(test_refused_calls),
-        cmocka_unit_test(test_killed_anywhere),
+        cmocka_unit_test(test_killed_anywhere), cmocka_unit_test(test_pages_never_come),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -120,7 +120,8 @@ static void on_terminate_cpp(void)
 {
     int32_t nobody = 0, self = lg__os_tid();
     bool own = lg__os_pid() == lg__capture.pid;
-    if (own && !atomic_compare_exchange_strong(&pending_tid, &nobody, self)) /* one at a time, as with crashes */
+    /* One at a time, as with crashes; what() may itself end here. */
+    if (own && !atomic_compare_exchange_strong(&pending_tid, &nobody, self) && nobody != self)
         lg__os_futex_wait((const uint32_t *)&pending_tid, (uint32_t)nobody, (uint64_t)lg__capture.options.deadline_ms * 1000000u);
     if (own && nobody == 0) {
         /* NULL: terminate() was called without an exception, which must not be asked for then. */

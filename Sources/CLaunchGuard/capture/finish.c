@@ -95,10 +95,12 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
         return;
     if (!captured)
         return;
-    /* It took itself down, and the fault repeats, or is mended. In the first case the process ends here and now: nobody else's crash may
-     * take the place of the record before that. In the second this thread is found outside, as one that jumped out. */
-    if (faults_again(signal, info) && lg__os_signal_now(signal).handler == (uintptr_t)SIG_DFL)
-        lg__deadline_disarm();
-    else
+    /* It took itself down, and the fault repeats or the signal was raised once more: the process ends here and now, and nobody else's crash
+     * may take the place of the record before that. Or it is over, and this thread is found outside, as one that jumped out. */
+    if (lg__os_signal_now(signal).handler != (uintptr_t)SIG_DFL) {
         survived(info);
+        return;
+    }
+    lg__deadline_disarm();
+    atomic_store(&lg__capture.chain_sp, 0);
 }

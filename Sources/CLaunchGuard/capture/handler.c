@@ -58,6 +58,9 @@ static void run_stage(unsigned stage, int signal, const siginfo_t *info, const v
         LG_FAULT_POINT("handler: header");
         break;
     case LG_STAGE_CONTEXT:
+        /* Nothing before this point can wait for anybody, but a look at memory can: its page may have to come from a file system that is gone.
+         * From here on the watch thread ends what takes too long. */
+        lg__deadline_arm();
         lg__stage_context(ucontext);
         LG_FAULT_POINT("handler: context");
         break;
@@ -66,8 +69,6 @@ static void run_stage(unsigned stage, int signal, const siginfo_t *info, const v
         LG_FAULT_POINT("handler: frames");
         break;
     case LG_STAGE_DWARF:
-        /* Nothing before this point can wait for anybody; from here on the watch thread ends what takes too long. */
-        lg__deadline_arm();
         LG_FAULT_POINT("handler: before dwarf");
         lg__stage_dwarf(ucontext);
         LG_FAULT_POINT("handler: dwarf");
@@ -185,6 +186,8 @@ enum lg__place lg__capture_place(const void *ucontext)
     const stack_t *altstack = &((const ucontext_t *)ucontext)->uc_stack;
     uint64_t handler = atomic_load(&lg__capture.chain_sp), low = (uint64_t)(uintptr_t)altstack->ss_sp;
     struct lg__arch_fault context;
+    if (!handler)
+        return LG__PLACE_OUTSIDE; /* it returned */
     /* On its own stack a program that went on may well be deeper than the handler was: only the alternate stack tells. */
     if (handler < low || handler >= low + altstack->ss_size)
         return LG__PLACE_UNKNOWN;
@@ -215,6 +218,7 @@ static bool take_latch(int signal, const siginfo_t *info, const ucontext_t *ucon
 {
     uint32_t self = (uint32_t)lg__os_tid();
     uint64_t until = 0;
+    bool was_outside = false;
     for (;;) {
         uint32_t owner = 0;
         if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
@@ -242,9 +246,13 @@ static bool take_latch(int signal, const siginfo_t *info, const ucontext_t *ucon
         /* Wait for the other crash to end the process. An earlier handler may have taken it back and jumped out: that thread tells. */
         lg__os_futex_wait((const uint32_t *)&lg__capture.latch, owner, LOOK_NS);
         bool over = lg__os_clock_ns(CLOCK_MONOTONIC) > until;
-        if (chaining && sequence == lg__capture.sequence && (over || lg__threads_probe((int32_t)owner) == LG__PLACE_OUTSIDE) &&
-            atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
+        if (!chaining || sequence != lg__capture.sequence)
+            continue;
+        /* Twice: it may have come out to die at once. */
+        bool outside = lg__threads_probe((int32_t)owner) == LG__PLACE_OUTSIDE;
+        if ((over || (outside && was_outside)) && atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
             break;
+        was_outside = outside;
     }
     if (lg__capture.sequence)
         lg__run_uncommit(&lg__capture.options.run);

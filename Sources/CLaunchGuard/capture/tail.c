@@ -5,13 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 static struct lg__tail *tail; /* NULL: not kept */
 static int pipe_end = -1;     /* to read from */
 static int standard_error = -1; /* where descriptor 2 pointed */
 static uint64_t pipe_identity, standard_error_identity; /* the program may close all files that it does not know, and open others */
-static _Atomic uint32_t busy;   /* 1 between a read and its write */
+static _Atomic uint32_t busy;   /* 1 from before a read until behind its write */
 
 bool lg__tail_start(const struct lg__run *run)
 {
@@ -48,16 +49,28 @@ static bool have_pipe(void)
     return lg__os_file_is(pipe_end, pipe_identity);
 }
 
+/* Wait until the pipe has something, or ends: between that and the read nobody looking at both sees an empty pipe and an idle thread. */
+static bool await(void)
+{
+    struct pollfd wait = { pipe_end, POLLIN, 0 };
+    while (poll(&wait, 1, -1) < 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
 void lg__tail_pump(void)
 {
     uint8_t bytes[4096];
-    ssize_t size = 0;
-    while (have_pipe() && ((size = read(pipe_end, bytes, sizeof bytes)) > 0 || (size < 0 && errno == EINTR))) {
-        if (size < 0)
-            continue;
+    ssize_t size;
+    while (have_pipe() && await()) {
         atomic_store(&busy, 1);
+        do
+            size = have_pipe() ? read(pipe_end, bytes, sizeof bytes) : 0;
+        while (size < 0 && errno == EINTR);
         LG_FAULT_POINT("tail: read");
-        keep(bytes, (size_t)size);
+        if (size > 0)
+            keep(bytes, (size_t)size);
         for (ssize_t done = 0, count; done < size && lg__os_file_is(standard_error, standard_error_identity); done += count) {
             count = write(standard_error, bytes + done, (size_t)(size - done));
             if (count < 0 && errno != EINTR)
@@ -65,6 +78,8 @@ void lg__tail_pump(void)
             count = count < 0 ? 0 : count;
         }
         atomic_store(&busy, 0);
+        if (size <= 0)
+            break;
     }
 }
 
