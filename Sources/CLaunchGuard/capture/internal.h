@@ -42,6 +42,23 @@ extern struct lg__capture lg__capture;
 /* True in the process that started the session; false in its children. */
 bool lg__capture_owner(void);
 
+/* ---- handler.c: what is installed ---- */
+
+void lg__handler_crash(int signal, siginfo_t *info, void *ucontext);
+void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
+
+/* ---- latch.c ---- */
+
+/* Become the one crash that is recorded. false: it happened while that crash was dealt with, and the rest is done. */
+bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontext);
+
+/* ---- record.c ---- */
+
+/* Write the record; `siginfo_lost`: `info` is not what the kernel said. */
+void lg__record_write(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext);
+/* A second crash on the thread whose crash is being recorded. Does not return while a stage can still be left out. */
+void lg__record_recrash(int signal, const void *ucontext);
+
 /* ---- finish.c ---- */
 
 /* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns when the program is to go on or the
@@ -175,9 +192,9 @@ bool lg__capture_sent(const siginfo_t *info);
 /* The answer for an interrupted context of that thread. */
 enum lg__place lg__capture_place(const void *ucontext);
 
-/* ---- disposition.c ---- */
+/* ---- install.c ---- */
 
-/* Signals that handler.c takes; 0 ends the list. */
+/* Signals that leave a record; 0 ends the list. */
 extern const int lg__capture_signals[];
 /* The handler installed for one of them. */
 void (*lg__capture_handler(int signal))(int, siginfo_t *, void *);
@@ -185,6 +202,9 @@ void (*lg__capture_handler(int signal))(int, siginfo_t *, void *);
 uint64_t lg__capture_mask(void);
 /* Install it again, with our flags. Handler. */
 void lg__capture_install_again(int signal);
+
+/* ---- disposition.c ---- */
+
 /* At the entry of a handler: true when somebody took SA_SIGINFO from it, so that `info` means nothing. */
 bool lg__disposition_lost_siginfo(int signal);
 /* A thread begins, or registers itself: does it block what it must not? */

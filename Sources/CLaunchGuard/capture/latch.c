@@ -1,0 +1,100 @@
+/* One crash at a time is recorded: others wait, unless the one before was taken back by an earlier handler that jumped out. */
+#include "capture/internal.h"
+
+/* How often a thread that crashed second looks whether the first one has gone on. */
+#define LOOK_NS UINT64_C(20000000)
+
+/* How far below an alternate stack its overflow may come to light. */
+#define OVERFLOW_REACH UINT64_C(65536)
+
+/* True when a stack pointer belongs to the earlier handler that ours called, and not to the program after that one jumped out. */
+static bool inside_chain(uint64_t sp, const stack_t *altstack)
+{
+    uint64_t handler = atomic_load(&lg__capture.chain_sp), own_low, own_high;
+    uint64_t low = (uint64_t)(uintptr_t)altstack->ss_sp, high = low + altstack->ss_size;
+    if (handler < low || handler >= high)
+        return sp < handler;
+    if (sp >= low) /* ours runs on the alternate stack: so does what it called */
+        return sp < handler;
+    /* What it called ran out of that stack; unless the thread's own lies there. */
+    lg__altstack_bounds(&own_low, &own_high);
+    return sp + OVERFLOW_REACH >= low && !(sp >= own_low && sp < own_high);
+}
+
+enum lg__place lg__capture_place(const void *ucontext)
+{
+    const stack_t *altstack = &((const ucontext_t *)ucontext)->uc_stack;
+    uint64_t handler = atomic_load(&lg__capture.chain_sp), low = (uint64_t)(uintptr_t)altstack->ss_sp;
+    struct lg__arch_fault context;
+    if (!handler)
+        return LG__PLACE_OUTSIDE; /* it returned */
+    /* On its own stack a program that went on may well be deeper than the handler was: only the alternate stack tells. */
+    if (handler < low || handler >= low + altstack->ss_size)
+        return LG__PLACE_UNKNOWN;
+    lg__arch_fault(ucontext, &context);
+    return inside_chain(context.sp, altstack) ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
+}
+
+bool lg__capture_busy(void)
+{
+    return atomic_load(&lg__capture.latch) != 0;
+}
+
+bool lg__capture_inside(void)
+{
+    stack_t altstack;
+    return atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid() &&
+           sigaltstack(NULL, &altstack) == 0 && inside_chain((uint64_t)(uintptr_t)__builtin_frame_address(0), &altstack);
+}
+
+/* A signal that came from outside is no crash of the stage that it interrupted. What abort() and raise() send is. */
+bool lg__capture_sent(const siginfo_t *info)
+{
+    return info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__capture.pid);
+}
+
+bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontext)
+{
+    uint32_t self = (uint32_t)lg__os_tid();
+    uint64_t until = 0;
+    bool was_outside = false;
+    for (;;) {
+        uint32_t owner = 0;
+        if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
+            break;
+        uint32_t sequence = lg__capture.sequence;
+        bool chaining = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING;
+        if (owner == self) {
+            struct lg__arch_fault fault;
+            lg__arch_fault(ucontext, &fault);
+            if (!chaining || inside_chain(fault.sp, &ucontext->uc_stack)) {
+                if (!lg__capture_sent(info))
+                    lg__record_recrash(signal, ucontext);
+                return false;
+            }
+            break; /* the earlier handler jumped out and the program went on: this is a new crash */
+        }
+        if (!until) {
+            struct lg__arch_fault fault;
+            lg__arch_fault(ucontext, &fault);
+            lg__run_note(&lg__capture.options.run, LG_NOTE_ALSO_CRASHED, signal, (int)self, atomic_load(&lg__capture.stage), fault.pc);
+            /* Without an alternate stack it cannot tell; after the time for both it is not believed to come back. */
+            until = lg__os_clock_ns(CLOCK_MONOTONIC) +
+                    ((uint64_t)lg__capture.options.deadline_ms + lg__capture.options.handler_ms) * 1000000u;
+        }
+        /* Wait for the other crash to end the process. An earlier handler may have taken it back and jumped out: that thread tells. */
+        lg__os_futex_wait((const uint32_t *)&lg__capture.latch, owner, LOOK_NS);
+        bool over = lg__os_clock_ns(CLOCK_MONOTONIC) > until;
+        if (!chaining || sequence != lg__capture.sequence)
+            continue;
+        /* Twice: it may have come out to die at once. */
+        bool outside = lg__threads_probe((int32_t)owner) == LG__PLACE_OUTSIDE;
+        if ((over || (outside && was_outside)) && atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
+            break;
+        was_outside = outside;
+    }
+    if (lg__capture.sequence)
+        lg__run_uncommit(&lg__capture.options.run);
+    atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
+    return true;
+}
