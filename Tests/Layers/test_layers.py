@@ -37,7 +37,7 @@ ALSO_AT_START = {
     "capture/tail.c": "close dup2 fcntl pipe2 read write",
     "capture/install.c": "mmap munmap sigaction sigdelset sigfillset",
     "capture/latch.c": "sigaltstack",
-    "capture/interpose.c": "dlsym free malloc pthread_create",
+    "capture/interpose.c": "__interceptor_pthread_create dlsym free malloc pthread_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
     "capture/unwind_libunwind.c": "_Ux86_64_create_addr_space _Uaarch64_create_addr_space",
     "store/run.c": "snprintf",
