@@ -34,7 +34,7 @@ ALSO_AT_START = {
                            "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_get_globals __cxa_current_primary_exception __cxa_pure_virtual",
     "capture/messages.c": "dlvsym swift_getFatalErrorMessageBuffer",
     "capture/process.c": "snprintf strcspn strncmp",
-    "capture/tail.c": "close dup2 fcntl pipe2 read write",
+    "capture/tail.c": "close dup2 fcntl pipe2 poll read write",
     "capture/handler.c": "mmap munmap sigaction sigaltstack sigdelset sigfillset",
     "capture/interpose.c": "dlsym free malloc pthread_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
