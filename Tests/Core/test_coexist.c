@@ -732,6 +732,46 @@ static void test_terminates_twice(void **state)
     state_remove();
 }
 
+static pthread_barrier_t together;
+
+static void *fault_together(void *argument)
+{
+    pthread_barrier_wait(&together);
+    fault();
+    return argument;
+}
+
+static void body_many_hang(void *argument)
+{
+    (void)argument;
+    pthread_t threads[150];
+    signal(SIGSEGV, hang);
+    start_with_patience(500);
+    pthread_barrier_init(&together, NULL, 150);
+    for (int i = 0; i < 150; i++)
+        pthread_create(&threads[i], NULL, fault_together, NULL);
+    for (int i = 0; i < 150; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Threads that crashed as well ask the first one, too; the watch gets its answer all the same. */
+static void test_earlier_handler_hangs_for_many(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 6; round++) {
+        state_make();
+        struct death death = run_child(body_many_hang, NULL);
+        assert_false(death.late);
+        assert_true(WIFSIGNALED(death.status));
+        assert_int_equal(WTERMSIG(death.status), SIGSEGV);
+        assert_true(death.ms < 1500);
+        lg_reader *reader = newest_run();
+        assert_int_equal(crash_of(reader, LG_STAGE_DONE).sequence, 1);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -743,6 +783,7 @@ int main(void)
         cmocka_unit_test(test_earlier_handler_hangs), cmocka_unit_test(test_earlier_handler_jumps),
         cmocka_unit_test(test_setuid_after_a_crash),
         cmocka_unit_test(test_terminates_twice),
+        cmocka_unit_test(test_earlier_handler_hangs_for_many),
         cmocka_unit_test(test_mask_of_earlier_handler),
         cmocka_unit_test(test_one_shot_handlers),
         cmocka_unit_test(test_mending_handler),

@@ -34,7 +34,7 @@ ALSO_AT_START = {
                            "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_get_globals __cxa_current_primary_exception __cxa_pure_virtual",
     "capture/messages.c": "dlvsym swift_getFatalErrorMessageBuffer",
     "capture/process.c": "snprintf strcspn strncmp",
-    "capture/tail.c": "close dup2 fcntl pipe2 read write",
+    "capture/tail.c": "close dup2 fcntl pipe2 poll read write",
     "capture/install.c": "mmap munmap sigaction sigdelset sigfillset",
     "capture/latch.c": "sigaltstack",
     "capture/interpose.c": "__interceptor_pthread_create dlsym free malloc pthread_create",

@@ -66,7 +66,8 @@ typedef struct lg_options {
     uint32_t leave_out;
 
     /** 1: keep the last 4032 bytes of standard error in the run file. File descriptor 2 becomes a pipe, and a thread copies what comes out of
-     *  it to where it pointed before. A child that outlives this process and still writes to it gets SIGPIPE. */
+     *  it to where it pointed before. A child that outlives this process and still writes to it gets SIGPIPE,
+     *  and so does a program that takes the place of this one by exec() without a fork. */
     uint32_t keep_stderr;
 
     /** Longest time that a crash handler which was installed before lg_start() may take, in milliseconds; 0 = 30000, at least 100, at most

@@ -27,15 +27,21 @@ void lg__deadline_disarm(void)
 #define PROBES 3
 #define PROBES_APART_NS UINT64_C(20000000)
 
+/* A thread that does not answer is asked again so often: others may be asking, or have the processors. */
+#define TRIES 200
+
 /* The time of the earlier handler is over. It may have jumped out long ago, and the program be well. */
 static bool hangs_in_handler(void)
 {
     static const uint32_t nobody_wakes = 0;
     uint32_t sequence = lg__capture.sequence;
-    for (int i = 0; i < PROBES; i++) {
-        if (lg__threads_probe((int32_t)atomic_load(&lg__capture.latch)) != LG__PLACE_INSIDE)
+    for (int tries = 0, inside = 0; inside < PROBES; tries++) {
+        enum lg__place place = lg__threads_probe((int32_t)atomic_load(&lg__capture.latch));
+        if (place != LG__PLACE_INSIDE && (place != LG__PLACE_NO_ANSWER || tries == TRIES || sequence != lg__capture.sequence))
             return false;
-        lg__os_futex_wait(&nobody_wakes, 0, PROBES_APART_NS);
+        inside += place == LG__PLACE_INSIDE;
+        /* Not in step with those that ask at equal distances. */
+        lg__os_futex_wait(&nobody_wakes, 0, place == LG__PLACE_INSIDE ? PROBES_APART_NS : PROBES_APART_NS / 16);
     }
     return sequence == lg__capture.sequence && atomic_load(&lg__capture.deadline_ns) != 0;
 }

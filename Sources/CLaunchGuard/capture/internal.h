@@ -183,8 +183,8 @@ uint32_t lg__threads_count(void);
 void lg__threads_release(void);
 
 /* Where a thread is for which an earlier handler was called: still in it, or gone on because that one jumped out. */
-enum lg__place { LG__PLACE_UNKNOWN, LG__PLACE_INSIDE, LG__PLACE_OUTSIDE };
-/* Ask it. Takes a moment; UNKNOWN also when another thread is asking. */
+enum lg__place { LG__PLACE_UNKNOWN, LG__PLACE_INSIDE, LG__PLACE_OUTSIDE, LG__PLACE_NO_ANSWER };
+/* Ask it. Takes a moment; NO_ANSWER also when another thread is asking. */
 enum lg__place lg__threads_probe(int32_t tid);
 /* A signal came from outside: it is no crash of the stage that it interrupted. What abort() and raise() send is. Handler. */
 bool lg__capture_sent(const siginfo_t *info);

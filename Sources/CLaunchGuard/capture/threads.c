@@ -343,7 +343,7 @@ void lg__threads_release(void)
 enum lg__place lg__threads_probe(int32_t tid)
 {
     uint32_t nobody = 0;
-    enum lg__place place = LG__PLACE_UNKNOWN;
+    enum lg__place place = LG__PLACE_NO_ANSWER;
     if (!atomic_compare_exchange_strong(&probing, &nobody, (uint32_t)lg__os_tid()))
         return place; /* somebody else asks */
     atomic_store(&probed, 0);
