@@ -308,6 +308,34 @@ static void test_pages_never_come(void **state)
     state_remove();
 }
 
+/* No room for one more queued signal: the threads cannot be asked, and nobody waits for them. */
+static void body_full_queue(void *argument)
+{
+    pthread_t thread;
+    (void)argument;
+    start_session();
+    pthread_create(&thread, NULL, wait_for_ever, NULL);
+    while (!waiting)
+        usleep(1000);
+    setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){ 0, 0 });
+    die_null_read();
+}
+
+static void test_full_queue(void **state)
+{
+    (void)state;
+    lg_threads_info info;
+    state_make();
+    expect_signal(body_full_queue, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
+    assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+    assert_int_equal(info.silent, 1);
+    assert_true(info.waited_ns < 50000000); /* a tenth of the deadline is 100 ms */
+    lg_reader_close(reader);
+    state_remove();
+}
+
 /* ---- death at any moment of the capture ---- */
 
 static void body_many_threads(void *argument)
@@ -377,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loader_lock),   cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_sandbox_without_vm_readv),
         cmocka_unit_test(test_bad_pointers),  cmocka_unit_test(test_many_at_once),   cmocka_unit_test(test_refused_calls),
+        cmocka_unit_test(test_full_queue),
         cmocka_unit_test(test_killed_anywhere), cmocka_unit_test(test_pages_never_come),
     };
     struct rlimit no_core = { 0, 0 };

@@ -25,18 +25,19 @@ static struct {
     _Atomic uint32_t released;   /* futex: threads of this crash may go on */
     _Atomic uint32_t answered;   /* futex */
     _Atomic uint32_t expected;   /* the answer with this number wakes the crashed thread; until all are asked, none does */
-    uint32_t listed, asked, walked;
+    uint32_t asked, unasked, walked; /* slots in use; of these, whose thread could not be asked; whose stack was walked */
     struct lg__os_disposition before;
     bool taken;
 } park;
 
 /* Who writes a slot: the thread itself, or the crashed one in its place; whoever comes first. */
+enum claim { FREE, CLAIMED, UNASKED };
 static _Atomic uint8_t claims[LG__THREADS_MAX];
 
 static bool claim(uint32_t slot)
 {
-    uint8_t nobody = 0;
-    return atomic_compare_exchange_strong(&claims[slot], &nobody, 1);
+    uint8_t nobody = FREE;
+    return atomic_compare_exchange_strong(&claims[slot], &nobody, CLAIMED);
 }
 
 static _Atomic int32_t exempt[EXEMPT_MAX]; /* threads of LaunchGuard that have to go on while a crash is recorded */
@@ -143,7 +144,10 @@ static bool ask(uint32_t number, void *argument)
     slot->tid = tid;
     atomic_store(&claims[park.asked], 0);
     park.asked++; /* before the question: its answer looks there */
-    lg__os_signal_ask(lg__capture.pid, tid, PARK_SIGNAL, question(atomic_load(&park.generation), park.asked - 1));
+    if (lg__os_signal_ask(lg__capture.pid, tid, PARK_SIGNAL, question(atomic_load(&park.generation), park.asked - 1)) != 0) {
+        atomic_store(&claims[park.asked - 1], UNASKED); /* the user's queue of signals is full, or the thread has just ended */
+        park.unasked++;
+    }
     return true;
 }
 
@@ -234,7 +238,7 @@ static void describe(uint32_t index, struct lg__crash_threads *counts)
 static void describe_the_rest(struct lg__crash_threads *counts)
 {
     for (uint32_t i = 0; i < park.asked; i++) {
-        if (claim(i)) {
+        if (atomic_load(&claims[i]) == UNASKED || claim(i)) {
             describe(i, counts);
             continue;
         }
@@ -289,7 +293,7 @@ static bool take_signal(void)
 static void begin(struct lg__crash_threads *counts)
 {
     memset(counts, 0, sizeof *counts);
-    park.asked = park.walked = 0;
+    park.asked = park.unasked = park.walked = 0;
     atomic_store(&park.answered, 0);
     atomic_store(&park.expected, UINT32_MAX);
     atomic_fetch_add(&park.generation, 1);
@@ -306,9 +310,10 @@ void lg__stage_threads(void)
     struct lg__crash_threads *counts = lg__run_stage(run(), LG_STAGE_THREADS);
     uint64_t start = lg__os_clock_ns(CLOCK_MONOTONIC);
     begin(counts);
-    wait_for_answers(park.asked, start + ANSWER_NS);
-    if (atomic_load(&park.answered) < park.asked)
-        wait_for_answers(park.asked - count_mute(), start + (uint64_t)lg__capture.options.deadline_ms * 1000000u / PATIENCE_PART);
+    uint32_t expected = park.asked - park.unasked;
+    wait_for_answers(expected, start + ANSWER_NS);
+    if (atomic_load(&park.answered) < expected)
+        wait_for_answers(expected - count_mute(), start + (uint64_t)lg__capture.options.deadline_ms * 1000000u / PATIENCE_PART);
     counts->waited_ns = lg__os_clock_ns(CLOCK_MONOTONIC) - start;
     describe_the_rest(counts);
     lg__run_commit(run(), LG_STAGE_THREADS, sizeof *counts);
