@@ -71,7 +71,8 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
         atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
         atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
     } else if (owner) {
-        chain = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING; /* inside an earlier handler: as if we were not there */
+        /* Inside an earlier handler: as if we were not there; but one that crashes over and over ends, too. */
+        chain = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && !lg__record_gives_up();
     }
     entered = false; /* an earlier handler need not return */
     lg__finish(signal, info, ucontext, chain, captured);

@@ -58,6 +58,8 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
 void lg__record_write(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext);
 /* A second crash on the thread whose crash is being recorded. Does not return while a stage can still be left out. */
 void lg__record_recrash(int signal, const void *ucontext);
+/* True when there were too many of them. */
+bool lg__record_gives_up(void);
 
 /* ---- finish.c ---- */
 

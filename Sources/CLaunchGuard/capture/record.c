@@ -111,6 +111,11 @@ __attribute__((noinline)) void lg__record_write(int signal, const siginfo_t *inf
     lg__deadline_disarm();
 }
 
+bool lg__record_gives_up(void)
+{
+    return lg__capture.recrashes > RECRASHES_MAX;
+}
+
 /* A second crash on the thread whose crash is being recorded. Does not return while a stage can still be left out. */
 __attribute__((noinline)) void lg__record_recrash(int signal, const void *ucontext)
 {
