@@ -72,6 +72,8 @@ int main(int count, char **arguments)
     options.app_version = "1.0";
     options.state_directory = arguments[1];
     options.ring_bytes = 4096;
+    options.stack_bytes = 8192;
+    options.thread_limit = 4;
     if (lg_start(&options, &session) != LG_OK) {
         fprintf(stderr, "%s\n", lg_session_message(session));
         return 1;
