@@ -99,7 +99,8 @@ extension Crash {
     fileprivate var memorySummary: String? {
         guard let memory, !memory.isEmpty else { return nil }
         let bytes = memory.reduce(0 as UInt64) { $0 + UInt64($1.size) }
-        return "\(bytes.bytesText) of \(UInt64(memory.count).counting("stack", "stacks")) (with --json --memory)"
+        let cut = cutStacks.map { ", \($0) of them cut short for lack of room" } ?? ""
+        return "\(bytes.bytesText) of \(UInt64(memory.count).counting("stack", "stacks"))\(cut) (with --json --memory)"
     }
 
     func writeMemory(to writer: inout TextWriter, includesMap: Bool) {

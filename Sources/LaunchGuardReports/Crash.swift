@@ -43,6 +43,8 @@ public struct Crash: Codable, Hashable, Sendable {
     public var isHandled: Bool
     /// True: the program took `SA_SIGINFO` from the handler, so that code, address and sender are not known.
     public var isSiginfoLost: Bool?
+    /// How many stretches of stack memory are shorter than they should be, for lack of room; nil: none.
+    public var cutStacks: UInt32?
     /// The committed stages of the record.
     public var stages: [Stage]
     public var registers: [Register]?

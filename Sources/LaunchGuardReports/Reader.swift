@@ -360,6 +360,7 @@ extension Crash {
         sequence = info.sequence
         isHandled = info.handled != 0
         isSiginfoLost = info.siginfo_lost != 0 ? true : nil
+        cutStacks = info.stacks_cut > 0 ? info.stacks_cut : nil
         stages = (0..<32).filter { info.stages >> $0 & 1 == 1 }.compactMap { Stage(lg_stage(rawValue: UInt32($0))) }
     }
 }

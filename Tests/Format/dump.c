@@ -126,6 +126,10 @@ static void dump_crash(void)
         UNSIGNED(crash, address);
     else
         printf("\"address\":null,");
+    if (crash.skipped)
+        UNSIGNED(crash, skipped);
+    if (crash.stacks_cut)
+        UNSIGNED(crash, stacks_cut);
     if (crash.siginfo_lost)
         UNSIGNED(crash, siginfo_lost);
     dump_messages(), dump_process(), dump_threads(), dump_memory();

@@ -5,8 +5,8 @@ IDENTITY, STATE, CONTEXT, MODULES, MODULE = (STRUCTURES[name] for name in (
     "identity", "state", "state_context", "module_table", "module_entry"))
 RECORD, STAGE, NOTE, CRASH, CPU, FRAMES, WALK = (STRUCTURES[name] for name in (
     "record", "stage", "note", "crash_header", "crash_context", "crash_frames", "frames_head"))
-MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL = (STRUCTURES[name] for name in (
-    "crash_messages", "message", "crash_process", "crash_threads", "threads", "thread", "chunk", "tail"))
+MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUCTURES[name] for name in (
+    "crash_messages", "message", "crash_process", "crash_threads", "threads", "thread", "chunk", "tail", "crash_done"))
 RING, LANE, ENTRY = (STRUCTURES[name] for name in ("ring_header", "lane", "entry"))
 
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
@@ -95,6 +95,10 @@ def read_crash(file, ended, arch):
         crash[name] = valid[name] if flags & bit else otherwise
     if flags & 8:
         crash["siginfo_lost"] = 1
+    for stage, structure, name in ((8, DONE, "skipped"), (7, PROCESS, "stacks_cut")):
+        found = part(read_stage, file, stage, structure.size)
+        if isinstance(found, tuple) and structure.get(found[0], name) and (stage == 8 or isinstance(part(read_process, file), dict)):
+            crash[name] = structure.get(found[0], name)
     for name, read in (("messages", read_messages), ("process", read_process), ("threads", lambda file: read_threads(file, arch)),
                        ("memory", read_memory)):
         found = part(read, file)

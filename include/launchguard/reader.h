@@ -172,6 +172,8 @@ typedef struct lg_crash_info {
     uint32_t sequence;        /**< 1 for the first crash of the run */
     uint32_t stages;          /**< bit n: lg_stage n is committed and its checksum is right */
     uint32_t siginfo_lost;    /**< 1: the program took SA_SIGINFO from the handler; code, address and sender are not known */
+    uint32_t skipped;         /**< bit n: lg_stage n crashed, and is cut short or missing */
+    uint32_t stacks_cut;      /**< stretches of stack memory that are shorter than they should be, for lack of room */
     uint32_t handled;         /**< 1: the program survived it (an earlier handler took it back) */
     uint32_t recrash_count;   /**< crashes inside the handler; see lg_reader_note() */
     uint32_t also_crashed_count; /**< other threads that crashed meanwhile; see lg_reader_note() */

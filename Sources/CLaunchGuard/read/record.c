@@ -119,6 +119,12 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
     crash.stack_high = header.stack_high;
     crash.sequence = header.sequence;
     crash.stages = whole_stages(reader);
+    struct lg__crash_done done;
+    struct lg__reader_process process;
+    if (lg__reader_stage(reader, LG_STAGE_DONE, &done, sizeof done, NULL) == LG_OK)
+        crash.skipped = done.skipped;
+    if (lg__reader_process(reader, &process, NULL, 0) == LG_OK)
+        crash.stacks_cut = process.stacks_cut;
     /* An earlier handler was called: only a later mark tells whether the program went on from there. */
     struct lg__state state;
     uint32_t outcome = atomic_load(&record.outcome), ended = LG__ENDED_NO;
