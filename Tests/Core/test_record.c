@@ -64,7 +64,7 @@ static const struct saying {
     lg_crash_kind kind;
     const char *text; /* part of it; NULL: none */
 } sayings[] = {
-    { "assert", say_assert, LG_CRASH_ABORT_ASSERT, "say_assert: Assertion `zero == 1' failed." },
+    { "assert", say_assert, LG_CRASH_ABORT_ASSERT, "Assertion `zero == 1' failed." },
     { "double free", say_double_free, LG_CRASH_ABORT_HEAP, "free(): double free detected" },
     { "stack smash", say_smash, LG_CRASH_ABORT_STACK_SMASH, "*** stack smashing detected ***" },
     { "abort", say_nothing, LG_CRASH_ABORT, NULL },
