@@ -172,6 +172,7 @@ static lg_status install(struct lg_session *session)
         .run = host->run,
         .hot = host->ledger.hot,
         .ordinal = session->ordinal,
+        .starting_tid = host->ledger.primary ? lg__os_tid() : 0,
         .deadline_ms = session->deadline_ms,
         .handler_ms = session->handler_ms,
         .leave_out = session->leave_out,
@@ -225,6 +226,7 @@ static lg_status start(struct lg_session *session, const lg_options *options)
     register_once();
     if (!lg__watch_start(session))
         lg__capture_prepare(); /* no thread to be had: here and now, and without a deadline */
+    lg__capture_started();
     atomic_store(&host->run.state->started, 1);
     session->protection = host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
     if (status == LG_ERR_SECONDARY)

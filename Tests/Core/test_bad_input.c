@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -719,6 +720,37 @@ static void test_disables_itself(void **state)
     expect_start(LG_ERR_DISABLED, LG_PROTECTION_NONE, "disabled itself", state_path(""));
 }
 
+/* The program's own crash on another thread, while lg_start() runs, counts against the program. */
+static void *crash_elsewhere(void *argument)
+{
+    abort();
+    return argument;
+}
+
+static void hook_crash_elsewhere(const char *point)
+{
+    pthread_t thread;
+    if (strcmp(point, "start: installed") != 0)
+        return;
+    pthread_create(&thread, NULL, crash_elsewhere, NULL);
+    pthread_join(thread, NULL);
+}
+
+static void crashed_in_start(void *argument)
+{
+    (void)argument;
+    lg__fault_hook = hook_crash_elsewhere;
+    start_session();
+}
+
+static void test_program_crashes_in_start(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        expect_signal(crashed_in_start, NULL, SIGABRT);
+    expect_start(FULL, state_path(""));
+}
+
 /* ---- retention ---- */
 
 static void start_keeping_three(void *argument)
@@ -765,6 +797,7 @@ int main(int count, char **arguments)
         BAD(test_ledger_cut),            BAD(test_ledger_one_slot_damaged), BAD(test_ledger_is_odd),
         BAD(test_run_file_flipped_or_cut), BAD(test_two_instances),       BAD(test_stale_lock),
         BAD(test_nonsense_options),      BAD(test_too_many_contexts),     BAD(test_disables_itself),
+        BAD(test_program_crashes_in_start),
         BAD(test_retention),
     };
     struct rlimit no_core = { 0, 0 };

@@ -21,6 +21,7 @@ struct lg__capture_options {
     struct lg__run run;    /* copied; its pages stay mapped */
     struct lg__hot *hot;   /* may be NULL */
     uint64_t ordinal;
+    int32_t starting_tid;  /* thread that is inside lg_start() and may be the reason why the program does not start; 0: none */
     uint32_t deadline_ms;
     uint32_t handler_ms;   /* for an earlier handler */
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
@@ -32,6 +33,9 @@ bool lg__capture_add_first_chance(lg__first_chance function);
 
 /* Install the handlers. false with errno: the signals could not be taken. */
 bool lg__capture_start(const struct lg__capture_options *options);
+
+/* lg_start() is done. */
+void lg__capture_started(void);
 
 /* 1 in the process that started the capture, 0 in its forked children. Handler. */
 const _Atomic uint32_t *lg__capture_owner_flag(void);

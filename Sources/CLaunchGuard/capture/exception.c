@@ -22,6 +22,7 @@ extern const char multiple_base_table[] __asm__("_ZTVN10__cxxabiv121__vmi_class_
 #define DEPTH_MAX 16
 #define WHAT_SLOT 2 /* of std::exception: two destructors come first */
 #define PURE_VIRTUAL_BYTES 64u
+#define TERMINATE_BYTES 1024u /* more than on_terminate_cpp() has */
 
 struct base {
     const struct type *type;
@@ -56,6 +57,7 @@ struct globals {
 
 static terminate_function before;
 static uint64_t pure_virtual_at; /* 0: no C++ runtime */
+static uint64_t terminate_at;    /* of our terminate handler */
 static struct lg__exception pending;
 static _Atomic int32_t pending_tid; /* thread that terminates; 0: none */
 
@@ -116,7 +118,7 @@ static void keep_what(const struct type *type)
     pending.has_what = true;
 }
 
-static void on_terminate_cpp(void)
+static __attribute__((noinline)) void on_terminate_cpp(void)
 {
     int32_t nobody = 0, self = lg__os_tid();
     bool own = lg__os_pid() == lg__capture.pid;
@@ -138,6 +140,7 @@ static void on_terminate_cpp(void)
 void lg__exception_prepare(void)
 {
     pure_virtual_at = (uint64_t)(uintptr_t)pure_virtual;
+    terminate_at = (uint64_t)(uintptr_t)on_terminate_cpp;
     if (set_terminate && before == NULL) {
         terminate_function was = set_terminate(on_terminate_cpp);
         if (was != on_terminate_cpp)
@@ -145,15 +148,23 @@ void lg__exception_prepare(void)
     }
 }
 
+/* Whether the crashed thread's stack leads through a function that begins at `place` and is no longer than `size`. */
+static bool leads_through(uint64_t place, uint64_t size, uint32_t depth)
+{
+    const struct lg__crash_frames *frames = lg__run_stage(&lg__capture.options.run, LG_STAGE_DWARF);
+    for (uint32_t i = 0; place && i < frames->head.stored && i < depth; i++)
+        if (frames->pcs[i] > place && frames->pcs[i] <= place + size)
+            return true;
+    return false;
+}
+
 const struct lg__exception *lg__exception_pending(void)
 {
-    if (atomic_load(&pending_tid) != lg__os_tid())
+    /* A terminate handler of the program may have jumped out: only what is on the stack is under way. */
+    if (atomic_load(&pending_tid) != lg__os_tid() || !leads_through(terminate_at, TERMINATE_BYTES, 64))
         return NULL;
     /* A call of a pure virtual function terminates without an exception, from a function of its own. */
-    struct lg__crash_frames *frames = lg__run_stage(&lg__capture.options.run, LG_STAGE_DWARF);
-    uint64_t place = pure_virtual_at;
-    for (uint32_t i = 0; place && !pending.type && i < frames->head.stored && i < 16; i++)
-        pending.pure_virtual |= frames->pcs[i] > place && frames->pcs[i] <= place + PURE_VIRTUAL_BYTES;
+    pending.pure_virtual = !pending.type && leads_through(pure_virtual_at, PURE_VIRTUAL_BYTES, 16);
     return &pending;
 }
 

@@ -126,6 +126,11 @@ bool lg__capture_start(const struct lg__capture_options *options)
     return true;
 }
 
+void lg__capture_started(void)
+{
+    lg__capture.options.starting_tid = 0;
+}
+
 const _Atomic uint32_t *lg__capture_owner_flag(void)
 {
     return lg__capture.owns;

@@ -40,6 +40,10 @@ void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext)
     if (hot && signal != SIGQUIT) { /* a dump that somebody asked for is no crash */
         atomic_store_explicit(&hot->crash_ns, header->monotonic_ns, memory_order_relaxed);
         atomic_store_explicit(&hot->crash_ordinal, lg__capture.options.ordinal, memory_order_release);
+        /* Another thread of the program crashed during lg_start(): that is no reason for LaunchGuard to suspect itself. */
+        int32_t starting = lg__capture.options.starting_tid;
+        if (starting && starting != header->tid)
+            atomic_store_explicit(&hot->starting, 0, memory_order_relaxed);
     }
 }
 
