@@ -61,6 +61,8 @@ void lg__capture_check(bool thread_too);
 
 /* The calling thread belongs to LaunchGuard and has to go on while a crash is recorded. */
 void lg__threads_exempt(void);
+/* It ends. */
+void lg__threads_exempt_no_more(void);
 
 /* Keep the end of standard error in the run file: make descriptor 2 a pipe. False with errno: it stays as it was. */
 bool lg__tail_start(const struct lg__run *run);

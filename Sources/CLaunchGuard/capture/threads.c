@@ -42,13 +42,23 @@ static bool claim(uint32_t slot)
 
 static _Atomic int32_t exempt[EXEMPT_MAX]; /* threads of LaunchGuard that have to go on while a crash is recorded */
 
-void lg__threads_exempt(void)
+static void exchange(int32_t from, int32_t to)
 {
     for (int i = 0; i < EXEMPT_MAX; i++) {
-        int32_t free_place = 0;
-        if (atomic_compare_exchange_strong(&exempt[i], &free_place, lg__os_tid()))
+        int32_t is = from;
+        if (atomic_compare_exchange_strong(&exempt[i], &is, to))
             return;
     }
+}
+
+void lg__threads_exempt(void)
+{
+    exchange(0, lg__os_tid());
+}
+
+void lg__threads_exempt_no_more(void)
+{
+    exchange(lg__os_tid(), 0);
 }
 
 static bool is_exempt(int32_t tid)
