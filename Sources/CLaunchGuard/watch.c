@@ -97,6 +97,7 @@ static void *prepare(void *argument)
     struct lg_session *session = argument;
     /* Faults of this thread itself are for the handler, as everybody's are. */
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+    lg__threads_exempt();
     begin_thread();
     lg__altstack_ensure();
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
@@ -107,6 +108,7 @@ static void *prepare(void *argument)
         lg__tail_give_back();
     lg__capture_prepare();
     lg__retention_apply(session);
+    lg__threads_exempt_no_more();
     return NULL;
 }
 
