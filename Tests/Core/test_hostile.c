@@ -317,6 +317,7 @@ static void body_full_queue(void *argument)
     pthread_create(&thread, NULL, wait_for_ever, NULL);
     while (!waiting)
         usleep(1000);
+    usleep(30000); /* LaunchGuard's own threads have begun */
     setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){ 0, 0 });
     die_null_read();
 }
