@@ -208,17 +208,23 @@ static void store_stack(int32_t tid, uint64_t sp, uint64_t high, uint32_t room)
         block->stacks_cut++;
 }
 
+/* A slot of this crash, with a stack; one that an earlier crash left is not committed any more. */
+static bool is_there(const struct lg__thread *slot)
+{
+    return slot->sp && atomic_load(&slot->commit);
+}
+
 static void store_stacks(void)
 {
     const struct lg__crash_header *header = lg__run_stage(run(), LG_STAGE_HEADER);
     uint32_t others = 0;
     stacks_used = 0;
     for (uint32_t i = 0; i < lg__threads_count(); i++)
-        others += run()->slots[i].sp != 0;
+        others += is_there(&run()->slots[i]);
     store_stack(header->tid, header->sp, header->stack_high, others ? run()->stack_bytes / 4 : run()->stack_bytes);
     for (uint32_t i = 0; i < lg__threads_count(); i++) {
         const struct lg__thread *slot = &run()->slots[i];
-        if (slot->sp)
+        if (is_there(slot))
             store_stack(slot->tid, slot->sp, slot->stack_high, (run()->stack_bytes - stacks_used) / others--);
     }
 }
