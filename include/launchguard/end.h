@@ -43,7 +43,12 @@ typedef enum lg_end {
     X(LG_EVIDENCE_CRASH_MARK, 11, "its run file is missing or damaged, but the ledger holds its crash mark") \
     X(LG_EVIDENCE_EXEC, 12, "its process executed a program over itself and started again") \
     X(LG_EVIDENCE_DUMP_RECORD, 13, "its run file holds the dump of all threads that SIGQUIT asked for") \
-    X(LG_EVIDENCE_TRACER, 14, "a debugger was attached when it crashed")
+    X(LG_EVIDENCE_TRACER, 14, "a debugger was attached when it crashed") \
+    X(LG_EVIDENCE_WITNESS, 15, "another process waited for it and told its status") \
+    X(LG_EVIDENCE_TERMINATION_ANNOUNCED, 16, "it announced that it would end") \
+    X(LG_EVIDENCE_RESTART_ANNOUNCED, 17, "it announced that it would be started again") \
+    X(LG_EVIDENCE_HANG_MARK, 18, "it was marked as hanging and left no other mark") \
+    X(LG_EVIDENCE_OOM_COUNTER, 19, "it left no mark, and the kernel ended a process of its cgroup for lack of memory meanwhile")
 
 /** What an end was decided from. */
 typedef enum lg_evidence {

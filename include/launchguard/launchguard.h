@@ -5,7 +5,9 @@
  *    status.h    every result a call can give, with its name and message
  *    session.h   start and stop: map the files, classify the last run, install the handlers
  *    log.h       breadcrumbs that survive any death of the process
- *    launch.h    launch protection: streaks, report, repair, tasks
+ *    launch.h    launch protection: streaks, report, repair, safe mode
+ *    task.h      custody of launch tasks
+ *    simulate.h  walk a launch through every state without a crash
  *    end.h       how a run ended and by what evidence
  *    reader.h    reads run files and ledgers, of any age, also of living processes
  */
@@ -17,6 +19,8 @@
 #include <launchguard/session.h>
 #include <launchguard/log.h>
 #include <launchguard/launch.h>
+#include <launchguard/task.h>
+#include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>
 

@@ -24,13 +24,16 @@ typedef struct lg_reader lg_reader;
 /** What kind of file it is. */
 typedef enum lg_file_kind { LG_FILE_RUN = 1, LG_FILE_LEDGER = 2 } lg_file_kind;
 
-/** Phase of a context within a run. */
+/** Phase of a context within a run. Values are stored and never change. */
 typedef enum lg_phase {
-    LG_PHASE_NONE = 0,       /**< prepared, not begun */
+    LG_PHASE_NONE = 0,       /**< not begun */
     LG_PHASE_DECIDING = 1,   /**< begun: report callback, decision */
     LG_PHASE_REPAIRING = 2,  /**< a repair runs */
     LG_PHASE_LAUNCHING = 3,  /**< tasks run, not finished */
-    LG_PHASE_FINISHED = 4    /**< finished */
+    LG_PHASE_FINISHED = 4,   /**< finished */
+    LG_PHASE_HELD = 5,       /**< a repair is needed and waits to be started */
+    LG_PHASE_HALTED = 6,     /**< safe mode crashed too; it waits */
+    LG_PHASE_TERMINATING = 7 /**< the end was announced */
 } lg_phase;
 
 /** Identity and state of a run. */
@@ -60,6 +63,15 @@ typedef struct lg_run_info {
     uint64_t term_ns;         /**< CLOCK_MONOTONIC */
     uint32_t healed_pages;    /**< pages of this file replaced by memory after its file was cut */
     uint32_t context_count;
+    uint64_t boottime_ns;     /**< start: CLOCK_BOOTTIME */
+    uint32_t end_announced;   /**< 1: lg_will_terminate() was called; 2: lg_will_restart() */
+    uint64_t announced_ns;    /**< CLOCK_MONOTONIC of that call */
+    uint32_t witnessed;       /**< 1: another process told wait_status */
+    int32_t wait_status;      /**< as of waitpid() */
+    uint64_t hang_ns;         /**< CLOCK_MONOTONIC since when its launch hangs; 0: it does not */
+    uint32_t oom_known;       /**< 1: the two figures below are known */
+    uint64_t oom_kills;       /**< processes of its cgroup that the kernel had ended for lack of memory before it started */
+    uint64_t oom_cgroup;      /**< inode of the cgroup's directory */
 } lg_run_info;
 
 /** One context of a run. */
@@ -76,6 +88,8 @@ typedef struct lg_run_context {
     char task[64];            /**< key of the task that runs; "" when none */
     uint32_t marked;          /**< 1: lg_launch_finished() was called */
     uint32_t repaired;        /**< 1: a repair succeeded in this run */
+    int32_t task_tid;         /**< thread that runs the task; 0 when none */
+    char modules[240];        /**< file names of the context's own modules, each with a NUL; an empty one ends the list */
 } lg_run_context;
 
 /** Parts of the crash record in the order in which they are committed; the numbers are those of docs/FORMAT.md. */
@@ -356,24 +370,39 @@ typedef struct lg_ledger_info {
     uint32_t slots_valid;     /**< of the two slots: bit 0 A, bit 1 B */
 } lg_ledger_info;
 
-/** Ledger: one context. */
-typedef struct lg_ledger_context {
+/** Ledger: one rung of a context's ladder. */
+typedef struct lg_ledger_rung {
     char name[64];
-    uint32_t streak;          /**< consecutive launch crashes */
-    uint32_t unknown;         /**< unexplained early deaths since the last finished launch */
-    uint32_t reported;        /**< highest streak that was reported */
-    uint32_t rung;            /**< next rung of the ladder, from 0 */
-    uint32_t rung_count;
-    uint32_t attempts;        /**< attempts used on it */
-    uint32_t interruptions;   /**< repairs interrupted by a termination or reboot */
-    uint32_t probation;       /**< 1: the last repair is on trial */
-    uint32_t exhausted;       /**< 1: no repair is left */
-    uint32_t needs_repair;    /**< 1: the next launch will be held for a repair whatever the streak */
-    uint32_t report_after, repair_after, unknown_after;
-    char rung_name[64];       /**< of the last repair that was begun; "" when none */
-    lg_launch_status status;  /**< what the next launch would be, by what is known now */
-    uint64_t launches, crashes, repairs; /**< totals since the ledger was made */
-} lg_ledger_context;
+    uint32_t impact;          /**< 0 to 100 */
+    uint32_t attempts;        /**< allowed in a series */
+    uint32_t timeout_ms;
+    uint32_t flags;           /**< LG_REPAIR_* */
+    uint32_t built_in;        /**< 1: leaves out the suspect task */
+    uint64_t series_wall_ns;  /**< when the last series of attempts began; 0: never */
+} lg_ledger_rung;
+
+/** Ledger: a task that crashes came in. */
+typedef struct lg_ledger_suspect {
+    char key[64];
+    uint32_t crashes;
+    uint32_t left_out; /**< 1: the last launch left it out */
+} lg_ledger_suspect;
+
+/** What happened in a launch beyond its end, bits of lg_timeline_entry.events. */
+#define LG_EVENT_REPORTED 1u
+#define LG_EVENT_HELD 2u
+#define LG_EVENT_REPAIRED 4u
+#define LG_EVENT_REPAIR_FAILED 8u
+#define LG_EVENT_THROTTLED 16u  /**< a destructive repair was passed over */
+#define LG_EVENT_REFUSED 32u    /**< the user did not want a repair */
+#define LG_EVENT_SKIPPED 64u    /**< the user put the repair off */
+#define LG_EVENT_EXPIRED 128u   /**< the hold's deadline passed */
+#define LG_EVENT_PROTECTED 256u /**< the program asked for protection */
+#define LG_EVENT_LEFT_OUT 512u  /**< a suspect task was left out */
+#define LG_EVENT_SAFE 1024u     /**< it ran in safe mode */
+#define LG_EVENT_TRIAL 2048u    /**< it tried the normal launch, to leave safe mode */
+#define LG_EVENT_HALTED 4096u
+#define LG_EVENT_RESTART 8192u  /**< a repair asked for a restart */
 
 /** Ledger: one ended run. */
 typedef struct lg_timeline_entry {
@@ -385,8 +414,9 @@ typedef struct lg_timeline_entry {
     lg_verdict verdict;
     uint32_t launching;       /**< bit i: context i of the ledger was launching and not finished */
     uint32_t repairing;       /**< bit i: context i was under repair */
-    uint32_t counted;         /**< bit i: it added to the streak or the unknown count of context i */
-    uint32_t repaired;        /**< bit i: a repair of context i succeeded in it */
+    uint32_t counted;         /**< bit i: it counted against context i */
+    uint32_t attributed;      /**< bit i: the crash was in a module or a task of context i; 0: of nobody in particular */
+    uint32_t events[16];      /**< LG_EVENT_*, by context */
 } lg_timeline_entry;
 
 /** Called by lg_reader_verify() for each block. @param block its name  @param status LG_OK, LG_ERR_INCOMPLETE or LG_ERR_DAMAGED
@@ -629,7 +659,21 @@ LG_API lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info);
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
-LG_API lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_ledger_context *ret_context);
+LG_API lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_launch_info *ret_info);
+
+/** One rung of a context, rung 0 first. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE: not a ledger.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_ledger_rung(lg_reader *reader, uint32_t context, uint32_t index, lg_ledger_rung *ret_rung);
+
+/** One suspect task of a context. @return as lg_reader_ledger_rung().
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_ledger_suspect(lg_reader *reader, uint32_t context, uint32_t index, lg_ledger_suspect *ret_suspect);
 
 /** One run of the timeline, oldest first. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
  *

@@ -73,6 +73,10 @@ typedef struct lg_options {
     /** Longest time that a crash handler which was installed before lg_start() may take, in milliseconds; 0 = 30000, at least 100, at most
      *  3600000. One that hangs does not keep the process from ending; one that jumps out and lets the program go on is left alone. */
     uint32_t handler_ms;
+
+    /** For a process that has launches of its own beside the primary process of the application, for example a "worker": its ledger and its run files are in the
+     *  folder of that name in the state directory. 1 to LG_NAME_MAX bytes as in `app_id`, but not "runs"; NULL: none. Borrowed during the call. */
+    const char *role;
 } lg_options;
 
 /** For lg_options.leave_out. */
@@ -82,7 +86,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif
@@ -129,6 +133,48 @@ LG_API lg_status lg_start(const lg_options *options, lg_session **ret_session);
  *  Durable: survives the process at once.
  */
 LG_API lg_status lg_stop(lg_session *session);
+
+/** The program is about to end by its own will, or because it was asked to: launches that are under way are over, and what happens from now on does not count
+ *  against them. A signal that asks to end (SIGTERM, SIGINT, SIGHUP) is noted without this call where the program has no handler of its own for it.
+ *
+ *  @return LG_OK, also when announced before; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_will_terminate(lg_session *session);
+
+/** The program is about to be started again on purpose, by itself (exec) or by its supervisor. Otherwise as lg_will_terminate().
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_will_restart(lg_session *session);
+
+/** Tell the run file of a dead process how it ended, for a supervisor that has waited for it: an exit without a mark, a kill and their like are then known exactly.
+ *
+ *  @param state_directory  of the program that ended; with the role's folder if it has a role.
+ *  @param pid              of it, as waitpid() told. The newest run with this pid is meant.
+ *  @param wait_status      of waitpid().
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no run of this pid there; LG_ERR_STATE: it is alive; LG_ERR_ALREADY: somebody told before; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_PERMISSION; LG_ERR_SYSTEM
+ *          (errno); LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: survives the process at once; before the next start of the program it decides how the run ended.
+ */
+LG_API lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status);
+
+/** The state directory that lg_start() uses when options.state_directory is NULL.
+ *
+ *  @param app_id  as in lg_options.
+ *  @param buffer  gets the path with its NUL.
+ *  @param size    of the buffer; 4096 is always enough.
+ *  @return LG_OK; LG_ERR_NO_DIRECTORY; LG_ERR_OPTION: the app_id makes no sense; LG_ERR_LIMIT: the buffer is too small; LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_state_directory(const char *app_id, char *buffer, size_t size);
 
 /** What the session can do; constant from lg_start() on, but for lg_stop(), after which it is LG_PROTECTION_NONE.
  *

@@ -45,7 +45,10 @@
     X(LG_ERR_UNPROTECTED, 22, "unprotected", "the session has no files; the program runs, but nothing is recorded")    \
     X(LG_ERR_TIMEOUT, 23, "timeout", "the time allowed has passed")                                                    \
     X(LG_ERR_FAILED, 24, "failed", "the program's own callback reported a failure")                                    \
-    X(LG_ERR_INCOMPLETE, 25, "incomplete", "this part was not committed before the process ended")
+    X(LG_ERR_INCOMPLETE, 25, "incomplete", "this part was not committed before the process ended")                             \
+    X(LG_ERR_RESTART, 26, "restart", "a repair succeeded that asks for a restart of the program; exit, or execute it again") \
+    X(LG_ERR_OLDER, 27, "older",                                                                                       \
+      "a file was written by an older version of LaunchGuard in a form that is not read any more; its counters start anew")
 
 /** Result of a call. */
 typedef enum lg_status {

@@ -1,59 +1,79 @@
-/* Layer 3: the decision. Pure functions over a context's stored counters: no clock, no file, no callback.
- *
- * One launch of a context is: account for how the last run ended, begin, zero or more repair attempts, finish. After each
- * step the context is stored; the process may die between any two. */
+/* Layer 3: the machine, row by row as docs/LAUNCH.md has it. Pure functions over what is stored of a context: no clock, no file, no
+ * callback. After each of them the context is stored, before anything that it decided is done; the process may die between any two. */
 #ifndef LG_LAUNCH_DECIDE_H
 #define LG_LAUNCH_DECIDE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "launchguard/end.h"
+#include "launchguard/reader.h"
 #include "store/format.h"
 
-/* Interrupted repairs (the user or the machine ended them) that together make one failed attempt. */
 #define LG__INTERRUPTIONS_MAX 3u
+#define LG__SKIPS_MAX 2u
+#define LG__HELD_DEATHS_MAX 2u
+#define LG__REPORT_STRIKES_MAX 2u
+#define LG__THROTTLE_NS (UINT64_C(86400) * 1000000000u)
 
-/* What the launch does next. */
-enum lg__next {
-    LG__NEXT_LAUNCH, /* run the tasks */
-    LG__NEXT_REPAIR  /* one attempt of rung `rung` */
+/* A moment, by the clocks that are compared between runs. */
+struct lg__moment {
+    uint8_t boot_id[16];
+    uint64_t boottime_ns; /* CLOCK_BOOTTIME */
+    uint64_t wall_ns;     /* CLOCK_REALTIME; for the throttle only */
 };
 
-struct lg__decision {
-    enum lg__next next;
-    uint32_t rung;
-    bool report; /* call on_report first */
-};
-
-struct lg__thresholds {
-    uint32_t report_after, repair_after, unknown_after; /* unknown_after 0: never */
-};
-
-/* The ladder as the program registered it. */
-struct lg__ladder {
+/* What the program asks for; all fields as in lg_launch_options, with defaults applied. */
+struct lg__policy {
+    uint32_t report_after, repair_after, unknown_after;
     uint32_t count;
-    const uint32_t *attempts; /* of each rung */
+    uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit;
+    uint32_t deescalate_runs;
+    uint64_t deescalate_ms, streak_gap_ms;
+    bool shadow;
+    bool skippable; /* a suspect task may be left out */
+    uint32_t rung_count; /* with the built-in one, which is rung 0 */
+    struct lg__book_rung rungs[LG__RUNGS]; /* series_wall_ns is ignored */
 };
 
-/* Account for the end of the last run in which this context was begun. `finished`: its launch was finished by then.
- * Returns true if the end added to the streak, to the unknown count or to the attempts of a repair. */
-bool lg__decide_account(struct lg__book_context *context, lg_end end, bool finished, uint64_t ordinal);
+/* How the last run ended, as far as this context is concerned. */
+struct lg__last_end {
+    lg_end end;
+    int32_t signal;        /* of LG_END_CRASH */
+    bool finished;         /* the run file says that the launch was finished */
+    bool others;           /* the crash was in modules or tasks of other contexts: it does not count here unless a repair ran */
+    uint64_t ordinal;      /* of the run */
+    struct lg__moment when;
+    const char *task;      /* key of the task that the end came in; NULL for none */
+};
 
-/* Forget everything but the totals: a new version deserves a new start. */
+/* A1 to A20. Returns true if the end counts against the context. */
+bool lg__decide_account(struct lg__book_context *context, const struct lg__last_end *last);
+
+/* An upgrade. */
 void lg__decide_reset(struct lg__book_context *context);
 
-/* Begin a launch. */
-struct lg__decision lg__decide_begin(struct lg__book_context *context, const struct lg__thresholds *thresholds,
-                                     const struct lg__ladder *ladder);
+/* B1 to B11. What is to be done is in `phase` and `mode` (LG_PHASE_LAUNCHING, _HELD or _HALTED); LG__CONTEXT_REPORTING: on_report is to be called first,
+ * then lg__decide_reported(). In shadow *ret_shadow is the context as it would be otherwise; may be NULL. */
+void lg__decide_begin(struct lg__book_context *context, const struct lg__policy *policy, const struct lg__moment *now,
+                      struct lg__book_context *ret_shadow);
 
-/* An attempt of the current rung is about to be made: to be stored before it is. */
-void lg__decide_attempt(struct lg__book_context *context);
+/* on_report has answered or its time is over. */
+void lg__decide_reported(struct lg__book_context *context);
 
-/* The attempt ended. */
-struct lg__decision lg__decide_attempted(struct lg__book_context *context, bool repaired, const struct lg__ladder *ladder);
+/* H1 to H9; each only from the phase that its row names. */
+void lg__decide_attempt(struct lg__book_context *context, const struct lg__moment *now);
+void lg__decide_attempted(struct lg__book_context *context, bool repaired, const struct lg__moment *now);
+void lg__decide_refuse(struct lg__book_context *context, const struct lg__moment *now);
+void lg__decide_skip(struct lg__book_context *context);
+void lg__decide_expired(struct lg__book_context *context);
+void lg__decide_try_safe(struct lg__book_context *context);
+void lg__decide_protect(struct lg__book_context *context, const struct lg__moment *now);
 
-/* The launch is finished. */
+/* F1 to F4, and F5 and F6. */
 void lg__decide_finished(struct lg__book_context *context);
+void lg__decide_terminating(struct lg__book_context *context);
+
+/* Public status of what is stored. */
+lg_launch_status lg__decide_status(const struct lg__book_context *context);
 
 #endif

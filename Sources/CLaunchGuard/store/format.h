@@ -15,8 +15,10 @@
 #error "The file format is little-endian, and so is every processor that LaunchGuard supports."
 #endif
 
-#define LG__FORMAT_MAJOR 1
-#define LG__FORMAT_MINOR 1
+#define LG__RUN_MAJOR 1
+#define LG__RUN_MINOR 2
+#define LG__LEDGER_MAJOR 2
+#define LG__LEDGER_MINOR 0
 #define LG__BYTE_ORDER_MARK UINT32_C(0x01020304)
 
 #define LG__MAGIC_RUN "\x89LGR\r\n\x1a\n"
@@ -37,6 +39,7 @@ enum lg__section_kind {
     LG__SECTION_THREADS = 6,
     LG__SECTION_STACKS = 7,
     LG__SECTION_TAIL = 8,
+    LG__SECTION_OWNERS = 9,
     LG__SECTION_HOT = 16,
     LG__SECTION_SLOT_A = 17,
     LG__SECTION_SLOT_B = 18
@@ -154,6 +157,8 @@ static_assert(offsetof(struct lg__state_context, marked) == 184, "FORMAT.md, sta
 static_assert(offsetof(struct lg__state_context, repaired) == 188, "FORMAT.md, state");
 static_assert(sizeof(struct lg__state_context) == 256, "FORMAT.md, state");
 
+enum lg__announced { LG__ANNOUNCED_NOTHING = 0, LG__ANNOUNCED_TERMINATION = 1, LG__ANNOUNCED_RESTART = 2 };
+
 enum lg__ended { LG__ENDED_NO = 0, LG__ENDED_EXIT = 1, LG__ENDED_STOP = 2 };
 
 #define LG__CONTEXTS 16
@@ -169,7 +174,15 @@ struct lg__state {
     _Atomic int32_t term_pid;
     _Atomic uint32_t term_uid;
     _Atomic uint32_t context_count;
-    uint8_t reserved[208];
+    _Atomic uint64_t announced_ns;
+    _Atomic uint32_t announced;      /* enum lg__announced; written after announced_ns */
+    _Atomic uint32_t witnessed;      /* 1: witness_status is that of waitpid(), told by another process; written after it */
+    _Atomic int32_t witness_status;
+    _Atomic uint32_t oom_known;      /* 1: the two fields below are known; written at the start, after them */
+    _Atomic uint64_t oom_kills;      /* processes that the kernel ended for lack of memory in this cgroup, before this run */
+    _Atomic uint64_t oom_cgroup;     /* inode of the cgroup's directory */
+    _Atomic uint64_t hang_ns;        /* CLOCK_MONOTONIC since when the launch hangs; 0: it does not */
+    uint8_t reserved[160];
     struct lg__state_context contexts[LG__CONTEXTS];
 };
 static_assert(offsetof(struct lg__state, ended) == 4, "FORMAT.md, state");
@@ -181,8 +194,34 @@ static_assert(offsetof(struct lg__state, term_signal) == 32, "FORMAT.md, state")
 static_assert(offsetof(struct lg__state, term_pid) == 36, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, term_uid) == 40, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, context_count) == 44, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, announced_ns) == 48, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, announced) == 56, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, witnessed) == 60, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, witness_status) == 64, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, oom_known) == 68, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, oom_kills) == 72, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, oom_cgroup) == 80, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, hang_ns) == 88, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, contexts) == 256, "FORMAT.md, state");
 static_assert(sizeof(struct lg__state) == 4352, "FORMAT.md, state");
+
+/* ---- Run file: what belongs to which context; read when a crash is attributed ---- */
+
+#define LG__OWNED_BYTES 240
+
+struct lg__owner {
+    _Atomic int32_t task_tid; /* thread that runs the context's current task; 0: none */
+    uint32_t reserved0;
+    _Atomic uint64_t task_ns; /* CLOCK_MONOTONIC of its begin */
+    char modules[LG__OWNED_BYTES]; /* file names of modules, each with a NUL; an empty one ends the list */
+};
+static_assert(offsetof(struct lg__owner, task_ns) == 8, "FORMAT.md, owners");
+static_assert(offsetof(struct lg__owner, modules) == 16, "FORMAT.md, owners");
+static_assert(sizeof(struct lg__owner) == 256, "FORMAT.md, owners");
+
+struct lg__owners {
+    struct lg__owner contexts[LG__CONTEXTS]; /* as in the state */
+};
 
 /* ---- Run file: modules, two tables written alternately ---- */
 
@@ -564,37 +603,83 @@ static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
 /* ---- Ledger: the book, in two slots written alternately ---- */
 
-#define LG__CONTEXT_PROBATION 1u
-#define LG__CONTEXT_EXHAUSTED 2u
-#define LG__CONTEXT_NEEDS_REPAIR 4u /* held for a repair whatever the streak */
-#define LG__CONTEXT_REPAIRING 8u    /* an attempt was begun and has not ended */
-#define LG__CONTEXT_LAUNCHING 16u   /* a launch was begun and has not finished */
+#define LG__CONTEXT_DUE 1u       /* a repair is needed whatever the streak */
+#define LG__CONTEXT_REPORTING 2u /* on_report is being called */
+#define LG__CONTEXT_SKIPPABLE 4u /* a suspect task may be left out: the built-in rung can be tried */
+#define LG__CONTEXT_SHADOW 8u    /* the last launch decided and did nothing */
+
+#define LG__RUNG_BUILT_IN 0x80000000u
+
+#define LG__RUNGS 17 /* the built-in one and LG_REPAIRS_MAX of the program */
+#define LG__SUSPECTS 8
+
+struct lg__book_rung {
+    char name[LG__NAME_BYTES];
+    uint64_t series_wall_ns; /* when the last series of attempts began; 0: never */
+    uint32_t impact;
+    uint32_t attempts; /* allowed in a series */
+    uint32_t timeout_ms;
+    uint32_t flags; /* LG_REPAIR_*, LG__RUNG_BUILT_IN */
+    uint64_t reserved;
+};
+static_assert(offsetof(struct lg__book_rung, series_wall_ns) == 64, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_rung, impact) == 72, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_rung, flags) == 84, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book_rung) == 96, "FORMAT.md, ledger");
+
+struct lg__book_suspect {
+    char key[LG__NAME_BYTES];
+    uint32_t crashes;
+    uint32_t left_out; /* 1: the last launch left it out */
+};
+static_assert(offsetof(struct lg__book_suspect, crashes) == 64, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book_suspect) == 72, "FORMAT.md, ledger");
 
 struct lg__book_context {
     char name[LG__NAME_BYTES];
-    uint32_t streak;
-    uint32_t unknown;
-    uint32_t reported;
-    uint32_t rung;
-    uint32_t rung_count;
-    uint32_t attempts;
-    uint32_t interruptions;
+    uint32_t phase; /* lg_phase: where the launch of the last run is or was; docs/LAUNCH.md */
+    uint32_t mode;  /* lg_launch_mode */
     uint32_t flags; /* LG__CONTEXT_* */
+    uint32_t streak, unknown, reported, report_strikes;
+    uint32_t rung, rung_count, attempts, interruptions;
+    uint32_t skips, held_deaths;
+    uint32_t good_runs, safe_crashes, retry_runs;
+    uint32_t quiet;
     uint32_t report_after, repair_after, unknown_after;
+    uint32_t count; /* LG_COUNT_* */
+    uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit;
+    uint32_t deescalate_runs;
+    uint32_t events; /* LG_EVENT_*, of the last launch */
+    uint32_t suspect_count;
     uint32_t reserved0;
+    uint64_t deescalate_ms, streak_gap_ms;
     uint64_t launches, crashes, repairs;
     uint64_t first_ordinal;    /* first run of the streak; 0 = no streak */
     uint64_t reported_ordinal; /* last run that was reported */
-    char rung_name[LG__NAME_BYTES];
+    uint64_t crash_boottime_ns, repair_boottime_ns; /* CLOCK_BOOTTIME; 0 = never */
+    uint8_t crash_boot_id[16], repair_boot_id[16];
+    char last_task[LG__NAME_BYTES]; /* task that the last counted crash came in; "" for none */
     uint8_t reserved[40];
+    struct lg__book_suspect suspects[LG__SUSPECTS];
+    struct lg__book_rung rungs[LG__RUNGS];
 };
-static_assert(offsetof(struct lg__book_context, streak) == 64, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, flags) == 92, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, report_after) == 96, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, launches) == 112, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, first_ordinal) == 136, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, rung_name) == 152, "FORMAT.md, ledger");
-static_assert(sizeof(struct lg__book_context) == 256, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, phase) == 64, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, streak) == 76, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, rung) == 92, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, skips) == 108, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, good_runs) == 116, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, quiet) == 128, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, count) == 144, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, deescalate_runs) == 160, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, deescalate_ms) == 176, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, launches) == 192, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, first_ordinal) == 216, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, crash_boottime_ns) == 232, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, crash_boot_id) == 248, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, last_task) == 280, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, suspects) == 384, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, rungs) == 960, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book_context) == 2592, "FORMAT.md, ledger");
 
 struct lg__book_run {
     uint8_t uuid[16];
@@ -609,15 +694,17 @@ struct lg__book_run {
     uint32_t launching, repairing, counted; /* bit i: contexts[i] */
     char app_version[LG__NAME_BYTES];
     uint64_t monotonic_ns; /* of the end, 0 = unknown */
-    uint32_t repaired;     /* bit i: contexts[i] */
+    uint32_t attributed;   /* bit i: the crash was in a module or a task of contexts[i]; 0 for all: of nobody in particular */
+    uint32_t events[LG__CONTEXTS]; /* LG_EVENT_*, of contexts[i] */
     uint8_t reserved[44];
 };
 static_assert(offsetof(struct lg__book_run, end) == 40, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__book_run, launching) == 60, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__book_run, app_version) == 72, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__book_run, monotonic_ns) == 136, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_run, repaired) == 144, "FORMAT.md, ledger");
-static_assert(sizeof(struct lg__book_run) == 192, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_run, attributed) == 144, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_run, events) == 148, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book_run) == 256, "FORMAT.md, ledger");
 
 #define LG__TIMELINE 16
 
@@ -632,24 +719,24 @@ struct lg__book {
     uint64_t last_ordinal; /* the primary run that made the last store; 0 = none */
     uint8_t last_uuid[16];
     uint8_t reserved[56];
-    struct lg__book_context contexts[LG__CONTEXTS];
     struct lg__book_run timeline[LG__TIMELINE]; /* oldest first */
+    struct lg__book_context contexts[LG__CONTEXTS];
 };
 static_assert(offsetof(struct lg__book, build_id) == 128, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__book, build_id_size) == 160, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__book, last_ordinal) == 176, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__book, last_uuid) == 184, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book, contexts) == 256, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book, timeline) == 4352, "FORMAT.md, ledger");
-static_assert(sizeof(struct lg__book) == 7424, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book, timeline) == 256, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book, contexts) == 4352, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book) == 45824, "FORMAT.md, ledger");
 
 struct lg__slot {
     uint64_t generation; /* the larger of the two whole slots counts */
-    uint32_t size;       /* sizeof(struct lg__book) of the writer */
-    uint32_t crc;        /* CRC-32C of generation, size, book, in this order */
+    uint32_t size;       /* bytes of the book that are used: up to the end of the last context */
+    uint32_t crc;        /* CRC-32C of generation, size, the used bytes of the book, in this order */
     struct lg__book book;
 };
 static_assert(offsetof(struct lg__slot, book) == 16, "FORMAT.md, ledger");
-static_assert(sizeof(struct lg__slot) == 7440, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__slot) == 45840, "FORMAT.md, ledger");
 
 #endif
