@@ -51,16 +51,27 @@ static bool book_right(const struct lg__book *book)
     return true;
 }
 
+static bool check(uint64_t generation, uint32_t size, uint32_t crc, struct lg__book *book)
+{
+    if (generation == 0 || size < HEAD_BYTES || size > sizeof *book)
+        return false;
+    memset((uint8_t *)book + size, 0, sizeof *book - size);
+    return book->context_count <= LG__CONTEXTS && size == lg__book_used(book) && crc == lg__book_crc(generation, size, book) &&
+           book_right(book);
+}
+
+bool lg__book_check(struct lg__slot *slot)
+{
+    return check(slot->generation, slot->size, slot->crc, &slot->book);
+}
+
 uint64_t lg__book_load(const struct lg__slot *slot, struct lg__book *ret_book)
 {
     /* Each once: what is checked is what was copied. */
     uint64_t generation = *(const volatile uint64_t *)&slot->generation;
     uint32_t size = *(const volatile uint32_t *)&slot->size, crc = *(const volatile uint32_t *)&slot->crc;
-    if (generation == 0 || size < HEAD_BYTES || size > sizeof *ret_book)
+    if (size > sizeof *ret_book)
         return 0;
     memcpy(ret_book, &slot->book, size);
-    memset((uint8_t *)ret_book + size, 0, sizeof *ret_book - size);
-    bool whole = ret_book->context_count <= LG__CONTEXTS && size == lg__book_used(ret_book) &&
-                 crc == lg__book_crc(generation, size, ret_book) && book_right(ret_book);
-    return whole ? generation : 0;
+    return check(generation, size, crc, ret_book) ? generation : 0;
 }

@@ -84,7 +84,7 @@ static lg_status judge(int file, const struct stat *info, struct lg__header *ret
         return LG_ERR_DAMAGED;
     if (memcmp(ret_header->magic, LG__MAGIC_LEDGER, sizeof ret_header->magic) != 0 || ret_header->byte_order != LG__BYTE_ORDER_MARK)
         return LG_ERR_DAMAGED;
-    if (ret_header->major > LG__LEDGER_MAJOR || (ret_header->major == LG__LEDGER_MAJOR && ret_header->incompat_flags))
+    if (ret_header->major > LG__LEDGER_MAJOR || ret_header->incompat_flags)
         return LG_ERR_NEWER;
     if (ret_header->crc != lg__header_crc(ret_header))
         return LG_ERR_DAMAGED;
