@@ -21,7 +21,6 @@ struct lg__host {
     const _Atomic uint32_t *owns; /* reads 1 in the process of the session, 0 in its forked children */
     char directory[4096]; /* the state directory; "" for none */
     struct lg__problem problem;
-    _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat(); 0: none yet */
     lg_launch *launches[LG_CONTEXTS_MAX];
     uint32_t launch_count;
     _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat() */
@@ -44,6 +43,13 @@ void lg__host_log(const struct lg__host *host, lg_level level, const char *forma
 
 /* Now, as the machine compares it. */
 struct lg__moment lg__host_now(const struct lg__host *host);
+
+/* ---- terminate.c: the program ends by its own will ---- */
+
+/* All launches that are under way are over, and what happens from now on does not count against them. */
+void lg__launches_terminate(struct lg__host *host);
+/* The same where the session is stopped; only stores. Under host->lock. */
+void lg__launches_stopped(struct lg__host *host);
 
 /* ---- accounting.c: how the last run ended, applied to every context ---- */
 
