@@ -21,6 +21,7 @@ struct lg__host {
     const _Atomic uint32_t *owns; /* reads 1 in the process of the session, 0 in its forked children */
     char directory[4096]; /* the state directory; "" for none */
     struct lg__problem problem;
+    _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat(); 0: none yet */
     lg_launch *launches[LG_CONTEXTS_MAX];
     uint32_t launch_count;
     _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat() */
@@ -48,6 +49,13 @@ struct lg__moment lg__host_now(const struct lg__host *host);
 
 /* Classify the last run and store the outcome together with the identity of this one. Under host->lock. */
 void lg__account_last_run(struct lg__host *host, const struct lg__identity *self);
+
+/* Read how the last run of a book ended; `directory` is its state directory. `replaced` as for lg__evidence_read(). */
+struct lg__last_run;
+void lg__account_read(const char *directory, const struct lg__book *book, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
+
+/* Apply it to one context. Returns true if it counts against it. */
+bool lg__account_apply(struct lg__book_context *context, const struct lg__last_run *last, uint64_t ordinal);
 
 /* Reports for on_report: the runs of the timeline that counted for a context and were not reported yet. Returns how many. */
 uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],
