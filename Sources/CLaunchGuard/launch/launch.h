@@ -21,7 +21,6 @@ struct lg__host {
     const _Atomic uint32_t *owns; /* reads 1 in the process of the session, 0 in its forked children */
     char directory[4096]; /* the state directory; "" for none */
     struct lg__problem problem;
-    _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat(); 0: none yet */
     lg_launch *launches[LG_CONTEXTS_MAX];
     uint32_t launch_count;
     _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat() */
