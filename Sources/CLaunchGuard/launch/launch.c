@@ -181,7 +181,7 @@ static void fill_policy(lg_launch *launch, const struct lg__book_context *contex
     ret_policy->unknown_after = options->unknown_after;
     ret_policy->count = options->count;
     ret_policy->safe_retry_runs = options->safe_retry_runs;
-    ret_policy->safe_retry_max = 64;
+    ret_policy->safe_retry_max = LG__RETRY_RUNS_MAX;
     ret_policy->safe_crash_limit = options->safe_crash_limit;
     ret_policy->deescalate_runs = options->deescalate_runs;
     ret_policy->deescalate_ms = (uint64_t)options->deescalate_ms;
