@@ -210,6 +210,7 @@ static lg_status start(struct lg_session *session, const lg_options *options)
     if (status != LG_OK)
         return status;
     identify(session, &identity);
+    memcpy(host->boot_id, identity.boot_id, sizeof host->boot_id);
     status = open_files(session, &identity);
     if (!usable(status))
         return status;
