@@ -135,7 +135,7 @@ struct lgf_options {
     const char *altstack;
     const char *phase;
     unsigned depth, threads, idle_threads;
-    uint32_t deadline_ms;
+    uint32_t deadline_ms, handler_ms;
 };
 extern struct lgf_options lgf_options;
 extern lg_session *lgf_session; /* NULL with --no-guard */
