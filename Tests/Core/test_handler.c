@@ -292,6 +292,46 @@ static void test_slow_answers(void **state)
     state_remove();
 }
 
+/* A signal from outside, or a fault, comes before a thread has begun to answer. */
+static void hook_signal(const char *point)
+{
+    if (strcmp(point, attack.point) != 0)
+        return;
+    lg__fault_hook = NULL;
+    if (attack.action == FAULT)
+        fault_too(NULL);
+    raise(SIGSEGV);
+}
+
+static void body_signal_before_answer(void *argument)
+{
+    pthread_t thread;
+    start_session();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread, NULL, wait_for_ever, argument);
+    usleep(30000);
+    lg__fault_hook = hook_signal;
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+static void test_signal_before_answer(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        lg_threads_info info;
+        attack = (struct attack){ "thread: asked", i ? FAULT : ABORT };
+        state_make();
+        expect_signal(body_signal_before_answer, NULL, SIGSEGV);
+        lg_reader *reader = newest_run();
+        assert_int_equal(crash_of(reader, LG_STAGE_DONE).also_crashed_count, 1);
+        assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+        assert_int_equal(info.silent, 0);
+        assert_int_equal(info.captured, 4);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
 static sigjmp_buf escape;
 static volatile unsigned turns;
 
@@ -436,6 +476,7 @@ int main(void)
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_no_pages);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_copy);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_answers);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_signal_before_answer);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_released_late);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_last_words);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_aborts_meanwhile);

@@ -176,6 +176,9 @@ void lg__exception_forget(void);
 
 /* ---- threads.c ---- */
 
+/* On a thread that waits for another one's crash: give the answer that this thread was asked for, where a signal came before the first instruction of
+ * it. Nobody returns to it any more. */
+void lg__threads_answer(const void *ucontext);
 /* Walk the stacks of the threads that stage 6 found; after a crash in one of them, those that are left. */
 void lg__threads_walk(void);
 bool lg__threads_left(void);
