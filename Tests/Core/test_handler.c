@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/internal.h"
 #include "os/fault_point.h"
 
 static volatile int zero;
@@ -374,6 +375,36 @@ static void test_released_late(void **state)
     state_remove();
 }
 
+/* ---- descriptors ---- */
+
+static void body_descriptors_gone_early(void *argument)
+{
+    (void)argument;
+    const struct rlimit few = { 64, 64 };
+    start_session();
+    usleep(30000);
+    setrlimit(RLIMIT_NOFILE, &few);
+    while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
+    lg__process_prepare(); /* as if the preparing thread had come to it only now */
+    while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+/* A program that uses up all descriptors while LaunchGuard prepares itself: the reserve is still there for the handler. */
+static void test_descriptors_gone_early(void **state)
+{
+    (void)state;
+    lg_threads_info info;
+    state_make();
+    expect_signal(body_descriptors_gone_early, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+    assert_int_equal(info.error, 0);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 /* ---- standard error ---- */
 
 static void body_last_words(void *argument)
@@ -478,6 +509,7 @@ int main(void)
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_answers);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_signal_before_answer);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_released_late);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_descriptors_gone_early);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_last_words);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_aborts_meanwhile);
     struct rlimit no_core = { 0, 0 };

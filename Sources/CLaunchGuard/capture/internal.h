@@ -153,6 +153,8 @@ void lg__files_prepare(void);
 int lg__files_open(const char *path);
 /* Read a small file whole, cut to fit, with a NUL; returns its size, 0 if it cannot be read. */
 size_t lg__files_read(const char *path, char *to, size_t size);
+/* The same on an ordinary thread, with an absolute path: the reserve of descriptors is left to the handler. */
+size_t lg__files_read_at_start(const char *path, char *to, size_t size);
 /* lg__os_list_numbers() of the directory of the threads. */
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument);
 /* After the record: take a reserve again, should the process live on. */
