@@ -214,9 +214,9 @@ static void test_crash_crash_repair(void **state)
     assert_int_equal(context.repairs, 1);
     assert_int_equal(context.status, LG_LAUNCH_NORMAL);
     expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
-    assert_int_equal(last_of_timeline().repaired, 1); /* the run before this one */
+    assert_true(last_of_timeline().events[0] & LG_EVENT_REPAIRED); /* the run before this one */
     expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
-    assert_int_equal(last_of_timeline().repaired, 0);
+    assert_false(last_of_timeline().events[0] & LG_EVENT_REPAIRED);
 }
 
 static void test_task_is_known(void **state)

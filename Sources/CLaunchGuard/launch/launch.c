@@ -365,8 +365,7 @@ lg_status lg_launch_begin(lg_launch *launch)
     struct lg__book_context context;
     lg__launch_look(launch, &context);
     bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
-    if (held)
-        lg__launch_set_status(launch, LG_LAUNCH_NEEDS_REPAIR);
+    lg__launch_set_status(launch, held ? LG_LAUNCH_NEEDS_REPAIR : LG_LAUNCH_CHECKING);
     bool waits = held || (context.flags & LG__CONTEXT_REPORTING);
     if (waits && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
         return LG_OK;
