@@ -101,14 +101,18 @@ int main(int count, char **arguments)
         fprintf(stderr, "%s\n", lg_session_message(session));
         return 1;
     }
-    printf("%s\n", lg_session_run_path(session));
-    fflush(stdout);
+    if (strcmp(how, "task") == 0) {
+        printf("%s\n", lg_session_run_path(session));
+        fflush(stdout);
+    }
     lg_launch *first = launch(session, "main", how);
     lg_launch_finished(launch(session, "second", "finish"));
     if (strcmp(how, "finish") == 0)
         lg_launch_finished(first);
     lg_modules_refresh(session);
     log_much(session, how);
+    printf("%s\n", lg_session_run_path(session));
+    fflush(stdout);
 
     if (strcmp(how, "crash") == 0)
         return deep(9, NULL);
