@@ -1,157 +1,554 @@
 #include "launch/decide.h"
 
-#include "os/os.h"
+#include <signal.h>
+#include <string.h>
 
-static void clear_streak(struct lg__book_context *context)
+/* ---- shared by several rows ---- */
+
+static uint32_t more(uint32_t value)
+{
+    return value < UINT32_MAX ? value + 1 : value; /* files are not to be trusted: nothing wraps */
+}
+
+static void set(struct lg__book_context *context, uint32_t flag, bool on)
+{
+    context->flags = on ? context->flags | flag : context->flags & ~flag;
+}
+
+static void forget_rung(struct lg__book_context *context)
+{
+    context->attempts = 0;
+    context->interruptions = 0;
+}
+
+static void next_rung(struct lg__book_context *context)
+{
+    context->rung = more(context->rung);
+    forget_rung(context);
+}
+
+static void ladder_from_its_foot(struct lg__book_context *context)
+{
+    context->rung = 0;
+    forget_rung(context);
+}
+
+static void forget_streak(struct lg__book_context *context)
 {
     context->streak = 0;
     context->unknown = 0;
     context->reported = 0;
+    context->report_strikes = 0;
     context->first_ordinal = 0;
 }
 
-static void clear_ladder(struct lg__book_context *context)
+static void forget_hold(struct lg__book_context *context)
 {
-    context->rung = 0;
-    context->attempts = 0;
-    context->interruptions = 0;
-    context->flags &= ~(LG__CONTEXT_PROBATION | LG__CONTEXT_EXHAUSTED | LG__CONTEXT_NEEDS_REPAIR | LG__CONTEXT_REPAIRING);
-    memset(context->rung_name, 0, sizeof context->rung_name);
+    context->skips = 0;
+    context->held_deaths = 0;
+}
+
+/* "Clear" of the page. */
+static void clear(struct lg__book_context *context)
+{
+    forget_streak(context);
+    forget_rung(context);
+    forget_hold(context);
+    context->safe_crashes = 0;
+    set(context, LG__CONTEXT_DUE, false);
+}
+
+static void go_safe(struct lg__book_context *context)
+{
+    context->mode = LG_LAUNCH_MODE_SAFE;
+    context->phase = LG_PHASE_LAUNCHING;
+    context->events |= LG_EVENT_SAFE;
+    context->good_runs = 0;
+    context->safe_crashes = 0;
+    context->unknown = 0;
+    forget_hold(context);
+    ladder_from_its_foot(context);
+    set(context, LG__CONTEXT_DUE, false);
+}
+
+static bool throttled(const struct lg__book_rung *rung, const struct lg__moment *now)
+{
+    /* The wall clock may have jumped in either direction: what is further away than the throttle is not believed. */
+    uint64_t series = rung->series_wall_ns, wall = now->wall_ns;
+    return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;
+}
+
+static bool may_be_tried(struct lg__book_context *context, const struct lg__moment *now)
+{
+    const struct lg__book_rung *rung = &context->rungs[context->rung];
+    if (context->attempts >= rung->attempts)
+        return false;
+    if (rung->flags & LG__RUNG_BUILT_IN)
+        return context->flags & LG__CONTEXT_SKIPPABLE;
+    if ((rung->flags & LG_REPAIR_DESTRUCTIVE) && context->attempts == 0 && throttled(rung, now)) {
+        context->events |= LG_EVENT_THROTTLED;
+        return false;
+    }
+    return true;
+}
+
+static void choose_rung(struct lg__book_context *context, const struct lg__moment *now)
+{
+    while (context->rung < context->rung_count && !may_be_tried(context, now))
+        next_rung(context);
+    if (context->rung >= context->rung_count) {
+        go_safe(context);
+        return;
+    }
+    context->phase = LG_PHASE_HELD;
+    context->events |= LG_EVENT_HELD;
+}
+
+static bool since(const uint8_t boot_id[16], uint64_t then_ns, const struct lg__moment *now, uint64_t least_ms)
+{
+    return least_ms && then_ns && memcmp(boot_id, now->boot_id, 16) == 0 && now->boottime_ns >= then_ns &&
+           (now->boottime_ns - then_ns) / 1000000u >= least_ms;
+}
+
+/* ---- A: how the last run ended ---- */
+
+enum weight { INNOCENT, UNEXPLAINED, COUNTED };
+
+static enum weight weigh(const struct lg__book_context *context, const struct lg__last_end *last)
+{
+    switch (last->end) {
+    case LG_END_CRASH:
+        return context->count & (last->signal == SIGPIPE ? LG_COUNT_SIGPIPE : LG_COUNT_CRASH) ? COUNTED : INNOCENT;
+    case LG_END_HANG: return context->count & LG_COUNT_HANG ? COUNTED : INNOCENT;
+    case LG_END_OOM: return context->count & LG_COUNT_OOM ? COUNTED : INNOCENT;
+    case LG_END_EXIT: return context->count & LG_COUNT_EXIT ? COUNTED : INNOCENT;
+    case LG_END_UNKNOWN:
+    case LG_END_KILLED: return UNEXPLAINED;
+    default: return INNOCENT;
+    }
+}
+
+static void add_to_streak(struct lg__book_context *context, const struct lg__last_end *last)
+{
+    if (context->streak == 0)
+        context->first_ordinal = last->ordinal;
+    context->streak = more(context->streak);
+    context->crashes++;
+}
+
+static bool unknown_is_enough(const struct lg__book_context *context)
+{
+    return context->unknown_after && context->unknown >= context->unknown_after;
+}
+
+static void repair_did_not_help(struct lg__book_context *context)
+{
+    context->mode = LG_LAUNCH_MODE_NORMAL;
+    set(context, LG__CONTEXT_DUE, true);
+    next_rung(context);
+}
+
+static void trial_failed(struct lg__book_context *context)
+{
+    context->mode = LG_LAUNCH_MODE_SAFE;
+    context->good_runs = 0;
+    context->unknown = 0;
+    uint32_t most = context->safe_retry_max;
+    context->retry_runs = context->retry_runs > most / 2 ? most : 2 * context->retry_runs;
+}
+
+static void safe_crashed(struct lg__book_context *context)
+{
+    context->safe_crashes = more(context->safe_crashes);
+    context->good_runs = 0;
+}
+
+/* A12 to A20 */
+static void account_launching(struct lg__book_context *context, enum weight weight, const struct lg__last_end *last)
+{
+    if (weight == INNOCENT)
+        return;
+    bool fails = weight == COUNTED;
+    if (fails) {
+        add_to_streak(context, last);
+    } else {
+        context->unknown = more(context->unknown);
+        fails = unknown_is_enough(context);
+    }
+    if (!fails)
+        return;
+    switch (context->mode) {
+    case LG_LAUNCH_MODE_PROBATION: repair_did_not_help(context); break;
+    case LG_LAUNCH_MODE_TRIAL: trial_failed(context); break;
+    case LG_LAUNCH_MODE_SAFE:
+        safe_crashed(context);
+        if (weight == UNEXPLAINED)
+            context->unknown = 0;
+        break;
+    default: break;
+    }
+}
+
+static void give_attempt_back(struct lg__book_context *context)
+{
+    if (context->attempts > 0)
+        context->attempts--;
+    if (context->attempts == 0 && context->rung < context->rung_count)
+        context->rungs[context->rung].series_wall_ns = 0;
+}
+
+/* A4 to A6. Returns true if the end counts. */
+static bool account_repairing(struct lg__book_context *context, lg_end end)
+{
+    set(context, LG__CONTEXT_DUE, true);
+    switch (end) {
+    case LG_END_DEBUGGER:
+        give_attempt_back(context);
+        return false;
+    case LG_END_CRASH:
+    case LG_END_HANG:
+    case LG_END_OOM:
+    case LG_END_UNKNOWN:
+    case LG_END_KILLED:
+    case LG_END_EXIT:
+        return true;
+    default:
+        context->interruptions = more(context->interruptions);
+        if (context->interruptions < LG__INTERRUPTIONS_MAX)
+            give_attempt_back(context);
+        else
+            context->interruptions = 0;
+        return true;
+    }
+}
+
+static void suspect(struct lg__book_context *context, const char *key)
+{
+    struct lg__book_suspect *found = NULL, *least = &context->suspects[0];
+    for (uint32_t i = 0; i < context->suspect_count; i++) {
+        if (strncmp(context->suspects[i].key, key, LG__NAME_BYTES) == 0)
+            found = &context->suspects[i];
+        if (context->suspects[i].crashes < least->crashes)
+            least = &context->suspects[i];
+    }
+    if (!found) {
+        found = context->suspect_count < LG__SUSPECTS ? &context->suspects[context->suspect_count++] : least;
+        memset(found, 0, sizeof *found);
+        strncpy(found->key, key, LG__NAME_BYTES - 1);
+    }
+    found->crashes = more(found->crashes);
+}
+
+bool lg__decide_account(struct lg__book_context *context, const struct lg__last_end *last)
+{
+    lg_phase phase = (lg_phase)context->phase;
+    bool reporting = context->flags & LG__CONTEXT_REPORTING;
+    context->phase = LG_PHASE_NONE;
+    set(context, LG__CONTEXT_REPORTING, false);
+    if (last->finished && phase == LG_PHASE_LAUNCHING) {
+        context->phase = phase;
+        lg__decide_finished(context);
+        context->phase = LG_PHASE_NONE;
+        return false;
+    }
+    if (phase != LG_PHASE_LAUNCHING && phase != LG_PHASE_HELD && phase != LG_PHASE_REPAIRING && phase != LG_PHASE_HALTED)
+        return false;
+
+    enum weight weight = last->others ? INNOCENT : weigh(context, last);
+    bool counts = weight == COUNTED;
+    if (reporting && weight != INNOCENT)
+        context->report_strikes = more(context->report_strikes);
+    switch (phase) {
+    case LG_PHASE_REPAIRING: counts = account_repairing(context, last->end); break;
+    case LG_PHASE_HALTED:
+        if (weight == COUNTED)
+            add_to_streak(context, last);
+        break;
+    case LG_PHASE_HELD:
+        if (weight == COUNTED)
+            add_to_streak(context, last);
+        if (weight != INNOCENT)
+            context->held_deaths = more(context->held_deaths);
+        counts = weight != INNOCENT;
+        break;
+    default:
+        account_launching(context, weight, last);
+        counts = weight != INNOCENT;
+        break;
+    }
+    if (weight != INNOCENT && phase != LG_PHASE_REPAIRING) {
+        memcpy(context->crash_boot_id, last->when.boot_id, sizeof context->crash_boot_id);
+        context->crash_boottime_ns = last->when.boottime_ns;
+    }
+    if (weight == COUNTED) {
+        memset(context->last_task, 0, sizeof context->last_task);
+        if (last->task) {
+            strncpy(context->last_task, last->task, LG__NAME_BYTES - 1);
+            suspect(context, last->task);
+        }
+    }
+    return counts;
 }
 
 void lg__decide_reset(struct lg__book_context *context)
 {
-    clear_streak(context);
-    clear_ladder(context);
-    context->flags &= ~LG__CONTEXT_LAUNCHING;
+    struct lg__book_context fresh;
+    memset(&fresh, 0, sizeof fresh);
+    memcpy(fresh.name, context->name, sizeof fresh.name);
+    fresh.launches = context->launches;
+    fresh.crashes = context->crashes;
+    fresh.repairs = context->repairs;
+    *context = fresh;
+}
+
+/* ---- B: the launch begins ---- */
+
+/* B1 */
+static void take_over(struct lg__book_context *context, const struct lg__policy *policy)
+{
+    context->report_after = policy->report_after;
+    context->repair_after = policy->repair_after;
+    context->unknown_after = policy->unknown_after;
+    context->count = policy->count;
+    context->safe_retry_runs = policy->safe_retry_runs;
+    context->safe_retry_max = policy->safe_retry_max;
+    context->safe_crash_limit = policy->safe_crash_limit;
+    context->deescalate_runs = policy->deescalate_runs;
+    context->deescalate_ms = policy->deescalate_ms;
+    context->streak_gap_ms = policy->streak_gap_ms;
+    set(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
+    set(context, LG__CONTEXT_SHADOW, policy->shadow);
+    for (uint32_t i = 0; i < LG__RUNGS; i++) {
+        struct lg__book_rung *rung = &context->rungs[i];
+        if (i >= policy->rung_count) {
+            memset(rung, 0, sizeof *rung);
+            continue;
+        }
+        bool same = strncmp(rung->name, policy->rungs[i].name, LG__NAME_BYTES) == 0;
+        uint64_t series = same ? rung->series_wall_ns : 0;
+        *rung = policy->rungs[i];
+        rung->series_wall_ns = series;
+    }
+    context->rung_count = policy->rung_count;
+    if (context->rung > context->rung_count)
+        context->rung = context->rung_count;
+    context->launches++;
+    context->events = 0;
+}
+
+/* B6 to B11 */
+static void decide(struct lg__book_context *context, const struct lg__moment *now)
+{
+    context->phase = LG_PHASE_LAUNCHING;
+    if (context->mode == LG_LAUNCH_MODE_SAFE) {
+        context->events |= LG_EVENT_SAFE;
+        if (context->safe_crash_limit && context->safe_crashes >= context->safe_crash_limit) {
+            context->phase = LG_PHASE_HALTED;
+            context->events |= LG_EVENT_HALTED;
+        }
+        return;
+    }
+    if (context->mode == LG_LAUNCH_MODE_TRIAL) {
+        context->events |= LG_EVENT_TRIAL;
+        return;
+    }
+    if (!(context->flags & LG__CONTEXT_DUE) && context->streak < context->repair_after && !unknown_is_enough(context))
+        return;
+    if (context->held_deaths >= LG__HELD_DEATHS_MAX) {
+        go_safe(context);
+        return;
+    }
+    context->mode = LG_LAUNCH_MODE_NORMAL;
+    set(context, LG__CONTEXT_DUE, true);
+    choose_rung(context, now);
+}
+
+void lg__decide_begin(struct lg__book_context *context, const struct lg__policy *policy, const struct lg__moment *now,
+                      struct lg__book_context *ret_shadow)
+{
+    take_over(context, policy);
+    if (context->retry_runs == 0)
+        context->retry_runs = context->safe_retry_runs;
+    bool normal = context->mode == LG_LAUNCH_MODE_NORMAL;
+    if ((normal || context->mode == LG_LAUNCH_MODE_PROBATION) &&
+        since(context->crash_boot_id, context->crash_boottime_ns, now, context->streak_gap_ms)) {
+        forget_streak(context);
+        forget_hold(context);
+    }
+    if (normal && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
+        since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
+        ladder_from_its_foot(context);
+    if (context->streak >= context->report_after && context->streak > context->reported &&
+        context->report_strikes < LG__REPORT_STRIKES_MAX) {
+        context->reported = context->streak;
+        context->events |= LG_EVENT_REPORTED;
+        set(context, LG__CONTEXT_REPORTING, true);
+    }
+    if (!policy->shadow) {
+        decide(context, now);
+        return;
+    }
+    struct lg__book_context shadow = *context;
+    decide(&shadow, now);
+    if (ret_shadow)
+        *ret_shadow = shadow;
+    context->phase = LG_PHASE_LAUNCHING;
+    context->mode = LG_LAUNCH_MODE_NORMAL;
+}
+
+void lg__decide_reported(struct lg__book_context *context)
+{
+    set(context, LG__CONTEXT_REPORTING, false);
+}
+
+/* ---- H: while it is held ---- */
+
+void lg__decide_attempt(struct lg__book_context *context, const struct lg__moment *now)
+{
+    if (context->attempts == 0)
+        context->rungs[context->rung].series_wall_ns = now->wall_ns;
+    context->attempts = more(context->attempts);
+    context->repairs++;
+    context->phase = LG_PHASE_REPAIRING;
+}
+
+void lg__decide_attempted(struct lg__book_context *context, bool repaired, const struct lg__moment *now)
+{
+    if (!repaired) {
+        context->events |= LG_EVENT_REPAIR_FAILED;
+        choose_rung(context, now);
+        return;
+    }
+    forget_streak(context);
+    forget_rung(context);
+    forget_hold(context);
+    context->quiet = 0;
+    set(context, LG__CONTEXT_DUE, false);
+    memcpy(context->repair_boot_id, now->boot_id, sizeof context->repair_boot_id);
+    context->repair_boottime_ns = now->boottime_ns;
+    context->mode = LG_LAUNCH_MODE_PROBATION;
+    context->phase = LG_PHASE_LAUNCHING;
+    context->events |= LG_EVENT_REPAIRED;
+    if (context->rungs[context->rung].flags & LG_REPAIR_NEEDS_RESTART) {
+        context->phase = LG_PHASE_TERMINATING;
+        context->events |= LG_EVENT_RESTART;
+    }
+}
+
+void lg__decide_refuse(struct lg__book_context *context, const struct lg__moment *now)
+{
+    context->events |= LG_EVENT_REFUSED;
+    next_rung(context);
+    choose_rung(context, now);
+}
+
+void lg__decide_skip(struct lg__book_context *context)
+{
+    context->events |= LG_EVENT_SKIPPED;
+    if (context->skips >= LG__SKIPS_MAX) {
+        go_safe(context);
+        return;
+    }
+    context->skips++;
+    set(context, LG__CONTEXT_DUE, false);
+    if (context->streak >= context->repair_after)
+        context->streak = context->repair_after ? context->repair_after - 1 : 0;
+    if (context->reported > context->streak)
+        context->reported = context->streak;
+    context->unknown = 0;
+    context->phase = LG_PHASE_LAUNCHING;
+}
+
+void lg__decide_expired(struct lg__book_context *context)
+{
+    context->events |= LG_EVENT_EXPIRED;
+    if (context->phase == LG_PHASE_HALTED)
+        lg__decide_try_safe(context);
+    else
+        go_safe(context);
+}
+
+void lg__decide_try_safe(struct lg__book_context *context)
+{
+    context->phase = LG_PHASE_LAUNCHING;
+}
+
+void lg__decide_protect(struct lg__book_context *context, const struct lg__moment *now)
+{
+    if (context->mode == LG_LAUNCH_MODE_SAFE)
+        return;
+    context->events |= LG_EVENT_PROTECTED;
+    context->mode = LG_LAUNCH_MODE_NORMAL;
+    set(context, LG__CONTEXT_DUE, true);
+    choose_rung(context, now);
+}
+
+/* ---- F: the launch ends ---- */
+
+static void forget_suspects(struct lg__book_context *context)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < context->suspect_count; i++)
+        if (context->suspects[i].left_out)
+            context->suspects[kept++] = context->suspects[i];
+    for (uint32_t i = kept; i < context->suspect_count; i++)
+        memset(&context->suspects[i], 0, sizeof context->suspects[i]);
+    context->suspect_count = kept;
+}
+
+static void finish_safe(struct lg__book_context *context)
+{
+    forget_streak(context);
+    context->safe_crashes = 0;
+    context->good_runs = more(context->good_runs);
+    if (context->good_runs < context->retry_runs)
+        return;
+    context->mode = LG_LAUNCH_MODE_TRIAL;
+    context->streak = context->reported = context->repair_after ? context->repair_after - 1 : 0;
+    context->good_runs = 0;
 }
 
 void lg__decide_finished(struct lg__book_context *context)
 {
-    clear_streak(context);
-    clear_ladder(context);
-    context->flags &= ~LG__CONTEXT_LAUNCHING;
-}
-
-/* The run ended while a repair was under way. Its attempt was stored before it began. */
-static bool account_repair(struct lg__book_context *context, lg_end end)
-{
-    context->flags |= LG__CONTEXT_NEEDS_REPAIR;
-    if (end == LG_END_CRASH || end == LG_END_HANG || end == LG_END_OOM || end == LG_END_KILLED || end == LG_END_UNKNOWN ||
-        end == LG_END_EXIT)
-        return true; /* the attempt stays used */
-    /* Ended by the user or the machine: the attempt does not count, but not without end. */
-    if (++context->interruptions < LG__INTERRUPTIONS_MAX) {
-        if (context->attempts > 0)
-            context->attempts--;
-        return false;
+    context->phase = LG_PHASE_FINISHED;
+    if (context->mode == LG_LAUNCH_MODE_SAFE) {
+        finish_safe(context);
+        return;
     }
-    context->interruptions = 0;
-    return true;
-}
-
-bool lg__decide_account(struct lg__book_context *context, lg_end end, bool finished, uint64_t ordinal)
-{
-    bool repairing = context->flags & LG__CONTEXT_REPAIRING;
-    bool launching = context->flags & LG__CONTEXT_LAUNCHING;
-    context->flags &= ~(LG__CONTEXT_REPAIRING | LG__CONTEXT_LAUNCHING);
-    if (end == LG_END_RUNNING || end == LG_END_NONE)
-        return false;
-    if (repairing)
-        return account_repair(context, end);
-    if (!launching)
-        return false;
-    if (finished) {
-        lg__decide_finished(context);
-        return false;
-    }
-    switch (end) {
-    case LG_END_CRASH:
-    case LG_END_HANG:
-    case LG_END_OOM:
-        if (context->streak == 0)
-            context->first_ordinal = ordinal;
-        context->streak++;
-        context->crashes++;
-        /* A crash while the last repair is on probation: it did not mend. The next rung at once. */
-        if (context->flags & LG__CONTEXT_PROBATION) {
-            context->flags &= ~LG__CONTEXT_PROBATION;
-            context->flags |= LG__CONTEXT_NEEDS_REPAIR;
+    clear(context);
+    forget_suspects(context);
+    switch (context->mode) {
+    case LG_LAUNCH_MODE_TRIAL:
+        context->rung = 0;
+        context->retry_runs = context->safe_retry_runs;
+        break;
+    case LG_LAUNCH_MODE_PROBATION:
+        if (context->rung + 1 < context->rung_count)
             context->rung++;
-            context->attempts = 0;
-            context->interruptions = 0;
-        }
-        return true;
-    case LG_END_UNKNOWN:
-    case LG_END_KILLED:
-        context->unknown++;
-        return true;
+        context->quiet = 0;
+        break;
     default:
-        return false;
+        context->quiet = more(context->quiet);
+        if (context->deescalate_runs && context->quiet >= context->deescalate_runs)
+            context->rung = 0;
+        break;
     }
+    context->mode = LG_LAUNCH_MODE_NORMAL;
 }
 
-/* The rung that is to be tried; false when none is left. */
-static bool choose_rung(struct lg__book_context *context, const struct lg__ladder *ladder)
+void lg__decide_terminating(struct lg__book_context *context)
 {
-    while (context->rung < ladder->count && context->attempts >= ladder->attempts[context->rung]) {
-        context->rung++;
-        context->attempts = 0;
-        context->interruptions = 0;
+    if (context->phase != LG_PHASE_NONE && context->phase != LG_PHASE_FINISHED && context->phase != LG_PHASE_REPAIRING)
+        context->phase = LG_PHASE_TERMINATING;
+}
+
+lg_launch_status lg__decide_status(const struct lg__book_context *context)
+{
+    switch ((lg_phase)context->phase) {
+    case LG_PHASE_LAUNCHING: return LG_LAUNCH_CHECKING;
+    case LG_PHASE_HELD:
+    case LG_PHASE_HALTED: return LG_LAUNCH_NEEDS_REPAIR;
+    case LG_PHASE_REPAIRING: return LG_LAUNCH_REPAIRING;
+    default: return LG_LAUNCH_NORMAL;
     }
-    return context->rung < ladder->count;
-}
-
-static struct lg__decision repair_or_launch(struct lg__book_context *context, const struct lg__ladder *ladder)
-{
-    if (choose_rung(context, ladder)) {
-        context->flags |= LG__CONTEXT_NEEDS_REPAIR;
-        return (struct lg__decision){ .next = LG__NEXT_REPAIR, .rung = context->rung };
-    }
-    /* Every repair was tried. The launch goes on: to hold it for ever would help nobody. */
-    context->flags &= ~LG__CONTEXT_NEEDS_REPAIR;
-    context->flags |= LG__CONTEXT_EXHAUSTED;
-    return (struct lg__decision){ .next = LG__NEXT_LAUNCH };
-}
-
-struct lg__decision lg__decide_begin(struct lg__book_context *context, const struct lg__thresholds *thresholds,
-                                     const struct lg__ladder *ladder)
-{
-    context->report_after = thresholds->report_after;
-    context->repair_after = thresholds->repair_after;
-    context->unknown_after = thresholds->unknown_after;
-    context->rung_count = ladder->count;
-    context->launches++;
-    context->flags |= LG__CONTEXT_LAUNCHING;
-
-    struct lg__decision decision = { .next = LG__NEXT_LAUNCH };
-    bool needed = (context->flags & LG__CONTEXT_NEEDS_REPAIR) || context->streak >= thresholds->repair_after ||
-                  (thresholds->unknown_after && context->unknown >= thresholds->unknown_after);
-    if (needed && (ladder->count > 0 || (context->flags & LG__CONTEXT_NEEDS_REPAIR)))
-        decision = repair_or_launch(context, ladder);
-    if (context->streak >= thresholds->report_after && context->streak > context->reported) {
-        context->reported = context->streak;
-        decision.report = true;
-    }
-    return decision;
-}
-
-void lg__decide_attempt(struct lg__book_context *context)
-{
-    context->attempts++;
-    context->repairs++;
-    context->flags |= LG__CONTEXT_REPAIRING | LG__CONTEXT_NEEDS_REPAIR;
-}
-
-struct lg__decision lg__decide_attempted(struct lg__book_context *context, bool repaired, const struct lg__ladder *ladder)
-{
-    context->flags &= ~LG__CONTEXT_REPAIRING;
-    if (!repaired)
-        return repair_or_launch(context, ladder);
-    clear_streak(context);
-    context->attempts = 0;
-    context->interruptions = 0;
-    context->flags &= ~(LG__CONTEXT_NEEDS_REPAIR | LG__CONTEXT_EXHAUSTED);
-    context->flags |= LG__CONTEXT_PROBATION;
-    return (struct lg__decision){ .next = LG__NEXT_LAUNCH };
 }
