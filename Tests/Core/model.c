@@ -31,6 +31,8 @@ static enum class class_of(const struct model *m, const struct model_last *last)
 {
     const struct model_policy *count = &m->policy;
     bool counted = false;
+    if (last->others)
+        return INNOCENT;
     switch (last->end) {
     case END_CRASH: counted = last->sigpipe ? count->count_sigpipe : count->count_crash; break;
     case END_HANG: counted = count->count_hang; break;
@@ -40,7 +42,7 @@ static enum class class_of(const struct model *m, const struct model_last *last)
     case END_KILLED: return UNEXPLAINED;
     default: break;
     }
-    return counted && !last->others ? COUNTED : INNOCENT;
+    return counted ? COUNTED : INNOCENT;
 }
 
 /* ---- Words that several rows use ---- */

@@ -58,10 +58,10 @@ struct model {
     uint64_t launches, crashes, repairs; /* totals */
     uint64_t first_run;                  /* of the streak */
     struct model_policy policy;
-    uint32_t rung_count;
-    struct model_rung rungs[MODEL_RUNGS];
     uint32_t suspect_count;
     struct model_suspect suspects[MODEL_SUSPECTS];
+    uint32_t rung_count;
+    struct model_rung rungs[MODEL_RUNGS];
 };
 
 /* What a launch is begun with. */
