@@ -206,10 +206,10 @@ lg_crash_info crash_of(lg_reader *reader, unsigned last_stage)
     return crash;
 }
 
-lg_ledger_context ledger_context(const char *name)
+lg_launch_info ledger_context(const char *name)
 {
     lg_reader *reader = NULL;
-    lg_ledger_context context;
+    lg_launch_info context;
     assert_int_equal(lg_reader_open(state_path("ledger.lg"), &reader), LG_OK);
     for (uint32_t i = 0; lg_reader_ledger_context(reader, i, &context) == LG_OK; i++)
         if (strcmp(context.name, name) == 0) {

@@ -53,7 +53,7 @@ unsigned count_runs(void);
 /* Its crash record, asserted to be whole up to this stage. */
 lg_crash_info crash_of(lg_reader *reader, unsigned last_stage);
 /* The first context of the ledger. */
-lg_ledger_context ledger_context(const char *name);
+lg_launch_info ledger_context(const char *name);
 lg_timeline_entry last_of_timeline(void);
 
 /* True if the text is in the ring log. */

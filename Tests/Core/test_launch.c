@@ -208,15 +208,15 @@ static void test_crash_crash_repair(void **state)
     assert_int_equal(last_of_timeline().counted, 1);
     expect(PROGRAM(.how = FINISH), 0,
            "needs-repair;report main 2 of 1;repairing;repair small;checking;task a;task b;normal;");
-    lg_ledger_context context = ledger_context("main");
+    lg_launch_info context = ledger_context("main");
     assert_int_equal(context.streak, 0);
     assert_int_equal(context.crashes, 2);
     assert_int_equal(context.repairs, 1);
     assert_int_equal(context.status, LG_LAUNCH_NORMAL);
     expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
-    assert_int_equal(last_of_timeline().repaired, 1); /* the run before this one */
+    assert_true(last_of_timeline().events[0] & LG_EVENT_REPAIRED); /* the run before this one */
     expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
-    assert_int_equal(last_of_timeline().repaired, 0);
+    assert_false(last_of_timeline().events[0] & LG_EVENT_REPAIRED);
 }
 
 static void test_task_is_known(void **state)
@@ -455,7 +455,7 @@ static void test_kill_at_every_store(void **state)
         struct death death = run_child(killed_at_store, (void *)(uintptr_t)PROGRAM(.how = FINISH));
         assert_false(death.late);
         /* Whenever it was, the ledger is one of the two neighbouring states: never lost, never doubled. */
-        lg_ledger_context context = ledger_context("main");
+        lg_launch_info context = ledger_context("main");
         assert_true(context.crashes == 1 || context.crashes == 2);
         if (WIFEXITED(death.status)) {
             assert_int_equal(context.crashes, 2);

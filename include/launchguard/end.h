@@ -1,4 +1,9 @@
-/** How runs end, and by what evidence that is known. */
+/** How runs end, and by what evidence that is known.
+ *
+ *  The first of these that is found decides: its process is alive; the version differs (only in the ledger's timeline); a debugger was attached when it
+ *  crashed; a witness told its status; a crash record that it did not survive; the mark of lg_stop(), of exit(), of a signal that asks to end; an
+ *  announced end; another boot; a hang mark; the count of processes ended for lack of memory. Else the end is unknown.
+ */
 #ifndef LAUNCHGUARD_END_H
 #define LAUNCHGUARD_END_H
 

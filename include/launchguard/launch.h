@@ -303,7 +303,8 @@ LG_API lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair
  *  and LG_HOLD_NONE it does not wait for repairs: lg_launch_wait() does.
  *
  *  @return LG_OK, whatever the repairs and ordinary tasks did; LG_ERR_FAILED: an essential task failed, those behind it were not run; LG_ERR_RESTART: a repair succeeded
- *          that asks for a restart, and no task was run: exit, or execute the program again; LG_ERR_STATE when begun before; LG_ERR_ARGUMENT.
+ *          that asks for a restart, and no task was run: exit, or execute the program again; LG_ERR_CLOSED: the end was announced meanwhile, the
+ *          tasks that are left were not run; LG_ERR_STATE when begun before; LG_ERR_ARGUMENT.
  *
  *  Threads: safe, once a launch.  Signals: unsafe.  After fork: only runs the tasks.  Allocates: yes.
  *  Durable: every decision is stored before its callback is called.
@@ -320,7 +321,7 @@ LG_API lg_status lg_launch_begin(lg_launch *launch);
  */
 LG_API lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms);
 
-/** Start the repair that a held launch waits with: the user said yes. Also for the other attempts of this series.
+/** Start the repair that a held launch waits with: the user said yes. That covers its other attempts in this launch and the rungs behind it, but for those with LG_REPAIR_CONSENT.
  *
  *  @return LG_OK, also when a repair runs already; LG_ERR_STATE when no repair is needed; LG_ERR_ARGUMENT.
  *
@@ -397,6 +398,9 @@ LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret
 
 /** The status of any program's context, without a launch and without changing anything: of a living one as it is now, else what its next launch would be if it
  *  began now, the end of its last run taken into account.
+ *
+ *  That is foreseen with the thresholds and repairs of its last launch. What only the program itself knows may make it come out otherwise: a new version or build resets the
+ *  context, other options and repairs may be given, a task may be essential now. A program that has called lg_stop() counts as ended.
  *
  *  @param state_directory  of the program; see lg_state_directory().
  *  @param context          name.

@@ -429,8 +429,8 @@ LG_BEGIN
  *
  *  @param path        a regular file; a link is not followed.
  *  @param ret_reader  to be closed with lg_reader_close(); untouched on failure.
- *  @return LG_OK; LG_ERR_DAMAGED: not such a file, or its header is damaged; LG_ERR_NEWER; LG_ERR_LINK; LG_ERR_NOT_FOUND;
- *          LG_ERR_PERMISSION; LG_ERR_SYSTEM (errno); LG_ERR_ARGUMENT.
+ *  @return LG_OK; LG_ERR_DAMAGED: not such a file, or its header is damaged; LG_ERR_NEWER; LG_ERR_OLDER: a form that is not read any
+ *          more; LG_ERR_LINK; LG_ERR_NOT_FOUND; LG_ERR_PERMISSION; LG_ERR_SYSTEM (errno); LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored.

@@ -1,54 +1,43 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "launch/evidence.h"
 #include "launch/launch.h"
-#include "os/os.h"
 
-/* What the last run left. */
-struct last_run {
-    lg_verdict verdict;
-    lg_run_info info;
-    lg_run_context contexts[LG__CONTEXTS];
-    uint32_t context_count;
-    bool readable;
-};
-
-static void run_path(const struct lg__host *host, uint64_t ordinal, const uint8_t uuid[16], char path[4096 + 96])
+static void run_path(const char *directory, uint64_t ordinal, const uint8_t uuid[16], char path[4096 + 96])
 {
     char name[LG__RUN_NAME_BYTES];
     lg__run_name(ordinal, uuid, name);
-    snprintf(path, 4096 + 96, "%s/runs/%s", host->directory, name);
+    snprintf(path, 4096 + 96, "%s/runs/%s", directory, name);
 }
 
-static void read_last_run(const struct lg__host *host, struct last_run *last)
+void lg__account_read(const char *directory, const struct lg__book *book, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last)
 {
-    const struct lg__book *book = &host->ledger.book;
     char path[4096 + 96];
-    lg_reader *reader;
-    memset(last, 0, sizeof *last);
-    run_path(host, book->last_ordinal, book->last_uuid, path);
-    if (lg_reader_open(path, &reader) == LG_OK) {
-        last->readable = lg_reader_run(reader, &last->info) == LG_OK &&
-                         lg__evidence_verdict(reader, &last->info, &last->verdict) == LG_OK;
-        for (uint32_t i = 0; last->readable && i < last->info.context_count; i++)
-            if (lg_reader_run_context(reader, i, &last->contexts[last->context_count]) == LG_OK)
-                last->context_count++;
-        lg_reader_close(reader);
-    }
-    if (last->readable)
-        return;
-    /* The ledger alone still tells whether the handler ran. */
-    bool marked = atomic_load(&host->ledger.hot->crash_ordinal) == book->last_ordinal;
-    last->verdict.end = marked ? LG_END_CRASH : LG_END_UNKNOWN;
-    last->verdict.evidence = marked ? LG_EVIDENCE_CRASH_MARK : LG_EVIDENCE_FILE_UNREADABLE;
+    run_path(directory, book->last_ordinal, book->last_uuid, path);
+    lg__evidence_read(path, atomic_load(&hot->crash_ordinal) == book->last_ordinal, replaced, ret_last);
 }
 
-static const lg_run_context *context_in(const struct last_run *last, const char *name)
+static bool is_attributed(const struct lg__last_run *last, const lg_run_context *of_run)
 {
-    for (uint32_t i = 0; i < last->context_count; i++)
-        if (strncmp(last->contexts[i].name, name, LG__NAME_BYTES) == 0)
-            return &last->contexts[i];
-    return NULL;
+    return of_run && (last->attributed & 1u << (of_run - last->contexts));
+}
+
+bool lg__account_apply(struct lg__book_context *context, const struct lg__last_run *last, uint64_t ordinal)
+{
+    const lg_run_context *of_run = lg__evidence_context(last, context->name);
+    struct lg__last_end end = {
+        /* A program that executed itself again did not exit with a status. */
+        .end = last->verdict.evidence == LG_EVIDENCE_EXEC ? LG_END_CLEAN : last->verdict.end,
+        .signal = last->verdict.signal,
+        .finished = of_run && of_run->phase == LG_PHASE_FINISHED,
+        .others = last->attributed && !is_attributed(last, of_run),
+        .ordinal = ordinal,
+        .when = { .boottime_ns = last->boottime_ns },
+        .task = lg__evidence_task(last, of_run),
+    };
+    memcpy(end.when.boot_id, last->boot_id, sizeof end.when.boot_id);
+    return lg__decide_account(context, &end);
 }
 
 static bool same_program(const struct lg__book *book, const struct lg__identity *self)
@@ -57,11 +46,28 @@ static bool same_program(const struct lg__book *book, const struct lg__identity 
            memcmp(book->build_id, self->build_id, self->build_id_size) == 0;
 }
 
+/* What the timeline says of a context, before the end is applied to it. */
+static void note_context(struct lg__book_run *entry, uint32_t index, const struct lg__book_context *context, const struct lg__last_run *last)
+{
+    const lg_run_context *of_run = lg__evidence_context(last, context->name);
+    bool finished = of_run && of_run->phase == LG_PHASE_FINISHED;
+    if (context->phase == LG_PHASE_NONE)
+        return; /* not begun in that run: what is left in it is of an older one */
+    entry->events[index] = context->events;
+    if (lg__evidence_launching((lg_phase)context->phase) && !finished)
+        entry->launching |= 1u << index;
+    if (context->phase == LG_PHASE_REPAIRING)
+        entry->repairing |= 1u << index;
+    if (is_attributed(last, of_run))
+        entry->attributed |= 1u << index;
+}
+
 static void account(struct lg__host *host, const struct lg__identity *self)
 {
     struct lg__book *book = &host->ledger.book;
-    struct last_run last;
-    read_last_run(host, &last);
+    struct lg__last_run last;
+    /* A living primary would not have let this process become one: where its process lives, it is this one, before an exec. */
+    lg__account_read(host->directory, book, host->ledger.hot, true, &last);
     struct lg__book_run entry;
     memset(&entry, 0, sizeof entry);
     memcpy(entry.uuid, book->last_uuid, sizeof entry.uuid);
@@ -71,25 +77,13 @@ static void account(struct lg__host *host, const struct lg__identity *self)
     if (last.verdict.monotonic_ns > last.info.monotonic_ns)
         entry.duration_ns = last.verdict.monotonic_ns - last.info.monotonic_ns;
 
-    if (last.verdict.end == LG_END_RUNNING) {
-        /* A living primary would not have let this process become one: it is this process, before an exec. */
-        last.verdict.end = LG_END_EXIT;
-        last.verdict.evidence = LG_EVIDENCE_EXEC;
-    }
     bool upgraded = !same_program(book, self);
     for (uint32_t i = 0; i < book->context_count; i++) {
         struct lg__book_context *context = &book->contexts[i];
-        const lg_run_context *of_run = context_in(&last, context->name);
-        bool finished = of_run && lg__evidence_finished(of_run, last.verdict.monotonic_ns);
-        if (of_run && of_run->repaired)
-            entry.repaired |= 1u << i;
-        if ((context->flags & LG__CONTEXT_LAUNCHING) && !finished)
-            entry.launching |= 1u << i;
-        if (context->flags & LG__CONTEXT_REPAIRING)
-            entry.repairing |= 1u << i;
+        note_context(&entry, i, context, &last);
         if (upgraded)
             lg__decide_reset(context);
-        else if (lg__decide_account(context, last.verdict.end, finished, book->last_ordinal))
+        else if (lg__account_apply(context, &last, book->last_ordinal))
             entry.counted |= 1u << i;
     }
     /* First match wins: whatever ended the old version's run, it is not held against the new one. */
@@ -131,7 +125,7 @@ uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_r
         const struct lg__book_run *run = &book->timeline[i];
         if (!(run->counted & 1u << context) || run->ordinal <= book->contexts[context].reported_ordinal)
             continue;
-        run_path(host, run->ordinal, run->uuid, paths[count]);
+        run_path(host->directory, run->ordinal, run->uuid, paths[count]);
         lg__run_uuid_text(run->uuid, uuids[count]);
         reports[count] = (lg_report){ .path = paths[count],
                                       .uuid = uuids[count],

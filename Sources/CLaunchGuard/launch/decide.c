@@ -329,6 +329,8 @@ static void take_over(struct lg__book_context *context, const struct lg__policy 
         *rung = policy->rungs[i];
         rung->series_wall_ns = series;
     }
+    for (uint32_t i = 0; i < context->suspect_count; i++)
+        context->suspects[i].left_out = 0;
     context->rung_count = policy->rung_count;
     if (context->rung > context->rung_count)
         context->rung = context->rung_count;

@@ -2,88 +2,261 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "os/os.h"
 #include "store/run.h"
 
-bool lg__evidence_finished(const lg_run_context *context, uint64_t end_ns)
+/* ---- the verdict: the rows of the table in ARCHITECTURE.md ---- */
+
+/* What the rows look at. */
+struct case_file {
+    lg_reader *reader;
+    const lg_run_info *run;
+    lg_crash_info crash;
+    bool crashed;  /* there is a crash record */
+    bool died;     /* and the program is not known to have survived it */
+};
+
+static bool parse_uuid(const char text[37], uint8_t ret_uuid[16])
 {
-    if (context->phase == LG_PHASE_FINISHED)
-        return true;
-    if (context->phase != LG_PHASE_LAUNCHING || context->finish == LG_FINISH_MARK || context->window_ms <= 0)
-        return false;
-    /* The end came after the window, but before anybody could note it. */
-    bool passed = context->launching_ns && end_ns > context->launching_ns &&
-                  end_ns - context->launching_ns >= (uint64_t)context->window_ms * 1000000u;
-    return passed && (context->finish != LG_FINISH_BOTH || context->marked);
+    int digits = 0;
+    for (const char *at = text; *at; at++) {
+        int value = *at >= '0' && *at <= '9' ? *at - '0' : *at >= 'a' && *at <= 'f' ? *at - 'a' + 10 : -1;
+        if (value < 0)
+            continue;
+        if (digits == 32)
+            return false;
+        ret_uuid[digits / 2] = (uint8_t)(digits % 2 ? ret_uuid[digits / 2] | value : value << 4);
+        digits++;
+    }
+    return digits == 32;
 }
 
-static bool this_boot(const char *boot_id)
+static enum boot { BOOT_SAME, BOOT_OTHER, BOOT_NOT_KNOWN } boot_of(const lg_run_info *run)
 {
-    uint8_t now[LG__UUID_BYTES];
-    char text[37];
-    if (!lg__os_boot_id(now))
-        return true; /* not to be known: no claim of a reboot */
-    lg__run_uuid_text(now, text);
-    return strcmp(text, boot_id) == 0;
+    uint8_t now[LG__UUID_BYTES], then[LG__UUID_BYTES];
+    if (!lg__os_boot_id(now) || !parse_uuid(run->boot_id, then))
+        return BOOT_NOT_KNOWN;
+    return memcmp(now, then, sizeof now) == 0 ? BOOT_SAME : BOOT_OTHER;
+}
+
+/* The kernel ended a process in the run's own cgroup since its start. Only whoever is in that group can tell; nobody guesses. */
+static bool oom_kills_grew(const lg_run_info *run)
+{
+    uint64_t cgroup, kills;
+    return run->oom_known && boot_of(run) == BOOT_SAME && lg__os_oom_kills(&cgroup, &kills) && cgroup == run->oom_cgroup &&
+           kills > run->oom_kills;
+}
+
+static lg_verdict of_record(const struct case_file *file, lg_end end, lg_evidence evidence)
+{
+    const lg_crash_info *crash = &file->crash;
+    lg_verdict verdict = { .end = end, .evidence = evidence, .signal = crash->signal, .monotonic_ns = crash->monotonic_ns };
+    if (end == LG_END_CRASH || end == LG_END_DEBUGGER) {
+        verdict.code = crash->code;
+        verdict.kind = crash->kind;
+    }
+    return verdict;
+}
+
+static bool traced(const struct case_file *file)
+{
+    lg_resource tracer;
+    return file->died && file->crash.signal != SIGQUIT &&
+           lg_reader_resource(file->reader, LG_RESOURCE_TRACER, &tracer) == LG_OK && tracer.known && tracer.value != 0;
+}
+
+static bool asks_to_end(int signal)
+{
+    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
+/* What somebody knows who waited for the process. false: the rows below know more.
+ *
+ * A record that the program is not known to have survived stays a crash: where the status is not that of the record's signal, a handler of the
+ * program ended it by exit(), or somebody killed it while that handler ran. And a SIGKILL after a signal that asks to end is the impatience of
+ * whoever asked. */
+static bool by_witness(const struct case_file *file, lg_verdict *ret_verdict)
+{
+    const lg_run_info *run = file->run;
+    int status = run->wait_status;
+    lg_verdict verdict = { .evidence = LG_EVIDENCE_WITNESS };
+    if (!run->witnessed || (!WIFEXITED(status) && !WIFSIGNALED(status)))
+        return false;
+    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (file->died) {
+        if (signal != file->crash.signal)
+            return false;
+        *ret_verdict = of_record(file, signal == SIGQUIT ? LG_END_TERMINATED : LG_END_CRASH, LG_EVIDENCE_WITNESS);
+        return true;
+    }
+    if (!signal) {
+        verdict.code = WEXITSTATUS(status);
+        verdict.end = verdict.code == 0 ? LG_END_CLEAN : LG_END_EXIT;
+        verdict.monotonic_ns = run->exit_marked || run->stop_marked ? run->end_ns : 0;
+    } else if (asks_to_end(signal) || signal == SIGQUIT) {
+        verdict.end = LG_END_TERMINATED;
+        verdict.monotonic_ns = run->term_signal == signal ? run->term_ns : 0;
+    } else if (signal != SIGKILL) {
+        verdict.end = LG_END_CRASH;
+    } else if (oom_kills_grew(run)) {
+        verdict.end = LG_END_OOM;
+    } else if (!run->term_signal) {
+        verdict.end = LG_END_KILLED;
+    } else {
+        return false;
+    }
+    verdict.signal = signal;
+    *ret_verdict = verdict;
+    return true;
+}
+
+/* A hang is one of a launch: without one under way nobody waits for a heartbeat. */
+static bool hung(const struct case_file *file)
+{
+    lg_run_context context;
+    for (uint32_t i = 0; file->run->hang_ns && i < file->run->context_count; i++)
+        if (lg_reader_run_context(file->reader, i, &context) == LG_OK && lg__evidence_launching(context.phase))
+            return true;
+    return false;
+}
+
+/* The first match wins. */
+static lg_verdict judge(const struct case_file *file)
+{
+    const lg_run_info *run = file->run;
+    lg_verdict verdict;
+    if (run->alive)
+        return (lg_verdict){ .end = LG_END_RUNNING, .evidence = LG_EVIDENCE_PROCESS_ALIVE };
+    /* Under a debugger people stop, change and kill programs: that counts against nobody. */
+    if (traced(file))
+        return of_record(file, LG_END_DEBUGGER, LG_EVIDENCE_TRACER);
+    if (by_witness(file, &verdict))
+        return verdict;
+    if (file->died && file->crash.signal == SIGQUIT)
+        return of_record(file, LG_END_TERMINATED, LG_EVIDENCE_DUMP_RECORD);
+    if (file->died)
+        return of_record(file, LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
+    if (run->stop_marked)
+        return (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_STOP_MARK, .monotonic_ns = run->end_ns };
+    if (run->exit_marked)
+        return (lg_verdict){ .end = run->exit_code == 0 ? LG_END_CLEAN : LG_END_EXIT, .evidence = LG_EVIDENCE_EXIT_MARK,
+                             .code = run->exit_code, .monotonic_ns = run->end_ns };
+    if (run->term_signal)
+        return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_TERMINATE_MARK, .signal = run->term_signal,
+                             .monotonic_ns = run->term_ns };
+    if (run->end_announced == LG__ANNOUNCED_TERMINATION)
+        return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_TERMINATION_ANNOUNCED, .monotonic_ns = run->announced_ns };
+    if (run->end_announced == LG__ANNOUNCED_RESTART)
+        return (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_RESTART_ANNOUNCED, .monotonic_ns = run->announced_ns };
+    if (boot_of(run) == BOOT_OTHER)
+        return (lg_verdict){ .end = LG_END_REBOOT, .evidence = LG_EVIDENCE_BOOT_DIFFERS };
+    if (hung(file))
+        return (lg_verdict){ .end = LG_END_HANG, .evidence = LG_EVIDENCE_HANG_MARK, .monotonic_ns = run->hang_ns };
+    if (oom_kills_grew(run))
+        return (lg_verdict){ .end = LG_END_OOM, .evidence = LG_EVIDENCE_OOM_COUNTER, .signal = SIGKILL };
+    return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = file->crashed ? LG_EVIDENCE_HANDLED : LG_EVIDENCE_NO_MARK };
+}
+
+static lg_status open_case(lg_reader *reader, const lg_run_info *run, struct case_file *ret_file)
+{
+    memset(ret_file, 0, sizeof *ret_file);
+    ret_file->reader = reader;
+    ret_file->run = run;
+    lg_status status = lg_reader_crash(reader, &ret_file->crash);
+    if (status != LG_OK && status != LG_ERR_NOT_FOUND && status != LG_ERR_DAMAGED)
+        return status;
+    ret_file->crashed = status == LG_OK;
+    ret_file->died = ret_file->crashed && !ret_file->crash.handled;
+    return LG_OK;
 }
 
 lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
 {
     lg_run_info run;
+    struct case_file file;
     if (!reader || !ret_verdict)
         return LG_ERR_ARGUMENT;
     lg_status status = lg_reader_run(reader, &run);
-    return status == LG_OK ? lg__evidence_verdict(reader, &run, ret_verdict) : status;
+    if (status == LG_OK)
+        status = open_case(reader, &run, &file);
+    if (status == LG_OK)
+        *ret_verdict = judge(&file);
+    return status;
 }
 
-/* The first match wins. */
-lg_status lg__evidence_verdict(lg_reader *reader, const lg_run_info *run, lg_verdict *ret_verdict)
+/* ---- the last run of a ledger ---- */
+
+/* It lives, under another program: only what it left before that may tell of an end. */
+static lg_verdict judge_replaced(const struct case_file *file, lg_run_info *run)
 {
-    lg_crash_info crash;
-    lg_status status = lg_reader_crash(reader, &crash);
-    if (status != LG_OK && status != LG_ERR_NOT_FOUND && status != LG_ERR_DAMAGED)
-        return status;
-    bool crashed = status == LG_OK;
-    lg_verdict verdict = { .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_NO_MARK };
-    if (run->alive) {
-        verdict.end = LG_END_RUNNING;
-        verdict.evidence = LG_EVIDENCE_PROCESS_ALIVE;
-    } else if (crashed && !crash.handled && crash.signal == SIGQUIT) {
-        verdict.end = LG_END_TERMINATED;
-        verdict.evidence = LG_EVIDENCE_DUMP_RECORD;
-        verdict.signal = crash.signal;
-        verdict.monotonic_ns = crash.monotonic_ns;
-    } else if (crashed && !crash.handled) {
-        /* Under a debugger people stop, change and kill programs: that counts against nobody. */
-        lg_resource tracer;
-        bool traced = lg_reader_resource(reader, LG_RESOURCE_TRACER, &tracer) == LG_OK && tracer.known && tracer.value != 0;
-        verdict.end = traced ? LG_END_DEBUGGER : LG_END_CRASH;
-        verdict.evidence = traced ? LG_EVIDENCE_TRACER : LG_EVIDENCE_CRASH_RECORD;
-        verdict.signal = crash.signal;
-        verdict.code = crash.code;
-        verdict.kind = crash.kind;
-        verdict.monotonic_ns = crash.monotonic_ns;
-    } else if (run->stop_marked) {
-        verdict.end = LG_END_CLEAN;
-        verdict.evidence = LG_EVIDENCE_STOP_MARK;
-        verdict.monotonic_ns = run->end_ns;
-    } else if (run->exit_marked) {
-        verdict.end = run->exit_code == 0 ? LG_END_CLEAN : LG_END_EXIT;
-        verdict.evidence = LG_EVIDENCE_EXIT_MARK;
-        verdict.code = run->exit_code;
-        verdict.monotonic_ns = run->end_ns;
-    } else if (run->term_signal) {
-        verdict.end = LG_END_TERMINATED;
-        verdict.evidence = LG_EVIDENCE_TERMINATE_MARK;
-        verdict.signal = run->term_signal;
-        verdict.monotonic_ns = run->term_ns;
-    } else if (!this_boot(run->boot_id)) {
-        verdict.end = LG_END_REBOOT;
-        verdict.evidence = LG_EVIDENCE_BOOT_DIFFERS;
-    } else if (crashed) {
-        verdict.evidence = LG_EVIDENCE_HANDLED;
+    run->alive = 0;
+    lg_verdict verdict = judge(file);
+    switch (verdict.evidence) {
+    case LG_EVIDENCE_CRASH_RECORD: /* a handler of the program executed it again */
+    case LG_EVIDENCE_TRACER:
+    case LG_EVIDENCE_STOP_MARK:
+    case LG_EVIDENCE_RESTART_ANNOUNCED: return verdict;
+    default: return (lg_verdict){ .end = LG_END_EXIT, .evidence = LG_EVIDENCE_EXEC };
     }
-    *ret_verdict = verdict;
-    return LG_OK;
+}
+
+static bool read_run(lg_reader *reader, bool replaced, struct lg__last_run *last)
+{
+    struct case_file file;
+    if (lg_reader_run(reader, &last->info) != LG_OK || open_case(reader, &last->info, &file) != LG_OK)
+        return false;
+    for (uint32_t i = 0; i < last->info.context_count; i++)
+        if (lg_reader_run_context(reader, i, &last->contexts[last->context_count]) == LG_OK)
+            last->context_count++;
+    last->verdict = replaced && last->info.alive ? judge_replaced(&file, &last->info) : judge(&file);
+    parse_uuid(last->info.boot_id, last->boot_id);
+    last->boottime_ns = last->info.boottime_ns;
+    if (file.died && last->verdict.monotonic_ns == file.crash.monotonic_ns) {
+        last->boottime_ns = file.crash.boottime_ns;
+        last->has_tid = true;
+        last->tid = file.crash.tid;
+    } else if (last->verdict.monotonic_ns > last->info.monotonic_ns) {
+        last->boottime_ns += last->verdict.monotonic_ns - last->info.monotonic_ns;
+    }
+    if (last->verdict.end == LG_END_CRASH && last->has_tid)
+        last->attributed = lg__attribution(reader, &file.crash, last->contexts, last->context_count);
+    return true;
+}
+
+void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struct lg__last_run *ret_last)
+{
+    lg_reader *reader;
+    memset(ret_last, 0, sizeof *ret_last);
+    if (lg_reader_open(path, &reader) == LG_OK) {
+        ret_last->readable = read_run(reader, replaced, ret_last);
+        lg_reader_close(reader);
+    }
+    if (ret_last->readable)
+        return;
+    /* The ledger alone still tells whether the handler ran. */
+    memset(ret_last, 0, sizeof *ret_last);
+    ret_last->verdict.end = crash_marked ? LG_END_CRASH : LG_END_UNKNOWN;
+    ret_last->verdict.evidence = crash_marked ? LG_EVIDENCE_CRASH_MARK : LG_EVIDENCE_FILE_UNREADABLE;
+}
+
+const lg_run_context *lg__evidence_context(const struct lg__last_run *last, const char *name)
+{
+    for (uint32_t i = 0; i < last->context_count; i++)
+        if (strncmp(last->contexts[i].name, name, LG__NAME_BYTES) == 0)
+            return &last->contexts[i];
+    return NULL;
+}
+
+const char *lg__evidence_task(const struct lg__last_run *last, const lg_run_context *context)
+{
+    if (!context || !context->task[0] || (last->has_tid && context->task_tid != last->tid))
+        return NULL;
+    return context->task;
+}
+
+bool lg__evidence_launching(lg_phase phase)
+{
+    return phase != LG_PHASE_NONE && phase != LG_PHASE_FINISHED && phase != LG_PHASE_TERMINATING;
 }

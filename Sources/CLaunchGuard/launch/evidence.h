@@ -3,13 +3,39 @@
 #define LG_LAUNCH_EVIDENCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "launchguard/reader.h"
+#include "store/format.h"
 
-/* True if the launch of a run's context was finished when the run ended; `end_ns` is 0 when that moment is unknown. */
-bool lg__evidence_finished(const lg_run_context *context, uint64_t end_ns);
+/* All that the machine has to know of the last run of a ledger. */
+struct lg__last_run {
+    bool readable;  /* its run file is; else only verdict.end and verdict.evidence are valid, and all the rest is zero */
+    lg_run_info info;
+    lg_verdict verdict;
+    uint8_t boot_id[16];
+    uint64_t boottime_ns;   /* of the end, CLOCK_BOOTTIME; of the start where the end's moment is not known; 0: nothing is known */
+    bool has_tid;           /* the end came on one thread, and it is known which */
+    int32_t tid;
+    uint32_t context_count;
+    uint32_t attributed;    /* bit i: the crash was in a module or a task of contexts[i] */
+    lg_run_context contexts[LG__CONTEXTS];
+};
 
-/* lg_reader_verdict() for a caller that has read the run. */
-lg_status lg__evidence_verdict(lg_reader *reader, const lg_run_info *run, lg_verdict *ret_verdict);
+/* Read the last run of a book. `path` is its file, `crash_marked` whether the ledger's own mark says that it crashed. With `replaced` the process
+ * lives, and is known to have executed a program over itself since. */
+void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struct lg__last_run *ret_last);
+
+/* The context of that name in the run; NULL if it has none. */
+const lg_run_context *lg__evidence_context(const struct lg__last_run *last, const char *name);
+
+/* Key of the task of a context that the end came in; NULL: in none that is known. */
+const char *lg__evidence_task(const struct lg__last_run *last, const lg_run_context *context);
+
+/* Whether a launch is under way in this phase: begun, and neither finished nor announced to end. */
+bool lg__evidence_launching(lg_phase phase);
+
+/* attribution.c: bit i: the crash of a run was in a module or a task of contexts[i], which was launching. 0: of nobody in particular. */
+uint32_t lg__attribution(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count);
 
 #endif

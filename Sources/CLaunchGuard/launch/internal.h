@@ -1,42 +1,132 @@
-/* Shared by prepare.c and launch.c: what a launch is. */
+/* What a launch is: shared by the files of this folder. */
 #ifndef LG_LAUNCH_INTERNAL_H
 #define LG_LAUNCH_INTERNAL_H
 
 #include "launch/launch.h"
+#include "launchguard/task.h"
 
 struct lg__rung {
     char name[LG__NAME_BYTES];
-    uint32_t impact, timeout_ms, attempts;
+    uint32_t impact, timeout_ms, attempts, flags;
     lg_repair_callback run;
     void *user;
 };
 
 struct lg__task {
     char key[LG__NAME_BYTES];
+    uint32_t flags;
     lg_task_callback run;
+    lg_protect_callback protect;
+    lg_event_callback on_event;
     void *user;
+    lg_task_state state;
+    uint32_t released;         /* by lg_launch_replay(): its place in the order of these calls; 0: not released */
+    char event[LG__NAME_BYTES]; /* last life-cycle event that it has not got yet; "" for none */
 };
 
-enum lg__step { PREPARED, BEGUN, HELD_OVER, FINISHED };
+enum lg__step {
+    PREPARED, /* not begun */
+    DECIDED,  /* begun; report or hold */
+    RUNNING,  /* the tasks run */
+    OVER      /* the tasks have run */
+};
+
+/* What somebody asked a held launch to do. WISH_END: nothing, its end is announced. */
+enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE, WISH_END };
+
+#define LG__STATUSES 64
 
 struct lg_launch {
     struct lg__host *host;
     bool counts; /* protected by the ledger; else only the tasks run */
     char name[LG__NAME_BYTES];
     lg_launch_options options;
-    struct lg__thresholds thresholds;
-    struct lg__rung rungs[LG_REPAIRS_MAX];
-    struct lg__task tasks[LG_TASKS_MAX];
-    uint32_t rung_count, task_count;
-    uint32_t attempts[LG_REPAIRS_MAX];
-    pthread_mutex_t lock; /* of the fields above until begin, of `step` and of the order of on_status calls */
+    struct lg__rung rungs[LG_REPAIRS_MAX]; /* the program's; rung i of the ladder is rungs[i − 1] */
+    uint32_t rung_count;
+    struct lg__state_context *state; /* in the run file, or in memory */
+    struct lg__owner *owner;         /* the same */
+    struct lg__state_context unprotected_state;
+    struct lg__owner unprotected_owner;
+
+    pthread_mutex_t lock; /* of all that follows; taken before the host's, never while holding it */
+    pthread_cond_t changed; /* of step, wish, released; CLOCK_MONOTONIC */
     enum lg__step step;
+    uint64_t epoch;     /* of the run; another one: a simulated end came in between, whoever works for the old one is to stop. Written under both locks */
+    bool finished;
+    bool window_over;   /* the window has passed */
+    bool window_begun;  /* its thread runs */
+    bool was_held;      /* in this run */
+    bool holding;       /* the protect actions of this hold have run */
+    bool driven;        /* a thread reports, repairs or runs tasks */
+    bool repaired_beside; /* with LG_HOLD_NONE: a thread repairs while the tasks run */
+    bool consented;     /* lg_launch_repair() was called in this hold */
+    bool by_key;
+    enum lg__wish wish;
+    uint32_t releases;
+    uint64_t hold_left_ns;
+    char left_out[LG__NAME_BYTES]; /* task that the built-in rung leaves out */
+    lg_status outcome;  /* of lg_launch_begin(), once OVER */
+    lg_completion *asked; /* callback that is waited for */
+    struct lg__task tasks[LG_TASKS_MAX];
+    uint32_t task_count;
+
     _Atomic uint32_t status;
     _Atomic uint32_t streak;
-    struct lg__state_context *state; /* in the run file, or in memory */
-    struct lg__state_context unprotected_state;
-    _Atomic uint32_t over; /* futex: 1 when finished, so that nobody waits for the window any more */
+    lg_launch_status told[LG__STATUSES]; /* changes that on_status has not heard of */
+    uint32_t told_count;
+    bool telling;
+    _Atomic uint32_t over; /* futex: changes when nobody has to wait for the window any more */
 };
 
+/* ---- launch.c ---- */
+
+/* True if what this launch does is stored. */
+bool lg__launch_protects(const lg_launch *launch);
+
+/* True while the run that this epoch is of goes on. */
+bool lg__launch_goes_on(lg_launch *launch, uint64_t epoch);
+
+void lg__launch_set_status(lg_launch *launch, lg_launch_status status);
+
+/* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. */
+lg_phase lg__launch_phase(const lg_launch *launch);
+
+/* Change what is stored of the context: the body runs under the host's lock, and its outcome is stored before anything else happens. Nothing happens
+ * when the run of the epoch is over. */
+#define LG__WITH_CONTEXT(launch, epoch, context) \
+    for (struct lg__book_context *context = lg__launch_lock(launch, epoch); context; context = lg__launch_store(launch, context))
+struct lg__book_context *lg__launch_lock(lg_launch *launch, uint64_t epoch);
+struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_context *context);
+
+/* A copy of it. */
+void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context);
+
+/* The launch is finished. */
+void lg__launch_confirm(lg_launch *launch, uint64_t epoch);
+
+/* ---- window.c ---- */
+
+/* Start to count the time that the launch lives; once a run. */
+void lg__window_begin(lg_launch *launch, uint64_t epoch);
+
+/* ---- hold.c ---- */
+
+/* on_report, if it is to be called. */
+void lg__hold_report(lg_launch *launch, uint64_t epoch);
+
+/* While the stored phase is held or halted: protect actions, repairs, wishes, deadline. Returns with another phase, or when the run is over. */
+void lg__hold(lg_launch *launch, uint64_t epoch);
+
+/* ---- custody.c ---- */
+
+/* Run the tasks that are left, until there are none or the launch is held.
+ *  @return LG_OK: none is left; LG_ERR_FAILED: an essential one; LG_ERR_STATE: it is held; LG_ERR_CLOSED: the run is over, or its end was announced. */
+lg_status lg__custody_run(lg_launch *launch, uint64_t epoch);
+
+/* Protect actions of the tasks that have not run, as one call. */
+void lg__custody_protect(lg_launch *launch, uint64_t epoch);
+
+/* The suspect task that may be left out; false: none. */
+bool lg__custody_suspect(const lg_launch *launch, const struct lg__book_context *context, char ret_key[LG__NAME_BYTES]);
 
 #endif

@@ -1,9 +1,10 @@
-/* The launch itself: hold, repair, run the tasks, finish. */
+/* The launch itself: begin, the way through report, hold and tasks, finish. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "launch/internal.h"
-#include "launchguard/reader.h"
 #include "os/os.h"
+#include "read/context.h"
 #include "store/text.h"
 
 bool lg__host_owned(const struct lg__host *host)
@@ -23,162 +24,322 @@ void lg__host_log(const struct lg__host *host, lg_level level, const char *forma
     lg__ring_write(&host->run.ring, level, text, size < sizeof text ? size : sizeof text);
 }
 
-static bool protects(const lg_launch *launch)
+struct lg__moment lg__host_now(const struct lg__host *host)
+{
+    uint64_t passed = atomic_load(&host->passed_ns);
+    struct lg__moment now = { .boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME) + passed, .wall_ns = lg__os_clock_ns(CLOCK_REALTIME) + passed };
+    memcpy(now.boot_id, host->boot_id, sizeof now.boot_id);
+    return now;
+}
+
+bool lg__launch_protects(const lg_launch *launch)
 {
     return launch->counts && lg__host_owned(launch->host) && !atomic_load(&launch->host->closed);
 }
 
-/* ---- changing state ---- */
+bool lg__launch_goes_on(lg_launch *launch, uint64_t epoch)
+{
+    pthread_mutex_lock(&launch->lock);
+    bool same = launch->epoch == epoch;
+    pthread_mutex_unlock(&launch->lock);
+    return same;
+}
 
-static void set_status(lg_launch *launch, lg_launch_status status)
+/* ---- what is stored ---- */
+
+struct lg__book_context *lg__launch_lock(lg_launch *launch, uint64_t epoch)
+{
+    pthread_mutex_lock(&launch->host->lock);
+    struct lg__book_context *context = lg__launch_protects(launch) && launch->epoch == epoch
+                                           ? lg__ledger_context(&launch->host->ledger.book, launch->name)
+                                           : NULL;
+    if (!context)
+        pthread_mutex_unlock(&launch->host->lock);
+    return context;
+}
+
+struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_context *context)
+{
+    lg__ledger_store(&launch->host->ledger);
+    /* While on_report runs nothing is decided for whoever looks at the run file. */
+    atomic_store(&launch->state->phase, context->flags & LG__CONTEXT_REPORTING ? LG_PHASE_DECIDING : context->phase);
+    pthread_mutex_unlock(&launch->host->lock);
+    return NULL;
+}
+
+void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context)
+{
+    pthread_mutex_lock(&launch->host->lock);
+    const struct lg__book_context *context = launch->counts ? lg__ledger_context(&launch->host->ledger.book, launch->name) : NULL;
+    if (context)
+        *ret_context = *context;
+    else
+        memset(ret_context, 0, sizeof *ret_context);
+    pthread_mutex_unlock(&launch->host->lock);
+}
+
+lg_phase lg__launch_phase(const lg_launch *launch)
+{
+    if (!lg__launch_protects(launch))
+        return LG_PHASE_LAUNCHING;
+    pthread_mutex_lock(&launch->host->lock);
+    const struct lg__book_context *context = lg__ledger_context(&launch->host->ledger.book, launch->name);
+    lg_phase phase = context ? (lg_phase)context->phase : LG_PHASE_LAUNCHING;
+    pthread_mutex_unlock(&launch->host->lock);
+    return phase;
+}
+
+/* ---- the status ---- */
+
+/* One thread at a time tells on_status, in the order of the changes; a change that comes in meanwhile is left to it. */
+void lg__launch_set_status(lg_launch *launch, lg_launch_status status)
 {
     pthread_mutex_lock(&launch->lock);
     bool changed = atomic_exchange(&launch->status, (uint32_t)status) != (uint32_t)status;
     if (changed)
         lg__host_log(launch->host, LG_LEVEL_DEBUG, "launch %s: %s", launch->name, lg_launch_status_name(status));
+    if (changed && launch->options.on_status) {
+        if (launch->told_count == LG__STATUSES) /* a callback that hangs: the last one is what counts */
+            launch->told_count--;
+        launch->told[launch->told_count++] = status;
+    }
+    while (!launch->telling && launch->told_count > 0) {
+        lg_launch_status next = launch->told[0];
+        memmove(launch->told, launch->told + 1, --launch->told_count * sizeof launch->told[0]);
+        launch->telling = true;
+        pthread_mutex_unlock(&launch->lock);
+        launch->options.on_status(launch, next, launch->options.user);
+        pthread_mutex_lock(&launch->lock);
+        launch->telling = false;
+    }
     pthread_mutex_unlock(&launch->lock);
-    if (changed && launch->options.on_status)
-        launch->options.on_status(launch, status, launch->options.user);
 }
 
-/* Change the context's stored counters: `change` runs under the ledger's lock, and its outcome is stored before anything else happens. */
-#define WITH_CONTEXT(launch, context)                                                                        \
-    for (struct lg__book_context *context = lock_context(launch); context; context = store_context(launch))
+/* ---- finish ---- */
 
-static struct lg__book_context *lock_context(lg_launch *launch)
+void lg__launch_confirm(lg_launch *launch, uint64_t epoch)
 {
-    pthread_mutex_lock(&launch->host->lock);
-    return lg__ledger_context(&launch->host->ledger.book, launch->name);
-}
-
-static struct lg__book_context *store_context(lg_launch *launch)
-{
-    lg__ledger_store(&launch->host->ledger);
-    pthread_mutex_unlock(&launch->host->lock);
-    return NULL;
-}
-
-static void confirm(lg_launch *launch)
-{
+    bool held = false;
     pthread_mutex_lock(&launch->lock);
-    bool first = launch->step == HELD_OVER;
+    bool first = launch->epoch == epoch && !launch->finished;
     if (first)
-        launch->step = FINISHED;
+        launch->finished = true;
     pthread_mutex_unlock(&launch->lock);
     if (!first)
         return;
-    if (protects(launch)) {
+    if (lg__launch_protects(launch)) {
         lg__run_alive(&launch->host->run);
-        atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
-        atomic_store(&launch->state->phase, LG_PHASE_FINISHED);
-        WITH_CONTEXT(launch, context)
+        LG__WITH_CONTEXT(launch, epoch, context) {
+            held = context->phase != LG_PHASE_LAUNCHING;
+            if (held) /* protected meanwhile, or about to end */
+                continue;
+            /* First in the run file: a death before the ledger has it is then one of a finished launch all the same. */
+            atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+            atomic_store(&launch->state->phase, LG_PHASE_FINISHED);
             lg__decide_finished(context);
+        }
     }
-    atomic_store(&launch->over, 1);
+    if (held) {
+        pthread_mutex_lock(&launch->lock);
+        launch->finished = launch->epoch != epoch && launch->finished;
+        pthread_mutex_unlock(&launch->lock);
+        return;
+    }
+    lg__launch_set_status(launch, LG_LAUNCH_NORMAL);
+    atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);
-    set_status(launch, LG_LAUNCH_NORMAL);
 }
 
-static uint64_t window_ns(const lg_launch *launch)
+lg_status lg_launch_finished(lg_launch *launch)
 {
-    return (uint64_t)launch->options.window_ms * 1000000u;
+    if (!launch)
+        return LG_ERR_ARGUMENT;
+    pthread_mutex_lock(&launch->lock);
+    uint64_t epoch = launch->epoch;
+    bool finished = launch->finished, begun = launch->step >= RUNNING, window_over = launch->window_over;
+    pthread_mutex_unlock(&launch->lock);
+    if (finished)
+        return LG_OK;
+    if (!begun || lg__launch_phase(launch) != LG_PHASE_LAUNCHING)
+        return LG_ERR_STATE;
+    if (launch->options.finish == LG_FINISH_TIME)
+        return LG_OK;
+    atomic_store(&launch->state->marked, 1);
+    if (launch->options.finish != LG_FINISH_BOTH || window_over)
+        lg__launch_confirm(launch, epoch);
+    return LG_OK;
 }
 
-static bool window_passed(const lg_launch *launch)
+/* ---- the way through a launch ---- */
+
+static void fill_policy(lg_launch *launch, const struct lg__book_context *context, struct lg__policy *ret_policy)
 {
-    return lg__os_clock_ns(CLOCK_MONOTONIC) >= atomic_load(&launch->state->launching_ns) + window_ns(launch);
+    const lg_launch_options *options = &launch->options;
+    memset(ret_policy, 0, sizeof *ret_policy);
+    ret_policy->report_after = options->report_after;
+    ret_policy->repair_after = options->repair_after;
+    ret_policy->unknown_after = options->unknown_after;
+    ret_policy->count = options->count;
+    ret_policy->safe_retry_runs = options->safe_retry_runs;
+    ret_policy->safe_retry_max = LG__RETRY_RUNS_MAX;
+    ret_policy->safe_crash_limit = options->safe_crash_limit;
+    ret_policy->deescalate_runs = options->deescalate_runs;
+    ret_policy->deescalate_ms = (uint64_t)options->deescalate_ms;
+    ret_policy->streak_gap_ms = (uint64_t)options->streak_gap_ms;
+    ret_policy->shadow = options->shadow;
+    char key[LG__NAME_BYTES];
+    ret_policy->skippable = lg__custody_suspect(launch, context, key);
+    ret_policy->rung_count = launch->rung_count + 1;
+    strcpy(ret_policy->rungs[0].name, "leave out the suspect task");
+    ret_policy->rungs[0].attempts = 1;
+    ret_policy->rungs[0].flags = LG__RUNG_BUILT_IN;
+    for (uint32_t i = 0; i < launch->rung_count; i++) {
+        const struct lg__rung *from = &launch->rungs[i];
+        struct lg__book_rung *to = &ret_policy->rungs[i + 1];
+        memcpy(to->name, from->name, sizeof to->name);
+        to->impact = from->impact;
+        to->attempts = from->attempts;
+        to->timeout_ms = from->timeout_ms;
+        to->flags = from->flags;
+    }
 }
 
-static void *wait_window(void *argument)
+static void decide(lg_launch *launch, uint64_t epoch)
 {
-    lg_launch *launch = argument;
-    uint64_t until = atomic_load(&launch->state->launching_ns) + window_ns(launch);
-    uint64_t now;
-    while (!atomic_load(&launch->over) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
-        lg__os_futex_wait((const uint32_t *)&launch->over, 0, until - now);
-    if (launch->options.finish != LG_FINISH_BOTH || atomic_load(&launch->state->marked))
-        confirm(launch);
+    struct lg__policy policy;
+    struct lg__book_context shadow;
+    struct lg__moment now = lg__host_now(launch->host);
+    memset(&shadow, 0, sizeof shadow);
+    atomic_store(&launch->state->begun_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    LG__WITH_CONTEXT(launch, epoch, context) {
+        fill_policy(launch, context, &policy);
+        lg__decide_begin(context, &policy, &now, &shadow);
+    }
+    if (shadow.phase == LG_PHASE_HELD)
+        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be held for the repair \"%s\"", launch->name,
+                     shadow.rungs[shadow.rung].name);
+    else if (shadow.mode == LG_LAUNCH_MODE_SAFE)
+        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be %s", launch->name,
+                     shadow.phase == LG_PHASE_HALTED ? "halted" : "in safe mode");
+}
+
+/* The hold is over: the tasks may run, and from here on time counts. */
+static void open_launch(lg_launch *launch, uint64_t epoch)
+{
+    pthread_mutex_lock(&launch->lock);
+    bool goes_on = launch->epoch == epoch;
+    if (goes_on) {
+        launch->step = launch->step < RUNNING ? RUNNING : launch->step;
+        atomic_store(&launch->state->launching_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+        if (!lg__launch_protects(launch))
+            atomic_store(&launch->state->phase, LG_PHASE_LAUNCHING);
+    }
+    pthread_mutex_unlock(&launch->lock);
+    if (!goes_on)
+        return;
+    lg__launch_set_status(launch, LG_LAUNCH_CHECKING);
+    lg__window_begin(launch, epoch);
+}
+
+/* The tasks have run, or will not. False: the program asked for protection in the last moment; there is more to do. */
+static bool end_drive(lg_launch *launch, uint64_t epoch, lg_status *outcome)
+{
+    bool over = true;
+    pthread_mutex_lock(&launch->lock);
+    if (launch->epoch != epoch) {
+        *outcome = LG_ERR_CLOSED;
+    } else if (*outcome == LG_OK && launch->options.hold != LG_HOLD_NONE && lg__launch_phase(launch) == LG_PHASE_HELD) {
+        over = false;
+    } else {
+        launch->step = OVER;
+        launch->driven = false;
+        launch->outcome = *outcome;
+        pthread_cond_broadcast(&launch->changed);
+    }
+    pthread_mutex_unlock(&launch->lock);
+    return over;
+}
+
+/* True where the program is about to end, by its own word or for the sake of a repair: no task is run any more. */
+static bool ends(lg_launch *launch, uint64_t epoch, lg_status *ret_outcome)
+{
+    struct lg__book_context seen;
+    lg__launch_look(launch, &seen);
+    if (!lg__launch_protects(launch) || !lg__launch_goes_on(launch, epoch) || seen.phase != LG_PHASE_TERMINATING)
+        return false;
+    *ret_outcome = seen.events & LG_EVENT_RESTART ? LG_ERR_RESTART : LG_ERR_CLOSED;
+    lg__launch_set_status(launch, LG_LAUNCH_NORMAL);
+    return true;
+}
+
+/* Report, hold, tasks; again from the hold when the program asks for protection meanwhile. */
+static lg_status drive(lg_launch *launch, uint64_t epoch)
+{
+    lg_status outcome;
+    lg__hold_report(launch, epoch);
+    do {
+        lg__hold(launch, epoch);
+        if (!ends(launch, epoch, &outcome)) {
+            open_launch(launch, epoch);
+            outcome = lg__custody_run(launch, epoch);
+        }
+    } while (outcome == LG_ERR_STATE || !end_drive(launch, epoch, &outcome));
+    return outcome;
+}
+
+struct driver {
+    lg_launch *launch;
+    uint64_t epoch;
+};
+
+static void *drive_on_thread(void *argument)
+{
+    struct driver driver = *(struct driver *)argument;
+    free(argument);
+    drive(driver.launch, driver.epoch);
     return NULL;
 }
 
-/* ---- the launch ---- */
-
-static void report(lg_launch *launch)
+/* Repairs beside the tasks, where nothing is held. */
+static void *repair_on_thread(void *argument)
 {
-    if (!launch->options.on_report)
-        return;
-    lg_report reports[LG__TIMELINE];
-    char(*paths)[4096 + 96] = malloc(LG__TIMELINE * sizeof *paths);
-    char uuids[LG__TIMELINE][37];
-    uint32_t count = 0;
-    if (!paths)
-        return;
-    WITH_CONTEXT(launch, context) {
-        count = lg__account_reports(launch->host, (uint32_t)(context - launch->host->ledger.book.contexts), reports, paths, uuids);
-        if (count)
-            context->reported_ordinal = reports[count - 1].ordinal;
-    }
-    lg_report_batch batch = { launch->name, atomic_load(&launch->streak), count, reports };
-    enum lg__answer answer =
-        lg__callback_report(launch->options.on_report, &batch, launch->options.user, (uint64_t)launch->options.report_wait_ms * 1000000u);
-    lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: report of streak %u %s", launch->name, batch.streak,
-                 answer == LG__ANSWER_OK ? "answered" : answer == LG__ANSWER_FAILED ? "failed" : "not answered in time");
-    free(paths);
+    struct driver driver = *(struct driver *)argument;
+    lg_launch *launch = driver.launch;
+    bool more;
+    free(argument);
+    lg__hold_report(launch, driver.epoch);
+    do {
+        lg__hold(launch, driver.epoch);
+        if (lg__launch_goes_on(launch, driver.epoch) && lg__launch_phase(launch) == LG_PHASE_LAUNCHING)
+            open_launch(launch, driver.epoch);
+        pthread_mutex_lock(&launch->lock);
+        more = launch->epoch == driver.epoch && lg__launch_phase(launch) == LG_PHASE_HELD;
+        launch->repaired_beside = more;
+        pthread_mutex_unlock(&launch->lock);
+    } while (more);
+    return NULL;
 }
 
-static struct lg__decision repair(lg_launch *launch, uint32_t number, const struct lg__ladder *ladder)
+static bool start_thread(void *(*function)(void *), lg_launch *launch, uint64_t epoch)
 {
-    const struct lg__rung *rung = &launch->rungs[number];
-    struct lg__decision decision = { .next = LG__NEXT_LAUNCH };
-    uint32_t attempt = 0;
-    WITH_CONTEXT(launch, context) {
-        lg__decide_attempt(context);
-        attempt = context->attempts;
-        memcpy(context->rung_name, rung->name, sizeof context->rung_name);
-    }
-    atomic_store(&launch->state->rung, number);
-    atomic_store(&launch->state->attempt, attempt);
-    atomic_store(&launch->state->phase, LG_PHASE_REPAIRING);
-    lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: repair \"%s\", attempt %u of %u", launch->name, rung->name, attempt, rung->attempts);
-    set_status(launch, LG_LAUNCH_REPAIRING);
-    enum lg__answer answer = lg__callback_repair(rung->run, rung->user, (uint64_t)rung->timeout_ms * 1000000u);
-    lg__host_log(launch->host, answer == LG__ANSWER_OK ? LG_LEVEL_NOTICE : LG_LEVEL_ERROR, "launch %s: repair \"%s\" %s", launch->name, rung->name,
-                 answer == LG__ANSWER_OK ? "succeeded" : answer == LG__ANSWER_FAILED ? "failed" : "did not answer in time");
-    WITH_CONTEXT(launch, context)
-        decision = lg__decide_attempted(context, answer == LG__ANSWER_OK, ladder);
-    if (answer == LG__ANSWER_OK)
-        atomic_store(&launch->state->repaired, 1);
-    return decision;
+    struct driver *driver = malloc(sizeof *driver);
+    if (!driver)
+        return false;
+    *driver = (struct driver){ launch, epoch };
+    if (lg__callback_detach(function, driver, false))
+        return true;
+    free(driver);
+    return false;
 }
 
-static void hold(lg_launch *launch)
+static bool repair_beside(lg_launch *launch, uint64_t epoch)
 {
-    const struct lg__ladder ladder = { launch->rung_count, launch->attempts };
-    struct lg__decision decision = { .next = LG__NEXT_LAUNCH };
-    atomic_store(&launch->state->begun_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
-    atomic_store(&launch->state->phase, LG_PHASE_DECIDING);
-    WITH_CONTEXT(launch, context)
-        decision = lg__decide_begin(context, &launch->thresholds, &ladder);
-    set_status(launch, decision.next == LG__NEXT_REPAIR ? LG_LAUNCH_NEEDS_REPAIR : LG_LAUNCH_CHECKING);
-    if (decision.report)
-        report(launch);
-    while (decision.next == LG__NEXT_REPAIR) {
-        set_status(launch, LG_LAUNCH_NEEDS_REPAIR);
-        decision = repair(launch, decision.rung, &ladder);
-    }
-}
-
-static void run_tasks(lg_launch *launch)
-{
-    for (uint32_t i = 0; i < launch->task_count; i++) {
-        const struct lg__task *task = &launch->tasks[i];
-        memcpy(launch->state->task, task->key, sizeof launch->state->task);
-        atomic_store(&launch->state->task_set, 1);
-        lg_status status = task->run(task->user);
-        atomic_store(&launch->state->task_set, 0);
-        if (status != LG_OK)
-            lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: task \"%s\" failed (%s)", launch->name, task->key, lg_status_name(status));
-    }
+    pthread_mutex_lock(&launch->lock);
+    bool first = launch->epoch == epoch && !launch->repaired_beside;
+    launch->repaired_beside = true;
+    launch->step = launch->step < RUNNING ? RUNNING : launch->step;
+    pthread_mutex_unlock(&launch->lock);
+    return !first || start_thread(repair_on_thread, launch, epoch);
 }
 
 lg_status lg_launch_begin(lg_launch *launch)
@@ -187,49 +348,139 @@ lg_status lg_launch_begin(lg_launch *launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
     bool first = launch->step == PREPARED;
-    if (first)
-        launch->step = BEGUN;
+    uint64_t epoch = launch->epoch;
+    if (first) {
+        launch->step = DECIDED;
+        launch->driven = true;
+        launch->hold_left_ns = (uint64_t)launch->options.hold_ms * 1000000u;
+    }
     pthread_mutex_unlock(&launch->lock);
     if (!first)
         return LG_ERR_STATE;
-    for (uint32_t i = 0; i < launch->rung_count; i++)
-        launch->attempts[i] = launch->rungs[i].attempts;
+    if (!lg__launch_protects(launch))
+        return drive(launch, epoch);
 
-    if (protects(launch)) {
-        lg__run_alive(&launch->host->run);
-        hold(launch);
+    lg__run_alive(&launch->host->run);
+    decide(launch, epoch);
+    struct lg__book_context context;
+    lg__launch_look(launch, &context);
+    bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
+    lg__launch_set_status(launch, held ? LG_LAUNCH_NEEDS_REPAIR : LG_LAUNCH_CHECKING);
+    bool waits = held || (context.flags & LG__CONTEXT_REPORTING);
+    if (waits && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
+        return LG_OK;
+    if (waits && launch->options.hold == LG_HOLD_NONE && repair_beside(launch, epoch)) {
+        lg_status outcome = lg__custody_run(launch, epoch);
+        end_drive(launch, epoch, &outcome);
+        return outcome;
     }
-    atomic_store(&launch->state->launching_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
-    atomic_store(&launch->state->phase, LG_PHASE_LAUNCHING);
-    /* First the status: a mark that another thread sets as soon as the hold is over makes it normal, and that must come last. */
-    set_status(launch, LG_LAUNCH_CHECKING);
-    pthread_mutex_lock(&launch->lock);
-    launch->step = HELD_OVER;
-    pthread_mutex_unlock(&launch->lock);
-    if (launch->options.finish != LG_FINISH_MARK && launch->options.window_ms > 0)
-        lg__callback_detach(wait_window, launch);
-    run_tasks(launch);
-    return LG_OK;
+    return drive(launch, epoch);
 }
 
-lg_status lg_launch_finished(lg_launch *launch)
+lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
+{
+    struct timespec until;
+    lg_status status = LG_OK;
+    if (!launch)
+        return LG_ERR_ARGUMENT;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&launch->lock);
+    uint64_t epoch = launch->epoch;
+    if (launch->step == PREPARED)
+        status = LG_ERR_STATE;
+    while (status == LG_OK && launch->driven && launch->epoch == epoch && (!launch->counts || lg__host_owned(launch->host)))
+        if (timeout_ms == UINT32_MAX)
+            pthread_cond_wait(&launch->changed, &launch->lock);
+        else if (pthread_cond_timedwait(&launch->changed, &launch->lock, &until) == ETIMEDOUT)
+            status = LG_ERR_TIMEOUT;
+    if (status == LG_OK)
+        status = launch->epoch == epoch ? launch->outcome : LG_ERR_CLOSED;
+    pthread_mutex_unlock(&launch->lock);
+    return status;
+}
+
+lg_status lg_launch_protect(lg_launch *launch, const char *reason)
 {
     if (!launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
-    enum lg__step step = launch->step;
+    uint64_t epoch = launch->epoch;
+    bool possible = launch->step != PREPARED && !launch->finished;
     pthread_mutex_unlock(&launch->lock);
-    if (step == FINISHED)
-        return LG_OK;
-    if (step != HELD_OVER)
+    if (!possible)
         return LG_ERR_STATE;
-    if (launch->options.finish == LG_FINISH_TIME)
+    bool held = false, safe = false;
+    struct lg__moment now = lg__host_now(launch->host);
+    LG__WITH_CONTEXT(launch, epoch, context) {
+        safe = context->mode == LG_LAUNCH_MODE_SAFE || context->flags & LG__CONTEXT_SHADOW;
+        held = context->phase == LG_PHASE_LAUNCHING && !safe;
+        if (held)
+            lg__decide_protect(context, &now);
+    }
+    lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection%s: %s", launch->name, safe ? ", in vain in safe mode" : "",
+                 reason ? reason : "it does not say why");
+    if (!held)
         return LG_OK;
-    atomic_store(&launch->state->marked, 1);
-    if (launch->options.finish != LG_FINISH_BOTH || window_passed(launch))
-        confirm(launch);
+    lg__launch_set_status(launch, LG_LAUNCH_NEEDS_REPAIR);
+    if (launch->options.hold == LG_HOLD_NONE) {
+        if (!repair_beside(launch, epoch))
+            lg__hold(launch, epoch);
+        return LG_OK;
+    }
+    pthread_mutex_lock(&launch->lock);
+    bool drives = launch->epoch == epoch && !launch->driven;
+    if (drives)
+        launch->driven = true; /* whoever runs the tasks sees the phase; when they have all run nobody does */
+    pthread_mutex_unlock(&launch->lock);
+    if (drives && !start_thread(drive_on_thread, launch, epoch))
+        drive(launch, epoch);
     return LG_OK;
 }
+
+void lg__launch_rewind(lg_launch *launch, lg_end end)
+{
+    pthread_mutex_lock(&launch->lock);
+    pthread_mutex_lock(&launch->host->lock);
+    struct lg__book_context *context = lg__ledger_context(&launch->host->ledger.book, launch->name);
+    if (end == LG_END_UPGRADE && context) {
+        lg__decide_reset(context);
+    } else if (context) {
+        struct lg__last_end last = { .end = end, .ordinal = launch->epoch + 1, .when = lg__host_now(launch->host) };
+        last.task = atomic_load(&launch->state->task_set) ? launch->state->task : NULL;
+        lg__decide_account(context, &last);
+    }
+    lg__ledger_store(&launch->host->ledger);
+    launch->epoch++;
+    if (context)
+        atomic_store(&launch->streak, context->streak);
+    pthread_mutex_unlock(&launch->host->lock);
+    lg__callback_abort(launch->asked);
+    launch->asked = NULL;
+    launch->step = PREPARED;
+    launch->finished = launch->window_over = launch->window_begun = launch->was_held = launch->holding = launch->driven = launch->repaired_beside =
+        launch->consented = false;
+    launch->wish = NO_WISH;
+    launch->releases = 0;
+    launch->left_out[0] = 0;
+    for (uint32_t i = 0; i < launch->task_count; i++) {
+        launch->tasks[i].state = LG_TASK_HELD;
+        launch->tasks[i].released = 0;
+        launch->tasks[i].event[0] = 0;
+    }
+    atomic_store(&launch->state->marked, 0);
+    atomic_store(&launch->state->task_set, 0);
+    pthread_cond_broadcast(&launch->changed);
+    pthread_mutex_unlock(&launch->lock);
+    lg__launch_set_status(launch, LG_LAUNCH_NORMAL);
+    atomic_fetch_add(&launch->over, 1);
+    lg__os_futex_wake((const uint32_t *)&launch->over);
+}
+
+/* ---- queries ---- */
 
 lg_launch_status lg_launch_get_status(const lg_launch *launch)
 {
@@ -241,6 +492,19 @@ uint32_t lg_launch_streak(const lg_launch *launch)
     return launch ? atomic_load(&launch->streak) : 0;
 }
 
+lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
+{
+    struct lg__book_context context;
+    if (!launch || !ret_info)
+        return LG_ERR_ARGUMENT;
+    if (!launch->counts)
+        return LG_ERR_UNPROTECTED;
+    lg__launch_look((lg_launch *)(uintptr_t)launch, &context);
+    lg__reader_context_info(&context, ret_info);
+    ret_info->status = lg_launch_get_status(launch);
+    return LG_OK;
+}
+
 const char *lg_launch_status_name(lg_launch_status status)
 {
     switch (status) {
@@ -248,6 +512,17 @@ const char *lg_launch_status_name(lg_launch_status status)
     case LG_LAUNCH_CHECKING: return "checking";
     case LG_LAUNCH_NEEDS_REPAIR: return "needs-repair";
     case LG_LAUNCH_REPAIRING: return "repairing";
+    }
+    return "invalid";
+}
+
+const char *lg_launch_mode_name(lg_launch_mode mode)
+{
+    switch (mode) {
+    case LG_LAUNCH_MODE_NORMAL: return "normal";
+    case LG_LAUNCH_MODE_PROBATION: return "probation";
+    case LG_LAUNCH_MODE_SAFE: return "safe";
+    case LG_LAUNCH_MODE_TRIAL: return "trial";
     }
     return "invalid";
 }

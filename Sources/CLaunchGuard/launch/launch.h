@@ -16,13 +16,17 @@ struct lg__host {
     struct lg__run run;
     struct lg__ledger ledger;
     pthread_mutex_t lock; /* of the ledger and of `launches` */
-    _Atomic bool counts;  /* this process is the primary of a ledger on disk */
+    _Atomic bool counts;  /* this process is the primary of a ledger */
     _Atomic bool closed;
     const _Atomic uint32_t *owns; /* reads 1 in the process of the session, 0 in its forked children */
     char directory[4096]; /* the state directory; "" for none */
     struct lg__problem problem;
     lg_launch *launches[LG_CONTEXTS_MAX];
     uint32_t launch_count;
+    _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat() */
+    uint8_t boot_id[16];
+    _Atomic uint64_t passed_ns;    /* simulated time */
+    bool simulated;
 };
 
 /* True in the process that owns the session's files. */
@@ -31,29 +35,56 @@ bool lg__host_owned(const struct lg__host *host);
 /* As lg_launch_prepare(). */
 lg_status lg__launch_prepare(struct lg__host *host, const char *context, const lg_launch_options *options, lg_launch **ret_launch);
 
+/* The end of a simulated run: whoever works for it stops, and the launch can be begun again. `end`: how it ended. */
+void lg__launch_rewind(lg_launch *launch, lg_end end);
+
 /* Append a breadcrumb of LaunchGuard's own. */
 void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
+
+/* Now, as the machine compares it. */
+struct lg__moment lg__host_now(const struct lg__host *host);
+
+/* ---- terminate.c: the program ends by its own will ---- */
+
+/* All launches that are under way are over, and what happens from now on does not count against them. */
+void lg__launches_terminate(struct lg__host *host);
+/* The same where the session is stopped; only stores. Under host->lock. */
+void lg__launches_stopped(struct lg__host *host);
 
 /* ---- accounting.c: how the last run ended, applied to every context ---- */
 
 /* Classify the last run and store the outcome together with the identity of this one. Under host->lock. */
 void lg__account_last_run(struct lg__host *host, const struct lg__identity *self);
 
+/* Read how the last run of a book ended; `directory` is its state directory. `replaced` as for lg__evidence_read(). */
+struct lg__last_run;
+void lg__account_read(const char *directory, const struct lg__book *book, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
+
+/* Apply it to one context. Returns true if it counts against it. */
+bool lg__account_apply(struct lg__book_context *context, const struct lg__last_run *last, uint64_t ordinal);
+
 /* Reports for on_report: the runs of the timeline that counted for a context and were not reported yet. Returns how many. */
 uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],
                              char paths[LG__TIMELINE][4096 + 96], char uuids[LG__TIMELINE][37]);
 
-/* ---- callback.c: calls into the program that may hang, on threads of their own ---- */
+/* ---- callback.c: calls into the program that may hang ---- */
 
-enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT };
+enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT, LG__ANSWER_ABORTED };
 
-/* Call `report` and wait for its answer. `batch` must stay valid until the callback returns: it is copied with what it points to. */
-enum lg__answer lg__callback_report(lg_report_callback report, const lg_report_batch *batch, void *user, uint64_t timeout_ns);
+#define LG__NO_TIMEOUT UINT64_MAX
 
-/* Call `repair` and wait for its answer. */
-enum lg__answer lg__callback_repair(lg_repair_callback repair, void *user, uint64_t timeout_ns);
+/* Call where options.callbacks says and wait for the answer. `batch` is copied with what it points to. */
+enum lg__answer lg__callback_report(lg_launch *launch, const lg_report_batch *batch, uint64_t timeout_ns);
+enum lg__answer lg__callback_give_up(lg_launch *launch, uint64_t timeout_ns);
+enum lg__answer lg__callback_repair(lg_launch *launch, lg_repair_callback repair, void *user, uint64_t timeout_ns);
 
-/* Run a function on a detached thread with a small stack; false: no thread. */
-bool lg__callback_detach(void *(*function)(void *), void *argument);
+/* Run work that answers by its return: `here` on this thread unless there is an executor, else as the others. */
+enum lg__answer lg__callback_run(lg_launch *launch, lg_status (*work)(void *argument), void *argument, bool here, uint64_t timeout_ns);
+
+/* Nobody waits for it any more, and its answer has no effect. NULL is ignored. */
+void lg__callback_abort(lg_completion *done);
+
+/* Run a function on a detached thread; false: no thread. `small`: it only waits and calls nothing of the program. */
+bool lg__callback_detach(void *(*function)(void *), void *argument, bool small);
 
 #endif

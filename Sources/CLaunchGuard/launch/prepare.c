@@ -1,4 +1,4 @@
-/* Preparing a launch: options, repairs, tasks. Nothing is counted yet. */
+/* Preparing a launch: options and repairs. Nothing is counted yet. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +16,20 @@ static bool good_name(const char *name)
     return size > 0 && size <= LG_NAME_MAX;
 }
 
+static size_t modules_size(const char *const *modules)
+{
+    size_t size = 1;
+    for (; modules && *modules; modules++)
+        size += strlen(*modules) + 1;
+    return size;
+}
+
+/* A number and the bounds that it has to keep. */
+struct bound {
+    const char *name;
+    int64_t value, least, most;
+};
+
 static lg_status check_options(struct lg__problem *problem, const char *context, const lg_launch_options *options)
 {
     const char *name = good_name(context) ? context : "";
@@ -23,21 +37,48 @@ static lg_status check_options(struct lg__problem *problem, const char *context,
         return lg__problem_say(problem, LG_ERR_OPTION, "the name of a launch's context has to have 1 to %d bytes", LG_NAME_MAX);
     if (options->size != sizeof *options)
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": set the options with LG_LAUNCH_OPTIONS_INIT (size is %u)", name, options->size);
-    if (options->report_after < 1)
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": report_after is 0; it has to be at least 1", name);
-    if (options->repair_after < 1)
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": repair_after is 0; it has to be at least 1", name);
-    if (options->window_ms < 0 || options->window_ms > LONGEST_MS)
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": window_ms is %lld; it has to be between 0 and %d", name,
-                               (long long)options->window_ms, LONGEST_MS);
-    if ((unsigned)options->finish > LG_FINISH_BOTH)
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": finish is %d; it has to be one of LG_FINISH_*", name, (int)options->finish);
+    const struct bound bounds[] = {
+        { "report_after", options->report_after, 1, UINT32_MAX },
+        { "repair_after", options->repair_after, 1, UINT32_MAX },
+        { "window_ms", options->window_ms, 0, LONGEST_MS },
+        { "finish", options->finish, 0, LG_FINISH_BOTH },
+        { "report_wait_ms", options->report_wait_ms, 0, REPORT_WAIT_MAX_MS },
+        { "count", options->count, 0, LG_COUNT_DEFAULT | LG_COUNT_EXIT | LG_COUNT_SIGPIPE },
+        { "streak_gap_ms", options->streak_gap_ms, 0, INT64_MAX / 1000000 },
+        { "heartbeat_ms", options->heartbeat_ms, 0, LONGEST_MS },
+        { "hold", options->hold, 0, LG_HOLD_NONE },
+        { "hold_ms", options->hold_ms, 1, LONGEST_MS },
+        { "auto_repair", options->auto_repair, 0, 1 },
+        { "safe_retry_runs", options->safe_retry_runs, 1, LG__RETRY_RUNS_MAX },
+        { "safe_crash_limit", options->safe_crash_limit, 0, UINT32_MAX },
+        { "deescalate_runs", options->deescalate_runs, 0, UINT32_MAX },
+        { "deescalate_ms", options->deescalate_ms, 0, INT64_MAX / 1000000 },
+        { "supervised", options->supervised, 0, 1 },
+        { "shadow", options->shadow, 0, 1 },
+        { "callbacks", options->callbacks, 0, LG_CALLBACKS_EXECUTOR },
+    };
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
+        if (bounds[i].value < bounds[i].least || bounds[i].value > bounds[i].most)
+            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": %s is %lld; it has to be between %lld and %lld", name, bounds[i].name,
+                                   (long long)bounds[i].value, (long long)bounds[i].least, (long long)bounds[i].most);
     if (options->window_ms == 0 && (options->finish == LG_FINISH_TIME || options->finish == LG_FINISH_BOTH))
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": to be finished by time it needs a window_ms above 0", name);
-    if (options->report_wait_ms > REPORT_WAIT_MAX_MS)
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": report_wait_ms is %u; it may be at most %u", name,
-                               options->report_wait_ms, REPORT_WAIT_MAX_MS);
+    if (options->callbacks == LG_CALLBACKS_CALLER && options->hold != LG_HOLD_BLOCK)
+        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": callbacks on the caller's thread need LG_HOLD_BLOCK", name);
+    if ((options->callbacks == LG_CALLBACKS_EXECUTOR) != (options->executor != NULL))
+        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": LG_CALLBACKS_EXECUTOR and executor need each other", name);
+    if (options->kill_switch && !options->kill_switch[0])
+        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": kill_switch is empty; it is the name of an environment variable, or NULL", name);
+    if (modules_size(options->modules) > LG__OWNED_BYTES)
+        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": the names of its modules have %zu bytes together; at most %d fit", name,
+                               modules_size(options->modules) - 1, LG__OWNED_BYTES - 1);
     return LG_OK;
+}
+
+static bool switched_off(const char *variable)
+{
+    const char *value = variable && !lg__os_secure() ? getenv(variable) : NULL;
+    return value && value[0] && strcmp(value, "0") != 0;
 }
 
 static lg_status why_unprotected(const struct lg__host *host)
@@ -51,16 +92,50 @@ static lg_status why_unprotected(const struct lg__host *host)
     return host->directory[0] ? LG_ERR_SECONDARY : LG_ERR_UNPROTECTED;
 }
 
-static struct lg__state_context *claim_state(struct lg__host *host, const lg_launch *launch)
+static void claim_state(struct lg__host *host, lg_launch *launch)
 {
     uint32_t index = host->launch_count; /* and not what the file says, which anybody may have changed */
-    struct lg__state_context *state = &host->run.state->contexts[index];
+    struct lg__state_context *state = launch->state = &host->run.state->contexts[index];
+    struct lg__owner *owner = launch->owner = &host->run.owners->contexts[index];
     memcpy(state->name, launch->name, sizeof state->name);
     atomic_store(&state->window_ms, launch->options.window_ms);
     atomic_store(&state->finish, (uint32_t)launch->options.finish);
+    char *to = owner->modules;
+    for (const char *const *module = launch->options.modules; module && *module; module++)
+        to = stpcpy(to, *module) + 1;
     atomic_store(&state->used, 1);
     atomic_store(&host->run.state->context_count, index + 1);
-    return state;
+}
+
+/* What nobody gave back is not there: the launch of all that ask when there is no memory. */
+static lg_launch *last_resort(struct lg__host *host)
+{
+    static lg_launch launch = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+    launch.host = host;
+    launch.state = &launch.unprotected_state;
+    launch.owner = &launch.unprotected_owner;
+    return &launch;
+}
+
+static lg_launch *make(struct lg__host *host, const char *context, const lg_launch_options *options)
+{
+    pthread_condattr_t attributes;
+    lg_launch *launch = calloc(1, sizeof *launch);
+    if (!launch)
+        return NULL;
+    pthread_mutex_init(&launch->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&launch->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    launch->host = host;
+    launch->options = *options;
+    if (options->unknown_after == LG_UNKNOWN_AFTER_DEFAULT)
+        launch->options.unknown_after = options->repair_after > UINT32_MAX / 2 ? UINT32_MAX - 1 : 2 * options->repair_after;
+    launch->state = &launch->unprotected_state;
+    launch->owner = &launch->unprotected_owner;
+    snprintf(launch->name, sizeof launch->name, "%s", context ? context : "");
+    return launch;
 }
 
 lg_status lg__launch_prepare(struct lg__host *host, const char *context, const lg_launch_options *given, lg_launch **ret_launch)
@@ -72,30 +147,16 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
     if (status != LG_OK)
         options = &defaults;
 
-    lg_launch *launch = calloc(1, sizeof *launch);
+    lg_launch *launch = make(host, context, options);
     if (!launch) {
-        /* Out of memory at the start of a program: one launch without protection is shared by all that ask. */
-        static lg_launch last_resort = { .lock = PTHREAD_MUTEX_INITIALIZER };
-        last_resort.host = host;
-        last_resort.state = &last_resort.unprotected_state;
-        *ret_launch = &last_resort;
+        *ret_launch = last_resort(host);
         return LG_ERR_SYSTEM;
     }
-    pthread_mutex_init(&launch->lock, NULL);
-    launch->host = host;
-    launch->options = *options;
     if (given && given->size == sizeof *given) {
         /* Whoever listens to the status does so also when another option made no sense. */
         launch->options.on_status = given->on_status;
         launch->options.user = given->user;
     }
-    launch->state = &launch->unprotected_state;
-    snprintf(launch->name, sizeof launch->name, "%s", context ? context : "");
-    uint32_t twice = options->repair_after > UINT32_MAX / 2 ? UINT32_MAX - 1 : 2 * options->repair_after;
-    launch->thresholds = (struct lg__thresholds){
-        options->report_after, options->repair_after,
-        options->unknown_after == LG_UNKNOWN_AFTER_DEFAULT ? twice : options->unknown_after
-    };
 
     pthread_mutex_lock(&host->lock);
     for (uint32_t i = 0; status == LG_OK && i < host->launch_count; i++)
@@ -108,19 +169,23 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
         }
     if (status == LG_OK && (!host->counts || !lg__host_owned(host) || atomic_load(&host->closed)))
         status = why_unprotected(host);
+    if (status == LG_OK && switched_off(options->kill_switch)) {
+        lg__host_log(host, LG_LEVEL_NOTICE, "launch %s: unprotected, since %s is set", launch->name, options->kill_switch);
+        status = LG_ERR_UNPROTECTED;
+    }
     if (status == LG_OK) {
-        struct lg__state_context *state = NULL;
-        if (host->launch_count < LG_CONTEXTS_MAX && lg__ledger_context(&host->ledger.book, launch->name))
-            state = claim_state(host, launch);
-        if (state) {
-            launch->state = state;
+        struct lg__book_context *stored = host->launch_count < LG_CONTEXTS_MAX ? lg__ledger_context(&host->ledger.book, launch->name) : NULL;
+        if (stored) {
+            claim_state(host, launch);
             launch->counts = true;
-            launch->streak = lg__ledger_context(&host->ledger.book, launch->name)->streak;
+            launch->streak = stored->streak;
             host->launches[host->launch_count++] = launch;
         } else {
             status = lg__problem_say(&problem, LG_ERR_LIMIT, "launch \"%s\": an application has at most %d contexts", launch->name, LG_CONTEXTS_MAX);
         }
     }
+    launch->options.modules = NULL; /* borrowed until here */
+    launch->options.kill_switch = NULL;
     if (problem.status != LG_OK && host->problem.status == LG_OK)
         host->problem = problem;
     pthread_mutex_unlock(&host->lock);
@@ -133,7 +198,7 @@ lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair)
     if (!launch || !repair || !repair->run)
         return LG_ERR_ARGUMENT;
     if (repair->size != sizeof *repair || !good_name(repair->name) || repair->impact > 100 || repair->timeout_ms > LONGEST_MS ||
-        repair->attempts > 100)
+        repair->attempts > 100 || repair->flags > (LG_REPAIR_DESTRUCTIVE | LG_REPAIR_CONSENT | LG_REPAIR_NEEDS_RESTART))
         return LG_ERR_OPTION;
     lg_status status = LG_OK;
     pthread_mutex_lock(&launch->lock);
@@ -154,34 +219,9 @@ lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair)
         rung->impact = repair->impact;
         rung->timeout_ms = repair->timeout_ms ? repair->timeout_ms : REPAIR_TIMEOUT_MS;
         rung->attempts = repair->attempts ? repair->attempts : REPAIR_ATTEMPTS;
+        rung->flags = repair->flags;
         rung->run = repair->run;
         rung->user = repair->user;
-    }
-    pthread_mutex_unlock(&launch->lock);
-    return status;
-}
-
-lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
-{
-    if (!launch || !task || !task->run)
-        return LG_ERR_ARGUMENT;
-    if (task->size != sizeof *task || !good_name(task->key))
-        return LG_ERR_OPTION;
-    lg_status status = LG_OK;
-    pthread_mutex_lock(&launch->lock);
-    for (uint32_t i = 0; i < launch->task_count; i++)
-        if (strcmp(launch->tasks[i].key, task->key) == 0)
-            status = LG_ERR_DUPLICATE;
-    if (launch->step != PREPARED)
-        status = LG_ERR_STATE;
-    else if (status == LG_OK && launch->task_count == LG_TASKS_MAX)
-        status = LG_ERR_LIMIT;
-    if (status == LG_OK) {
-        struct lg__task *added = &launch->tasks[launch->task_count++];
-        memset(added, 0, sizeof *added);
-        snprintf(added->key, sizeof added->key, "%s", task->key);
-        added->run = task->run;
-        added->user = task->user;
     }
     pthread_mutex_unlock(&launch->lock);
     return status;

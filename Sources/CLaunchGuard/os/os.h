@@ -114,6 +114,9 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 /* The same of this process, with its number in /proc, which is not its pid where /proc is of another pid namespace. */
 bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
+/* How many processes of this process's memory control group the kernel has ended for lack of memory since the group was made, and the inode of
+ * the group's directory, which no other group of this boot has. false: not to be known. */
+bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count);
 /* Random bytes that need not be secret but must not repeat. */
 void lg__os_random(void *bytes, size_t size);
 /* True in a program that runs with more rights than its caller (AT_SECURE): its environment is not to be trusted. */

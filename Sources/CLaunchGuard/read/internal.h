@@ -54,6 +54,9 @@ void lg__reader_hex(char *to, const uint8_t *bytes, size_t size);
 
 /* Identity, checked. */
 lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity);
+/* What a context of the run owns, checked; modules behind the end of the list become zero. LG_ERR_NOT_FOUND: a file of an older version;
+ * LG_ERR_DAMAGED: out of bounds, or the list has no end. Who asks for the context sees neither. */
+lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner);
 /* One stage of the record, checked; `size` is the capacity of `to`, the rest of it is zeroed. Stores the committed bytes.
  * LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not committed, and the file has no room for it. */
 lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size);

@@ -1,28 +1,47 @@
 /* The ledger: the newest whole slot. */
+#include "read/context.h"
 #include "read/internal.h"
-#include "store/crc32c.h"
+#include "store/book.h"
 #include "store/run.h"
+
+/* Read one slot; its book is in place. Returns its generation; 0: it is not whole. */
+static uint64_t read_slot(const lg_reader *reader, uint32_t kind, struct lg__slot *ret_slot)
+{
+    if (!lg__reader_block(reader, kind, 0, ret_slot, sizeof *ret_slot) || !lg__book_check(ret_slot))
+        return 0;
+    return ret_slot->generation;
+}
 
 lg_status lg__reader_book(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid)
 {
-    static const uint32_t kinds[2] = { LG__SECTION_SLOT_A, LG__SECTION_SLOT_B };
-    struct lg__slot slot;
     if (reader->kind != LG_FILE_LEDGER)
         return LG_ERR_STATE;
-    *ret_valid = 0;
-    ret_slot->generation = 0;
-    for (unsigned i = 0; i < 2; i++) {
-        if (!lg__reader_block(reader, kinds[i], 0, &slot, sizeof slot) || slot.generation == 0 || slot.size != sizeof slot.book)
-            continue;
-        uint32_t crc = lg__crc32c(0, &slot, offsetof(struct lg__slot, crc));
-        if (slot.crc != lg__crc32c(crc, &slot.book, sizeof slot.book) || slot.book.context_count > LG__CONTEXTS ||
-            slot.book.timeline_count > LG__TIMELINE || slot.book.build_id_size > LG__BUILD_ID_BYTES)
-            continue;
-        *ret_valid |= 1u << i;
-        if (slot.generation > ret_slot->generation)
-            *ret_slot = slot;
-    }
-    return *ret_valid ? LG_OK : LG_ERR_DAMAGED;
+    uint64_t first = read_slot(reader, LG__SECTION_SLOT_A, ret_slot), second = read_slot(reader, LG__SECTION_SLOT_B, ret_slot);
+    *ret_valid = (first ? 1u : 0u) | (second ? 2u : 0u);
+    if (!*ret_valid)
+        return LG_ERR_DAMAGED;
+    if (second > first)
+        return LG_OK;
+    /* Once more, as one slot takes a lot of stack. A living process may have written to it meanwhile, and so to the other one before. */
+    if (read_slot(reader, LG__SECTION_SLOT_A, ret_slot) || read_slot(reader, LG__SECTION_SLOT_B, ret_slot))
+        return LG_OK;
+    return LG_ERR_DAMAGED;
+}
+
+lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__slot *ret_slot)
+{
+    uint32_t valid;
+    lg_status status = lg__reader_book(reader, ret_slot, &valid);
+    if (status == LG_OK && !lg__reader_block(reader, LG__SECTION_HOT, 0, ret_hot, sizeof *ret_hot))
+        status = LG_ERR_DAMAGED;
+    return status;
+}
+
+/* The newest book, for a call of the program that asks for something in it. */
+static lg_status book_for(const lg_reader *reader, const void *result, struct lg__slot *ret_slot)
+{
+    uint32_t valid;
+    return reader && result ? lg__reader_book(reader, ret_slot, &valid) : LG_ERR_ARGUMENT;
 }
 
 lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
@@ -46,64 +65,62 @@ lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
     return LG_OK;
 }
 
-/* What the next launch would be; the same rules as launch/decide.c, of which the reader knows only the stored outcome. */
-static lg_launch_status status_of(const struct lg__book_context *context)
-{
-    if (context->flags & LG__CONTEXT_REPAIRING)
-        return LG_LAUNCH_REPAIRING;
-    if (context->flags & LG__CONTEXT_EXHAUSTED)
-        return LG_LAUNCH_CHECKING;
-    bool streak = context->repair_after && context->streak >= context->repair_after;
-    bool unknown = context->unknown_after && context->unknown >= context->unknown_after;
-    if ((context->flags & LG__CONTEXT_NEEDS_REPAIR) || ((streak || unknown) && context->rung < context->rung_count))
-        return LG_LAUNCH_NEEDS_REPAIR;
-    return context->streak || context->unknown || (context->flags & LG__CONTEXT_PROBATION) ? LG_LAUNCH_CHECKING : LG_LAUNCH_NORMAL;
-}
-
-lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_ledger_context *ret_context)
+lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_launch_info *ret_info)
 {
     struct lg__slot slot;
-    uint32_t valid;
-    if (!reader || !ret_context)
-        return LG_ERR_ARGUMENT;
-    lg_status status = lg__reader_book(reader, &slot, &valid);
+    lg_status status = book_for(reader, ret_info, &slot);
     if (status != LG_OK)
         return status;
     if (index >= slot.book.context_count)
         return LG_ERR_NOT_FOUND;
-    const struct lg__book_context *stored = &slot.book.contexts[index];
-    lg_ledger_context context;
-    memset(&context, 0, sizeof context);
-    lg__reader_text(context.name, sizeof context.name, stored->name, sizeof stored->name);
-    lg__reader_text(context.rung_name, sizeof context.rung_name, stored->rung_name, sizeof stored->rung_name);
-    context.streak = stored->streak;
-    context.unknown = stored->unknown;
-    context.reported = stored->reported;
-    context.rung = stored->rung;
-    context.rung_count = stored->rung_count;
-    context.attempts = stored->attempts;
-    context.interruptions = stored->interruptions;
-    context.probation = (stored->flags & LG__CONTEXT_PROBATION) != 0;
-    context.exhausted = (stored->flags & LG__CONTEXT_EXHAUSTED) != 0;
-    context.needs_repair = (stored->flags & LG__CONTEXT_NEEDS_REPAIR) != 0;
-    context.report_after = stored->report_after;
-    context.repair_after = stored->repair_after;
-    context.unknown_after = stored->unknown_after;
-    context.status = status_of(stored);
-    context.launches = stored->launches;
-    context.crashes = stored->crashes;
-    context.repairs = stored->repairs;
-    *ret_context = context;
+    lg__reader_context_info(&slot.book.contexts[index], ret_info);
+    return LG_OK;
+}
+
+lg_status lg_reader_ledger_rung(lg_reader *reader, uint32_t context, uint32_t index, lg_ledger_rung *ret_rung)
+{
+    struct lg__slot slot;
+    lg_status status = book_for(reader, ret_rung, &slot);
+    if (status != LG_OK)
+        return status;
+    if (context >= slot.book.context_count || index >= slot.book.contexts[context].rung_count)
+        return LG_ERR_NOT_FOUND;
+    const struct lg__book_rung *stored = &slot.book.contexts[context].rungs[index];
+    lg_ledger_rung rung;
+    memset(&rung, 0, sizeof rung);
+    lg__reader_text(rung.name, sizeof rung.name, stored->name, sizeof stored->name);
+    rung.impact = stored->impact;
+    rung.attempts = stored->attempts;
+    rung.timeout_ms = stored->timeout_ms;
+    rung.flags = stored->flags & ~LG__RUNG_BUILT_IN;
+    rung.built_in = (stored->flags & LG__RUNG_BUILT_IN) != 0;
+    rung.series_wall_ns = stored->series_wall_ns;
+    *ret_rung = rung;
+    return LG_OK;
+}
+
+lg_status lg_reader_ledger_suspect(lg_reader *reader, uint32_t context, uint32_t index, lg_ledger_suspect *ret_suspect)
+{
+    struct lg__slot slot;
+    lg_status status = book_for(reader, ret_suspect, &slot);
+    if (status != LG_OK)
+        return status;
+    if (context >= slot.book.context_count || index >= slot.book.contexts[context].suspect_count)
+        return LG_ERR_NOT_FOUND;
+    const struct lg__book_suspect *stored = &slot.book.contexts[context].suspects[index];
+    lg_ledger_suspect suspect;
+    memset(&suspect, 0, sizeof suspect);
+    lg__reader_text(suspect.key, sizeof suspect.key, stored->key, sizeof stored->key);
+    suspect.crashes = stored->crashes;
+    suspect.left_out = stored->left_out == 1;
+    *ret_suspect = suspect;
     return LG_OK;
 }
 
 lg_status lg_reader_timeline(lg_reader *reader, uint32_t index, lg_timeline_entry *ret_entry)
 {
     struct lg__slot slot;
-    uint32_t valid;
-    if (!reader || !ret_entry)
-        return LG_ERR_ARGUMENT;
-    lg_status status = lg__reader_book(reader, &slot, &valid);
+    lg_status status = book_for(reader, ret_entry, &slot);
     if (status != LG_OK)
         return status;
     if (index >= slot.book.timeline_count)
@@ -121,7 +138,9 @@ lg_status lg_reader_timeline(lg_reader *reader, uint32_t index, lg_timeline_entr
     entry.launching = stored->launching;
     entry.repairing = stored->repairing;
     entry.counted = stored->counted;
-    entry.repaired = stored->repaired;
+    entry.attributed = stored->attributed;
+    static_assert(sizeof entry.events == sizeof stored->events, "as many contexts");
+    memcpy(entry.events, stored->events, sizeof entry.events);
     *ret_entry = entry;
     return LG_OK;
 }

@@ -84,13 +84,14 @@ static lg_status read_header(lg_reader *reader)
         return LG_ERR_DAMAGED;
     if (header->byte_order != LG__BYTE_ORDER_MARK)
         return LG_ERR_DAMAGED;
-    if (header->major > LG__FORMAT_MAJOR || header->incompat_flags)
+    uint16_t major = reader->kind == LG_FILE_RUN ? LG__RUN_MAJOR : LG__LEDGER_MAJOR;
+    if (header->major > major || header->incompat_flags)
         return LG_ERR_NEWER;
-    /* The checksum is the last but one word before `header_bytes`; within this major version it does not move. */
+    /* The checksum is the last but one word before `header_bytes`; it has been there in every version. */
     if (header->header_bytes < sizeof *header || header->header_bytes > HEADER_BYTES_MAX ||
         header->crc != lg__header_crc(header) || header->section_count > LG__SECTIONS_MAX)
         return LG_ERR_DAMAGED;
-    return LG_OK;
+    return header->major < major ? LG_ERR_OLDER : LG_OK;
 }
 
 lg_status lg_reader_open(const char *path, lg_reader **ret_reader)

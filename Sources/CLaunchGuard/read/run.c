@@ -62,9 +62,43 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     info.term_uid = atomic_load(&state.term_uid);
     info.term_ns = atomic_load(&state.term_ns);
     info.healed_pages = atomic_load(&state.healed_pages);
+    info.boottime_ns = identity.boottime_ns;
+    uint32_t announced = atomic_load(&state.announced);
+    if (announced == LG__ANNOUNCED_TERMINATION || announced == LG__ANNOUNCED_RESTART) {
+        info.end_announced = announced;
+        info.announced_ns = atomic_load(&state.announced_ns);
+    }
+    if (atomic_load(&state.witnessed) == 1) {
+        info.witnessed = 1;
+        info.wait_status = atomic_load(&state.witness_status);
+    }
+    if (atomic_load(&state.oom_known) == 1) {
+        info.oom_known = 1;
+        info.oom_kills = atomic_load(&state.oom_kills);
+        info.oom_cgroup = atomic_load(&state.oom_cgroup);
+    }
+    info.hang_ns = atomic_load(&state.hang_ns);
     uint32_t contexts = atomic_load(&state.context_count);
     info.context_count = contexts <= LG__CONTEXTS ? contexts : LG__CONTEXTS;
     *ret_info = info;
+    return LG_OK;
+}
+
+lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner)
+{
+    if (!lg__reader_has_section(reader, LG__SECTION_OWNERS))
+        return LG_ERR_NOT_FOUND;
+    struct lg__owner owner;
+    if (!lg__reader_block(reader, LG__SECTION_OWNERS, index * (uint64_t)sizeof owner, &owner, sizeof owner))
+        return LG_ERR_DAMAGED;
+    /* Where the list ends: an empty name, within the array. */
+    size_t at = 0;
+    while (at < sizeof owner.modules && owner.modules[at])
+        at += strnlen(owner.modules + at, sizeof owner.modules - at) + 1;
+    if (at >= sizeof owner.modules)
+        return LG_ERR_DAMAGED;
+    memset(owner.modules + at, 0, sizeof owner.modules - at);
+    *ret_owner = owner;
     return LG_OK;
 }
 
@@ -81,7 +115,7 @@ lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_contex
         return LG_ERR_NOT_FOUND;
     struct lg__state_context *stored = &state.contexts[index];
     uint32_t phase = atomic_load(&stored->phase), finish = atomic_load(&stored->finish);
-    if (atomic_load(&stored->used) != 1 || phase > LG_PHASE_FINISHED || finish > LG_FINISH_BOTH)
+    if (atomic_load(&stored->used) != 1 || phase > LG_PHASE_TERMINATING || finish > LG_FINISH_BOTH)
         return LG_ERR_DAMAGED;
     lg_run_context context;
     memset(&context, 0, sizeof context);
@@ -98,6 +132,11 @@ lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_contex
     context.marked = atomic_load(&stored->marked) == 1;
     if (atomic_load(&stored->task_set) == 1)
         lg__reader_text(context.task, sizeof context.task, stored->task, sizeof stored->task);
+    struct lg__owner owner;
+    if (lg__reader_owner(reader, index, &owner) == LG_OK) {
+        context.task_tid = atomic_load(&owner.task_tid);
+        memcpy(context.modules, owner.modules, sizeof context.modules);
+    }
     *ret_context = context;
     return LG_OK;
 }

@@ -118,6 +118,24 @@ static void verify_tail(lg_reader *reader, struct check *check)
     say(check, "standard error", status, status == LG_OK ? detail : "bounds wrong");
 }
 
+static void verify_owners(lg_reader *reader, struct check *check)
+{
+    char detail[160];
+    bool whole = true;
+    if (!lg__reader_has_section(reader, LG__SECTION_OWNERS))
+        return; /* a file of an older version */
+    for (uint32_t i = 0; i < LG__CONTEXTS; i++) {
+        struct lg__owner owner;
+        if (lg__reader_owner(reader, i, &owner) == LG_OK)
+            continue;
+        whole = false;
+        snprintf(detail, sizeof detail, "context %u: bounds wrong, or the list of modules has no end", i);
+        say(check, "owners: context", LG_ERR_DAMAGED, detail);
+    }
+    if (whole)
+        say(check, "owners", LG_OK, "in bounds");
+}
+
 static void verify_run(lg_reader *reader, struct check *check)
 {
     char detail[160];
@@ -135,6 +153,7 @@ static void verify_run(lg_reader *reader, struct check *check)
         say(check, "state: context", one, detail);
     }
 
+    verify_owners(reader, check);
     verify_record(reader, check);
     verify_threads(reader, check);
     verify_memory(reader, check);
@@ -161,13 +180,17 @@ static void verify_ledger(lg_reader *reader, struct check *check)
     struct lg__slot slot;
     uint32_t valid = 0;
     lg_status status = lg__reader_book(reader, &slot, &valid);
-    char detail[80] = "both slots have wrong checksums";
+    char detail[160] = "neither slot is whole";
+    struct lg__hot hot;
+    bool hot_there = lg__reader_block(reader, LG__SECTION_HOT, 0, &hot, sizeof hot);
+    say(check, "hot page", hot_there ? LG_OK : LG_ERR_DAMAGED, hot_there ? "in bounds" : "bounds wrong");
     if (status == LG_OK)
-        snprintf(detail, sizeof detail, "generation %llu", (unsigned long long)slot.generation);
+        snprintf(detail, sizeof detail, "generation %llu, %u contexts, %u runs, %u bytes", (unsigned long long)slot.generation,
+                 slot.book.context_count, slot.book.timeline_count, slot.size);
     say(check, "book", status, detail);
     /* One slot may be empty or half written: that is what the other is for. */
-    say(check, "slot A", valid & 1 ? LG_OK : LG_ERR_INCOMPLETE, valid & 1 ? "checksum right" : "empty, half written or damaged");
-    say(check, "slot B", valid & 2 ? LG_OK : LG_ERR_INCOMPLETE, valid & 2 ? "checksum right" : "empty, half written or damaged");
+    say(check, "slot A", valid & 1 ? LG_OK : LG_ERR_INCOMPLETE, valid & 1 ? "checksum and bounds right" : "empty, half written or damaged");
+    say(check, "slot B", valid & 2 ? LG_OK : LG_ERR_INCOMPLETE, valid & 2 ? "checksum and bounds right" : "empty, half written or damaged");
 }
 
 lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user)

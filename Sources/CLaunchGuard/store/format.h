@@ -222,6 +222,7 @@ static_assert(sizeof(struct lg__owner) == 256, "FORMAT.md, owners");
 struct lg__owners {
     struct lg__owner contexts[LG__CONTEXTS]; /* as in the state */
 };
+static_assert(sizeof(struct lg__owners) == 4096, "FORMAT.md, owners");
 
 /* ---- Run file: modules, two tables written alternately ---- */
 

@@ -4,8 +4,14 @@
 
 #include "store/format.h"
 
+/* Run files and ledgers have a version each. */
+struct lg__version {
+    uint16_t major, minor;
+};
+
 /* Write the header of a file of `total` bytes. Comes last when a file is made: with it the file is what its magic says. */
-void lg__header_write(struct lg__header *header, const char magic[8], const struct lg__section *sections, uint32_t count, uint64_t total);
+void lg__header_write(struct lg__header *header, const char magic[8], struct lg__version version, const struct lg__section *sections,
+                      uint32_t count, uint64_t total);
 
 /* What its `crc` has to be. */
 uint32_t lg__header_crc(const struct lg__header *header);

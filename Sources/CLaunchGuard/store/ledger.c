@@ -9,36 +9,25 @@
 
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "store/book.h"
 #include "store/crc32c.h"
 #include "store/header.h"
 
 #define NAME "ledger.lg"
 #define HOT_AT 4096u
 #define SLOT_A_AT 8192u
-#define SLOT_B_AT 16384u
-#define SLOT_BYTES 8192u
-#define LEDGER_BYTES 24576u
+#define SLOT_B_AT 57344u
+#define SLOT_BYTES 49152u
+#define LEDGER_BYTES 106496u
 
 static_assert(sizeof(struct lg__slot) <= SLOT_BYTES, "the slot fits");
+static_assert(SLOT_A_AT + SLOT_BYTES == SLOT_B_AT && SLOT_B_AT + SLOT_BYTES == LEDGER_BYTES, "FORMAT.md, ledger");
 
 static const struct lg__section sections[] = {
     { LG__SECTION_HOT, 0, HOT_AT, sizeof(struct lg__hot) },
     { LG__SECTION_SLOT_A, 0, SLOT_A_AT, SLOT_BYTES },
     { LG__SECTION_SLOT_B, 0, SLOT_B_AT, SLOT_BYTES },
 };
-
-static uint32_t slot_crc(const struct lg__slot *slot)
-{
-    uint32_t crc = lg__crc32c(0, slot, offsetof(struct lg__slot, crc));
-    return lg__crc32c(crc, &slot->book, sizeof slot->book);
-}
-
-static bool slot_whole(const struct lg__slot *slot)
-{
-    return slot->generation != 0 && slot->size == sizeof(struct lg__book) && slot->crc == slot_crc(slot) &&
-           slot->book.context_count <= LG__CONTEXTS && slot->book.timeline_count <= LG__TIMELINE &&
-           slot->book.build_id_size <= LG__BUILD_ID_BYTES;
-}
 
 static void attach(struct lg__ledger *ledger)
 {
@@ -51,12 +40,13 @@ static void attach(struct lg__ledger *ledger)
 /* Lay out a fresh ledger in zeroed memory; `book` may hold what was saved of an old one. */
 static void lay_out(struct lg__ledger *ledger, uint64_t next_ordinal)
 {
+    static const struct lg__version version = { LG__LEDGER_MAJOR, LG__LEDGER_MINOR };
     struct lg__header *header = ledger->map.base;
     attach(ledger);
     atomic_store(&ledger->hot->next_ordinal, next_ordinal);
     ledger->current = 1;
     lg__ledger_store(ledger);
-    lg__header_write(header, LG__MAGIC_LEDGER, sections, sizeof sections / sizeof sections[0], LEDGER_BYTES);
+    lg__header_write(header, LG__MAGIC_LEDGER, version, sections, sizeof sections / sizeof sections[0], LEDGER_BYTES);
 }
 
 uint64_t lg__ledger_owner(pid_t pid, uint64_t start_ticks, const uint8_t boot_id[16])
@@ -94,45 +84,67 @@ static lg_status judge(int file, const struct stat *info, struct lg__header *ret
         return LG_ERR_DAMAGED;
     if (memcmp(ret_header->magic, LG__MAGIC_LEDGER, sizeof ret_header->magic) != 0 || ret_header->byte_order != LG__BYTE_ORDER_MARK)
         return LG_ERR_DAMAGED;
-    if (ret_header->major > LG__FORMAT_MAJOR || ret_header->incompat_flags)
+    if (ret_header->major > LG__LEDGER_MAJOR || ret_header->incompat_flags)
         return LG_ERR_NEWER;
-    if (ret_header->crc != lg__header_crc(ret_header) || info->st_size != LEDGER_BYTES || ret_header->total_bytes != LEDGER_BYTES ||
+    if (ret_header->crc != lg__header_crc(ret_header))
+        return LG_ERR_DAMAGED;
+    if (ret_header->major < LG__LEDGER_MAJOR)
+        return LG_ERR_OLDER;
+    if (info->st_size != LEDGER_BYTES || ret_header->total_bytes != LEDGER_BYTES ||
         memcmp(ret_header->sections, sections, sizeof sections) != 0)
         return LG_ERR_DAMAGED;
     return LG_OK;
 }
 
-/* Read the newest whole book of a damaged file. */
-static bool salvage(int file, struct lg__book *ret_book, uint64_t *ret_generation)
+/* Read one slot of a damaged file. Returns its generation; 0: it is not whole. */
+static uint64_t salvage_slot(int file, off_t at, struct lg__book *ret_book)
 {
-    static const off_t at[2] = { SLOT_A_AT, SLOT_B_AT };
     struct lg__slot slot;
-    bool found = false;
-    for (int i = 0; i < 2; i++) {
-        if (pread(file, &slot, sizeof slot, at[i]) != (ssize_t)sizeof slot || !slot_whole(&slot))
-            continue;
-        if (found && slot.generation <= *ret_generation)
-            continue;
-        *ret_book = slot.book;
-        *ret_generation = slot.generation;
-        found = true;
-    }
-    return found;
+    return pread(file, &slot, sizeof slot, at) == (ssize_t)sizeof slot ? lg__book_load(&slot, ret_book) : 0;
+}
+
+/* Read the newest whole book of a damaged file. Returns its generation; 0: there is none, and the book is empty. */
+static uint64_t salvage(int file, struct lg__book *ret_book)
+{
+    uint64_t first = salvage_slot(file, SLOT_A_AT, ret_book), generation = salvage_slot(file, SLOT_B_AT, ret_book);
+    if (first >= generation)
+        generation = salvage_slot(file, SLOT_A_AT, ret_book);
+    if (!generation)
+        memset(ret_book, 0, sizeof *ret_book);
+    return generation;
+}
+
+/* Names of run files must not repeat. */
+static uint64_t usable_ordinal(uint64_t next)
+{
+    return next > 0 && next < UINT32_MAX ? next : 1;
+}
+
+/* Number of the next run by the hot page, which has been in the same place in every version. */
+static uint64_t ordinal_of(int file)
+{
+    uint64_t next;
+    off_t at = (off_t)(HOT_AT + offsetof(struct lg__hot, next_ordinal));
+    return pread(file, &next, sizeof next, at) == (ssize_t)sizeof next ? usable_ordinal(next) : 1;
 }
 
 /* Give an unusable file another name. It keeps its lock, which is harmless there. */
 static bool keep_aside(int directory, const char *path, lg_status why, bool kept, struct lg__problem *problem)
 {
     char name[80];
-    snprintf(name, sizeof name, NAME ".%s-%llu", why == LG_ERR_NEWER ? "newer" : "damaged",
-             (unsigned long long)lg__os_clock_ns(CLOCK_REALTIME));
+    const char *how = why == LG_ERR_NEWER ? "newer" : why == LG_ERR_OLDER ? "older" : "damaged";
+    snprintf(name, sizeof name, NAME ".%s-%llu", how, (unsigned long long)lg__os_clock_ns(CLOCK_REALTIME));
     if (renameat(directory, NAME, directory, name) != 0) {
         lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
         return false;
     }
-    lg__problem_say(problem, why, "%s: %s; it is kept as %s, and %s. Nothing needs to be done; send the kept file with a report.", path,
-                    why == LG_ERR_NEWER ? "the ledger was written by a newer, incompatible version of LaunchGuard" : "the ledger was damaged",
-                    name, kept ? "its counters were taken over" : "counting starts anew");
+    if (why == LG_ERR_OLDER)
+        lg__problem_say(problem, why, "%s: the ledger was written by an older version of LaunchGuard in a form that is not read any more; it is "
+                        "kept as %s, and counting starts anew. Nothing needs to be done.", path, name);
+    else
+        lg__problem_say(problem, why, "%s: %s; it is kept as %s, and %s. Nothing needs to be done; send the kept file with a report.", path,
+                        why == LG_ERR_NEWER ? "the ledger was written by a newer, incompatible version of LaunchGuard" : "the ledger was damaged",
+                        name, kept ? "its counters were taken over" : "counting starts anew");
     return true;
 }
 
@@ -162,12 +174,11 @@ static lg_status create(int directory, const char *path, struct lg__ledger *ledg
 
 static void load(struct lg__ledger *ledger)
 {
-    bool whole[2] = { slot_whole(ledger->slots[0]), slot_whole(ledger->slots[1]) };
-    ledger->current = whole[1] && (!whole[0] || ledger->slots[1]->generation > ledger->slots[0]->generation);
-    if (!whole[0] && !whole[1])
-        return; /* generation 0: the caller keeps the file aside */
-    ledger->generation = ledger->slots[ledger->current]->generation;
-    ledger->book = ledger->slots[ledger->current]->book;
+    uint64_t first = lg__book_load(ledger->slots[0], &ledger->book), second = lg__book_load(ledger->slots[1], &ledger->book);
+    ledger->current = second > first;
+    ledger->generation = second;
+    if (first >= second) /* both 0: the caller keeps the file aside */
+        ledger->generation = lg__book_load(ledger->slots[0], &ledger->book);
 }
 
 /* One try; LG_ERR_ALREADY: somebody else changed the directory meanwhile, try again. */
@@ -202,27 +213,22 @@ static lg_status open_once(int directory, const char *path, uint64_t owner, cons
         load(ledger);
         if (ledger->generation)
             return LG_OK;
-        /* Both slots are damaged. The ordinal in the hot page is worth keeping: names of run files must not repeat. */
-        uint64_t next = atomic_load(&ledger->hot->next_ordinal);
+        /* Both slots are damaged. The ordinal in the hot page is worth keeping. */
+        uint64_t next = usable_ordinal(atomic_load(&ledger->hot->next_ordinal));
         lg__map_abandon(&ledger->map);
         if (!keep_aside(directory, path, LG_ERR_DAMAGED, false, problem))
             return problem->status;
         *ledger = (struct lg__ledger){ .map.file = -1 };
-        status = create(directory, path, ledger, next > 0 && next < UINT32_MAX ? next : 1, owner, problem);
+        status = create(directory, path, ledger, next, owner, problem);
         return status == LG_OK ? LG_ERR_DAMAGED : status;
     }
-    if (status == LG_ERR_DAMAGED || status == LG_ERR_NEWER) {
-        struct lg__book book;
-        uint64_t generation = 0, next = 1;
-        bool kept = status == LG_ERR_DAMAGED && salvage(file, &book, &generation);
+    if (status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER) {
+        uint64_t next = status == LG_ERR_OLDER ? ordinal_of(file) : 1;
+        if (status == LG_ERR_DAMAGED && (ledger->generation = salvage(file, &ledger->book)) != 0)
+            next = usable_ordinal(ledger->book.last_ordinal + 1);
         close(file);
-        if (!keep_aside(directory, path, status, kept, problem))
+        if (!keep_aside(directory, path, status, ledger->generation != 0, problem))
             return problem->status;
-        if (kept) {
-            ledger->book = book;
-            ledger->generation = generation;
-            next = book.last_ordinal + 1;
-        }
         lg_status made = create(directory, path, ledger, next, owner, problem);
         return made == LG_OK ? status : made;
     }
@@ -256,18 +262,18 @@ void lg__ledger_store(struct lg__ledger *ledger)
     /* Void the slot first: a death in the middle then leaves it invalid beyond its checksum too. */
     slot->generation = 0;
     atomic_thread_fence(memory_order_release);
-    slot->size = sizeof slot->book;
+    uint64_t generation = ledger->generation + 1;
+    uint32_t size = lg__book_used(&ledger->book);
+    slot->size = size;
     LG_FAULT_POINT("ledger: void");
-    slot->book = ledger->book;
+    memcpy(&slot->book, &ledger->book, size);
     LG_FAULT_POINT("ledger: book");
     atomic_thread_fence(memory_order_release);
-    struct lg__slot head = { .generation = ledger->generation + 1, .size = sizeof slot->book };
-    uint32_t crc = lg__crc32c(0, &head, offsetof(struct lg__slot, crc));
-    slot->crc = lg__crc32c(crc, &ledger->book, sizeof ledger->book);
+    slot->crc = lg__book_crc(generation, size, &ledger->book);
     atomic_thread_fence(memory_order_release);
-    *(volatile uint64_t *)&slot->generation = head.generation;
+    *(volatile uint64_t *)&slot->generation = generation;
     LG_FAULT_POINT("ledger: stored");
-    ledger->generation++;
+    ledger->generation = generation;
     ledger->current = 1 - ledger->current;
 }
 

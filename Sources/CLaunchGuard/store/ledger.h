@@ -1,6 +1,6 @@
 /* The ledger: one file an application; counters, ladder state and the timeline of its last runs.
  *
- * One process, the primary, writes it. It works on a private copy, the book, and stores the whole book into the older of two
+ * One process, the primary, writes it. It works on a private copy, the book, and stores all that is used of it into the older of two
  * slots: a death at any moment leaves the old or the new book, never a mixture.
  */
 #ifndef LG_STORE_LEDGER_H
@@ -29,10 +29,11 @@ uint64_t lg__ledger_owner(pid_t pid, uint64_t start_ticks, const uint8_t boot_id
 bool lg__ledger_owner_alive(uint64_t owner, const uint8_t boot_id[16]);
 
 /* Open the ledger of a state directory and become its primary if nobody alive is; create it where there is none. A
- * damaged or newer one is kept aside under another name, and what is readable of it is taken over.
+ * damaged, newer or older one is kept aside under another name, and what is readable of it is taken over; of an older one the number of the
+ * next run.
  *
- *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED or LG_ERR_NEWER: usable, a fresh file in place of the
- *          unusable one (problem says which); any other: no ledger.
+ *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER or LG_ERR_OLDER: usable, a fresh file in place
+ *          of the unusable one (problem says which); any other: no ledger.
  */
 lg_status lg__ledger_open(int directory, const char *path, uint64_t owner, const uint8_t boot_id[16],
                           struct lg__ledger *ret_ledger, struct lg__problem *problem);

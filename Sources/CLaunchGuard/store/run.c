@@ -16,7 +16,8 @@
 #define MODULES_AT (RECORD_AT + RECORD_BYTES)
 #define MODULES_BYTES (2u * (uint32_t)sizeof(struct lg__module_table))
 #define TAIL_AT (MODULES_AT + MODULES_BYTES)
-#define VARIABLE_AT (TAIL_AT + (uint32_t)sizeof(struct lg__tail))
+#define OWNERS_AT (TAIL_AT + (uint32_t)sizeof(struct lg__tail))
+#define VARIABLE_AT (OWNERS_AT + (uint32_t)sizeof(struct lg__owners))
 
 static_assert(sizeof(struct lg__header) <= IDENTITY_AT, "the header fits");
 static_assert(IDENTITY_AT + sizeof(struct lg__identity) <= STATE_AT, "the identity fits");
@@ -87,6 +88,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
         { LG__SECTION_RECORD, 0, RECORD_AT, RECORD_BYTES },
         { LG__SECTION_MODULES, 0, MODULES_AT, MODULES_BYTES },
         { LG__SECTION_TAIL, 0, TAIL_AT, sizeof(struct lg__tail) },
+        { LG__SECTION_OWNERS, 0, OWNERS_AT, sizeof(struct lg__owners) },
         { LG__SECTION_THREADS, 0, threads_at, threads_size },
         { LG__SECTION_STACKS, 0, stacks_at, sizes->stack_bytes },
         { LG__SECTION_RING, 0, ring_at, ring_size },
@@ -104,6 +106,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     run.record = (struct lg__record *)(void *)(base + RECORD_AT);
     run.modules = (struct lg__module_table *)(void *)(base + MODULES_AT);
     run.tail = (struct lg__tail *)(void *)(base + TAIL_AT);
+    run.owners = (struct lg__owners *)(void *)(base + OWNERS_AT);
     run.threads = (struct lg__threads *)(void *)(base + threads_at);
     run.slots = (struct lg__thread *)(void *)(base + threads_at + sizeof(struct lg__threads));
     run.stacks = base + stacks_at;
@@ -119,7 +122,8 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     lg__ring_init(&run.ring, base + ring_at, cells);
     /* The header last: with it the file becomes a run file. */
     atomic_thread_fence(memory_order_release);
-    lg__header_write((struct lg__header *)(void *)base, LG__MAGIC_RUN, sections, sizeof sections / sizeof sections[0], total);
+    const struct lg__version version = { LG__RUN_MAJOR, LG__RUN_MINOR };
+    lg__header_write((struct lg__header *)(void *)base, LG__MAGIC_RUN, version, sections, sizeof sections / sizeof sections[0], total);
     *ret_run = run;
     return LG_OK;
 }

@@ -10,6 +10,7 @@ struct lg__run {
     struct lg__map map;
     struct lg__identity *identity;
     struct lg__state *state;
+    struct lg__owners *owners;
     struct lg__module_table *modules; /* two */
     struct lg__record *record;
     struct lg__tail *tail;

@@ -1,0 +1,88 @@
+/* Time as a proof of life. It is counted in slices, each of which is worth no more than it should have lasted: a process that was stopped or that
+ * slept with the machine did not live meanwhile. */
+#include <stdlib.h>
+
+#include "launch/internal.h"
+#include "os/os.h"
+
+#define SLICE_MAX_NS UINT64_C(250000000)
+#define SLICE_MIN_NS UINT64_C(5000000)
+
+struct window {
+    lg_launch *launch;
+    uint64_t epoch;
+};
+
+/* A launch without a heartbeat for too long is marked as hanging, until the next one. Returns true while the program's heart beats. */
+static bool beats(lg_launch *launch, uint64_t now)
+{
+    uint64_t most = (uint64_t)launch->options.heartbeat_ms * 1000000u;
+    uint64_t last = atomic_load(&launch->host->heartbeat_ns), begun = atomic_load(&launch->state->launching_ns);
+    if (last < begun)
+        last = begun;
+    bool alive = now < last || now - last <= most;
+    _Atomic uint64_t *mark = &launch->host->run.state->hang_ns;
+    if (alive && atomic_load(mark))
+        atomic_store(mark, 0);
+    else if (!alive && !atomic_load(mark))
+        atomic_store(mark, last);
+    return alive;
+}
+
+static void *count(void *argument)
+{
+    lg_launch *launch = ((struct window *)argument)->launch;
+    uint64_t epoch = ((struct window *)argument)->epoch;
+    free(argument);
+    const lg_launch_options *options = &launch->options;
+    uint64_t window_ns = options->finish == LG_FINISH_MARK ? 0 : (uint64_t)options->window_ms * 1000000u, lived_ns = 0;
+    uint64_t shortest = options->heartbeat_ms ? (uint64_t)options->heartbeat_ms * 1000000u / 4 : SLICE_MAX_NS;
+    uint64_t slice_ns = window_ns && window_ns / 16 < shortest ? window_ns / 16 : shortest;
+    slice_ns = slice_ns < SLICE_MIN_NS ? SLICE_MIN_NS : slice_ns > SLICE_MAX_NS ? SLICE_MAX_NS : slice_ns;
+    uint64_t last = lg__os_clock_ns(CLOCK_MONOTONIC);
+    for (;;) {
+        uint32_t over = atomic_load(&launch->over);
+        if (!lg__launch_goes_on(launch, epoch) || atomic_load(&launch->status) == LG_LAUNCH_NORMAL)
+            break;
+        uint64_t left = window_ns > lived_ns ? window_ns - lived_ns : slice_ns;
+        lg__os_futex_wait((const uint32_t *)&launch->over, over, left < slice_ns ? left : slice_ns);
+        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), passed = now - last;
+        last = now;
+        if (lg__launch_phase(launch) != LG_PHASE_LAUNCHING)
+            continue; /* held: what passes is no survival */
+        if (options->heartbeat_ms && !beats(launch, now))
+            continue;
+        lived_ns += passed < 2 * slice_ns ? passed : slice_ns;
+        if (!window_ns || lived_ns < window_ns)
+            continue;
+        pthread_mutex_lock(&launch->lock);
+        launch->window_over = launch->epoch == epoch;
+        pthread_mutex_unlock(&launch->lock);
+        if (options->finish != LG_FINISH_BOTH || atomic_load(&launch->state->marked))
+            lg__launch_confirm(launch, epoch);
+        window_ns = 0;
+    }
+    if (options->heartbeat_ms && lg__launch_goes_on(launch, epoch))
+        atomic_store(&launch->host->run.state->hang_ns, 0);
+    return NULL;
+}
+
+void lg__window_begin(lg_launch *launch, uint64_t epoch)
+{
+    bool time = launch->options.finish != LG_FINISH_MARK && launch->options.window_ms > 0;
+    if (!time && !launch->options.heartbeat_ms)
+        return;
+    pthread_mutex_lock(&launch->lock);
+    bool first = launch->epoch == epoch && !launch->window_begun;
+    if (first)
+        launch->window_begun = true;
+    pthread_mutex_unlock(&launch->lock);
+    struct window *window = first ? malloc(sizeof *window) : NULL;
+    if (!window)
+        return;
+    *window = (struct window){ launch, epoch };
+    if (!lg__callback_detach(count, window, true)) {
+        lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: no thread for its window; only lg_launch_finished() finishes it", launch->name);
+        free(window);
+    }
+}

@@ -1,0 +1,54 @@
+#include "read/context.h"
+
+#include "read/internal.h"
+
+static lg_launch_status status_of(const struct lg__book_context *stored)
+{
+    switch (stored->phase) {
+    case LG_PHASE_DECIDING:
+    case LG_PHASE_LAUNCHING: return LG_LAUNCH_CHECKING;
+    case LG_PHASE_HELD:
+    case LG_PHASE_HALTED: return LG_LAUNCH_NEEDS_REPAIR;
+    case LG_PHASE_REPAIRING: return LG_LAUNCH_REPAIRING;
+    default: return LG_LAUNCH_NORMAL;
+    }
+}
+
+static bool halted(const struct lg__book_context *stored)
+{
+    bool limit = stored->safe_crash_limit && stored->safe_crashes >= stored->safe_crash_limit;
+    return stored->phase == LG_PHASE_HALTED || (stored->phase == LG_PHASE_NONE && stored->mode == LG_LAUNCH_MODE_SAFE && limit);
+}
+
+void lg__reader_context_info(const struct lg__book_context *stored, lg_launch_info *ret_info)
+{
+    lg_launch_info info;
+    memset(&info, 0, sizeof info);
+    lg__reader_text(info.name, sizeof info.name, stored->name, sizeof stored->name);
+    lg__reader_text(info.last_task, sizeof info.last_task, stored->last_task, sizeof stored->last_task);
+    info.status = status_of(stored);
+    info.mode = (lg_launch_mode)stored->mode;
+    info.halted = halted(stored);
+    info.due = (stored->flags & LG__CONTEXT_DUE) != 0;
+    info.shadow = (stored->flags & LG__CONTEXT_SHADOW) != 0;
+    info.streak = stored->streak;
+    info.unknown = stored->unknown;
+    info.reported = stored->reported;
+    info.rung = stored->rung;
+    info.rung_count = stored->rung_count;
+    info.attempts = stored->attempts;
+    info.interruptions = stored->interruptions;
+    info.skips = stored->skips;
+    info.good_runs = stored->good_runs;
+    info.retry_runs = stored->retry_runs;
+    info.safe_crashes = stored->safe_crashes;
+    info.report_after = stored->report_after;
+    info.repair_after = stored->repair_after;
+    info.unknown_after = stored->unknown_after;
+    info.safe_crash_limit = stored->safe_crash_limit;
+    info.suspect_count = stored->suspect_count;
+    info.launches = stored->launches;
+    info.crashes = stored->crashes;
+    info.repairs = stored->repairs;
+    *ret_info = info;
+}

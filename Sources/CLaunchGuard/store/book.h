@@ -1,0 +1,23 @@
+/* The book of the ledger in a slot: how much of it is used, and whether it is whole. Shared by the writer and the reader. */
+#ifndef LG_STORE_BOOK_H
+#define LG_STORE_BOOK_H
+
+#include <stdbool.h>
+
+#include "store/format.h"
+
+/* Bytes of the book that are used: up to the end of the last context. The count of contexts must be right. */
+uint32_t lg__book_used(const struct lg__book *book);
+
+/* CRC-32C of generation, size and the first `size` bytes of the book. */
+uint32_t lg__book_crc(uint64_t generation, uint32_t size, const struct lg__book *book);
+
+/* Whether a slot in memory of one's own was stored to its end, and every number and string in it is within its bounds. What is behind its used part
+ * becomes zero. */
+bool lg__book_check(struct lg__slot *slot);
+
+/* Copy the used part of a slot's book, which another process may be writing; the rest becomes zero. Returns its generation; 0: it was not
+ * stored to its end, or a number or a string in it is out of bounds. Nothing else may reach the machine. */
+uint64_t lg__book_load(const struct lg__slot *slot, struct lg__book *ret_book);
+
+#endif
