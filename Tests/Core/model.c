@@ -93,9 +93,16 @@ static void give_attempt_back(struct model *m)
         m->rungs[m->rung].series = 0;
 }
 
+static void forget_streak(struct model *m)
+{
+    m->streak = m->unknown = m->reported = m->report_strikes = 0;
+    m->first_run = 0;
+}
+
 static void clear(struct model *m)
 {
-    m->streak = m->unknown = m->reported = m->report_strikes = m->attempts = m->interruptions = 0;
+    forget_streak(m);
+    m->attempts = m->interruptions = 0;
     m->skips = m->held_deaths = m->safe_crashes = 0;
     m->due = false;
 }
@@ -109,18 +116,30 @@ static void forget_suspects(struct model *m)
     m->suspect_count = kept;
 }
 
-static void suspect(struct model *m, const char *key)
+/* What a counted death leaves of the task that it came in. */
+static void blame(struct model *m, const char *key)
 {
-    uint32_t i = 0;
-    while (i < m->suspect_count && strcmp(m->suspects[i].key, key) != 0)
-        i++;
-    if (i == MODEL_SUSPECTS)
+    memset(m->last_task, 0, sizeof m->last_task);
+    if (!key)
         return;
-    if (i == m->suspect_count) {
-        m->suspects[m->suspect_count++] = (struct model_suspect){ .crashes = 0 };
-        strncpy(m->suspects[i].key, key, MODEL_NAME - 1);
+    strncpy(m->last_task, key, sizeof m->last_task - 1);
+    uint32_t at = 0;
+    while (at < m->suspect_count && strcmp(m->suspects[at].key, key) != 0)
+        at++;
+    if (at == MODEL_SUSPECTS) { /* the first of those with the fewest crashes makes room */
+        at = 0;
+        for (uint32_t i = 1; i < MODEL_SUSPECTS; i++)
+            if (m->suspects[i].crashes < m->suspects[at].crashes)
+                at = i;
+        m->suspects[at].crashes = 0;
+    } else if (at == m->suspect_count) {
+        m->suspect_count++;
     }
-    more(&m->suspects[i].crashes);
+    if (m->suspects[at].crashes == 0) {
+        m->suspects[at] = (struct model_suspect){ .crashes = 0 };
+        strncpy(m->suspects[at].key, key, MODEL_NAME - 1);
+    }
+    more(&m->suspects[at].crashes);
 }
 
 /* ---- Account ---- */
@@ -226,7 +245,7 @@ bool model_account(struct model *m, const struct model_last *last)
         m->phase = NONE;
         return false;
     }
-    if (phase == FINISHED || last->finished) { /* A2 */
+    if (phase == FINISHED || (phase == LAUNCHING && last->finished)) { /* A2 */
         if (phase == LAUNCHING)
             model_finish(m);
         m->phase = NONE;
@@ -235,22 +254,20 @@ bool model_account(struct model *m, const struct model_last *last)
     m->phase = NONE;
     if (reporting && class != INNOCENT) /* A3 */
         more(&m->report_strikes);
+    if (class == COUNTED)
+        blame(m, last->task);
     if (phase == REPAIRING)
         return account_repairing(m, last->end);
 
-    const struct model before = *m;
-    account_dead(m, phase, class);
-    if (before.streak == 0 && m->streak == 1)
-        m->first_run = last->run;
+    if (class == COUNTED) {
+        if (m->streak == 0)
+            m->first_run = last->run;
+        m->crashes++;
+    }
     if (class != INNOCENT)
         m->crashed = last->when;
-    if (class == COUNTED) {
-        m->crashes++;
-        if (last->task)
-            suspect(m, last->task);
-    }
-    return m->streak != before.streak || m->unknown != before.unknown || m->held_deaths != before.held_deaths
-           || m->safe_crashes != before.safe_crashes;
+    account_dead(m, phase, class);
+    return class == COUNTED || (class == UNEXPLAINED && phase != HALTED);
 }
 
 void model_upgrade(struct model *m)
@@ -267,13 +284,17 @@ static void take_over(struct model *m, const struct model_launch *launch)
     memcpy(old, m->rungs, sizeof old);
     m->policy = launch->policy;
     m->skippable = launch->skippable;
+    m->shadow = launch->shadow;
     memset(m->rungs, 0, sizeof m->rungs);
     for (uint32_t i = 0; i < launch->rung_count; i++) {
         m->rungs[i] = launch->rungs[i];
         m->rungs[i].series = i < m->rung_count && strcmp(old[i].name, launch->rungs[i].name) == 0 ? old[i].series : 0;
     }
     m->rung_count = launch->rung_count;
+    m->rung = least(m->rung, m->rung_count);
     m->launches++;
+    for (uint32_t i = 0; i < m->suspect_count; i++)
+        m->suspects[i].left_out = false;
 }
 
 static void decide(struct model *m, struct model_time now)
@@ -308,8 +329,10 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
     const struct model_policy *policy = &m->policy;
     if (m->retry_runs == 0) /* B2 */
         m->retry_runs = policy->safe_retry_runs;
-    if ((m->mode == NORMAL || m->mode == PROBATION) && long_ago(m->crashed, now, policy->streak_gap_ms)) /* B3 */
-        m->streak = m->unknown = m->reported = m->report_strikes = m->skips = m->held_deaths = 0;
+    if ((m->mode == NORMAL || m->mode == PROBATION) && long_ago(m->crashed, now, policy->streak_gap_ms)) { /* B3 */
+        forget_streak(m);
+        m->skips = m->held_deaths = 0;
+    }
     if (m->mode == NORMAL && !m->due && m->rung > 0 && long_ago(m->repaired, now, policy->deescalate_ms)) /* B4 */
         m->rung = m->attempts = m->interruptions = 0;
     if (m->streak >= policy->report_after && m->streak > m->reported && m->report_strikes < REPORT_STRIKES_MAX) { /* B5 */
@@ -349,7 +372,8 @@ void model_attempted(struct model *m, bool ok, struct model_time now)
         choose_a_rung(m, now);
         return;
     }
-    m->streak = m->unknown = m->reported = m->report_strikes = m->attempts = m->interruptions = 0; /* H2 */
+    forget_streak(m); /* H2 */
+    m->attempts = m->interruptions = 0;
     m->skips = m->held_deaths = m->quiet = 0;
     m->due = false;
     m->repaired = now;
@@ -378,9 +402,12 @@ void model_skip(struct model *m)
     m->phase = LAUNCHING;
 }
 
-void model_expired(struct model *m) /* H7 */
+void model_expired(struct model *m)
 {
-    go_safe(m);
+    if (m->phase == HALTED) /* H8 */
+        model_try_safe(m);
+    else /* H7 */
+        go_safe(m);
 }
 
 void model_try_safe(struct model *m) /* H8 */
@@ -392,6 +419,8 @@ void model_protect(struct model *m, struct model_time now) /* H9 */
 {
     if (m->mode == SAFE)
         return;
+    if (m->mode == PROBATION)
+        next_rung(m);
     m->mode = NORMAL;
     m->due = true;
     choose_a_rung(m, now);
@@ -405,7 +434,8 @@ void model_finish(struct model *m)
     switch (m->mode) {
     case SAFE: /* F1 */
         more(&m->good_runs);
-        m->streak = m->unknown = m->reported = m->report_strikes = m->safe_crashes = 0;
+        forget_streak(m);
+        m->safe_crashes = 0;
         if (m->good_runs >= m->retry_runs) {
             m->mode = TRIAL;
             m->streak = m->reported = m->policy.repair_after - 1;

@@ -480,6 +480,8 @@ void lg__decide_protect(struct lg__book_context *context, const struct lg__momen
     if (context->mode == LG_LAUNCH_MODE_SAFE)
         return;
     context->events |= LG_EVENT_PROTECTED;
+    if (context->mode == LG_LAUNCH_MODE_PROBATION) /* else a repair that always succeeds would be tried for ever */
+        next_rung(context);
     context->mode = LG_LAUNCH_MODE_NORMAL;
     set(context, LG__CONTEXT_DUE, true);
     choose_rung(context, now);
