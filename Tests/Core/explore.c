@@ -31,13 +31,22 @@ struct key {
     uint64_t crash_age, repair_age, series_age[EXPLORE_RUNGS], begun_age[EXPLORE_RUNGS];
 };
 
+/* The pair without the rungs and suspects that no small program has. */
+#define PARTS(X)                                                                    \
+    X(model, 0, offsetof(struct model, suspects) + sizeof(struct model_suspect))    \
+    X(model, offsetof(struct model, rung_count), offsetof(struct model, rungs) - offsetof(struct model, rung_count) + \
+                                                     EXPLORE_RUNGS * sizeof(struct model_rung)) \
+    X(real, 0, offsetof(struct lg__book_context, suspects) + sizeof(struct lg__book_suspect)) \
+    X(real, offsetof(struct lg__book_context, rungs), EXPLORE_RUNGS * sizeof(struct lg__book_rung))
+#define SIZE(of, from, size) +(size)
+#define PACKED (0 PARTS(SIZE))
+
 struct explore_node {
     struct key key;
     struct watch watch;
     struct model_time now;
     uint32_t parent, event;
-    unsigned char model[offsetof(struct model, rungs) + EXPLORE_RUNGS * sizeof(struct model_rung)];
-    unsigned char real[offsetof(struct lg__book_context, rungs) + EXPLORE_RUNGS * sizeof(struct lg__book_rung)];
+    unsigned char bytes[PACKED];
 };
 
 #define NONE_YET UINT32_MAX
@@ -70,7 +79,7 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     struct key key;
     memset(&key, 0, sizeof key); /* the padding too */
     const uint32_t small[] = { m->phase, m->mode, m->due, m->reporting, m->skippable, m->streak > m->reported, cut(m->report_strikes, 2), m->rung,
-                               m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count };
+                               m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count, m->shadow };
     static_assert(sizeof small / sizeof small[0] <= sizeof key.small, "");
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
         key.small[i] = (uint8_t)small[i];
@@ -154,8 +163,9 @@ static uint32_t add(struct explore *explore, const struct pair *pair, const stru
     struct explore_node *made = &explore->nodes[node];
     *made = (struct explore_node){ .watch = *watch, .now = pair->now, .parent = parent, .event = event };
     memcpy(&made->key, &key, sizeof key);
-    memcpy(made->model, &pair->model, sizeof made->model);
-    memcpy(made->real, &pair->real, sizeof made->real);
+    unsigned char *at = made->bytes;
+#define PACK(of, from, size) memcpy(at, (const unsigned char *)&pair->of + (from), size), at += (size);
+    PARTS(PACK)
     put(explore, node);
     return node;
 }
@@ -163,8 +173,9 @@ static uint32_t add(struct explore *explore, const struct pair *pair, const stru
 static void pair_of(const struct explore_node *node, struct pair *ret_pair)
 {
     memset(ret_pair, 0, sizeof *ret_pair);
-    memcpy(&ret_pair->model, node->model, sizeof node->model);
-    memcpy(&ret_pair->real, node->real, sizeof node->real);
+    const unsigned char *at = node->bytes;
+#define UNPACK(of, from, size) memcpy((unsigned char *)&ret_pair->of + (from), at, size), at += (size);
+    PARTS(UNPACK)
     ret_pair->now = node->now;
 }
 

@@ -331,7 +331,8 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
         m->retry_runs = policy->safe_retry_runs;
     if ((m->mode == NORMAL || m->mode == PROBATION) && long_ago(m->crashed, now, policy->streak_gap_ms)) { /* B3 */
         forget_streak(m);
-        m->skips = m->held_deaths = 0;
+        if (!m->due)
+            m->skips = m->held_deaths = 0;
     }
     if (m->mode == NORMAL && !m->due && m->rung > 0 && long_ago(m->repaired, now, policy->deescalate_ms)) /* B4 */
         m->rung = m->attempts = m->interruptions = 0;

@@ -49,7 +49,7 @@ struct model_suspect {
 struct model {
     enum model_phase phase;
     enum model_mode mode;
-    bool due, reporting, skippable;
+    bool due, reporting, skippable, shadow;
     uint32_t streak, unknown, reported, report_strikes;
     uint32_t rung, attempts, interruptions;
     uint32_t skips, held_deaths;
@@ -58,6 +58,7 @@ struct model {
     uint64_t launches, crashes, repairs; /* totals */
     uint64_t first_run;                  /* of the streak */
     struct model_policy policy;
+    char last_task[MODEL_NAME];          /* of the last counted end; "": none */
     uint32_t suspect_count;
     struct model_suspect suspects[MODEL_SUSPECTS];
     uint32_t rung_count;

@@ -118,6 +118,7 @@ static bool same_policy(const struct lg__book_context *r, const struct model_pol
 static bool same_lists(const struct lg__book_context *r, const struct model *m)
 {
     bool same = true;
+    SAME("last task", strcmp(r->last_task, m->last_task) != 0, 0);
     SAME_FIELD(rung_count);
     SAME_FIELD(suspect_count);
     for (uint32_t i = 0; same && i < m->rung_count; i++) {
@@ -144,6 +145,7 @@ static bool agree(const struct lg__book_context *r, const struct model *m)
     SAME("due", (r->flags & LG__CONTEXT_DUE) != 0, m->due);
     SAME("reporting", (r->flags & LG__CONTEXT_REPORTING) != 0, m->reporting);
     SAME("skippable", (r->flags & LG__CONTEXT_SKIPPABLE) != 0, m->skippable);
+    SAME("shadow", (r->flags & LG__CONTEXT_SHADOW) != 0, m->shadow);
     SAME_FIELD(streak);
     SAME_FIELD(unknown);
     SAME_FIELD(reported);
@@ -192,12 +194,12 @@ bool pair_allows(const struct pair *pair, const struct pair_event *event)
     case TERMINATE: return true;
     case ATTEMPT:
     case REFUSE:
-    case SKIP:
-    case EXPIRE: return phase == HELD;
+    case SKIP: return phase == HELD;
+    case EXPIRE: return phase == HELD || phase == HALTED;
     case DONE_OK:
     case DONE_FAILED: return phase == REPAIRING;
     case TRY: return phase == HALTED;
-    case PROTECT:
+    case PROTECT: return phase == LAUNCHING && !pair->model.shadow;
     case FINISH: return phase == LAUNCHING;
     case LEAVE_OUT: return phase == LAUNCHING && pair->model.suspect_count > 0 && !pair->model.suspects[0].left_out;
     }

@@ -11,7 +11,7 @@
 #include "explore.h"
 
 #define EVENTS_MAX 128
-#define T (24 * (int64_t)HOUR)
+#define T (24 * (int64_t)HOUR) /* a day */
 
 static bool quick;
 
@@ -36,25 +36,13 @@ static void all_ends(struct events *events)
     event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .sigpipe = true });
 }
 
-static struct events all_events(bool tasks, bool shadow)
+/* One of each weight. */
+static void some_ends(struct events *events)
 {
-    struct events events = { .count = 0 };
-    for (unsigned how = 0; how < 4; how++)
-        if (shadow || how < 2)
-            event(&events, (struct pair_event){ .kind = BEGIN, .skippable = how & 1, .shadow = how >> 1 });
-    static const enum pair_kind plain[] = { REPORTED, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, REBOOT,
-                                            UPGRADE };
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
-        event(&events, (struct pair_event){ .kind = plain[i] });
-    event(&events, (struct pair_event){ .kind = PASS, .ns = T, .wall = T });
-    event(&events, (struct pair_event){ .kind = PASS, .ns = T - 1, .wall = T - 1 });
-    all_ends(&events);
-    if (tasks)
-        event(&events, (struct pair_event){ .kind = LEAVE_OUT });
-    else
-        for (uint32_t i = 0; i < events.count; i++)
-            events.list[i].task = 0;
-    return events;
+    static const enum model_end ends[] = { END_CLEAN, END_CRASH, END_KILLED, END_DEBUGGER };
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        event(events, (struct pair_event){ .kind = ACCOUNT, .end = ends[i] });
+    event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .finished = true });
 }
 
 /* ---- Small programs ---- */
@@ -63,21 +51,47 @@ struct small_program {
     const char *name;
     uint32_t report_after, repair_after, unknown_after;
     uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit, deescalate_runs;
-    int64_t deescalate_ns, streak_gap_ns;
+    bool deescalates, gap; /* after a day */
     struct { uint32_t attempts; bool destructive, restart; } rungs[EXPLORE_RUNGS - 1];
     uint32_t rung_count;
-    bool tasks, shadow, everything_counts, slow;
+    bool time, ends, tasks, shadow, slow;
 };
 
 static const struct small_program small_programs[] = {
-    { "no repairs", 1, 2, 4, 2, 4, 2, 3, T, T, { { 0, false, false } }, 0, true, false, false, false },
-    { "report first", 1, 2, 2, 1, 2, 1, 1, 0, 0, { { 2, false, false } }, 1, false, true, false, false },
-    { "report with the repair", 2, 2, 0, 2, 4, 2, 2, T, T, { { 1, true, false } }, 1, false, false, true, false },
-    { "report last", 3, 1, 1, 1, 4, 0, 0, 0, T, { { 1, false, true }, { 2, true, false } }, 2, false, false, false, true },
-    { "two repairs", 1, 2, 2, 2, 4, 1, 2, T, 0, { { 2, false, false }, { 1, true, true } }, 2, false, false, false, true },
-    { "three repairs", 2, 1, 2, 1, 2, 1, 1, T, T, { { 1, false, false }, { 1, true, false }, { 1, false, true } }, 3, false, false, false, true },
+    { "no repairs", 1, 2, 2, 2, 4, 2, 1, 0, 0, { { 0, 0, 0 } }, 0, .ends = true, .tasks = true },
+    { "report first", 1, 2, 0, 1, 2, 1, 1, 1, 1, { { 1, 1, 0 } }, 1, .time = true },
+    { "report with the repair", 2, 2, 2, 2, 4, 0, 2, 0, 0, { { 2, 0, 0 } }, 1, .shadow = true },
+    { "report last", 3, 1, 1, 1, 4, 2, 0, 0, 0, { { 1, 0, 1 }, { 2, 1, 0 } }, 2, .ends = true, .slow = true },
+    { "two repairs", 1, 2, 0, 2, 4, 1, 2, 1, 0, { { 2, 1, 0 }, { 1, 1, 1 } }, 2, .time = true, .slow = true },
+    { "three repairs", 2, 1, 1, 1, 2, 1, 1, 0, 1, { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 0, 1 } }, 3, .time = true, .slow = true },
 };
 #define PROGRAMS (sizeof small_programs / sizeof small_programs[0])
+
+static struct events events_of(const struct small_program *small)
+{
+    struct events events = { .count = 0 };
+    for (unsigned how = 0; how < 4; how++)
+        if (small->shadow || how < 2)
+            event(&events, (struct pair_event){ .kind = BEGIN, .skippable = how & 1, .shadow = how >> 1 });
+    static const enum pair_kind plain[] = { REPORTED, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, UPGRADE };
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        event(&events, (struct pair_event){ .kind = plain[i] });
+    if (small->time) {
+        event(&events, (struct pair_event){ .kind = REBOOT });
+        event(&events, (struct pair_event){ .kind = PASS, .ns = T, .wall = T });
+        event(&events, (struct pair_event){ .kind = PASS, .ns = T - 1, .wall = T - 1 });
+    }
+    if (small->ends)
+        all_ends(&events);
+    else
+        some_ends(&events);
+    if (small->tasks)
+        event(&events, (struct pair_event){ .kind = LEAVE_OUT });
+    else
+        for (uint32_t i = 0; i < events.count; i++)
+            events.list[i].task = 0;
+    return events;
+}
 
 static struct pair_program program_from(const struct small_program *small)
 {
@@ -90,9 +104,9 @@ static struct pair_program program_from(const struct small_program *small)
     policy->safe_retry_max = small->safe_retry_max;
     policy->safe_crash_limit = small->safe_crash_limit;
     policy->deescalate_runs = small->deescalate_runs;
-    policy->deescalate_ms = (uint64_t)small->deescalate_ns / MS;
-    policy->streak_gap_ms = (uint64_t)small->streak_gap_ns / MS;
-    policy->count_exit = policy->count_sigpipe = small->everything_counts;
+    policy->deescalate_ms = small->deescalates ? T / MS : 0;
+    policy->streak_gap_ms = small->gap ? T / MS : 0;
+    policy->count_exit = policy->count_sigpipe = small->ends && small->slow;
     for (uint32_t i = 0; i < small->rung_count; i++)
         add_rung(&launch, small->rungs[i].attempts, small->rungs[i].destructive, small->rungs[i].restart);
     return program_of(&launch);
@@ -299,7 +313,7 @@ static void test_every_state(void **state)
         if (quick && small->slow)
             continue;
         const struct pair_program program = program_from(small);
-        const struct events events = all_events(small->tasks, small->shadow);
+        const struct events events = events_of(small);
         struct explore explore;
         if (!explore_run(&explore, &program, events.list, events.count))
             fail_msg("%s: the machine is not what the page says", small->name);

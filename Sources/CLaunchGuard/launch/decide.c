@@ -375,7 +375,8 @@ void lg__decide_begin(struct lg__book_context *context, const struct lg__policy 
     if ((normal || context->mode == LG_LAUNCH_MODE_PROBATION) &&
         since(context->crash_boot_id, context->crash_boottime_ns, now, context->streak_gap_ms)) {
         forget_streak(context);
-        forget_hold(context);
+        if (!(context->flags & LG__CONTEXT_DUE)) /* else who starts it once a day and kills it while held is held for ever */
+            forget_hold(context);
     }
     if (normal && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
         since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
