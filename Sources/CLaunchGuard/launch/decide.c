@@ -528,8 +528,9 @@ void lg__decide_finished(struct lg__book_context *context)
         context->retry_runs = context->safe_retry_runs;
         break;
     case LG_LAUNCH_MODE_PROBATION:
-        if (context->rung + 1 < context->rung_count)
-            context->rung++;
+        context->rung = more(context->rung);
+        if (context->rung >= context->rung_count) /* the ladder may have become shorter since */
+            context->rung = context->rung_count ? context->rung_count - 1 : 0;
         context->quiet = 0;
         break;
     default:
