@@ -288,7 +288,10 @@ static void take_over(struct model *m, const struct model_launch *launch)
     memset(m->rungs, 0, sizeof m->rungs);
     for (uint32_t i = 0; i < launch->rung_count; i++) {
         m->rungs[i] = launch->rungs[i];
-        m->rungs[i].series = i < m->rung_count && strcmp(old[i].name, launch->rungs[i].name) == 0 ? old[i].series : 0;
+        m->rungs[i].series = 0;
+        for (uint32_t j = 0; j < m->rung_count; j++)
+            if (strcmp(old[j].name, launch->rungs[i].name) == 0)
+                m->rungs[i].series = old[j].series;
     }
     m->rung_count = launch->rung_count;
     m->rung = least(m->rung, m->rung_count);

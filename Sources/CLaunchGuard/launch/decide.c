@@ -303,6 +303,15 @@ void lg__decide_reset(struct lg__book_context *context)
 
 /* ---- B: the launch begins ---- */
 
+/* A repair that became another rung is throttled all the same. */
+static uint64_t series_of(const struct lg__book_rung *rungs, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strncmp(rungs[i].name, name, LG__NAME_BYTES) == 0)
+            return rungs[i].series_wall_ns;
+    return 0;
+}
+
 /* B1 */
 static void take_over(struct lg__book_context *context, const struct lg__policy *policy)
 {
@@ -318,16 +327,12 @@ static void take_over(struct lg__book_context *context, const struct lg__policy 
     context->streak_gap_ms = policy->streak_gap_ms;
     set(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
     set(context, LG__CONTEXT_SHADOW, policy->shadow);
-    for (uint32_t i = 0; i < LG__RUNGS; i++) {
-        struct lg__book_rung *rung = &context->rungs[i];
-        if (i >= policy->rung_count) {
-            memset(rung, 0, sizeof *rung);
-            continue;
-        }
-        bool same = strncmp(rung->name, policy->rungs[i].name, LG__NAME_BYTES) == 0;
-        uint64_t series = same ? rung->series_wall_ns : 0;
-        *rung = policy->rungs[i];
-        rung->series_wall_ns = series;
+    struct lg__book_rung old[LG__RUNGS];
+    memcpy(old, context->rungs, sizeof old);
+    memset(context->rungs, 0, sizeof context->rungs);
+    for (uint32_t i = 0; i < policy->rung_count; i++) {
+        context->rungs[i] = policy->rungs[i];
+        context->rungs[i].series_wall_ns = series_of(old, context->rung_count, policy->rungs[i].name);
     }
     for (uint32_t i = 0; i < context->suspect_count; i++)
         context->suspects[i].left_out = 0;
