@@ -332,6 +332,7 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
     const struct model_policy *policy = &m->policy;
     if (m->retry_runs == 0) /* B2 */
         m->retry_runs = policy->safe_retry_runs;
+    m->retry_runs = least(m->retry_runs, policy->safe_retry_max);
     if ((m->mode == NORMAL || m->mode == PROBATION) && long_ago(m->crashed, now, policy->streak_gap_ms)) { /* B3 */
         forget_streak(m);
         if (!m->due)

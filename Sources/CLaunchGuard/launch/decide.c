@@ -376,6 +376,8 @@ void lg__decide_begin(struct lg__book_context *context, const struct lg__policy 
     take_over(context, policy);
     if (context->retry_runs == 0)
         context->retry_runs = context->safe_retry_runs;
+    if (context->retry_runs > context->safe_retry_max) /* a number that is not to be trusted would keep it in safe mode */
+        context->retry_runs = context->safe_retry_max;
     bool normal = context->mode == LG_LAUNCH_MODE_NORMAL;
     if ((normal || context->mode == LG_LAUNCH_MODE_PROBATION) &&
         since(context->crash_boot_id, context->crash_boottime_ns, now, context->streak_gap_ms)) {
