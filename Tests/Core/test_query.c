@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,9 +26,16 @@ static int make(void **state)
     return 0;
 }
 
+static pid_t living; /* a program that lives while the test looks; 0: none */
+
 static int clean(void **state)
 {
     (void)state;
+    if (living > 0) {
+        kill(living, SIGKILL);
+        waitpid(living, NULL, 0);
+    }
+    living = 0;
     state_remove();
     return 0;
 }
@@ -143,10 +151,6 @@ static void body_held(void *argument)
     wait_for_ever();
 }
 
-/* ---- a program that lives while the test looks ---- */
-
-static pid_t living;
-
 static void start_living(void (*body)(void *), void *argument)
 {
     char byte;
@@ -155,6 +159,7 @@ static void start_living(void (*body)(void *), void *argument)
     living = fork();
     assert_true(living >= 0);
     if (living == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         plain_signals();
         body(argument);
         _exit(97);
@@ -162,13 +167,20 @@ static void start_living(void (*body)(void *), void *argument)
     close(ready[1]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
     close(ready[0]);
+    /* It lives, but writes nothing while the test compares: its own threads may still be preparing. */
+    int status;
+    kill(living, SIGSTOP);
+    assert_int_equal(waitpid(living, &status, WUNTRACED), living);
+    assert_true(WIFSTOPPED(status));
 }
 
 static int end_living(int signal)
 {
     int status;
     kill(living, signal);
+    kill(living, SIGCONT);
     assert_int_equal(waitpid(living, &status, 0), living);
+    living = 0;
     return status;
 }
 
