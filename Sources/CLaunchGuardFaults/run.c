@@ -33,6 +33,7 @@ static const char usage[] =
     "  --altstack WHOSE       alternate stack of the thread: ours (default), foreign, absent\n"
     "  --phase PHASE          of a launch \"main\": none (default), launching, finished\n"
     "  --deadline-ms N        deadline of LaunchGuard's handler\n"
+    "  --handler-ms N         time for a handler that was there before LaunchGuard (default: as the deadline)\n"
     "  --help, --version\n"
     "\n"
     "Exit status: that of NAME; 2 for a wrong command line, 77 when NAME cannot run on this machine, with the reason.\n";
@@ -63,7 +64,7 @@ static const char *one_of(const char *option, const char *text, const char *cons
 
 static const char *parse(int count, char **arguments)
 {
-    enum { LIST = 256, JSON, STATE, NO_GUARD, THREAD, THREADS, IDLE, DEPTH, OWN, ALTSTACK, PHASE, DEADLINE, HELP, VERSION };
+    enum { LIST = 256, JSON, STATE, NO_GUARD, THREAD, THREADS, IDLE, DEPTH, OWN, ALTSTACK, PHASE, DEADLINE, HANDLER, HELP, VERSION };
     static const struct option options[] = {
         { "list", no_argument, NULL, LIST },           { "json", no_argument, NULL, JSON },
         { "state", required_argument, NULL, STATE },   { "no-guard", no_argument, NULL, NO_GUARD },
@@ -71,6 +72,7 @@ static const char *parse(int count, char **arguments)
         { "idle-threads", required_argument, NULL, IDLE }, { "depth", required_argument, NULL, DEPTH },
         { "own-handler", required_argument, NULL, OWN },   { "altstack", required_argument, NULL, ALTSTACK },
         { "phase", required_argument, NULL, PHASE },       { "deadline-ms", required_argument, NULL, DEADLINE },
+        { "handler-ms", required_argument, NULL, HANDLER },
         { "help", no_argument, NULL, HELP },               { "version", no_argument, NULL, VERSION },
         { NULL, 0, NULL, 0 },
     };
@@ -93,6 +95,7 @@ static const char *parse(int count, char **arguments)
         case ALTSTACK: lgf_options.altstack = one_of("--altstack", optarg, stacks); break;
         case PHASE: lgf_options.phase = one_of("--phase", optarg, phases); break;
         case DEADLINE: lgf_options.deadline_ms = number("--deadline-ms", optarg, 60000); break;
+        case HANDLER: lgf_options.handler_ms = number("--handler-ms", optarg, 60000); break;
         case HELP: fputs(usage, stdout); exit(0);
         case VERSION: printf("launchguard-faults %s\n", lg_version()); exit(0);
         default: exit(2); /* getopt_long() said what */
@@ -142,7 +145,7 @@ static void start(void)
     options.app_version = lg_version();
     options.state_directory = lgf_options.state;
     options.deadline_ms = lgf_options.deadline_ms;
-    options.handler_ms = lgf_options.deadline_ms;
+    options.handler_ms = lgf_options.handler_ms ? lgf_options.handler_ms : lgf_options.deadline_ms;
     lgf_start_status = lg_start(&options, &lgf_session);
     if (lgf_start_status != LG_OK)
         fprintf(stderr, "launchguard-faults: %s: %s\n", lg_status_name(lgf_start_status), lg_session_message(lgf_session));
