@@ -49,7 +49,7 @@ static enum class class_of(const struct model *m, const struct model_last *last)
 
 static void next_rung(struct model *m)
 {
-    more(&m->rung);
+    m->rung = least(m->rung + 1, m->rung_count);
     m->attempts = m->interruptions = 0;
 }
 
@@ -73,6 +73,12 @@ static bool may_be_tried(const struct model *m, const struct model_rung *rung, s
         return distance >= day;
     }
     return true;
+}
+
+/* repair_after - 1 */
+static uint32_t below_repair(const struct model *m)
+{
+    return m->policy.repair_after == 0 ? 0 : m->policy.repair_after - 1;
 }
 
 static void choose_a_rung(struct model *m, struct model_time now)
@@ -126,16 +132,13 @@ static void blame(struct model *m, const char *key)
     uint32_t at = 0;
     while (at < m->suspect_count && strcmp(m->suspects[at].key, key) != 0)
         at++;
-    if (at == MODEL_SUSPECTS) { /* the first of those with the fewest crashes makes room */
-        at = 0;
-        for (uint32_t i = 1; i < MODEL_SUSPECTS; i++)
-            if (m->suspects[i].crashes < m->suspects[at].crashes)
-                at = i;
-        m->suspects[at].crashes = 0;
-    } else if (at == m->suspect_count) {
-        m->suspect_count++;
-    }
-    if (m->suspects[at].crashes == 0) {
+    if (at == m->suspect_count) { /* a new one */
+        if (at < MODEL_SUSPECTS)
+            m->suspect_count++;
+        else /* the first of those with the fewest crashes makes room */
+            for (uint32_t i = at = 0; i < MODEL_SUSPECTS; i++)
+                if (m->suspects[i].crashes < m->suspects[at].crashes)
+                    at = i;
         m->suspects[at] = (struct model_suspect){ .crashes = 0 };
         strncpy(m->suspects[at].key, key, MODEL_NAME - 1);
     }
@@ -400,7 +403,7 @@ void model_skip(struct model *m)
     }
     m->skips++; /* H5 */
     m->due = false;
-    m->streak = least(m->streak, m->policy.repair_after - 1);
+    m->streak = least(m->streak, below_repair(m));
     m->reported = least(m->reported, m->streak);
     m->unknown = 0;
     m->mode = NORMAL;
@@ -443,7 +446,7 @@ void model_finish(struct model *m)
         m->safe_crashes = 0;
         if (m->good_runs >= m->retry_runs) {
             m->mode = TRIAL;
-            m->streak = m->reported = m->policy.repair_after - 1;
+            m->streak = m->reported = below_repair(m);
             m->good_runs = 0;
         }
         return;

@@ -23,7 +23,8 @@ static void forget_rung(struct lg__book_context *context)
 
 static void next_rung(struct lg__book_context *context)
 {
-    context->rung = more(context->rung);
+    if (context->rung < context->rung_count) /* a ladder may have become shorter; the ledger is not read with a rung that there cannot be */
+        context->rung++;
     forget_rung(context);
 }
 
@@ -535,9 +536,9 @@ void lg__decide_finished(struct lg__book_context *context)
         context->retry_runs = context->safe_retry_runs;
         break;
     case LG_LAUNCH_MODE_PROBATION:
-        context->rung = more(context->rung);
-        if (context->rung >= context->rung_count) /* the ladder may have become shorter since */
-            context->rung = context->rung_count ? context->rung_count - 1 : 0;
+        next_rung(context);
+        if (context->rung == context->rung_count && context->rung > 0)
+            context->rung--;
         context->quiet = 0;
         break;
     default:
