@@ -20,6 +20,9 @@
 #include "store/crc32c.h"
 #include "store/format.h"
 
+/* docs/FORMAT.md, ledger */
+enum { LEDGER_BYTES = 106496, SLOT_A = 8192, SLOT_B = 57344 };
+
 static int make(void **state)
 {
     (void)state;
@@ -385,15 +388,12 @@ static int kept_aside(const char *prefix, uint8_t *bytes, size_t *size)
     while (fgets(path, sizeof path, list)) {
         path[strcspn(path, "\n")] = 0;
         if (bytes)
-            *size = read_whole(path, bytes, 65536);
+            *size = read_whole(path, bytes, LEDGER_BYTES);
         count++;
     }
     pclose(list);
     return count;
 }
-
-/* docs/FORMAT.md, ledger */
-enum { LEDGER_BYTES = 106496, SLOT_A = 8192, SLOT_B = 57344 };
 
 static void expect_fresh(lg_status status, const char *prefix, const uint8_t *before, size_t size)
 {
