@@ -160,7 +160,7 @@ static void test_attempts(void **state)
     (void)state;
     static const struct { enum act act; int end; } ways[] = { { CRASH, SEGV }, { EXIT_7, -7 }, { QUICK_7, -7 }, { KILL, KILLED } };
     crash_times(2);
-    lives_somehow(LIFE(.options.hold_ms = 1, .options.auto_repair = 0, .before = NULL, .in_protect = TERMINATE), TERMINATED); /* streak 2 is told */
+    lives_somehow(LIFE(.in_protect = TERMINATE), TERMINATED); /* streak 2 is told */
     state_save();
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         state_restore();
@@ -364,6 +364,7 @@ static void waits(lg_launch *launch)
 
 static void waits_too_short(lg_launch *launch)
 {
+    await_status(launch, LG_LAUNCH_REPAIRING);
     tell("wait %s", lg_status_name(lg_launch_wait(launch, 1)));
 }
 
