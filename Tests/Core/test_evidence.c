@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "store/book.h"
 #include "store/crc32c.h"
@@ -309,6 +311,80 @@ static void test_announced(void **state)
     assert_true(newest_info().announced_ns > newest_info().monotonic_ns);
     assert_int_equal(lg_will_terminate(NULL), LG_ERR_ARGUMENT);
     assert_int_equal(lg_will_restart(NULL), LG_ERR_ARGUMENT);
+}
+
+/* ---- killed while it announces its end; many that announce it at once ---- */
+
+static int points_until_kill;
+
+static void hook_store(const char *point)
+{
+    if (strncmp(point, "ledger: ", 8) == 0 && --points_until_kill == 0)
+        raise(SIGKILL);
+}
+
+static void body_killed_while_it_announces(void *argument)
+{
+    begin();
+    points_until_kill = (int)(intptr_t)argument;
+    lg__fault_hook = hook_store;
+    lg_will_terminate(session);
+    lg__fault_hook = NULL;
+}
+
+static void test_killed_while_it_announces(void **state)
+{
+    (void)state;
+    int killed = 0;
+    for (intptr_t at = 1;; at++) {
+        state_make();
+        struct death death = run_child(body_killed_while_it_announces, (void *)at);
+        if (WIFEXITED(death.status))
+            break;
+        killed++;
+        expect_end(next_start(), LG_END_TERMINATED, LG_EVIDENCE_TERMINATION_ANNOUNCED);
+        assert_int_equal(last_of_timeline().counted, 0);
+    }
+    assert_true(killed >= 4);
+}
+
+static void *announce(void *argument)
+{
+    for (int i = 0; i < 200; i++)
+        if (argument)
+            lg_will_restart(session);
+        else
+            lg_will_terminate(session);
+    return NULL;
+}
+
+static void *finish(void *argument)
+{
+    for (int i = 0; i < 200; i++)
+        lg_launch_finished(argument);
+    return NULL;
+}
+
+static void body_many_announce(void *argument)
+{
+    (void)argument;
+    pthread_t threads[8];
+    begin();
+    for (intptr_t i = 0; i < 8; i++)
+        pthread_create(&threads[i], NULL, i < 7 ? announce : finish, i < 7 ? (void *)(i % 2) : launch);
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    raise(SIGKILL);
+}
+
+static void test_many_announce(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        lg_timeline_entry entry = after(body_many_announce, NULL);
+        assert_true(entry.verdict.evidence == LG_EVIDENCE_TERMINATION_ANNOUNCED || entry.verdict.evidence == LG_EVIDENCE_RESTART_ANNOUNCED);
+        assert_int_equal(entry.counted, 0);
+    }
 }
 
 static void body_without_launch(void *argument)
@@ -717,6 +793,8 @@ static void body_eats(void *argument)
 {
     join_group();
     begin();
+    while (!newest_info().oom_known)
+        usleep(1000); /* the preparing thread reads it */
     static volatile char *block; /* the compiler must not leave out what nobody reads */
     size_t page = 0;
     while (!argument) {
@@ -1047,6 +1125,8 @@ int main(int count, char **words)
         EVIDENCE_TEST(test_exit_counts_where_asked_for),
         EVIDENCE_TEST(test_moment_of_the_end),
         EVIDENCE_TEST(test_announced),
+        EVIDENCE_TEST(test_killed_while_it_announces),
+        EVIDENCE_TEST(test_many_announce),
         EVIDENCE_TEST(test_events_of_a_launch),
         EVIDENCE_TEST(test_announced_where_nothing_is_recorded),
         EVIDENCE_TEST(test_reboot),
