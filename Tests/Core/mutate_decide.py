@@ -41,6 +41,7 @@ OPERATORS = [
 
 # Mutants that no test can tell from the right machine: the line, what was put there, why it makes no difference.
 EQUIVALENT = {
+    ("for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 0; i <= count; i++)"): "what is behind the last rung is zero, its series too",
 }
 
 
@@ -73,8 +74,8 @@ def limits():
 
 
 class Bench:
-    def __init__(self, compiler, directory):
-        self.compiler, self.directory = compiler.split(), Path(directory)
+    def __init__(self, compiler, cmocka, directory):
+        self.compiler, self.cmocka, self.directory = compiler.split(), cmocka, Path(directory)
         self.flags = ["-std=c11", "-w", "-O1", "-D_GNU_SOURCE", f"-I{ROOT / 'include'}", f"-I{ROOT / 'Sources/CLaunchGuard'}", f"-I{HERE}"]
 
     def compile(self, output, *arguments):
@@ -92,7 +93,7 @@ class Bench:
         right = self.library("right", text)
         assert right, "decide.c does not compile"
         for name, _, sources in TESTS:
-            done = self.compile(self.directory / name, *(HERE / source for source in sources), f"-L{right}", "-ldecide", "-lcmocka")
+            done = self.compile(self.directory / name, *(HERE / source for source in sources), f"-L{right}", "-ldecide", self.cmocka)
             assert done.returncode == 0, done.stdout
         return right
 
@@ -116,6 +117,7 @@ def main():
     arguments.add_argument("--all", action="store_true", help="every mutant; some minutes")
     arguments.add_argument("--limit", type=int, default=150, help="without --all: how many")
     arguments.add_argument("--compiler", default="cc")
+    arguments.add_argument("--cmocka", default="-lcmocka", help="how to link it")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     options = arguments.parse_args()
     text = DECIDE.read_text()
@@ -126,7 +128,7 @@ def main():
     if not options.all and len(chosen) > options.limit:
         chosen = [chosen[i * len(chosen) // options.limit] for i in range(options.limit)]
     with tempfile.TemporaryDirectory() as directory:
-        bench = Bench(options.compiler, directory)
+        bench = Bench(options.compiler, options.cmocka, directory)
         right = bench.build(text)
         assert bench.failing(right) is None, "the right machine fails its tests"
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
