@@ -35,13 +35,22 @@ OPERATORS = [
     (r"\bLG_PHASE_LAUNCHING\b", "LG_PHASE_HELD"), (r"\bLG_PHASE_HELD\b", "LG_PHASE_HALTED"), (r"\bLG_PHASE_HALTED\b", "LG_PHASE_LAUNCHING"),
     (r"\bLG_PHASE_REPAIRING\b", "LG_PHASE_FINISHED"), (r"\bLG_PHASE_TERMINATING\b", "LG_PHASE_FINISHED"), (r"\bLG_PHASE_NONE\b", "LG_PHASE_FINISHED"),
     (r"\bLG_END_(HANG|OOM|KILLED|EXIT|UNKNOWN|DEBUGGER|CRASH)\b(?=:)", "LG_END_UPGRADE"),
-    (r"^\s*(?!return\b|case\b|break\b|goto\b)[\w>.\-\[\]*() ,&|~?:!=+<\"]+;$", ";"),  # the statement left out
+    (r"^\s*(?!return\b|case\b|default\b|break\b|goto\b)[\w>.\-\[\]*() ,&|~?:!=+<\"]+;$", ";"),  # the statement left out
     (r"^\s*break;$", ";"),
 ]
 
 # Mutants that no test can tell from the right machine: the line, what was put there, why it makes no difference.
 EQUIVALENT = {
     ("for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 0; i <= count; i++)"): "what is behind the last rung is zero, its series too",
+    ("return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;",
+     "return series && (wall >= series ? wall - series : series - wall) < LG__THROTTLE_NS;"): "where they are equal both differences are 0",
+    ("return least_ms && then_ns && memcmp(boot_id, now->boot_id, 16) == 0 && now->boottime_ns >= then_ns &&",
+     "return least_ms && then_ns && memcmp(boot_id, now->boot_id, 16) == 0 && now->boottime_ns > then_ns &&"): "0 ms are never enough",
+    ("if (context->rung > context->rung_count)", "if (context->rung >= context->rung_count)"): "it becomes what it is",
+    ("if (context->retry_runs > context->safe_retry_max)", "if (context->retry_runs >= context->safe_retry_max)"): "it becomes what it is",
+    ("if (context->reported > context->streak)", "if (context->reported >= context->streak)"): "it becomes what it is",
+    ("context->streak = context->repair_after ? context->repair_after - 1 : 0;",
+     "context->streak = context->repair_after ? context->repair_after - 1 : 1;"): "begin has taken over a policy, where it is at least 1",
 }
 
 
@@ -52,7 +61,10 @@ def code_lines(text):
 
 
 def mutants(text):
-    for number, line in code_lines(text):
+    lines = code_lines(text)
+    for (number, line), (_, following) in zip(lines, lines[1:]):
+        if line.strip() == "break;" and following.strip() in ("}", "default: break;"):
+            continue  # it falls where it would have gone
         seen = {line}
         for pattern, replacement in OPERATORS:
             for found in re.finditer(pattern, line):

@@ -203,7 +203,7 @@ bool pair_allows(const struct pair *pair, const struct pair_event *event)
     case TRY: return phase == HALTED;
     case PROTECT: return phase == LAUNCHING && !pair->model.shadow;
     case FINISH: return phase == LAUNCHING;
-    case LEAVE_OUT: return phase == LAUNCHING && pair->model.suspect_count > 0 && !pair->model.suspects[0].left_out;
+    case LEAVE_OUT: return phase == LAUNCHING && pair->model.suspect_count > 0 && !pair->model.suspects[pair->model.suspect_count - 1].left_out;
     }
     return false;
 }
@@ -270,7 +270,7 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     case PROTECT: lg__decide_protect(r, &now), model_protect(m, pair->now); break;
     case FINISH: lg__decide_finished(r), model_finish(m); break;
     case TERMINATE: lg__decide_terminating(r), model_terminate(m); break;
-    case LEAVE_OUT: r->suspects[0].left_out = 1, m->suspects[0].left_out = true; break;
+    case LEAVE_OUT: r->suspects[r->suspect_count - 1].left_out = 1, m->suspects[m->suspect_count - 1].left_out = true; break;
     case UPGRADE: lg__decide_reset(r), model_upgrade(m); break;
     case PASS:
     case REBOOT: apply_pass(&pair->now, event); break;
