@@ -35,7 +35,7 @@ OPERATORS = [
     (r"\bLG_PHASE_LAUNCHING\b", "LG_PHASE_HELD"), (r"\bLG_PHASE_HELD\b", "LG_PHASE_HALTED"), (r"\bLG_PHASE_HALTED\b", "LG_PHASE_LAUNCHING"),
     (r"\bLG_PHASE_REPAIRING\b", "LG_PHASE_FINISHED"), (r"\bLG_PHASE_TERMINATING\b", "LG_PHASE_FINISHED"), (r"\bLG_PHASE_NONE\b", "LG_PHASE_FINISHED"),
     (r"\bLG_END_(HANG|OOM|KILLED|EXIT|UNKNOWN|DEBUGGER|CRASH)\b(?=:)", "LG_END_UPGRADE"),
-    (r"^\s*(?!return\b|case\b|default\b|break\b|goto\b)[\w>.\-\[\]*() ,&|~?:!=+<\"]+;$", ";"),  # the statement left out
+    (r"^(?!\s*(?:default|break)\b)\s*[\w>.\-\[\]*() ,&|~?:!=+<\"]+;$", ";"),  # the statement left out
     (r"^\s*break;$", ";"),
 ]
 
