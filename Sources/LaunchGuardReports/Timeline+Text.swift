@@ -55,13 +55,13 @@ struct Timeline {
         writeLegend(of: shown, to: &writer)
     }
 
-    /// The symbols that were used, four a line.
+    /// The symbols that were used.
     private func writeLegend(of shown: ArraySlice<Run>, to writer: inout TextWriter) {
         let used = Set(shown.flatMap { $0.strips.joined() })
         let legend = Symbol.allCases.filter(used.contains)
         guard !legend.isEmpty else { return }
         writer.endLine()
-        let width = (legend.map { $0.meaning.count }.max() ?? 0) + 4
+        let width = (legend.map { $0.meaning.count }.max() ?? 0) + 2
         let perLine = max(1, 116 / (width + 2))
         for start in stride(from: 0, to: legend.count, by: perLine) {
             writer.add("  ")
@@ -210,7 +210,7 @@ struct Timeline {
             case .counted: "its end counted"
             case .unfinished: "not finished, did not count"
             case .finished: "finished"
-            case .nothing: "finished, ended on purpose or not begun"
+            case .nothing: "finished, announced or not begun"
             }
         }
 

@@ -9,8 +9,9 @@ struct InspectCommand: ParsableCommand {
         discussion: """
             For a run file: the cause in one sentence, what the program said, its evidence, the crashed thread with functions \
             and source lines, the other threads (those with the same stack in one block), registers, figures of the process \
-            and the system, the last lines of standard error, the last breadcrumbs, modules, and what is missing. For a state directory or a ledger: each context with mode, \
-            streak, thresholds, suspects and its ladder drawn, and the timeline of runs with the evidence for each end and what happened in each launch.
+            and the system, the last lines of standard error, the last breadcrumbs, modules, and what is missing. For a state \
+            directory or a ledger: each context with mode, streak, thresholds, suspects and its ladder drawn, and the timeline of \
+            runs with the evidence for each end and what happened in each launch.
 
             Functions are looked up in the program files of this machine, if their build ids are those that ran.
 

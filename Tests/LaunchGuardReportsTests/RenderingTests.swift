@@ -50,6 +50,7 @@ import Testing
         ledger.contexts[0].suspects[0].key = evil
         ledger.timeline[0].attributed = [evil]
         ledger.timeline[0].appVersion = evil
+        ledger.uncounted[0].appVersion = evil
         ledger.path = evil
 
         let expectedLines = try (text { try Sample.surrounded().write(to: &$0, includesMap: true) } + text { try Sample.ledger().write(to: &$0) }).lines
