@@ -323,10 +323,14 @@ lg_status lg_stop(lg_session *session)
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status == LG_ERR_UNPROTECTED ? LG_OK : status;
+    if (session->host.simulated) { /* there are no handlers to take down; lg_simulate_close() closes it */
+        lg__launches_terminate(&session->host);
+        return LG_OK;
+    }
+    mark_end(LG__ENDED_STOP, 0);
+    lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
-        mark_end(LG__ENDED_STOP, 0);
-        lg__launches_stopped(&session->host);
         lg__capture_stop();
         if (session->host.counts)
             atomic_store(&session->host.ledger.hot->owner, 0); /* another process may become the primary */
@@ -398,7 +402,7 @@ lg_status lg_heartbeat(lg_session *session)
     lg__run_alive(&session->host.run);
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), last = atomic_load(&checked_ns);
     atomic_store(&session->host.heartbeat_ns, now);
-    if ((!last || now - last > HEARTBEAT_CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
+    if (!session->host.simulated && (!last || now - last > HEARTBEAT_CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
         lg__capture_check(true);
     return LG_OK;
 }
@@ -408,7 +412,7 @@ lg_status lg_modules_refresh(lg_session *session)
     if (!session)
         return LG_ERR_ARGUMENT;
     lg_status status = lg__session_check(session);
-    if (status == LG_OK)
+    if (status == LG_OK && !session->host.simulated)
         lg__capture_refresh_modules();
     return status;
 }
