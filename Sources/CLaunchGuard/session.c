@@ -9,7 +9,6 @@
 #include "capture/capture.h"
 #include "os/fault_point.h"
 #include "os/os.h"
-#include "launchguard/simulate.h"
 #include "store/crc32c.h"
 
 /* Starts that did not complete, after which LaunchGuard suspects itself. */
@@ -316,13 +315,13 @@ lg_status lg_stop(lg_session *session)
 {
     if (!session)
         return LG_ERR_ARGUMENT;
-    if (session->host.simulated) {
-        lg_simulate_close(session);
-        return LG_OK;
-    }
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status == LG_ERR_UNPROTECTED ? LG_OK : status;
+    if (session->host.simulated) { /* there are no handlers to take down; lg_simulate_close() closes it */
+        lg__launches_terminate(&session->host);
+        return LG_OK;
+    }
     mark_end(LG__ENDED_STOP, 0);
     lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);
@@ -398,7 +397,7 @@ lg_status lg_heartbeat(lg_session *session)
     lg__run_alive(&session->host.run);
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), last = atomic_load(&checked_ns);
     atomic_store(&session->host.heartbeat_ns, now);
-    if ((!last || now - last > HEARTBEAT_CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
+    if (!session->host.simulated && (!last || now - last > HEARTBEAT_CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
         lg__capture_check(true);
     return LG_OK;
 }
@@ -408,7 +407,7 @@ lg_status lg_modules_refresh(lg_session *session)
     if (!session)
         return LG_ERR_ARGUMENT;
     lg_status status = lg__session_check(session);
-    if (status == LG_OK)
+    if (status == LG_OK && !session->host.simulated)
         lg__capture_refresh_modules();
     return status;
 }

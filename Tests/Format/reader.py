@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Print a run file or a ledger as JSON. Written from docs/FORMAT.md alone, whose tables it reads: nothing here knows the code."""
 import json
+import os
 import pathlib
+import re
 import sys
 
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
 from run_file import read_crash, read_log, read_modules, read_run, read_stderr
 
-SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN = (STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run"))
+SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
+    STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run", "book_rung", "book_suspect"))
 
 
 # ---- §10: ledger ----
@@ -21,29 +24,64 @@ def read_ledger(file):
     require(whole, "both slots")
     slot = max(whole.values(), key=lambda slot: SLOT.get(slot, "generation"))
     book = slot[SLOT.at("book"):]
-    contexts, timeline = book[BOOK.at("contexts"):], book[BOOK.at("timeline"):]
     return (BOOK.pick(book, "app_id app_version last_ordinal") | SLOT.pick(slot, "generation") |
             {"kind": "ledger", "slots_valid": sum(1 << i for i in whole),
              "build_id": BOOK.get(book, "build_id")[:BOOK.get(book, "build_id_size")].hex(),
-             "contexts": [read_book_context(contexts[BOOK_CONTEXT.size * i:]) for i in range(BOOK.get(book, "context_count"))],
-             "timeline": [read_book_run(timeline[BOOK_RUN.size * i:]) for i in range(BOOK.get(book, "timeline_count"))]})
+             "contexts": [read_book_context(block) for block in entries(book, BOOK, "contexts", BOOK_CONTEXT, "context_count")],
+             "timeline": [read_book_run(block) for block in entries(book, BOOK, "timeline", BOOK_RUN, "timeline_count")]})
+
+
+def entries(block, structure, field, of, count):
+    """The used entries of an array of structures."""
+    at = structure.at(field)
+    count = structure.get(block, count) if isinstance(count, str) else count
+    return [block[at + of.size * i:at + of.size * (i + 1)] for i in range(count)]
 
 
 def slot_whole(slot):
     head, book = SLOT.pick(slot, "generation size crc"), slot[SLOT.at("book"):]
-    return (head["generation"] != 0 and head["size"] == BOOK.size and head["crc"] == crc32c(slot[:SLOT.at("crc")], book) and
-            BOOK.get(book, "context_count") <= 16 and BOOK.get(book, "timeline_count") <= 16 and BOOK.get(book, "build_id_size") <= 32)
+    bounds = BOOK.pick(book, "context_count timeline_count build_id_size")
+    if (head["generation"] == 0 or bounds["context_count"] > 16 or bounds["timeline_count"] > 16 or bounds["build_id_size"] > 32 or
+            head["size"] != BOOK.at("contexts") + BOOK_CONTEXT.size * bounds["context_count"] or
+            head["crc"] != crc32c(slot[:SLOT.at("crc")], book[:head["size"]])):
+        return False
+    contexts = entries(book, BOOK, "contexts", BOOK_CONTEXT, "context_count")
+    return (strings_end(BOOK, book) and all(strings_end(BOOK_RUN, run) for run in entries(book, BOOK, "timeline", BOOK_RUN, 16)) and
+            all(context_right(context) for context in contexts))
+
+
+def context_right(block):
+    bounds = BOOK_CONTEXT.pick(block, "phase mode rung rung_count suspect_count")
+    return (bounds["phase"] <= 7 and bounds["mode"] <= 3 and bounds["rung"] <= bounds["rung_count"] <= 17 and
+            bounds["suspect_count"] <= 8 and strings_end(BOOK_CONTEXT, block) and
+            all(strings_end(SUSPECT, suspect) for suspect in entries(block, BOOK_CONTEXT, "suspects", SUSPECT, 8)) and
+            all(strings_end(RUNG, rung) for rung in entries(block, BOOK_CONTEXT, "rungs", RUNG, 17)))
+
+
+def strings_end(structure, block):
+    return all(b"\0" in block[offset:offset + 64] for offset, kind in structure.fields.values() if kind == "string[64]")
 
 
 def read_book_context(block):
-    context = BOOK_CONTEXT.pick(block, "name streak unknown reported rung rung_count attempts interruptions report_after repair_after "
-                                       "unknown_after launches crashes repairs rung_name")
-    flags = BOOK_CONTEXT.get(block, "flags")
-    return context | {"probation": flags & 1, "exhausted": flags >> 1 & 1, "needs_repair": flags >> 2 & 1}
+    context = BOOK_CONTEXT.pick(block, "name mode streak unknown reported rung rung_count attempts interruptions skips good_runs retry_runs "
+                                       "safe_crashes report_after repair_after unknown_after safe_crash_limit launches crashes repairs "
+                                       "last_task")
+    flags, phase, limit = (BOOK_CONTEXT.get(block, name) for name in ("flags", "phase", "safe_crash_limit"))
+    over = phase == 0 and context["mode"] == 2 and limit != 0 and context["safe_crashes"] >= limit
+    return context | {
+        "status": {1: 1, 3: 1, 5: 2, 6: 2, 2: 3}.get(phase, 0), "halted": int(phase == 6 or over), "due": flags & 1, "shadow": flags >> 3 & 1,
+        "rungs": [read_rung(rung) for rung in entries(block, BOOK_CONTEXT, "rungs", RUNG, "rung_count")],
+        "suspects": [SUSPECT.pick(suspect, "key crashes") | {"left_out": int(SUSPECT.get(suspect, "left_out") == 1)}
+                     for suspect in entries(block, BOOK_CONTEXT, "suspects", SUSPECT, "suspect_count")]}
+
+
+def read_rung(block):
+    rung = RUNG.pick(block, "name series_wall_ns impact attempts timeout_ms flags")
+    return rung | {"flags": rung["flags"] & 0x7fffffff, "built_in": rung["flags"] >> 31}
 
 
 def read_book_run(block):
-    run = BOOK_RUN.pick(block, "ordinal wall_ns duration_ns launching repairing counted repaired app_version")
+    run = BOOK_RUN.pick(block, "ordinal wall_ns duration_ns launching repairing counted attributed events app_version")
     return run | {"uuid": uuid(BOOK_RUN.get(block, "uuid")),
                   "verdict": BOOK_RUN.pick(block, "end evidence signal code kind monotonic_ns")}
 
@@ -67,24 +105,69 @@ def is_traced(crash):
     return any(name == "tracer_pid" and known and value != 0 for name, _, known, value in figures)
 
 
-def verdict(run, crash, same_boot):
+def killed_for_memory(run, same_boot):
+    """A process of this reader's own cgroup, which is that of the run, since the run began."""
+    for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        directory = pathlib.Path("/sys/fs/cgroup" + ("/memory" if controllers else "") + group)
+        for name in (["memory.oom_control"] if controllers else ["memory.events.local", "memory.events"]):
+            try:
+                count = re.search(r"^oom_kill (\d+)$", (directory / name).read_text(), re.M)
+                if count:
+                    return (run.get("oom_known", 0) == 1 and same_boot and directory.stat().st_ino == run.get("oom_cgroup", 0) and
+                            int(count[1]) > run.get("oom_kills", 0))
+            except OSError:
+                pass
+    return False
+
+
+def verdict(run, contexts, crash, same_boot):
     def made(end, evidence, signal=0, code=0, kind=0, ns=0):
         return {"end": end, "evidence": evidence, "signal": signal, "code": code, "kind": kind, "monotonic_ns": ns}
+
+    def of_record(end, evidence):
+        return made(end, evidence, crash["signal"], *((crash["code"], crash["kind"]) if end in (3, 10) else (0, 0)), crash["monotonic_ns"])
     crash = None if crash == "damaged" else crash
+    died = bool(crash) and not crash["handled"]
     if run["alive"]:
         return made(12, 1)
-    if crash and not crash["handled"] and crash["signal"] == 3:
-        return made(2, 13, crash["signal"], ns=crash["monotonic_ns"])
-    if crash and not crash["handled"]:
-        return made(*((10, 14) if is_traced(crash) else (3, 3)), crash["signal"], crash["code"], crash["kind"], crash["monotonic_ns"])
+    if died and crash["signal"] != 3 and is_traced(crash):
+        return of_record(10, 14)
+    status = run.get("witness_status", 0)
+    told, signal = run.get("witnessed", 0) == 1, 0
+    if told and os.WIFSIGNALED(status):
+        signal = os.WTERMSIG(status)
+        if died and signal == crash["signal"]:
+            return of_record(2 if signal == 3 else 3, 15)
+        if not died and signal in (15, 2, 1, 3):
+            return made(2, 15, signal, ns=run["term_ns"] if run["term_signal"] == signal else 0)
+        if not died and signal != 9:
+            return made(3, 15, signal)
+        if not died and killed_for_memory(run, same_boot):
+            return made(5, 15, signal)
+        if not died and not run["term_signal"]:
+            return made(6, 15, signal)
+    elif told and os.WIFEXITED(status) and not died:
+        code = os.WEXITSTATUS(status)
+        return made(7 if code else 1, 15, code=code, ns=run["ended_ns"] if run["ended"] else 0)
+    if died:
+        return of_record(*((2, 13) if crash["signal"] == 3 else (3, 3)))
     if run["ended"] == 2:
         return made(1, 5, ns=run["ended_ns"])
     if run["ended"] == 1:
         return made(7 if run["exit_code"] else 1, 4, code=run["exit_code"], ns=run["ended_ns"])
     if run["term_signal"]:
         return made(2, 6, signal=run["term_signal"], ns=run["term_ns"])
+    if run.get("announced"):
+        return made(*((2, 16) if run["announced"] == 1 else (1, 17)), ns=run["announced_ns"])
     if not same_boot:
         return made(8, 7)
+    if run.get("hang_ns") and any(context and context["phase"] in (1, 2, 3, 5, 6) for context in contexts):
+        return made(4, 18, ns=run["hang_ns"])
+    if killed_for_memory(run, same_boot):
+        return made(5, 19, 9)
     return made(11, 10 if crash else 8)
 
 
@@ -97,7 +180,7 @@ def read(path):
     run["alive"] = int(alive)
     crash, tail = part(read_crash, file, run["ended"], arch), part(read_stderr, file)
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
-            "log": part(read_log, file), "verdict": verdict(run, crash, same_boot)}
+            "log": part(read_log, file), "verdict": verdict(run, contexts, crash, same_boot)}
     return said if tail is None else said | {"stderr": tail}
 
 
