@@ -6,9 +6,12 @@
 #include "os/os.h"
 #include "session.h"
 
+/* Names in a state directory that a role's folder cannot have, beside "runs". */
+#define LEDGER "ledger.lg"
 #define KEEP_RUNS 32u
 #define KEEP_BYTES (UINT64_C(64) << 20)
 
+/* Also a role's: both become names of folders. */
 static bool good_app_id(const char *id)
 {
     size_t size = strnlen(id, LG_NAME_MAX + 1);
@@ -43,6 +46,10 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
                                "lg_start: app_id has to have 1 to %d letters, digits, '.', '-' or '_' and may not start with '.'", LG_NAME_MAX);
     if (options->app_version && strnlen(options->app_version, LG_NAME_MAX + 1) > LG_NAME_MAX)
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: app_version has more than %d bytes", LG_NAME_MAX);
+    if (options->role && (!good_app_id(options->role) || strcmp(options->role, "runs") == 0 || strncmp(options->role, LEDGER, strlen(LEDGER)) == 0))
+        return lg__problem_say(problem, LG_ERR_OPTION,
+                               "lg_start: role has to have 1 to %d letters, digits, '.', '-' or '_', and may neither start with '.' or \"" LEDGER
+                               "\" nor be \"runs\"", LG_NAME_MAX);
     const struct number numbers[] = {
         { "deadline_ms", options->deadline_ms, 3000, 100, 60000, &session->deadline_ms },
         { "handler_ms", options->handler_ms, 30000, 100, 3600000, &session->handler_ms },
@@ -68,6 +75,7 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
     if (session->leave_out & LG_LEAVE_OUT_STACKS)
         session->sizes.stack_bytes = 0;
     snprintf(session->app_id, sizeof session->app_id, "%s", options->app_id);
+    snprintf(session->role, sizeof session->role, "%s", options->role ? options->role : "");
     snprintf(session->app_version, sizeof session->app_version, "%s", options->app_version ? options->app_version : "");
     session->keep_runs = options->keep_runs ? options->keep_runs : KEEP_RUNS;
     session->keep_bytes = options->keep_bytes ? options->keep_bytes : KEEP_BYTES;
@@ -81,22 +89,48 @@ static const char *from_environment(const char *name)
     return value && value[0] == '/' ? value : NULL;
 }
 
+/* The length of the default directory's path, or what snprintf() says of one that does not fit; 0: none is known. */
+static int default_directory(const char *app_id, char *buffer, size_t size)
+{
+    const char *path;
+    if ((path = from_environment("STATE_DIRECTORY"))) /* systemd; several are separated by colons */
+        return snprintf(buffer, size, "%.*s", (int)strcspn(path, ":"), path);
+    if ((path = from_environment("XDG_STATE_HOME")))
+        return snprintf(buffer, size, "%s/%s", path, app_id);
+    if ((path = from_environment("HOME")))
+        return snprintf(buffer, size, "%s/.local/state/%s", path, app_id);
+    return 0;
+}
+
+lg_status lg_state_directory(const char *app_id, char *buffer, size_t size)
+{
+    char path[4096];
+    if (!app_id || !buffer || size == 0)
+        return LG_ERR_ARGUMENT;
+    if (!good_app_id(app_id))
+        return LG_ERR_OPTION;
+    int length = default_directory(app_id, path, sizeof path);
+    if (length <= 0)
+        return LG_ERR_NO_DIRECTORY;
+    if ((size_t)length >= sizeof path || (size_t)length >= size)
+        return LG_ERR_LIMIT;
+    memcpy(buffer, path, (size_t)length + 1);
+    return LG_OK;
+}
+
 lg_status lg__session_directory(struct lg_session *session, const lg_options *options)
 {
     struct lg__host *host = &session->host;
     const size_t size = sizeof host->directory;
-    const char *path;
     int length;
     if (options->state_directory && *options->state_directory)
         length = snprintf(host->directory, size, "%s", options->state_directory);
-    else if ((path = from_environment("STATE_DIRECTORY"))) /* systemd; several are separated by colons */
-        length = snprintf(host->directory, size, "%.*s", (int)strcspn(path, ":"), path);
-    else if ((path = from_environment("XDG_STATE_HOME")))
-        length = snprintf(host->directory, size, "%s/%s", path, session->app_id);
-    else if ((path = from_environment("HOME")))
-        length = snprintf(host->directory, size, "%s/.local/state/%s", path, session->app_id);
     else
+        length = default_directory(session->app_id, host->directory, size);
+    if (length == 0)
         return lg__problem_set(&host->problem, LG_ERR_NO_DIRECTORY, NULL, 0);
+    if (length > 0 && (size_t)length < size && session->role[0])
+        length += snprintf(host->directory + length, size - (size_t)length, "/%s", session->role);
     if (length < 0 || (size_t)length >= size) {
         host->directory[0] = 0;
         return lg__problem_say(&host->problem, LG_ERR_OPTION, "lg_start: the path of the state directory has more than %zu bytes", size - 1);

@@ -84,6 +84,17 @@ static bool heal(int signal, siginfo_t *info, void *ucontext)
     return true;
 }
 
+/* How many processes of its cgroup had been ended for lack of memory before it: one more, and no other mark, tells of its own end. */
+static void note_memory(struct lg__state *state)
+{
+    uint64_t cgroup, kills;
+    if (!lg__os_oom_kills(&cgroup, &kills))
+        return;
+    atomic_store(&state->oom_cgroup, cgroup);
+    atomic_store(&state->oom_kills, kills);
+    atomic_store(&state->oom_known, 1);
+}
+
 static void identify(struct lg_session *session, struct lg__identity *identity)
 {
     size_t count = 0;
@@ -135,11 +146,27 @@ static bool suspects_itself(struct lg__ledger *ledger, const struct lg__identity
     return atomic_fetch_add(&ledger->hot->starting, 1) >= FAILED_STARTS_MAX;
 }
 
+/* The state directory; that of a role in its parent, which is checked as well. */
+static int open_directory(struct lg_session *session)
+{
+    struct lg__host *host = &session->host;
+    char path[4096];
+    if (!session->role[0])
+        return lg__map_directory(host->directory, &host->problem);
+    snprintf(path, sizeof path, "%.*s", (int)(strlen(host->directory) - strlen(session->role) - 1), host->directory);
+    int parent = lg__map_directory(path, &host->problem);
+    if (parent < 0)
+        return parent;
+    int directory = lg__map_subdirectory(parent, session->role, host->directory, &host->problem);
+    close(parent);
+    return directory;
+}
+
 static lg_status open_files(struct lg_session *session, struct lg__identity *identity)
 {
     struct lg__host *host = &session->host;
     char path[4096 + 96], name[LG__RUN_NAME_BYTES];
-    int directory = lg__map_directory(host->directory, &host->problem);
+    int directory = open_directory(session);
     if (directory < 0)
         return host->problem.status;
     snprintf(path, sizeof path, "%s/runs", host->directory);
@@ -162,6 +189,8 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     lg__run_name(identity->ordinal, identity->uuid, name);
     snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
     lg_status made = lg__run_create(session->runs_directory, name, session->run_path, &session->sizes, identity, &host->run, &host->problem);
+    if (made == LG_OK)
+        note_memory(host->run.state);
     return made == LG_OK ? status : made;
 }
 
@@ -196,7 +225,7 @@ static void register_once(void)
 
 static bool usable(lg_status status)
 {
-    return status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER;
+    return status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER;
 }
 
 static lg_status start(struct lg_session *session, const lg_options *options)
@@ -289,9 +318,14 @@ lg_status lg_stop(lg_session *session)
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status == LG_ERR_UNPROTECTED ? LG_OK : status;
+    if (session->host.simulated) { /* there are no handlers to take down; lg_simulate_close() closes it */
+        lg__launches_terminate(&session->host);
+        return LG_OK;
+    }
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
         mark_end(LG__ENDED_STOP, 0);
+        lg__launches_stopped(&session->host);
         lg__capture_stop();
         if (session->host.counts)
             atomic_store(&session->host.ledger.hot->owner, 0); /* another process may become the primary */
@@ -300,6 +334,34 @@ lg_status lg_stop(lg_session *session)
     }
     pthread_mutex_unlock(&session->host.lock);
     return LG_OK;
+}
+
+/* The last word counts: a program that ends may still think better of it and start again. */
+static lg_status announce(lg_session *session, enum lg__announced what)
+{
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK)
+        return status;
+    struct lg__host *host = &session->host;
+    lg__run_alive(&host->run);
+    if (atomic_load(&host->run.state->announced) != (uint32_t)what) {
+        atomic_store(&host->run.state->announced_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+        atomic_store(&host->run.state->announced, (uint32_t)what);
+    }
+    lg__launches_terminate(host);
+    return LG_OK;
+}
+
+lg_status lg_will_terminate(lg_session *session)
+{
+    return announce(session, LG__ANNOUNCED_TERMINATION);
+}
+
+lg_status lg_will_restart(lg_session *session)
+{
+    return announce(session, LG__ANNOUNCED_RESTART);
 }
 
 /* ---- queries ---- */
@@ -334,7 +396,8 @@ lg_status lg_heartbeat(lg_session *session)
         return status;
     lg__run_alive(&session->host.run);
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), last = atomic_load(&checked_ns);
-    if ((!last || now - last > HEARTBEAT_CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
+    atomic_store(&session->host.heartbeat_ns, now);
+    if (!session->host.simulated && (!last || now - last > HEARTBEAT_CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
         lg__capture_check(true);
     return LG_OK;
 }
@@ -344,7 +407,7 @@ lg_status lg_modules_refresh(lg_session *session)
     if (!session)
         return LG_ERR_ARGUMENT;
     lg_status status = lg__session_check(session);
-    if (status == LG_OK)
+    if (status == LG_OK && !session->host.simulated)
         lg__capture_refresh_modules();
     return status;
 }

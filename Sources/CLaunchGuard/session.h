@@ -14,6 +14,7 @@ struct lg_session {
     struct lg__run_sizes sizes;
     uint64_t keep_bytes;
     char app_id[LG__NAME_BYTES], app_version[LG__NAME_BYTES];
+    char role[LG__NAME_BYTES]; /* last part of the state directory; "": none */
     char run_path[4096 + 96];
     int runs_directory; /* descriptor; −1: none */
     uint64_t ordinal;

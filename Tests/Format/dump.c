@@ -29,6 +29,17 @@ static void dump_verdict(const lg_verdict *verdict)
     printf("\"monotonic_ns\":%llu}", (unsigned long long)verdict->monotonic_ns);
 }
 
+/* The names of a context's modules. */
+static void dump_owned(const char *modules)
+{
+    if (!*modules)
+        return;
+    printf("\"modules\":[");
+    for (const char *name = modules; *name; name += strlen(name) + 1)
+        printf(name == modules ? "" : ","), json_text(name, strlen(name));
+    printf("],");
+}
+
 static int dump_run(void)
 {
     lg_run_info run;
@@ -38,6 +49,13 @@ static int dump_run(void)
     TEXT(run, uuid), TEXT(run, boot_id), TEXT(run, app_id), TEXT(run, app_version), TEXT(run, executable), TEXT(run, build_id);
     UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, monotonic_ns), UNSIGNED(run, start_ticks), NUMBER(run, pid);
     UNSIGNED(run, uid), UNSIGNED(run, secondary), UNSIGNED(run, started), UNSIGNED(run, alive), NUMBER(run, exit_code);
+    UNSIGNED(run, boottime_ns);
+    /* What version 1.2 added: printed where it is there. */
+    if (run.end_announced)
+        printf("\"announced\":%u,", run.end_announced);
+    if (run.wait_status)
+        printf("\"witness_status\":%d,", run.wait_status);
+    LATER(run, announced_ns), LATER(run, witnessed), LATER(run, oom_known), LATER(run, oom_kills), LATER(run, oom_cgroup), LATER(run, hang_ns);
     NUMBER(run, term_signal), NUMBER(run, term_pid), UNSIGNED(run, term_uid), UNSIGNED(run, term_ns), UNSIGNED(run, healed_pages);
     printf("\"ended\":%d,\"ended_ns\":%llu},\"contexts\":[", run.stop_marked ? 2 : run.exit_marked ? 1 : 0, (unsigned long long)run.end_ns);
     for (uint32_t i = 0; i < run.context_count; i++) {
@@ -51,6 +69,9 @@ static int dump_run(void)
         TEXT(context, name), TEXT(context, task), NUMBER(context, phase), NUMBER(context, finish), UNSIGNED(context, begun_ns);
         UNSIGNED(context, launching_ns), UNSIGNED(context, finished_ns), NUMBER(context, window_ms), UNSIGNED(context, rung);
         UNSIGNED(context, attempt);
+        if (context.task_tid)
+            NUMBER(context, task_tid);
+        dump_owned(context.modules);
         printf("\"repaired\":%u,\"marked\":%u}", context.repaired, context.marked);
     }
     printf("],");
@@ -186,6 +207,62 @@ static void dump_log(void)
     printf("]},");
 }
 
+static void dump_ladder(uint32_t index)
+{
+    lg_ledger_rung rung;
+    lg_ledger_suspect suspect;
+    printf("\"rungs\":[");
+    for (uint32_t i = 0; lg_reader_ledger_rung(reader, index, i, &rung) == LG_OK; i++) {
+        printf(i ? ",{" : "{");
+        TEXT(rung, name), UNSIGNED(rung, impact), UNSIGNED(rung, attempts), UNSIGNED(rung, timeout_ms), UNSIGNED(rung, flags);
+        UNSIGNED(rung, series_wall_ns);
+        printf("\"built_in\":%u}", rung.built_in);
+    }
+    printf("],\"suspects\":[");
+    for (uint32_t i = 0; lg_reader_ledger_suspect(reader, index, i, &suspect) == LG_OK; i++) {
+        printf(i ? ",{" : "{");
+        TEXT(suspect, key), UNSIGNED(suspect, crashes);
+        printf("\"left_out\":%u}", suspect.left_out);
+    }
+    printf("],");
+}
+
+static void dump_context(uint32_t index)
+{
+    lg_launch_info context;
+    if (lg_reader_ledger_context(reader, index, &context) != LG_OK) {
+        printf("null");
+        return;
+    }
+    putchar('{');
+    TEXT(context, name), UNSIGNED(context, status), UNSIGNED(context, mode), UNSIGNED(context, halted), UNSIGNED(context, due);
+    UNSIGNED(context, shadow), UNSIGNED(context, streak), UNSIGNED(context, unknown), UNSIGNED(context, reported), UNSIGNED(context, rung);
+    UNSIGNED(context, rung_count), UNSIGNED(context, attempts), UNSIGNED(context, interruptions), UNSIGNED(context, skips);
+    UNSIGNED(context, good_runs), UNSIGNED(context, retry_runs), UNSIGNED(context, safe_crashes), UNSIGNED(context, report_after);
+    UNSIGNED(context, repair_after), UNSIGNED(context, unknown_after), UNSIGNED(context, safe_crash_limit), UNSIGNED(context, launches);
+    UNSIGNED(context, crashes), UNSIGNED(context, repairs);
+    dump_ladder(index);
+    printf("\"last_task\":"), json_text(context.last_task, strlen(context.last_task)), putchar('}');
+}
+
+static void dump_timeline(uint32_t index)
+{
+    lg_timeline_entry run;
+    if (lg_reader_timeline(reader, index, &run) != LG_OK) {
+        printf("null");
+        return;
+    }
+    putchar('{');
+    TEXT(run, uuid), TEXT(run, app_version), UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, duration_ns);
+    UNSIGNED(run, launching), UNSIGNED(run, repairing), UNSIGNED(run, counted), UNSIGNED(run, attributed);
+    printf("\"events\":[");
+    for (size_t i = 0; i < sizeof run.events / sizeof run.events[0]; i++)
+        printf("%s%u", i ? "," : "", run.events[i]);
+    printf("],");
+    dump_verdict(&run.verdict);
+    putchar('}');
+}
+
 static int dump_ledger(void)
 {
     lg_ledger_info ledger;
@@ -194,26 +271,11 @@ static int dump_ledger(void)
     UNSIGNED(ledger, generation), UNSIGNED(ledger, slots_valid), TEXT(ledger, app_id), TEXT(ledger, app_version);
     TEXT(ledger, build_id), UNSIGNED(ledger, last_ordinal);
     printf("\"contexts\":[");
-    for (uint32_t i = 0; i < ledger.context_count; i++) {
-        lg_ledger_context context;
-        lg_reader_ledger_context(reader, i, &context);
-        printf(i ? ",{" : "{");
-        UNSIGNED(context, streak), UNSIGNED(context, unknown), UNSIGNED(context, reported), UNSIGNED(context, rung);
-        UNSIGNED(context, rung_count), UNSIGNED(context, attempts), UNSIGNED(context, interruptions), UNSIGNED(context, report_after);
-        UNSIGNED(context, repair_after), UNSIGNED(context, unknown_after), UNSIGNED(context, launches), UNSIGNED(context, crashes);
-        UNSIGNED(context, repairs), UNSIGNED(context, probation), UNSIGNED(context, exhausted), TEXT(context, name);
-        TEXT(context, rung_name);
-        printf("\"needs_repair\":%u}", context.needs_repair);
-    }
+    for (uint32_t i = 0; i < ledger.context_count; i++)
+        printf(i ? "," : ""), dump_context(i);
     printf("],\"timeline\":[");
-    for (uint32_t i = 0; i < ledger.timeline_count; i++) {
-        lg_timeline_entry run;
-        lg_reader_timeline(reader, i, &run);
-        printf(i ? ",{" : "{");
-        TEXT(run, uuid), TEXT(run, app_version), UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, duration_ns);
-        UNSIGNED(run, launching), UNSIGNED(run, repairing), UNSIGNED(run, counted), UNSIGNED(run, repaired), dump_verdict(&run.verdict);
-        putchar('}');
-    }
+    for (uint32_t i = 0; i < ledger.timeline_count; i++)
+        printf(i ? "," : ""), dump_timeline(i);
     printf("]}\n");
     return 0;
 }

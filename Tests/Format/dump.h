@@ -17,6 +17,7 @@ void json_hex(const uint8_t *bytes, size_t size);
 
 #define NUMBER(from, name) printf("\"%s\":%lld,", #name, (long long)(from).name)
 #define UNSIGNED(from, name) printf("\"%s\":%llu,", #name, (unsigned long long)(from).name)
+#define LATER(from, name) ((from).name ? UNSIGNED(from, name) : 0)
 #define TEXT(from, name) (printf("\"%s\":", #name), json_text((from).name, strlen((from).name)), putchar(','))
 
 /* The parts that version 1.1 added; each prints its key only where the part is there, as golden files of version 1.0 have none. */

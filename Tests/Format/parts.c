@@ -1,13 +1,14 @@
 /* Makes run files by hand that hold what a crash handler may leave and no crash can be made to leave at will:
  *
- * parts DIR some|full|empty|bare|lost|quit    a file DIR/<how>.lgrun; prints its path
+ * parts DIR some|full|empty|bare|lost|quit|later    a file DIR/<how>.lgrun; prints its path
  *
  * some   every part, small, as a crash would leave it: the golden file
  * full   every part as large as the format allows
  * empty  every stage committed with nothing in it
  * bare   the handler was killed while the threads captured themselves: threads and stack memory, but no later stage
  * lost   as some, but a SIGSEGV whose siginfo was lost, with a kind that no table knows
- * quit   as some, but a dump that SIGQUIT asked for */
+ * quit   as some, but a dump that SIGQUIT asked for
+ * later  no crash: what version 1.2 added, owners and the rest of the state: a golden file */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -237,6 +238,41 @@ static void write_modules(void)
     atomic_store(&table->commit, LG__COMMIT_MODULES);
 }
 
+static void write_launch(uint32_t index, const char *name, uint32_t phase, const char *task, int32_t tid, const char *modules, size_t modules_size)
+{
+    struct lg__state_context *context = &run.state->contexts[index];
+    struct lg__owner *owner = &run.owners->contexts[index];
+    memcpy(context->name, name, strlen(name));
+    memcpy(context->task, task, strlen(task));
+    memcpy(owner->modules, modules, modules_size);
+    atomic_store(&context->task_set, *task != 0);
+    atomic_store(&context->phase, phase);
+    atomic_store(&context->begun_ns, 1500000000u + index);
+    atomic_store(&context->window_ms, 5000);
+    atomic_store(&context->used, 1);
+    atomic_store(&owner->task_ns, tid ? 1700000000u : 0);
+    atomic_store(&owner->task_tid, tid);
+    atomic_store(&run.state->context_count, index + 1);
+}
+
+static void write_later(void)
+{
+    char most[LG__OWNED_BYTES] = { 0 };
+    memset(most, 'm', sizeof most - 2); /* one name that takes all the room there is */
+    write_launch(0, "main", LG_PHASE_TERMINATING, "open-documents", 4712, "libplayer.so\0libcodec.so.2\0", 28);
+    write_launch(1, "sync", LG_PHASE_HELD, "", 0, "", 0);
+    write_launch(2, "index", LG_PHASE_HALTED, "", -1, most, sizeof most);
+    struct lg__state *state = run.state;
+    atomic_store(&state->announced_ns, 9000000000u);
+    atomic_store(&state->announced, LG__ANNOUNCED_RESTART);
+    atomic_store(&state->witness_status, SIGKILL);
+    atomic_store(&state->witnessed, 1);
+    atomic_store(&state->oom_kills, 3);
+    atomic_store(&state->oom_cgroup, 4242);
+    atomic_store(&state->oom_known, 1);
+    atomic_store(&state->hang_ns, 8000000000u);
+}
+
 int main(int count, char **arguments)
 {
     if (count != 3)
@@ -263,6 +299,11 @@ int main(int count, char **arguments)
     }
     atomic_store(&run.state->started, 1);
     write_modules();
+    if (strcmp(how, "later") == 0) {
+        write_later();
+        printf("%s\n", path);
+        return 0;
+    }
     write_tail();
     write_header(how);
     write_context();

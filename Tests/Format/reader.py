@@ -7,7 +7,8 @@ import sys
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
 from run_file import read_crash, read_log, read_modules, read_run, read_stderr
 
-SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN = (STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run"))
+SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
+    STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run", "book_rung", "book_suspect"))
 
 
 # ---- §10: ledger ----
@@ -21,29 +22,64 @@ def read_ledger(file):
     require(whole, "both slots")
     slot = max(whole.values(), key=lambda slot: SLOT.get(slot, "generation"))
     book = slot[SLOT.at("book"):]
-    contexts, timeline = book[BOOK.at("contexts"):], book[BOOK.at("timeline"):]
     return (BOOK.pick(book, "app_id app_version last_ordinal") | SLOT.pick(slot, "generation") |
             {"kind": "ledger", "slots_valid": sum(1 << i for i in whole),
              "build_id": BOOK.get(book, "build_id")[:BOOK.get(book, "build_id_size")].hex(),
-             "contexts": [read_book_context(contexts[BOOK_CONTEXT.size * i:]) for i in range(BOOK.get(book, "context_count"))],
-             "timeline": [read_book_run(timeline[BOOK_RUN.size * i:]) for i in range(BOOK.get(book, "timeline_count"))]})
+             "contexts": [read_book_context(block) for block in entries(book, BOOK, "contexts", BOOK_CONTEXT, "context_count")],
+             "timeline": [read_book_run(block) for block in entries(book, BOOK, "timeline", BOOK_RUN, "timeline_count")]})
+
+
+def entries(block, structure, field, of, count):
+    """The used entries of an array of structures."""
+    at = structure.at(field)
+    count = structure.get(block, count) if isinstance(count, str) else count
+    return [block[at + of.size * i:at + of.size * (i + 1)] for i in range(count)]
 
 
 def slot_whole(slot):
     head, book = SLOT.pick(slot, "generation size crc"), slot[SLOT.at("book"):]
-    return (head["generation"] != 0 and head["size"] == BOOK.size and head["crc"] == crc32c(slot[:SLOT.at("crc")], book) and
-            BOOK.get(book, "context_count") <= 16 and BOOK.get(book, "timeline_count") <= 16 and BOOK.get(book, "build_id_size") <= 32)
+    bounds = BOOK.pick(book, "context_count timeline_count build_id_size")
+    if (head["generation"] == 0 or bounds["context_count"] > 16 or bounds["timeline_count"] > 16 or bounds["build_id_size"] > 32 or
+            head["size"] != BOOK.at("contexts") + BOOK_CONTEXT.size * bounds["context_count"] or
+            head["crc"] != crc32c(slot[:SLOT.at("crc")], book[:head["size"]])):
+        return False
+    contexts = entries(book, BOOK, "contexts", BOOK_CONTEXT, "context_count")
+    return (strings_end(BOOK, book) and all(strings_end(BOOK_RUN, run) for run in entries(book, BOOK, "timeline", BOOK_RUN, 16)) and
+            all(context_right(context) for context in contexts))
+
+
+def context_right(block):
+    bounds = BOOK_CONTEXT.pick(block, "phase mode rung rung_count suspect_count")
+    return (bounds["phase"] <= 7 and bounds["mode"] <= 3 and bounds["rung"] <= bounds["rung_count"] <= 17 and
+            bounds["suspect_count"] <= 8 and strings_end(BOOK_CONTEXT, block) and
+            all(strings_end(SUSPECT, suspect) for suspect in entries(block, BOOK_CONTEXT, "suspects", SUSPECT, 8)) and
+            all(strings_end(RUNG, rung) for rung in entries(block, BOOK_CONTEXT, "rungs", RUNG, 17)))
+
+
+def strings_end(structure, block):
+    return all(b"\0" in block[offset:offset + 64] for offset, kind in structure.fields.values() if kind == "string[64]")
 
 
 def read_book_context(block):
-    context = BOOK_CONTEXT.pick(block, "name streak unknown reported rung rung_count attempts interruptions report_after repair_after "
-                                       "unknown_after launches crashes repairs rung_name")
-    flags = BOOK_CONTEXT.get(block, "flags")
-    return context | {"probation": flags & 1, "exhausted": flags >> 1 & 1, "needs_repair": flags >> 2 & 1}
+    context = BOOK_CONTEXT.pick(block, "name mode streak unknown reported rung rung_count attempts interruptions skips good_runs retry_runs "
+                                       "safe_crashes report_after repair_after unknown_after safe_crash_limit launches crashes repairs "
+                                       "last_task")
+    flags, phase, limit = (BOOK_CONTEXT.get(block, name) for name in ("flags", "phase", "safe_crash_limit"))
+    over = phase == 0 and context["mode"] == 2 and limit != 0 and context["safe_crashes"] >= limit
+    return context | {
+        "status": {1: 1, 3: 1, 5: 2, 6: 2, 2: 3}.get(phase, 0), "halted": int(phase == 6 or over), "due": flags & 1, "shadow": flags >> 3 & 1,
+        "rungs": [read_rung(rung) for rung in entries(block, BOOK_CONTEXT, "rungs", RUNG, "rung_count")],
+        "suspects": [SUSPECT.pick(suspect, "key crashes") | {"left_out": int(SUSPECT.get(suspect, "left_out") == 1)}
+                     for suspect in entries(block, BOOK_CONTEXT, "suspects", SUSPECT, "suspect_count")]}
+
+
+def read_rung(block):
+    rung = RUNG.pick(block, "name series_wall_ns impact attempts timeout_ms flags")
+    return rung | {"flags": rung["flags"] & 0x7fffffff, "built_in": rung["flags"] >> 31}
 
 
 def read_book_run(block):
-    run = BOOK_RUN.pick(block, "ordinal wall_ns duration_ns launching repairing counted repaired app_version")
+    run = BOOK_RUN.pick(block, "ordinal wall_ns duration_ns launching repairing counted attributed events app_version")
     return run | {"uuid": uuid(BOOK_RUN.get(block, "uuid")),
                   "verdict": BOOK_RUN.pick(block, "end evidence signal code kind monotonic_ns")}
 

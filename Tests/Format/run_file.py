@@ -1,8 +1,8 @@
 """Sections 4 to 8 of docs/FORMAT.md: the parts of a run file."""
 from page import RESOURCES, STRUCTURES, Damaged, crc32c, part, require, uuid
 
-IDENTITY, STATE, CONTEXT, MODULES, MODULE = (STRUCTURES[name] for name in (
-    "identity", "state", "state_context", "module_table", "module_entry"))
+IDENTITY, STATE, CONTEXT, OWNER, MODULES, MODULE = (STRUCTURES[name] for name in (
+    "identity", "state", "state_context", "owner", "module_table", "module_entry"))
 RECORD, STAGE, NOTE, CRASH, CPU, FRAMES, WALK = (STRUCTURES[name] for name in (
     "record", "stage", "note", "crash_header", "crash_context", "crash_frames", "frames_head"))
 MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUCTURES[name] for name in (
@@ -25,20 +25,48 @@ def read_run(file):
     run = IDENTITY.pick(block, "ordinal wall_ns monotonic_ns start_ticks pid proc_pid uid secondary app_id app_version executable")
     run |= {name: uuid(IDENTITY.get(block, name)) for name in ("uuid", "boot_id")}
     run["build_id"] = IDENTITY.get(block, "build_id")[:id_size].hex()
+    run["boottime_ns"] = IDENTITY.get(block, "boottime_ns")
+    run |= {name: value for name, value in later_state(state).items() if value}
     run |= STATE.pick(state, "ended exit_code healed_pages ended_ns term_ns term_signal term_pid term_uid")
     run["started"] = int(STATE.get(state, "started") == 1)
     run["ended"] = run["ended"] if run["ended"] in (1, 2) else 0
     count = min(STATE.get(state, "context_count"), 16)
-    contexts = [read_context(state[STATE.at("contexts") + CONTEXT.size * i:]) for i in range(count)]
+    contexts = [read_context(state[STATE.at("contexts") + CONTEXT.size * i:], part(read_owner, file, i)) for i in range(count)]
     return run, contexts, IDENTITY.get(block, "arch")
 
 
-def read_context(block):
+def later_state(state):
+    """What version 1.2 added: 0 where it is not there, and then not shown."""
+    later = STATE.pick(state, "announced announced_ns witnessed witness_status oom_known oom_kills oom_cgroup hang_ns")
+    for says, others in (("announced", ["announced_ns"]), ("witnessed", ["witness_status"]), ("oom_known", ["oom_kills", "oom_cgroup"])):
+        if later[says] not in ((1, 2) if says == "announced" else (1,)):
+            later |= dict.fromkeys([says, *others], 0)
+    return later
+
+
+def read_owner(file, index):
+    """The thread of the task, and the names of the modules."""
+    if 9 not in file.sections:
+        return 0, []
+    block = file.block(9, OWNER.size * index, OWNER.size)
+    names, at = OWNER.get(block, "modules"), 0
+    modules = []
+    while names[at:at + 1] not in (b"", b"\0"):
+        name = names[at:].split(b"\0")[0]
+        modules.append(name.decode("latin-1"))
+        at += len(name) + 1
+    require(at < len(names), "list of modules")
+    return OWNER.get(block, "task_tid"), modules
+
+
+def read_context(block, owner):
     context = CONTEXT.pick(block, "name phase begun_ns launching_ns finished_ns window_ms finish rung attempt")
-    if CONTEXT.get(block, "used") != 1 or context["phase"] > 4 or context["finish"] > 3:
+    if CONTEXT.get(block, "used") != 1 or context["phase"] > 7 or context["finish"] > 3:
         return None
     context["task"] = CONTEXT.get(block, "task") if CONTEXT.get(block, "task_set") == 1 else ""
     context |= {name: int(CONTEXT.get(block, name) == 1) for name in ("marked", "repaired")}
+    tid, modules = (0, []) if owner == "damaged" else owner
+    context |= ({"task_tid": tid} if tid else {}) | ({"modules": modules} if modules else {})
     return context
 
 

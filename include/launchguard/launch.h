@@ -399,6 +399,9 @@ LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret
 /** The status of any program's context, without a launch and without changing anything: of a living one as it is now, else what its next launch would be if it
  *  began now, the end of its last run taken into account.
  *
+ *  That is foreseen with the thresholds and repairs of its last launch. What only the program itself knows may make it come out otherwise: a new version or build resets the
+ *  context, other options and repairs may be given, a task may be essential now. A program that has called lg_stop() counts as ended.
+ *
  *  @param state_directory  of the program; see lg_state_directory().
  *  @param context          name.
  *  @param ret_info         untouched on failure.

@@ -75,7 +75,7 @@ typedef struct lg_options {
     uint32_t handler_ms;
 
     /** For a process that has launches of its own beside the primary process of the application, for example a "worker": its ledger and its run files are in the
-     *  folder of that name in the state directory. 1 to LG_NAME_MAX bytes as in `app_id`, but not "runs"; NULL: none. Borrowed during the call. */
+     *  folder of that name in the state directory. 1 to LG_NAME_MAX bytes as in `app_id`, but neither "runs" nor beginning with "ledger.lg"; NULL: none. Borrowed during the call. */
     const char *role;
 } lg_options;
 
@@ -109,10 +109,10 @@ LG_BEGIN
  *  @param ret_session  always set to a handle that every other call accepts, also on failure: the program starts anyway.
  *                      lg_session_protection() says what the session can do, lg_session_message() what is wrong.
  *  @return LG_OK: fully protected, nothing to say.
- *          LG_ERR_DAMAGED, LG_ERR_NEWER: fully protected; the old ledger was unusable and is kept aside.
+ *          LG_ERR_DAMAGED, LG_ERR_NEWER, LG_ERR_OLDER: fully protected; the old ledger was unusable and is kept aside.
  *          LG_ERR_SECONDARY: LG_PROTECTION_RECORD.
  *          LG_ERR_ALREADY: a session runs in this process, or was stopped; *ret_session is that one. After a failure the call may be
-          repeated with better options.
+ *          repeated with better options.
  *          LG_ERR_ARGUMENT, LG_ERR_OPTION: a mistake in the call; LG_PROTECTION_NONE.
  *          LG_ERR_NO_DIRECTORY, LG_ERR_NOT_DIRECTORY, LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION, LG_ERR_READ_ONLY,
  *          LG_ERR_NO_SPACE, LG_ERR_DISABLED, LG_ERR_SYSTEM (errno): LG_PROTECTION_NONE.
@@ -137,6 +137,8 @@ LG_API lg_status lg_stop(lg_session *session);
 /** The program is about to end by its own will, or because it was asked to: launches that are under way are over, and what happens from now on does not count
  *  against them. A signal that asks to end (SIGTERM, SIGINT, SIGHUP) is noted without this call where the program has no handler of its own for it.
  *
+ *  An end while a repair runs interrupts the repair all the same.
+ *
  *  @return LG_OK, also when announced before; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
@@ -144,7 +146,8 @@ LG_API lg_status lg_stop(lg_session *session);
  */
 LG_API lg_status lg_will_terminate(lg_session *session);
 
-/** The program is about to be started again on purpose, by itself (exec) or by its supervisor. Otherwise as lg_will_terminate().
+/** The program is about to be started again on purpose, by itself (exec) or by its supervisor. Otherwise as lg_will_terminate(); of several announcements
+ *  the last one counts.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: survives the process at once.
@@ -156,8 +159,9 @@ LG_API lg_status lg_will_restart(lg_session *session);
  *  @param state_directory  of the program that ended; with the role's folder if it has a role.
  *  @param pid              of it, as waitpid() told. The newest run with this pid is meant.
  *  @param wait_status      of waitpid().
- *  @return LG_OK; LG_ERR_NOT_FOUND: no run of this pid there; LG_ERR_STATE: it is alive; LG_ERR_ALREADY: somebody told before; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_PERMISSION; LG_ERR_SYSTEM
- *          (errno); LG_ERR_ARGUMENT.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no run of this pid there; LG_ERR_STATE: it is alive; LG_ERR_ALREADY: somebody told before; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER; LG_ERR_PERMISSION; LG_ERR_LINK;
+ *          LG_ERR_OWNER: the file is not the directory's owner's, or not of the caller, who is not root; LG_ERR_SYSTEM (errno); LG_ERR_ARGUMENT, also for the status of a process
+ *          that has not ended.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: survives the process at once; before the next start of the program it decides how the run ended.
@@ -199,7 +203,7 @@ LG_API const char *lg_session_message(const lg_session *session);
  */
 LG_API const char *lg_session_run_path(const lg_session *session);
 
-/** Path of the state directory; "" for a session without files. Owned by the session.
+/** Path of the state directory, with the role's folder; "" for a session without files. Owned by the session.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

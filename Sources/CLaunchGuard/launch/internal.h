@@ -31,8 +31,8 @@ enum lg__step {
     OVER      /* the tasks have run */
 };
 
-/* What somebody asked a held launch to do. */
-enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
+/* What somebody asked a held launch to do. WISH_END: nothing, its end is announced. */
+enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE, WISH_END };
 
 #define LG__STATUSES 64
 

@@ -44,6 +44,13 @@ void lg__host_log(const struct lg__host *host, lg_level level, const char *forma
 /* Now, as the machine compares it. */
 struct lg__moment lg__host_now(const struct lg__host *host);
 
+/* ---- terminate.c: the program ends by its own will ---- */
+
+/* All launches that are under way are over, and what happens from now on does not count against them. */
+void lg__launches_terminate(struct lg__host *host);
+/* The same where the session is stopped; only stores. Under host->lock. */
+void lg__launches_stopped(struct lg__host *host);
+
 /* ---- accounting.c: how the last run ended, applied to every context ---- */
 
 /* Classify the last run and store the outcome together with the identity of this one. Under host->lock. */

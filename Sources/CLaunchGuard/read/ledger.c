@@ -28,6 +28,15 @@ lg_status lg__reader_book(const lg_reader *reader, struct lg__slot *ret_slot, ui
     return LG_ERR_DAMAGED;
 }
 
+lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__slot *ret_slot)
+{
+    uint32_t valid;
+    lg_status status = lg__reader_book(reader, ret_slot, &valid);
+    if (status == LG_OK && !lg__reader_block(reader, LG__SECTION_HOT, 0, ret_hot, sizeof *ret_hot))
+        status = LG_ERR_DAMAGED;
+    return status;
+}
+
 /* The newest book, for a call of the program that asks for something in it. */
 static lg_status book_for(const lg_reader *reader, const void *result, struct lg__slot *ret_slot)
 {

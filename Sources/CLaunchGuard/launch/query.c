@@ -1,0 +1,128 @@
+/* The status of any program's context, by reading alone. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch/evidence.h"
+#include "launch/launch.h"
+#include "os/os.h"
+#include "read/context.h"
+
+/* A task is suspect from so many crashes on; LG_TASK_SUSPECT and LG_TASK_ESSENTIAL are not stored. */
+#define SUSPECT_CRASHES 2u
+
+/* What was stored when the last launch began, as if the next one asked for the same. */
+static void same_policy(const struct lg__book_context *context, struct lg__policy *ret_policy)
+{
+    memset(ret_policy, 0, sizeof *ret_policy);
+    ret_policy->report_after = context->report_after;
+    ret_policy->repair_after = context->repair_after;
+    ret_policy->unknown_after = context->unknown_after;
+    ret_policy->count = context->count;
+    ret_policy->safe_retry_runs = context->safe_retry_runs;
+    ret_policy->safe_retry_max = context->safe_retry_max;
+    ret_policy->safe_crash_limit = context->safe_crash_limit;
+    ret_policy->deescalate_runs = context->deescalate_runs;
+    ret_policy->deescalate_ms = context->deescalate_ms;
+    ret_policy->streak_gap_ms = context->streak_gap_ms;
+    ret_policy->shadow = (context->flags & LG__CONTEXT_SHADOW) != 0;
+    ret_policy->skippable = (context->flags & LG__CONTEXT_SKIPPABLE) != 0;
+    for (uint32_t i = 0; i < context->suspect_count; i++)
+        ret_policy->skippable = ret_policy->skippable || context->suspects[i].crashes >= SUSPECT_CRASHES;
+    ret_policy->rung_count = context->rung_count;
+    memcpy(ret_policy->rungs, context->rungs, sizeof ret_policy->rungs);
+}
+
+/* What the next launch would be if it began now. */
+static void foresee(struct lg__book_context *context, lg_launch_info *ret_info)
+{
+    struct lg__policy policy;
+    struct lg__moment now = { .boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME), .wall_ns = lg__os_clock_ns(CLOCK_REALTIME) };
+    uint64_t launches = context->launches;
+    uint32_t reported = context->reported;
+    /* Never begun since the context was made or reset: nothing is stored that a launch could be judged by. */
+    if (context->repair_after != 0) {
+        lg__os_boot_id(now.boot_id);
+        same_policy(context, &policy);
+        lg__decide_begin(context, &policy, &now, NULL);
+    }
+    context->launches = launches;
+    if (context->reported > reported)
+        context->reported = reported; /* nobody was told */
+    lg__reader_context_info(context, ret_info);
+    if (context->phase == LG_PHASE_HELD || context->phase == LG_PHASE_HALTED)
+        ret_info->status = LG_LAUNCH_NEEDS_REPAIR;
+    else
+        ret_info->status = context->mode != LG_LAUNCH_MODE_NORMAL || context->streak || context->unknown ? LG_LAUNCH_CHECKING : LG_LAUNCH_NORMAL;
+    ret_info->halted = context->phase == LG_PHASE_HALTED;
+}
+
+static void as_it_is(const struct lg__book_context *context, const struct lg__last_run *last, lg_launch_info *ret_info)
+{
+    const lg_run_context *of_run = lg__evidence_context(last, context->name);
+    lg__reader_context_info(context, ret_info);
+    ret_info->status = lg__decide_status(context);
+    /* The run file has it first. */
+    if (of_run && of_run->phase == LG_PHASE_FINISHED)
+        ret_info->status = LG_LAUNCH_NORMAL;
+}
+
+/* The program lives if the run that the book names does, and has not stopped its session. Where that run's file is gone the ledger's owner tells. */
+static bool lives(const struct lg__last_run *last, const struct lg__hot *hot)
+{
+    uint8_t boot_id[LG__UUID_BYTES];
+    if (last->readable)
+        return last->info.alive && !last->info.stop_marked;
+    return lg__os_boot_id(boot_id) && lg__ledger_owner_alive(atomic_load(&hot->owner), boot_id);
+}
+
+static lg_status query(const char *state_directory, const char *context, struct lg__slot *slot, lg_launch_info *ret_info)
+{
+    char path[4096];
+    struct lg__hot hot;
+    struct lg__last_run last;
+    lg_reader *reader;
+    int length = snprintf(path, sizeof path, "%s/ledger.lg", state_directory);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return LG_ERR_NOT_FOUND;
+    lg_status status = lg_reader_open(path, &reader);
+    if (status != LG_OK)
+        return status;
+    status = lg__reader_copy_ledger(reader, &hot, slot);
+    lg_reader_close(reader);
+    if (status != LG_OK)
+        return status;
+    struct lg__book_context *found = NULL;
+    for (uint32_t i = 0; !found && i < slot->book.context_count; i++)
+        if (strncmp(slot->book.contexts[i].name, context, LG__NAME_BYTES) == 0)
+            found = &slot->book.contexts[i];
+    if (!found)
+        return LG_ERR_NOT_FOUND;
+    lg__account_read(state_directory, &slot->book, &hot, false, &last);
+    if (lives(&last, &hot)) {
+        as_it_is(found, &last, ret_info);
+        return LG_OK;
+    }
+    if (last.verdict.end != LG_END_RUNNING)
+        lg__account_apply(found, &last, slot->book.last_ordinal);
+    foresee(found, ret_info);
+    return LG_OK;
+}
+
+lg_status lg_launch_query(const char *state_directory, const char *context, lg_launch_info *ret_info)
+{
+    lg_launch_info info;
+    if (!state_directory || !*state_directory || !context || !ret_info)
+        return LG_ERR_ARGUMENT;
+    struct lg__slot *slot = malloc(sizeof *slot); /* too large for the stack of any thread */
+    if (!slot)
+        return LG_ERR_SYSTEM;
+    lg_status status = query(state_directory, context, slot, &info);
+    int error = errno;
+    free(slot);
+    errno = error;
+    if (status == LG_OK)
+        *ret_info = info;
+    return status;
+}

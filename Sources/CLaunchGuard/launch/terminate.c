@@ -1,0 +1,54 @@
+/* The program ends by its own will: what becomes of its launches. */
+#include "launch/internal.h"
+#include "os/os.h"
+
+/* Under the host's lock, in one store for all contexts. Bit i of the result: launches[i] is over by it. */
+static uint32_t store_terminating(struct lg__host *host)
+{
+    struct lg__book *book = &host->ledger.book;
+    uint32_t ended = 0;
+    bool changed = false;
+    for (uint32_t i = 0; i < book->context_count; i++) {
+        uint32_t before = book->contexts[i].phase;
+        lg__decide_terminating(&book->contexts[i]);
+        changed = changed || book->contexts[i].phase != before;
+    }
+    if (!changed)
+        return 0;
+    lg__ledger_store(&host->ledger);
+    for (uint32_t i = 0; i < host->launch_count; i++) {
+        const struct lg__book_context *context = lg__ledger_context(book, host->launches[i]->name);
+        if (!context || context->phase != LG_PHASE_TERMINATING || atomic_load(&host->launches[i]->state->phase) == LG_PHASE_TERMINATING)
+            continue;
+        atomic_store(&host->launches[i]->state->phase, LG_PHASE_TERMINATING);
+        ended |= 1u << i;
+    }
+    return ended;
+}
+
+void lg__launches_stopped(struct lg__host *host)
+{
+    if (host->counts)
+        store_terminating(host);
+}
+
+void lg__launches_terminate(struct lg__host *host)
+{
+    pthread_mutex_lock(&host->lock);
+    uint32_t ended = host->counts && !atomic_load(&host->closed) ? store_terminating(host) : 0;
+    pthread_mutex_unlock(&host->lock);
+    /* Launches are never removed. */
+    for (uint32_t i = 0; i < LG_CONTEXTS_MAX; i++) {
+        if (!(ended & 1u << i))
+            continue;
+        lg_launch *launch = host->launches[i];
+        pthread_mutex_lock(&launch->lock);
+        if (launch->wish == NO_WISH)
+            launch->wish = WISH_END; /* whoever waits in the hold looks again */
+        pthread_cond_broadcast(&launch->changed);
+        pthread_mutex_unlock(&launch->lock);
+        lg__launch_set_status(launch, LG_LAUNCH_NORMAL);
+        atomic_fetch_add(&launch->over, 1);
+        lg__os_futex_wake((const uint32_t *)&launch->over);
+    }
+}

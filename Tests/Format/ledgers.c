@@ -1,0 +1,213 @@
+/* Makes ledgers by hand, in states that take many runs to come by:
+ *
+ * ledgers DIR story|safe|halted|full|empty    DIR/ledger.lg; prints its path
+ *
+ * story   two contexts, one after a repair that helped, with every kind of event in its timeline; every field has a value of its own
+ * safe    safe mode on the way to its trial; a trial; probation; shadow
+ * halted  safe mode that crashed too; a repair that is due
+ * full    as many contexts, rungs, suspects and runs as there can be, with names as long as they can be
+ * empty   no context, no run */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "launchguard/reader.h"
+#include "os/os.h"
+#include "store/crc32c.h"
+#include "store/ledger.h"
+#include "store/problem.h"
+
+#define DAY UINT64_C(86400000000000)
+#define NEW_YEAR UINT64_C(1767225600000000000) /* 2026-01-01 00:00:00 UTC */
+
+static struct lg__ledger ledger;
+
+static struct lg__book_context *add_context(const char *name, uint32_t mode)
+{
+    struct lg__book_context *context = lg__ledger_context(&ledger.book, name);
+    context->phase = LG_PHASE_FINISHED;
+    context->mode = mode;
+    context->report_after = 1;
+    context->repair_after = 2;
+    context->unknown_after = 4;
+    context->count = LG_COUNT_DEFAULT;
+    context->safe_retry_runs = context->retry_runs = 2;
+    context->safe_retry_max = 64;
+    context->safe_crash_limit = 2;
+    context->deescalate_runs = 3;
+    context->deescalate_ms = 86400000;
+    context->streak_gap_ms = 21600000;
+    return context;
+}
+
+static void add_rung(struct lg__book_context *context, const char *name, uint32_t impact, uint32_t attempts, uint32_t flags, uint64_t series)
+{
+    struct lg__book_rung *rung = &context->rungs[context->rung_count++];
+    snprintf(rung->name, sizeof rung->name, "%s", name);
+    rung->impact = impact;
+    rung->attempts = attempts;
+    rung->timeout_ms = 30000;
+    rung->flags = flags;
+    rung->series_wall_ns = series;
+}
+
+static void add_ladder(struct lg__book_context *context)
+{
+    add_rung(context, "leave out the suspect task", 0, 1, LG__RUNG_BUILT_IN, NEW_YEAR);
+    add_rung(context, "clear-cache", 10, 2, 0, NEW_YEAR + DAY / 2);
+    add_rung(context, "reset-settings", 50, 3, LG_REPAIR_CONSENT | LG_REPAIR_NEEDS_RESTART, NEW_YEAR + DAY);
+    add_rung(context, "delete-database", 90, 1, LG_REPAIR_DESTRUCTIVE | LG_REPAIR_CONSENT, NEW_YEAR + 2 * DAY);
+}
+
+static void add_suspect(struct lg__book_context *context, const char *key, uint32_t crashes, uint32_t left_out)
+{
+    struct lg__book_suspect *suspect = &context->suspects[context->suspect_count++];
+    snprintf(suspect->key, sizeof suspect->key, "%s", key);
+    suspect->crashes = crashes;
+    suspect->left_out = left_out;
+}
+
+static struct lg__book_run *add_run(uint32_t end, uint32_t evidence, uint32_t launching, uint32_t counted, uint32_t first, uint32_t second)
+{
+    struct lg__book *book = &ledger.book;
+    uint64_t number = book->last_ordinal + 1;
+    struct lg__book_run run = {
+        .uuid = { (uint8_t)number }, .ordinal = number, .wall_ns = NEW_YEAR + number * DAY / 8, .duration_ns = number * 1234567890u,
+        .end = end, .evidence = evidence, .launching = launching, .counted = counted, .monotonic_ns = number * 10000000000u,
+        .events = { first, second }
+    };
+    snprintf(run.app_version, sizeof run.app_version, "%s", number < 9 ? "1.0" : "1.1");
+    if (end == LG_END_CRASH)
+        run.signal = SIGSEGV, run.code = 1, run.kind = LG_CRASH_NULL_WRITE;
+    lg__ledger_append(book, &run);
+    book->last_ordinal = number;
+    return &book->timeline[book->timeline_count - 1];
+}
+
+static void make_story(void)
+{
+    struct lg__book_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
+    context->flags = LG__CONTEXT_SKIPPABLE;
+    context->streak = 1, context->unknown = 2, context->reported = 3, context->report_strikes = 4;
+    context->rung = 2, context->attempts = 1, context->interruptions = 5;
+    context->skips = 6, context->held_deaths = 7, context->good_runs = 8, context->safe_crashes = 9, context->retry_runs = 10;
+    context->quiet = 11;
+    context->events = LG_EVENT_HELD | LG_EVENT_REPAIRED;
+    context->launches = 15, context->crashes = 12, context->repairs = 13;
+    context->first_ordinal = 14, context->reported_ordinal = 14;
+    context->crash_boottime_ns = 17, context->repair_boottime_ns = 18;
+    memset(context->crash_boot_id, 0xb0, 16);
+    memset(context->repair_boot_id, 0xb1, 16);
+    snprintf(context->last_task, sizeof context->last_task, "open-documents");
+    add_ladder(context);
+    add_suspect(context, "open-documents", 2, 1);
+    add_suspect(context, "check \x1b[31m for updates", 1, 0);
+    add_context("sync", LG_LAUNCH_MODE_PROBATION)->launches = 15;
+
+    add_run(LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, 0, 0, 0, 0);
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 1, 1, 0, 0)->attributed = 1;
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 3, 3, LG_EVENT_REPORTED, 0);
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 1, 1, LG_EVENT_REPORTED | LG_EVENT_HELD | LG_EVENT_REPAIR_FAILED | LG_EVENT_LEFT_OUT, 0)->repairing = 1;
+    add_run(LG_END_CLEAN, LG_EVIDENCE_STOP_MARK, 0, 0, LG_EVENT_HELD | LG_EVENT_REPAIRED, 0);
+    add_run(LG_END_HANG, LG_EVIDENCE_HANG_MARK, 1, 1, LG_EVENT_PROTECTED | LG_EVENT_HELD | LG_EVENT_EXPIRED | LG_EVENT_SAFE, 0);
+    add_run(LG_END_OOM, LG_EVIDENCE_OOM_COUNTER, 1, 1, LG_EVENT_SAFE, 0);
+    add_run(LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, 0, 0, LG_EVENT_SAFE | LG_EVENT_HALTED, 0);
+    add_run(LG_END_UPGRADE, LG_EVIDENCE_VERSION_DIFFERS, 0, 0, 0, 0)->duration_ns = 0;
+    add_run(LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, 2, 2, LG_EVENT_TRIAL, LG_EVENT_THROTTLED | LG_EVENT_REFUSED);
+    add_run(LG_END_TERMINATED, LG_EVIDENCE_RESTART_ANNOUNCED, 0, 0, LG_EVENT_RESTART | LG_EVENT_REPAIRED | LG_EVENT_HELD, LG_EVENT_SKIPPED | LG_EVENT_HELD)->signal = SIGTERM;
+    add_run(LG_END_KILLED, LG_EVIDENCE_WITNESS, 1, 0, 0, 0)->signal = SIGKILL;
+    add_run(77, 78, 0, 0, 0x80000000u, 0)->code = -5; /* what a later version may write */
+    add_run(LG_END_EXIT, LG_EVIDENCE_EXIT_MARK, 3, 0, 0, 0)->code = 3;
+}
+
+static void make_safe(void)
+{
+    struct lg__book_context *context = add_context("main", LG_LAUNCH_MODE_SAFE);
+    context->good_runs = 1, context->retry_runs = 4, context->safe_crashes = 1, context->launches = 9, context->crashes = 5, context->repairs = 2;
+    add_ladder(context);
+    context = add_context("second", LG_LAUNCH_MODE_TRIAL);
+    context->streak = context->reported = 1, context->rung = context->rung_count;
+    context = add_context("third", LG_LAUNCH_MODE_PROBATION);
+    add_ladder(context);
+    context->rung = 1;
+    context = add_context("fourth", LG_LAUNCH_MODE_NORMAL);
+    context->flags = LG__CONTEXT_SHADOW;
+    context->phase = LG_PHASE_LAUNCHING;
+    add_run(LG_END_CLEAN, LG_EVIDENCE_STOP_MARK, 0, 0, LG_EVENT_SAFE, LG_EVENT_TRIAL);
+}
+
+static void make_halted(void)
+{
+    struct lg__book_context *context = add_context("main", LG_LAUNCH_MODE_SAFE);
+    context->phase = LG_PHASE_NONE;
+    context->safe_crashes = 2, context->streak = 6, context->reported = 6;
+    add_ladder(context);
+    context = add_context("second", LG_LAUNCH_MODE_NORMAL);
+    context->phase = LG_PHASE_HELD;
+    context->flags = LG__CONTEXT_DUE;
+    context->streak = 2, context->rung = 3, context->attempts = 0;
+    add_ladder(context);
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 3, 3, LG_EVENT_SAFE, 0);
+}
+
+static void make_full(void)
+{
+    char name[LG__NAME_BYTES];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    for (int i = 0; i < LG__CONTEXTS; i++) {
+        name[0] = (char)('a' + i);
+        struct lg__book_context *context = add_context(name, (uint32_t)i % 4);
+        context->streak = context->launches = UINT32_MAX;
+        memcpy(context->last_task, name, sizeof name);
+        for (int rung = 0; rung < LG__RUNGS; rung++)
+            add_rung(context, name, 100, 100, UINT32_MAX, UINT64_MAX);
+        for (int suspect = 0; suspect < LG__SUSPECTS; suspect++)
+            add_suspect(context, name, UINT32_MAX, 2);
+        context->rung = LG__RUNGS;
+    }
+    memcpy(ledger.book.app_id, name, sizeof name);
+    memcpy(ledger.book.app_version, name, sizeof name);
+    ledger.book.build_id_size = LG__BUILD_ID_BYTES;
+    for (int i = 0; i < LG__TIMELINE + 3; i++) {
+        struct lg__book_run *run = add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX);
+        run->wall_ns = run->duration_ns = UINT64_MAX;
+        memcpy(run->app_version, name, sizeof name);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    static const struct { const char *name; void (*make)(void); } states[] = {
+        { "story", make_story }, { "safe", make_safe }, { "halted", make_halted }, { "full", make_full }, { "empty", NULL },
+    };
+    char path[4096];
+    uint8_t boot_id[16] = { 0 };
+    struct lg__problem problem = { 0 };
+    if (count != 3)
+        return 2;
+    snprintf(path, sizeof path, "%s/ledger.lg", arguments[1]);
+    lg__crc32c_init();
+    int directory = open(arguments[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0 || lg__ledger_open(directory, path, 0, boot_id, &ledger, &problem) != LG_OK) {
+        fprintf(stderr, "ledgers: %s: %s\n", path, problem.message);
+        return 1;
+    }
+    snprintf(ledger.book.app_id, sizeof ledger.book.app_id, "org.example.ledgers");
+    snprintf(ledger.book.app_version, sizeof ledger.book.app_version, "1.1");
+    ledger.book.build_id_size = 4;
+    memcpy(ledger.book.build_id, (const uint8_t[]){ 1, 2, 3, 4 }, 4);
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (strcmp(arguments[2], states[i].name) != 0)
+            continue;
+        if (states[i].make)
+            states[i].make();
+        atomic_store(&ledger.hot->next_ordinal, ledger.book.last_ordinal + 1);
+        lg__ledger_store(&ledger); /* into both slots */
+        lg__ledger_store(&ledger);
+        printf("%s\n", path);
+        return 0;
+    }
+    return 2;
+}
