@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "launchguard/simulate.h"
 #include "store/crc32c.h"
 
 /* Starts that did not complete, after which LaunchGuard suspects itself. */
@@ -315,6 +316,10 @@ lg_status lg_stop(lg_session *session)
 {
     if (!session)
         return LG_ERR_ARGUMENT;
+    if (session->host.simulated) {
+        lg_simulate_close(session);
+        return LG_OK;
+    }
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status == LG_ERR_UNPROTECTED ? LG_OK : status;

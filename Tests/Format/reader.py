@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Print a run file or a ledger as JSON. Written from docs/FORMAT.md alone, whose tables it reads: nothing here knows the code."""
 import json
+import os
 import pathlib
+import re
 import sys
 
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
@@ -103,24 +105,69 @@ def is_traced(crash):
     return any(name == "tracer_pid" and known and value != 0 for name, _, known, value in figures)
 
 
-def verdict(run, crash, same_boot):
+def killed_for_memory(run, same_boot):
+    """A process of this reader's own cgroup, which is that of the run, since the run began."""
+    for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        directory = pathlib.Path("/sys/fs/cgroup" + ("/memory" if controllers else "") + group)
+        for name in (["memory.oom_control"] if controllers else ["memory.events.local", "memory.events"]):
+            try:
+                count = re.search(r"^oom_kill (\d+)$", (directory / name).read_text(), re.M)
+                if count:
+                    return (run.get("oom_known", 0) == 1 and same_boot and directory.stat().st_ino == run.get("oom_cgroup", 0) and
+                            int(count[1]) > run.get("oom_kills", 0))
+            except OSError:
+                pass
+    return False
+
+
+def verdict(run, contexts, crash, same_boot):
     def made(end, evidence, signal=0, code=0, kind=0, ns=0):
         return {"end": end, "evidence": evidence, "signal": signal, "code": code, "kind": kind, "monotonic_ns": ns}
+
+    def of_record(end, evidence):
+        return made(end, evidence, crash["signal"], *((crash["code"], crash["kind"]) if end in (3, 10) else (0, 0)), crash["monotonic_ns"])
     crash = None if crash == "damaged" else crash
+    died = bool(crash) and not crash["handled"]
     if run["alive"]:
         return made(12, 1)
-    if crash and not crash["handled"] and crash["signal"] == 3:
-        return made(2, 13, crash["signal"], ns=crash["monotonic_ns"])
-    if crash and not crash["handled"]:
-        return made(*((10, 14) if is_traced(crash) else (3, 3)), crash["signal"], crash["code"], crash["kind"], crash["monotonic_ns"])
+    if died and crash["signal"] != 3 and is_traced(crash):
+        return of_record(10, 14)
+    status = run.get("witness_status", 0)
+    told, signal = run.get("witnessed", 0) == 1, 0
+    if told and os.WIFSIGNALED(status):
+        signal = os.WTERMSIG(status)
+        if died and signal == crash["signal"]:
+            return of_record(2 if signal == 3 else 3, 15)
+        if not died and signal in (15, 2, 1, 3):
+            return made(2, 15, signal, ns=run["term_ns"] if run["term_signal"] == signal else 0)
+        if not died and signal != 9:
+            return made(3, 15, signal)
+        if not died and killed_for_memory(run, same_boot):
+            return made(5, 15, signal)
+        if not died and not run["term_signal"]:
+            return made(6, 15, signal)
+    elif told and os.WIFEXITED(status) and not died:
+        code = os.WEXITSTATUS(status)
+        return made(7 if code else 1, 15, code=code, ns=run["ended_ns"] if run["ended"] else 0)
+    if died:
+        return of_record(*((2, 13) if crash["signal"] == 3 else (3, 3)))
     if run["ended"] == 2:
         return made(1, 5, ns=run["ended_ns"])
     if run["ended"] == 1:
         return made(7 if run["exit_code"] else 1, 4, code=run["exit_code"], ns=run["ended_ns"])
     if run["term_signal"]:
         return made(2, 6, signal=run["term_signal"], ns=run["term_ns"])
+    if run.get("announced"):
+        return made(*((2, 16) if run["announced"] == 1 else (1, 17)), ns=run["announced_ns"])
     if not same_boot:
         return made(8, 7)
+    if run.get("hang_ns") and any(context and context["phase"] in (1, 2, 3, 5, 6) for context in contexts):
+        return made(4, 18, ns=run["hang_ns"])
+    if killed_for_memory(run, same_boot):
+        return made(5, 19, 9)
     return made(11, 10 if crash else 8)
 
 
@@ -133,7 +180,7 @@ def read(path):
     run["alive"] = int(alive)
     crash, tail = part(read_crash, file, run["ended"], arch), part(read_stderr, file)
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
-            "log": part(read_log, file), "verdict": verdict(run, crash, same_boot)}
+            "log": part(read_log, file), "verdict": verdict(run, contexts, crash, same_boot)}
     return said if tail is None else said | {"stderr": tail}
 
 

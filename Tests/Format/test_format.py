@@ -104,9 +104,9 @@ class RealFiles(BothReaders):
         self.both(self.state + "/ledger.lg")
         self.assertEqual(said["run"]["started"], 1)
         self.assertEqual([c["name"] for c in said["contexts"]], ["main", "second"])
-        self.assertEqual([c["phase"] for c in said["contexts"]], [3, 4])
+        self.assertEqual([c["phase"] for c in said["contexts"]], [7 if how in ("stop", "announce") else 3, 4])
         self.assertEqual(said["log"]["torn"], 0)
-        self.assertEqual(said["log"]["entries"][-1]["text"], "70 entries, then " + how)
+        self.assertIn("70 entries, then " + how, [entry["text"] for entry in said["log"]["entries"][-2:]])
         self.assertIn("\"quoted\"\\ \x01\xff \n", [entry["text"] for entry in said["log"]["entries"]])
         self.assertGreater(said["log"]["overwritten_bytes"], 0)
         return said, status
@@ -127,7 +127,8 @@ class RealFiles(BothReaders):
 
     def test_every_other_end(self):
         for how, wait, end, evidence in (("abort", -signal.SIGABRT, 3, 3), ("exit", 3, 7, 4), ("kill", -signal.SIGKILL, 11, 8),
-                                         ("terminate", -signal.SIGTERM, 2, 6), ("stop", 0, 1, 5), ("return", 0, 1, 4)):
+                                         ("terminate", -signal.SIGTERM, 2, 6), ("stop", 0, 1, 5), ("return", 0, 1, 4),
+                                         ("announce", -signal.SIGKILL, 1, 17)):
             with self.subTest(how):
                 said, status = self.run_of(how)
                 self.assertEqual((status, said["verdict"]["end"], said["verdict"]["evidence"]), (wait, end, evidence))
@@ -145,8 +146,23 @@ class RealFiles(BothReaders):
         self.assertEqual([run["verdict"]["end"] for run in said["timeline"]], [3, 3, 7, 11])
         self.assertEqual([run["ordinal"] for run in said["timeline"]], [1, 2, 3, 4])
         main = said["contexts"][0]
-        self.assertEqual((main["name"], main["launches"], main["crashes"], main["rung_name"]), ("main", 5, 2, "mend it"))
+        self.assertEqual((main["name"], main["launches"], main["crashes"], main["repairs"]), ("main", 5, 2, 1))
+        self.assertEqual([rung["name"] for rung in main["rungs"]][1:], ["mend it", "reset it", "delete it"])
+        self.assertEqual([rung["series_wall_ns"] > 0 for rung in main["rungs"]], [False, True, False, False])
+        self.assertEqual([run["events"][0] for run in said["timeline"]], [0, 1, 1 | 2 | 4, 0])
         self.assertEqual((said["slots_valid"], said["last_ordinal"]), (3, 5))
+
+    def test_task_and_ladder(self):
+        """Crashes in a task, repairs that fail, safe mode: what the ledger has of it, and what the run file."""
+        for _ in range(2):
+            path, status = write(self.state, "task")
+            self.assertEqual(status, -signal.SIGSEGV)
+            context = self.both(path)["contexts"][0]
+            self.assertEqual((context["phase"], context["task"], context["modules"]), (3, "work", ["libnone.so"]))
+            self.assertEqual(context["task_tid"], self.both(path)["crash"]["tid"])
+        write(self.state, "fail")
+        main = self.both(self.state + "/ledger.lg")["contexts"][0]
+        self.assertEqual(([s["key"] for s in main["suspects"]], main["last_task"], main["suspects"][0]["crashes"]), (["work"], "work", 2))
 
     def test_living_process(self):
         child = subprocess.Popen([WRITER, self.state, "wait"], stdout=subprocess.PIPE, text=True)

@@ -2,6 +2,7 @@
 #include <launchguard/launchguard.h>
 
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,25 +15,47 @@ static void mend(lg_completion *done, void *user)
     lg_complete(done, LG_OK);
 }
 
-static lg_status work(void *user)
+static void fail(lg_completion *done, void *user)
 {
     (void)user;
+    lg_complete(done, LG_ERR_FAILED);
+}
+
+static lg_status work(void *user)
+{
+    const char *how = user;
+    if (strcmp(how, "task") == 0)
+        raise(SIGSEGV);
     return LG_OK;
 }
 
-static lg_launch *launch(lg_session *session, const char *context)
+static lg_launch *launch(lg_session *session, const char *context, const char *how)
 {
+    static const char *const modules[] = { "libnone.so", NULL };
+    const struct { const char *name; uint32_t impact, attempts, flags; lg_repair_callback run; } repairs[] = {
+        { "mend it", 10, 2, 0, strcmp(how, "fail") == 0 ? fail : mend },
+        { "reset it", 50, 1, LG_REPAIR_NEEDS_RESTART, fail },
+        { "delete it", 90, 1, LG_REPAIR_DESTRUCTIVE | LG_REPAIR_CONSENT, mend },
+    };
     lg_launch *made;
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
-    lg_repair repair = LG_REPAIR_INIT;
     lg_task task = LG_TASK_INIT;
     options.window_ms = 60000;
-    repair.name = "mend it";
-    repair.run = mend;
+    options.hold_ms = 10; /* nobody consents */
+    options.modules = modules;
+    lg_launch_prepare(session, context, &options, &made);
+    for (size_t i = 0; i < sizeof repairs / sizeof repairs[0]; i++) {
+        lg_repair repair = LG_REPAIR_INIT;
+        repair.name = repairs[i].name;
+        repair.impact = repairs[i].impact;
+        repair.attempts = repairs[i].attempts;
+        repair.flags = repairs[i].flags;
+        repair.run = repairs[i].run;
+        lg_launch_add_repair(made, &repair);
+    }
     task.key = "work";
     task.run = work;
-    lg_launch_prepare(session, context, &options, &made);
-    lg_launch_add_repair(made, &repair);
+    task.user = (void *)(uintptr_t)how;
     lg_launch_add_task(made, &task);
     lg_launch_begin(made);
     return made;
@@ -78,8 +101,14 @@ int main(int count, char **arguments)
         fprintf(stderr, "%s\n", lg_session_message(session));
         return 1;
     }
-    launch(session, "main");
-    lg_launch_finished(launch(session, "second"));
+    if (strcmp(how, "task") == 0) {
+        printf("%s\n", lg_session_run_path(session));
+        fflush(stdout);
+    }
+    lg_launch *first = launch(session, "main", how);
+    lg_launch_finished(launch(session, "second", "finish"));
+    if (strcmp(how, "finish") == 0)
+        lg_launch_finished(first);
     lg_modules_refresh(session);
     log_much(session, how);
     printf("%s\n", lg_session_run_path(session));
@@ -93,6 +122,10 @@ int main(int count, char **arguments)
         kill(getpid(), SIGKILL);
     if (strcmp(how, "terminate") == 0)
         raise(SIGTERM);
+    if (strcmp(how, "announce") == 0) {
+        lg_will_restart(session);
+        kill(getpid(), SIGKILL);
+    }
     if (strcmp(how, "stop") == 0)
         lg_stop(session);
     if (strcmp(how, "wait") == 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "launchguard/log.h"
+#include "store/book.h"
 #include "store/crc32c.h"
 #include "store/format.h"
 
@@ -152,9 +153,33 @@ static void seal_modules(struct lg__module_table *table)
     table->crc = lg__crc32c(crc, table->text, table->text_size);
 }
 
+/* Mostly the size is made right too, where the number of contexts is one that fits, and the strings end. */
 static void seal_slot(struct lg__slot *slot)
 {
-    slot->crc = lg__crc32c(lg__crc32c(0, slot, offsetof(struct lg__slot, crc)), &slot->book, sizeof slot->book);
+    if (chance(4) && slot->book.context_count <= LG__CONTEXTS)
+        slot->size = lg__book_used(&slot->book);
+    if (slot->size > sizeof slot->book)
+        return;
+    for (uint32_t i = 0; chance(4) && i < LG__CONTEXTS; i++) {
+        struct lg__book_context *context = &slot->book.contexts[i];
+        context->name[LG__NAME_BYTES - 1] = context->last_task[LG__NAME_BYTES - 1] = 0;
+        for (uint32_t k = 0; k < LG__SUSPECTS; k++)
+            context->suspects[k].key[LG__NAME_BYTES - 1] = 0;
+        for (uint32_t k = 0; k < LG__RUNGS; k++)
+            context->rungs[k].name[LG__NAME_BYTES - 1] = 0;
+    }
+    slot->crc = lg__book_crc(slot->generation, slot->size, &slot->book);
+}
+
+/* A number of the book that lies: a count, a rung, a phase. */
+static void lie(struct lg__slot *slot)
+{
+    struct lg__book *book = &slot->book;
+    struct lg__book_context *context = &book->contexts[chance(2)];
+    uint32_t *const numbers[] = { &slot->size,     &book->context_count,  &book->timeline_count, &book->build_id_size,   &context->phase,
+                                  &context->mode,  &context->rung_count,  &context->rung,        &context->suspect_count, &context->attempts,
+                                  &context->flags, &context->safe_crashes };
+    *numbers[chance(sizeof numbers / sizeof numbers[0])] = chance(2) ? (uint32_t)chance(20) : (uint32_t)nasty();
 }
 
 static void seal_threads(uint8_t *section, size_t room)
@@ -219,11 +244,14 @@ static void seal(void)
     /* These lie at the end of their files. */
     for (unsigned i = 0; i < LG__SECTIONS_MAX; i++) {
         const struct lg__section *section = &header->sections[i];
-        if (section->offset > size || section->offset % 8 || size - section->offset < sizeof(struct lg__slot) + 64)
+        if (section->offset > size || section->offset % 8 || size - section->offset < sizeof(struct lg__ring_header) + 64)
             continue;
         struct lg__ring_header *ring = (void *)(bytes + section->offset);
-        if (section->kind == LG__SECTION_SLOT_A || section->kind == LG__SECTION_SLOT_B)
+        if ((section->kind == LG__SECTION_SLOT_A || section->kind == LG__SECTION_SLOT_B) && size - section->offset >= sizeof(struct lg__slot)) {
+            if (chance(3) == 0)
+                lie((void *)ring);
             seal_slot((void *)ring);
+        }
         if (section->kind == LG__SECTION_RING) {
             if (chance(4) == 0)
                 craft_ring(ring, size - section->offset);

@@ -24,6 +24,18 @@ static lg_status expected(lg_status status)
     return status;
 }
 
+/* The list ends within its array, and what is behind its end is no part of the file. */
+static void exercise_modules_of(const char modules[240])
+{
+    size_t at = 0;
+    while (modules[at]) {
+        at += strnlen(modules + at, 240 - at) + 1;
+        PROMISE(at < 240);
+    }
+    for (; at < 240; at++)
+        PROMISE(!modules[at]);
+}
+
 static void exercise_run(lg_reader *reader)
 {
     lg_run_info run;
@@ -31,12 +43,15 @@ static void exercise_run(lg_reader *reader)
     lg_verdict verdict;
     if (expected(lg_reader_run(reader, &run)) == LG_OK) {
         TERMINATED(run.uuid), TERMINATED(run.app_id), TERMINATED(run.app_version), TERMINATED(run.executable), TERMINATED(run.build_id);
-        PROMISE(run.context_count <= LG_CONTEXTS_MAX);
+        PROMISE(run.context_count <= LG_CONTEXTS_MAX && run.end_announced <= 2 && run.witnessed <= 1 && run.oom_known <= 1);
+        PROMISE(run.end_announced || !run.announced_ns);
+        PROMISE(run.witnessed || !run.wait_status);
     }
     for (uint32_t i = 0; i <= LG_CONTEXTS_MAX; i++)
         if (expected(lg_reader_run_context(reader, i, &context)) == LG_OK) {
             TERMINATED(context.name), TERMINATED(context.task);
-            PROMISE(context.phase <= LG_PHASE_FINISHED && context.finish <= LG_FINISH_BOTH && i < LG_CONTEXTS_MAX);
+            exercise_modules_of(context.modules);
+            PROMISE(context.phase <= LG_PHASE_TERMINATING && context.finish <= LG_FINISH_BOTH && i < LG_CONTEXTS_MAX);
         }
     if (expected(lg_reader_verdict(reader, &verdict)) == LG_OK)
         PROMISE(strcmp(lg_end_name(verdict.end), "invalid") != 0 && *lg_evidence_sentence(verdict.evidence));
@@ -170,23 +185,52 @@ static void exercise_modules_and_log(lg_reader *reader)
     PROMISE(lg_reader_log_entry(reader, info.entries, &entry) == LG_ERR_NOT_FOUND);
 }
 
+static void exercise_ladder(lg_reader *reader, uint32_t index, const lg_launch_info *context)
+{
+    lg_ledger_rung rung;
+    lg_ledger_suspect suspect;
+    uint32_t rungs = 0, suspects = 0;
+    for (; expected(lg_reader_ledger_rung(reader, index, rungs, &rung)) == LG_OK; rungs++) {
+        TERMINATED(rung.name);
+        PROMISE(rungs < context->rung_count && rung.built_in <= 1 && !(rung.flags & 0x80000000u));
+    }
+    for (; expected(lg_reader_ledger_suspect(reader, index, suspects, &suspect)) == LG_OK; suspects++) {
+        TERMINATED(suspect.key);
+        PROMISE(suspects < context->suspect_count && suspect.left_out <= 1);
+    }
+    PROMISE(rungs == context->rung_count && suspects == context->suspect_count);
+    PROMISE(lg_reader_ledger_rung(reader, index, UINT32_MAX, &rung) == LG_ERR_NOT_FOUND);
+    PROMISE(lg_reader_ledger_suspect(reader, index, UINT32_MAX, &suspect) == LG_ERR_NOT_FOUND);
+}
+
 static void exercise_ledger(lg_reader *reader)
 {
     lg_ledger_info ledger;
-    lg_ledger_context context;
+    lg_launch_info context;
+    lg_ledger_rung rung;
+    lg_ledger_suspect suspect;
     lg_timeline_entry run;
-    if (expected(lg_reader_ledger(reader, &ledger)) == LG_OK) {
+    uint32_t contexts = 0, runs = 0;
+    lg_status status = expected(lg_reader_ledger(reader, &ledger));
+    if (status == LG_OK) {
         TERMINATED(ledger.app_id), TERMINATED(ledger.app_version), TERMINATED(ledger.build_id);
-        PROMISE(ledger.context_count <= LG_CONTEXTS_MAX && ledger.slots_valid);
+        PROMISE(ledger.context_count <= LG_CONTEXTS_MAX && ledger.slots_valid && ledger.slots_valid <= 3 && ledger.generation);
     }
-    for (uint32_t i = 0; expected(lg_reader_ledger_context(reader, i, &context)) == LG_OK; i++) {
-        TERMINATED(context.name), TERMINATED(context.rung_name);
-        PROMISE(i < LG_CONTEXTS_MAX && strcmp(lg_launch_status_name(context.status), "invalid") != 0);
+    for (; expected(lg_reader_ledger_context(reader, contexts, &context)) == LG_OK; contexts++) {
+        TERMINATED(context.name), TERMINATED(context.last_task);
+        PROMISE(strcmp(lg_launch_status_name(context.status), "invalid") != 0 && strcmp(lg_launch_mode_name(context.mode), "invalid") != 0);
+        PROMISE(context.rung <= context.rung_count && context.rung_count <= LG_REPAIRS_MAX + 1 && context.suspect_count <= 8);
+        PROMISE(context.halted <= 1 && context.due <= 1 && context.shadow <= 1);
+        exercise_ladder(reader, contexts, &context);
     }
-    for (uint32_t i = 0; expected(lg_reader_timeline(reader, i, &run)) == LG_OK; i++) {
+    for (; expected(lg_reader_timeline(reader, runs, &run)) == LG_OK; runs++) {
         TERMINATED(run.uuid), TERMINATED(run.app_version);
-        PROMISE(i < 16 && lg_end_name(run.verdict.end) && lg_evidence_sentence(run.verdict.evidence));
+        PROMISE(lg_end_name(run.verdict.end) && lg_evidence_sentence(run.verdict.evidence));
     }
+    if (status == LG_OK)
+        PROMISE(contexts == ledger.context_count && runs == ledger.timeline_count && runs <= 16);
+    PROMISE(expected(lg_reader_ledger_rung(reader, UINT32_MAX, 0, &rung)) != LG_OK);
+    PROMISE(expected(lg_reader_ledger_suspect(reader, contexts, 0, &suspect)) != LG_OK);
 }
 
 /* A ledger has none of the parts of a crash, and no call takes nothing for something. */
@@ -204,6 +248,13 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     lg_stack_info stack;
     lg_memory_info memory;
     lg_resource resource;
+    lg_ledger_rung rung;
+    lg_ledger_suspect suspect;
+    lg_launch_info context;
+    if (kind == LG_FILE_RUN) {
+        PROMISE(lg_reader_ledger_rung(reader, 0, 0, &rung) == LG_ERR_STATE && lg_reader_ledger_suspect(reader, 0, 0, &suspect) == LG_ERR_STATE);
+        PROMISE(lg_reader_ledger_context(reader, 0, &context) == LG_ERR_STATE);
+    }
     if (kind == LG_FILE_LEDGER) {
         PROMISE(lg_reader_message(reader, 0, &message) == LG_ERR_STATE && lg_reader_threads(reader, &threads) == LG_ERR_STATE);
         PROMISE(lg_reader_thread(reader, 0, &thread) == LG_ERR_STATE && lg_reader_thread_register(reader, 0, 0, &value) == LG_ERR_STATE);
@@ -212,6 +263,9 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
         PROMISE(lg_reader_map(reader, text, sizeof text, &size, &number) == LG_ERR_STATE && text[0] == 0);
         PROMISE(lg_reader_resource(reader, 0, &resource) == LG_ERR_STATE && lg_reader_stderr(reader, bytes, &size, &wide) == LG_ERR_STATE);
     }
+    PROMISE(lg_reader_ledger_rung(NULL, 0, 0, &rung) == LG_ERR_ARGUMENT && lg_reader_ledger_rung(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_ledger_suspect(NULL, 0, 0, &suspect) == LG_ERR_ARGUMENT && lg_reader_ledger_suspect(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_ledger_context(NULL, 0, &context) == LG_ERR_ARGUMENT && lg_reader_ledger_context(reader, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_message(NULL, 0, &message) == LG_ERR_ARGUMENT && lg_reader_message(reader, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_threads(NULL, &threads) == LG_ERR_ARGUMENT && lg_reader_threads(reader, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_thread(NULL, 0, &thread) == LG_ERR_ARGUMENT && lg_reader_thread(reader, 0, NULL) == LG_ERR_ARGUMENT);
