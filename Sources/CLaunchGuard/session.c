@@ -9,7 +9,6 @@
 #include "capture/capture.h"
 #include "os/fault_point.h"
 #include "os/os.h"
-#include "launchguard/simulate.h"
 #include "store/crc32c.h"
 
 /* Starts that did not complete, after which LaunchGuard suspects itself. */
@@ -316,10 +315,6 @@ lg_status lg_stop(lg_session *session)
 {
     if (!session)
         return LG_ERR_ARGUMENT;
-    if (session->host.simulated) {
-        lg_simulate_close(session);
-        return LG_OK;
-    }
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status == LG_ERR_UNPROTECTED ? LG_OK : status;
@@ -327,10 +322,10 @@ lg_status lg_stop(lg_session *session)
         lg__launches_terminate(&session->host);
         return LG_OK;
     }
+    mark_end(LG__ENDED_STOP, 0);
+    lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
-        mark_end(LG__ENDED_STOP, 0);
-        lg__launches_stopped(&session->host);
         lg__capture_stop();
         if (session->host.counts)
             atomic_store(&session->host.ledger.hot->owner, 0); /* another process may become the primary */
