@@ -318,10 +318,6 @@ lg_status lg_stop(lg_session *session)
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status == LG_ERR_UNPROTECTED ? LG_OK : status;
-    if (session->host.simulated) { /* there are no handlers to take down; lg_simulate_close() closes it */
-        lg__launches_terminate(&session->host);
-        return LG_OK;
-    }
     mark_end(LG__ENDED_STOP, 0);
     lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);
