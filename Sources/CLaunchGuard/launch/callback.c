@@ -23,6 +23,7 @@ struct lg_completion {
     lg_report_batch batch;
     void *user;
     _Atomic uint32_t holders; /* of kind WORK: who may still touch it */
+    _Atomic uint64_t end_ns;  /* CLOCK_MONOTONIC: until then the answer is waited for; LG__NO_TIMEOUT */
 };
 
 static void answer(lg_completion *done, lg_status outcome, uint32_t state)
@@ -47,15 +48,26 @@ void lg__callback_abort(lg_completion *done)
         answer(done, LG_ERR_CLOSED, ABORTED);
 }
 
-static void wait_for(lg_completion *done, uint64_t timeout_ns)
+void lg__callback_pass(lg_completion *done, uint64_t passed_ns)
 {
-    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
+    uint32_t pending = PENDING;
+    uint64_t end = atomic_load(&done->end_ns);
+    if (end == LG__NO_TIMEOUT)
+        return;
+    end = end > passed_ns ? end - passed_ns : 0;
+    atomic_store(&done->end_ns, end);
+    if (end <= lg__os_clock_ns(CLOCK_MONOTONIC) && atomic_compare_exchange_strong(&done->state, &pending, VOID))
+        lg__os_futex_wake((const uint32_t *)&done->state);
+}
+
+static void wait_for(lg_completion *done)
+{
+    const uint64_t hour = UINT64_C(3600) * 1000000000u;
     for (;;) {
-        uint64_t waited = lg__os_clock_ns(CLOCK_MONOTONIC) - begun;
-        if (atomic_load(&done->state) != PENDING || waited >= timeout_ns)
+        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), end = atomic_load(&done->end_ns);
+        if (atomic_load(&done->state) != PENDING || now >= end)
             return;
-        uint64_t left = timeout_ns - waited, hour = UINT64_C(3600) * 1000000000u;
-        lg__os_futex_wait((const uint32_t *)&done->state, PENDING, left < hour ? left : hour);
+        lg__os_futex_wait((const uint32_t *)&done->state, PENDING, end - now < hour ? end - now : hour);
     }
 }
 
@@ -96,6 +108,8 @@ bool lg__callback_detach(void *(*function)(void *), void *argument, bool small)
 
 static enum lg__answer ask(lg_launch *launch, lg_completion *done, bool here, uint64_t timeout_ns)
 {
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    atomic_store(&done->end_ns, timeout_ns < LG__NO_TIMEOUT - now ? now + timeout_ns : LG__NO_TIMEOUT);
     pthread_mutex_lock(&launch->lock);
     launch->asked = done;
     pthread_mutex_unlock(&launch->lock);
@@ -103,13 +117,13 @@ static enum lg__answer ask(lg_launch *launch, lg_completion *done, bool here, ui
         launch->options.executor(call, done, launch->options.user);
     else if (here || launch->options.callbacks == LG_CALLBACKS_CALLER || !lg__callback_detach(call_on_thread, done, false))
         call(done); /* also where no thread is to be had */
-    wait_for(done, timeout_ns);
+    wait_for(done);
     pthread_mutex_lock(&launch->lock);
     if (launch->asked == done)
         launch->asked = NULL;
     pthread_mutex_unlock(&launch->lock);
     uint32_t pending = PENDING;
-    if (atomic_compare_exchange_strong(&done->state, &pending, VOID))
+    if (atomic_compare_exchange_strong(&done->state, &pending, VOID) || pending == VOID)
         return LG__ANSWER_TIMEOUT; /* from here on an answer has no effect */
     if (atomic_load(&done->state) == ABORTED)
         return LG__ANSWER_ABORTED;

@@ -38,12 +38,13 @@ static enum lg__wish await_wish(lg_launch *launch, uint64_t epoch)
     struct timespec until;
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_lock(&launch->lock);
-    uint64_t end = begun + launch->hold_left_ns;
-    until.tv_sec = (time_t)(end / 1000000000u);
-    until.tv_nsec = (long)(end % 1000000000u);
     int late = 0;
-    while (launch->epoch == epoch && launch->wish == NO_WISH && !late)
+    while (launch->epoch == epoch && launch->wish == NO_WISH && !late) {
+        uint64_t end = begun + launch->hold_left_ns; /* nearer after simulated time has passed */
+        until.tv_sec = (time_t)(end / 1000000000u);
+        until.tv_nsec = (long)(end % 1000000000u);
         late = pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
+    }
     enum lg__wish wish = launch->epoch == epoch ? launch->wish : NO_WISH;
     launch->wish = NO_WISH;
     uint64_t waited = lg__os_clock_ns(CLOCK_MONOTONIC) - begun;

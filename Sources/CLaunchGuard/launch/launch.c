@@ -480,6 +480,19 @@ void lg__launch_rewind(lg_launch *launch, lg_end end)
     lg__os_futex_wake((const uint32_t *)&launch->over);
 }
 
+void lg__launch_pass(lg_launch *launch, uint64_t passed_ns)
+{
+    pthread_mutex_lock(&launch->lock);
+    lg_phase phase = lg__launch_phase(launch);
+    if (launch->asked) {
+        lg__callback_pass(launch->asked, passed_ns);
+    } else if (phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED) {
+        launch->hold_left_ns -= passed_ns < launch->hold_left_ns ? passed_ns : launch->hold_left_ns;
+        pthread_cond_broadcast(&launch->changed);
+    }
+    pthread_mutex_unlock(&launch->lock);
+}
+
 /* ---- queries ---- */
 
 lg_launch_status lg_launch_get_status(const lg_launch *launch)

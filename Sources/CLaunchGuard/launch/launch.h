@@ -38,6 +38,9 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
 /* The end of a simulated run: whoever works for it stops, and the launch can be begun again. `end`: how it ended. */
 void lg__launch_rewind(lg_launch *launch, lg_end end);
 
+/* Simulated time passes for what the launch waits for: the answer of a callback, or a wish while it is held. */
+void lg__launch_pass(lg_launch *launch, uint64_t passed_ns);
+
 /* Append a breadcrumb of LaunchGuard's own. */
 void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
 
@@ -83,6 +86,9 @@ enum lg__answer lg__callback_run(lg_launch *launch, lg_status (*work)(void *argu
 
 /* Nobody waits for it any more, and its answer has no effect. NULL is ignored. */
 void lg__callback_abort(lg_completion *done);
+
+/* Simulated time passes for whoever waits for it. Under the launch's lock, by which it is still waited for. */
+void lg__callback_pass(lg_completion *done, uint64_t passed_ns);
 
 /* Run a function on a detached thread; false: no thread. `small`: it only waits and calls nothing of the program. */
 bool lg__callback_detach(void *(*function)(void *), void *argument, bool small);
