@@ -60,8 +60,8 @@ test-core: core-gcc core-clang
 
 test-swift: core-gcc swift swift-release
 	$(SWIFT) test -j $(JOBS) --disable-xctest
-	$(RUN_FAULTS) .build/debug/launchguard-faults
-	$(RUN_ENTRIES) .build/release/launchguard-faults
+	$(RUN_FAULTS) --failures .build/debug/launchguard-faults
+	$(RUN_ENTRIES) --failures .build/release/launchguard-faults
 
 faults: core-gcc swift swift-release
 	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults .build/debug/launchguard-faults .build/release/launchguard-faults

@@ -36,6 +36,7 @@ limit() { # SECONDS COMMAND...: in a process group of its own, ended after its t
 for place in "$directory" $memory; do
     printf '\nState directory in %s (%s)\n' "${place%/*}" "$(stat -f -c %T "$place")"
     limit 60 "$programs/bench-start" "$programs/bench-empty" "$place" "$rounds"
+    limit 60 "$programs/bench-launch" "$place" "$rounds"
 done
 limit 240 "$programs/bench-crash" "$directory/crash" "$rounds"
 limit 120 "$programs/bench-hostile" "$directory/hostile"

@@ -327,10 +327,10 @@ lg_status lg_stop(lg_session *session)
         lg__launches_terminate(&session->host);
         return LG_OK;
     }
+    mark_end(LG__ENDED_STOP, 0);
+    lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
-        mark_end(LG__ENDED_STOP, 0);
-        lg__launches_stopped(&session->host);
         lg__capture_stop();
         if (session->host.counts)
             atomic_store(&session->host.ledger.hot->owner, 0); /* another process may become the primary */

@@ -117,11 +117,13 @@ LGF_WAY out_of_memory(void)
     lgf_wrong("1 GiB fits into 32 MiB");
 }
 
+#define A_SECOND_OF_CPU_MS 20000 /* at the most: others use the processors as well */
+
 const struct lgf_entry lgf_limits[] = {
     { LGF_NAMED("limit-cpu", 'D', "uses more CPU time than its soft limit", cpu_soft), LGF_CRASH(SIGXCPU, NO, LG_CRASH_LIMIT_CPU),
-      .lasts_ms = 3000 },
+      .lasts_ms = A_SECOND_OF_CPU_MS },
     { LGF_NAMED("limit-cpu-hard", 'D', "ignores SIGXCPU and reaches the hard limit", cpu_hard), LGF_UNSEEN(SIGKILL, 'Y'),
-      .prepare = ignore_cpu, .traits = LGF_PREPARES, .lasts_ms = 5000 },
+      .prepare = ignore_cpu, .traits = LGF_PREPARES, .lasts_ms = 2 * A_SECOND_OF_CPU_MS },
     { LGF_NAMED("limit-file-size", 'D', "writes more than a file may have", file_size),
       LGF_CRASH(SIGXFSZ, NO, LG_CRASH_LIMIT_FSIZE) },
     { LGF_NAMED("limit-file-size-start", 'D', "may not make files large enough for LaunchGuard", start_without_files),

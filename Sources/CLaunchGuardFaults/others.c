@@ -48,16 +48,19 @@ LGF_WAY hang_then_fault(void)
         lgf_skip("no thread can be made");
     lock_twice();
 }
+static struct lgf_sign was_continued;
 static void stop_and_continue(pid_t parent)
 {
     kill(parent, SIGSTOP);
     lgf_sleep_ms(200);
     kill(parent, SIGCONT);
+    lgf_sign_give(&was_continued);
 }
 LGF_WAY stopped_and_continued(void)
 {
+    lgf_sign_make(&was_continued);
     lgf_helper(stop_and_continue);
-    lgf_sleep_ms(400);
+    lgf_sign_wait(&was_continued);
 }
 
 /* ---- damage to the files of the running session ---- */
@@ -188,7 +191,7 @@ const struct lgf_entry lgf_others[] = {
     { LGF_NAMED("hang-then-fault", 'G', "hangs, and faults on another thread", hang_then_fault),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .traits = LGF_OWN_THREADS, .lasts_ms = 300 },
     { LGF_NAMED("stopped-and-continued", 'G', "is stopped, continued, and ends well", stopped_and_continued),
-      LGF_EXITS(0, LGF_END(CLEAN), 'N'), .lasts_ms = 400 },
+      LGF_EXITS(0, LGF_END(CLEAN), 'N'), .lasts_ms = 200 },
     { LGF_NAMED("run-file-cut", 'G', "has its run file cut to nothing, and lives on", run_file_cut), .status = LGF_EXIT,
       .record = LGF_RECORD_NONE, .launch = 'W' },
     { LGF_NAMED("disk-full-start", 'G', "starts with a state directory on a full disk", start_fails), START_FAILS(have_full_disk),

@@ -7,8 +7,12 @@
 
 #include "catalogue.h"
 
+static struct lgf_sign lives, was_sent;
+
 static void become_first(void (*watch)(pid_t))
 {
+    lgf_sign_make(&lives);
+    lgf_sign_make(&was_sent);
     lgf_continue_in_child(CLONE_NEWPID | CLONE_NEWNS, watch);
     if (getpid() != 1)
         lgf_wrong("not the first process of its pid namespace");
@@ -17,17 +21,15 @@ static void become_first(void (*watch)(pid_t))
 }
 static void become_first_outside(void) { lgf_continue_in_child(CLONE_NEWPID, NULL); }
 
-/* The first process is sent the signal when it has had time to start; nothing outside of it can see more. */
-static void abort_child(pid_t child)
+/* The first process is sent the signal when it has started: before, the kernel keeps it away. */
+static void send_child(pid_t child, int signal)
 {
-    lgf_sleep_ms(200);
-    kill(child, SIGABRT);
+    lgf_sign_wait(&lives);
+    kill(child, signal);
+    lgf_sign_give(&was_sent);
 }
-static void terminate_child(pid_t child)
-{
-    lgf_sleep_ms(200);
-    kill(child, SIGTERM);
-}
+static void abort_child(pid_t child) { send_child(child, SIGABRT); }
+static void terminate_child(pid_t child) { send_child(child, SIGTERM); }
 
 static void become_first_alone(void) { become_first(NULL); }
 static void become_first_aborted(void) { become_first(abort_child); }
@@ -36,7 +38,12 @@ static void become_first_terminated(void) { become_first(terminate_child); }
 LGF_WAY fault(void) { *(volatile int *)(uintptr_t)lgf_zero = 1; }
 LGF_WAY raise_segv(void) { raise(SIGSEGV); }
 LGF_WAY call_abort(void) { abort(); }
-LGF_WAY live_a_second(void) { lgf_sleep_ms(1000); }
+LGF_WAY live_on(void)
+{
+    lgf_sign_give(&lives);
+    lgf_sign_wait(&was_sent);
+    lgf_sleep_ms(300); /* the kernel may give the signal to another thread, which passes it on */
+}
 
 #define FIRST(prepare_) \
     .prepare = (prepare_), .traits = LGF_PREPARES | LGF_OWN_THREADS, .needs = LGF_NEEDS_ROOT | LGF_NEEDS_NAMESPACE
@@ -53,10 +60,10 @@ const struct lgf_entry lgf_pid_one[] = {
       EXIT_CRASH(128 + SIGSEGV, LG_CRASH_SIGNAL_SELF, 'Y'), FIRST(become_first_alone) },
     { LGF_NAMED("pid-one-abort", 'E', "calls abort() as process 1", call_abort), EXIT_CRASH(128 + SIGABRT, LG_CRASH_ABORT, 'Y'),
       FIRST(become_first_alone) },
-    { LGF_NAMED("pid-one-external-abort", 'E', "is sent SIGABRT as process 1, and survives it", live_a_second),
+    { LGF_NAMED("pid-one-external-abort", 'E', "is sent SIGABRT as process 1, and survives it", live_on),
       .status = LGF_EXIT, .number = 0, .kinds = { LG_CRASH_SIGNAL_EXTERNAL }, .record = LGF_RECORD_FULL, .address = LGF_ADDRESS_NO,
-      .ends = LGF_END(CLEAN), .launch = 'N', FIRST(become_first_aborted), .lasts_ms = 1000 },
-    { LGF_NAMED("pid-one-sigterm", 'E', "is sent SIGTERM as process 1, and survives it", live_a_second),
-      LGF_EXITS(0, LGF_END(CLEAN), 'N'), FIRST(become_first_terminated), .lasts_ms = 1000 },
+      .ends = LGF_END(CLEAN), .launch = 'N', FIRST(become_first_aborted), .lasts_ms = 300 },
+    { LGF_NAMED("pid-one-sigterm", 'E', "is sent SIGTERM as process 1, and survives it", live_on),
+      LGF_EXITS(0, LGF_END(CLEAN), 'N'), FIRST(become_first_terminated), .lasts_ms = 300 },
     { .name = NULL },
 };

@@ -1,4 +1,5 @@
 /* What entries need of processes: helpers, a life in a child, waiting, giving up. */
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +28,24 @@ static LGF_NORETURN void leave(const char *kind, const char *reason, int code)
 
 void lgf_skip(const char *reason) { leave("cannot run here: ", reason, LGF_SKIPPED); }
 void lgf_wrong(const char *what) { leave("went wrong: ", what, 1); }
+
+void lgf_sign_make(struct lgf_sign *ret_sign)
+{
+    if (pipe(ret_sign->ends) != 0)
+        lgf_skip("no descriptor left");
+}
+
+void lgf_sign_give(const struct lgf_sign *sign)
+{
+    (void)!write(sign->ends[1], "x", 1);
+}
+
+void lgf_sign_wait(const struct lgf_sign *sign)
+{
+    char byte;
+    close(sign->ends[1]);
+    while (read(sign->ends[0], &byte, 1) < 0 && errno == EINTR) {}
+}
 
 void lgf_wait(void)
 {

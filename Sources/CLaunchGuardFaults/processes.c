@@ -141,6 +141,7 @@ LGF_WAY daemon_after_start(void)
 }
 static void daemon_before(void) { become_daemon(false); }
 
+static struct lgf_sign has_started;
 static void hold_ledger(pid_t parent)
 {
     (void)parent;
@@ -149,12 +150,14 @@ static void hold_ledger(pid_t parent)
     options.app_id = "org.launchguard.faults";
     options.state_directory = lgf_options.state;
     lg_start(&options, &session);
+    lgf_sign_give(&has_started);
     lgf_wait();
 }
 static void have_first_instance(void)
 {
+    lgf_sign_make(&has_started);
     lgf_helper(hold_ledger);
-    lgf_sleep_ms(200);
+    lgf_sign_wait(&has_started);
 }
 LGF_WAY second_instance(void)
 {
@@ -194,7 +197,6 @@ const struct lgf_entry lgf_processes[] = {
       .launch = 'Y', .prepare = daemon_before, .traits = LGF_PREPARES },
     { LGF_NAMED("second-instance", 'E', "crashes as the second instance of the application", second_instance),
       .status = LGF_SIGNAL, .number = SIGSEGV, .kinds = { LG_CRASH_NULL_WRITE }, .record = LGF_RECORD_FULL,
-      .address = LGF_ADDRESS_YES, .ends = LGF_END(CRASH), .launch = 'N', .prepare = have_first_instance, .traits = LGF_PREPARES,
-      .lasts_ms = 200 },
+      .address = LGF_ADDRESS_YES, .ends = LGF_END(CRASH), .launch = 'N', .prepare = have_first_instance, .traits = LGF_PREPARES },
     { .name = NULL },
 };

@@ -31,11 +31,13 @@ static const char usage[] =
     "  --depth N              calls between the thread's begin and the fault (default 0)\n"
     "  --own-handler WHEN     none (default); a handler of the program's own, installed before or after LaunchGuard\n"
     "  --altstack WHOSE       alternate stack of the thread: ours (default), foreign, absent\n"
-    "  --phase PHASE          of a launch \"main\": none (default), launching, finished\n"
+    "  --phase PHASE          where in a launch \"main\": none (default: not begun), launching, finished; in its task, when it is reporting, protecting,\n"
+    "                         held, repairing, on probation, safe; after what leads there: giving-up, trial\n"
     "  --deadline-ms N        deadline of LaunchGuard's handler\n"
+    "  --handler-ms N         time for a handler that was there before LaunchGuard (default: as the deadline)\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: that of NAME; 2 for a wrong command line, 77 when NAME cannot run on this machine, with the reason.\n";
+    "Exit status: that of NAME; 2 for a wrong command line, 78 when the launch did not get to PHASE, 77 when NAME cannot run on this machine, with the reason.\n";
 
 static LGF_NORETURN void refuse(const char *what, const char *value)
 {
@@ -63,7 +65,7 @@ static const char *one_of(const char *option, const char *text, const char *cons
 
 static const char *parse(int count, char **arguments)
 {
-    enum { LIST = 256, JSON, STATE, NO_GUARD, THREAD, THREADS, IDLE, DEPTH, OWN, ALTSTACK, PHASE, DEADLINE, HELP, VERSION };
+    enum { LIST = 256, JSON, STATE, NO_GUARD, THREAD, THREADS, IDLE, DEPTH, OWN, ALTSTACK, PHASE, DEADLINE, HANDLER, HELP, VERSION };
     static const struct option options[] = {
         { "list", no_argument, NULL, LIST },           { "json", no_argument, NULL, JSON },
         { "state", required_argument, NULL, STATE },   { "no-guard", no_argument, NULL, NO_GUARD },
@@ -71,12 +73,12 @@ static const char *parse(int count, char **arguments)
         { "idle-threads", required_argument, NULL, IDLE }, { "depth", required_argument, NULL, DEPTH },
         { "own-handler", required_argument, NULL, OWN },   { "altstack", required_argument, NULL, ALTSTACK },
         { "phase", required_argument, NULL, PHASE },       { "deadline-ms", required_argument, NULL, DEADLINE },
+        { "handler-ms", required_argument, NULL, HANDLER },
         { "help", no_argument, NULL, HELP },               { "version", no_argument, NULL, VERSION },
         { NULL, 0, NULL, 0 },
     };
     static const char *const handlers[] = { "none", "before", "after", NULL };
     static const char *const stacks[] = { "ours", "foreign", "absent", NULL };
-    static const char *const phases[] = { "none", "launching", "finished", NULL };
     bool list = false, json = false;
     int option;
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1)
@@ -91,8 +93,9 @@ static const char *parse(int count, char **arguments)
         case DEPTH: lgf_options.depth = number("--depth", optarg, 20000); break;
         case OWN: lgf_options.own_handler = one_of("--own-handler", optarg, handlers); break;
         case ALTSTACK: lgf_options.altstack = one_of("--altstack", optarg, stacks); break;
-        case PHASE: lgf_options.phase = one_of("--phase", optarg, phases); break;
+        case PHASE: lgf_options.phase = one_of("--phase", optarg, lgf_phases); break;
         case DEADLINE: lgf_options.deadline_ms = number("--deadline-ms", optarg, 60000); break;
+        case HANDLER: lgf_options.handler_ms = number("--handler-ms", optarg, 60000); break;
         case HELP: fputs(usage, stdout); exit(0);
         case VERSION: printf("launchguard-faults %s\n", lg_version()); exit(0);
         default: exit(2); /* getopt_long() said what */
@@ -142,23 +145,10 @@ static void start(void)
     options.app_version = lg_version();
     options.state_directory = lgf_options.state;
     options.deadline_ms = lgf_options.deadline_ms;
-    options.handler_ms = lgf_options.deadline_ms;
+    options.handler_ms = lgf_options.handler_ms ? lgf_options.handler_ms : lgf_options.deadline_ms;
     lgf_start_status = lg_start(&options, &lgf_session);
     if (lgf_start_status != LG_OK)
         fprintf(stderr, "launchguard-faults: %s: %s\n", lg_status_name(lgf_start_status), lg_session_message(lgf_session));
-}
-
-static void begin_launch(const char *phase)
-{
-    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
-    if (!lgf_session || strcmp(phase, "none") == 0)
-        return;
-    options.window_ms = 0; /* by the mark alone */
-    options.finish = LG_FINISH_MARK;
-    lg_launch_prepare(lgf_session, "main", &options, &lgf_launch);
-    lg_launch_begin(lgf_launch);
-    if (strcmp(phase, "finished") == 0)
-        lg_launch_finished(lgf_launch);
 }
 
 int lgf_main(int count, char **arguments)
@@ -178,8 +168,7 @@ int lgf_main(int count, char **arguments)
         start();
     if (strcmp(lgf_options.own_handler, "after") == 0)
         install_own_handler();
-    begin_launch(lgf_options.phase ? lgf_options.phase : entry->phase ? entry->phase : "none");
     lgf_start_idle_threads(lgf_options.idle_threads);
-    lgf_run(entry);
+    lgf_run_at(entry, lgf_options.phase ? lgf_options.phase : entry->phase ? entry->phase : "none");
     return 0;
 }

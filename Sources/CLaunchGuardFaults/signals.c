@@ -81,9 +81,11 @@ static void help_stop_and_kill(pid_t parent)
     lgf_sleep_ms(100);
     kill(parent, SIGKILL);
 }
+static struct lgf_sign terminated;
 static void help_terminate_then_kill(pid_t parent)
 {
     kill(parent, SIGTERM);
+    lgf_sign_wait(&terminated);
     lgf_sleep_ms(100);
     kill(parent, SIGKILL);
 }
@@ -98,8 +100,16 @@ LGF_WAY segv_storm(void) { from_helper(help_storm); }
 LGF_WAY external_abort(void) { from_helper(help_abort); }
 LGF_WAY stopped_then_killed(void) { from_helper(help_stop_and_kill); }
 
-static void go_on(int signal) { (void)signal; }
-static void handle_terminate(void) { signal(SIGTERM, go_on); }
+static void go_on(int signal)
+{
+    (void)signal;
+    lgf_sign_give(&terminated); /* it is called when LaunchGuard has left its mark */
+}
+static void handle_terminate(void)
+{
+    lgf_sign_make(&terminated);
+    signal(SIGTERM, go_on);
+}
 LGF_WAY stop_timeout(void) { from_helper(help_terminate_then_kill); }
 
 /* The process that is waited for goes first; the one that LaunchGuard watches is killed by the kernel for it. */

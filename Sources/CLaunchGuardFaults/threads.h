@@ -13,4 +13,11 @@ void lgf_start_idle_threads(unsigned count);
 /* Run the entry as the options say; returns when every thread came back from it. */
 void lgf_run(const struct lgf_entry *entry);
 
+/* ---- phases.c ---- */
+
+/* What --phase can be; NULL ends it. */
+extern const char *const lgf_phases[];
+/* Begin a launch and run the entry at that place of it. */
+void lgf_run_at(const struct lgf_entry *entry, const char *phase);
+
 #endif

@@ -53,7 +53,7 @@ enum ExitStatus: Int32 {
     case damaged = 3
 
     init(_ error: ReportError) {
-        self = error.code == .damaged || error.code == .newer ? .damaged : .nothingFound
+        self = error.code == .damaged || error.code == .newer || error.code == .older ? .damaged : .nothingFound
     }
 
     var code: ExitCode { ExitCode(rawValue) }

@@ -387,17 +387,18 @@ static void hang(int number)
         pause();
 }
 
-static void start_with_patience(uint32_t handler_ms)
+static void start_with_deadlines(uint32_t deadline_ms, uint32_t handler_ms)
 {
     lg_options options = LG_OPTIONS_INIT;
     lg_session *session;
     options.app_id = "org.example.test";
     options.state_directory = state_path("");
-    options.deadline_ms = 300;
+    options.deadline_ms = deadline_ms;
     options.handler_ms = handler_ms;
     if (lg_start(&options, &session) != LG_OK)
         _exit(99);
 }
+static void start_with_patience(uint32_t handler_ms) { start_with_deadlines(300, handler_ms); }
 
 static void body_earlier_hangs(void *argument)
 {
@@ -407,9 +408,25 @@ static void body_earlier_hangs(void *argument)
     fault();
 }
 
+/* The handler's time is shorter than the record's. */
+static void body_earlier_hangs_soon(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, hang);
+    start_with_deadlines(15000, 200);
+    usleep(30000); /* the watch thread sleeps */
+    fault();
+}
+
 static void test_earlier_handler_hangs(void **state)
 {
     (void)state;
+    state_make();
+    struct death soon = run_child(body_earlier_hangs_soon, NULL);
+    assert_true(WIFSIGNALED(soon.status));
+    assert_int_equal(WTERMSIG(soon.status), SIGSEGV);
+    assert_in_range((uint64_t)soon.ms, 150, 14000);
+    state_remove();
     state_make();
     struct death death = run_child(body_earlier_hangs, NULL);
     assert_false(death.late);

@@ -1,294 +1,180 @@
-/* The decision, a pure function: every rule by itself, then long random lives against the invariants. */
-#include "harness.h"
-
-#include <stdlib.h>
+/* Rows of docs/LAUNCH.md that a reader may want to see by name, and what the model has no word for: the events of the timeline. That the machine is the
+ * page in every state is test_model.c's and test_lives.c's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "launch/decide.h"
 
-static const uint32_t two_each[2] = { 2, 2 };
-static const struct lg__ladder two_rungs = { 2, two_each };
-static const struct lg__ladder no_rungs = { 0, NULL };
-static const struct lg__thresholds usual = { 1, 2, 4 };
+#define HOUR UINT64_C(3600000000000)
 
-static struct lg__decision begin(struct lg__book_context *context)
-{
-    return lg__decide_begin(context, &usual, &two_rungs);
-}
+static struct lg__policy policy; /* the usual one: a built-in rung, a gentle repair, a destructive one that needs a restart */
+static struct lg__moment now;
 
-static bool end(struct lg__book_context *context, lg_end how)
-{
-    return lg__decide_account(context, how, false, 7);
-}
-
-static void crash_times(struct lg__book_context *context, int times)
-{
-    for (int i = 0; i < times; i++) {
-        begin(context);
-        assert_true(end(context, LG_END_CRASH));
-    }
-}
-
-static void test_healthy(void **state)
+static int set_up(void **state)
 {
     (void)state;
+    policy = (struct lg__policy){ .report_after = 1, .repair_after = 2, .unknown_after = 4, .count = LG_COUNT_DEFAULT, .safe_retry_runs = 2,
+                                  .safe_retry_max = 64, .safe_crash_limit = 2, .deescalate_runs = 3, .rung_count = 3,
+                                  .rungs = { { .name = "", .attempts = 1, .flags = LG__RUNG_BUILT_IN },
+                                             { .name = "cache", .attempts = 1 },
+                                             { .name = "everything", .attempts = 1, .flags = LG_REPAIR_DESTRUCTIVE | LG_REPAIR_NEEDS_RESTART } } };
+    now = (struct lg__moment){ .boot_id = { 1 }, .boottime_ns = HOUR, .wall_ns = 1000 * HOUR };
+    return 0;
+}
+
+static void begin(struct lg__book_context *context)
+{
+    lg__decide_begin(context, &policy, &now, NULL);
+    lg__decide_reported(context);
+}
+
+static void crash(struct lg__book_context *context, const char *task)
+{
+    const struct lg__last_end last = { .end = LG_END_CRASH, .signal = 11, .ordinal = context->launches, .when = now, .task = task };
+    assert_true(lg__decide_account(context, &last));
+}
+
+static struct lg__book_context crashed_twice(void)
+{
     struct lg__book_context context = { .streak = 0 };
-    for (int i = 0; i < 5; i++) {
-        struct lg__decision decision = begin(&context);
-        assert_int_equal(decision.next, LG__NEXT_LAUNCH);
-        assert_false(decision.report);
-        lg__decide_finished(&context);
-        assert_false(end(&context, LG_END_CLEAN));
-    }
-    assert_int_equal(context.launches, 5);
-    assert_int_equal(context.streak, 0);
-}
-
-static void test_thresholds(void **state)
-{
-    (void)state;
-    /* report below, equal to and above repair: it fires once per new value of the streak, whatever the repair does. */
-    for (uint32_t report = 1; report <= 4; report++)
-        for (uint32_t repair = 1; repair <= 4; repair++) {
-            struct lg__book_context context = { .streak = 0 };
-            const struct lg__thresholds thresholds = { report, repair, 0 };
-            for (uint32_t crashes = 0; crashes <= 4; crashes++) {
-                struct lg__decision decision = lg__decide_begin(&context, &thresholds, &no_rungs);
-                assert_int_equal(context.streak, crashes);
-                assert_int_equal(decision.report, crashes >= report);
-                assert_int_equal(decision.next, LG__NEXT_LAUNCH); /* there is no rung */
-                context.flags &= ~LG__CONTEXT_LAUNCHING;
-                struct lg__book_context again = context;
-                assert_false(lg__decide_begin(&again, &thresholds, &no_rungs).report); /* not twice */
-                struct lg__book_context with = context;
-                assert_int_equal(lg__decide_begin(&with, &thresholds, &two_rungs).next,
-                                 crashes >= repair ? LG__NEXT_REPAIR : LG__NEXT_LAUNCH);
-                context.flags |= LG__CONTEXT_LAUNCHING;
-                assert_true(end(&context, LG_END_CRASH));
-            }
-        }
-}
-
-static void test_innocent_ends(void **state)
-{
-    (void)state;
-    static const lg_end innocent[] = { LG_END_CLEAN, LG_END_TERMINATED, LG_END_EXIT, LG_END_REBOOT, LG_END_DEBUGGER, LG_END_RUNNING };
-    struct lg__book_context context = { .streak = 0 };
-    crash_times(&context, 1);
-    for (size_t i = 0; i < sizeof innocent / sizeof innocent[0]; i++) {
+    for (int i = 0; i < 2; i++) {
         begin(&context);
-        assert_false(end(&context, innocent[i]));
-        assert_int_equal(context.streak, 1); /* unchanged: only a finished launch resets */
-        assert_int_equal(context.unknown, 0);
+        crash(&context, NULL);
     }
+    begin(&context);
+    return context;
+}
+
+/* Two crashes, a gentle repair, a crash on probation, the next repair, a launch that is finished. */
+static void test_a_usual_story(void **state)
+{
+    (void)state;
+    struct lg__book_context context = crashed_twice();
+    assert_int_equal(context.phase, LG_PHASE_HELD);
+    assert_int_equal(context.rung, 1); /* nothing to leave out */
+    assert_int_equal(context.events, LG_EVENT_REPORTED | LG_EVENT_HELD);
+    lg__decide_attempt(&context, &now);
+    lg__decide_attempted(&context, true, &now);
+    assert_int_equal(context.mode, LG_LAUNCH_MODE_PROBATION);
+    assert_int_equal(context.events, LG_EVENT_REPORTED | LG_EVENT_HELD | LG_EVENT_REPAIRED);
+    crash(&context, "database");
+    assert_string_equal(context.last_task, "database");
+    begin(&context);
+    assert_int_equal(context.rung, 2);
+    lg__decide_attempt(&context, &now);
+    lg__decide_attempted(&context, true, &now);
+    assert_int_equal(context.phase, LG_PHASE_TERMINATING);
+    assert_true(context.events & LG_EVENT_RESTART);
+    assert_false(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }));
+    begin(&context);
+    assert_int_equal(context.events, 0);
+    lg__decide_finished(&context);
+    assert_int_equal(context.mode, LG_LAUNCH_MODE_NORMAL);
+    assert_int_equal(context.streak + context.suspect_count, 0);
+}
+
+static void test_answers_are_noted(void **state)
+{
+    (void)state;
+    const struct lg__book_context held = crashed_twice();
+    struct lg__book_context context = held;
+    lg__decide_skip(&context);
+    assert_true(context.events & LG_EVENT_SKIPPED);
+    context = held;
+    lg__decide_refuse(&context, &now);
+    assert_true(context.events & LG_EVENT_REFUSED);
+    assert_int_equal(context.rung, 2);
+    context = held;
+    lg__decide_expired(&context);
+    assert_true(context.events & LG_EVENT_EXPIRED && context.events & LG_EVENT_SAFE);
+    context = held;
+    lg__decide_attempt(&context, &now);
+    lg__decide_attempted(&context, false, &now);
+    assert_true(context.events & LG_EVENT_REPAIR_FAILED);
+    assert_false(context.events & LG_EVENT_REPAIRED);
+}
+
+static void test_throttled(void **state)
+{
+    (void)state;
+    struct lg__book_context context = crashed_twice();
+    context.rungs[2].series_wall_ns = now.wall_ns - 23 * HOUR;
+    lg__decide_refuse(&context, &now);
+    assert_int_equal(context.mode, LG_LAUNCH_MODE_SAFE);
+    assert_true(context.events & LG_EVENT_THROTTLED);
+}
+
+static void test_protected(void **state)
+{
+    (void)state;
+    struct lg__book_context context = { .streak = 0 };
+    begin(&context);
+    lg__decide_protect(&context, &now);
+    assert_int_equal(context.events, LG_EVENT_PROTECTED | LG_EVENT_HELD);
+    lg__decide_expired(&context);
+    const uint32_t events = context.events;
+    context.events = 0;
+    lg__decide_protect(&context, &now);
+    assert_true(events & LG_EVENT_SAFE);
+    assert_int_equal(context.events, 0); /* nothing is left to try */
+}
+
+static void test_safe_mode(void **state)
+{
+    (void)state;
+    struct lg__book_context context = { .mode = LG_LAUNCH_MODE_SAFE };
+    for (int i = 0; i < 2; i++) {
+        begin(&context);
+        assert_true(context.events & LG_EVENT_SAFE);
+        assert_false(context.events & LG_EVENT_HALTED);
+        crash(&context, NULL);
+    }
+    begin(&context);
+    assert_int_equal(context.phase, LG_PHASE_HALTED);
+    assert_true(context.events & LG_EVENT_HALTED && context.events & LG_EVENT_SAFE);
+    lg__decide_try_safe(&context);
+    lg__decide_finished(&context);
+    lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CLEAN });
     begin(&context);
     lg__decide_finished(&context);
-    assert_int_equal(context.streak, 0);
-}
-
-static void test_finished_by_evidence(void **state)
-{
-    (void)state;
-    struct lg__book_context context = { .streak = 0 };
-    crash_times(&context, 1);
+    lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CLEAN });
     begin(&context);
-    assert_false(lg__decide_account(&context, LG_END_CRASH, true, 9)); /* after the window: no launch crash */
-    assert_int_equal(context.streak, 0);
+    assert_int_equal(context.events, LG_EVENT_TRIAL);
 }
 
-static void test_unknown_ends(void **state)
+/* What a newer version may have left: no row, so nothing to worry about. */
+static void test_phases_without_a_row(void **state)
 {
     (void)state;
-    struct lg__book_context context = { .streak = 0 };
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(begin(&context).next, LG__NEXT_LAUNCH);
-        assert_true(end(&context, LG_END_UNKNOWN));
+    for (uint32_t phase = LG_PHASE_TERMINATING + 1; phase < 20; phase++) {
+        struct lg__book_context context = { .phase = phase };
+        assert_int_equal(lg__decide_status(&context), LG_LAUNCH_NORMAL);
+        assert_false(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }));
+        assert_int_equal(context.phase, LG_PHASE_NONE);
         assert_int_equal(context.streak, 0);
     }
-    assert_int_equal(begin(&context).next, LG__NEXT_REPAIR);
-    struct lg__book_context off = { .unknown = 1000 };
-    const struct lg__thresholds never = { 1, 2, 0 };
-    assert_int_equal(lg__decide_begin(&off, &never, &two_rungs).next, LG__NEXT_LAUNCH);
 }
 
-static void test_repair_succeeds(void **state)
+static void test_reset_keeps_the_name(void **state)
 {
     (void)state;
-    struct lg__book_context context = { .streak = 0 };
-    crash_times(&context, 2);
-    struct lg__decision decision = begin(&context);
-    assert_int_equal(decision.next, LG__NEXT_REPAIR);
-    assert_int_equal(decision.rung, 0);
-    lg__decide_attempt(&context);
-    assert_int_equal(lg__decide_attempted(&context, true, &two_rungs).next, LG__NEXT_LAUNCH);
-    assert_true(context.flags & LG__CONTEXT_PROBATION);
-    assert_int_equal(context.streak, 0);
-    lg__decide_finished(&context);
-    assert_false(context.flags & LG__CONTEXT_PROBATION);
-    assert_int_equal(begin(&context).next, LG__NEXT_LAUNCH);
-}
-
-static void test_probation_climbs(void **state)
-{
-    (void)state;
-    struct lg__book_context context = { .streak = 0 };
-    crash_times(&context, 2);
-    begin(&context);
-    lg__decide_attempt(&context);
-    lg__decide_attempted(&context, true, &two_rungs);
-    assert_true(end(&context, LG_END_CRASH)); /* one crash is enough */
-    struct lg__decision decision = begin(&context);
-    assert_int_equal(decision.next, LG__NEXT_REPAIR);
-    assert_int_equal(decision.rung, 1);
-}
-
-static void test_failures_climb(void **state)
-{
-    (void)state;
-    struct lg__book_context context = { .streak = 0 };
-    crash_times(&context, 2);
-    struct lg__decision decision = begin(&context);
-    static const uint32_t rungs[] = { 0, 0, 1, 1 };
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(decision.next, LG__NEXT_REPAIR);
-        assert_int_equal(decision.rung, rungs[i]);
-        lg__decide_attempt(&context);
-        decision = lg__decide_attempted(&context, false, &two_rungs);
-    }
-    assert_int_equal(decision.next, LG__NEXT_LAUNCH); /* held for ever helps nobody */
-    assert_true(context.flags & LG__CONTEXT_EXHAUSTED);
-    assert_true(end(&context, LG_END_CRASH));
-    assert_int_equal(begin(&context).next, LG__NEXT_LAUNCH);
-}
-
-static void test_crash_during_repair(void **state)
-{
-    (void)state;
-    struct lg__book_context context = { .streak = 0 };
-    crash_times(&context, 2);
-    static const uint32_t rungs[] = { 0, 0, 1, 1 };
-    for (int i = 0; i < 4; i++) {
-        struct lg__decision decision = begin(&context);
-        assert_int_equal(decision.next, LG__NEXT_REPAIR);
-        assert_int_equal(decision.rung, rungs[i]);
-        lg__decide_attempt(&context);
-        assert_true(end(&context, LG_END_CRASH));
-        assert_int_equal(context.streak, 2); /* its own class: not a launch crash */
-    }
-    assert_int_equal(begin(&context).next, LG__NEXT_LAUNCH);
-    assert_true(context.flags & LG__CONTEXT_EXHAUSTED);
-}
-
-static void test_interrupted_repair(void **state)
-{
-    (void)state;
-    struct lg__book_context context = { .streak = 0 };
-    crash_times(&context, 2);
-    /* Ended by the user or the machine: three of these are one failed attempt. */
-    for (int i = 0; i < 6; i++) {
-        struct lg__decision decision = begin(&context);
-        assert_int_equal(decision.next, LG__NEXT_REPAIR);
-        assert_int_equal(decision.rung, 0);
-        lg__decide_attempt(&context);
-        assert_int_equal(end(&context, i % 2 ? LG_END_REBOOT : LG_END_TERMINATED), i % 3 == 2);
-    }
-    assert_int_equal(begin(&context).rung, 1);
-}
-
-static void test_upgrade_resets(void **state)
-{
-    (void)state;
-    struct lg__book_context context = { .streak = 0 };
-    crash_times(&context, 3);
-    begin(&context);
-    lg__decide_attempt(&context);
-    uint64_t launches = context.launches, crashes = context.crashes;
+    struct lg__book_context context = crashed_twice();
+    strcpy(context.name, "player");
     lg__decide_reset(&context);
-    assert_int_equal(context.launches, launches);
-    assert_int_equal(context.crashes, crashes);
-    assert_int_equal(context.flags, 0);
-    struct lg__decision decision = begin(&context);
-    assert_int_equal(decision.next, LG__NEXT_LAUNCH);
-    assert_false(decision.report);
-}
-
-/* Long random lives. Whatever happens: a healthy environment is back to normal after at most two launches; no repair begins
- * below the thresholds; a rung is never tried more often than its attempts allow between two successes. */
-static void test_random_lives(void **state)
-{
-    (void)state;
-    static const lg_end ends[] = { LG_END_CLEAN, LG_END_TERMINATED, LG_END_CRASH, LG_END_UNKNOWN, LG_END_REBOOT, LG_END_EXIT };
-    uint32_t random = 12345, repairs = 0;
-    for (int life = 0; life < 2000; life++) {
-        struct lg__book_context context = { .streak = 0 };
-        uint32_t tries[2] = { 0, 0 }, crashes = 0, unknowns = 0;
-        bool open = false; /* the ladder was reached and not left */
-        for (int run = 0; run < 60; run++) {
-            struct lg__decision decision = begin(&context);
-            bool died = false;
-            while (decision.next == LG__NEXT_REPAIR) {
-                repairs++;
-                assert_true(open || crashes >= usual.repair_after || unknowns >= usual.unknown_after);
-                open = true;
-                assert_true(decision.rung < 2);
-                random = random * 1664525 + 1013904223;
-                uint32_t dice = random >> 24;
-                if (++tries[decision.rung] > 2 * LG__INTERRUPTIONS_MAX)
-                    fail_msg("rung %u was tried %u times", decision.rung, tries[decision.rung]);
-                lg__decide_attempt(&context);
-                if (dice < 60) {
-                    end(&context, ends[dice % 6]);
-                    died = true;
-                    break;
-                }
-                decision = lg__decide_attempted(&context, dice < 120, &two_rungs);
-                if (dice < 120) {
-                    crashes = unknowns = 0; /* repaired: on probation */
-                    tries[decision.rung] = 0;
-                    memset(tries, 0, sizeof tries);
-                }
-            }
-            if (died)
-                continue;
-            random = random * 1664525 + 1013904223;
-            uint32_t dice = random >> 24;
-            if (dice < 40) {
-                lg__decide_finished(&context);
-                crashes = unknowns = 0;
-                open = false;
-                memset(tries, 0, sizeof tries);
-                end(&context, ends[dice % 6]);
-                assert_int_equal(context.streak, 0);
-            } else {
-                lg_end how = ends[dice % 6];
-                end(&context, how);
-                crashes += how == LG_END_CRASH;
-                unknowns += how == LG_END_UNKNOWN;
-            }
-        }
-        /* From here on all is well: repairs succeed, launches finish. */
-        for (int run = 0; run < 2; run++) {
-            struct lg__decision decision = begin(&context);
-            if (decision.next == LG__NEXT_REPAIR) {
-                lg__decide_attempt(&context);
-                assert_int_equal(lg__decide_attempted(&context, true, &two_rungs).next, LG__NEXT_LAUNCH);
-            }
-            lg__decide_finished(&context);
-            end(&context, LG_END_CLEAN);
-        }
-        assert_int_equal(context.flags, 0);
-        assert_int_equal(context.streak + context.unknown + context.rung + context.attempts, 0);
-    }
-    assert_true(repairs > 1000);
+    const struct lg__book_context fresh = { .name = "player", .launches = 3, .crashes = 2 };
+    assert_memory_equal(&context, &fresh, sizeof fresh);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_healthy),          cmocka_unit_test(test_thresholds),        cmocka_unit_test(test_innocent_ends),
-        cmocka_unit_test(test_finished_by_evidence), cmocka_unit_test(test_unknown_ends),  cmocka_unit_test(test_repair_succeeds),
-        cmocka_unit_test(test_probation_climbs), cmocka_unit_test(test_failures_climb),    cmocka_unit_test(test_crash_during_repair),
-        cmocka_unit_test(test_interrupted_repair), cmocka_unit_test(test_upgrade_resets),  cmocka_unit_test(test_random_lives),
+        cmocka_unit_test(test_a_usual_story),        cmocka_unit_test(test_answers_are_noted), cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_protected),            cmocka_unit_test(test_safe_mode),         cmocka_unit_test(test_phases_without_a_row),
+        cmocka_unit_test(test_reset_keeps_the_name),
     };
-    return cmocka_run_group_tests_name("decide", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("decide", tests, set_up, NULL);
 }

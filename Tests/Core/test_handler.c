@@ -2,6 +2,9 @@
  * wait status is right, and it always ends. */
 #include "harness.h"
 
+#undef NDEBUG
+#include <assert.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -11,12 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/internal.h"
 #include "os/fault_point.h"
 
 static volatile int zero;
@@ -288,6 +293,46 @@ static void test_slow_answers(void **state)
     state_remove();
 }
 
+/* A signal from outside, or a fault, comes before a thread has begun to answer. */
+static void hook_signal(const char *point)
+{
+    if (strcmp(point, attack.point) != 0)
+        return;
+    lg__fault_hook = NULL;
+    if (attack.action == FAULT)
+        fault_too(NULL);
+    raise(SIGSEGV);
+}
+
+static void body_signal_before_answer(void *argument)
+{
+    pthread_t thread;
+    start_session();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread, NULL, wait_for_ever, argument);
+    usleep(30000);
+    lg__fault_hook = hook_signal;
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+static void test_signal_before_answer(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        lg_threads_info info;
+        attack = (struct attack){ "thread: asked", i ? FAULT : ABORT };
+        state_make();
+        expect_signal(body_signal_before_answer, NULL, SIGSEGV);
+        lg_reader *reader = newest_run();
+        assert_int_equal(crash_of(reader, LG_STAGE_DONE).also_crashed_count, 1);
+        assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+        assert_int_equal(info.silent, 0);
+        assert_int_equal(info.captured, 4);
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
 static sigjmp_buf escape;
 static volatile unsigned turns;
 
@@ -330,6 +375,36 @@ static void test_released_late(void **state)
     state_remove();
 }
 
+/* ---- descriptors ---- */
+
+static void body_descriptors_gone_early(void *argument)
+{
+    (void)argument;
+    const struct rlimit few = { 64, 64 };
+    start_session();
+    usleep(30000);
+    setrlimit(RLIMIT_NOFILE, &few);
+    while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
+    lg__process_prepare(); /* as if the preparing thread had come to it only now */
+    while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+/* A program that uses up all descriptors while LaunchGuard prepares itself: the reserve is still there for the handler. */
+static void test_descriptors_gone_early(void **state)
+{
+    (void)state;
+    lg_threads_info info;
+    state_make();
+    expect_signal(body_descriptors_gone_early, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
+    assert_int_equal(info.error, 0);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 /* ---- standard error ---- */
 
 static void body_last_words(void *argument)
@@ -367,6 +442,61 @@ static void test_last_words(void **state)
     state_remove();
 }
 
+/* While the text of an abort is read, other threads abort too: each puts its own in place and unmaps the one before (glibc's __libc_message()). */
+struct abort_text {
+    unsigned size;
+    char text[4096 - sizeof(unsigned)];
+};
+static struct abort_text **abort_text;
+static int texts_left;
+
+static void abort_meanwhile(const char *point)
+{
+    if (strcmp(point, "messages: libc") != 0 || texts_left == 0)
+        return;
+    struct abort_text *old = *abort_text;
+    struct abort_text *text = mmap(NULL, sizeof *text, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    texts_left--;
+    text->size = sizeof *text;
+    snprintf(text->text, sizeof text->text, "free(): said %d before the last\n", texts_left);
+    *abort_text = text;
+    munmap(old, old->size);
+}
+
+static void body_aborts_meanwhile(void *argument)
+{
+    texts_left = *(int *)argument;
+    start_session();
+    usleep(30000);
+    lg__fault_hook = abort_meanwhile;
+    assert(zero == 1);
+}
+
+static void test_aborts_meanwhile(void **state)
+{
+    (void)state;
+    int counts[] = { 0, 1, 19, 1000000 };
+    abort_text = (struct abort_text **)dlvsym(RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE");
+    if (!abort_text)
+        skip_because("this libc keeps no text of an abort");
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        state_make();
+        expect_signal(body_aborts_meanwhile, &counts[i], SIGABRT);
+        lg_reader *reader = newest_run();
+        lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+        lg_message message;
+        assert_int_equal(crash.recrash_count, 0);
+        if (counts[i] < 1000) {
+            assert_int_equal(crash.kind, counts[i] ? LG_CRASH_ABORT_HEAP : LG_CRASH_ABORT_ASSERT);
+            assert_int_equal(lg_reader_message(reader, 0, &message), LG_OK);
+            assert_non_null(strstr(message.text, counts[i] ? "free(): said 0 before the last" : "Assertion `zero == 1' failed"));
+            assert_int_equal(lg_reader_message(reader, 1, &message), LG_ERR_NOT_FOUND);
+        }
+        lg_reader_close(reader);
+        state_remove();
+    }
+}
+
 int main(void)
 {
     static struct CMUnitTest tests[24];
@@ -377,8 +507,11 @@ int main(void)
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_no_pages);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_copy);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_answers);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_signal_before_answer);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_released_late);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_descriptors_gone_early);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_last_words);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_aborts_meanwhile);
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
     return _cmocka_run_group_tests("handler", tests, count, NULL, NULL);

@@ -295,7 +295,7 @@ static void test_innocent_ends(void **state)
     };
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         for (int times = 0; times < 3; times++)
-            expect(PROGRAM(.how = ends[i].how), ends[i].signal, ends[i].how == FINISH ? HEALTHY "normal;" : HEALTHY);
+            expect(PROGRAM(.how = ends[i].how), ends[i].signal, ends[i].how == FINISH || ends[i].how == STOP ? HEALTHY "normal;" : HEALTHY);
         assert_int_equal(last_of_timeline().verdict.end, ends[i].end);
         assert_int_equal(last_of_timeline().counted, 0);
         assert_int_equal(ledger_context("main").streak, 0);

@@ -2,6 +2,7 @@
 took, and whether the records of its neighbours are as they were."""
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -11,14 +12,18 @@ import tempfile
 import time
 
 from children import LIMIT_S, Child, Living
-from expected import expectation
+from expected import HANGS, expectation
 
 # Stages of a record that is whole, by number (docs/FORMAT.md).
 WHOLE = {1, 2, 3, 4, 5, 6, 7, 8}
 HEADER = 1
 
-DEADLINE_MS = 1000
-MARGIN_MS = 1500  # the machine may be busy
+OUTPUT_LINES = 20  # of a process that did not do what is right
+
+# A time says one thing only: the deadline had to end it, it hangs. A machine that others use may take processors or disk away for seconds, and a record
+# that is whole then is as good; how long a crash takes is measured elsewhere (Benchmarks).
+DEADLINE_MS = 10000
+HANGING_HANDLER_MS = 1000  # where an earlier handler never returns, and this is what ends it
 
 
 class Dump:
@@ -37,12 +42,12 @@ class Dump:
 
     def ended(self, path):
         """The run once its process is gone: a process that is not waited for may take a moment."""
-        for _ in range(200):
+        until = time.monotonic() + LIMIT_S
+        while True:
             run = self(path)
-            if not run or self.end(run) != "running":
+            if not run or self.end(run) != "running" or time.monotonic() > until:
                 return run
             time.sleep(0.01)
-        return run
 
 
 def read_names(header, prefix):
@@ -74,7 +79,7 @@ class Case:
     def __init__(self, program, entry, modifiers, dump, alone, sanitizer="none"):
         self.program, self.entry, self.modifiers, self.dump, self.alone = program, entry, modifiers, dump, alone
         self.expected = expectation(entry, modifiers, sanitizer)
-        self.errors, self.skipped = [], None
+        self.errors, self.seen, self.skipped = [], [], None
         self.recorded, self.status, self.ms = "-", None, 0.0
 
     def check(self, right, text):
@@ -84,16 +89,25 @@ class Case:
 
     def run(self):
         directory = pathlib.Path(tempfile.mkdtemp(prefix="launchguard-faults-"))
-        self.living = []
+        self.living, self.child, self.load, self.stages = [], None, os.getloadavg()[0], None
         try:
             self.look(directory, directory / "state")
         except Exception as error:  # a broken runner is a failure, not an end
             self.errors.append("%s: %s" % (type(error).__name__, error))
         finally:
+            if self.errors:
+                self.tell()
             for living in self.living:
                 living.kill()
             shutil.rmtree(directory, ignore_errors=True)
         return self
+
+    def tell(self):
+        """Whatever helps to find the cause of a failure from the log alone."""
+        self.seen.append("it took %.0f ms; load average %.1f before, %.1f after; stages committed: %s" %
+                         (self.ms, self.load, os.getloadavg()[0], "no record" if self.stages is None else sorted(self.stages)))
+        for line in (self.child.text().splitlines() if self.child else [])[-OUTPUT_LINES:]:
+            self.seen.append("| " + line)
 
     def look(self, directory, state):
         with_neighbours = not self.alone and "own-state" not in self.entry["traits"]
@@ -109,8 +123,9 @@ class Case:
             before = digest(ended_path), second.settled(self.dump, living_path)
         known = set(run_files(state))
 
-        command = [self.program, self.entry["name"], "--state", state, "--deadline-ms", str(DEADLINE_MS)]
-        child = Child(command + self.modifiers.arguments(self.entry), directory, self.modifiers)
+        command = [self.program, self.entry["name"], "--state", state, "--deadline-ms", str(DEADLINE_MS),
+                   "--handler-ms", str(HANGING_HANDLER_MS if self.entry["name"] in HANGS else DEADLINE_MS)]
+        child = self.child = Child(command + self.modifiers.arguments(self.entry), directory, self.modifiers)
         self.status, self.ms = child.end()
         if self.status == 77:
             self.skipped = child.text().strip().split("cannot run here: ")[-1]
@@ -118,7 +133,7 @@ class Case:
             self.look_at_status(child)
             new = [path for path in run_files(state) if path not in known]
             run = self.look_at_record(new)
-            limit = DEADLINE_MS + MARGIN_MS + self.expected["lasts_ms"] + 8000 * (self.modifiers.backtrace == "on")
+            limit = DEADLINE_MS + self.expected["lasts_ms"] + 8000 * (self.modifiers.backtrace == "on")
             self.check(self.ms <= limit, "took %d ms, at most %d are right" % (self.ms, limit))
 
         if with_neighbours:
@@ -137,8 +152,8 @@ class Case:
         wanted = [-number if expected["status"] == "signal" else number for number in expected["numbers"]]
         if expected["status"] == "any":
             self.check(self.status is not None, "hangs")
-        elif not self.check(self.status in wanted, "ended with %s" % status_name(self.status)) and said:
-            self.errors.append("said: " + said[-1])
+        else:
+            self.check(self.status in wanted, "ended with %s" % status_name(self.status))
         if expected["says"]:
             self.check(any(expected["says"] in line for line in said), "it does not say \"%s\"" % expected["says"])
 
@@ -171,7 +186,7 @@ class Case:
 
     def look_at_crash(self, run, crash):
         expected = self.expected
-        stages = {stage for stage in range(1, 32) if crash["stages"] >> stage & 1}
+        stages = self.stages = {stage for stage in range(1, 32) if crash["stages"] >> stage & 1}
         wanted = {"full": WHOLE, "header": {HEADER}}.get(expected["record"], set())
         self.check(wanted <= stages, "stages committed: %s" % sorted(stages))
         self.check(not expected["kinds"] or self.recorded in expected["kinds"], "kind: %s" % self.recorded)

@@ -40,6 +40,8 @@ REPORTED = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE}
 FOUND = {"double-free", "bad-free", "heap-top-smashed", "heap-top-smashed-threads", "use-after-free"}
 # Its report crashes too, or does not: it reads what it should not, or the alternate stack is too small for it.
 REPORT_CRASHES = {"jump-garbage", "stack-pointer-garbage", "frame-pointer-garbage", "frame-chain-overwritten", "altstack-small", "altstack-replaced"}
+# An earlier handler of the program never returns.
+HANGS = {"earlier-handler-hangs"}
 # An earlier handler of the program stands where its own would.
 REPLACED = {"earlier-handler-faults", "earlier-handler-hangs", "fault-while-handler-runs"}
 # What these do is not theirs alone: they limit the memory that it counts on, look at how a child dies, send more signals while it reports, hold the

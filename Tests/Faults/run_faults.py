@@ -51,18 +51,21 @@ def describe(expected):
     return "/".join(expected["end"]) or "any"
 
 
+def named(case):
+    return case.entry["name"] + (" (%s)" % case.modifiers if str(case.modifiers) else "")
+
+
 def report(case, width):
     expected = case.expected
     numbers = ["any"] if expected["status"] == "any" else [
         signal_name(number) if expected["status"] == "signal" else "exit %d" % number for number in expected["numbers"]]
-    name = case.entry["name"] + (" (%s)" % case.modifiers if str(case.modifiers) else "")
     verdict = "FAIL" if case.errors else "skip" if case.skipped else "ok"
-    print("%-4s %-*s  %-30s  %-26s  %-20s  %6.0f ms" % (verdict, width, name, describe(expected), case.recorded, "%s%s" % (
+    print("%-4s %-*s  %-30s  %-26s  %-20s  %6.0f ms" % (verdict, width, named(case), describe(expected), case.recorded, "%s%s" % (
         status_name(case.status), "" if not case.errors or case.skipped else " of " + "/".join(numbers)), case.ms))
     if case.skipped:
         print("       %s" % case.skipped)
-    for error in case.errors:
-        print("       %s" % error)
+    for line in case.errors + case.seen:
+        print("       %s" % line)
     sys.stdout.flush()
 
 
@@ -80,7 +83,7 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what runs is ended and removed
     os.environ.update(SANITIZERS[options.sanitizer])
     dump = Dump(os.path.abspath(options.dump))
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    counts, failed = {"passed": 0, "failed": 0, "skipped": 0}, []
     # A child dies with the thread that made it: these live until the end.
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         for program in options.programs:
@@ -98,11 +101,17 @@ def main():
                     case = run.result()
                     result = "failed" if case.errors else "skipped" if case.skipped else "passed"
                     counts[result] += 1
+                    if case.errors:
+                        failed.append((case, width))
                     if not options.failures or result != "passed":
                         report(case, width)
             finally:
                 for run in runs:  # after an interrupt: those that have not begun
                     run.cancel()
+    if failed:  # once more, where whoever reads the end of a log finds them
+        print("\nfailed:")
+    for case, width in failed:
+        report(case, width)
     print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
     return 1 if counts["failed"] or not counts["passed"] else 0
 

@@ -1,10 +1,14 @@
 /* The handler ends: a crash that takes longer than the deadline is ended by the watch thread. */
 #include "capture/internal.h"
 
-void lg__deadline_arm(void)
+static void set(uint32_t ms)
 {
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    atomic_store(&lg__capture.deadline_ns, now + (uint64_t)lg__capture.options.deadline_ms * 1000000u);
+    atomic_store(&lg__capture.deadline_ns, now + (uint64_t)ms * 1000000u);
+}
+
+static void wake_watch(void)
+{
     uint32_t *wake = lg__capture.options.wake;
     if (!wake)
         return;
@@ -12,10 +16,18 @@ void lg__deadline_arm(void)
     lg__os_futex_wake(wake);
 }
 
+void lg__deadline_arm(void)
+{
+    set(lg__capture.options.deadline_ms);
+    wake_watch();
+}
+
 void lg__deadline_arm_handler(void)
 {
-    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    atomic_store(&lg__capture.deadline_ns, now + (uint64_t)lg__capture.options.handler_ms * 1000000u);
+    set(lg__capture.options.handler_ms);
+    /* It sleeps until the record's deadline; waking it takes time, and is needed only where this one may come first. */
+    if (lg__capture.options.handler_ms < lg__capture.options.deadline_ms)
+        wake_watch();
 }
 
 void lg__deadline_disarm(void)

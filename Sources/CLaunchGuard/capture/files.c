@@ -51,10 +51,9 @@ int lg__files_open(const char *path)
     return file;
 }
 
-size_t lg__files_read(const char *path, char *to, size_t size)
+static size_t read_whole(int file, char *to, size_t size)
 {
     size_t done = 0;
-    int file = lg__files_open(path);
     if (file >= 0) {
         long count;
         while (done < size - 1 && (count = lg__os_read(file, to + done, size - 1 - done)) > 0)
@@ -63,6 +62,16 @@ size_t lg__files_read(const char *path, char *to, size_t size)
     }
     to[done] = 0;
     return done;
+}
+
+size_t lg__files_read(const char *path, char *to, size_t size)
+{
+    return read_whole(lg__files_open(path), to, size);
+}
+
+size_t lg__files_read_at_start(const char *path, char *to, size_t size)
+{
+    return read_whole(lg__os_open(-1, path), to, size);
 }
 
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument)

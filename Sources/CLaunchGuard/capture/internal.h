@@ -153,6 +153,8 @@ void lg__files_prepare(void);
 int lg__files_open(const char *path);
 /* Read a small file whole, cut to fit, with a NUL; returns its size, 0 if it cannot be read. */
 size_t lg__files_read(const char *path, char *to, size_t size);
+/* The same on an ordinary thread, with an absolute path: the reserve of descriptors is left to the handler. */
+size_t lg__files_read_at_start(const char *path, char *to, size_t size);
 /* lg__os_list_numbers() of the directory of the threads. */
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument);
 /* After the record: take a reserve again, should the process live on. */
@@ -176,6 +178,9 @@ void lg__exception_forget(void);
 
 /* ---- threads.c ---- */
 
+/* On a thread that waits for another one's crash: give the answer that this thread was asked for, where a signal came before the first instruction of
+ * it. Nobody returns to it any more. */
+void lg__threads_answer(const void *ucontext);
 /* Walk the stacks of the threads that stage 6 found; after a crash in one of them, those that are left. */
 void lg__threads_walk(void);
 bool lg__threads_left(void);

@@ -78,6 +78,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
             lg__run_note(&lg__capture.options.run, LG_NOTE_ALSO_CRASHED, signal, (int)self, atomic_load(&lg__capture.stage), fault.pc);
+            lg__threads_answer(ucontext);
             /* Without an alternate stack it cannot tell; after the time for both it is not believed to come back. */
             until = lg__os_clock_ns(CLOCK_MONOTONIC) +
                     ((uint64_t)lg__capture.options.deadline_ms + lg__capture.options.handler_ms) * 1000000u;

@@ -3,6 +3,11 @@
 
 #include <dlfcn.h>
 
+#include "os/fault_point.h"
+
+/* How many threads that abort meanwhile are believed to be threads that abort. */
+#define TEXTS_MAX 64u
+
 /* Address of glibc's pointer to the text of an abort, which starts behind a length; NULL: another libc. */
 static const void *abort_message;
 /* Address of the Swift runtime's pointer to the text of a fatal error; NULL: no Swift. */
@@ -118,10 +123,20 @@ static bool is_trap(uint32_t kind)
 
 static void add_libc(uint32_t kind)
 {
-    uint64_t message;
-    if (!abort_message || !lg__memory_word((uint64_t)(uintptr_t)abort_message, &message) || !message)
-        return;
-    struct said said = add(LG_MESSAGE_LIBC, message + sizeof(unsigned)); /* unsigned size; char text[] */
+    const uint32_t count = block->count, text_size = block->text_size;
+    uint64_t message = 0, now = 0;
+    struct said said = { NULL, 0 };
+    for (unsigned tries = 0; abort_message && tries < TEXTS_MAX; tries++) {
+        if (!lg__memory_word((uint64_t)(uintptr_t)abort_message, &message) || !message)
+            return;
+        LG_FAULT_POINT("messages: libc");
+        block->count = count;
+        block->text_size = text_size;
+        said = add(LG_MESSAGE_LIBC, message + sizeof(unsigned)); /* unsigned size; char text[] */
+        /* Another thread that aborts has put its own text in place, and unmapped this one? */
+        if (!lg__memory_word((uint64_t)(uintptr_t)abort_message, &now) || now == message)
+            break;
+    }
     if (said.size && kind == LG_CRASH_ABORT)
         block->kind = KIND_OF(&said, libc_texts);
 }

@@ -30,7 +30,7 @@ void lg__process_prepare(void)
 {
     /* Lines "number:controllers:/group"; the one without controllers is of version 2 (cgroups(7)). */
     char text[4096];
-    if (lg__files_read("/proc/self/cgroup", text, sizeof text) == 0)
+    if (lg__files_read_at_start("/proc/self/cgroup", text, sizeof text) == 0)
         return;
     for (char *line = text, *end; *line; line = end + 1) {
         end = line + strcspn(line, "\n");

@@ -25,7 +25,8 @@ static struct {
     _Atomic uint32_t released;   /* futex: threads of this crash may go on */
     _Atomic uint32_t answered;   /* futex */
     _Atomic uint32_t expected;   /* the answer with this number wakes the crashed thread; until all are asked, none does */
-    uint32_t asked, unasked, walked; /* slots in use; of these, whose thread could not be asked; whose stack was walked */
+    _Atomic uint32_t asked;    /* slots in use */
+    uint32_t unasked, walked;  /* of these, whose thread could not be asked; whose stack was walked */
     struct lg__os_disposition before;
     bool taken;
 } park;
@@ -34,11 +35,12 @@ static struct {
 enum claim { FREE, CLAIMED, UNASKED };
 static _Atomic uint8_t claims[LG__THREADS_MAX];
 
-static bool claim(uint32_t slot)
+static bool claim_as(uint32_t slot, enum claim claim)
 {
     uint8_t nobody = FREE;
-    return atomic_compare_exchange_strong(&claims[slot], &nobody, CLAIMED);
+    return atomic_compare_exchange_strong(&claims[slot], &nobody, (uint8_t)claim);
 }
+static bool claim(uint32_t slot) { return claim_as(slot, CLAIMED); }
 
 static _Atomic int32_t exempt[EXEMPT_MAX]; /* threads of LaunchGuard that have to go on while a crash is recorded */
 
@@ -96,6 +98,21 @@ static void capture_self(struct lg__thread *slot, const void *ucontext)
     commit(slot);
 }
 
+static void answer(uint32_t index, const void *ucontext)
+{
+    capture_self(&run()->slots[index], ucontext);
+    if (atomic_fetch_add(&park.answered, 1) + 1 >= atomic_load(&park.expected))
+        lg__os_futex_wake((const uint32_t *)&park.answered);
+}
+
+void lg__threads_answer(const void *ucontext)
+{
+    int32_t self = lg__os_tid();
+    for (uint32_t i = 0, asked = atomic_load(&park.asked); i < asked; i++)
+        if (run()->slots[i].tid == self && claim(i))
+            answer(i, ucontext);
+}
+
 /* The value that a thread is asked with: which crash, which slot. */
 static uint64_t question(uint32_t generation, uint32_t slot)
 {
@@ -123,12 +140,9 @@ static void on_park(int signal, siginfo_t *info, void *ucontext)
     if (generation != atomic_load(&park.generation) || index >= park.asked)
         return; /* too late: that crash was survived */
     LG_FAULT_POINT("thread: asked");
-    struct lg__thread *slot = &run()->slots[index];
-    if (slot->tid != lg__os_tid() || !claim(index))
+    if (run()->slots[index].tid != lg__os_tid() || !claim(index))
         return;
-    capture_self(slot, ucontext);
-    if (atomic_fetch_add(&park.answered, 1) + 1 >= atomic_load(&park.expected))
-        lg__os_futex_wake((const uint32_t *)&park.answered);
+    answer(index, ucontext);
     LG_FAULT_POINT("thread: answered");
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + (uint64_t)lg__capture.options.deadline_ms * 1000000u, now;
     uint32_t released;
@@ -154,10 +168,9 @@ static bool ask(uint32_t number, void *argument)
     slot->tid = tid;
     atomic_store(&claims[park.asked], 0);
     park.asked++; /* before the question: its answer looks there */
-    if (lg__os_signal_ask(lg__capture.pid, tid, PARK_SIGNAL, question(atomic_load(&park.generation), park.asked - 1)) != 0) {
-        atomic_store(&claims[park.asked - 1], UNASKED); /* the user's queue of signals is full, or the thread has just ended */
+    if (lg__os_signal_ask(lg__capture.pid, tid, PARK_SIGNAL, question(atomic_load(&park.generation), park.asked - 1)) != 0 &&
+        claim_as(park.asked - 1, UNASKED)) /* the user's queue of signals is full, or the thread has just ended */
         park.unasked++;
-    }
     return true;
 }
 
@@ -303,7 +316,8 @@ static bool take_signal(void)
 static void begin(struct lg__crash_threads *counts)
 {
     memset(counts, 0, sizeof *counts);
-    park.asked = park.unasked = park.walked = 0;
+    atomic_store(&park.asked, 0);
+    park.unasked = park.walked = 0;
     atomic_store(&park.answered, 0);
     atomic_store(&park.expected, UINT32_MAX);
     atomic_fetch_add(&park.generation, 1);

@@ -7,31 +7,26 @@
 /* Threads that wait; those that call into the program have a stack of the usual size. */
 #define WAITER_STACK_BYTES (128u << 10)
 
-enum { PENDING, ANSWERED, VOID, ABORTED };
-enum kind { REPORT, REPAIR, GIVE_UP, WORK };
+enum { PENDING, ANSWERED_OK, ANSWERED_FAILED, VOID, ABORTED };
 
-/* Never freed but by lg__callback_run(): an answer may come at any time from anywhere, and there are few: attempts times rungs. */
+/* Never freed: an answer may come at any time from anywhere, and an executor may run its work late or twice. There are few: attempts times rungs. */
 struct lg_completion {
-    _Atomic uint32_t state; /* futex */
-    lg_status outcome;
-    enum kind kind;
+    _Atomic uint32_t state;  /* futex; leaves PENDING once */
+    _Atomic uint32_t called;
+    struct lg_completion *next; /* older one of the launch */
     lg_launch *launch;
-    lg_report_callback report;
+    uint64_t epoch;
+    uint32_t index;
+    lg__work work;
     lg_repair_callback repair;
-    lg_give_up_callback give_up;
-    lg_status (*work)(void *argument);
     lg_report_batch batch;
     void *user;
-    _Atomic uint32_t holders; /* of kind WORK: who may still touch it */
-    _Atomic uint64_t end_ns;  /* CLOCK_MONOTONIC: until then the answer is waited for; LG__NO_TIMEOUT */
+    _Atomic uint64_t end_ns; /* CLOCK_MONOTONIC: until then it is waited for; LG__NO_TIMEOUT */
 };
 
-static void answer(lg_completion *done, lg_status outcome, uint32_t state)
+static void answer(lg_completion *done, uint32_t state)
 {
     uint32_t pending = PENDING;
-    if (atomic_load(&done->state) != PENDING)
-        return;
-    done->outcome = outcome;
     if (atomic_compare_exchange_strong(&done->state, &pending, state))
         lg__os_futex_wake((const uint32_t *)&done->state);
 }
@@ -39,25 +34,30 @@ static void answer(lg_completion *done, lg_status outcome, uint32_t state)
 void lg_complete(lg_completion *done, lg_status outcome)
 {
     if (done)
-        answer(done, outcome, ANSWERED);
+        answer(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
 }
 
-void lg__callback_abort(lg_completion *done)
+void lg__callback_abort(lg_launch *launch)
 {
-    if (done)
-        answer(done, LG_ERR_CLOSED, ABORTED);
+    for (lg_completion *done = launch->completions; done && done->epoch == launch->epoch; done = done->next)
+        answer(done, ABORTED);
 }
 
-void lg__callback_pass(lg_completion *done, uint64_t passed_ns)
+bool lg__callback_pass(lg_launch *launch, uint64_t passed_ns)
 {
-    uint32_t pending = PENDING;
-    uint64_t end = atomic_load(&done->end_ns);
-    if (end == LG__NO_TIMEOUT)
-        return;
-    end = end > passed_ns ? end - passed_ns : 0;
-    atomic_store(&done->end_ns, end);
-    if (end <= lg__os_clock_ns(CLOCK_MONOTONIC) && atomic_compare_exchange_strong(&done->state, &pending, VOID))
-        lg__os_futex_wake((const uint32_t *)&done->state);
+    bool any = false;
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    for (lg_completion *done = launch->completions; done && done->epoch == launch->epoch; done = done->next) {
+        uint64_t end = atomic_load(&done->end_ns);
+        if (atomic_load(&done->state) != PENDING || end == LG__NO_TIMEOUT)
+            continue;
+        any = true;
+        end = end > passed_ns ? end - passed_ns : 0;
+        atomic_store(&done->end_ns, end);
+        if (end <= now)
+            answer(done, VOID);
+    }
+    return any;
 }
 
 static void wait_for(lg_completion *done)
@@ -71,19 +71,20 @@ static void wait_for(lg_completion *done)
     }
 }
 
+/* Once, and only while somebody waits for it: what an executor runs late or again does nothing. */
 static void call(void *argument)
 {
     lg_completion *done = argument;
-    switch (done->kind) {
-    case REPORT: done->report(&done->batch, done, done->user); break;
-    case REPAIR: done->repair(done, done->user); break;
-    case GIVE_UP: done->give_up(done->launch, done, done->user); break;
-    case WORK:
-        answer(done, done->work(done->user), ANSWERED);
-        if (atomic_fetch_sub(&done->holders, 1) == 1)
-            free(done);
-        break;
-    }
+    if (atomic_exchange(&done->called, 1) || atomic_load(&done->state) != PENDING)
+        return;
+    if (done->work)
+        lg_complete(done, done->work(done->launch, done->epoch, done->index));
+    else if (done->repair)
+        done->repair(done, done->user);
+    else if (done->batch.context)
+        done->launch->options.on_report(&done->batch, done, done->launch->options.user);
+    else
+        done->launch->options.on_give_up(done->launch, done, done->launch->options.user);
 }
 
 static void *call_on_thread(void *argument)
@@ -106,70 +107,56 @@ bool lg__callback_detach(void *(*function)(void *), void *argument, bool small)
     return error == 0;
 }
 
-static enum lg__answer ask(lg_launch *launch, lg_completion *done, bool here, uint64_t timeout_ns)
+static enum lg__answer ask(lg_launch *launch, const lg_completion *what, uint64_t timeout_ns)
 {
+    lg_completion *done = malloc(sizeof *done);
+    if (!done)
+        return LG__ANSWER_FAILED;
+    *done = *what;
+    done->launch = launch;
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     atomic_store(&done->end_ns, timeout_ns < LG__NO_TIMEOUT - now ? now + timeout_ns : LG__NO_TIMEOUT);
     pthread_mutex_lock(&launch->lock);
-    launch->asked = done;
+    bool goes_on = launch->epoch == done->epoch;
+    if (goes_on) {
+        done->next = launch->completions;
+        launch->completions = done;
+    }
     pthread_mutex_unlock(&launch->lock);
+    if (!goes_on) {
+        free(done);
+        return LG__ANSWER_ABORTED;
+    }
     if (launch->options.callbacks == LG_CALLBACKS_EXECUTOR)
         launch->options.executor(call, done, launch->options.user);
-    else if (here || launch->options.callbacks == LG_CALLBACKS_CALLER || !lg__callback_detach(call_on_thread, done, false))
+    else if (launch->options.callbacks == LG_CALLBACKS_CALLER || !lg__callback_detach(call_on_thread, done, false))
         call(done); /* also where no thread is to be had */
     wait_for(done);
-    pthread_mutex_lock(&launch->lock);
-    if (launch->asked == done)
-        launch->asked = NULL;
-    pthread_mutex_unlock(&launch->lock);
-    uint32_t pending = PENDING;
-    if (atomic_compare_exchange_strong(&done->state, &pending, VOID) || pending == VOID)
-        return LG__ANSWER_TIMEOUT; /* from here on an answer has no effect */
-    if (atomic_load(&done->state) == ABORTED)
-        return LG__ANSWER_ABORTED;
-    return done->outcome == LG_OK ? LG__ANSWER_OK : LG__ANSWER_FAILED;
-}
-
-static lg_completion *make(lg_launch *launch, enum kind kind, void *user)
-{
-    lg_completion *done = calloc(1, sizeof *done);
-    if (done) {
-        done->kind = kind;
-        done->launch = launch;
-        done->user = user;
+    answer(done, VOID); /* from here on another answer has no effect */
+    switch (atomic_load(&done->state)) {
+    case ANSWERED_OK: return LG__ANSWER_OK;
+    case ANSWERED_FAILED: return LG__ANSWER_FAILED;
+    case VOID: return LG__ANSWER_TIMEOUT;
+    default: return LG__ANSWER_ABORTED;
     }
-    return done;
 }
 
-enum lg__answer lg__callback_repair(lg_launch *launch, lg_repair_callback repair, void *user, uint64_t timeout_ns)
+enum lg__answer lg__callback_repair(lg_launch *launch, uint64_t epoch, lg_repair_callback repair, void *user, uint64_t timeout_ns)
 {
-    lg_completion *done = make(launch, REPAIR, user);
-    if (!done)
-        return LG__ANSWER_FAILED;
-    done->repair = repair;
-    return ask(launch, done, false, timeout_ns);
+    return ask(launch, &(lg_completion){ .epoch = epoch, .repair = repair, .user = user }, timeout_ns);
 }
 
-enum lg__answer lg__callback_give_up(lg_launch *launch, uint64_t timeout_ns)
+enum lg__answer lg__callback_give_up(lg_launch *launch, uint64_t epoch, uint64_t timeout_ns)
 {
-    lg_completion *done = make(launch, GIVE_UP, launch->options.user);
-    if (!done)
-        return LG__ANSWER_FAILED;
-    done->give_up = launch->options.on_give_up;
-    return ask(launch, done, false, timeout_ns);
+    return ask(launch, &(lg_completion){ .epoch = epoch }, timeout_ns);
 }
 
-enum lg__answer lg__callback_run(lg_launch *launch, lg_status (*work)(void *argument), void *argument, bool here, uint64_t timeout_ns)
+enum lg__answer lg__callback_run(lg_launch *launch, uint64_t epoch, lg__work work, uint32_t index, bool here, uint64_t timeout_ns)
 {
-    lg_completion *done = make(launch, WORK, argument);
-    if (!done)
-        return work(argument) == LG_OK ? LG__ANSWER_OK : LG__ANSWER_FAILED;
-    done->work = work;
-    atomic_store(&done->holders, 2);
-    enum lg__answer answered = ask(launch, done, here, timeout_ns);
-    if (atomic_fetch_sub(&done->holders, 1) == 1)
-        free(done);
-    return answered;
+    lg_callbacks where = launch->options.callbacks;
+    if (where == LG_CALLBACKS_CALLER || (here && where != LG_CALLBACKS_EXECUTOR))
+        return work(launch, epoch, index) == LG_OK ? LG__ANSWER_OK : LG__ANSWER_FAILED;
+    return ask(launch, &(lg_completion){ .epoch = epoch, .work = work, .index = index }, timeout_ns);
 }
 
 /* A copy in one piece, which the callback may still be reading when the launch has gone on. Never freed, as the completion. */
@@ -196,13 +183,8 @@ static bool copy_batch(lg_report_batch *to, const lg_report_batch *from)
     return true;
 }
 
-enum lg__answer lg__callback_report(lg_launch *launch, const lg_report_batch *batch, uint64_t timeout_ns)
+enum lg__answer lg__callback_report(lg_launch *launch, uint64_t epoch, const lg_report_batch *batch, uint64_t timeout_ns)
 {
-    lg_completion *done = make(launch, REPORT, launch->options.user);
-    if (!done || !copy_batch(&done->batch, batch)) {
-        free(done);
-        return LG__ANSWER_FAILED;
-    }
-    done->report = launch->options.on_report;
-    return ask(launch, done, false, timeout_ns);
+    lg_completion what = { .epoch = epoch };
+    return copy_batch(&what.batch, batch) ? ask(launch, &what, timeout_ns) : LG__ANSWER_FAILED;
 }

@@ -1,8 +1,8 @@
 /* The tasks of a launch: in order, one at a time, each known while it runs. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "launch/internal.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 
 #define NAMED_LENGTH(key) strnlen(key, LG_NAME_MAX + 1)
@@ -68,7 +68,6 @@ static bool is_suspect(const struct lg__book_context *context, const struct lg__
     return !(task->flags & LG_TASK_ESSENTIAL) && crashes_of(context, task) >= (task->flags & LG_TASK_SUSPECT ? 1u : 2u);
 }
 
-/* The caller may hold no lock of the launch: `tasks` only grows, and what is looked at of a task does not change. */
 bool lg__custody_suspect(const lg_launch *launch, const struct lg__book_context *context, char ret_key[LG__NAME_BYTES])
 {
     const struct lg__task *most = NULL;
@@ -91,32 +90,31 @@ static bool left_out(const lg_launch *launch, const struct lg__book_context *con
 
 /* ---- running them ---- */
 
-struct job {
-    lg_launch *launch;
-    uint64_t epoch;
-    uint32_t index;
-};
-
-static lg_status run(void *argument)
+/* A task, known while it runs. */
+static lg_status run(lg_launch *launch, uint64_t epoch, uint32_t index)
 {
-    struct job job = *(struct job *)argument;
-    lg_launch *launch = job.launch;
-    free(argument);
     pthread_mutex_lock(&launch->lock);
-    bool goes_on = launch->epoch == job.epoch;
-    struct lg__task task = launch->tasks[job.index];
+    bool goes_on = launch->epoch == epoch;
+    struct lg__task task = launch->tasks[index];
+    if (goes_on) {
+        memcpy(launch->state->task, task.key, sizeof launch->state->task);
+        atomic_store(&launch->owner->task_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+        atomic_store(&launch->owner->task_tid, lg__os_tid());
+        LG_FAULT_POINT("run: task");
+        atomic_store(&launch->state->task_set, 1); /* the one store by which a task is known to run */
+        LG_FAULT_POINT("run: task set");
+    }
     pthread_mutex_unlock(&launch->lock);
     if (!goes_on)
         return LG_ERR_CLOSED;
-    memcpy(launch->state->task, task.key, sizeof launch->state->task);
-    atomic_store(&launch->owner->task_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
-    atomic_store(&launch->owner->task_tid, lg__os_tid());
-    atomic_store(&launch->state->task_set, 1); /* the one store by which a task is known to run */
     lg_status status = task.run(task.user);
-    if (!lg__launch_goes_on(launch, job.epoch))
-        return LG_ERR_CLOSED;
-    atomic_store(&launch->state->task_set, 0);
-    atomic_store(&launch->owner->task_tid, 0);
+    pthread_mutex_lock(&launch->lock);
+    if (launch->epoch == epoch) {
+        atomic_store(&launch->state->task_set, 0);
+        LG_FAULT_POINT("run: task over");
+        atomic_store(&launch->owner->task_tid, 0);
+    }
+    pthread_mutex_unlock(&launch->lock);
     return status;
 }
 
@@ -133,117 +131,116 @@ static void deliver(lg_launch *launch, struct lg__task *task)
         on_event(event, user);
 }
 
-/* The next task that may run; with lg_launch_replay_by_key() after a hold: that was let go. Waits for that, at most for the rest of the hold's time. */
-static struct lg__task *next_task(lg_launch *launch, uint64_t epoch)
+/* The one to run next, without regard to whether it is left out; NULL: none. *ret_any: some are left. Under the launch's lock. */
+static struct lg__task *pick(lg_launch *launch, bool *ret_any)
 {
     struct lg__task *next = NULL;
-    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + launch->hold_left_ns;
-    struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
-    pthread_mutex_lock(&launch->lock);
-    for (int late = 0;; late = pthread_cond_timedwait(&launch->changed, &launch->lock, &until)) {
-        bool any = false;
-        bool by_key = launch->by_key && launch->was_held && !late;
-        for (uint32_t i = 0; i < launch->task_count; i++) {
-            struct lg__task *task = &launch->tasks[i];
-            if (task->state != LG_TASK_HELD)
-                continue;
-            any = true;
-            if (!by_key && !next)
-                next = task;
-            if (by_key && task->released && (!next || task->released < next->released))
-                next = task;
-        }
-        if (late && any) {
-            lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: not all tasks were replayed in time; the rest run now", launch->name);
-            launch->by_key = false;
-        }
-        if (next || !any || launch->epoch != epoch)
-            break;
+    bool by_key = launch->by_key && launch->was_held && launch->hold_left_ns > 0;
+    *ret_any = false;
+    for (uint32_t i = 0; i < launch->task_count; i++) {
+        struct lg__task *task = &launch->tasks[i];
+        if (task->state != LG_TASK_HELD)
+            continue;
+        *ret_any = true;
+        if (by_key ? task->released && (!next || task->released < next->released) : !next)
+            next = task;
     }
-    if (launch->epoch != epoch)
-        next = NULL;
-    if (next)
-        next->state = LG_TASK_RUNNING;
-    else if (launch->epoch == epoch)
-        launch->step = OVER; /* here and not later: a task that is added from now on would be lost */
-    pthread_mutex_unlock(&launch->lock);
     return next;
 }
 
-static void note(lg_launch *launch, uint64_t epoch, struct lg__task *task, lg_task_state state)
+static bool essential_failed(const lg_launch *launch)
 {
-    pthread_mutex_lock(&launch->lock);
-    if (launch->epoch == epoch)
-        task->state = state;
-    pthread_mutex_unlock(&launch->lock);
+    for (uint32_t i = 0; i < launch->task_count; i++)
+        if (launch->tasks[i].state == LG_TASK_FAILED && (launch->tasks[i].flags & LG_TASK_ESSENTIAL))
+            return true;
+    return false;
 }
 
-static void leave_out_the_rest(lg_launch *launch, uint64_t epoch)
+/* The next task that may run; with lg_launch_replay_by_key() after a hold: that was let go. Waits for that, at most for the rest of the hold's time.
+ * Returns as lg__custody_run(), and sets *ret_task where there is one. From the moment at which a launch is held on none is begun. */
+static lg_status next_task(lg_launch *launch, uint64_t epoch, struct lg__task **ret_task)
+{
+    lg_status status = LG_OK;
+    *ret_task = NULL;
+    pthread_mutex_lock(&launch->lock);
+    while (!*ret_task) {
+        lg_phase phase = lg__launch_phase(launch);
+        if (launch->epoch != epoch || phase == LG_PHASE_TERMINATING) {
+            status = LG_ERR_CLOSED;
+            break;
+        }
+        if (phase == LG_PHASE_HELD && launch->options.hold != LG_HOLD_NONE) {
+            status = LG_ERR_STATE;
+            break;
+        }
+        bool any;
+        struct lg__task *next = pick(launch, &any);
+        struct lg__book_context context;
+        lg__launch_look(launch, &context);
+        if (!any) {
+            launch->step = OVER; /* here and not later: a task that is added from now on would be lost */
+            status = essential_failed(launch) ? LG_ERR_FAILED : LG_OK;
+            break;
+        }
+        if (next && left_out(launch, &context, next)) {
+            next->state = LG_TASK_LEFT_OUT;
+            lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: task \"%s\" is left out", launch->name, next->key);
+        } else if (next) {
+            next->state = LG_TASK_RUNNING;
+            *ret_task = next;
+        } else {
+            uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + launch->hold_left_ns;
+            struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
+            pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
+            lg__hold_spend(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+            if (launch->epoch == epoch && launch->hold_left_ns == 0)
+                lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: not all tasks were replayed in time; the rest run now", launch->name);
+        }
+    }
+    pthread_mutex_unlock(&launch->lock);
+    return status;
+}
+
+/* False: the run is over. */
+static bool note(lg_launch *launch, uint64_t epoch, struct lg__task *task, lg_task_state state)
 {
     pthread_mutex_lock(&launch->lock);
-    for (uint32_t i = 0; launch->epoch == epoch && i < launch->task_count; i++)
+    bool goes_on = launch->epoch == epoch;
+    if (goes_on)
+        task->state = state;
+    for (uint32_t i = 0; goes_on && state == LG_TASK_FAILED && (task->flags & LG_TASK_ESSENTIAL) && i < launch->task_count; i++)
         if (launch->tasks[i].state == LG_TASK_HELD)
             launch->tasks[i].state = LG_TASK_LEFT_OUT;
     pthread_mutex_unlock(&launch->lock);
-}
-
-static lg_task_state run_one(lg_launch *launch, uint64_t epoch, struct lg__task *task)
-{
-    struct job *job = malloc(sizeof *job);
-    if (!job)
-        return LG_TASK_FAILED;
-    *job = (struct job){ launch, epoch, (uint32_t)(task - launch->tasks) };
-    enum lg__answer answer = lg__callback_run(launch, run, job, true, LG__NO_TIMEOUT);
-    if (answer == LG__ANSWER_FAILED)
-        lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: task \"%s\" failed", launch->name, task->key);
-    return answer == LG__ANSWER_OK ? LG_TASK_DONE : LG_TASK_FAILED;
+    return goes_on;
 }
 
 lg_status lg__custody_run(lg_launch *launch, uint64_t epoch)
 {
-    struct lg__task *task;
     for (;;) {
-        struct lg__book_context context;
-        lg__launch_look(launch, &context);
-        if (!lg__launch_goes_on(launch, epoch))
-            return LG_ERR_CLOSED;
-        bool stored = lg__launch_protects(launch);
-        if (stored && context.phase == LG_PHASE_HELD && launch->options.hold != LG_HOLD_NONE)
-            return LG_ERR_STATE;
-        if (stored && context.phase == LG_PHASE_TERMINATING)
-            return LG_ERR_CLOSED;
-        if (!(task = next_task(launch, epoch)))
-            return lg__launch_goes_on(launch, epoch) ? LG_OK : LG_ERR_CLOSED;
-        if (stored && left_out(launch, &context, task)) {
-            note(launch, epoch, task, LG_TASK_LEFT_OUT);
-            lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: task \"%s\" is left out", launch->name, task->key);
-            continue;
-        }
-        lg_task_state state = run_one(launch, epoch, task);
-        if (!lg__launch_goes_on(launch, epoch))
-            return LG_ERR_CLOSED;
-        note(launch, epoch, task, state);
-        deliver(launch, task);
-        if (state == LG_TASK_FAILED && (task->flags & LG_TASK_ESSENTIAL)) {
-            leave_out_the_rest(launch, epoch);
-            return LG_ERR_FAILED;
-        }
+        struct lg__task *task;
+        lg_status status = next_task(launch, epoch, &task);
+        if (!task)
+            return status;
+        enum lg__answer answer = lg__callback_run(launch, epoch, run, (uint32_t)(task - launch->tasks), true, LG__NO_TIMEOUT);
+        if (answer == LG__ANSWER_FAILED)
+            lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: task \"%s\" failed", launch->name, task->key);
+        if (note(launch, epoch, task, answer == LG__ANSWER_OK ? LG_TASK_DONE : LG_TASK_FAILED))
+            deliver(launch, task);
     }
 }
 
 /* ---- protect actions ---- */
 
-static lg_status protect(void *argument)
+static lg_status protect(lg_launch *launch, uint64_t epoch, uint32_t index)
 {
-    struct job job = *(struct job *)argument;
-    free(argument);
-    for (uint32_t i = 0;; i++) {
-        pthread_mutex_lock(&job.launch->lock);
-        bool more = job.launch->epoch == job.epoch && i < job.launch->task_count;
+    for (;; index++) {
+        pthread_mutex_lock(&launch->lock);
+        bool more = launch->epoch == epoch && index < launch->task_count;
         struct lg__task task = { .state = LG_TASK_DONE };
         if (more)
-            task = job.launch->tasks[i];
-        pthread_mutex_unlock(&job.launch->lock);
+            task = launch->tasks[index];
+        pthread_mutex_unlock(&launch->lock);
         if (!more)
             return LG_OK;
         if (task.state == LG_TASK_HELD && task.protect)
@@ -259,17 +256,13 @@ void lg__custody_protect(lg_launch *launch, uint64_t epoch)
         any = any || (launch->tasks[i].state == LG_TASK_HELD && launch->tasks[i].protect);
     uint64_t left = launch->hold_left_ns;
     pthread_mutex_unlock(&launch->lock);
-    struct job *job = any ? malloc(sizeof *job) : NULL;
-    if (!job)
+    if (!any)
         return;
-    *job = (struct job){ launch, epoch, 0 };
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
-    if (lg__callback_run(launch, protect, job, false, left) == LG__ANSWER_TIMEOUT)
+    if (lg__callback_run(launch, epoch, protect, 0, false, left) == LG__ANSWER_TIMEOUT)
         lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
-    uint64_t took = lg__os_clock_ns(CLOCK_MONOTONIC) - begun;
     pthread_mutex_lock(&launch->lock);
-    if (launch->epoch == epoch)
-        launch->hold_left_ns -= took < launch->hold_left_ns ? took : launch->hold_left_ns;
+    lg__hold_spend(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
 }
 
@@ -292,7 +285,9 @@ lg_status lg_launch_replay(lg_launch *launch, const char *key)
     if (!launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
-    lg_status status = !launch->by_key || launch->step < RUNNING || lg__launch_phase(launch) != LG_PHASE_LAUNCHING ? LG_ERR_STATE : LG_OK;
+    lg_phase phase = lg__launch_phase(launch);
+    bool possible = launch->by_key && launch->step >= RUNNING && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED);
+    lg_status status = possible ? LG_OK : LG_ERR_STATE;
     struct lg__task *one = key ? find(launch, key) : NULL;
     if (key && !one)
         status = LG_ERR_NOT_FOUND;

@@ -23,7 +23,8 @@ static void forget_rung(struct lg__book_context *context)
 
 static void next_rung(struct lg__book_context *context)
 {
-    context->rung = more(context->rung);
+    if (context->rung < context->rung_count) /* a ladder may have become shorter; the ledger is not read with a rung that there cannot be */
+        context->rung++;
     forget_rung(context);
 }
 
@@ -303,6 +304,15 @@ void lg__decide_reset(struct lg__book_context *context)
 
 /* ---- B: the launch begins ---- */
 
+/* A repair that became another rung is throttled all the same. */
+static uint64_t series_of(const struct lg__book_rung *rungs, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strncmp(rungs[i].name, name, LG__NAME_BYTES) == 0)
+            return rungs[i].series_wall_ns;
+    return 0;
+}
+
 /* B1 */
 static void take_over(struct lg__book_context *context, const struct lg__policy *policy)
 {
@@ -318,16 +328,12 @@ static void take_over(struct lg__book_context *context, const struct lg__policy 
     context->streak_gap_ms = policy->streak_gap_ms;
     set(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
     set(context, LG__CONTEXT_SHADOW, policy->shadow);
-    for (uint32_t i = 0; i < LG__RUNGS; i++) {
-        struct lg__book_rung *rung = &context->rungs[i];
-        if (i >= policy->rung_count) {
-            memset(rung, 0, sizeof *rung);
-            continue;
-        }
-        bool same = strncmp(rung->name, policy->rungs[i].name, LG__NAME_BYTES) == 0;
-        uint64_t series = same ? rung->series_wall_ns : 0;
-        *rung = policy->rungs[i];
-        rung->series_wall_ns = series;
+    struct lg__book_rung old[LG__RUNGS];
+    memcpy(old, context->rungs, sizeof old);
+    memset(context->rungs, 0, sizeof context->rungs);
+    for (uint32_t i = 0; i < policy->rung_count; i++) {
+        context->rungs[i] = policy->rungs[i];
+        context->rungs[i].series_wall_ns = series_of(old, context->rung_count, policy->rungs[i].name);
     }
     for (uint32_t i = 0; i < context->suspect_count; i++)
         context->suspects[i].left_out = 0;
@@ -371,11 +377,14 @@ void lg__decide_begin(struct lg__book_context *context, const struct lg__policy 
     take_over(context, policy);
     if (context->retry_runs == 0)
         context->retry_runs = context->safe_retry_runs;
+    if (context->retry_runs > context->safe_retry_max) /* a number that is not to be trusted would keep it in safe mode */
+        context->retry_runs = context->safe_retry_max;
     bool normal = context->mode == LG_LAUNCH_MODE_NORMAL;
     if ((normal || context->mode == LG_LAUNCH_MODE_PROBATION) &&
         since(context->crash_boot_id, context->crash_boottime_ns, now, context->streak_gap_ms)) {
         forget_streak(context);
-        forget_hold(context);
+        if (!(context->flags & LG__CONTEXT_DUE)) /* else who starts it once a day and kills it while held is held for ever */
+            forget_hold(context);
     }
     if (normal && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
         since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
@@ -480,6 +489,8 @@ void lg__decide_protect(struct lg__book_context *context, const struct lg__momen
     if (context->mode == LG_LAUNCH_MODE_SAFE)
         return;
     context->events |= LG_EVENT_PROTECTED;
+    if (context->mode == LG_LAUNCH_MODE_PROBATION) /* else a repair that always succeeds would be tried for ever */
+        next_rung(context);
     context->mode = LG_LAUNCH_MODE_NORMAL;
     set(context, LG__CONTEXT_DUE, true);
     choose_rung(context, now);
@@ -525,8 +536,9 @@ void lg__decide_finished(struct lg__book_context *context)
         context->retry_runs = context->safe_retry_runs;
         break;
     case LG_LAUNCH_MODE_PROBATION:
-        if (context->rung + 1 < context->rung_count)
-            context->rung++;
+        next_rung(context);
+        if (context->rung == context->rung_count && context->rung > 0)
+            context->rung--;
         context->quiet = 0;
         break;
     default:

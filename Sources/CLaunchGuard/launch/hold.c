@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "launch/internal.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 
 void lg__hold_report(lg_launch *launch, uint64_t epoch)
@@ -22,7 +23,7 @@ void lg__hold_report(lg_launch *launch, uint64_t epoch)
                 context->reported_ordinal = reports[count - 1].ordinal;
         }
         lg_report_batch batch = { launch->name, seen.streak, count, reports };
-        enum lg__answer answer = lg__callback_report(launch, &batch, (uint64_t)launch->options.report_wait_ms * 1000000u);
+        enum lg__answer answer = lg__callback_report(launch, epoch, &batch, (uint64_t)launch->options.report_wait_ms * 1000000u);
         if (answer != LG__ANSWER_ABORTED)
             lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: report of streak %u %s", launch->name, batch.streak,
                          answer == LG__ANSWER_OK ? "answered" : answer == LG__ANSWER_FAILED ? "failed" : "not answered in time");
@@ -32,55 +33,49 @@ void lg__hold_report(lg_launch *launch, uint64_t epoch)
         lg__decide_reported(context);
 }
 
-/* Wait until somebody wishes something, or the hold's deadline passes. */
-static enum lg__wish await_wish(lg_launch *launch, uint64_t epoch)
+/* What the launch does unless somebody wishes something else. Under its lock. */
+static enum lg__wish own_wish(const lg_launch *launch, const struct lg__book_context *context)
 {
-    struct timespec until;
-    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
-    pthread_mutex_lock(&launch->lock);
-    int late = 0;
-    while (launch->epoch == epoch && launch->wish == NO_WISH && !late) {
-        uint64_t end = begun + launch->hold_left_ns; /* nearer after simulated time has passed */
-        until.tv_sec = (time_t)(end / 1000000000u);
-        until.tv_nsec = (long)(end % 1000000000u);
-        late = pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
-    }
-    enum lg__wish wish = launch->epoch == epoch ? launch->wish : NO_WISH;
-    launch->wish = NO_WISH;
-    uint64_t waited = lg__os_clock_ns(CLOCK_MONOTONIC) - begun;
-    if (launch->epoch == epoch)
-        launch->hold_left_ns -= waited < launch->hold_left_ns ? waited : launch->hold_left_ns;
-    pthread_mutex_unlock(&launch->lock);
-    return wish;
+    const struct lg__book_rung *rung = &context->rungs[context->rung];
+    if (context->phase == LG_PHASE_HALTED)
+        return launch->options.supervised ? NO_WISH : WISH_TRY_SAFE;
+    if (rung->flags & LG__RUNG_BUILT_IN)
+        return WISH_REPAIR;
+    if (rung->flags & LG_REPAIR_CONSENT) /* a yes is for all its attempts in this launch, and for no other rung's */
+        return launch->consented && context->attempts > 0 ? WISH_REPAIR : NO_WISH;
+    return launch->options.auto_repair || launch->consented ? WISH_REPAIR : NO_WISH;
 }
 
-static void attempt(lg_launch *launch, uint64_t epoch)
+/* Wait until there is a wish, the phase changes, or the hold's deadline passes. */
+static void await_wish(lg_launch *launch, uint64_t epoch, const struct lg__book_context *seen)
 {
-    struct lg__book_context seen;
-    struct lg__moment now = lg__host_now(launch->host);
-    memset(&seen, 0, sizeof seen);
-    LG__WITH_CONTEXT(launch, epoch, context) {
-        if (context->phase != LG_PHASE_HELD) /* its end was announced meanwhile */
-            continue;
-        atomic_store(&launch->state->rung, context->rung);
-        atomic_store(&launch->state->attempt, context->attempts + 1);
-        lg__decide_attempt(context, &now);
-        seen = *context;
+    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
+    pthread_mutex_lock(&launch->lock);
+    bool waits = own_wish(launch, seen) == NO_WISH;
+    int late = 0;
+    while (waits && !late && launch->epoch == epoch && launch->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase) {
+        uint64_t end = begun + launch->hold_left_ns; /* nearer after simulated time has passed */
+        struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
+        late = pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
     }
-    if (seen.phase != LG_PHASE_REPAIRING)
-        return;
-    lg__launch_set_status(launch, LG_LAUNCH_REPAIRING);
+    lg__hold_spend(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+    pthread_mutex_unlock(&launch->lock);
+}
+
+/* The callback of an attempt that has been stored, and its outcome. */
+static void attempt(lg_launch *launch, uint64_t epoch, const struct lg__book_context *seen)
+{
     enum lg__answer answer = LG__ANSWER_OK;
-    if (seen.rung > 0) {
-        const struct lg__rung *rung = &launch->rungs[seen.rung - 1];
-        answer = lg__callback_repair(launch, rung->run, rung->user, (uint64_t)rung->timeout_ms * 1000000u);
+    if (seen->rung > 0) {
+        const struct lg__rung *rung = &launch->rungs[seen->rung - 1];
+        answer = lg__callback_repair(launch, epoch, rung->run, rung->user, (uint64_t)rung->timeout_ms * 1000000u);
     }
     if (answer == LG__ANSWER_ABORTED)
         return;
     lg__host_log(launch->host, answer == LG__ANSWER_OK ? LG_LEVEL_INFO : LG_LEVEL_ERROR, "launch %s: repair \"%s\", attempt %u: %s", launch->name,
-                 seen.rungs[seen.rung].name, seen.attempts,
+                 seen->rungs[seen->rung].name, seen->attempts,
                  answer == LG__ANSWER_OK ? "repaired" : answer == LG__ANSWER_FAILED ? "failed" : "no answer in time");
-    now = lg__host_now(launch->host);
+    struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(launch, epoch, context) {
         if (context->phase != LG_PHASE_REPAIRING)
             continue;
@@ -89,98 +84,96 @@ static void attempt(lg_launch *launch, uint64_t epoch)
             for (uint32_t i = 0; i < context->suspect_count; i++)
                 context->suspects[i].left_out = strcmp(context->suspects[i].key, launch->left_out) == 0;
         }
-        if (answer == LG__ANSWER_OK)
+        if (answer == LG__ANSWER_OK) {
             atomic_store(&launch->state->repaired, 1);
+            LG_FAULT_POINT("run: repaired");
+        }
         lg__decide_attempted(context, answer == LG__ANSWER_OK, &now);
+        if (atomic_load(&launch->host->run.state->announced))
+            lg__decide_terminating(context);
     }
+    lg__launch_tell(launch);
 }
 
-/* What a held launch waits with is not done: a wish came in, or the deadline. */
-static void follow(lg_launch *launch, uint64_t epoch, enum lg__wish wish, lg_phase from)
+/* Do what somebody wishes, what the launch does by itself, or what the deadline asks for. */
+static void follow(lg_launch *launch, uint64_t epoch)
 {
+    struct lg__book_context seen = { .phase = LG_PHASE_NONE };
     struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(launch, epoch, context) {
-        if ((lg_phase)context->phase != from)
+        enum lg__wish wish = launch->wish;
+        bool own = wish == NO_WISH;
+        launch->wish = NO_WISH;
+        if (context->phase != LG_PHASE_HELD && context->phase != LG_PHASE_HALTED) /* its end was announced */
             continue;
+        if (own)
+            wish = own_wish(launch, context);
         switch (wish) {
+        case WISH_REPAIR:
+            launch->consented = launch->consented || !own;
+            atomic_store(&launch->state->rung, context->rung);
+            atomic_store(&launch->state->attempt, context->attempts + 1);
+            LG_FAULT_POINT("run: attempt");
+            lg__decide_attempt(context, &now);
+            seen = *context;
+            break;
         case WISH_REFUSE: lg__decide_refuse(context, &now); break;
         case WISH_SKIP: lg__decide_skip(context); break;
         case WISH_TRY_SAFE: lg__decide_try_safe(context); break;
-        default:
+        case NO_WISH:
+            if (launch->hold_left_ns > 0)
+                continue;
             lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: held for too long; it goes on in safe mode", launch->name);
             lg__decide_expired(context);
             break;
         }
     }
+    lg__launch_tell(launch);
+    if (seen.phase == LG_PHASE_REPAIRING)
+        attempt(launch, epoch, &seen);
 }
 
-static void held(lg_launch *launch, uint64_t epoch, const struct lg__book_context *seen)
+/* What comes before the wait. */
+static void enter(lg_launch *launch, uint64_t epoch, lg_phase phase)
 {
-    const struct lg__book_rung *rung = &seen->rungs[seen->rung];
-    pthread_mutex_lock(&launch->lock);
-    enum lg__wish wish = launch->wish;
-    bool first = !launch->holding;
-    launch->was_held = launch->holding = true;
-    bool itself = (rung->flags & LG__RUNG_BUILT_IN) || ((launch->options.auto_repair || launch->consented) && !(rung->flags & LG_REPAIR_CONSENT)) ||
-                  (launch->consented && seen->attempts > 0);
-    pthread_mutex_unlock(&launch->lock);
-    if (first && launch->options.hold != LG_HOLD_NONE) {
+    if (phase == LG_PHASE_HELD && launch->options.hold != LG_HOLD_NONE)
         lg__custody_protect(launch, epoch);
-        return; /* and look again */
-    }
-    if (wish == NO_WISH && itself) {
-        attempt(launch, epoch);
+    if (phase != LG_PHASE_HALTED)
         return;
-    }
-    wish = await_wish(launch, epoch);
-    if (!lg__launch_goes_on(launch, epoch))
-        return;
-    if (wish != WISH_REPAIR) {
-        follow(launch, epoch, wish, LG_PHASE_HELD);
-        return;
-    }
-    pthread_mutex_lock(&launch->lock);
-    launch->consented = true;
-    pthread_mutex_unlock(&launch->lock);
-    attempt(launch, epoch);
-}
-
-static void halted(lg_launch *launch, uint64_t epoch)
-{
     lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: safe mode crashed too; halted", launch->name);
-    if (launch->options.on_give_up) {
-        enum lg__answer answer = lg__callback_give_up(launch, (uint64_t)launch->options.report_wait_ms * 1000000u);
-        if (answer == LG__ANSWER_ABORTED)
-            return;
-    }
-    enum lg__wish wish = WISH_TRY_SAFE;
-    if (launch->options.supervised) {
-        wish = await_wish(launch, epoch);
-        if (!lg__launch_goes_on(launch, epoch))
-            return;
-    }
-    follow(launch, epoch, wish == WISH_TRY_SAFE ? wish : NO_WISH, LG_PHASE_HALTED);
+    if (launch->options.on_give_up)
+        lg__callback_give_up(launch, epoch, (uint64_t)launch->options.report_wait_ms * 1000000u);
 }
 
 void lg__hold(lg_launch *launch, uint64_t epoch)
 {
-    while (lg__launch_protects(launch) && lg__launch_goes_on(launch, epoch)) {
+    for (;;) {
         struct lg__book_context seen;
+        pthread_mutex_lock(&launch->lock);
         lg__launch_look(launch, &seen);
-        if (seen.phase != LG_PHASE_HELD && seen.phase != LG_PHASE_HALTED)
+        bool holds = lg__launch_protects(launch) && launch->epoch == epoch && (seen.phase == LG_PHASE_HELD || seen.phase == LG_PHASE_HALTED);
+        bool first = holds && !launch->holding;
+        if (holds) {
+            launch->was_held = launch->holding = true;
+        } else if (launch->epoch == epoch) {
+            launch->wish = NO_WISH;
+            launch->consented = launch->holding = false;
+        }
+        pthread_mutex_unlock(&launch->lock);
+        if (!holds)
             break;
-        lg__launch_set_status(launch, LG_LAUNCH_NEEDS_REPAIR);
-        if (seen.phase == LG_PHASE_HELD)
-            held(launch, epoch, &seen);
-        else
-            halted(launch, epoch);
+        lg__launch_tell(launch);
+        if (first)
+            enter(launch, epoch, (lg_phase)seen.phase);
+        await_wish(launch, epoch, &seen);
+        follow(launch, epoch);
     }
-    pthread_mutex_lock(&launch->lock);
-    if (launch->epoch == epoch) {
-        launch->wish = NO_WISH;
-        launch->consented = launch->holding = false;
-    }
-    pthread_mutex_unlock(&launch->lock);
+}
+
+void lg__hold_spend(lg_launch *launch, uint64_t epoch, uint64_t ns)
+{
+    if (launch->epoch == epoch)
+        launch->hold_left_ns -= ns < launch->hold_left_ns ? ns : launch->hold_left_ns;
 }
 
 /* ---- wishes ---- */

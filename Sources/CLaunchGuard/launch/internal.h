@@ -31,8 +31,8 @@ enum lg__step {
     OVER      /* the tasks have run */
 };
 
-/* What somebody asked a held launch to do. WISH_END: nothing, its end is announced. */
-enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE, WISH_END };
+/* What somebody asked a held launch to do. */
+enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 
 #define LG__STATUSES 64
 
@@ -56,17 +56,17 @@ struct lg_launch {
     bool window_over;   /* the window has passed */
     bool window_begun;  /* its thread runs */
     bool was_held;      /* in this run */
-    bool holding;       /* the protect actions of this hold have run */
+    bool holding;       /* the protect actions of this hold have run, or on_give_up has */
     bool driven;        /* a thread reports, repairs or runs tasks */
     bool repaired_beside; /* with LG_HOLD_NONE: a thread repairs while the tasks run */
     bool consented;     /* lg_launch_repair() was called in this hold */
     bool by_key;
     enum lg__wish wish;
     uint32_t releases;
-    uint64_t hold_left_ns;
+    uint64_t hold_left_ns; /* until the hold's deadline; 0: it has passed */
     char left_out[LG__NAME_BYTES]; /* task that the built-in rung leaves out */
     lg_status outcome;  /* of lg_launch_begin(), once OVER */
-    lg_completion *asked; /* callback that is waited for */
+    lg_completion *completions; /* all that were ever asked for, the newest first */
     struct lg__task tasks[LG_TASKS_MAX];
     uint32_t task_count;
 
@@ -86,12 +86,13 @@ bool lg__launch_protects(const lg_launch *launch);
 /* True while the run that this epoch is of goes on. */
 bool lg__launch_goes_on(lg_launch *launch, uint64_t epoch);
 
-void lg__launch_set_status(lg_launch *launch, lg_launch_status status);
+/* Tell on_status, if the status has changed. The status follows from what is stored, so that whoever comes last tells the truth. */
+void lg__launch_tell(lg_launch *launch);
 
-/* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. */
+/* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. Where the session was stopped no launch is held any more: LG_PHASE_TERMINATING. */
 lg_phase lg__launch_phase(const lg_launch *launch);
 
-/* Change what is stored of the context: the body runs under the host's lock, and its outcome is stored before anything else happens. Nothing happens
+/* Change what is stored of the context: the body runs under both locks, and its outcome is stored before anything else happens. Nothing happens
  * when the run of the epoch is over. */
 #define LG__WITH_CONTEXT(launch, epoch, context) \
     for (struct lg__book_context *context = lg__launch_lock(launch, epoch); context; context = lg__launch_store(launch, context))
@@ -117,16 +118,20 @@ void lg__hold_report(lg_launch *launch, uint64_t epoch);
 /* While the stored phase is held or halted: protect actions, repairs, wishes, deadline. Returns with another phase, or when the run is over. */
 void lg__hold(lg_launch *launch, uint64_t epoch);
 
+/* So much of the time until the hold's deadline has been used. Under the launch's lock. */
+void lg__hold_spend(lg_launch *launch, uint64_t epoch, uint64_t ns);
+
 /* ---- custody.c ---- */
 
 /* Run the tasks that are left, until there are none or the launch is held.
- *  @return LG_OK: none is left; LG_ERR_FAILED: an essential one; LG_ERR_STATE: it is held; LG_ERR_CLOSED: the run is over, or its end was announced. */
+ *  @return LG_OK: none is left; LG_ERR_FAILED: none is left since an essential one failed; LG_ERR_STATE: it is held; LG_ERR_CLOSED: the run is over, or its
+ *          end was announced. */
 lg_status lg__custody_run(lg_launch *launch, uint64_t epoch);
 
 /* Protect actions of the tasks that have not run, as one call. */
 void lg__custody_protect(lg_launch *launch, uint64_t epoch);
 
-/* The suspect task that may be left out; false: none. */
+/* The suspect task that may be left out; false: none. Under the launch's lock. */
 bool lg__custody_suspect(const lg_launch *launch, const struct lg__book_context *context, char ret_key[LG__NAME_BYTES]);
 
 #endif

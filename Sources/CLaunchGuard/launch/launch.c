@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "launch/internal.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "read/context.h"
 #include "store/text.h"
@@ -49,12 +50,15 @@ bool lg__launch_goes_on(lg_launch *launch, uint64_t epoch)
 
 struct lg__book_context *lg__launch_lock(lg_launch *launch, uint64_t epoch)
 {
+    pthread_mutex_lock(&launch->lock);
     pthread_mutex_lock(&launch->host->lock);
     struct lg__book_context *context = lg__launch_protects(launch) && launch->epoch == epoch
                                            ? lg__ledger_context(&launch->host->ledger.book, launch->name)
                                            : NULL;
-    if (!context)
+    if (!context) {
         pthread_mutex_unlock(&launch->host->lock);
+        pthread_mutex_unlock(&launch->lock);
+    }
     return context;
 }
 
@@ -63,7 +67,10 @@ struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_con
     lg__ledger_store(&launch->host->ledger);
     /* While on_report runs nothing is decided for whoever looks at the run file. */
     atomic_store(&launch->state->phase, context->flags & LG__CONTEXT_REPORTING ? LG_PHASE_DECIDING : context->phase);
+    LG_FAULT_POINT("run: phase");
+    pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->host->lock);
+    pthread_mutex_unlock(&launch->lock);
     return NULL;
 }
 
@@ -80,21 +87,38 @@ void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context)
 
 lg_phase lg__launch_phase(const lg_launch *launch)
 {
-    if (!lg__launch_protects(launch))
+    if (!launch->counts || !lg__host_owned(launch->host))
         return LG_PHASE_LAUNCHING;
     pthread_mutex_lock(&launch->host->lock);
     const struct lg__book_context *context = lg__ledger_context(&launch->host->ledger.book, launch->name);
-    lg_phase phase = context ? (lg_phase)context->phase : LG_PHASE_LAUNCHING;
+    lg_phase phase = context ? (lg_phase)context->phase : LG_PHASE_NONE;
+    bool closed = atomic_load(&launch->host->closed);
     pthread_mutex_unlock(&launch->host->lock);
-    return phase;
+    if (phase == LG_PHASE_NONE)
+        return LG_PHASE_LAUNCHING;
+    return closed && phase != LG_PHASE_LAUNCHING && phase != LG_PHASE_FINISHED ? LG_PHASE_TERMINATING : phase;
 }
 
 /* ---- the status ---- */
 
+static lg_launch_status status_now(const lg_launch *launch)
+{
+    if (launch->step == PREPARED || launch->finished)
+        return LG_LAUNCH_NORMAL;
+    switch (lg__launch_phase(launch)) {
+    case LG_PHASE_LAUNCHING: return LG_LAUNCH_CHECKING;
+    case LG_PHASE_HELD:
+    case LG_PHASE_HALTED: return LG_LAUNCH_NEEDS_REPAIR;
+    case LG_PHASE_REPAIRING: return LG_LAUNCH_REPAIRING;
+    default: return LG_LAUNCH_NORMAL;
+    }
+}
+
 /* One thread at a time tells on_status, in the order of the changes; a change that comes in meanwhile is left to it. */
-void lg__launch_set_status(lg_launch *launch, lg_launch_status status)
+void lg__launch_tell(lg_launch *launch)
 {
     pthread_mutex_lock(&launch->lock);
+    lg_launch_status status = status_now(launch);
     bool changed = atomic_exchange(&launch->status, (uint32_t)status) != (uint32_t)status;
     if (changed)
         lg__host_log(launch->host, LG_LEVEL_DEBUG, "launch %s: %s", launch->name, lg_launch_status_name(status));
@@ -119,55 +143,53 @@ void lg__launch_set_status(lg_launch *launch, lg_launch_status status)
 
 void lg__launch_confirm(lg_launch *launch, uint64_t epoch)
 {
-    bool held = false;
-    pthread_mutex_lock(&launch->lock);
-    bool first = launch->epoch == epoch && !launch->finished;
-    if (first)
-        launch->finished = true;
-    pthread_mutex_unlock(&launch->lock);
-    if (!first)
-        return;
+    bool done = false;
     if (lg__launch_protects(launch)) {
         lg__run_alive(&launch->host->run);
         LG__WITH_CONTEXT(launch, epoch, context) {
-            held = context->phase != LG_PHASE_LAUNCHING;
-            if (held) /* protected meanwhile, or about to end */
+            if (context->phase != LG_PHASE_LAUNCHING) /* protected meanwhile, about to end, or finished */
                 continue;
             /* First in the run file: a death before the ledger has it is then one of a finished launch all the same. */
             atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
             atomic_store(&launch->state->phase, LG_PHASE_FINISHED);
+            LG_FAULT_POINT("run: finished");
             lg__decide_finished(context);
+            launch->finished = done = true;
         }
-    }
-    if (held) {
+    } else {
         pthread_mutex_lock(&launch->lock);
-        launch->finished = launch->epoch != epoch && launch->finished;
+        done = launch->epoch == epoch && !launch->finished && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
+        launch->finished = launch->finished || done;
         pthread_mutex_unlock(&launch->lock);
-        return;
     }
-    lg__launch_set_status(launch, LG_LAUNCH_NORMAL);
+    if (!done)
+        return;
+    lg__launch_tell(launch);
     atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);
 }
 
 lg_status lg_launch_finished(lg_launch *launch)
 {
+    lg_status status = LG_OK;
+    bool confirm = false;
     if (!launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
     uint64_t epoch = launch->epoch;
-    bool finished = launch->finished, begun = launch->step >= RUNNING, window_over = launch->window_over;
+    if (!launch->finished) {
+        if (launch->step < RUNNING || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
+            status = LG_ERR_STATE;
+        } else if (launch->options.finish != LG_FINISH_TIME) {
+            atomic_store(&launch->state->marked, 1);
+            LG_FAULT_POINT("run: marked");
+            confirm = launch->options.finish != LG_FINISH_BOTH || launch->window_over;
+        }
+    }
     pthread_mutex_unlock(&launch->lock);
-    if (finished)
-        return LG_OK;
-    if (!begun || lg__launch_phase(launch) != LG_PHASE_LAUNCHING)
-        return LG_ERR_STATE;
-    if (launch->options.finish == LG_FINISH_TIME)
-        return LG_OK;
-    atomic_store(&launch->state->marked, 1);
-    if (launch->options.finish != LG_FINISH_BOTH || window_over)
+    if (confirm)
         lg__launch_confirm(launch, epoch);
-    return LG_OK;
+    return status;
 }
 
 /* ---- the way through a launch ---- */
@@ -227,18 +249,27 @@ static void decide(lg_launch *launch, uint64_t epoch)
 static void open_launch(lg_launch *launch, uint64_t epoch)
 {
     pthread_mutex_lock(&launch->lock);
-    bool goes_on = launch->epoch == epoch;
-    if (goes_on) {
+    bool opens = launch->epoch == epoch && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
+    if (opens) {
         launch->step = launch->step < RUNNING ? RUNNING : launch->step;
         atomic_store(&launch->state->launching_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
         if (!lg__launch_protects(launch))
             atomic_store(&launch->state->phase, LG_PHASE_LAUNCHING);
+        LG_FAULT_POINT("run: launching");
     }
     pthread_mutex_unlock(&launch->lock);
-    if (!goes_on)
+    if (!opens)
         return;
-    lg__launch_set_status(launch, LG_LAUNCH_CHECKING);
+    lg__launch_tell(launch);
     lg__window_begin(launch, epoch);
+}
+
+/* A repair asked for a restart, and nothing has been decided since. */
+static bool restarts(lg_launch *launch)
+{
+    struct lg__book_context seen;
+    lg__launch_look(launch, &seen);
+    return seen.phase == LG_PHASE_TERMINATING && (seen.events & LG_EVENT_RESTART);
 }
 
 /* The tasks have run, or will not. False: the program asked for protection in the last moment; there is more to do. */
@@ -248,9 +279,11 @@ static bool end_drive(lg_launch *launch, uint64_t epoch, lg_status *outcome)
     pthread_mutex_lock(&launch->lock);
     if (launch->epoch != epoch) {
         *outcome = LG_ERR_CLOSED;
-    } else if (*outcome == LG_OK && launch->options.hold != LG_HOLD_NONE && lg__launch_phase(launch) == LG_PHASE_HELD) {
+    } else if (launch->options.hold != LG_HOLD_NONE && lg__launch_phase(launch) == LG_PHASE_HELD) {
         over = false;
     } else {
+        if (restarts(launch))
+            *outcome = LG_ERR_RESTART;
         launch->step = OVER;
         launch->driven = false;
         launch->outcome = *outcome;
@@ -260,18 +293,6 @@ static bool end_drive(lg_launch *launch, uint64_t epoch, lg_status *outcome)
     return over;
 }
 
-/* True where the program is about to end, by its own word or for the sake of a repair: no task is run any more. */
-static bool ends(lg_launch *launch, uint64_t epoch, lg_status *ret_outcome)
-{
-    struct lg__book_context seen;
-    lg__launch_look(launch, &seen);
-    if (!lg__launch_protects(launch) || !lg__launch_goes_on(launch, epoch) || seen.phase != LG_PHASE_TERMINATING)
-        return false;
-    *ret_outcome = seen.events & LG_EVENT_RESTART ? LG_ERR_RESTART : LG_ERR_CLOSED;
-    lg__launch_set_status(launch, LG_LAUNCH_NORMAL);
-    return true;
-}
-
 /* Report, hold, tasks; again from the hold when the program asks for protection meanwhile. */
 static lg_status drive(lg_launch *launch, uint64_t epoch)
 {
@@ -279,10 +300,8 @@ static lg_status drive(lg_launch *launch, uint64_t epoch)
     lg__hold_report(launch, epoch);
     do {
         lg__hold(launch, epoch);
-        if (!ends(launch, epoch, &outcome)) {
-            open_launch(launch, epoch);
-            outcome = lg__custody_run(launch, epoch);
-        }
+        open_launch(launch, epoch);
+        outcome = lg__custody_run(launch, epoch);
     } while (outcome == LG_ERR_STATE || !end_drive(launch, epoch, &outcome));
     return outcome;
 }
@@ -301,22 +320,30 @@ static void *drive_on_thread(void *argument)
 }
 
 /* Repairs beside the tasks, where nothing is held. */
+static void repair_beside(lg_launch *launch, uint64_t epoch)
+{
+    bool more;
+    lg__hold_report(launch, epoch);
+    do {
+        lg__hold(launch, epoch);
+        open_launch(launch, epoch);
+        pthread_mutex_lock(&launch->lock);
+        more = launch->epoch == epoch && lg__launch_phase(launch) == LG_PHASE_HELD;
+        if (launch->epoch == epoch && !more) {
+            launch->repaired_beside = false;
+            if (restarts(launch))
+                launch->outcome = LG_ERR_RESTART;
+            pthread_cond_broadcast(&launch->changed);
+        }
+        pthread_mutex_unlock(&launch->lock);
+    } while (more);
+}
+
 static void *repair_on_thread(void *argument)
 {
     struct driver driver = *(struct driver *)argument;
-    lg_launch *launch = driver.launch;
-    bool more;
     free(argument);
-    lg__hold_report(launch, driver.epoch);
-    do {
-        lg__hold(launch, driver.epoch);
-        if (lg__launch_goes_on(launch, driver.epoch) && lg__launch_phase(launch) == LG_PHASE_LAUNCHING)
-            open_launch(launch, driver.epoch);
-        pthread_mutex_lock(&launch->lock);
-        more = launch->epoch == driver.epoch && lg__launch_phase(launch) == LG_PHASE_HELD;
-        launch->repaired_beside = more;
-        pthread_mutex_unlock(&launch->lock);
-    } while (more);
+    repair_beside(driver.launch, driver.epoch);
     return NULL;
 }
 
@@ -332,26 +359,21 @@ static bool start_thread(void *(*function)(void *), lg_launch *launch, uint64_t 
     return false;
 }
 
-static bool repair_beside(lg_launch *launch, uint64_t epoch)
-{
-    pthread_mutex_lock(&launch->lock);
-    bool first = launch->epoch == epoch && !launch->repaired_beside;
-    launch->repaired_beside = true;
-    launch->step = launch->step < RUNNING ? RUNNING : launch->step;
-    pthread_mutex_unlock(&launch->lock);
-    return !first || start_thread(repair_on_thread, launch, epoch);
-}
-
 lg_status lg_launch_begin(lg_launch *launch)
 {
     if (!launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
     bool first = launch->step == PREPARED;
+    if (launch->host->simulated && atomic_load(&launch->host->closed)) {
+        pthread_mutex_unlock(&launch->lock);
+        return LG_ERR_CLOSED;
+    }
     uint64_t epoch = launch->epoch;
     if (first) {
         launch->step = DECIDED;
         launch->driven = true;
+        launch->outcome = LG_OK;
         launch->hold_left_ns = (uint64_t)launch->options.hold_ms * 1000000u;
     }
     pthread_mutex_unlock(&launch->lock);
@@ -362,14 +384,19 @@ lg_status lg_launch_begin(lg_launch *launch)
 
     lg__run_alive(&launch->host->run);
     decide(launch, epoch);
+    lg__launch_tell(launch);
     struct lg__book_context context;
     lg__launch_look(launch, &context);
-    bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
-    lg__launch_set_status(launch, held ? LG_LAUNCH_NEEDS_REPAIR : LG_LAUNCH_CHECKING);
-    bool waits = held || (context.flags & LG__CONTEXT_REPORTING);
+    bool waits = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED || (context.flags & LG__CONTEXT_REPORTING);
     if (waits && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
         return LG_OK;
-    if (waits && launch->options.hold == LG_HOLD_NONE && repair_beside(launch, epoch)) {
+    if (waits && launch->options.hold == LG_HOLD_NONE) {
+        pthread_mutex_lock(&launch->lock);
+        launch->step = launch->step < RUNNING ? RUNNING : launch->step;
+        launch->repaired_beside = launch->epoch == epoch;
+        pthread_mutex_unlock(&launch->lock);
+        if (!start_thread(repair_on_thread, launch, epoch))
+            repair_beside(launch, epoch);
         lg_status outcome = lg__custody_run(launch, epoch);
         end_drive(launch, epoch, &outcome);
         return outcome;
@@ -392,7 +419,7 @@ lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
     uint64_t epoch = launch->epoch;
     if (launch->step == PREPARED)
         status = LG_ERR_STATE;
-    while (status == LG_OK && launch->driven && launch->epoch == epoch && (!launch->counts || lg__host_owned(launch->host)))
+    while (status == LG_OK && (launch->driven || launch->repaired_beside) && launch->epoch == epoch && (!launch->counts || lg__host_owned(launch->host)))
         if (timeout_ms == UINT32_MAX)
             pthread_cond_wait(&launch->changed, &launch->lock);
         else if (pthread_cond_timedwait(&launch->changed, &launch->lock, &until) == ETIMEDOUT)
@@ -413,30 +440,28 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     pthread_mutex_unlock(&launch->lock);
     if (!possible)
         return LG_ERR_STATE;
-    bool held = false, safe = false;
+    bool held = false, safe = false, drives = false, beside = launch->options.hold == LG_HOLD_NONE;
     struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(launch, epoch, context) {
         safe = context->mode == LG_LAUNCH_MODE_SAFE || context->flags & LG__CONTEXT_SHADOW;
         held = context->phase == LG_PHASE_LAUNCHING && !safe;
-        if (held)
-            lg__decide_protect(context, &now);
+        if (!held)
+            continue;
+        lg__decide_protect(context, &now);
+        /* Whoever runs the tasks sees the phase; when they have all run nobody does. */
+        bool *driver = beside ? &launch->repaired_beside : &launch->driven;
+        drives = !*driver;
+        *driver = true;
     }
     lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection%s: %s", launch->name, safe ? ", in vain in safe mode" : "",
                  reason ? reason : "it does not say why");
-    if (!held)
+    if (held)
+        lg__launch_tell(launch);
+    if (!drives || start_thread(beside ? repair_on_thread : drive_on_thread, launch, epoch))
         return LG_OK;
-    lg__launch_set_status(launch, LG_LAUNCH_NEEDS_REPAIR);
-    if (launch->options.hold == LG_HOLD_NONE) {
-        if (!repair_beside(launch, epoch))
-            lg__hold(launch, epoch);
-        return LG_OK;
-    }
-    pthread_mutex_lock(&launch->lock);
-    bool drives = launch->epoch == epoch && !launch->driven;
-    if (drives)
-        launch->driven = true; /* whoever runs the tasks sees the phase; when they have all run nobody does */
-    pthread_mutex_unlock(&launch->lock);
-    if (drives && !start_thread(drive_on_thread, launch, epoch))
+    if (beside)
+        repair_beside(launch, epoch);
+    else
         drive(launch, epoch);
     return LG_OK;
 }
@@ -454,12 +479,11 @@ void lg__launch_rewind(lg_launch *launch, lg_end end)
         lg__decide_account(context, &last);
     }
     lg__ledger_store(&launch->host->ledger);
+    lg__callback_abort(launch);
     launch->epoch++;
     if (context)
         atomic_store(&launch->streak, context->streak);
     pthread_mutex_unlock(&launch->host->lock);
-    lg__callback_abort(launch->asked);
-    launch->asked = NULL;
     launch->step = PREPARED;
     launch->finished = launch->window_over = launch->window_begun = launch->was_held = launch->holding = launch->driven = launch->repaired_beside =
         launch->consented = false;
@@ -475,7 +499,7 @@ void lg__launch_rewind(lg_launch *launch, lg_end end)
     atomic_store(&launch->state->task_set, 0);
     pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->lock);
-    lg__launch_set_status(launch, LG_LAUNCH_NORMAL);
+    lg__launch_tell(launch);
     atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);
 }
@@ -484,10 +508,8 @@ void lg__launch_pass(lg_launch *launch, uint64_t passed_ns)
 {
     pthread_mutex_lock(&launch->lock);
     lg_phase phase = lg__launch_phase(launch);
-    if (launch->asked) {
-        lg__callback_pass(launch->asked, passed_ns);
-    } else if (phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED) {
-        launch->hold_left_ns -= passed_ns < launch->hold_left_ns ? passed_ns : launch->hold_left_ns;
+    if (!lg__callback_pass(launch, passed_ns) && (phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED)) {
+        lg__hold_spend(launch, launch->epoch, passed_ns);
         pthread_cond_broadcast(&launch->changed);
     }
     pthread_mutex_unlock(&launch->lock);

@@ -51,8 +51,6 @@ struct lg__moment lg__host_now(const struct lg__host *host);
 
 /* All launches that are under way are over, and what happens from now on does not count against them. */
 void lg__launches_terminate(struct lg__host *host);
-/* The same where the session is stopped; only stores. Under host->lock. */
-void lg__launches_stopped(struct lg__host *host);
 
 /* ---- accounting.c: how the last run ended, applied to every context ---- */
 
@@ -76,19 +74,21 @@ enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT, LG__ANSW
 
 #define LG__NO_TIMEOUT UINT64_MAX
 
-/* Call where options.callbacks says and wait for the answer. `batch` is copied with what it points to. */
-enum lg__answer lg__callback_report(lg_launch *launch, const lg_report_batch *batch, uint64_t timeout_ns);
-enum lg__answer lg__callback_give_up(lg_launch *launch, uint64_t timeout_ns);
-enum lg__answer lg__callback_repair(lg_launch *launch, lg_repair_callback repair, void *user, uint64_t timeout_ns);
+/* Call where options.callbacks says and wait for the answer; nothing is called when the run of the epoch is over. `batch` is copied with what it
+ * points to. */
+enum lg__answer lg__callback_report(lg_launch *launch, uint64_t epoch, const lg_report_batch *batch, uint64_t timeout_ns);
+enum lg__answer lg__callback_give_up(lg_launch *launch, uint64_t epoch, uint64_t timeout_ns);
+enum lg__answer lg__callback_repair(lg_launch *launch, uint64_t epoch, lg_repair_callback repair, void *user, uint64_t timeout_ns);
 
 /* Run work that answers by its return: `here` on this thread unless there is an executor, else as the others. */
-enum lg__answer lg__callback_run(lg_launch *launch, lg_status (*work)(void *argument), void *argument, bool here, uint64_t timeout_ns);
+typedef lg_status (*lg__work)(lg_launch *launch, uint64_t epoch, uint32_t index);
+enum lg__answer lg__callback_run(lg_launch *launch, uint64_t epoch, lg__work work, uint32_t index, bool here, uint64_t timeout_ns);
 
-/* Nobody waits for it any more, and its answer has no effect. NULL is ignored. */
-void lg__callback_abort(lg_completion *done);
+/* Nobody waits for the callbacks of the launch's run any more, and their answers have no effect. Under the launch's lock. */
+void lg__callback_abort(lg_launch *launch);
 
-/* Simulated time passes for whoever waits for it. Under the launch's lock, by which it is still waited for. */
-void lg__callback_pass(lg_completion *done, uint64_t passed_ns);
+/* Simulated time passes for the callbacks that are waited for. Under the launch's lock. Returns false where there is none. */
+bool lg__callback_pass(lg_launch *launch, uint64_t passed_ns);
 
 /* Run a function on a detached thread; false: no thread. `small`: it only waits and calls nothing of the program. */
 bool lg__callback_detach(void *(*function)(void *), void *argument, bool small);

@@ -26,12 +26,6 @@ static uint32_t store_terminating(struct lg__host *host)
     return ended;
 }
 
-void lg__launches_stopped(struct lg__host *host)
-{
-    if (host->counts)
-        store_terminating(host);
-}
-
 void lg__launches_terminate(struct lg__host *host)
 {
     pthread_mutex_lock(&host->lock);
@@ -43,11 +37,9 @@ void lg__launches_terminate(struct lg__host *host)
             continue;
         lg_launch *launch = host->launches[i];
         pthread_mutex_lock(&launch->lock);
-        if (launch->wish == NO_WISH)
-            launch->wish = WISH_END; /* whoever waits in the hold looks again */
-        pthread_cond_broadcast(&launch->changed);
+        pthread_cond_broadcast(&launch->changed); /* whoever waits in the hold looks again */
         pthread_mutex_unlock(&launch->lock);
-        lg__launch_set_status(launch, LG_LAUNCH_NORMAL);
+        lg__launch_tell(launch);
         atomic_fetch_add(&launch->over, 1);
         lg__os_futex_wake((const uint32_t *)&launch->over);
     }

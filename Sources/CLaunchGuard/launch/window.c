@@ -57,8 +57,9 @@ static void *count(void *argument)
             continue;
         pthread_mutex_lock(&launch->lock);
         launch->window_over = launch->epoch == epoch;
+        bool marked = atomic_load(&launch->state->marked);
         pthread_mutex_unlock(&launch->lock);
-        if (options->finish != LG_FINISH_BOTH || atomic_load(&launch->state->marked))
+        if (options->finish != LG_FINISH_BOTH || marked)
             lg__launch_confirm(launch, epoch);
         window_ns = 0;
     }

@@ -135,7 +135,7 @@ struct lgf_options {
     const char *altstack;
     const char *phase;
     unsigned depth, threads, idle_threads;
-    uint32_t deadline_ms;
+    uint32_t deadline_ms, handler_ms;
 };
 extern struct lgf_options lgf_options;
 extern lg_session *lgf_session; /* NULL with --no-guard */
@@ -152,6 +152,14 @@ pid_t lgf_helper(void (*helper)(pid_t parent));
 /* Let the process continue in a child; this process waits, passes signals of the child's end on, and ends as the child did. `flags`
  * are for unshare() before the fork. `watch`: called in the parent with the child's pid once it runs; may be NULL. */
 void lgf_continue_in_child(int flags, void (*watch)(pid_t child));
+/* A sign that one process gives and another waits for: made before the fork, given once, also in a signal handler. The wait ends as well when nobody
+ * is left who could give it. Entries wait for what has happened and not for a time in which it should: a busy machine takes any time. */
+struct lgf_sign {
+    int ends[2];
+};
+void lgf_sign_make(struct lgf_sign *ret_sign);
+void lgf_sign_give(const struct lgf_sign *sign);
+void lgf_sign_wait(const struct lgf_sign *sign);
 /* Wait for ever. */
 LGF_NORETURN void lgf_wait(void);
 void lgf_sleep_ms(unsigned ms);

@@ -1,0 +1,490 @@
+/* docs/LAUNCH.md as a second machine. The letters in the margin are the page's rows. */
+#include "model.h"
+
+#include <string.h>
+
+enum { INTERRUPTIONS_MAX = 3, SKIPS_MAX = 2, HELD_DEATHS_MAX = 2, REPORT_STRIKES_MAX = 2 };
+static const uint64_t day = 86400ull * 1000 * 1000 * 1000, millisecond = 1000 * 1000;
+
+enum class { COUNTED, UNEXPLAINED, INNOCENT };
+
+static void more(uint32_t *counter)
+{
+    if (*counter < UINT32_MAX)
+        ++*counter;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* True if the moment is of this boot and so long ago, and `ms` is not "never". */
+static bool long_ago(struct model_time moment, struct model_time now, uint64_t ms)
+{
+    if (ms == 0 || moment.boot == 0 || moment.boot != now.boot || now.ns < moment.ns)
+        return false;
+    return (now.ns - moment.ns) / millisecond >= ms;
+}
+
+static enum class class_of(const struct model *m, const struct model_last *last)
+{
+    const struct model_policy *count = &m->policy;
+    bool counted = false;
+    if (last->others)
+        return INNOCENT;
+    switch (last->end) {
+    case END_CRASH: counted = last->sigpipe ? count->count_sigpipe : count->count_crash; break;
+    case END_HANG: counted = count->count_hang; break;
+    case END_OOM: counted = count->count_oom; break;
+    case END_EXIT: counted = count->count_exit; break;
+    case END_UNKNOWN:
+    case END_KILLED: return UNEXPLAINED;
+    default: break;
+    }
+    return counted ? COUNTED : INNOCENT;
+}
+
+/* ---- Words that several rows use ---- */
+
+static void next_rung(struct model *m)
+{
+    m->rung = least(m->rung + 1, m->rung_count);
+    m->attempts = m->interruptions = 0;
+}
+
+static void go_safe(struct model *m)
+{
+    m->mode = SAFE;
+    m->due = false;
+    m->good_runs = m->safe_crashes = m->unknown = m->skips = m->held_deaths = 0;
+    m->rung = m->attempts = m->interruptions = 0;
+    m->phase = LAUNCHING;
+}
+
+static bool may_be_tried(const struct model *m, const struct model_rung *rung, struct model_time now)
+{
+    if (m->attempts >= rung->attempts)
+        return false;
+    if (rung->built_in && !m->skippable)
+        return false;
+    if (rung->destructive && m->attempts == 0 && rung->series != 0) {
+        uint64_t distance = now.wall > rung->series ? now.wall - rung->series : rung->series - now.wall;
+        return distance >= day;
+    }
+    return true;
+}
+
+/* repair_after - 1 */
+static uint32_t below_repair(const struct model *m)
+{
+    return m->policy.repair_after == 0 ? 0 : m->policy.repair_after - 1;
+}
+
+static void choose_a_rung(struct model *m, struct model_time now)
+{
+    for (; m->rung < m->rung_count; next_rung(m))
+        if (may_be_tried(m, &m->rungs[m->rung], now)) {
+            m->phase = HELD;
+            return;
+        }
+    go_safe(m);
+}
+
+static void give_attempt_back(struct model *m)
+{
+    if (m->attempts > 0)
+        m->attempts--;
+    if (m->attempts == 0 && m->rung < m->rung_count)
+        m->rungs[m->rung].series = 0;
+}
+
+static void forget_streak(struct model *m)
+{
+    m->streak = m->unknown = m->reported = m->report_strikes = 0;
+    m->first_run = 0;
+}
+
+static void clear(struct model *m)
+{
+    forget_streak(m);
+    m->attempts = m->interruptions = 0;
+    m->skips = m->held_deaths = m->safe_crashes = 0;
+    m->due = false;
+}
+
+static void forget_suspects(struct model *m)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < m->suspect_count; i++)
+        if (m->suspects[i].left_out)
+            m->suspects[kept++] = m->suspects[i];
+    m->suspect_count = kept;
+}
+
+/* What a counted death leaves of the task that it came in. */
+static void blame(struct model *m, const char *key)
+{
+    memset(m->last_task, 0, sizeof m->last_task);
+    if (!key)
+        return;
+    strncpy(m->last_task, key, sizeof m->last_task - 1);
+    uint32_t at = 0;
+    while (at < m->suspect_count && strcmp(m->suspects[at].key, key) != 0)
+        at++;
+    if (at == m->suspect_count) { /* a new one */
+        if (at < MODEL_SUSPECTS)
+            m->suspect_count++;
+        else /* the first of those with the fewest crashes makes room */
+            for (uint32_t i = at = 0; i < MODEL_SUSPECTS; i++)
+                if (m->suspects[i].crashes < m->suspects[at].crashes)
+                    at = i;
+        m->suspects[at] = (struct model_suspect){ .crashes = 0 };
+        strncpy(m->suspects[at].key, key, MODEL_NAME - 1);
+    }
+    more(&m->suspects[at].crashes);
+}
+
+/* ---- Account ---- */
+
+static void probation_failed(struct model *m) /* A14 from the colon on */
+{
+    m->mode = NORMAL;
+    m->due = true;
+    next_rung(m);
+}
+
+static void trial_failed(struct model *m) /* A16 from the colon on */
+{
+    m->mode = SAFE;
+    m->good_runs = m->unknown = 0;
+    m->retry_runs = m->retry_runs > UINT32_MAX / 2 ? m->policy.safe_retry_max : least(2 * m->retry_runs, m->policy.safe_retry_max);
+}
+
+static bool unknown_is_enough(const struct model *m)
+{
+    return m->policy.unknown_after != 0 && m->unknown >= m->policy.unknown_after;
+}
+
+static bool account_repairing(struct model *m, enum model_end end)
+{
+    m->due = true;
+    switch (end) {
+    case END_DEBUGGER: /* A4 */
+        give_attempt_back(m);
+        return false;
+    case END_CRASH: /* A5 */
+    case END_HANG:
+    case END_OOM:
+    case END_UNKNOWN:
+    case END_KILLED:
+    case END_EXIT:
+        return true;
+    default: /* A6 */
+        more(&m->interruptions);
+        if (m->interruptions < INTERRUPTIONS_MAX)
+            give_attempt_back(m);
+        else
+            m->interruptions = 0;
+        return true;
+    }
+}
+
+static void account_launching(struct model *m, enum class class)
+{
+    if (class == INNOCENT) /* A20 */
+        return;
+    const bool counted = class == COUNTED;
+    more(counted ? &m->streak : &m->unknown);
+    switch (m->mode) {
+    case NORMAL: /* A12, A13 */
+        break;
+    case PROBATION: /* A14, A15 */
+        if (counted || unknown_is_enough(m))
+            probation_failed(m);
+        break;
+    case TRIAL: /* A16, A17 */
+        if (counted || unknown_is_enough(m))
+            trial_failed(m);
+        break;
+    case SAFE: /* A18, A19 */
+        if (counted || unknown_is_enough(m)) {
+            more(&m->safe_crashes);
+            m->good_runs = 0;
+            if (!counted)
+                m->unknown = 0;
+        }
+        break;
+    }
+}
+
+static void account_dead(struct model *m, enum model_phase phase, enum class class)
+{
+    switch (phase) {
+    case HELD: /* A7, A8, A9 */
+        if (class == COUNTED)
+            more(&m->streak);
+        if (class != INNOCENT)
+            more(&m->held_deaths);
+        break;
+    case HALTED: /* A10, A11 */
+        if (class == COUNTED)
+            more(&m->streak);
+        break;
+    default:
+        account_launching(m, class);
+        break;
+    }
+}
+
+bool model_account(struct model *m, const struct model_last *last)
+{
+    const enum model_phase phase = m->phase;
+    const enum class class = class_of(m, last);
+    const bool reporting = m->reporting;
+    m->reporting = false; /* A3, at any end */
+
+    if (phase == NONE || phase == TERMINATING) { /* A1 */
+        m->phase = NONE;
+        return false;
+    }
+    if (phase == FINISHED || (phase == LAUNCHING && last->finished)) { /* A2 */
+        if (phase == LAUNCHING)
+            model_finish(m);
+        m->phase = NONE;
+        return false;
+    }
+    m->phase = NONE;
+    if (reporting && class != INNOCENT) /* A3 */
+        more(&m->report_strikes);
+    if (class == COUNTED)
+        blame(m, last->task);
+    if (phase == REPAIRING)
+        return account_repairing(m, last->end);
+
+    if (class == COUNTED) {
+        if (m->streak == 0)
+            m->first_run = last->run;
+        m->crashes++;
+    }
+    if (class != INNOCENT)
+        m->crashed = last->when;
+    account_dead(m, phase, class);
+    return class == COUNTED || (class == UNEXPLAINED && phase != HALTED);
+}
+
+void model_upgrade(struct model *m)
+{
+    const struct model totals = { .launches = m->launches, .crashes = m->crashes, .repairs = m->repairs };
+    *m = totals;
+}
+
+/* ---- Begin ---- */
+
+static void take_over(struct model *m, const struct model_launch *launch)
+{
+    struct model_rung old[MODEL_RUNGS];
+    memcpy(old, m->rungs, sizeof old);
+    m->policy = launch->policy;
+    m->skippable = launch->skippable;
+    m->shadow = launch->shadow;
+    memset(m->rungs, 0, sizeof m->rungs);
+    for (uint32_t i = 0; i < launch->rung_count; i++) {
+        m->rungs[i] = launch->rungs[i];
+        m->rungs[i].series = 0;
+        for (uint32_t j = 0; j < m->rung_count; j++)
+            if (strcmp(old[j].name, launch->rungs[i].name) == 0)
+                m->rungs[i].series = old[j].series;
+    }
+    m->rung_count = launch->rung_count;
+    m->rung = least(m->rung, m->rung_count);
+    m->launches++;
+    for (uint32_t i = 0; i < m->suspect_count; i++)
+        m->suspects[i].left_out = false;
+}
+
+static void decide(struct model *m, struct model_time now)
+{
+    if (m->mode == SAFE) {
+        if (m->policy.safe_crash_limit != 0 && m->safe_crashes >= m->policy.safe_crash_limit)
+            m->phase = HALTED; /* B6 */
+        else
+            m->phase = LAUNCHING; /* B7 */
+        return;
+    }
+    if (m->mode == TRIAL) { /* B8 */
+        m->phase = LAUNCHING;
+        return;
+    }
+    if (!m->due && m->streak < m->policy.repair_after && !unknown_is_enough(m)) { /* B9 */
+        m->phase = LAUNCHING;
+        return;
+    }
+    if (m->held_deaths >= HELD_DEATHS_MAX) { /* B10 */
+        go_safe(m);
+        return;
+    }
+    m->mode = NORMAL; /* B11 */
+    m->due = true;
+    choose_a_rung(m, now);
+}
+
+void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_shadow)
+{
+    take_over(m, launch); /* B1 */
+    const struct model_policy *policy = &m->policy;
+    if (m->retry_runs == 0) /* B2 */
+        m->retry_runs = policy->safe_retry_runs;
+    m->retry_runs = least(m->retry_runs, policy->safe_retry_max);
+    if ((m->mode == NORMAL || m->mode == PROBATION) && long_ago(m->crashed, now, policy->streak_gap_ms)) { /* B3 */
+        forget_streak(m);
+        if (!m->due)
+            m->skips = m->held_deaths = 0;
+    }
+    if (m->mode == NORMAL && !m->due && m->rung > 0 && long_ago(m->repaired, now, policy->deescalate_ms)) /* B4 */
+        m->rung = m->attempts = m->interruptions = 0;
+    if (m->streak >= policy->report_after && m->streak > m->reported && m->report_strikes < REPORT_STRIKES_MAX) { /* B5 */
+        m->reported = m->streak;
+        m->reporting = true;
+    }
+    if (!launch->shadow) {
+        decide(m, now);
+        return;
+    }
+    struct model copy = *m;
+    decide(&copy, now);
+    *ret_shadow = copy;
+    m->phase = LAUNCHING;
+    m->mode = NORMAL;
+}
+
+void model_reported(struct model *m) /* B5 */
+{
+    m->reporting = false;
+}
+
+/* ---- While it is held ---- */
+
+void model_attempt(struct model *m, struct model_time now) /* H1 */
+{
+    if (m->attempts == 0)
+        m->rungs[m->rung].series = now.wall;
+    more(&m->attempts);
+    m->repairs++;
+    m->phase = REPAIRING;
+}
+
+void model_attempted(struct model *m, bool ok, struct model_time now)
+{
+    if (!ok) { /* H3 */
+        choose_a_rung(m, now);
+        return;
+    }
+    forget_streak(m); /* H2 */
+    m->attempts = m->interruptions = 0;
+    m->skips = m->held_deaths = m->quiet = 0;
+    m->due = false;
+    m->repaired = now;
+    m->mode = PROBATION;
+    m->phase = m->rungs[m->rung].restart ? TERMINATING : LAUNCHING;
+}
+
+void model_refuse(struct model *m, struct model_time now) /* H4 */
+{
+    next_rung(m);
+    choose_a_rung(m, now);
+}
+
+void model_skip(struct model *m)
+{
+    if (m->skips >= SKIPS_MAX) { /* H6 */
+        go_safe(m);
+        return;
+    }
+    m->skips++; /* H5 */
+    m->due = false;
+    m->streak = least(m->streak, below_repair(m));
+    m->reported = least(m->reported, m->streak);
+    m->unknown = 0;
+    m->mode = NORMAL;
+    m->phase = LAUNCHING;
+}
+
+void model_expired(struct model *m)
+{
+    if (m->phase == HALTED) /* H8 */
+        model_try_safe(m);
+    else /* H7 */
+        go_safe(m);
+}
+
+void model_try_safe(struct model *m) /* H8 */
+{
+    m->phase = LAUNCHING;
+}
+
+void model_protect(struct model *m, struct model_time now) /* H9 */
+{
+    if (m->mode == SAFE)
+        return;
+    if (m->mode == PROBATION)
+        next_rung(m);
+    m->mode = NORMAL;
+    m->due = true;
+    choose_a_rung(m, now);
+}
+
+/* ---- Finish and terminate ---- */
+
+void model_finish(struct model *m)
+{
+    m->phase = FINISHED;
+    switch (m->mode) {
+    case SAFE: /* F1 */
+        more(&m->good_runs);
+        forget_streak(m);
+        m->safe_crashes = 0;
+        if (m->good_runs >= m->retry_runs) {
+            m->mode = TRIAL;
+            m->streak = m->reported = below_repair(m);
+            m->good_runs = 0;
+        }
+        return;
+    case TRIAL: /* F2 */
+        clear(m);
+        m->mode = NORMAL;
+        m->rung = 0;
+        m->retry_runs = m->policy.safe_retry_runs;
+        break;
+    case PROBATION: /* F3 */
+        clear(m);
+        m->mode = NORMAL;
+        m->rung = m->rung_count == 0 ? 0 : m->rung >= m->rung_count - 1 ? m->rung_count - 1 : m->rung + 1;
+        m->quiet = 0;
+        break;
+    case NORMAL: /* F4 */
+        clear(m);
+        more(&m->quiet);
+        if (m->policy.deescalate_runs != 0 && m->quiet >= m->policy.deescalate_runs)
+            m->rung = 0;
+        break;
+    }
+    forget_suspects(m);
+}
+
+void model_terminate(struct model *m)
+{
+    if (m->phase != NONE && m->phase != FINISHED && m->phase != REPAIRING) /* F5; F6 and the others: nothing */
+        m->phase = TERMINATING;
+}
+
+enum model_status model_status(const struct model *m)
+{
+    switch (m->phase) {
+    case LAUNCHING: return IS_CHECKING;
+    case HELD:
+    case HALTED: return IS_NEEDS_REPAIR;
+    case REPAIRING: return IS_REPAIRING;
+    default: return IS_NORMAL;
+    }
+}

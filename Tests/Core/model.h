@@ -1,0 +1,102 @@
+/* docs/LAUNCH.md once more, as a machine with words and data of its own: what the real one is held against.
+ *
+ * Written from the page, row by row, and in the page's order; it shares nothing with the real code, not even its constants. Each event
+ * may be given only in the phase that its row names. */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MODEL_NAME 64
+#define MODEL_RUNGS 17
+#define MODEL_SUSPECTS 8
+
+enum model_phase { NONE, LAUNCHING, HELD, REPAIRING, HALTED, FINISHED, TERMINATING };
+enum model_mode { NORMAL, PROBATION, SAFE, TRIAL };
+enum model_status { IS_NORMAL, IS_CHECKING, IS_NEEDS_REPAIR, IS_REPAIRING };
+
+/* Names as on the page. */
+enum model_end { END_NONE, END_CLEAN, END_TERMINATED, END_CRASH, END_HANG, END_OOM, END_KILLED, END_EXIT, END_REBOOT, END_UPGRADE,
+                 END_DEBUGGER, END_UNKNOWN, END_RUNNING, END_COUNT };
+
+struct model_time {
+    unsigned boot; /* number of the boot, from 1; 0: never */
+    uint64_t ns;   /* since it */
+    uint64_t wall; /* ns */
+};
+
+struct model_rung {
+    char name[MODEL_NAME];
+    bool built_in, destructive, restart;
+    uint32_t impact, attempts, timeout;
+    uint64_t series; /* wall clock of the first attempt; 0: never */
+};
+
+struct model_policy {
+    uint32_t report_after, repair_after, unknown_after;
+    bool count_crash, count_hang, count_oom, count_exit, count_sigpipe;
+    uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit, deescalate_runs;
+    uint64_t deescalate_ms, streak_gap_ms;
+};
+
+struct model_suspect {
+    char key[MODEL_NAME];
+    uint32_t crashes;
+    bool left_out;
+};
+
+struct model {
+    enum model_phase phase;
+    enum model_mode mode;
+    bool due, reporting, skippable, shadow;
+    uint32_t streak, unknown, reported, report_strikes;
+    uint32_t rung, attempts, interruptions;
+    uint32_t skips, held_deaths;
+    uint32_t good_runs, safe_crashes, retry_runs, quiet;
+    struct model_time crashed, repaired; /* moments; their wall clock is not used */
+    uint64_t launches, crashes, repairs; /* totals */
+    uint64_t first_run;                  /* of the streak */
+    struct model_policy policy;
+    char last_task[MODEL_NAME];          /* of the last counted end; "": none */
+    uint32_t suspect_count;
+    struct model_suspect suspects[MODEL_SUSPECTS];
+    uint32_t rung_count;
+    struct model_rung rungs[MODEL_RUNGS];
+};
+
+/* What a launch is begun with. */
+struct model_launch {
+    struct model_policy policy;
+    bool skippable, shadow;
+    uint32_t rung_count;
+    struct model_rung rungs[MODEL_RUNGS]; /* their series is ignored */
+};
+
+/* How a run ended. */
+struct model_last {
+    enum model_end end;
+    bool sigpipe;   /* of END_CRASH */
+    bool finished;  /* the run file says so */
+    bool others;    /* it came in modules or tasks of other contexts */
+    uint64_t run;
+    struct model_time when;
+    const char *task; /* NULL: in none */
+};
+
+bool model_account(struct model *m, const struct model_last *last); /* true: the end counts */
+void model_upgrade(struct model *m);
+void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_shadow);
+void model_reported(struct model *m);
+void model_attempt(struct model *m, struct model_time now);
+void model_attempted(struct model *m, bool ok, struct model_time now);
+void model_refuse(struct model *m, struct model_time now);
+void model_skip(struct model *m);
+void model_expired(struct model *m);
+void model_try_safe(struct model *m);
+void model_protect(struct model *m, struct model_time now);
+void model_finish(struct model *m);
+void model_terminate(struct model *m);
+enum model_status model_status(const struct model *m);
+
+#endif

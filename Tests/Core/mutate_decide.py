@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Break the launch machine on purpose, one place at a time, and see its tests fail.
+
+The operators below are applied to every line of launch/decide.c. Each mutant is compiled into a library that takes the place of the right one
+in tests that are built once. Without --all a part is tried that is the same every time.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DECIDE = ROOT / "Sources/CLaunchGuard/launch/decide.c"
+HERE = ROOT / "Tests/Core"
+# Cheapest first; the first that fails ends it.
+TESTS = [("test_decide", [], ["test_decide.c"]),
+         ("test_lives", ["400"], ["test_lives.c", "model.c", "pair.c"]),
+         ("test_model", ["quick"], ["test_model.c", "explore.c", "model.c", "pair.c"])]
+CPU_SECONDS, MEMORY_BYTES = 20, 3 << 30
+
+# A pattern, and what takes its place; each place where it matches is one mutant.
+OPERATORS = [
+    (r">=", ">"), (r"(?<![->])>(?![=>])", ">="), (r"<=", "<"), (r"(?<!<)<(?![=<])", "<="), (r"==", "!="), (r"!=", "=="),
+    (r"&&", "||"), (r"\|\|", "&&"), (r"!(?!=)", ""), (r" \? (.*) : (.*);", r" ? \2 : \1;"),
+    (r" \+ 1\b", ""), (r" - 1\b", ""), (r"\b0;", "1;"), (r"\b0\)", "1)"), (r"\+\+", "--"), (r"--;", "++;"),
+    (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"\bLG__\w+_MAX\b", r"(\g<0> + 1)"), (r"\bLG__\w+_MAX\b", r"(\g<0> - 1)"),
+    (r"\bLG__THROTTLE_NS\b", r"(\g<0> + 1)"), (r"\b1000000u", "1000u"),
+    (r"\bLG_LAUNCH_MODE_NORMAL\b", "LG_LAUNCH_MODE_PROBATION"), (r"\bLG_LAUNCH_MODE_PROBATION\b", "LG_LAUNCH_MODE_NORMAL"),
+    (r"\bLG_LAUNCH_MODE_SAFE\b", "LG_LAUNCH_MODE_TRIAL"), (r"\bLG_LAUNCH_MODE_TRIAL\b", "LG_LAUNCH_MODE_SAFE"),
+    (r"\bLG_PHASE_LAUNCHING\b", "LG_PHASE_HELD"), (r"\bLG_PHASE_HELD\b", "LG_PHASE_HALTED"), (r"\bLG_PHASE_HALTED\b", "LG_PHASE_LAUNCHING"),
+    (r"\bLG_PHASE_REPAIRING\b", "LG_PHASE_FINISHED"), (r"\bLG_PHASE_TERMINATING\b", "LG_PHASE_FINISHED"), (r"\bLG_PHASE_NONE\b", "LG_PHASE_FINISHED"),
+    (r"\bLG_END_(HANG|OOM|KILLED|EXIT|UNKNOWN|DEBUGGER|CRASH)\b(?=:)", "LG_END_UPGRADE"),
+    (r"^\s*(?!return\b|case\b|break\b|goto\b)[\w>.\-\[\]*() ,&|~?:!=+<\"]+;$", ";"),  # the statement left out
+    (r"^\s*break;$", ";"),
+]
+
+# Mutants that no test can tell from the right machine: the line, what was put there, why it makes no difference.
+EQUIVALENT = {
+}
+
+
+def code_lines(text):
+    """Numbers and texts of the lines that are code, their comments blanked."""
+    blanked = re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S)
+    return [(number, line.rstrip()) for number, line in enumerate(blanked.split("\n")) if line.strip() and not line.startswith("#")]
+
+
+def mutants(text):
+    for number, line in code_lines(text):
+        seen = {line}
+        for pattern, replacement in OPERATORS:
+            for found in re.finditer(pattern, line):
+                mutated = line[:found.start()] + found.expand(replacement) + line[found.end():]
+                declares = re.match(r"\s*(const |static |struct |enum |bool |uint\d+_t |lg_)", line) and mutated.strip() == ";"
+                if mutated not in seen and not declares:
+                    seen.add(mutated)
+                    yield number, line, mutated
+
+
+def run(command, **more):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **more)
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class Bench:
+    def __init__(self, compiler, directory):
+        self.compiler, self.directory = compiler.split(), Path(directory)
+        self.flags = ["-std=c11", "-w", "-O1", "-D_GNU_SOURCE", f"-I{ROOT / 'include'}", f"-I{ROOT / 'Sources/CLaunchGuard'}", f"-I{HERE}"]
+
+    def compile(self, output, *arguments):
+        return run([*self.compiler, *self.flags, "-o", str(output), *map(str, arguments)])
+
+    def library(self, name, text):
+        """The folder of a library of this text, or None where it does not compile."""
+        folder = self.directory / name
+        folder.mkdir()
+        (folder / "decide.c").write_text(text)
+        done = self.compile(folder / "libdecide.so", "-shared", "-fPIC", folder / "decide.c")
+        return None if done.returncode else folder
+
+    def build(self, text):
+        right = self.library("right", text)
+        assert right, "decide.c does not compile"
+        for name, _, sources in TESTS:
+            done = self.compile(self.directory / name, *(HERE / source for source in sources), f"-L{right}", "-ldecide", "-lcmocka")
+            assert done.returncode == 0, done.stdout
+        return right
+
+    def failing(self, folder):
+        """Name of the test that fails, or None."""
+        for name, arguments, _ in TESTS:
+            done = run([str(self.directory / name), *arguments], preexec_fn=limits, env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
+            if done.returncode:
+                return name
+        return None
+
+    def try_mutant(self, index, lines, number, mutated):
+        changed = list(lines)
+        changed[number] = mutated
+        folder = self.library(f"mutant-{index}", "\n".join(changed))
+        return "does not compile" if folder is None else self.failing(folder) or "survives"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--all", action="store_true", help="every mutant; some minutes")
+    arguments.add_argument("--limit", type=int, default=150, help="without --all: how many")
+    arguments.add_argument("--compiler", default="cc")
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = arguments.parse_args()
+    text = DECIDE.read_text()
+    lines = text.split("\n")
+    found = list(mutants(text))
+    stale = set(EQUIVALENT) - {(line.strip(), mutated.strip()) for _, line, mutated in found}
+    chosen = [mutant for mutant in found if (mutant[1].strip(), mutant[2].strip()) not in EQUIVALENT]
+    if not options.all and len(chosen) > options.limit:
+        chosen = [chosen[i * len(chosen) // options.limit] for i in range(options.limit)]
+    with tempfile.TemporaryDirectory() as directory:
+        bench = Bench(options.compiler, directory)
+        right = bench.build(text)
+        assert bench.failing(right) is None, "the right machine fails its tests"
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            results = list(pool.map(lambda i: bench.try_mutant(i, lines, chosen[i][0], chosen[i][2]), range(len(chosen))))
+    for (number, line, mutated), result in zip(chosen, results):
+        if result == "survives":
+            print(f"survives: line {number + 1}: {line.strip()}\n              became {mutated.strip()}")
+    for entry in stale:
+        print("no such mutant any more:", *entry, sep="\n    ")
+    counts = {result: results.count(result) for result in sorted(set(results))}
+    print(f"{len(found)} mutants, {len(EQUIVALENT)} equivalent, {len(chosen)} tried:", ", ".join(f"{count} {result}" for result, count in counts.items()))
+    return 1 if stale or counts.get("survives") or len(chosen) - counts.get("does not compile", 0) < 25 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

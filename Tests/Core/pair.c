@@ -1,0 +1,311 @@
+#include "pair.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const lg_end real_ends[END_COUNT] = {
+    LG_END_NONE, LG_END_CLEAN, LG_END_TERMINATED, LG_END_CRASH, LG_END_HANG, LG_END_OOM, LG_END_KILLED, LG_END_EXIT,
+    LG_END_REBOOT, LG_END_UPGRADE, LG_END_DEBUGGER, LG_END_UNKNOWN, LG_END_RUNNING
+};
+static const uint32_t real_phases[] = { LG_PHASE_NONE, LG_PHASE_LAUNCHING, LG_PHASE_HELD, LG_PHASE_REPAIRING, LG_PHASE_HALTED,
+                                        LG_PHASE_FINISHED, LG_PHASE_TERMINATING };
+static const uint32_t real_modes[] = { LG_LAUNCH_MODE_NORMAL, LG_LAUNCH_MODE_PROBATION, LG_LAUNCH_MODE_SAFE, LG_LAUNCH_MODE_TRIAL };
+static const lg_launch_status real_status[] = { LG_LAUNCH_NORMAL, LG_LAUNCH_CHECKING, LG_LAUNCH_NEEDS_REPAIR, LG_LAUNCH_REPAIRING };
+
+/* ---- A program ---- */
+
+struct model_launch usual_launch(void)
+{
+    struct model_launch launch = { .policy = { .report_after = 1, .repair_after = 2, .unknown_after = 4, .count_crash = true, .count_hang = true,
+                                               .count_oom = true, .safe_retry_runs = 2, .safe_retry_max = 64, .safe_crash_limit = 2,
+                                               .deescalate_runs = 3, .deescalate_ms = 24 * HOUR / MS, .streak_gap_ms = 6 * HOUR / MS },
+                                   .rung_count = 1 };
+    launch.rungs[0] = (struct model_rung){ .name = "leave out", .built_in = true, .attempts = 1 };
+    return launch;
+}
+
+void add_rung(struct model_launch *launch, uint32_t attempts, bool destructive, bool restart)
+{
+    struct model_rung *rung = &launch->rungs[launch->rung_count];
+    *rung = (struct model_rung){ .attempts = attempts, .destructive = destructive, .restart = restart, .impact = 10 * launch->rung_count,
+                                 .timeout = 30000 };
+    snprintf(rung->name, sizeof rung->name, "repair-%u", launch->rung_count++);
+}
+
+static uint32_t real_flags(const struct model_rung *rung)
+{
+    return (rung->built_in ? LG__RUNG_BUILT_IN : 0) | (rung->destructive ? LG_REPAIR_DESTRUCTIVE : 0)
+           | (rung->restart ? LG_REPAIR_NEEDS_RESTART : 0);
+}
+
+static uint32_t real_count(const struct model_policy *policy)
+{
+    return (policy->count_crash ? LG_COUNT_CRASH : 0) | (policy->count_hang ? LG_COUNT_HANG : 0) | (policy->count_oom ? LG_COUNT_OOM : 0)
+           | (policy->count_exit ? LG_COUNT_EXIT : 0) | (policy->count_sigpipe ? LG_COUNT_SIGPIPE : 0);
+}
+
+struct pair_program program_of(const struct model_launch *launch)
+{
+    struct pair_program program = { .model = *launch };
+    const struct model_policy *from = &launch->policy;
+    program.real = (struct lg__policy){
+        .report_after = from->report_after, .repair_after = from->repair_after, .unknown_after = from->unknown_after, .count = real_count(from),
+        .safe_retry_runs = from->safe_retry_runs, .safe_retry_max = from->safe_retry_max, .safe_crash_limit = from->safe_crash_limit,
+        .deescalate_runs = from->deescalate_runs, .deescalate_ms = from->deescalate_ms, .streak_gap_ms = from->streak_gap_ms,
+        .rung_count = launch->rung_count
+    };
+    for (uint32_t i = 0; i < launch->rung_count; i++) {
+        const struct model_rung *rung = &launch->rungs[i];
+        struct lg__book_rung *to = &program.real.rungs[i];
+        *to = (struct lg__book_rung){ .impact = rung->impact, .attempts = rung->attempts, .timeout_ms = rung->timeout, .flags = real_flags(rung),
+                                      .series_wall_ns = 1 };
+        memcpy(to->name, rung->name, sizeof to->name);
+    }
+    return program;
+}
+
+/* ---- Agreement ---- */
+
+#define SAME(what, a, b)                                                                                      \
+    do {                                                                                                      \
+        if ((uint64_t)(a) != (uint64_t)(b)) {                                                                 \
+            printf("%s: %llu, and by the page %llu\n", what, (unsigned long long)(a), (unsigned long long)(b)); \
+            same = false;                                                                                     \
+        }                                                                                                     \
+    } while (0)
+#define SAME_FIELD(field) SAME(#field, r->field, m->field)
+
+static void boot_id_of(unsigned boot, uint8_t id[16])
+{
+    memset(id, (int)(boot & 0xff), 16);
+    id[3] = (uint8_t)(boot >> 8);
+}
+
+struct lg__moment moment_of(struct model_time now)
+{
+    struct lg__moment moment = { .boottime_ns = now.ns, .wall_ns = now.wall };
+    boot_id_of(now.boot, moment.boot_id);
+    return moment;
+}
+
+static bool same_moment(const char *what, uint64_t ns, const uint8_t id[16], struct model_time time)
+{
+    bool same = true;
+    uint8_t wanted[16];
+    boot_id_of(time.boot, wanted);
+    SAME(what, ns, time.ns);
+    SAME(what, memcmp(id, wanted, sizeof wanted) != 0, 0);
+    return same;
+}
+
+static bool same_policy(const struct lg__book_context *r, const struct model_policy *m)
+{
+    bool same = true;
+    SAME_FIELD(report_after);
+    SAME_FIELD(repair_after);
+    SAME_FIELD(unknown_after);
+    SAME_FIELD(safe_retry_runs);
+    SAME_FIELD(safe_retry_max);
+    SAME_FIELD(safe_crash_limit);
+    SAME_FIELD(deescalate_runs);
+    SAME_FIELD(deescalate_ms);
+    SAME_FIELD(streak_gap_ms);
+    SAME("count", r->count, real_count(m));
+    return same;
+}
+
+static bool same_lists(const struct lg__book_context *r, const struct model *m)
+{
+    bool same = true;
+    SAME("last task", strcmp(r->last_task, m->last_task) != 0, 0);
+    SAME_FIELD(rung_count);
+    SAME_FIELD(suspect_count);
+    for (uint32_t i = 0; same && i < m->rung_count; i++) {
+        SAME("name of a rung", strcmp(r->rungs[i].name, m->rungs[i].name) != 0, 0);
+        SAME("series", r->rungs[i].series_wall_ns, m->rungs[i].series);
+        SAME("impact", r->rungs[i].impact, m->rungs[i].impact);
+        SAME("attempts allowed", r->rungs[i].attempts, m->rungs[i].attempts);
+        SAME("timeout", r->rungs[i].timeout_ms, m->rungs[i].timeout);
+        SAME("flags of a rung", r->rungs[i].flags, real_flags(&m->rungs[i]));
+    }
+    for (uint32_t i = 0; same && i < m->suspect_count; i++) {
+        SAME("key of a suspect", strcmp(r->suspects[i].key, m->suspects[i].key) != 0, 0);
+        SAME("crashes of a suspect", r->suspects[i].crashes, m->suspects[i].crashes);
+        SAME("left out", r->suspects[i].left_out, m->suspects[i].left_out);
+    }
+    return same;
+}
+
+static bool agree(const struct lg__book_context *r, const struct model *m)
+{
+    bool same = true;
+    SAME("phase", r->phase, real_phases[m->phase]);
+    SAME("mode", r->mode, real_modes[m->mode]);
+    SAME("due", (r->flags & LG__CONTEXT_DUE) != 0, m->due);
+    SAME("reporting", (r->flags & LG__CONTEXT_REPORTING) != 0, m->reporting);
+    SAME("skippable", (r->flags & LG__CONTEXT_SKIPPABLE) != 0, m->skippable);
+    SAME("shadow", (r->flags & LG__CONTEXT_SHADOW) != 0, m->shadow);
+    SAME_FIELD(streak);
+    SAME_FIELD(unknown);
+    SAME_FIELD(reported);
+    SAME_FIELD(report_strikes);
+    SAME_FIELD(rung);
+    SAME_FIELD(attempts);
+    SAME_FIELD(interruptions);
+    SAME_FIELD(skips);
+    SAME_FIELD(held_deaths);
+    SAME_FIELD(good_runs);
+    SAME_FIELD(safe_crashes);
+    SAME_FIELD(retry_runs);
+    SAME_FIELD(quiet);
+    SAME_FIELD(launches);
+    SAME_FIELD(crashes);
+    SAME_FIELD(repairs);
+    if (m->streak)
+        SAME("first run of the streak", r->first_ordinal, m->first_run);
+    same &= same_moment("crash moment", r->crash_boottime_ns, r->crash_boot_id, m->crashed);
+    same &= same_moment("repair moment", r->repair_boottime_ns, r->repair_boot_id, m->repaired);
+    SAME("status", lg__decide_status(r), real_status[model_status(m)]);
+    same &= same_policy(r, &m->policy);
+    return same && same_lists(r, m);
+}
+
+/* ---- Events ---- */
+
+struct pair pair_new(void)
+{
+    return (struct pair){ .now = { .boot = 1, .ns = 1000 * HOUR, .wall = 100000 * HOUR } };
+}
+
+bool pair_allows(const struct pair *pair, const struct pair_event *event)
+{
+    const enum model_phase phase = pair->model.phase;
+    /* The launch waits for on_report: only the answer, the end and its announcement can come. */
+    if (pair->model.reporting && event->kind != REPORTED && event->kind != ACCOUNT && event->kind != TERMINATE)
+        return false;
+    switch (event->kind) {
+    case BEGIN:
+    case PASS:
+    case REBOOT:
+    case UPGRADE: return phase == NONE;
+    case REPORTED: return pair->model.reporting;
+    case ACCOUNT:
+    case TERMINATE: return true;
+    case ATTEMPT:
+    case REFUSE:
+    case SKIP: return phase == HELD;
+    case EXPIRE: return phase == HELD || phase == HALTED;
+    case DONE_OK:
+    case DONE_FAILED: return phase == REPAIRING;
+    case TRY: return phase == HALTED;
+    case PROTECT: return phase == LAUNCHING && !pair->model.shadow;
+    case FINISH: return phase == LAUNCHING;
+    case LEAVE_OUT: return phase == LAUNCHING && pair->model.suspect_count > 0 && !pair->model.suspects[0].left_out;
+    }
+    return false;
+}
+
+static bool apply_account(struct pair *pair, const struct pair_event *event)
+{
+    char task[16];
+    snprintf(task, sizeof task, "task-%u", event->task);
+    const char *key = event->task ? task : NULL;
+    const uint64_t run = pair->model.launches + 1;
+    const struct model_last model = { event->end, event->sigpipe, event->finished, event->others, run, pair->now, key };
+    const struct lg__last_end real = { .end = real_ends[event->end], .finished = event->finished, .others = event->others, .ordinal = run,
+                                       .signal = event->end != END_CRASH ? 0 : event->sigpipe ? SIGPIPE : SIGSEGV,
+                                       .when = moment_of(pair->now), .task = key };
+    const bool counts = lg__decide_account(&pair->real, &real), should = model_account(&pair->model, &model);
+    bool same = true;
+    SAME("the end counts", counts, should);
+    return same;
+}
+
+static bool apply_begin(struct pair *pair, const struct pair_program *program, const struct pair_event *event)
+{
+    struct model_launch launch = program->model;
+    struct lg__policy policy = program->real;
+    launch.skippable = policy.skippable = event->skippable;
+    launch.shadow = policy.shadow = event->shadow;
+    const struct lg__moment now = moment_of(pair->now);
+    struct model model_shadow;
+    struct lg__book_context real_shadow;
+    lg__decide_begin(&pair->real, &policy, &now, &real_shadow);
+    model_begin(&pair->model, &launch, pair->now, &model_shadow);
+    if (!event->shadow)
+        return true;
+    return agree(&real_shadow, &model_shadow);
+}
+
+static void apply_pass(struct model_time *now, const struct pair_event *event)
+{
+    now->ns += (uint64_t)event->ns;
+    now->wall += (uint64_t)event->wall;
+    if (event->kind == REBOOT) {
+        now->boot++;
+        now->ns = HOUR;
+    }
+}
+
+bool pair_apply(struct pair *pair, const struct pair_program *program, const struct pair_event *event)
+{
+    struct model *m = &pair->model;
+    struct lg__book_context *r = &pair->real;
+    const struct lg__moment now = moment_of(pair->now);
+    bool same = true;
+    switch (event->kind) {
+    case BEGIN: same = apply_begin(pair, program, event); break;
+    case ACCOUNT: same = apply_account(pair, event); break;
+    case REPORTED: lg__decide_reported(r), model_reported(m); break;
+    case ATTEMPT: lg__decide_attempt(r, &now), model_attempt(m, pair->now); break;
+    case DONE_OK: lg__decide_attempted(r, true, &now), model_attempted(m, true, pair->now); break;
+    case DONE_FAILED: lg__decide_attempted(r, false, &now), model_attempted(m, false, pair->now); break;
+    case REFUSE: lg__decide_refuse(r, &now), model_refuse(m, pair->now); break;
+    case SKIP: lg__decide_skip(r), model_skip(m); break;
+    case EXPIRE: lg__decide_expired(r), model_expired(m); break;
+    case TRY: lg__decide_try_safe(r), model_try_safe(m); break;
+    case PROTECT: lg__decide_protect(r, &now), model_protect(m, pair->now); break;
+    case FINISH: lg__decide_finished(r), model_finish(m); break;
+    case TERMINATE: lg__decide_terminating(r), model_terminate(m); break;
+    case LEAVE_OUT: r->suspects[0].left_out = 1, m->suspects[0].left_out = true; break;
+    case UPGRADE: lg__decide_reset(r), model_upgrade(m); break;
+    case PASS:
+    case REBOOT: apply_pass(&pair->now, event); break;
+    }
+    return agree(r, m) && same;
+}
+
+/* ---- For people ---- */
+
+const char *event_text(const struct pair_event *event)
+{
+    static const char *const kinds[] = { "begin", "reported", "account", "attempt", "done(ok)", "done(failed)", "refuse", "skip", "expire", "try safe",
+                                         "protect", "finish", "terminate", "leave out", "pass", "reboot", "upgrade" };
+    static const char *const ends[END_COUNT] = { "none", "clean", "terminated", "crash", "hang", "oom", "killed", "exit", "reboot", "upgrade",
+                                                 "debugger", "unknown", "running" };
+    static char text[160];
+    int size = snprintf(text, sizeof text, "%s", kinds[event->kind]);
+    char *rest = text + size;
+    const size_t room = sizeof text - (size_t)size;
+    if (event->kind == ACCOUNT)
+        snprintf(rest, room, " %s%s%s%s task %u", ends[event->end], event->sigpipe ? " (SIGPIPE)" : "", event->finished ? ", finished" : "",
+                 event->others ? ", others'" : "", event->task);
+    else if (event->kind == BEGIN)
+        snprintf(rest, room, "%s%s", event->skippable ? " skippable" : "", event->shadow ? " in shadow" : "");
+    else if (event->kind == PASS)
+        snprintf(rest, room, " %lld ns, wall clock %lld ns", (long long)event->ns, (long long)event->wall);
+    return text;
+}
+
+void pair_print(const struct pair *pair)
+{
+    static const char *const phases[] = { "none", "launching", "held", "repairing", "halted", "finished", "terminating" };
+    static const char *const modes[] = { "normal", "probation", "safe", "trial" };
+    const struct model *m = &pair->model;
+    printf("%-11s %-9s%s%s%s streak %u unknown %u reported %u strikes %u rung %u/%u attempts %u interruptions %u skips %u held_deaths %u "
+           "good_runs %u safe_crashes %u retry_runs %u quiet %u\n",
+           phases[m->phase], modes[m->mode], m->due ? " due" : "", m->reporting ? " reporting" : "", m->skippable ? " skippable" : "", m->streak,
+           m->unknown, m->reported, m->report_strikes, m->rung, m->rung_count, m->attempts, m->interruptions, m->skips, m->held_deaths, m->good_runs,
+           m->safe_crashes, m->retry_runs, m->quiet);
+}

@@ -1,0 +1,52 @@
+/* The real machine and its model side by side: each event goes to both, and they must agree on everything that docs/LAUNCH.md names. */
+#ifndef PAIR_H
+#define PAIR_H
+
+#include "launch/decide.h"
+#include "model.h"
+
+#define MS UINT64_C(1000000)
+#define HOUR (3600000 * MS)
+
+enum pair_kind { BEGIN, REPORTED, ACCOUNT, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, LEAVE_OUT,
+                 PASS, REBOOT, UPGRADE };
+
+struct pair_event {
+    enum pair_kind kind;
+    bool skippable, shadow;           /* of BEGIN */
+    enum model_end end;               /* of ACCOUNT */
+    bool sigpipe, finished, others;
+    unsigned task;                    /* number of the task it came in; 0: none */
+    int64_t ns, wall;                 /* of PASS: of the clock since boot, of the wall clock */
+};
+
+/* Parameters of a program: what each of its launches is begun with. */
+struct pair_program {
+    struct model_launch model;
+    struct lg__policy real;
+};
+
+struct pair {
+    struct model model;
+    struct lg__book_context real;
+    struct model_time now;
+};
+
+/* The usual policy, and the built-in rung alone. */
+struct model_launch usual_launch(void);
+/* Add a rung "repair-<number>". */
+void add_rung(struct model_launch *launch, uint32_t attempts, bool destructive, bool restart);
+struct pair_program program_of(const struct model_launch *launch);
+
+struct pair pair_new(void);
+/* True in the phases that the event's row names. */
+bool pair_allows(const struct pair *pair, const struct pair_event *event);
+/* False if the two do not agree afterwards; the difference is printed. */
+bool pair_apply(struct pair *pair, const struct pair_program *program, const struct pair_event *event);
+
+struct lg__moment moment_of(struct model_time now);
+/* One line, in a buffer of its own. */
+const char *event_text(const struct pair_event *event);
+void pair_print(const struct pair *pair);
+
+#endif
