@@ -3,7 +3,7 @@ import LaunchGuardReports
 
 /// The command-line tool: reads ledgers and run files, of dead and of living processes.
 @main
-struct LaunchGuardTool: ParsableCommand {
+struct LaunchGuardTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "launchguard",
         abstract: "Read what LaunchGuard recorded: how runs ended, why, and what came before.",
@@ -24,15 +24,20 @@ struct LaunchGuardTool: ParsableCommand {
               launchguard inspect --run 12 /var/lib/notes
               launchguard log -f /var/lib/notes
               launchguard verify --json /var/lib/notes/ledger.lg | jq .status
+              launchguard simulate crash crash ok finish
             """,
         version: Core.version,
-        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self]
+        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self]
     )
 
-    static func main() {
+    static func main() async {
         do {
             var command = try parseAsRoot()
-            try command.run()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
         } catch let error as ReportError {
             Output.complain("\(error)")
             exit(withError: ExitStatus(error).code)
