@@ -1,7 +1,7 @@
 import ArgumentParser
 import LaunchGuardReports
 
-/// The command-line tool: reads ledgers and run files, of dead and of living processes.
+/// The command-line tool: reads ledgers and run files, of dead and of living processes, and simulates launches.
 @main
 struct LaunchGuardTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +15,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
             EXIT STATUS
               0  everything is shown
               1  nothing was found, or the file may not be read
-              2  the command line is wrong
+              2  the command line is wrong, or an event of a simulation is not possible
               3  a file is damaged; what is readable is shown
 
             EXAMPLES

@@ -92,7 +92,7 @@ struct PolicyOptions: ParsableArguments {
         for task in tasks {
             launch.addTask(task.key, flags: task.flags, onProtect: { stage.protect(task.key) }) { await stage.run(task.key) }
         }
-        if let problem = launch.problem { throw ValidationError("\(problem.message).") }
+        if let problem = launch.problem { throw PolicyError(description: problem.message) }
         stage.watch(launch, tasks: tasks.map(\.key))
         return launch
     }

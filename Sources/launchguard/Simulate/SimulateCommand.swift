@@ -13,18 +13,22 @@ struct SimulateCommand: AsyncParsableCommand {
             begins by itself, and goes on until it needs a word. Without events a short tour shows every state and every callback.
 
             EVENTS
-              crash hang oom exit unknown killed clean terminated reboot upgrade debugger
-                                 the run ends like this, wherever it is, and the next one begins
-              crash-in:TASK      it crashes in this task; right behind the event that begins the run
-              crash-in-report    it crashes in on_report; likewise
-              crash-in-repair    it crashes in the repair that runs
-              ok fail timeout    how the repair that runs comes out
-              repair refuse skip what the user says where a repair waits for consent
-              try-safe           one more try in safe mode, where a supervised launch is halted
-              finish             the launch is finished
-              protect            the program asks for protection
-              wait:TIME          time passes, for example 6h: between two runs right behind an end, else within the run
-              EVENT*COUNT        the event so often, for example crash*5
+              crash hang oom exit unknown killed clean terminated reboot upgrade
+              debugger         the run ends like this, wherever it is
+              crash-in:TASK    it crashes in this task; right behind an end
+              crash-in-report  it crashes in on_report; right behind an end
+              crash-in-repair  it crashes in the repair that runs
+              ok fail timeout  how the repair that runs comes out
+              repair refuse skip
+                               what the user says where a repair waits for
+                               consent; timeout: nothing, until the deadline
+              try-safe         one more try in safe mode, where a supervised
+                               launch is halted; timeout: likewise
+              finish           the launch is finished
+              protect          the program asks for protection
+              wait:TIME        time passes, for example 6h: between two runs
+                               right behind an end, else within the run
+              EVENT*COUNT      the event so often, for example crash*5
 
             EXIT STATUS
               0  the scenario came to its end
@@ -33,9 +37,11 @@ struct SimulateCommand: AsyncParsableCommand {
             EXAMPLES
               launchguard simulate
               launchguard simulate crash crash ok finish
-              launchguard simulate --repair-after 3 --repair "clear cache:10" --repair "reset:90:destructive,consent" crash*3 fail*2 refuse
-              launchguard simulate --task "open database:essential" --task "load plug-ins:suspect" "crash-in:load plug-ins" crash
+              launchguard simulate --repair-after 3 crash*3 fail*2 crash-in-repair
+              launchguard simulate --repair reset:90:destructive,consent crash*2 refuse
+              launchguard simulate --task plug-ins:suspect --repair-after 1 crash-in:plug-ins
               launchguard simulate --by-hand crash*2 skip crash repair ok finish
+              launchguard simulate crash wait:6h crash
               launchguard simulate --json crash crash ok | jq -r '.steps[].after.status'
             """
     )
@@ -60,10 +66,10 @@ struct SimulateCommand: AsyncParsableCommand {
         } catch let error as ScenarioError {
             Output.complain("\(error)")
             try ExitStatus.usage.end()
-        } catch let error as LaunchGuardError {
+        } catch let error as PolicyError {
             Output.complain("\(error)")
-            try ExitStatus.nothingFound.end()
-        } catch let error as SimulationStuck {
+            try ExitStatus.usage.end()
+        } catch let error as any Error & CustomStringConvertible where error is LaunchGuardError || error is SimulationStuck {
             Output.complain("\(error)")
             try ExitStatus.nothingFound.end()
         }

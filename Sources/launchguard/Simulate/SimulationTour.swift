@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// What is shown where no scenario is given: every status, every mode and every callback.
 enum SimulationTour {
     private static let scenario: [(word: String, remark: String)] = [
@@ -25,7 +23,8 @@ enum SimulationTour {
     /// The words of the tour, which is one of the usual policy.
     static func words(for policy: PolicyOptions) throws -> [SimulationWord] {
         guard policy.isUsual else {
-            throw ValidationError("The tour is one of the usual policy; a policy of your own wants events, for example: crash crash ok finish")
+            throw PolicyError(
+                description: "the tour is one of the usual policy; one of your own wants events, for example: crash crash ok finish")
         }
         var words = try SimulationWord.parse(scenario.map(\.word), tasks: policy.tasks.map(\.key))
         for index in words.indices { words[index].remark = scenario[index].remark }

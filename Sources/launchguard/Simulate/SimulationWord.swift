@@ -47,7 +47,7 @@ struct SimulationWord: Sendable {
             let position = words.count + 1
             let event = try event(text, position, tasks)
             guard 1...most ~= count, words.count + count <= most else {
-                throw ScenarioError(position, argument, "a scenario has at most \(most) events, and an event stands there at least once")
+                throw ScenarioError(position, argument, "an event is repeated from 1 to \(most) times, and a scenario has at most \(most) events")
             }
             words += (0..<count).map { SimulationWord(position: position + $0, text: text, event: event) }
         }

@@ -94,6 +94,8 @@ final class Simulator {
             try await settle()
         case (.timeout, .repairing):
             try await wait(SimulatedRepair.timeout)
+        case (.timeout, .held), (.timeout, .halted):
+            try await wait(holdLeft)
         case (.repair, .held):
             let attempts = launch.info?.attempts
             hasConsented = true
@@ -132,8 +134,8 @@ final class Simulator {
         case .finished: ("the launch is finished", [])
         case .restart: ("the program is about to be started again", [])
         case .repairing(let name): ("the repair \"\(name)\" runs", ["ok", "fail", "timeout", "crash-in-repair"])
-        case .held: ("the launch is held for a repair that waits for consent", ["repair", "refuse", "skip"])
-        case .halted: ("the launch is halted and waits", ["try-safe"])
+        case .held: ("the launch is held for a repair that waits for consent", ["repair", "refuse", "skip", "timeout"])
+        case .halted: ("the launch is halted and waits", ["try-safe", "timeout"])
         case .inReport: ("on_report runs", ["crash-in-report"])
         case .inTask(let key): ("the task \"\(key)\" runs", ["crash-in:\(key)"])
         }
