@@ -69,6 +69,7 @@ lg_status lg_simulate(lg_session *session, lg_end end)
     for (uint32_t i = 0; i < count; i++)
         lg__launch_rewind(host->launches[i], end);
     pthread_mutex_lock(&host->lock);
+    atomic_store(&host->run.state->announced, LG__ANNOUNCED_NOTHING);
     if (end == LG_END_REBOOT)
         lg__os_random(host->boot_id, sizeof host->boot_id);
     pthread_mutex_unlock(&host->lock);
