@@ -9,7 +9,6 @@
 #include "capture/capture.h"
 #include "os/fault_point.h"
 #include "os/os.h"
-#include "launchguard/simulate.h"
 #include "store/crc32c.h"
 
 /* Starts that did not complete, after which LaunchGuard suspects itself. */
@@ -316,17 +315,9 @@ lg_status lg_stop(lg_session *session)
 {
     if (!session)
         return LG_ERR_ARGUMENT;
-    if (session->host.simulated) {
-        lg_simulate_close(session);
-        return LG_OK;
-    }
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status == LG_ERR_UNPROTECTED ? LG_OK : status;
-    if (session->host.simulated) { /* there are no handlers to take down; lg_simulate_close() closes it */
-        lg__launches_terminate(&session->host);
-        return LG_OK;
-    }
     mark_end(LG__ENDED_STOP, 0);
     lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);

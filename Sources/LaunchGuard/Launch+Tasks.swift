@@ -66,7 +66,7 @@ extension LaunchGuard.Launch {
     ///   - key: of one task; `nil` for all, in the order of registration.
     /// - Returns: false when there is no such task, when the event is empty or too long, and when no thread can be made.
     @discardableResult
-    public func signal(_ event: String, to key: String? = nil) async -> Bool {
+    nonisolated(nonsending) public func signal(_ event: String, to key: String? = nil) async -> Bool {
         (try? await onThread { [core] _ in core.signal(event, to: key) }) ?? false
     }
 

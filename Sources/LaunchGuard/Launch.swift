@@ -60,7 +60,7 @@ extension LaunchGuard {
         ///   ``LaunchGuardError/Code/closed`` when the end was announced meanwhile: the tasks that were left were not run.
         ///   ``LaunchGuardError/Code/state`` when it was begun before, and ``LaunchGuardError/Code/system`` when no thread can be made.
         ///   What repairs and other tasks throw is not thrown here: it is in the log.
-        public func begin() async throws(LaunchGuardError) {
+        nonisolated(nonsending) public func begin() async throws(LaunchGuardError) {
             let code = try await onThread { [self] _ in
                 let code = core.begin()
                 if code == .ok { runRefusedTasks() }
@@ -75,7 +75,7 @@ extension LaunchGuard {
         /// - Parameter timeout: at most so long; `nil` for without end.
         /// - Throws: as ``begin()``; ``LaunchGuardError/Code/timeout`` when the time has passed, and when the caller is cancelled;
         ///   ``LaunchGuardError/Code/state`` before ``begin()``.
-        public func waitUntilLaunched(timeout: Duration? = nil) async throws(LaunchGuardError) {
+        nonisolated(nonsending) public func waitUntilLaunched(timeout: Duration? = nil) async throws(LaunchGuardError) {
             let end = timeout.map { ContinuousClock.now + $0 }
             let code = try await onThread { [core] isCancelled in
                 while true {

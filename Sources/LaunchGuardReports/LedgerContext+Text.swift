@@ -86,8 +86,14 @@ extension LedgerContext {
             writer.add(" \(index)", width: 4)
             writer.add(rung.name, width: nameWidth + 2, index == Int(self.rung) ? .bold : .plain)
             writer.add("impact \(rung.impact)", width: 12, .dim)
-            writer.add(attemptsText(index), width: rung.kinds.isEmpty ? 0 : attemptsWidth + 2)
-            writer.line(rung.kinds)
+            // Names as long as they may be leave no room behind them.
+            let isBelow = 34 + nameWidth + attemptsWidth + rung.kinds.count > 120
+            writer.add(attemptsText(index), width: rung.kinds.isEmpty || isBelow ? 0 : attemptsWidth + 2)
+            writer.line(isBelow ? "" : rung.kinds)
+            if isBelow {
+                writeRail(to: &writer, isNext: false, "│")
+                writer.line(String(repeating: " ", count: 5) + rung.kinds)
+            }
             if let times = times(of: index, now: now, time: time) {
                 writeRail(to: &writer, isNext: false, "│")
                 writer.line(String(repeating: " ", count: 5) + times, .dim)

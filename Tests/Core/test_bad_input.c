@@ -20,6 +20,9 @@
 #include "store/crc32c.h"
 #include "store/format.h"
 
+/* docs/FORMAT.md, ledger */
+enum { LEDGER_BYTES = 106496, SLOT_A = 8192, SLOT_B = 57344 };
+
 static int make(void **state)
 {
     (void)state;
@@ -385,7 +388,7 @@ static int kept_aside(const char *prefix, uint8_t *bytes, size_t *size)
     while (fgets(path, sizeof path, list)) {
         path[strcspn(path, "\n")] = 0;
         if (bytes)
-            *size = read_whole(path, bytes, 65536);
+            *size = read_whole(path, bytes, LEDGER_BYTES);
         count++;
     }
     pclose(list);
@@ -394,7 +397,7 @@ static int kept_aside(const char *prefix, uint8_t *bytes, size_t *size)
 
 static void expect_fresh(lg_status status, const char *prefix, const uint8_t *before, size_t size)
 {
-    static uint8_t kept[65536];
+    static uint8_t kept[LEDGER_BYTES];
     size_t kept_size = 0;
     expect_start(status, LG_PROTECTION_FULL, "is kept as", state_path("s"));
     assert_int_equal(kept_aside(prefix, kept, &kept_size), 1);
@@ -416,7 +419,7 @@ static void test_ledger_empty(void **state)
 static void test_ledger_random(void **state)
 {
     (void)state;
-    static uint8_t bytes[24576];
+    static uint8_t bytes[LEDGER_BYTES];
     uint32_t random = 1;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)((random = random * 1664525 + 1013904223) >> 24);
@@ -428,7 +431,7 @@ static void test_ledger_random(void **state)
 static void test_ledger_newer(void **state)
 {
     (void)state;
-    static uint8_t bytes[65536];
+    static uint8_t bytes[LEDGER_BYTES];
     make_history();
     size_t size = read_whole(state_path("s/ledger.lg"), bytes, sizeof bytes);
     struct lg__header *header = (struct lg__header *)(void *)bytes;
@@ -438,41 +441,64 @@ static void test_ledger_newer(void **state)
     expect_fresh(LG_ERR_NEWER, "ledger.lg.newer-", bytes, size);
 }
 
+/* A ledger of version 1 had 24576 bytes, and its hot page where it is now: of it the number of the next run is taken over. */
+static void test_ledger_older(void **state)
+{
+    (void)state;
+    static uint8_t bytes[LEDGER_BYTES];
+    make_history();
+    read_whole(state_path("s/ledger.lg"), bytes, sizeof bytes);
+    struct lg__header *header = (struct lg__header *)(void *)bytes;
+    header->major = LG__LEDGER_MAJOR - 1;
+    header->total_bytes = 24576;
+    header->crc = lg__crc32c(0, header, offsetof(struct lg__header, crc));
+    touch(state_path("s/ledger.lg"), bytes, 24576);
+    expect_fresh(LG_ERR_OLDER, "ledger.lg.older-", bytes, 24576);
+    assert_int_equal(streak(), 0);
+    lg_reader *reader = NULL;
+    lg_ledger_info ledger;
+    assert_int_equal(lg_reader_open(state_path("s/ledger.lg"), &reader), LG_OK);
+    assert_int_equal(lg_reader_ledger(reader, &ledger), LG_OK);
+    lg_reader_close(reader);
+    assert_int_equal(ledger.last_ordinal, 5);
+}
+
 static void test_ledger_cut(void **state)
 {
     (void)state;
-    static uint8_t bytes[65536];
+    static uint8_t bytes[LEDGER_BYTES];
     make_history();
     size_t size = read_whole(state_path("s/ledger.lg"), bytes, sizeof bytes);
     /* Behind slot A: whichever book is whole is taken over. */
-    static const size_t cuts[] = { 100, 4096, 8192, 12288, 16384, 20000 };
+    static const size_t cuts[] = { 100, 4096, SLOT_A, 12288, SLOT_B, 70000 };
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         touch(state_path("s/ledger.lg"), bytes, cuts[i]);
-        expected = (struct expectation){ LG_ERR_DAMAGED, LG_PROTECTION_FULL, cuts[i] >= 16384 ? "taken over" : "anew", state_path("s"), true };
+        expected = (struct expectation){ LG_ERR_DAMAGED, LG_PROTECTION_FULL, cuts[i] >= SLOT_B ? "taken over" : "anew", state_path("s"), true };
         expect_signal(start_anyway, NULL, SIGABRT);
-        if (cuts[i] >= 16384)
+        if (cuts[i] >= SLOT_B)
             assert_true(streak() >= 1);
         else
             assert_int_equal(streak(), 0);
     }
-    assert_int_equal(size, 24576);
+    assert_int_equal(size, LEDGER_BYTES);
     assert_int_equal(kept_aside("ledger.lg.damaged-", NULL, NULL), 6);
 }
 
 static void test_ledger_one_slot_damaged(void **state)
 {
     (void)state;
-    static uint8_t bytes[65536];
+    static uint8_t bytes[LEDGER_BYTES];
     make_history(); /* streak 2 in the ledger, the third crash in its run file */
     size_t size = read_whole(state_path("s/ledger.lg"), bytes, sizeof bytes);
     for (unsigned slot = 0; slot < 2; slot++) {
-        bytes[8192 + slot * 8192 + 500] ^= 1;
+        size_t at = (slot == 0 ? SLOT_A : SLOT_B) + 500;
+        bytes[at] ^= 1;
         touch(state_path("s/ledger.lg"), bytes, size);
-        bytes[8192 + slot * 8192 + 500] ^= 1;
+        bytes[at] ^= 1;
         expect_start(FULL, state_path("s")); /* the other slot serves: an older or the newest book, both true */
     }
-    bytes[8192 + 500] ^= 1;
-    bytes[16384 + 500] ^= 1;
+    bytes[SLOT_A + 500] ^= 1;
+    bytes[SLOT_B + 500] ^= 1;
     touch(state_path("s/ledger.lg"), bytes, size);
     expect_fresh(LG_ERR_DAMAGED, "ledger.lg.damaged-", bytes, size);
 }
@@ -509,7 +535,7 @@ static void test_run_file_flipped_or_cut(void **state)
     pclose(list);
     path[strcspn(path, "\n")] = 0;
     size_t size = read_whole(path, bytes, sizeof bytes);
-    static uint8_t ledger[65536];
+    static uint8_t ledger[LEDGER_BYTES];
     size_t ledger_size = read_whole(state_path("s/ledger.lg"), ledger, sizeof ledger);
     uint32_t random = 99;
     for (int i = 0; i < 60; i++) {
@@ -794,6 +820,7 @@ int main(int count, char **arguments)
         BAD(test_file_size_limit),       BAD(test_directory_from_environment),
         BAD(test_failed_starts_are_no_suspicion), BAD(test_retried_start_heals), BAD(test_setuid_ignores_environment),
         BAD(test_ledger_empty),          BAD(test_ledger_random),         BAD(test_ledger_newer),
+        BAD(test_ledger_older),
         BAD(test_ledger_cut),            BAD(test_ledger_one_slot_damaged), BAD(test_ledger_is_odd),
         BAD(test_run_file_flipped_or_cut), BAD(test_two_instances),       BAD(test_stale_lock),
         BAD(test_nonsense_options),      BAD(test_too_many_contexts),     BAD(test_disables_itself),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -310,6 +311,26 @@ static void test_announced(void **state)
     assert_int_equal(lg_will_restart(NULL), LG_ERR_ARGUMENT);
 }
 
+static void body_without_launch(void *argument)
+{
+    (void)argument;
+    start_session();
+}
+
+static void test_events_of_a_launch(void **state)
+{
+    (void)state;
+    expect_signal(body, WAY(CRASH), SIGSEGV);
+    expect_exit(body, WAY(EXIT_0), 0);
+    expect_exit(body_without_launch, NULL, 0);
+    assert_int_equal(last_of_timeline().events[0], LG_EVENT_REPORTED);
+    assert_int_equal(last_of_timeline().launching, 1);
+    /* Of a run in which it was not begun nothing is told, and nothing counts. */
+    expect_exit(body_without_launch, NULL, 0);
+    assert_int_equal(last_of_timeline().events[0], 0);
+    assert_int_equal(last_of_timeline().launching, 0);
+}
+
 static void body_after_stop(void *argument)
 {
     (void)argument;
@@ -481,18 +502,24 @@ static void body_exec(void *argument)
         signal(SIGHUP, nothing);
         raise(SIGHUP);
     }
-    execl(self, self, "--again", state_path(""), NULL);
+    execl(self, self, "--again", state_path(""), "0", NULL);
     _exit(97);
 }
 
-/* The program that took its place. */
-static int again(const char *directory)
+/* The program that took its place, and may do so `times` more. */
+static int again(const char *directory, int times)
 {
+    char left[16];
     lg_options options = LG_OPTIONS_INIT;
     options.app_id = "org.example.test";
     options.app_version = "1.0";
     options.state_directory = directory;
-    return lg_start(&options, &session) == LG_OK && lg_session_protection(session) == LG_PROTECTION_FULL ? 0 : 96;
+    if (lg_start(&options, &session) != LG_OK || lg_session_protection(session) != LG_PROTECTION_FULL)
+        return 96;
+    snprintf(left, sizeof left, "%d", times - 1);
+    if (times > 0)
+        execl(self, self, "--again", directory, left, NULL);
+    return 0;
 }
 
 static void test_exec_over_itself(void **state)
@@ -508,6 +535,31 @@ static void test_exec_over_itself(void **state)
     expect_exit(body_exec, "stop", 0);
     expect_end(last_of_timeline(), LG_END_CLEAN, LG_EVIDENCE_STOP_MARK);
     assert_int_equal(ledger_context("main").streak, 0);
+}
+
+static void body_exec_often(void *argument)
+{
+    (void)argument;
+    execl(self, self, "--again", state_path(""), "9", NULL);
+    _exit(97);
+}
+
+/* All these runs have the pid of one process; the newest is meant. */
+static void test_witness_of_the_newest_run(void **state)
+{
+    (void)state;
+    expect_exit(body_exec_often, NULL, 0);
+    assert_int_equal(count_runs(), 10);
+    assert_int_equal(newest_info().ordinal, 10);
+    assert_int_equal(lg_witness(state_path(""), newest_info().pid, 0), LG_OK);
+    assert_int_equal(newest_info().witnessed, 1);
+    for (uint64_t ordinal = 1; ordinal < 10; ordinal++) {
+        lg_run_info info;
+        lg_reader *reader = run_numbered(ordinal);
+        assert_int_equal(lg_reader_run(reader, &info), LG_OK);
+        lg_reader_close(reader);
+        assert_int_equal(info.witnessed, 0);
+    }
 }
 
 /* ---- forked children ---- */
@@ -665,9 +717,14 @@ static void body_eats(void *argument)
 {
     join_group();
     begin();
-    if (!argument)
-        for (;;)
-            memset(malloc(1 << 20), 1, 1 << 20);
+    static volatile char *block; /* the compiler must not leave out what nobody reads */
+    size_t page = 0;
+    while (!argument) {
+        if (page % (1 << 20) == 0)
+            block = malloc(1 << 20);
+        block[page % (1 << 20)] = 1;
+        page += 4096;
+    }
     raise(SIGKILL);
 }
 
@@ -711,6 +768,10 @@ static void test_memory(void **state)
     /* The count of before the start is not held against it. */
     expect_signal(body_eats, "is killed", SIGKILL);
     assert_int_equal(newest_info().oom_kills, 1);
+    expect_exit(body_in_group_plain, NULL, 0);
+    expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+    /* Nor is that of another group: a run outside of it that was killed is no matter of the group's count, which is larger than its own. */
+    expect_signal(body, WAY(KILL), SIGKILL);
     expect_exit(body_in_group_plain, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
     /* Whoever waited saw a SIGKILL; the count tells whose. */
@@ -923,6 +984,7 @@ static void test_witness_of_the_living(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         plain_signals();
         body_waits(NULL);
     }
@@ -977,14 +1039,15 @@ static void test_witness_and_owners(void **state)
 int main(int count, char **words)
 {
     self = "/proc/self/exe";
-    if (count == 3 && strcmp(words[1], "--again") == 0)
-        return again(words[2]);
+    if (count == 4 && strcmp(words[1], "--again") == 0)
+        return again(words[2], atoi(words[3]));
     #define EVIDENCE_TEST(function) cmocka_unit_test_setup_teardown(function, make, clean)
     const struct CMUnitTest tests[] = {
         EVIDENCE_TEST(test_rows),
         EVIDENCE_TEST(test_exit_counts_where_asked_for),
         EVIDENCE_TEST(test_moment_of_the_end),
         EVIDENCE_TEST(test_announced),
+        EVIDENCE_TEST(test_events_of_a_launch),
         EVIDENCE_TEST(test_announced_where_nothing_is_recorded),
         EVIDENCE_TEST(test_reboot),
         EVIDENCE_TEST(test_hang_mark),
@@ -992,6 +1055,7 @@ int main(int count, char **words)
         EVIDENCE_TEST(test_survived),
         EVIDENCE_TEST(test_debugger),
         EVIDENCE_TEST(test_exec_over_itself),
+        EVIDENCE_TEST(test_witness_of_the_newest_run),
         EVIDENCE_TEST(test_fork),
         EVIDENCE_TEST(test_daemon),
         EVIDENCE_TEST(test_memory),

@@ -90,6 +90,7 @@ class Case:
     def run(self):
         directory = pathlib.Path(tempfile.mkdtemp(prefix="launchguard-faults-"))
         self.living, self.child, self.load, self.stages = [], None, os.getloadavg()[0], None
+        self.crash = None
         try:
             self.look(directory, directory / "state")
         except Exception as error:  # a broken runner is a failure, not an end
@@ -106,6 +107,9 @@ class Case:
         """Whatever helps to find the cause of a failure from the log alone."""
         self.seen.append("it took %.0f ms; load average %.1f before, %.1f after; stages committed: %s" %
                          (self.ms, self.load, os.getloadavg()[0], "no record" if self.stages is None else sorted(self.stages)))
+        if self.crash:
+            threads = {name: value for name, value in (self.crash["threads"] or {}).items() if name != "threads"}
+            self.seen.append("stages that crashed: %#x; notes: %s; threads: %s" % (self.crash.get("skipped", 0), self.crash["notes"], threads))
         for line in (self.child.text().splitlines() if self.child else [])[-OUTPUT_LINES:]:
             self.seen.append("| " + line)
 
@@ -186,6 +190,7 @@ class Case:
 
     def look_at_crash(self, run, crash):
         expected = self.expected
+        self.crash = crash
         stages = self.stages = {stage for stage in range(1, 32) if crash["stages"] >> stage & 1}
         wanted = {"full": WHOLE, "header": {HEADER}}.get(expected["record"], set())
         self.check(wanted <= stages, "stages committed: %s" % sorted(stages))

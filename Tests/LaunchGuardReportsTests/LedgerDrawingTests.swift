@@ -175,6 +175,18 @@ import Testing
         #expect(!text(ledger, now: Timestamp(nanoseconds: .max)).contains("throttled until"))
     }
 
+    @Test func longNamesLeaveTheLinesShort() throws {
+        let name = String(repeating: "n", count: 63)
+        let lines = try one {
+            $0.ladder[3].name = name
+            $0.ladder[3].needsRestart = true
+        }
+        let rung = try #require(lines.firstIndex { $0.contains(name) })
+        #expect(lines[rung].hasSuffix("  impact 90   ○"))
+        #expect(lines[rung + 1] == "            │     destructive, by consent, needs a restart")
+        #expect(lines.allSatisfy { $0.count <= 120 })
+    }
+
     @Test func manyAttemptsAreANumber() throws {
         let lines = try one {
             $0.ladder[2].attempts = 100

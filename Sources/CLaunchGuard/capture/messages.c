@@ -4,8 +4,9 @@
 #include <dlfcn.h>
 
 #include "os/fault_point.h"
+#include "store/crc32c.h"
 
-/* How many threads that abort meanwhile are believed to be threads that abort. */
+/* More than there are threads that abort at once. */
 #define TEXTS_MAX 64u
 
 /* Address of glibc's pointer to the text of an abort, which starts behind a length; NULL: another libc. */
@@ -121,32 +122,40 @@ static bool is_trap(uint32_t kind)
     return kind == LG_CRASH_ILLEGAL || kind == LG_CRASH_BREAKPOINT;
 }
 
-static void add_libc(uint32_t kind)
+/* Append the text that a pointer of a runtime library leads to, `behind` bytes behind where it points. Another thread that aborts puts its own text in
+ * place and gives this one's memory back, and a third may be writing to a new one at that address: what is found twice is believed. */
+static struct said add_current(lg_message_source source, const void *pointer, size_t behind)
 {
     const uint32_t count = block->count, text_size = block->text_size;
-    uint64_t message = 0, now = 0;
+    uint64_t message, seen = 0;
+    uint32_t crc = 0;
     struct said said = { NULL, 0 };
-    for (unsigned tries = 0; abort_message && tries < TEXTS_MAX; tries++) {
-        if (!lg__memory_word((uint64_t)(uintptr_t)abort_message, &message) || !message)
-            return;
-        LG_FAULT_POINT("messages: libc");
+    for (unsigned tries = 0; pointer && tries < TEXTS_MAX; tries++) {
+        if (!lg__memory_word((uint64_t)(uintptr_t)pointer, &message) || !message)
+            break;
+        LG_FAULT_POINT("messages: found");
         block->count = count;
         block->text_size = text_size;
-        said = add(LG_MESSAGE_LIBC, message + sizeof(unsigned)); /* unsigned size; char text[] */
-        /* Another thread that aborts has put its own text in place, and unmapped this one? */
-        if (!lg__memory_word((uint64_t)(uintptr_t)abort_message, &now) || now == message)
+        said = add(source, message + behind);
+        uint32_t before = crc;
+        crc = lg__crc32c(0, said.text, said.size);
+        if (said.size && message == seen && crc == before)
             break;
+        seen = message;
     }
+    return said;
+}
+
+static void add_libc(uint32_t kind)
+{
+    struct said said = add_current(LG_MESSAGE_LIBC, abort_message, sizeof(unsigned)); /* unsigned size; char text[] */
     if (said.size && kind == LG_CRASH_ABORT)
         block->kind = KIND_OF(&said, libc_texts);
 }
 
 static void add_swift(uint32_t kind)
 {
-    uint64_t message;
-    if (!swift_message || !lg__memory_word((uint64_t)(uintptr_t)swift_message, &message) || !message)
-        return;
-    struct said said = add(LG_MESSAGE_SWIFT, message);
+    struct said said = add_current(LG_MESSAGE_SWIFT, swift_message, 0);
     if (said.size && kind == LG_CRASH_ABORT)
         block->kind = KIND_OF(&said, swift_abort_texts);
     else if (said.size && is_trap(kind))

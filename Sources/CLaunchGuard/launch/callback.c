@@ -107,7 +107,7 @@ bool lg__callback_detach(void *(*function)(void *), void *argument, bool small)
     return error == 0;
 }
 
-static enum lg__answer ask(lg_launch *launch, const lg_completion *what, uint64_t timeout_ns)
+static enum lg__answer ask_program(lg_launch *launch, const lg_completion *what, uint64_t timeout_ns)
 {
     lg_completion *done = malloc(sizeof *done);
     if (!done)
@@ -143,12 +143,12 @@ static enum lg__answer ask(lg_launch *launch, const lg_completion *what, uint64_
 
 enum lg__answer lg__callback_repair(lg_launch *launch, uint64_t epoch, lg_repair_callback repair, void *user, uint64_t timeout_ns)
 {
-    return ask(launch, &(lg_completion){ .epoch = epoch, .repair = repair, .user = user }, timeout_ns);
+    return ask_program(launch, &(lg_completion){ .epoch = epoch, .repair = repair, .user = user }, timeout_ns);
 }
 
 enum lg__answer lg__callback_give_up(lg_launch *launch, uint64_t epoch, uint64_t timeout_ns)
 {
-    return ask(launch, &(lg_completion){ .epoch = epoch }, timeout_ns);
+    return ask_program(launch, &(lg_completion){ .epoch = epoch }, timeout_ns);
 }
 
 enum lg__answer lg__callback_run(lg_launch *launch, uint64_t epoch, lg__work work, uint32_t index, bool here, uint64_t timeout_ns)
@@ -156,7 +156,7 @@ enum lg__answer lg__callback_run(lg_launch *launch, uint64_t epoch, lg__work wor
     lg_callbacks where = launch->options.callbacks;
     if (where == LG_CALLBACKS_CALLER || (here && where != LG_CALLBACKS_EXECUTOR))
         return work(launch, epoch, index) == LG_OK ? LG__ANSWER_OK : LG__ANSWER_FAILED;
-    return ask(launch, &(lg_completion){ .epoch = epoch, .work = work, .index = index }, timeout_ns);
+    return ask_program(launch, &(lg_completion){ .epoch = epoch, .work = work, .index = index }, timeout_ns);
 }
 
 /* A copy in one piece, which the callback may still be reading when the launch has gone on. Never freed, as the completion. */
@@ -186,5 +186,5 @@ static bool copy_batch(lg_report_batch *to, const lg_report_batch *from)
 enum lg__answer lg__callback_report(lg_launch *launch, uint64_t epoch, const lg_report_batch *batch, uint64_t timeout_ns)
 {
     lg_completion what = { .epoch = epoch };
-    return copy_batch(&what.batch, batch) ? ask(launch, &what, timeout_ns) : LG__ANSWER_FAILED;
+    return copy_batch(&what.batch, batch) ? ask_program(launch, &what, timeout_ns) : LG__ANSWER_FAILED;
 }

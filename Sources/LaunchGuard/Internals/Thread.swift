@@ -1,16 +1,18 @@
 import Glibc
 import Synchronization
 
-/// Run a body that blocks on a thread of its own, and suspend meanwhile.
+/// Run a body that blocks on a thread of its own, and suspend meanwhile. The caller stays on its actor: a blocked concurrency pool does not
+/// hold it up.
 ///
 /// - Parameter body: is told whether the caller was cancelled, as often as it wants to know.
 /// - Throws: ``LaunchGuardError/Code/system`` when no thread can be made.
 func onThread<Value: Sendable>(
-    _ body: @escaping @Sendable (_ isCancelled: () -> Bool) -> Value
+    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (_ isCancelled: () -> Bool) -> Value
 ) async throws(LaunchGuardError) -> Value {
     let cancelled = Flag()
     return try await withTaskCancellationHandler {
-        await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, LaunchGuardError>, Never>) in
+        _ = isolation  // What a closure captures of its isolation it keeps.
+        return await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, LaunchGuardError>, Never>) in
             let error = startThread { continuation.resume(returning: .success(body { cancelled.isSet })) }
             if error != 0 { continuation.resume(returning: .failure(LaunchGuardError(.system, errno: error))) }
         }

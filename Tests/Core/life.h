@@ -1,0 +1,84 @@
+/* One life of a program with one launch, two repairs and two tasks: what happens where in it is said by the test. */
+#ifndef LIFE_H
+#define LIFE_H
+
+#include "harness.h"
+
+#include "launch/decide.h"
+#include "store/format.h"
+
+enum act {
+    GO_ON,
+    CRASH,     /* SIGSEGV */
+    EXIT_7,    /* exit(7) */
+    QUICK_7,   /* _exit(7): no mark */
+    KILL,      /* SIGKILL */
+    TERMINATE, /* SIGTERM */
+    HANG,
+    FAIL,      /* the callback or task answers with an error */
+    SILENT,    /* the callback returns and answers never */
+    PROTECT,   /* lg_launch_protect() */
+    PROTECT_AND_FAIL,
+    FINISH,    /* lg_launch_finished() */
+    STOP       /* lg_stop() */
+};
+
+struct life {
+    const char *version;
+    lg_launch_options options;
+    enum act in_report, in_protect, in_small, in_large, in_give_up, in_a, in_b, after;
+    uint32_t small_flags, large_flags, attempts, timeout_ms, a_flags, b_flags;
+    bool no_repairs, by_key;
+    void (*before)(lg_launch *launch); /* begin */
+    void (*then)(lg_launch *launch);   /* after it */
+};
+
+/* The defaults first, what a test says after them. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#define LIFE(...)                                                                                                                          \
+    (&(struct life){ .version = "1.0", .options = LG_LAUNCH_OPTIONS_INIT, .options.on_report = life_report, .options.on_status = life_status, \
+                     .options.on_give_up = life_give_up, __VA_ARGS__ })
+
+void life_report(const lg_report_batch *batch, lg_completion *done, void *user);
+void life_status(lg_launch *launch, lg_launch_status status, void *user);
+void life_give_up(lg_launch *launch, lg_completion *done, void *user);
+
+/* In a child. */
+extern const struct life *life;
+extern lg_session *life_session;
+void live(void *argument);
+void act(enum act what);
+/* In a child: a thread. */
+void in_thread(void *(*body)(void *), void *argument);
+void await_status(lg_launch *launch, lg_launch_status status);
+
+/* What the child's callbacks told, each line with a semicolon; shared memory. */
+extern char *story;
+void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Live it; assert how it ended (0: exit(0), a signal, or −n: exit(n)) and what was told. */
+void lives(const struct life *given, int end, const char *told);
+/* The same without regard to what was told. */
+void lives_somehow(const struct life *given, int end);
+
+int life_make(void **state);
+int life_clean(void **state);
+
+/* What is stored of the context "main". */
+struct lg__book_context stored(void);
+struct lg__book stored_book(void);
+/* Store another book, as if it had been so all the time. */
+void store_book(const struct lg__book *book);
+/* Only start a session and end it: the last run is accounted for, nothing else happens. */
+void account(void);
+
+/* Keep a copy of the state directory, and go back to it. */
+void state_save(void);
+void state_restore(void);
+
+#define HEALTHY "checking;a;b;"
+#define SEGV 11
+#define KILLED 9
+#define TERMINATED 15
+
+#endif
