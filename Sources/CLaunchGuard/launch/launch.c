@@ -514,6 +514,17 @@ void lg__launch_rewind(lg_launch *launch, lg_end end)
     lg__os_futex_wake((const uint32_t *)&launch->over);
 }
 
+void lg__launch_pass(lg_launch *launch, uint64_t passed_ns)
+{
+    pthread_mutex_lock(&launch->lock);
+    lg_phase phase = lg__launch_phase(launch);
+    if (!lg__callback_pass(launch, passed_ns) && (phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED)) {
+        lg__hold_spend(launch, launch->epoch, passed_ns);
+        pthread_cond_broadcast(&launch->changed);
+    }
+    pthread_mutex_unlock(&launch->lock);
+}
+
 /* ---- queries ---- */
 
 lg_launch_status lg_launch_get_status(const lg_launch *launch)
