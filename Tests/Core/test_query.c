@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,9 +26,16 @@ static int make(void **state)
     return 0;
 }
 
+static pid_t living; /* a program that lives while the test looks; 0: none */
+
 static int clean(void **state)
 {
     (void)state;
+    if (living > 0) {
+        kill(living, SIGKILL);
+        waitpid(living, NULL, 0);
+    }
+    living = 0;
     state_remove();
     return 0;
 }
@@ -117,6 +125,20 @@ static void body_stop(void *argument)
     wait_for_ever();
 }
 
+static void body_held_and_stopped(void *argument)
+{
+    (void)argument;
+    begin(repair_works, true);
+    lg_stop(session);
+    wait_for_ever();
+}
+
+static void body_of_version_2(void *argument)
+{
+    (void)argument;
+    start_version("2.0");
+}
+
 static void body_launching(void *argument)
 {
     (void)argument;
@@ -143,10 +165,6 @@ static void body_held(void *argument)
     wait_for_ever();
 }
 
-/* ---- a program that lives while the test looks ---- */
-
-static pid_t living;
-
 static void start_living(void (*body)(void *), void *argument)
 {
     char byte;
@@ -155,6 +173,7 @@ static void start_living(void (*body)(void *), void *argument)
     living = fork();
     assert_true(living >= 0);
     if (living == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         plain_signals();
         body(argument);
         _exit(97);
@@ -162,13 +181,20 @@ static void start_living(void (*body)(void *), void *argument)
     close(ready[1]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
     close(ready[0]);
+    /* It lives, but writes nothing while the test compares: its own threads may still be preparing. */
+    int status;
+    kill(living, SIGSTOP);
+    assert_int_equal(waitpid(living, &status, WUNTRACED), living);
+    assert_true(WIFSTOPPED(status));
 }
 
 static int end_living(int signal)
 {
     int status;
     kill(living, signal);
+    kill(living, SIGCONT);
     assert_int_equal(waitpid(living, &status, 0), living);
+    living = 0;
     return status;
 }
 
@@ -257,6 +283,26 @@ static void test_of_the_living(void **state)
     assert_int_equal(query(LG_OK).status, LG_LAUNCH_NORMAL);
     end_living(SIGKILL);
     assert_int_equal(query(LG_OK).unknown, 0);
+    expect_signal(body_crash, NULL, SIGSEGV);
+    expect_signal(body_crash, NULL, SIGSEGV);
+    start_living(body_held_and_stopped, NULL);
+    assert_int_equal(query(LG_OK).status, LG_LAUNCH_NEEDS_REPAIR); /* the next launch would be held as well */
+    end_living(SIGKILL);
+    assert_int_equal(query(LG_OK).status, LG_LAUNCH_NEEDS_REPAIR);
+}
+
+static void test_after_an_upgrade(void **state)
+{
+    (void)state;
+    expect_signal(body_crash, NULL, SIGSEGV);
+    expect_signal(body_crash, NULL, SIGSEGV);
+    expect_exit(body_of_version_2, NULL, 0); /* it begins no launch: nothing but the name and the totals is known */
+    lg_launch_info info = query(LG_OK);
+    assert_int_equal(info.status, LG_LAUNCH_NORMAL);
+    assert_int_equal(info.mode, LG_LAUNCH_MODE_NORMAL);
+    assert_int_equal(info.streak, 0);
+    assert_int_equal(info.due, 0);
+    assert_int_equal(info.launches, 2);
 }
 
 /* What is foreseen, and what then comes. */
@@ -615,6 +661,7 @@ int main(void)
     #define QUERY_TEST(function) cmocka_unit_test_setup_teardown(function, make, clean)
     const struct CMUnitTest tests[] = {
         QUERY_TEST(test_of_the_living),  QUERY_TEST(test_of_the_dead),
+        QUERY_TEST(test_after_an_upgrade),
         QUERY_TEST(test_run_file_gone),  QUERY_TEST(test_of_nothing),
         QUERY_TEST(test_of_another_user), QUERY_TEST(test_start_on_an_older_ledger),
         QUERY_TEST(test_state_directory), QUERY_TEST(test_roles),
