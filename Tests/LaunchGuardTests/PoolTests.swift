@@ -1,5 +1,5 @@
 import Glibc
-import LaunchGuard
+@testable import LaunchGuard
 import Synchronization
 import Testing
 
@@ -122,6 +122,12 @@ import Testing
         }
         try await launch.begin()
         #expect(Set(threads.withLock { $0 }).count == 1)
+    }
+
+    @Test func aJobThatComesWhenTheTaskHasEndedRunsAllTheSame() async throws {
+        let thread = OwnThread()
+        #expect(try await onThread { _ in thread.run({ .ok }, begin: { _ in }) } == .ok)
+        #expect(await Task.detached(executorPreference: thread) { 7 }.value == 7)
     }
 
     /// An actor that a closure used serves others when the closure's thread is gone.

@@ -101,7 +101,7 @@ final class LaunchHooks: Sendable {
             return state.started
         }
         defer { state.withLock { _ = $0.running.removeValue(forKey: id) } }
-        return OwnThread.run { [self] in
+        return OwnThread().run { [self] in
             do {
                 try Task.checkCancellation()
                 try await body()
