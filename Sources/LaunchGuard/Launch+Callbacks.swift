@@ -20,6 +20,12 @@ extension LaunchGuard.Launch {
         hooks.setGiveUp(body)
     }
 
+    /// Set the closure that is told of each change of the status where it happens, before ``begin()``: in order with all other closures
+    /// of the launch, which ``statusUpdates`` cannot promise. It must not block. C: `on_status`.
+    package func onStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) {
+        hooks.setStatus(body)
+    }
+
     /// Add a repair, before ``begin()``. C: `lg_launch_add_repair()`.
     ///
     /// A repair that throws has failed; so has one that takes longer than its timeout, whose task is then cancelled: let it check

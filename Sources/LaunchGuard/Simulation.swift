@@ -39,8 +39,9 @@ extension LaunchGuard {
             return true
         }
 
-        /// Let simulated time pass between two runs: for throttles, forgotten streaks and the way down the ladder.
-        /// C: `lg_simulate_pass()`.
+        /// Let simulated time pass: for throttles, forgotten streaks and the way down the ladder between two runs; for the timeout of the
+        /// closure that is waited for and the deadline of a hold within one. A launch is not finished by it: that is
+        /// ``Launch/finished()`` here. C: `lg_simulate_pass()`.
         ///
         /// - Returns: false for a negative time.
         @discardableResult

@@ -1,6 +1,10 @@
 extension LedgerContext {
     /// The context as text: where it stands, its ladder drawn, its suspects.
-    func write(to writer: inout TextWriter, now: Timestamp) {
+    ///
+    /// - Parameters:
+    ///   - now: what throttles are measured against.
+    ///   - time: how a moment is written.
+    package func write(to writer: inout TextWriter, now: Timestamp, time: (Timestamp) -> String = \.secondsText) {
         func field(_ label: String, _ value: String, _ style: TextWriter.Style = .plain) {
             writer.add("  ")
             writer.add(label, width: 10, .dim)
@@ -17,7 +21,7 @@ extension LedgerContext {
         field("", "unknown \(unknown) (\(threshold("repair", unknownAfter)))")
         if let lastTask { field("", "the last counted crash came in the task \"\(lastTask)\"") }
         if skips > 0 { field("", "the repair was put off " + UInt64(skips).counting("time", "times")) }
-        writeLadder(to: &writer, now: now)
+        writeLadder(to: &writer, now: now, time: time)
         for (index, suspect) in suspects.enumerated() {
             field(
                 index == 0 ? "suspects" : "",
@@ -63,7 +67,7 @@ extension LedgerContext {
     // MARK: - Ladder
 
     /// Rungs from the most disruptive down to the built-in one; a marker stands at the next rung.
-    private func writeLadder(to writer: inout TextWriter, now: Timestamp) {
+    private func writeLadder(to writer: inout TextWriter, now: Timestamp, time: (Timestamp) -> String) {
         guard !ladder.isEmpty else {
             writer.add("  ")
             writer.add("ladder", width: 10, .dim)
@@ -90,7 +94,7 @@ extension LedgerContext {
                 writeRail(to: &writer, isNext: false, "│")
                 writer.line(String(repeating: " ", count: 5) + rung.kinds)
             }
-            if let times = times(of: index, now: now) {
+            if let times = times(of: index, now: now, time: time) {
                 writeRail(to: &writer, isNext: false, "│")
                 writer.line(String(repeating: " ", count: 5) + times, .dim)
             }
@@ -113,12 +117,12 @@ extension LedgerContext {
         return String(repeating: "●", count: Int(used)) + String(repeating: "○", count: Int(allowed - used))
     }
 
-    private func times(of index: Int, now: Timestamp) -> String? {
+    private func times(of index: Int, now: Timestamp, time: (Timestamp) -> String) -> String? {
         guard let last = ladder[index].lastSeries else { return nil }
-        var words = ["last series \(last.secondsText)"]
+        var words = ["last series \(time(last))"]
         // A series that is under way goes on.
         let isUnderWay = index == Int(rung) && attempts > 0
-        if !isUnderWay, let end = ladder[index].throttledUntil, now < end { words.append("throttled until \(end.secondsText)") }
+        if !isUnderWay, let end = ladder[index].throttledUntil, now < end { words.append("throttled until \(time(end))") }
         if index == Int(rung), interruptions > 0 { words.append("\(interruptions) of its attempts interrupted") }
         return words.joined(separator: ", ")
     }

@@ -45,6 +45,40 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var launches: UInt64
     public var crashes: UInt64
     public var repairs: UInt64
+
+    package init(
+        name: String, status: String, mode: String, isHalted: Bool, isDue: Bool, isShadow: Bool, streak: UInt32, unknown: UInt32,
+        reported: UInt32, reportAfter: UInt32, repairAfter: UInt32, unknownAfter: UInt32, safeCrashLimit: UInt32, rung: UInt32,
+        attempts: UInt32, interruptions: UInt32, skips: UInt32, goodRuns: UInt32, retryRuns: UInt32?, safeCrashes: UInt32,
+        lastTask: String?, ladder: [LedgerRung], launches: UInt64, crashes: UInt64, repairs: UInt64
+    ) {
+        self.name = name
+        self.status = status
+        self.mode = mode
+        self.isHalted = isHalted
+        self.isDue = isDue
+        self.isShadow = isShadow
+        self.streak = streak
+        self.unknown = unknown
+        self.reported = reported
+        self.reportAfter = reportAfter
+        self.repairAfter = repairAfter
+        self.unknownAfter = unknownAfter
+        self.safeCrashLimit = safeCrashLimit
+        self.rung = rung
+        self.attempts = attempts
+        self.interruptions = interruptions
+        self.skips = skips
+        self.goodRuns = goodRuns
+        self.retryRuns = retryRuns
+        self.safeCrashes = safeCrashes
+        self.lastTask = lastTask
+        self.ladder = ladder
+        suspects = []
+        self.launches = launches
+        self.crashes = crashes
+        self.repairs = repairs
+    }
 }
 
 /// One rung of a ladder.
@@ -66,6 +100,21 @@ public struct LedgerRung: Codable, Hashable, Sendable {
     public var needsRestart: Bool
     /// When the last series of attempts began; nil: never.
     public var lastSeries: Timestamp?
+
+    package init(
+        name: String, impact: UInt32, attempts: UInt32, timeoutMilliseconds: UInt32? = nil, isBuiltIn: Bool = false,
+        isDestructive: Bool = false, needsConsent: Bool = false, needsRestart: Bool = false, lastSeries: Timestamp? = nil
+    ) {
+        self.name = name
+        self.impact = impact
+        self.attempts = attempts
+        self.timeoutMilliseconds = timeoutMilliseconds
+        self.isBuiltIn = isBuiltIn
+        self.isDestructive = isDestructive
+        self.needsConsent = needsConsent
+        self.needsRestart = needsRestart
+        self.lastSeries = lastSeries
+    }
 
     /// Until when no new series begins, for a rung that was tried and is destructive.
     public var throttledUntil: Timestamp? {

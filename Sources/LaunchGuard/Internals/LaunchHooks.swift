@@ -9,6 +9,7 @@ final class LaunchHooks: Sendable {
     private struct State {
         var report: Report?
         var giveUp: Body?
+        var status: (@Sendable (LaunchGuard.Status) -> Void)?
         var lastTaskFailure: String?
         var running: [Int: Running] = [:]
         var started = 0
@@ -30,6 +31,8 @@ final class LaunchHooks: Sendable {
     func setReport(_ body: @escaping Report) { state.withLock { $0.report = body } }
 
     func setGiveUp(_ body: @escaping Body) { state.withLock { $0.giveUp = body } }
+
+    func setStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) { state.withLock { $0.status = body } }
 
     /// What the task that failed last threw.
     var lastTaskFailure: String? { state.withLock { $0.lastTaskFailure } }
@@ -71,6 +74,7 @@ final class LaunchHooks: Sendable {
         if !attempts.isEmpty, now() != .repairing {
             for attempt in attempts { attempt.task.cancel() }
         }
+        state.withLock { $0.status }?(status)
         statuses.publish(status)
     }
 
