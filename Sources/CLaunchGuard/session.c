@@ -84,17 +84,6 @@ static bool heal(int signal, siginfo_t *info, void *ucontext)
     return true;
 }
 
-/* How many processes of its cgroup had been ended for lack of memory before it: one more, and no other mark, tells of its own end. */
-static void note_memory(struct lg__state *state)
-{
-    uint64_t cgroup, kills;
-    if (!lg__os_oom_kills(&cgroup, &kills))
-        return;
-    atomic_store(&state->oom_cgroup, cgroup);
-    atomic_store(&state->oom_kills, kills);
-    atomic_store(&state->oom_known, 1);
-}
-
 static void identify(struct lg_session *session, struct lg__identity *identity)
 {
     size_t count = 0;
@@ -189,8 +178,6 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     lg__run_name(identity->ordinal, identity->uuid, name);
     snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
     lg_status made = lg__run_create(session->runs_directory, name, session->run_path, &session->sizes, identity, &host->run, &host->problem);
-    if (made == LG_OK)
-        note_memory(host->run.state);
     return made == LG_OK ? status : made;
 }
 

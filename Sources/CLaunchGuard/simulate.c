@@ -68,6 +68,7 @@ lg_status lg_simulate(lg_session *session, lg_end end)
     pthread_mutex_unlock(&host->lock);
     for (uint32_t i = 0; i < count; i++)
         lg__launch_rewind(host->launches[i], end);
+    atomic_store(&host->run.state->announced, LG__ANNOUNCED_NOTHING);
     pthread_mutex_lock(&host->lock);
     atomic_store(&host->run.state->announced, LG__ANNOUNCED_NOTHING);
     if (end == LG_END_REBOOT)

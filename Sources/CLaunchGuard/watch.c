@@ -92,6 +92,18 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
     return false;
 }
 
+/* How many processes of its cgroup had been ended for lack of memory before it: one more, and no other mark, tells of its own
+ * end. Not in lg_start(), whose caller would wait for the kernel's files. */
+static void note_memory(struct lg__state *state)
+{
+    uint64_t cgroup, kills;
+    if (!lg__os_oom_kills(&cgroup, &kills))
+        return;
+    atomic_store(&state->oom_cgroup, cgroup);
+    atomic_store(&state->oom_kills, kills);
+    atomic_store(&state->oom_known, 1);
+}
+
 static void *prepare(void *argument)
 {
     struct lg_session *session = argument;
@@ -106,6 +118,7 @@ static void *prepare(void *argument)
     start_thread(watch, session, WATCH_STACK_BYTES);
     if (session->keep_stderr && !start_thread(pump, session, WATCH_STACK_BYTES))
         lg__tail_give_back();
+    note_memory(session->host.run.state);
     lg__capture_prepare();
     lg__retention_apply(session);
     lg__threads_exempt_no_more();

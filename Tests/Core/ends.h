@@ -1,0 +1,64 @@
+/* A program with one launch that ends in any way, and what the next start makes of it. */
+#ifndef ENDS_H
+#define ENDS_H
+
+#include "harness.h"
+
+#include <sys/types.h>
+
+#include "store/format.h"
+
+/* Set-up and teardown of a test: a state directory. */
+int make_state(void **state);
+int remove_state(void **state);
+#define WITH_STATE(function) cmocka_unit_test_setup_teardown(function, make_state, remove_state)
+
+/* ---- in a child ---- */
+
+extern lg_session *session;
+extern lg_launch *launch;
+
+/* Start the session and begin the launch "main", which only a mark finishes. */
+void begin(void);
+void begin_counting(uint32_t count);
+
+enum way { CRASH, ABORT, PIPE_SIGNAL, EXIT_0, EXIT_7, EXIT_7_AT_ONCE, STOP, STOP_AND_EXIT_5, TERMINATE, INTERRUPT, KILL, DUMP,
+           WILL_TERMINATE, WILL_RESTART, WILL_BOTH, WILL_TERMINATE_AND_CRASH, WILL_TERMINATE_AND_EXIT_7, ALARM, FINISH_AND_KILL };
+
+#define WAY(way) ((void *)(uintptr_t)(way))
+
+/* End like that; where that does not end it, by SIGKILL. */
+void end_by(enum way way);
+void crash(void);
+/* A handler that does nothing. */
+void nothing(int signal);
+
+/* Bodies of children: begin and end by WAY(…). */
+void body(void *argument);
+void body_counts_exit(void *argument);
+/* Its own handler takes a crash back, it goes on, and is killed. */
+void body_survives(void *argument);
+
+/* ---- in the test ---- */
+
+/* The next start, which accounts for the run before it: what it made of it. */
+lg_timeline_entry next_start(void);
+/* Run a program to its end, then that. */
+lg_timeline_entry after(void (*body)(void *), void *argument);
+
+#define expect_end(entry, what, why) expect_end_at(entry, what, why, __LINE__)
+void expect_end_at(lg_timeline_entry entry, lg_end end, lg_evidence evidence, int line);
+
+lg_run_info newest_info(void);
+lg_verdict newest_verdict(void);
+
+/* Where a section of an open file begins. */
+off_t section_at(int file, uint32_t kind);
+/* Change the state in the newest run file. */
+void write_state(size_t at, const void *value, size_t size);
+/* As if the machine had been booted since; and back again. */
+void change_boot_id(void);
+/* A context as it is stored. */
+struct lg__book_context stored_context(const char *name);
+
+#endif
