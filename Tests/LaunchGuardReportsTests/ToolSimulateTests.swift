@@ -145,6 +145,7 @@ import Testing
         (["--safe-crash-limit", "0"], "crash*2 fail*4 crash*9", ["crash checking safe 11 0 0", "status: checking", "on_report: streak 11", "task open database: run", "task restore windows: left out"]),
         (["--safe-retry-runs", "1"], "crash*2 fail*4 finish clean crash finish clean finish", ["finish normal trial 1 0 0", "status: normal"]),
         (["--deescalate-runs", "1"], "crash*2 ok finish clean finish", ["finish normal normal 0 0 0", "status: normal"]),
+        ([], "crash wait:100d*999", ["wait:100d checking normal 0 0 0", "status: checking", "task open database: run", "task restore windows: run"]),
         (["--context", "player"], "exit", ["exit checking normal 0 0 0", "status: checking", "task open database: run", "task restore windows: run"]),
     ]
 
@@ -175,7 +176,7 @@ import Testing
     private static let mistakes: [(arguments: [String], message: String)] = [
         (["crash", "frobnicate"], #"event 2, "frobnicate": there is no such event; events are crash hang"#),
         (["crash*2", "crash-in:nothing"], #"event 3, "crash-in:nothing": there is no task "nothing"; tasks are "open database", "restore windows""#),
-        (["wait:6"], #"event 1, "wait:6": "6" is no time"#), (["wait:999999d"], "is no time"), (["crash*0"], #"event 1, "crash*0": an event is repeated"#),
+        (["wait:6"], #"event 1, "wait:6": "6" is no time"#), (["wait:101d"], "is no time"), (["crash*0"], #"event 1, "crash*0": an event is repeated"#),
         (["crash*1001"], "has at most 1000 events"), (["crash*99999999999999999999"], "has at most 1000 events"), (["crash*", ], "there is no such event"),
         (["--by-hand"], "the tour is one of the usual policy"), (["--context", "", "crash"], "the name of a launch's context has to have"),
         (["--safe-retry-runs", "65", "crash"], "safe_retry_runs is 65; it has to be between 1 and 64"),
