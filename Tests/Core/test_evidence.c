@@ -293,7 +293,7 @@ static void body_without_heartbeat(void *argument)
 {
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     session = start_session();
-    options.heartbeat_ms = 40;
+    options.heartbeat_ms = argument ? 500 : 40;
     if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_begin(launch) != LG_OK)
         _exit(98);
     for (int i = 0; i < 100 && (argument || !newest_info().hang_ns); i++) {

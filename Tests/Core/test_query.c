@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
 #include "store/format.h"
@@ -123,6 +124,21 @@ static void body_stop(void *argument)
     begin(repair_works, false);
     lg_stop(session);
     wait_for_ever();
+}
+
+static void hook_stops(const char *point)
+{
+    if (strcmp(point, "ledger: before store") == 0)
+        wait_for_ever();
+}
+
+/* The run file has it that the launch is finished, the ledger not yet. */
+static void body_between_two_stores(void *argument)
+{
+    (void)argument;
+    begin(repair_works, false);
+    lg__fault_hook = hook_stops;
+    lg_launch_finished(launch);
 }
 
 static void body_held_and_stopped(void *argument)
@@ -257,6 +273,12 @@ static void test_of_the_living(void **state)
     assert_int_equal(query(LG_OK).unknown, 1);
 
     start_living(body_finished, NULL);
+    assert_int_equal(query(LG_OK).status, LG_LAUNCH_NORMAL);
+    end_living(SIGKILL);
+    assert_int_equal(query(LG_OK).unknown, 0);
+    assert_int_equal(query(LG_OK).status, LG_LAUNCH_NORMAL);
+
+    start_living(body_between_two_stores, NULL);
     assert_int_equal(query(LG_OK).status, LG_LAUNCH_NORMAL);
     end_living(SIGKILL);
     assert_int_equal(query(LG_OK).unknown, 0);

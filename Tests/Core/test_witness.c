@@ -240,6 +240,16 @@ static void as_nobody(void *argument)
     _exit(0);
 }
 
+static void others_as_nobody(void *argument)
+{
+    const int32_t *pid = argument;
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        _exit(1);
+    if (lg_witness(state_path(""), *pid, SIGKILL) != LG_ERR_OWNER)
+        _exit(2);
+    _exit(0);
+}
+
 static void body_as_nobody(void *argument)
 {
     if (setgid(65534) != 0 || setuid(65534) != 0)
@@ -255,6 +265,11 @@ static void test_witness_and_owners(void **state)
     run_child(body, WAY(KILL));
     int32_t pid = newest_info().pid;
     expect_exit(as_nobody, &pid, 0);
+    /* Nor where everybody may write. */
+    assert_int_equal(chmod(state_path(""), 0777), 0);
+    assert_int_equal(chmod(state_path("runs"), 0777), 0);
+    assert_int_equal(chmod(newest_run_path(), 0666), 0);
+    expect_exit(others_as_nobody, &pid, 0);
     assert_int_equal(newest_info().witnessed, 0);
     /* A supervisor that is root tells of anybody's process, but not through a file that its owner did not make. */
     state_make();

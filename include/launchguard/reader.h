@@ -214,7 +214,8 @@ LG_API lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_e
 
 /** How the run ended, by the evidence in its file, whether its process is alive, and the boot id of this machine. A later run
  *  of another version may see it as an upgrade: that is in the ledger's timeline. A record of SIGQUIT, the requested dump of all
- *  threads, makes it LG_END_TERMINATED with LG_EVIDENCE_DUMP_RECORD, never a crash.
+ *  threads, makes it LG_END_TERMINATED with LG_EVIDENCE_DUMP_RECORD, never a crash. That memory was lacking can be seen only from the cgroup of the run: for a
+ *  reader elsewhere such an end is unknown.
  *
  *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
