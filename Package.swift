@@ -67,6 +67,7 @@ let package = Package(
         .executableTarget(
             name: "launchguard",
             dependencies: [
+                "LaunchGuard",
                 "LaunchGuardReports",
                 "LaunchGuardSymbols",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -68,7 +68,9 @@ lg_status lg_simulate(lg_session *session, lg_end end)
     pthread_mutex_unlock(&host->lock);
     for (uint32_t i = 0; i < count; i++)
         lg__launch_rewind(host->launches[i], end);
+    atomic_store(&host->run.state->announced, LG__ANNOUNCED_NOTHING);
     pthread_mutex_lock(&host->lock);
+    atomic_store(&host->run.state->announced, LG__ANNOUNCED_NOTHING);
     if (end == LG_END_REBOOT)
         lg__os_random(host->boot_id, sizeof host->boot_id);
     pthread_mutex_unlock(&host->lock);
@@ -81,7 +83,14 @@ lg_status lg_simulate_pass(lg_session *session, int64_t milliseconds)
         return LG_ERR_ARGUMENT;
     if (!session->host.simulated)
         return LG_ERR_STATE;
-    atomic_fetch_add(&session->host.passed_ns, (uint64_t)milliseconds * 1000000u);
+    struct lg__host *host = &session->host;
+    uint64_t passed_ns = (uint64_t)milliseconds * 1000000u;
+    atomic_fetch_add(&host->passed_ns, passed_ns);
+    pthread_mutex_lock(&host->lock);
+    uint32_t count = host->launch_count;
+    pthread_mutex_unlock(&host->lock);
+    for (uint32_t i = 0; i < count; i++)
+        lg__launch_pass(host->launches[i], passed_ns);
     return LG_OK;
 }
 

@@ -31,6 +31,9 @@ public enum LaunchGuard {
     ///     counters.
     ///   - stateDirectory: where the files live; `nil` for `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/<appID>`, else
     ///     `$HOME/.local/state/<appID>`.
+    ///   - role: for a process that has launches of its own beside the primary process of the application, for example "worker": its
+    ///     files are in the folder of that name in the state directory. 1 to 63 letters, digits, '.', '-' and '_'; neither "runs" nor
+    ///     beginning with "ledger.lg".
     ///   - ringBytes: size of the ring log, 4096 to 16777216; `nil` for 131072.
     ///   - deadline: longest time that a crash record may take, 100 ms to 60 s; `nil` for 3 s.
     ///   - handlerDeadline: longest time that a crash handler from before the start may take, such as that of the Swift runtime, 100 ms
@@ -45,6 +48,7 @@ public enum LaunchGuard {
         appID: String,
         version: String = "",
         stateDirectory: String? = nil,
+        role: String? = nil,
         ringBytes: Int? = nil,
         deadline: Duration? = nil,
         handlerDeadline: Duration? = nil,
@@ -56,6 +60,7 @@ public enum LaunchGuard {
             appID: appID,
             version: version,
             stateDirectory: stateDirectory,
+            role: role,
             ringBytes: ringBytes,
             deadline: deadline,
             handlerDeadline: handlerDeadline,

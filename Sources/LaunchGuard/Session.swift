@@ -1,7 +1,7 @@
 import Synchronization
 
 extension LaunchGuard {
-    /// The session of this process, from ``LaunchGuard/start(appID:version:stateDirectory:ringBytes:deadline:keepRuns:keepBytes:)``.
+    /// The session of this process, from ``LaunchGuard/start(appID:version:stateDirectory:role:ringBytes:deadline:handlerDeadline:keepRuns:keepBytes:record:)``.
     ///
     /// There is one a process, and it works until the process ends, whether or not the program keeps the object. Every member may
     /// be called from any thread. C: `lg_session`.
@@ -11,6 +11,8 @@ extension LaunchGuard {
 
         let core: CoreSession
         private let launches = Mutex<[String: Launch]>([:])
+
+        var preparedLaunches: [Launch] { launches.withLock { Array($0.values) } }
 
         init(core: CoreSession, problem: LaunchGuardError?) {
             self.core = core
@@ -23,7 +25,7 @@ extension LaunchGuard {
         /// Path of this run's file; `nil` for a session without files. C: `lg_session_run_path()`.
         public var runPath: String? { core.runPath }
 
-        /// Path of the state directory; `nil` for a session without files. C: `lg_session_state_directory()`.
+        /// Path of the state directory, with the role's folder; `nil` for a session without files. C: `lg_session_state_directory()`.
         public var stateDirectory: String? { core.stateDirectory }
 
         /// Make the launch of one context; nothing is counted before ``Launch/begin()``.
@@ -39,7 +41,8 @@ extension LaunchGuard {
         ///   - unknownAfter: unexplained early deaths from which repairs are tried; 0 for never, `nil` for twice `repairAfter`.
         ///   - window: after which time a launch is finished by time; zero for only by mark.
         ///   - finish: what finishes the launch.
-        ///   - reportWait: how long the launch waits for the closure of ``Launch/onReport(_:)``; at most 5 s.
+        ///   - reportWait: how long the launch waits for the closures of ``Launch/onReport(_:)`` and ``Launch/onGiveUp(_:)``; at most 5 s.
+        ///   - policy: everything else.
         public func launch(
             _ name: String,
             reportAfter: Int = 1,
@@ -47,9 +50,10 @@ extension LaunchGuard {
             unknownAfter: Int? = nil,
             window: Duration = .seconds(5),
             finish: Finish = .either,
-            reportWait: Duration = .seconds(2)
+            reportWait: Duration = .seconds(2),
+            policy: LaunchPolicy = LaunchPolicy()
         ) -> Launch {
-            var options = LaunchOptions.nonsense
+            var options: LaunchOptions?
             var mistake: LaunchGuardError?
             do throws(LaunchGuardError) {
                 options = try LaunchOptions(
@@ -59,7 +63,8 @@ extension LaunchGuard {
                     unknownAfter: unknownAfter,
                     window: window,
                     finish: finish,
-                    reportWait: reportWait
+                    reportWait: reportWait,
+                    policy: policy
                 )
             } catch {
                 mistake = error
@@ -82,6 +87,16 @@ extension LaunchGuard {
         /// Read the table of loaded modules again; worth a call after loading or unloading a library, so that crashes in its code
         /// have a complete stack. C: `lg_modules_refresh()`.
         public func refreshModules() { core.refreshModules() }
+
+        /// The program is about to end by its own will, or because it was asked to: launches that are under way are over, and what happens
+        /// from now on does not count against them. A signal that asks to end (SIGTERM, SIGINT, SIGHUP) is noted without this call where
+        /// the program has no handler of its own for it. An end while a repair runs interrupts the repair all the same.
+        /// C: `lg_will_terminate()`.
+        public func willTerminate() { core.willTerminate() }
+
+        /// The program is about to be started again on purpose, by itself or by its supervisor. Otherwise as ``willTerminate()``; of
+        /// several announcements the last one counts. C: `lg_will_restart()`.
+        public func willRestart() { core.willRestart() }
 
         /// Mark the run as cleanly ended and take the handlers down. Not needed before the program exits by itself: leaving
         /// `main` or calling `exit` marks the end as well. C: `lg_stop()`.

@@ -48,8 +48,6 @@ extension lg_run_context: ZeroInitialized {}
 extension lg_register: ZeroInitialized {}
 extension lg_note: ZeroInitialized {}
 extension lg_module: ZeroInitialized {}
-extension lg_ledger_context: ZeroInitialized {}
-extension lg_timeline_entry: ZeroInitialized {}
 extension lg_memory_info: ZeroInitialized {}
 
 /// A fixed array of C characters as a string; bytes that are not UTF-8 become U+FFFD.
@@ -59,6 +57,15 @@ extension lg_memory_info: ZeroInitialized {}
 func string<Field>(_ field: inout Field, size: Int = .max) -> String {
     unsafe withUnsafeBytes(of: &field) { bytes in
         unsafe String(decoding: bytes.prefix(min(size, bytes.count)).prefix { size != .max || $0 != 0 }, as: UTF8.self)
+    }
+}
+
+/// The strings of a fixed array, each with a NUL; an empty one ends the list.
+func list<Field>(_ field: inout Field) -> [String] {
+    unsafe withUnsafeBytes(of: &field) { bytes in
+        unsafe bytes.split(separator: 0, omittingEmptySubsequences: false).prefix { unsafe !$0.isEmpty }.map {
+            unsafe String(decoding: $0, as: UTF8.self)
+        }
     }
 }
 

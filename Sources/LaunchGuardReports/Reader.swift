@@ -139,32 +139,6 @@ public final class Reader {
         return .init(start: Address(start), bytes: hex(bytes.prefix(size)))
     }
 
-    // MARK: - Ledger
-
-    /// Everything that the ledger holds.
-    public func ledger() throws(ReportError) -> LedgerReport {
-        guard kind == .ledger else { throw ReportError(code: .state, path: path) }
-        var report = LedgerReport(path: path)
-        var problems = Problems()
-        var info = lg_ledger_info()
-        if problems.isUsable(unsafe lg_reader_ledger(handle, &info), "ledger") {
-            report.appID = string(&info.app_id).nonEmpty
-            report.appVersion = string(&info.app_version).nonEmpty
-            report.buildID = string(&info.build_id).nonEmpty
-            report.generation = info.generation
-            report.lastOrdinal = info.last_ordinal
-            report.contexts = problems.list("contexts", limit: info.context_count) { index, context in
-                unsafe lg_reader_ledger_context(handle, index, &context)
-            } as: { LedgerContext(&$0) }
-            let names = report.contexts.map(\.name)
-            report.timeline = problems.list("timeline", limit: info.timeline_count) { index, entry in
-                unsafe lg_reader_timeline(handle, index, &entry)
-            } as: { TimelineEntry(&$0, contexts: names) }
-        }
-        report.problems = problems.found
-        return report
-    }
-
     // MARK: - Verification
 
     /// One block of a file, checked.
@@ -270,6 +244,12 @@ extension RunIdentity {
                 signal: Signal(info.term_signal), senderProcessID: info.term_pid == 0 ? nil : info.term_pid,
                 senderUserID: info.term_pid == 0 ? nil : info.term_uid, monotonicNanoseconds: info.term_ns)
         }
+        if info.end_announced != 0 {
+            announcement = Announcement(kind: info.end_announced == 2 ? .restart : .termination, monotonicNanoseconds: info.announced_ns)
+        }
+        witness = info.witnessed != 0 ? Witness(waitStatus: info.wait_status) : nil
+        hangSinceNanoseconds = info.hang_ns.nonZero
+        if info.oom_known != 0 { memoryKills = MemoryKills(count: info.oom_kills, cgroup: info.oom_cgroup) }
     }
 }
 
@@ -283,6 +263,9 @@ extension RunContext {
             case LG_PHASE_REPAIRING: .repairing
             case LG_PHASE_LAUNCHING: .launching
             case LG_PHASE_FINISHED: .finished
+            case LG_PHASE_HELD: .held
+            case LG_PHASE_HALTED: .halted
+            case LG_PHASE_TERMINATING: .terminating
             default: .invalid
             }
         begunNanoseconds = context.begun_ns.nonZero
@@ -300,11 +283,14 @@ extension RunContext {
         rung = context.phase == LG_PHASE_REPAIRING ? context.rung : nil
         attempt = context.phase == LG_PHASE_REPAIRING ? context.attempt : nil
         task = string(&context.task).nonEmpty
+        taskThreadID = context.task_tid == 0 ? nil : context.task_tid
+        let names = list(&context.modules)
+        modules = names.isEmpty ? nil : names
     }
 }
 
 extension Verdict {
-    fileprivate init(_ verdict: lg_verdict) {
+    init(_ verdict: lg_verdict) {
         end = unsafe End(rawValue: String(cString: lg_end_name(verdict.end))) ?? .unknown
         evidence = unsafe String(cString: lg_evidence_sentence(verdict.evidence))
         signal = verdict.signal == 0 ? nil : Signal(verdict.signal)
@@ -388,47 +374,5 @@ extension Breadcrumb {
         self.init(
             lane: entry.lane, sequence: entry.sequence, monotonicNanoseconds: entry.monotonic_ns, time: time, threadID: entry.tid,
             level: Level(rawValue: entry.level), text: string(&entry.text, size: Int(entry.size)), isCut: entry.cut != 0)
-    }
-}
-
-extension LedgerContext {
-    fileprivate init(_ context: inout lg_ledger_context) {
-        name = string(&context.name)
-        status = unsafe String(cString: lg_launch_status_name(context.status))
-        streak = context.streak
-        unknown = context.unknown
-        reported = context.reported
-        reportAfter = context.report_after
-        repairAfter = context.repair_after
-        unknownAfter = context.unknown_after
-        rung = context.rung
-        rungCount = context.rung_count
-        attempts = context.attempts
-        interruptions = context.interruptions
-        lastRepair = string(&context.rung_name).nonEmpty
-        isOnProbation = context.probation != 0
-        isExhausted = context.exhausted != 0
-        needsRepair = context.needs_repair != 0
-        launches = context.launches
-        crashes = context.crashes
-        repairs = context.repairs
-    }
-}
-
-extension TimelineEntry {
-    fileprivate init(_ entry: inout lg_timeline_entry, contexts: [String]) {
-        func names(_ bits: UInt32) -> [String] {
-            (0..<32).filter { bits >> $0 & 1 == 1 }.map { $0 < contexts.count ? contexts[$0] : "context \($0)" }
-        }
-        uuid = string(&entry.uuid)
-        ordinal = entry.ordinal
-        appVersion = string(&entry.app_version).nonEmpty
-        started = entry.wall_ns.nonZero.map(Timestamp.init(nanoseconds:))
-        durationNanoseconds = entry.duration_ns.nonZero
-        verdict = Verdict(entry.verdict)
-        launching = names(entry.launching)
-        repairing = names(entry.repairing)
-        counted = names(entry.counted)
-        repaired = names(entry.repaired)
     }
 }

@@ -18,6 +18,8 @@ public struct ReportError: Error, Hashable, Sendable {
         public static let damaged = Code(rawValue: 11)
         /// The file is of a newer, incompatible version.
         public static let newer = Code(rawValue: 12)
+        /// The file is of an older version, in a form that is not read any more.
+        public static let older = Code(rawValue: 27)
         /// There is no such file or part.
         public static let notFound = Code(rawValue: 18)
         /// The file is of the other kind: a ledger instead of a run file or the other way round.

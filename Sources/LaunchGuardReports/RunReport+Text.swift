@@ -66,10 +66,12 @@ extension RunReport {
             if let signal = identity.termination {
                 field("noted", signal.signal.name + (signal.senderProcessID.map { " from process \($0)" } ?? ""))
             }
+            for (name, value) in identity.words { field(name, value) }
         }
         if let time = crash?.time { field("crashed", time.description) }
         for context in contexts ?? [] {
             field("context", context.summary(from: identity?.monotonicNanoseconds ?? 0))
+            if let modules = context.modules { field("", "\(context.name): its own modules are \(modules.joined(separator: ", "))") }
         }
     }
 
@@ -94,6 +96,29 @@ extension RunReport {
     }
 }
 
+extension RunIdentity {
+    /// What it, its launch, the kernel and others told of its end.
+    fileprivate var words: [(name: String, value: String)] {
+        var words: [(String, String)] = []
+        func since(_ time: UInt64) -> String { "after \((time >= monotonicNanoseconds ? time - monotonicNanoseconds : 0).durationText)" }
+        if let announcement {
+            let what = announcement.kind == .restart ? "be started again" : "end"
+            words.append(("announced", "that it would \(what), \(since(announcement.monotonicNanoseconds))"))
+        }
+        if let witness {
+            let what =
+                witness.signal.map { "it was ended by \($0.name)" } ?? witness.exitCode.map { "it ended with exit status \($0)" }
+                ?? "its wait status was \(witness.waitStatus)"
+            words.append(("witness", "another process waited for it: \(what)"))
+        }
+        if let hangSinceNanoseconds { words.append(("hang", "its launch was hanging from \(since(hangSinceNanoseconds).dropFirst(6)) after the start on")) }
+        if let memoryKills {
+            words.append(("memory", "the kernel had ended \(memoryKills.count.counting("process", "processes")) of its cgroup before it started"))
+        }
+        return words
+    }
+}
+
 extension RunContext {
     /// The context in a few words; times count from the start of the run.
     fileprivate func summary(from start: UInt64) -> String {
@@ -102,8 +127,12 @@ extension RunContext {
         case .none: return "\(name): not begun"
         case .deciding: return "\(name): begun\(since(begunNanoseconds)), deciding"
         case .repairing: return "\(name): repairing, rung \((rung ?? 0) &+ 1), attempt \(attempt ?? 1)"
+        case .held: return "\(name): held for a repair, begun\(since(begunNanoseconds))"
+        case .halted: return "\(name): halted, begun\(since(begunNanoseconds))"
+        case .terminating: return "\(name): over, because the end was announced" + (finishedNanoseconds.map { ", finished\(since($0))" } ?? "")
         case .launching:
-            let current = task.map { ", in the task \"\($0)\"" } ?? ""
+            let thread = taskThreadID.map { " of thread \($0)" } ?? ""
+            let current = task.map { ", in the task \"\($0)\"\(thread)" } ?? ""
             return "\(name): launching\(since(launchingNanoseconds)), not finished\(current), window \(windowMilliseconds) ms"
         case .finished: return "\(name): finished\(since(finishedNanoseconds))"
         case .invalid: return "\(name): the phase is invalid"

@@ -82,6 +82,47 @@ public struct RunIdentity: Codable, Hashable, Sendable {
     public var termination: Termination?
     /// Pages of the file that memory replaced after the file was cut.
     public var healedPages: UInt32
+    /// Its own word that it would end.
+    public var announcement: Announcement?
+    /// What another process told that waited for it.
+    public var witness: Witness?
+    /// Since when its launch was hanging, on the monotonic clock.
+    public var hangSinceNanoseconds: UInt64?
+    /// What the kernel had ended for lack of memory before it started; nil: not known.
+    public var memoryKills: MemoryKills?
+
+    /// The program's own word that it would end, or be started again.
+    public struct Announcement: Codable, Hashable, Sendable {
+        public enum Kind: String, Codable, Sendable {
+            case termination, restart
+        }
+
+        public var kind: Kind
+        public var monotonicNanoseconds: UInt64
+    }
+
+    /// What another process told that waited for the program.
+    public struct Witness: Codable, Hashable, Sendable {
+        /// As of `waitpid()`.
+        public var waitStatus: Int32
+        /// One of them, where the status says so.
+        public var exitCode: Int32?
+        public var signal: Signal?
+
+        public init(waitStatus: Int32) {
+            self.waitStatus = waitStatus
+            let number = waitStatus & 0x7F
+            if number == 0 { exitCode = waitStatus >> 8 & 0xFF }
+            if number != 0, number != 0x7F { signal = Signal(number) }
+        }
+    }
+
+    /// Processes of its cgroup that the kernel had ended for lack of memory.
+    public struct MemoryKills: Codable, Hashable, Sendable {
+        public var count: UInt64
+        /// Inode of the cgroup's directory.
+        public var cgroup: UInt64
+    }
 
     /// A terminating signal and its sender.
     public struct Termination: Codable, Hashable, Sendable {
@@ -109,10 +150,14 @@ public struct RunContext: Codable, Hashable, Sendable {
     public var attempt: UInt32?
     /// Key of the launch task that ran.
     public var task: String?
+    /// The thread that ran it.
+    public var taskThreadID: Int32?
+    /// File names of the context's own modules; nil: none.
+    public var modules: [String]?
 
     /// Phase of a context within a run.
     public enum Phase: String, Codable, Sendable {
-        case none, deciding, repairing, launching, finished, invalid
+        case none, deciding, repairing, launching, finished, held, halted, terminating, invalid
     }
 
     /// What finishes a launch.

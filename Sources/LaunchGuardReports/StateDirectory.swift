@@ -55,7 +55,7 @@ public struct StateDirectory: Hashable, Sendable {
         } catch {
             report.problems.append(Problem(part: "ledger", code: error.code.name, message: error.message))
         }
-        let known = Set(report.timeline.map(\.uuid))
+        let known = Dictionary(report.timeline.indices.map { (report.timeline[$0].uuid, $0) }) { first, _ in first }
         let oldest = report.timeline.map(\.ordinal).min() ?? 0
         for path in try runPaths() {
             do throws(ReportError) {
@@ -64,7 +64,11 @@ public struct StateDirectory: Hashable, Sendable {
                     report.problems += run.problems.map { .init(part: path.lastPathPart, code: $0.code, message: $0.message) }
                     continue
                 }
-                if !known.contains(entry.uuid), entry.ordinal >= oldest { report.uncounted.append(entry) }
+                if let index = known[entry.uuid] {
+                    report.timeline[index].finished = run.contexts?.filter { $0.phase == .finished }.map(\.name)
+                } else if entry.ordinal >= oldest {
+                    report.uncounted.append(entry)
+                }
             } catch {
                 report.problems.append(Problem(part: path.lastPathPart, code: error.code.name, message: error.message))
             }

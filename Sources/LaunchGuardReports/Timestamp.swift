@@ -1,3 +1,9 @@
+#if canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
 /// A point in time: nanoseconds since 1970. Text and JSON show it in ISO 8601, in UTC, with all nine digits.
 public struct Timestamp: Hashable, Sendable, Comparable {
     public var nanoseconds: UInt64
@@ -8,6 +14,20 @@ public struct Timestamp: Hashable, Sendable, Comparable {
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.nanoseconds < right.nanoseconds
+    }
+}
+
+extension Timestamp {
+    /// The time by the clock of this machine.
+    public static var now: Timestamp {
+        var time = timespec()
+        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0, time.tv_sec > 0 else { return Timestamp(nanoseconds: 0) }
+        return Timestamp(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+    }
+
+    /// Without the fraction of the second, which is cut off.
+    package var secondsText: String {
+        description.prefix(19) + "Z"
     }
 }
 

@@ -9,8 +9,9 @@ struct InspectCommand: ParsableCommand {
         discussion: """
             For a run file: the cause in one sentence, what the program said, its evidence, the crashed thread with functions \
             and source lines, the other threads (those with the same stack in one block), registers, figures of the process \
-            and the system, the last lines of standard error, the last breadcrumbs, modules, and what is missing. For a state directory: the contexts with streak, \
-            thresholds and ladder, and the timeline of runs with the evidence for each end.
+            and the system, the last lines of standard error, the last breadcrumbs, modules, and what is missing. For a state \
+            directory or a ledger: each context with mode, streak, thresholds, suspects and its ladder drawn, and the timeline of \
+            runs with the evidence for each end and what happened in each launch.
 
             Functions are looked up in the program files of this machine, if their build ids are those that ran.
 
@@ -29,7 +30,7 @@ struct InspectCommand: ParsableCommand {
     @Option(
         name: [.customShort("n"), .customLong("lines")],
         help: ArgumentHelp(
-            "How many breadcrumbs and lines of standard error of a run (default 20), or runs of a timeline (default 12), to show.", valueName: "count"))
+            "How many breadcrumbs and lines of standard error of a run (default 20), or runs of a timeline (default all), to show.", valueName: "count"))
     var lines: Int?
 
     @Flag(help: "Show the memory map of the process too.")
@@ -65,7 +66,7 @@ struct InspectCommand: ParsableCommand {
             Output.writeLine(json: ledger)
         } else {
             var writer = Output.makeWriter()
-            ledger.write(to: &writer, runLimit: lines ?? 12)
+            ledger.write(to: &writer, runLimit: lines)
             Output.write(writer.text)
         }
         if ledger.isDamaged { try ExitStatus.damaged.end() }

@@ -1,9 +1,9 @@
 import ArgumentParser
 import LaunchGuardReports
 
-/// The command-line tool: reads ledgers and run files, of dead and of living processes.
+/// The command-line tool: reads ledgers and run files, of dead and of living processes, and simulates launches.
 @main
-struct LaunchGuardTool: ParsableCommand {
+struct LaunchGuardTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "launchguard",
         abstract: "Read what LaunchGuard recorded: how runs ended, why, and what came before.",
@@ -15,7 +15,7 @@ struct LaunchGuardTool: ParsableCommand {
             EXIT STATUS
               0  everything is shown
               1  nothing was found, or the file may not be read
-              2  the command line is wrong
+              2  the command line is wrong, or an event of a simulation is not possible
               3  a file is damaged; what is readable is shown
 
             EXAMPLES
@@ -24,15 +24,20 @@ struct LaunchGuardTool: ParsableCommand {
               launchguard inspect --run 12 /var/lib/notes
               launchguard log -f /var/lib/notes
               launchguard verify --json /var/lib/notes/ledger.lg | jq .status
+              launchguard simulate crash crash ok finish
             """,
         version: Core.version,
-        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self]
+        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self]
     )
 
-    static func main() {
+    static func main() async {
         do {
             var command = try parseAsRoot()
-            try command.run()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
         } catch let error as ReportError {
             Output.complain("\(error)")
             exit(withError: ExitStatus(error).code)
@@ -53,7 +58,7 @@ enum ExitStatus: Int32 {
     case damaged = 3
 
     init(_ error: ReportError) {
-        self = error.code == .damaged || error.code == .newer ? .damaged : .nothingFound
+        self = error.code == .damaged || error.code == .newer || error.code == .older ? .damaged : .nothingFound
     }
 
     var code: ExitCode { ExitCode(rawValue) }

@@ -65,7 +65,10 @@ struct ListCommand: ParsableCommand {
         var writer = Output.makeWriter()
         if let ledger, let appID = ledger.appID {
             writer.add([appID, ledger.appVersion].compactMap(\.self).joined(separator: " "), .bold)
-            let contexts = ledger.contexts.map { "\($0.name) \($0.status), streak \($0.streak)" }
+            let contexts = ledger.contexts.map { context in
+                let mode = context.isHalted ? ", halted" : context.mode == "normal" ? "" : ", \(context.mode)"
+                return "\(context.name) \(context.status)\(mode), streak \(context.streak)"
+            }
             writer.line(contexts.isEmpty ? "" : "  (\(contexts.joined(separator: "; ")))")
         }
         let endWidth = runs.map { $0.end.count }.max() ?? 0

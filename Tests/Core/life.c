@@ -20,9 +20,28 @@ char *story;
 const struct life *life;
 lg_session *life_session;
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+const char *story_take(void)
+{
+    static char taken[STORY_BYTES];
+    pthread_mutex_lock(&lock);
+    memcpy(taken, story, sizeof taken);
+    story[0] = 0;
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+bool story_is(const char *told)
+{
+    pthread_mutex_lock(&lock);
+    bool is = strcmp(story, told) == 0;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
 void tell(const char *format, ...)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     char line[256];
     va_list arguments;
     va_start(arguments, format);
@@ -39,7 +58,7 @@ int life_make(void **state)
     (void)state;
     if (!story)
         story = mmap(NULL, STORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    story[0] = 0;
+    story_take();
     state_make();
     return 0;
 }

@@ -54,6 +54,9 @@ void await_status(lg_launch *launch, lg_launch_status status);
 
 /* What the child's callbacks told, each line with a semicolon; shared memory. */
 extern char *story;
+/* Within one process: what was told since the last call, valid until the next; whether that is it. */
+const char *story_take(void);
+bool story_is(const char *told);
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Live it; assert how it ended (0: exit(0), a signal, or −n: exit(n)) and what was told. */

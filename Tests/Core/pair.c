@@ -129,6 +129,8 @@ static bool same_lists(const struct lg__book_context *r, const struct model *m)
         SAME("timeout", r->rungs[i].timeout_ms, m->rungs[i].timeout);
         SAME("flags of a rung", r->rungs[i].flags, real_flags(&m->rungs[i]));
     }
+    if (m->rung_count < LG__RUNGS)
+        SAME("behind the last rung", r->rungs[m->rung_count].attempts, 0);
     for (uint32_t i = 0; same && i < m->suspect_count; i++) {
         SAME("key of a suspect", strcmp(r->suspects[i].key, m->suspects[i].key) != 0, 0);
         SAME("crashes of a suspect", r->suspects[i].crashes, m->suspects[i].crashes);
@@ -201,7 +203,7 @@ bool pair_allows(const struct pair *pair, const struct pair_event *event)
     case TRY: return phase == HALTED;
     case PROTECT: return phase == LAUNCHING && !pair->model.shadow;
     case FINISH: return phase == LAUNCHING;
-    case LEAVE_OUT: return phase == LAUNCHING && pair->model.suspect_count > 0 && !pair->model.suspects[0].left_out;
+    case LEAVE_OUT: return phase == LAUNCHING && pair->model.suspect_count > 0 && !pair->model.suspects[pair->model.suspect_count - 1].left_out;
     }
     return false;
 }
@@ -268,7 +270,7 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     case PROTECT: lg__decide_protect(r, &now), model_protect(m, pair->now); break;
     case FINISH: lg__decide_finished(r), model_finish(m); break;
     case TERMINATE: lg__decide_terminating(r), model_terminate(m); break;
-    case LEAVE_OUT: r->suspects[0].left_out = 1, m->suspects[0].left_out = true; break;
+    case LEAVE_OUT: r->suspects[r->suspect_count - 1].left_out = 1, m->suspects[m->suspect_count - 1].left_out = true; break;
     case UPGRADE: lg__decide_reset(r), model_upgrade(m); break;
     case PASS:
     case REBOOT: apply_pass(&pair->now, event); break;

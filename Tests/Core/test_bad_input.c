@@ -441,6 +441,28 @@ static void test_ledger_newer(void **state)
     expect_fresh(LG_ERR_NEWER, "ledger.lg.newer-", bytes, size);
 }
 
+/* A ledger of version 1 had 24576 bytes, and its hot page where it is now: of it the number of the next run is taken over. */
+static void test_ledger_older(void **state)
+{
+    (void)state;
+    static uint8_t bytes[LEDGER_BYTES];
+    make_history();
+    read_whole(state_path("s/ledger.lg"), bytes, sizeof bytes);
+    struct lg__header *header = (struct lg__header *)(void *)bytes;
+    header->major = LG__LEDGER_MAJOR - 1;
+    header->total_bytes = 24576;
+    header->crc = lg__crc32c(0, header, offsetof(struct lg__header, crc));
+    touch(state_path("s/ledger.lg"), bytes, 24576);
+    expect_fresh(LG_ERR_OLDER, "ledger.lg.older-", bytes, 24576);
+    assert_int_equal(streak(), 0);
+    lg_reader *reader = NULL;
+    lg_ledger_info ledger;
+    assert_int_equal(lg_reader_open(state_path("s/ledger.lg"), &reader), LG_OK);
+    assert_int_equal(lg_reader_ledger(reader, &ledger), LG_OK);
+    lg_reader_close(reader);
+    assert_int_equal(ledger.last_ordinal, 5);
+}
+
 static void test_ledger_cut(void **state)
 {
     (void)state;
@@ -798,6 +820,7 @@ int main(int count, char **arguments)
         BAD(test_file_size_limit),       BAD(test_directory_from_environment),
         BAD(test_failed_starts_are_no_suspicion), BAD(test_retried_start_heals), BAD(test_setuid_ignores_environment),
         BAD(test_ledger_empty),          BAD(test_ledger_random),         BAD(test_ledger_newer),
+        BAD(test_ledger_older),
         BAD(test_ledger_cut),            BAD(test_ledger_one_slot_damaged), BAD(test_ledger_is_odd),
         BAD(test_run_file_flipped_or_cut), BAD(test_two_instances),       BAD(test_stale_lock),
         BAD(test_nonsense_options),      BAD(test_too_many_contexts),     BAD(test_disables_itself),

@@ -75,6 +75,8 @@ static void test_a_usual_story(void **state)
     lg__decide_finished(&context);
     assert_int_equal(context.mode, LG_LAUNCH_MODE_NORMAL);
     assert_int_equal(context.streak + context.suspect_count, 0);
+    static const struct lg__book_suspect none[LG__SUSPECTS];
+    assert_memory_equal(context.suspects, none, sizeof none);
 }
 
 static void test_answers_are_noted(void **state)
@@ -159,6 +161,55 @@ static void test_phases_without_a_row(void **state)
     }
 }
 
+/* Past the end of the ladder, where a ledger may stand, and without one. */
+static void test_no_rung(void **state)
+{
+    (void)state;
+    struct lg__book_context context = { .phase = LG_PHASE_REPAIRING, .rung = 3, .rung_count = 3, .attempts = 1 };
+    context.rungs[3].series_wall_ns = 7;
+    assert_false(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_DEBUGGER }));
+    assert_int_equal(context.attempts, 0);
+    assert_int_equal(context.rungs[3].series_wall_ns, 7);
+    context = (struct lg__book_context){ .phase = LG_PHASE_LAUNCHING, .mode = LG_LAUNCH_MODE_PROBATION };
+    lg__decide_finished(&context);
+    assert_int_equal(context.rung, 0);
+}
+
+static void crash_of_a_launch(struct lg__book_context *context, const char *task)
+{
+    context->phase = LG_PHASE_LAUNCHING;
+    context->count = LG_COUNT_DEFAULT;
+    crash(context, task);
+}
+
+static void test_nine_suspects(void **state)
+{
+    (void)state;
+    static const char *const tasks[] = { "0", "1", "2", "3", "4", "5", "6", "7", "0", "3" };
+    struct lg__book_context context = { .streak = 0 };
+    for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++)
+        crash_of_a_launch(&context, tasks[i]);
+    context.suspects[1].left_out = 1;
+    crash_of_a_launch(&context, "8");
+    assert_int_equal(context.suspect_count, LG__SUSPECTS);
+    static const struct lg__book_suspect ninth = { .key = "8", .crashes = 1 };
+    assert_memory_equal(&context.suspects[1], &ninth, sizeof ninth); /* the first of those with one crash made room */
+    assert_int_equal(context.suspects[0].crashes, 2);
+    assert_int_equal(context.suspects[3].crashes, 2);
+}
+
+static void test_a_key_that_is_too_long(void **state)
+{
+    (void)state;
+    char key[LG__NAME_BYTES + 8];
+    memset(key, 'k', sizeof key - 1);
+    key[sizeof key - 1] = 0;
+    struct lg__book_context context = { .streak = 0 };
+    crash_of_a_launch(&context, key);
+    assert_int_equal(strlen(context.last_task), LG__NAME_BYTES - 1);
+    assert_int_equal(strlen(context.suspects[0].key), LG__NAME_BYTES - 1);
+}
+
 static void test_reset_keeps_the_name(void **state)
 {
     (void)state;
@@ -174,7 +225,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_usual_story),        cmocka_unit_test(test_answers_are_noted), cmocka_unit_test(test_throttled),
         cmocka_unit_test(test_protected),            cmocka_unit_test(test_safe_mode),         cmocka_unit_test(test_phases_without_a_row),
-        cmocka_unit_test(test_reset_keeps_the_name),
+        cmocka_unit_test(test_nine_suspects),        cmocka_unit_test(test_a_key_that_is_too_long),
+        cmocka_unit_test(test_reset_keeps_the_name), cmocka_unit_test(test_no_rung),
     };
     return cmocka_run_group_tests_name("decide", tests, set_up, NULL);
 }

@@ -85,17 +85,29 @@ enum Sample {
     static let goldenPath = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Golden/v1.1/parts.lgrun").path
 
+    /// The golden ledger that a program wrote, and the one that was made by hand.
+    static func golden(_ name: String) -> String {
+        URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Golden/\(name)").path
+    }
+
     static func ledger() throws -> LedgerReport {
         try JSONLine.value(
             from: """
                 {"schema":1,"type":"ledger","path":"/var/lib/notes/ledger.lg","appID":"org.example.notes","appVersion":"1.4.2",
                  "generation":17,"lastOrdinal":12,"problems":[],
-                 "contexts":[{"name":"main","status":"needs-repair","streak":2,"unknown":0,"reported":2,"reportAfter":1,
-                  "repairAfter":2,"unknownAfter":4,"rung":1,"rungCount":3,"attempts":1,"interruptions":0,"lastRepair":"clear cache",
-                  "isOnProbation":true,"isExhausted":false,"needsRepair":false,"launches":9,"crashes":2,"repairs":1}],
+                 "contexts":[{"name":"main","status":"needs-repair","mode":"probation","isHalted":false,"isDue":true,"isShadow":false,
+                  "streak":2,"unknown":0,"reported":2,"reportAfter":1,"repairAfter":2,"unknownAfter":4,"safeCrashLimit":2,"rung":1,"attempts":1,
+                  "interruptions":0,"skips":0,"goodRuns":0,"retryRuns":2,"safeCrashes":0,"lastTask":"open database",
+                  "ladder":[{"name":"leave out the suspect task","impact":0,"attempts":1,"isBuiltIn":true,"isDestructive":false,"needsConsent":false,
+                   "needsRestart":false},{"name":"clear cache","impact":10,"attempts":2,"timeoutMilliseconds":30000,"isBuiltIn":false,
+                   "isDestructive":false,"needsConsent":false,"needsRestart":false,"lastSeries":"2026-01-31T11:00:00.000000000Z"},
+                   {"name":"delete notes","impact":90,"attempts":1,"timeoutMilliseconds":30000,"isBuiltIn":false,"isDestructive":true,
+                   "needsConsent":true,"needsRestart":false,"lastSeries":"2026-01-31T10:00:00.000000000Z"}],
+                  "suspects":[{"key":"open database","crashes":2,"isLeftOut":true}],"launches":9,"crashes":2,"repairs":1}],
                  "timeline":[{"uuid":"u1","ordinal":11,"started":"2026-01-31T11:00:00.000000000Z","durationNanoseconds":1402000000,
                   "verdict":{"end":"crash","evidence":"its run file holds a crash record","signal":{"number":11,"name":"SIGSEGV"},
-                   "kind":"fault.null_read"},"launching":["main"],"repairing":[],"counted":["main"],"repaired":[]}],
+                   "kind":"fault.null_read"},"launching":["main"],"repairing":[],"counted":["main"],"attributed":["main"],
+                  "events":[{"context":"main","events":["reported","0x4000"]}]}],
                  "uncounted":[{"path":"p","uuid":"u2","ordinal":12,"isSecondary":false,
                   "verdict":{"end":"unknown","evidence":"it was gone without any mark: killed, or ended without exit()"}}]}
                 """)

@@ -31,7 +31,9 @@ import Testing
         let directory = try Tool.run(["inspect", state.folder.path])
         #expect(directory.status == 0)
         #expect(directory.output.contains("streak 1 (report after 1, repair after 2)"))
-        #expect(directory.output.contains("because its run file holds a crash record; launching main, counted for main"))
+        #expect(directory.output.contains("  ╞═ 0  leave out the suspect task  impact 0    ○  built in, never tried\n"))
+        #expect(directory.output.contains("because its run file holds a crash record\n"))
+        #expect(directory.output.contains("✗ its end counted"))
         #expect(directory.output.contains("not yet counted"))
     }
 
@@ -85,6 +87,45 @@ import Testing
         #expect(full.crash?.memory?[0].bytes?.count == 400)
         let verify = try Tool.run(["verify", Sample.goldenPath])
         #expect(verify.status == 0 && verify.output.contains("3 chunks, 264 bytes, 1 of them cut for lack of room"))
+    }
+
+    @Test func theNewestFilesAreShown() throws {
+        let ledger = try Tool.run(["inspect", Sample.golden("v2.0/ledger.lg")])
+        #expect(ledger.status == 0 && ledger.output.contains("trial: the normal launch is tried"))
+        let report: LedgerReport = try JSONLine.value(from: try Tool.run(["inspect", "--json", Sample.golden("v2.0/story.lg")]).output)
+        #expect(report == (try Reader(path: report.path).ledger()))
+        let run = try Tool.run(["inspect", Sample.golden("v1.2/later.lgrun")])
+        #expect(run.output.contains("announced that it would be started again, after 8.000 s\n"))
+        #expect(run.output.contains("witness   another process waited for it: it was ended by SIGKILL\n"))
+        #expect(run.output.contains("hang      its launch was hanging from 7.000 s after the start on\n"))
+        #expect(run.output.contains("memory    the kernel had ended 3 processes of its cgroup before it started\n"))
+        #expect(run.output.contains("context   sync: held for a repair, begun after 500.000 ms\n"))
+        #expect(run.output.contains("          main: its own modules are libplayer.so, libcodec.so.2\n"))
+        let task = try Tool.run(["inspect", Sample.golden("v1.2/task.lgrun")])
+        #expect(task.output.contains(/context   main: launching after .*, not finished, in the task "work" of thread \d+, window 60000 ms/))
+        let verify = try Tool.run(["verify", Sample.golden("v2.0/story.lg")])
+        #expect(verify.status == 0 && verify.output.contains("2 contexts, 14 runs, 9536 bytes"))
+    }
+
+    @Test func aLedgerOfTheOldFormIsNotRead() throws {
+        let folder = try TemporaryFolder()
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: Sample.golden("v2.0/story.lg"))))
+        bytes[12] = 1
+        let crc = Self.crc32c(bytes.prefix(448))
+        for index in 0..<4 { bytes[448 + index] = UInt8(truncatingIfNeeded: crc >> (8 * UInt32(index))) }
+        let path = try folder.write(bytes, "ledger.lg")
+        for command in ["inspect", "verify"] {
+            let result = try Tool.run([command, path])
+            #expect(result.status == 3 && result.errors.contains("older version"))
+        }
+        let directory = try Tool.run(["inspect", folder.path])
+        #expect(directory.status == 1 && directory.output.contains("ledger: older: a file was written by an older version"))
+    }
+
+    private static func crc32c(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        ~bytes.reduce(~0 as UInt32) { crc, byte in
+            (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0x82F6_3B78 : 0) }
+        }
     }
 
     @Test func theLogIsFiltered() async throws {

@@ -89,6 +89,27 @@ import Testing
         #expect(scene.journal == ["cancelled true"])
     }
 
+    @Test func aSuccessThatComesTooLateHasNoEffect() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        try await launch.begin()
+        simulation.end(.crash)
+        launch.addRepair("late", impact: 10, timeout: .milliseconds(20), attempts: 2) {
+            log.add("late")
+            while !log.all.contains("work") { try? await Task.sleep(for: .milliseconds(2)) }  // Deaf to its cancellation.
+            log.add("too late")
+        }
+        launch.addTask("work") { log.add("work") }
+        launch.addTask("wait") {
+            while log.all.filter({ $0 == "too late" }).count < 2 { try await Task.sleep(for: .milliseconds(2)) }
+        }
+        try await launch.begin()
+        #expect(log.take() == ["late", "late", "work", "too late", "too late"])
+        #expect(launch.mode == .safe)
+        #expect(launch.info?.attempts == 0)
+    }
+
     @Test func whenNoRepairHelpsTheLaunchGoesOn() async throws {
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in

@@ -38,6 +38,49 @@ import Testing
         }
     }
 
+    @Test func aListenerThatIsCancelledGetsNoFurtherOne() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", window: .zero)
+        let listener = Task {
+            for await status in launch.statusUpdates { log.add("\(status)") }
+            log.add("ended")
+        }
+        try await log.wait(for: "normal")
+        listener.cancel()
+        await listener.value
+        try await launch.begin()
+        #expect(log.all == ["normal", "ended"])
+        #expect(launch.status == .checking)
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func aLateListenerBeginsWithTheStatusAtThatMoment(_ listeners: Int) async throws {
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero, policy: .init(hold: .custody, automaticRepair: false))
+        launch.addRepair("mend", impact: 1) {}
+        try await launch.begin()
+        simulation.end(.crash)
+        try await launch.begin()
+        try await withThrowingTaskGroup(of: [LaunchGuard.Status].self) { group in
+            let ready = Log()
+            for _ in 1...listeners {
+                group.addTask {
+                    var updates = launch.statusUpdates.makeAsyncIterator()
+                    var seen = [await updates.next()].compactMap(\.self)
+                    ready.add("ready")
+                    while let status = await updates.next() { seen.append(status) }
+                    return seen
+                }
+            }
+            while ready.all.count < listeners { try await Task.sleep(for: .milliseconds(1)) }
+            launch.repair()
+            try await launch.waitUntilLaunched()
+            launch.finished()
+            for try await seen in group { #expect(seen == [.needsRepair, .repairing, .checking, .normal]) }
+        }
+    }
+
     @Test func aSlowListenerLosesNothing() async {
         let broadcast = StatusBroadcast()
         let stream = broadcast.subscribe()

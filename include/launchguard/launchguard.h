@@ -10,6 +10,8 @@
  *    simulate.h  walk a launch through every state without a crash
  *    end.h       how a run ended and by what evidence
  *    reader.h    reads run files and ledgers, of any age, also of living processes
+ *    record.h    reads the crash record of a run file
+ *    ledger.h    reads the ledger
  */
 #ifndef LAUNCHGUARD_LAUNCHGUARD_H
 #define LAUNCHGUARD_LAUNCHGUARD_H
@@ -23,5 +25,7 @@
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>
+#include <launchguard/record.h>
+#include <launchguard/ledger.h>
 
 #endif

@@ -42,7 +42,8 @@ LG_API lg_status lg_simulate_start(lg_session **ret_session);
  */
 LG_API lg_status lg_simulate(lg_session *session, lg_end end);
 
-/** Let simulated time pass between two runs: for throttles, forgotten streaks and the way down the ladder.
+/** Let simulated time pass: for throttles, forgotten streaks and the way down the ladder between two runs; for the timeout of the callback that is waited for and the deadline
+ *  of a hold within one. A launch is not finished by it: that is lg_launch_finished() here.
  *
  *  @return LG_OK; LG_ERR_STATE: not a simulated session; LG_ERR_ARGUMENT, also for a negative time.
  *

@@ -21,6 +21,7 @@ struct lg_completion {
     lg_repair_callback repair;
     lg_report_batch batch;
     void *user;
+    _Atomic uint64_t end_ns; /* CLOCK_MONOTONIC: until then it is waited for; LG__NO_TIMEOUT */
 };
 
 static void answer(lg_completion *done, uint32_t state)
@@ -42,15 +43,31 @@ void lg__callback_abort(lg_launch *launch)
         answer(done, ABORTED);
 }
 
-static void wait_for(lg_completion *done, uint64_t timeout_ns)
+bool lg__callback_pass(lg_launch *launch, uint64_t passed_ns)
 {
-    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
+    bool any = false;
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    for (lg_completion *done = launch->completions; done && done->epoch == launch->epoch; done = done->next) {
+        uint64_t end = atomic_load(&done->end_ns);
+        if (atomic_load(&done->state) != PENDING || end == LG__NO_TIMEOUT)
+            continue;
+        any = true;
+        end = end > passed_ns ? end - passed_ns : 0;
+        atomic_store(&done->end_ns, end);
+        if (end <= now)
+            answer(done, VOID);
+    }
+    return any;
+}
+
+static void wait_for(lg_completion *done)
+{
+    const uint64_t hour = UINT64_C(3600) * 1000000000u;
     for (;;) {
-        uint64_t waited = lg__os_clock_ns(CLOCK_MONOTONIC) - begun;
-        if (atomic_load(&done->state) != PENDING || waited >= timeout_ns)
+        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), end = atomic_load(&done->end_ns);
+        if (atomic_load(&done->state) != PENDING || now >= end)
             return;
-        uint64_t left = timeout_ns - waited, hour = UINT64_C(3600) * 1000000000u;
-        lg__os_futex_wait((const uint32_t *)&done->state, PENDING, left < hour ? left : hour);
+        lg__os_futex_wait((const uint32_t *)&done->state, PENDING, end - now < hour ? end - now : hour);
     }
 }
 
@@ -97,6 +114,8 @@ static enum lg__answer ask_program(lg_launch *launch, const lg_completion *what,
         return LG__ANSWER_FAILED;
     *done = *what;
     done->launch = launch;
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    atomic_store(&done->end_ns, timeout_ns < LG__NO_TIMEOUT - now ? now + timeout_ns : LG__NO_TIMEOUT);
     pthread_mutex_lock(&launch->lock);
     bool goes_on = launch->epoch == done->epoch;
     if (goes_on) {
@@ -112,7 +131,7 @@ static enum lg__answer ask_program(lg_launch *launch, const lg_completion *what,
         launch->options.executor(call, done, launch->options.user);
     else if (launch->options.callbacks == LG_CALLBACKS_CALLER || !lg__callback_detach(call_on_thread, done, false))
         call(done); /* also where no thread is to be had */
-    wait_for(done, timeout_ns);
+    wait_for(done);
     answer(done, VOID); /* from here on another answer has no effect */
     switch (atomic_load(&done->state)) {
     case ANSWERED_OK: return LG__ANSWER_OK;

@@ -247,7 +247,6 @@ bool lg__decide_account(struct lg__book_context *context, const struct lg__last_
     context->phase = LG_PHASE_NONE;
     set(context, LG__CONTEXT_REPORTING, false);
     if (last->finished && phase == LG_PHASE_LAUNCHING) {
-        context->phase = phase;
         lg__decide_finished(context);
         context->phase = LG_PHASE_NONE;
         return false;

@@ -51,12 +51,13 @@ static void await_wish(lg_launch *launch, uint64_t epoch, const struct lg__book_
 {
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_lock(&launch->lock);
-    uint64_t end = begun + launch->hold_left_ns;
-    struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
     bool waits = own_wish(launch, seen) == NO_WISH;
     int late = 0;
-    while (waits && !late && launch->epoch == epoch && launch->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase)
+    while (waits && !late && launch->epoch == epoch && launch->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase) {
+        uint64_t end = begun + launch->hold_left_ns; /* nearer after simulated time has passed */
+        struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
         late = pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
+    }
     lg__hold_spend(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
 }

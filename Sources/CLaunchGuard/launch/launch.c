@@ -46,45 +46,6 @@ bool lg__launch_goes_on(lg_launch *launch, uint64_t epoch)
     return same;
 }
 
-/* ---- what is stored ---- */
-
-struct lg__book_context *lg__launch_lock(lg_launch *launch, uint64_t epoch)
-{
-    pthread_mutex_lock(&launch->lock);
-    pthread_mutex_lock(&launch->host->lock);
-    struct lg__book_context *context = lg__launch_protects(launch) && launch->epoch == epoch
-                                           ? lg__ledger_context(&launch->host->ledger.book, launch->name)
-                                           : NULL;
-    if (!context) {
-        pthread_mutex_unlock(&launch->host->lock);
-        pthread_mutex_unlock(&launch->lock);
-    }
-    return context;
-}
-
-struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_context *context)
-{
-    lg__ledger_store(&launch->host->ledger);
-    /* While on_report runs nothing is decided for whoever looks at the run file. */
-    atomic_store(&launch->state->phase, context->flags & LG__CONTEXT_REPORTING ? LG_PHASE_DECIDING : context->phase);
-    LG_FAULT_POINT("run: phase");
-    pthread_cond_broadcast(&launch->changed);
-    pthread_mutex_unlock(&launch->host->lock);
-    pthread_mutex_unlock(&launch->lock);
-    return NULL;
-}
-
-void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context)
-{
-    pthread_mutex_lock(&launch->host->lock);
-    const struct lg__book_context *context = launch->counts ? lg__ledger_context(&launch->host->ledger.book, launch->name) : NULL;
-    if (context)
-        *ret_context = *context;
-    else
-        memset(ret_context, 0, sizeof *ret_context);
-    pthread_mutex_unlock(&launch->host->lock);
-}
-
 lg_phase lg__launch_phase(const lg_launch *launch)
 {
     if (!launch->counts || !lg__host_owned(launch->host))
@@ -114,10 +75,9 @@ static lg_launch_status status_now(const lg_launch *launch)
     }
 }
 
-/* One thread at a time tells on_status, in the order of the changes; a change that comes in meanwhile is left to it. */
-void lg__launch_tell(lg_launch *launch)
+/* Under the launch's lock. */
+static void note_status(lg_launch *launch)
 {
-    pthread_mutex_lock(&launch->lock);
     lg_launch_status status = status_now(launch);
     bool changed = atomic_exchange(&launch->status, (uint32_t)status) != (uint32_t)status;
     if (changed)
@@ -127,6 +87,55 @@ void lg__launch_tell(lg_launch *launch)
             launch->told_count--;
         launch->told[launch->told_count++] = status;
     }
+}
+
+/* ---- what is stored ---- */
+
+struct lg__book_context *lg__launch_lock(lg_launch *launch, uint64_t epoch)
+{
+    pthread_mutex_lock(&launch->lock);
+    pthread_mutex_lock(&launch->host->lock);
+    struct lg__book_context *context = lg__launch_protects(launch) && launch->epoch == epoch
+                                           ? lg__ledger_context(&launch->host->ledger.book, launch->name)
+                                           : NULL;
+    if (!context) {
+        pthread_mutex_unlock(&launch->host->lock);
+        pthread_mutex_unlock(&launch->lock);
+    }
+    return context;
+}
+
+struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_context *context)
+{
+    lg__ledger_store(&launch->host->ledger);
+    /* While on_report runs nothing is decided for whoever looks at the run file. */
+    atomic_store(&launch->state->phase, context->flags & LG__CONTEXT_REPORTING ? LG_PHASE_DECIDING : context->phase);
+    LG_FAULT_POINT("run: phase");
+    pthread_cond_broadcast(&launch->changed);
+    pthread_mutex_unlock(&launch->host->lock);
+    note_status(launch);
+    pthread_mutex_unlock(&launch->lock);
+    return NULL;
+}
+
+void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context)
+{
+    pthread_mutex_lock(&launch->host->lock);
+    const struct lg__book_context *context = launch->counts ? lg__ledger_context(&launch->host->ledger.book, launch->name) : NULL;
+    if (context)
+        *ret_context = *context;
+    else
+        memset(ret_context, 0, sizeof *ret_context);
+    pthread_mutex_unlock(&launch->host->lock);
+}
+
+/* ---- who listens to it ---- */
+
+/* One thread at a time tells on_status, in the order of the changes; a change that comes in meanwhile is left to it. */
+void lg__launch_tell(lg_launch *launch)
+{
+    pthread_mutex_lock(&launch->lock);
+    note_status(launch);
     while (!launch->telling && launch->told_count > 0) {
         lg_launch_status next = launch->told[0];
         memmove(launch->told, launch->told + 1, --launch->told_count * sizeof launch->told[0]);
@@ -178,7 +187,7 @@ lg_status lg_launch_finished(lg_launch *launch)
     pthread_mutex_lock(&launch->lock);
     uint64_t epoch = launch->epoch;
     if (!launch->finished) {
-        if (launch->step < RUNNING || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
+        if (launch->step == PREPARED || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
             status = LG_ERR_STATE;
         } else if (launch->options.finish != LG_FINISH_TIME) {
             atomic_store(&launch->state->marked, 1);
@@ -497,11 +506,23 @@ void lg__launch_rewind(lg_launch *launch, lg_end end)
     }
     atomic_store(&launch->state->marked, 0);
     atomic_store(&launch->state->task_set, 0);
+    note_status(launch); /* before whoever waits for this run returns */
     pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->lock);
     lg__launch_tell(launch);
     atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);
+}
+
+void lg__launch_pass(lg_launch *launch, uint64_t passed_ns)
+{
+    pthread_mutex_lock(&launch->lock);
+    lg_phase phase = lg__launch_phase(launch);
+    if (!lg__callback_pass(launch, passed_ns) && (phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED)) {
+        lg__hold_spend(launch, launch->epoch, passed_ns);
+        pthread_cond_broadcast(&launch->changed);
+    }
+    pthread_mutex_unlock(&launch->lock);
 }
 
 /* ---- queries ---- */

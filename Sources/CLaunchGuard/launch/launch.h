@@ -38,6 +38,9 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
 /* The end of a simulated run: whoever works for it stops, and the launch can be begun again. `end`: how it ended. */
 void lg__launch_rewind(lg_launch *launch, lg_end end);
 
+/* Simulated time passes for what the launch waits for: the answer of a callback, or a wish while it is held. */
+void lg__launch_pass(lg_launch *launch, uint64_t passed_ns);
+
 /* Append a breadcrumb of LaunchGuard's own. */
 void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
 
@@ -83,6 +86,9 @@ enum lg__answer lg__callback_run(lg_launch *launch, uint64_t epoch, lg__work wor
 
 /* Nobody waits for the callbacks of the launch's run any more, and their answers have no effect. Under the launch's lock. */
 void lg__callback_abort(lg_launch *launch);
+
+/* Simulated time passes for the callbacks that are waited for. Under the launch's lock. Returns false where there is none. */
+bool lg__callback_pass(lg_launch *launch, uint64_t passed_ns);
 
 /* Run a function on a detached thread; false: no thread. `small`: it only waits and calls nothing of the program. */
 bool lg__callback_detach(void *(*function)(void *), void *argument, bool small);

@@ -1,7 +1,7 @@
 internal import CLaunchGuard
 import Glibc
 
-/// What the C core says about itself. This file and its neighbours `Core…` and `StatusTable` are the only ones that name C.
+/// What the C core says about itself. This file and its neighbours `Core…` and `StatusTable` are the only ones that call C.
 enum Core {
     static var version: String { unsafe String(cString: lg_version()) }
 
@@ -20,10 +20,46 @@ enum Core {
         let message = message()
         return LaunchGuardError(.init(status), message.isEmpty ? nil : message, errno: systemError)
     }
+
+    static func launchInfo(of context: String, stateDirectory: String) throws(LaunchGuardError) -> LaunchGuard.LaunchInfo {
+        let context = try text(context, "context"), stateDirectory = try text(stateDirectory, "stateDirectory")
+        var info = lg_launch_info()
+        let status = unsafe stateDirectory.withCString { directory in
+            unsafe context.withCString { unsafe lg_launch_query(directory, $0, &info) }
+        }
+        if let error = error(status) { throw error }
+        return LaunchGuard.LaunchInfo(info)
+    }
+
+    static func stateDirectory(appID: String) throws(LaunchGuardError) -> String {
+        let appID = try text(appID, "appID")
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let status = unsafe buffer.withUnsafeMutableBufferPointer { buffer in
+            unsafe appID.withCString { unsafe lg_state_directory($0, buffer.baseAddress, buffer.count) }
+        }
+        if let error = error(status) { throw error }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    static func witness(_ waitStatus: Int32, of pid: Int32, stateDirectory: String) throws(LaunchGuardError) {
+        let stateDirectory = try text(stateDirectory, "stateDirectory")
+        let status = unsafe stateDirectory.withCString { unsafe lg_witness($0, pid, waitStatus) }
+        if let error = error(status) { throw error }
+    }
 }
 
 /// Call a body with a C string, or with NULL for `nil`.
 func withCString<Result>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
     guard let text else { return body(nil) }
     return unsafe text.withCString { unsafe body($0) }
+}
+
+/// Call a body with a list of C strings that NULL ends, or with NULL for an empty list.
+func withCStrings<Result>(_ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result) -> Result {
+    if texts.isEmpty { return body(nil) }
+    let pointers = unsafe texts.map { unsafe UnsafePointer<CChar>(strdup($0)) } + [nil]
+    defer {
+        for unsafe pointer in unsafe pointers { unsafe free(UnsafeMutableRawPointer(mutating: pointer)) }
+    }
+    return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
 }

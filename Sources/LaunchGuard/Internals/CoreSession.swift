@@ -21,15 +21,24 @@ struct CoreSession: @unchecked Sendable {
         let status = unsafe options.appID.withCString { appID in
             unsafe options.version.withCString { version in
                 unsafe withCString(options.stateDirectory) { directory in
-                    unsafe cOptions.app_id = unsafe appID
-                    unsafe cOptions.app_version = unsafe version
-                    unsafe cOptions.state_directory = unsafe directory
-                    return unsafe lg_start(&cOptions, &pointer)
+                    unsafe withCString(options.role) { role in
+                        unsafe cOptions.app_id = unsafe appID
+                        unsafe cOptions.app_version = unsafe version
+                        unsafe cOptions.state_directory = unsafe directory
+                        unsafe cOptions.role = unsafe role
+                        return unsafe lg_start(&cOptions, &pointer)
+                    }
                 }
             }
         }
         let session = unsafe CoreSession(pointer: pointer)
         return (session, Core.error(status) { session.message })
+    }
+
+    static func simulated() throws(LaunchGuardError) -> CoreSession {
+        var pointer: OpaquePointer?
+        if let error = Core.error(unsafe lg_simulate_start(&pointer)) { throw error }
+        return unsafe CoreSession(pointer: pointer)
     }
 
     var protection: LaunchGuard.Protection {
@@ -61,9 +70,13 @@ struct CoreSession: @unchecked Sendable {
 
     func refreshModules() { _ = unsafe lg_modules_refresh(pointer) }
 
+    func willTerminate() { _ = unsafe lg_will_terminate(pointer) }
+
+    func willRestart() { _ = unsafe lg_will_restart(pointer) }
+
     func stop() { _ = unsafe lg_stop(pointer) }
 
-    func prepare(_ options: LaunchOptions, _ hooks: LaunchHooks) -> (launch: CoreLaunch, problem: LaunchGuardError?) {
+    func prepare(_ options: LaunchOptions?, _ hooks: LaunchHooks) -> (launch: CoreLaunch, problem: LaunchGuardError?) {
         let messageBefore = message
         let (launch, status) = unsafe CoreLaunch.prepare(pointer, options, hooks)
         let problem = Core.error(status) {
@@ -72,6 +85,12 @@ struct CoreSession: @unchecked Sendable {
         }
         return (launch, problem)
     }
+
+    func simulate(_ end: LaunchGuard.End) -> Bool { unsafe lg_simulate(pointer, end.core) == LG_OK }
+
+    func pass(_ milliseconds: Int64) -> Bool { unsafe lg_simulate_pass(pointer, milliseconds) == LG_OK }
+
+    func closeSimulation() { unsafe lg_simulate_close(pointer) }
 
     private func path(_ text: UnsafePointer<CChar>?) -> String? {
         guard let text = unsafe text, unsafe text.pointee != 0 else { return nil }

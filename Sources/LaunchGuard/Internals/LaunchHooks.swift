@@ -1,76 +1,124 @@
 import Synchronization
 
-/// What the core calls back during one launch: turns each call into a Swift task and its end into the answer.
+/// What the core calls back during one launch: runs each closure of the program as a Swift task on the thread that the core calls on,
+/// and makes its end the answer.
 final class LaunchHooks: Sendable {
     typealias Report = @Sendable (Int, [LaunchGuard.Report]) async throws -> Void
+    typealias Body = @Sendable () async throws -> Void
 
-    /// A closure of the program, with the name it was registered under.
-    struct Body: Sendable {
-        let name: String
-        let run: @Sendable () async throws -> Void
+    private struct State {
+        var report: Report?
+        var giveUp: Body?
+        var status: (@Sendable (LaunchGuard.Status) -> Void)?
+        var lastTaskFailure: String?
+        var running: [Int: Running] = [:]
+        var started = 0
+    }
+
+    private struct Running {
+        let isRepair: Bool
+        let task: Task<Void, Never>
     }
 
     let statuses = StatusBroadcast()
     private let session: CoreSession
-    private let report = Mutex<Report?>(nil)
-    private let repair = Mutex<Task<Void, Never>?>(nil)
+    private let state = Mutex(State())
 
     init(session: CoreSession) { self.session = session }
 
     func log(_ level: LaunchGuard.Level, _ message: String) { session.log(level, message) }
 
-    func setReport(_ body: @escaping Report) { report.withLock { $0 = body } }
+    func setReport(_ body: @escaping Report) { state.withLock { $0.report = body } }
 
-    /// Any thread of the core: a report is due.
-    func startReport(_ count: Int, _ reports: [LaunchGuard.Report], _ done: CoreCompletion) {
-        guard let body = report.withLock({ $0 }) else { return done.answer(.ok) }
-        Task.detached {
-            done.answer(await self.outcome(of: "report") { try await body(count, reports) })
-        }
+    func setGiveUp(_ body: @escaping Body) { state.withLock { $0.giveUp = body } }
+
+    func setStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) { state.withLock { $0.status = body } }
+
+    /// What the task that failed last threw.
+    var lastTaskFailure: String? { state.withLock { $0.lastTaskFailure } }
+
+    // MARK: Called on threads of the core
+
+    func runReport(_ count: Int, _ reports: [LaunchGuard.Report], _ done: CoreCompletion) {
+        guard let body = state.withLock({ $0.report }) else { return done.answer(.ok) }
+        done.answer(run("report") { try await body(count, reports) })
     }
 
-    /// Any thread of the core: one attempt of a repair.
-    func startRepair(_ body: Body, _ done: CoreCompletion) {
-        let task = Task.detached {
-            done.answer(await self.outcome(of: "repair \"\(body.name)\"", body.run))
-        }
-        // An attempt that is still there has timed out.
-        repair.withLock { repair in
-            repair?.cancel()
-            repair = task
-        }
+    func runGiveUp(_ done: CoreCompletion) {
+        guard let body = state.withLock({ $0.giveUp }) else { return done.answer(.ok) }
+        done.answer(run("give-up", body))
     }
 
-    /// The launch has moved on: an attempt that is still there has timed out.
-    func cancelRepair() {
-        repair.withLock { repair in
-            repair?.cancel()
-            repair = nil
-        }
+    /// One attempt. An earlier one that is still there has timed out.
+    func runRepair(_ name: String, _ body: @escaping Body, _ done: CoreCompletion) {
+        cancelRepairs()
+        done.answer(run("repair \"\(name)\"", isRepair: true, body))
     }
 
-    /// The thread of the launch: run a task and wait for its end.
-    func runTask(_ body: Body) -> LaunchGuardError.Code {
-        let answer = Answer()
-        Task.detached {
-            answer.give(await self.outcome(of: "task \"\(body.name)\"", body.run))
-        }
-        return answer.wait()
+    func runTask(_ task: LaunchTask) -> LaunchGuardError.Code { run("task \"\(task.key)\"", isTask: true, task.run) }
+
+    func runProtect(_ task: LaunchTask) {
+        guard let protect = task.protect else { return }
+        _ = run("protect action of task \"\(task.key)\"", protect)
     }
 
-    /// Any thread of the core: the status changed.
-    func statusChanged(_ status: LaunchGuard.Status) {
-        if status != .repairing { cancelRepair() }
+    func runEvent(_ event: String, _ task: LaunchTask) {
+        guard let body = task.event else { return }
+        _ = run("event \"\(event)\" of task \"\(task.key)\"") { try await body(event) }
+    }
+
+    /// The status changed. `now` is what it is by now: when that is not "repairing", the attempts that were there before it was looked at
+    /// have timed out.
+    func statusChanged(_ status: LaunchGuard.Status, now: () -> LaunchGuard.Status) {
+        let attempts = state.withLock { $0.running.values.filter(\.isRepair) }
+        if !attempts.isEmpty, now() != .repairing {
+            for attempt in attempts { attempt.task.cancel() }
+        }
+        state.withLock { $0.status }?(status)
         statuses.publish(status)
     }
 
-    private func outcome(of what: String, _ run: () async throws -> Void) async -> LaunchGuardError.Code {
-        do {
-            try await run()
-            return .ok
-        } catch {
-            log(.error, "\(what) failed: \(error)")
-            return .failed
+    // MARK: Simulation
+
+    /// The simulated run has ended: whatever still runs is for nobody.
+    func beginNextRun() {
+        cancelAll()
+        statuses.restart()
+    }
+
+    func endLastRun() {
+        cancelAll()
+        statuses.finish()
+    }
+
+    // MARK: -
+
+    private func cancelRepairs() {
+        for running in state.withLock({ $0.running.values.filter(\.isRepair) }) { running.task.cancel() }
+    }
+
+    private func cancelAll() {
+        for running in state.withLock({ Array($0.running.values) }) { running.task.cancel() }
+    }
+
+    private func run(_ what: String, isRepair: Bool = false, isTask: Bool = false, _ body: @escaping Body) -> LaunchGuardError.Code {
+        let id = state.withLock { state in
+            state.started += 1
+            return state.started
+        }
+        defer { state.withLock { _ = $0.running.removeValue(forKey: id) } }
+        return OwnThread.run { [self] in
+            do {
+                try await body()
+                return .ok
+            } catch {
+                let failure = "\(what) failed: \(error)"
+                log(.error, failure)
+                if isTask { state.withLock { $0.lastTaskFailure = failure } }
+                return .failed
+            }
+        } begin: { task in
+            state.withLock { $0.running[id] = Running(isRepair: isRepair, task: task) }
         }
     }
 }

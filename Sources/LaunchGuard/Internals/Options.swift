@@ -5,6 +5,7 @@ struct StartOptions {
     let appID: String
     let version: String
     let stateDirectory: String?
+    let role: String?
     let ringBytes: UInt32
     let deadline: UInt32
     let handlerDeadline: UInt32
@@ -16,13 +17,13 @@ struct StartOptions {
     let keepsStandardError: Bool
 
     init(
-        appID: String, version: String, stateDirectory: String?, ringBytes: Int?, deadline: Duration?, handlerDeadline: Duration?,
-        keepRuns: Int?, keepBytes: Int?,
-        record: LaunchGuard.RecordOptions
+        appID: String, version: String, stateDirectory: String?, role: String?, ringBytes: Int?, deadline: Duration?,
+        handlerDeadline: Duration?, keepRuns: Int?, keepBytes: Int?, record: LaunchGuard.RecordOptions
     ) throws(LaunchGuardError) {
         self.appID = try text(appID, "appID")
         self.version = try text(version, "version")
         self.stateDirectory = if let stateDirectory { try text(stateDirectory, "stateDirectory") } else { nil }
+        self.role = if let role { try text(role, "role") } else { nil }
         self.ringBytes = if let ringBytes { try number(ringBytes, "ringBytes", from: 1) } else { 0 }
         self.deadline = if let deadline { try number(deadline.milliseconds, "deadline in ms", from: 1) } else { 0 }
         self.handlerDeadline =
@@ -36,7 +37,7 @@ struct StartOptions {
     }
 }
 
-/// Options of a launch.
+/// Options of a launch: 0 stands for "never" and "none" in C, `nil` does here.
 struct LaunchOptions {
     let name: String
     let reportAfter: UInt32
@@ -45,17 +46,24 @@ struct LaunchOptions {
     let window: Int64
     let finish: LaunchGuard.Finish
     let reportWait: UInt32
+    let count: UInt32
+    let streakGap: Int64
+    let heartbeat: UInt32
+    let hold: LaunchGuard.Hold
+    let holdDeadline: UInt32
+    let automaticRepair: Bool
+    let safeRetryRuns: UInt32
+    let safeCrashLimit: UInt32
+    let deescalateRuns: UInt32
+    let deescalateTime: Int64
+    let isSupervised: Bool
+    let isShadow: Bool
+    let killSwitch: String?
+    let modules: [String]
 
-    /// What stands for options that make no sense: without a name the core makes the launch unprotected.
-    static let nonsense = LaunchOptions(
-        name: "", reportAfter: 1, repairAfter: 2, unknownAfter: nil, window: 5000, finish: .either, reportWait: 0
-    )
-}
-
-extension LaunchOptions {
     init(
         name: String, reportAfter: Int, repairAfter: Int, unknownAfter: Int?, window: Duration, finish: LaunchGuard.Finish,
-        reportWait: Duration
+        reportWait: Duration, policy: LaunchGuard.LaunchPolicy
     ) throws(LaunchGuardError) {
         self.name = try text(name, "name")
         self.reportAfter = try number(reportAfter, "reportAfter", from: 1)
@@ -64,21 +72,43 @@ extension LaunchOptions {
         self.window = try number(window.milliseconds, "window in ms", from: 0)
         self.finish = finish
         self.reportWait = try number(reportWait.milliseconds, "reportWait in ms", from: 0)
+        count = policy.count.rawValue
+        streakGap = if let gap = policy.streakGap { try number(gap.milliseconds, "streakGap in ms", from: 1) } else { 0 }
+        heartbeat = if let heartbeat = policy.heartbeat { try number(heartbeat.milliseconds, "heartbeat in ms", from: 1) } else { 0 }
+        hold = policy.hold
+        holdDeadline = try number(policy.holdDeadline.milliseconds, "holdDeadline in ms", from: 1)
+        automaticRepair = policy.automaticRepair
+        safeRetryRuns = try number(policy.safeMode.retryRuns, "safeMode.retryRuns", from: 1)
+        safeCrashLimit = if let limit = policy.safeMode.crashLimit { try number(limit, "safeMode.crashLimit", from: 1) } else { 0 }
+        deescalateRuns = if let runs = policy.deescalation.runs { try number(runs, "deescalation.runs", from: 1) } else { 0 }
+        deescalateTime =
+            if let time = policy.deescalation.time { try number(time.milliseconds, "deescalation.time in ms", from: 1) } else { 0 }
+        isSupervised = policy.isSupervised
+        isShadow = policy.isShadow
+        killSwitch = if let name = policy.killSwitch { try text(name, "killSwitch") } else { nil }
+        modules = policy.modules
+        for module in modules where module.isEmpty || module.utf8.contains(0) {
+            throw LaunchGuardError(.option, "the name of a module is empty or contains a NUL")
+        }
     }
 }
 
-/// Options of a repair.
-struct RepairOptions {
+/// A repair as C wants it.
+struct Rung {
     let name: String
     let impact: UInt32
     let timeout: UInt32
     let attempts: UInt32
+    let flags: UInt32
 
-    init(name: String, impact: Int, timeout: Duration, attempts: Int) throws(LaunchGuardError) {
+    init(
+        name: String, impact: Int, timeout: Duration, attempts: Int, options: LaunchGuard.RepairOptions
+    ) throws(LaunchGuardError) {
         self.name = try text(name, "name")
         self.impact = try number(impact, "impact", from: 0)
         self.timeout = try number(timeout.milliseconds, "timeout in ms", from: 1)
         self.attempts = try number(attempts, "attempts", from: 1)
+        flags = options.rawValue
     }
 }
 

@@ -6,9 +6,16 @@ final class StatusBroadcast: Sendable {
 
     private struct State {
         var current = Status.normal
+        var hasBegun = false
         var isFinished = false
         var nextID = 0
         var listeners: [Int: AsyncStream<Status>.Continuation] = [:]
+
+        mutating func finish() -> [AsyncStream<Status>.Continuation] {
+            isFinished = true
+            defer { listeners = [:] }
+            return Array(listeners.values)
+        }
     }
 
     /// A launch begins once and has at most 16 repairs with 100 attempts of two changes each, so no listener ever has this many
@@ -35,15 +42,27 @@ final class StatusBroadcast: Sendable {
     /// Tell all listeners. The return to normal is the last change there is.
     func publish(_ status: Status) {
         let ended = state.withLock { state in
+            state.hasBegun = state.hasBegun || status != .normal
+            guard state.hasBegun, !state.isFinished else { return [AsyncStream<Status>.Continuation]() }
             state.current = status
             for listener in state.listeners.values { listener.yield(status) }
-            guard status == .normal else { return [AsyncStream<Status>.Continuation]() }
-            state.isFinished = true
-            defer { state.listeners = [:] }
-            return Array(state.listeners.values)
+            return status == .normal ? state.finish() : []
         }
         // Outside the lock: finishing calls unsubscribe().
         for listener in ended { listener.finish() }
+    }
+
+    /// There is no further change.
+    func finish() {
+        for listener in state.withLock({ $0.finish() }) { listener.finish() }
+    }
+
+    /// The launch can be begun again, in the next simulated run.
+    func restart() {
+        state.withLock { state in
+            state.hasBegun = false
+            state.isFinished = false
+        }
     }
 
     private func unsubscribe(_ id: Int) {

@@ -56,4 +56,8 @@ extension LaunchGuardError.Code {
     public static let failed = Self(LG_ERR_FAILED)
     /// This part was not committed before the process ended. C: `LG_ERR_INCOMPLETE`.
     public static let incomplete = Self(LG_ERR_INCOMPLETE)
+    /// A repair succeeded that asks for a restart of the program. C: `LG_ERR_RESTART`.
+    public static let restart = Self(LG_ERR_RESTART)
+    /// A file was written by an older version in a form that is not read any more. C: `LG_ERR_OLDER`.
+    public static let older = Self(LG_ERR_OLDER)
 }

@@ -1,19 +1,36 @@
 import Glibc
+import Synchronization
 
-/// Run a body that blocks on a thread of its own, and suspend meanwhile.
+/// Run a body that blocks on a thread of its own, and suspend meanwhile. The caller stays on its actor: a blocked concurrency pool does not
+/// hold it up.
 ///
+/// - Parameter body: is told whether the caller was cancelled, as often as it wants to know.
 /// - Throws: ``LaunchGuardError/Code/system`` when no thread can be made.
-func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async throws(LaunchGuardError) -> Value {
-    try await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, LaunchGuardError>, Never>) in
-        let work = unsafe Unmanaged.passRetained(Work { continuation.resume(returning: .success(body())) })
-        var thread = pthread_t()
-        let error = unsafe pthread_create(&thread, nil, runWork, work.toOpaque())
-        guard error == 0 else {
-            unsafe work.release()
-            return continuation.resume(returning: .failure(LaunchGuardError(.system, errno: error)))
+func onThread<Value: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (_ isCancelled: () -> Bool) -> Value
+) async throws(LaunchGuardError) -> Value {
+    let cancelled = Flag()
+    return try await withTaskCancellationHandler {
+        _ = isolation  // What a closure captures of its isolation it keeps.
+        return await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, LaunchGuardError>, Never>) in
+            let error = startThread { continuation.resume(returning: .success(body { cancelled.isSet })) }
+            if error != 0 { continuation.resume(returning: .failure(LaunchGuardError(.system, errno: error))) }
         }
-        pthread_detach(thread)
+    } onCancel: {
+        cancelled.set()
     }.get()
+}
+
+/// Run a body on a thread of its own.
+///
+/// - Returns: 0, or the system's error number: it is not run then.
+@discardableResult
+func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+    let work = unsafe Unmanaged.passRetained(Work(body))
+    var thread = pthread_t()
+    let error = unsafe pthread_create(&thread, nil, runWork, work.toOpaque())
+    if error == 0 { pthread_detach(thread) } else { unsafe work.release() }
+    return error
 }
 
 private final class Work: Sendable {
@@ -27,4 +44,13 @@ private func runWork(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPo
     let work = unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
     work.run()
     return nil
+}
+
+/// It is set once, from any thread.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() { value.store(true, ordering: .releasing) }
 }

@@ -5,10 +5,10 @@ import LaunchGuard
 struct Child: Sendable {
     let directory: String
 
-    /// The child dies by SIGALRM if it takes too long.
-    init(_ directory: String) {
+    /// The child dies by SIGALRM if it takes longer than `seconds`; with 0, which is for the parent, it does not.
+    init(_ directory: String, seconds: UInt32 = 20) {
         self.directory = directory
-        alarm(20)
+        if seconds > 0 { alarm(seconds) }
     }
 
     func start(version: String = "1") throws -> LaunchGuard.Session {

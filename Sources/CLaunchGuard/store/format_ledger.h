@@ -1,0 +1,161 @@
+/* Layer 1: the ledger. */
+#ifndef LG_STORE_FORMAT_LEDGER_H
+#define LG_STORE_FORMAT_LEDGER_H
+
+#include "store/format_run.h"
+
+/* ---- Ledger: hot page ---- */
+
+struct lg__hot {
+    _Atomic uint64_t owner;        /* who is the primary: pid in the upper half, a hash of start time and boot id in the lower */
+    _Atomic uint64_t next_ordinal; /* of the next run, from 1 */
+    _Atomic uint32_t starting;     /* lg_start() calls begun since one last completed */
+    uint32_t reserved0;
+    _Atomic uint64_t crash_ordinal; /* last run that crashed */
+    _Atomic uint64_t crash_ns;      /* CLOCK_MONOTONIC of it */
+    uint8_t reserved[472];
+};
+static_assert(offsetof(struct lg__hot, next_ordinal) == 8, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot, starting) == 16, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot, crash_ordinal) == 24, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
+
+/* ---- Ledger: the book, in two slots written alternately ---- */
+
+#define LG__CONTEXT_DUE 1u       /* a repair is needed whatever the streak */
+#define LG__CONTEXT_REPORTING 2u /* on_report is being called */
+#define LG__CONTEXT_SKIPPABLE 4u /* a suspect task may be left out: the built-in rung can be tried */
+#define LG__CONTEXT_SHADOW 8u    /* the last launch decided and did nothing */
+
+#define LG__RUNG_BUILT_IN 0x80000000u
+
+#define LG__RUNGS 17 /* the built-in one and LG_REPAIRS_MAX of the program */
+#define LG__SUSPECTS 8
+
+struct lg__book_rung {
+    char name[LG__NAME_BYTES];
+    uint64_t series_wall_ns; /* when the last series of attempts began; 0: never */
+    uint32_t impact;
+    uint32_t attempts; /* allowed in a series */
+    uint32_t timeout_ms;
+    uint32_t flags; /* LG_REPAIR_*, LG__RUNG_BUILT_IN */
+    uint64_t reserved;
+};
+static_assert(offsetof(struct lg__book_rung, series_wall_ns) == 64, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_rung, impact) == 72, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_rung, flags) == 84, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book_rung) == 96, "FORMAT.md, ledger");
+
+struct lg__book_suspect {
+    char key[LG__NAME_BYTES];
+    uint32_t crashes;
+    uint32_t left_out; /* 1: the last launch left it out */
+};
+static_assert(offsetof(struct lg__book_suspect, crashes) == 64, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book_suspect) == 72, "FORMAT.md, ledger");
+
+struct lg__book_context {
+    char name[LG__NAME_BYTES];
+    uint32_t phase; /* lg_phase: where the launch of the last run is or was; docs/LAUNCH.md */
+    uint32_t mode;  /* lg_launch_mode */
+    uint32_t flags; /* LG__CONTEXT_* */
+    uint32_t streak, unknown, reported, report_strikes;
+    uint32_t rung, rung_count, attempts, interruptions;
+    uint32_t skips, held_deaths;
+    uint32_t good_runs, safe_crashes, retry_runs;
+    uint32_t quiet;
+    uint32_t report_after, repair_after, unknown_after;
+    uint32_t count; /* LG_COUNT_* */
+    uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit;
+    uint32_t deescalate_runs;
+    uint32_t events; /* LG_EVENT_*, of the last launch */
+    uint32_t suspect_count;
+    uint32_t reserved0;
+    uint64_t deescalate_ms, streak_gap_ms;
+    uint64_t launches, crashes, repairs;
+    uint64_t first_ordinal;    /* first run of the streak; 0 = no streak */
+    uint64_t reported_ordinal; /* last run that was reported */
+    uint64_t crash_boottime_ns, repair_boottime_ns; /* CLOCK_BOOTTIME; 0 = never */
+    uint8_t crash_boot_id[16], repair_boot_id[16];
+    char last_task[LG__NAME_BYTES]; /* task that the last counted crash came in; "" for none */
+    uint8_t reserved[40];
+    struct lg__book_suspect suspects[LG__SUSPECTS];
+    struct lg__book_rung rungs[LG__RUNGS];
+};
+static_assert(offsetof(struct lg__book_context, phase) == 64, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, streak) == 76, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, rung) == 92, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, skips) == 108, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, good_runs) == 116, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, quiet) == 128, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, count) == 144, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, deescalate_runs) == 160, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, deescalate_ms) == 176, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, launches) == 192, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, first_ordinal) == 216, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, crash_boottime_ns) == 232, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, crash_boot_id) == 248, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, last_task) == 280, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, suspects) == 384, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_context, rungs) == 960, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book_context) == 2592, "FORMAT.md, ledger");
+
+struct lg__book_run {
+    uint8_t uuid[16];
+    uint64_t ordinal;
+    uint64_t wall_ns;
+    uint64_t duration_ns;
+    uint32_t end;      /* lg_end */
+    uint32_t evidence; /* lg_evidence */
+    int32_t signal;
+    int32_t code;
+    uint32_t kind; /* lg_crash_kind */
+    uint32_t launching, repairing, counted; /* bit i: contexts[i] */
+    char app_version[LG__NAME_BYTES];
+    uint64_t monotonic_ns; /* of the end, 0 = unknown */
+    uint32_t attributed;   /* bit i: the crash was in a module or a task of contexts[i]; 0 for all: of nobody in particular */
+    uint32_t events[LG__CONTEXTS]; /* LG_EVENT_*, of contexts[i] */
+    uint8_t reserved[44];
+};
+static_assert(offsetof(struct lg__book_run, end) == 40, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_run, launching) == 60, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_run, app_version) == 72, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_run, monotonic_ns) == 136, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_run, attributed) == 144, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book_run, events) == 148, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book_run) == 256, "FORMAT.md, ledger");
+
+#define LG__TIMELINE 16
+
+struct lg__book {
+    char app_id[LG__NAME_BYTES];
+    char app_version[LG__NAME_BYTES];
+    uint8_t build_id[LG__BUILD_ID_BYTES];
+    uint32_t build_id_size;
+    uint32_t context_count;
+    uint32_t timeline_count;
+    uint32_t reserved0;
+    uint64_t last_ordinal; /* the primary run that made the last store; 0 = none */
+    uint8_t last_uuid[16];
+    uint8_t reserved[56];
+    struct lg__book_run timeline[LG__TIMELINE]; /* oldest first */
+    struct lg__book_context contexts[LG__CONTEXTS];
+};
+static_assert(offsetof(struct lg__book, build_id) == 128, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book, build_id_size) == 160, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book, last_ordinal) == 176, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book, last_uuid) == 184, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book, timeline) == 256, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__book, contexts) == 4352, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__book) == 45824, "FORMAT.md, ledger");
+
+struct lg__slot {
+    uint64_t generation; /* the larger of the two whole slots counts */
+    uint32_t size;       /* bytes of the book that are used: up to the end of the last context */
+    uint32_t crc;        /* CRC-32C of generation, size, the used bytes of the book, in this order */
+    struct lg__book book;
+};
+static_assert(offsetof(struct lg__slot, book) == 16, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__slot) == 45840, "FORMAT.md, ledger");
+
+#endif

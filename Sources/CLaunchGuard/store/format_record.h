@@ -1,0 +1,277 @@
+/* Layer 1: the crash record of a run file. */
+#ifndef LG_STORE_FORMAT_RECORD_H
+#define LG_STORE_FORMAT_RECORD_H
+
+#include "store/format_header.h"
+
+/* ---- Run file: the crash record, committed in stages ---- */
+
+#define LG__STAGES 16
+#define LG__COMMIT_STAGE UINT64_C(0x4547415453474c00) /* "\0LGSTAGE" in the file, plus the stage in the lowest byte */
+
+struct lg__stage {
+    uint32_t offset;   /* of the block, from the start of the record section; written at creation */
+    uint32_t capacity; /* written at creation; 0: this version never writes the stage */
+    uint32_t size;
+    uint32_t crc;            /* CRC-32C of the block's first `size` bytes */
+    _Atomic uint64_t commit; /* LG__COMMIT_STAGE + stage when whole, written last */
+};
+static_assert(sizeof(struct lg__stage) == 24, "FORMAT.md, record");
+
+enum lg__outcome {
+    LG__OUTCOME_DYING = 0,
+    LG__OUTCOME_CHAINED = 1, /* an earlier handler was called: the program may live on */
+    LG__OUTCOME_HANDLED = 2   /* a call of the program came after it */
+};
+
+struct lg__note {
+    uint32_t kind; /* lg_note_kind */
+    int32_t signal;
+    int32_t tid;
+    uint32_t stage;
+    uint64_t pc;
+    uint32_t crc; /* CRC-32C of the 24 bytes before it */
+    _Atomic uint32_t commit; /* 1 when whole, written last */
+};
+static_assert(sizeof(struct lg__note) == 32, "FORMAT.md, record");
+
+#define LG__NOTES_MAX 16
+
+struct lg__record {
+    struct lg__stage stages[LG__STAGES];
+    _Atomic uint32_t outcome; /* enum lg__outcome */
+    _Atomic uint32_t note_count; /* notes begun; those beyond LG__NOTES_MAX are only counted */
+    uint8_t reserved0[56];
+    struct lg__note notes[LG__NOTES_MAX];
+    uint8_t reserved1[64];
+};
+static_assert(offsetof(struct lg__record, outcome) == 384, "FORMAT.md, record");
+static_assert(offsetof(struct lg__record, notes) == 448, "FORMAT.md, record");
+static_assert(sizeof(struct lg__record) == 1024, "FORMAT.md, record");
+
+#define LG__CRASH_HAS_ADDRESS 1u
+#define LG__CRASH_HAS_SENDER 2u
+#define LG__CRASH_HAS_SYSCALL 4u
+#define LG__CRASH_SIGINFO_LOST 8u /* somebody took SA_SIGINFO from the handler: what the kernel said of the signal is not known */
+
+struct lg__crash_header { /* stage 1 */
+    int32_t signal;
+    int32_t code;
+    uint32_t kind;  /* lg_crash_kind */
+    uint32_t flags; /* LG__CRASH_HAS_* */
+    uint64_t address;
+    uint64_t pc, sp, fp;
+    uint64_t trap, error;
+    int32_t tid;
+    int32_t pid;
+    int32_t sender_pid;
+    uint32_t sender_uid;
+    int32_t syscall_number;
+    uint32_t syscall_arch;
+    uint64_t monotonic_ns, boottime_ns, wall_ns;
+    uint64_t stack_low, stack_high;
+    uint32_t sequence;
+    uint32_t reserved0;
+    uint8_t reserved[56];
+};
+static_assert(offsetof(struct lg__crash_header, address) == 16, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_header, tid) == 64, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_header, monotonic_ns) == 88, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_header, stack_low) == 112, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_header, sequence) == 128, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_header) == 192, "FORMAT.md, record");
+
+#define LG__STACK_BYTES 512
+#define LG__CODE_BYTES 64
+
+struct lg__crash_context { /* stage 2 */
+    uint32_t arch; /* LG__ARCH_* */
+    uint32_t register_count;
+    uint64_t registers[40];
+    char thread_name[16];
+    uint64_t stack_start;
+    uint64_t code_start;
+    uint32_t stack_size;
+    uint32_t code_size;
+    uint8_t stack[LG__STACK_BYTES];
+    uint8_t code[LG__CODE_BYTES];
+};
+static_assert(offsetof(struct lg__crash_context, registers) == 8, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_context, thread_name) == 328, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_context, stack_start) == 344, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_context, stack) == 368, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_context, code) == 880, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_context) == 944, "FORMAT.md, record");
+
+#define LG__FRAMES_MAX 512
+#define LG__FRAMES_LAST 64 /* of these, kept for the outermost frames of a deep stack */
+
+/* X(identifier, value, "why a walk ended") */
+#define LG__WALK_TABLE(X) \
+    X(LG__WALK_COMPLETE, 0, "") \
+    X(LG__WALK_BAD_POINTER, 1, "the frame pointer chain leaves the stack") \
+    X(LG__WALK_UNREADABLE, 2, "memory of the stack cannot be read") \
+    X(LG__WALK_NO_INFO, 3, "no unwind information for the next frame") \
+    X(LG__WALK_LOOP, 4, "the chain of frames loops") \
+    X(LG__WALK_LIMIT, 5, "the limit of frames was reached") \
+    X(LG__WALK_NOT_READY, 6, "the module table was not ready") \
+    X(LG__WALK_RECRASH, 7, "the walk itself crashed") \
+    X(LG__WALK_FAILED, 8, "the unwinder gave up")
+
+enum lg__walk {
+#define LG__WALK_ENUM(identifier, value, sentence) identifier = value,
+    LG__WALK_TABLE(LG__WALK_ENUM)
+#undef LG__WALK_ENUM
+};
+
+struct lg__frames_head { /* followed by `stored` pcs */
+    uint32_t stored;
+    uint32_t first;
+    uint64_t total;
+    uint32_t reason;  /* enum lg__walk */
+    uint32_t assumed; /* frames found by frame pointer in the middle of a walk by unwind tables: code without them */
+};
+static_assert(offsetof(struct lg__frames_head, total) == 8, "FORMAT.md, record");
+static_assert(offsetof(struct lg__frames_head, reason) == 16, "FORMAT.md, record");
+static_assert(offsetof(struct lg__frames_head, assumed) == 20, "FORMAT.md, record");
+static_assert(sizeof(struct lg__frames_head) == 24, "FORMAT.md, record");
+
+struct lg__crash_frames { /* stages 3 and 4; the committed size ends with the last stored pc */
+    struct lg__frames_head head;
+    uint64_t pcs[LG__FRAMES_MAX];
+};
+static_assert(offsetof(struct lg__crash_frames, pcs) == 24, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_frames) == 4120, "FORMAT.md, record");
+
+#define LG__MESSAGES_MAX 8
+#define LG__MESSAGES_TEXT_BYTES 6000
+
+struct lg__message {
+    uint32_t source; /* lg_message_source */
+    uint32_t offset; /* into the text */
+    uint32_t size;
+    uint32_t cut; /* 1: there was more */
+};
+static_assert(offsetof(struct lg__message, offset) == 4, "FORMAT.md, record");
+static_assert(offsetof(struct lg__message, cut) == 12, "FORMAT.md, record");
+static_assert(sizeof(struct lg__message) == 16, "FORMAT.md, record");
+
+struct lg__crash_messages { /* stage 5; the committed size ends with the used text */
+    uint32_t kind; /* lg_crash_kind that the messages tell; 0: that of the header */
+    uint32_t count;
+    uint32_t text_size;
+    uint32_t reserved;
+    struct lg__message messages[LG__MESSAGES_MAX];
+    char text[LG__MESSAGES_TEXT_BYTES];
+};
+static_assert(offsetof(struct lg__crash_messages, text_size) == 8, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_messages, messages) == 16, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_messages, text) == 144, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_messages) == 6144, "FORMAT.md, record");
+
+struct lg__crash_threads { /* stage 6; the threads themselves are in their section */
+    uint32_t listed;   /* threads besides the crashed one that the kernel listed */
+    uint32_t captured; /* of these, how many captured themselves */
+    uint32_t masked;   /* how many block the signal that asks for it */
+    uint32_t silent;   /* how many did not answer in time */
+    uint32_t omitted;  /* how many found no room */
+    int32_t error;     /* errno of the listing; 0: it is complete */
+    uint64_t waited_ns;
+    uint8_t reserved[32];
+};
+static_assert(offsetof(struct lg__crash_threads, omitted) == 16, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_threads, waited_ns) == 24, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_threads) == 64, "FORMAT.md, record");
+
+#define LG__RESOURCES 32
+#define LG__RESOURCE_UNKNOWN UINT64_MAX
+#define LG__RESOURCE_UNLIMITED (UINT64_MAX - 1) /* of a limit */
+#define LG__MAP_BYTES 48864
+
+struct lg__crash_process { /* stage 7; the committed size ends with the used text */
+    uint64_t resources[LG__RESOURCES]; /* by lg_resource_id; LG__RESOURCE_UNKNOWN, LG__RESOURCE_UNLIMITED */
+    uint32_t map_size;
+    uint32_t map_cut;        /* 1: there was more */
+    uint32_t stacks;         /* chunks of stack memory stored */
+    uint32_t stacks_cut;     /* of these, how many are shorter than they should be, for lack of room */
+    uint8_t reserved[16];
+    char map[LG__MAP_BYTES]; /* text of /proc/self/maps */
+};
+static_assert(offsetof(struct lg__crash_process, map_size) == 256, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_process, stacks) == 264, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_process, map) == 288, "FORMAT.md, record");
+static_assert(sizeof(struct lg__crash_process) == 49152, "FORMAT.md, record");
+
+struct lg__crash_done { /* stage 8 */
+    uint64_t monotonic_ns;
+    uint32_t skipped; /* bit n: stage n crashed and was left out */
+    uint32_t reserved;
+};
+static_assert(sizeof(struct lg__crash_done) == 16, "FORMAT.md, record");
+
+/* ---- Run file: the other threads at the crash; each slot is committed by itself ---- */
+
+struct lg__threads { /* followed by `slot_count` slots; written at creation */
+    uint32_t slot_count;
+    uint32_t slot_bytes; /* sizeof(struct lg__thread) of the writer */
+    uint8_t reserved[56];
+};
+static_assert(offsetof(struct lg__threads, slot_bytes) == 4, "FORMAT.md, threads");
+static_assert(sizeof(struct lg__threads) == 64, "FORMAT.md, threads");
+
+#define LG__COMMIT_THREAD UINT32_C(0x44524854) /* "THRD" in the file */
+#define LG__COMMIT_WALK UINT32_C(0x4b4c4157)   /* "WALK" in the file */
+#define LG__THREADS_MAX 1024
+#define LG__THREAD_FRAMES_MAX 96
+#define LG__THREAD_FRAMES_LAST 16
+
+struct lg__thread {
+    _Atomic uint32_t commit; /* LG__COMMIT_THREAD when the part up to `walk` is whole, written last */
+    uint32_t crc;            /* CRC-32C of the bytes behind it up to `walk` */
+    int32_t tid;
+    uint32_t how;   /* lg_thread_how */
+    uint32_t state; /* letter of proc(5); 0: not asked for */
+    uint32_t register_count;
+    char name[16];
+    uint64_t blocked; /* its signal mask, bit n − 1 for signal n */
+    uint64_t pc, sp;  /* 0: unknown */
+    uint64_t stack_low, stack_high; /* 0: unknown */
+    uint64_t registers[40];
+    uint8_t reserved[24];
+    _Atomic uint32_t walk; /* LG__COMMIT_WALK when the rest is whole, written last */
+    uint32_t walk_crc;     /* CRC-32C of the bytes behind it up to the last stored pc */
+    uint32_t method;       /* stage whose method it is: 3 or 4 */
+    uint32_t reserved1;
+    struct lg__frames_head head;
+    uint64_t pcs[LG__THREAD_FRAMES_MAX];
+};
+static_assert(offsetof(struct lg__thread, tid) == 8, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, name) == 24, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, blocked) == 40, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, registers) == 80, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, walk) == 424, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, walk_crc) == 428, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, method) == 432, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, head) == 440, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, pcs) == 464, "FORMAT.md, threads");
+static_assert(sizeof(struct lg__thread) == 1232, "FORMAT.md, threads");
+
+/* ---- Run file: stack memory at the crash; chunks one behind the other, each committed by itself ---- */
+
+#define LG__COMMIT_CHUNK UINT32_C(0x4b4e4843) /* "CHNK" in the file */
+#define LG__CHUNK_ALIGN 32u
+
+struct lg__chunk { /* followed by `size` bytes, padded to LG__CHUNK_ALIGN */
+    _Atomic uint32_t commit; /* LG__COMMIT_CHUNK when whole, written last */
+    uint32_t crc;            /* CRC-32C of the bytes behind it and of the memory, in this order */
+    uint64_t start;          /* address of the first byte */
+    uint32_t size;
+    int32_t tid;             /* whose stack it is */
+    uint64_t reserved;
+};
+static_assert(offsetof(struct lg__chunk, start) == 8, "FORMAT.md, stacks");
+static_assert(offsetof(struct lg__chunk, size) == 16, "FORMAT.md, stacks");
+static_assert(offsetof(struct lg__chunk, tid) == 20, "FORMAT.md, stacks");
+static_assert(sizeof(struct lg__chunk) == 32, "FORMAT.md, stacks");
+
+#endif

@@ -1,0 +1,243 @@
+/* Layer 1: the run file without its crash record. */
+#ifndef LG_STORE_FORMAT_RUN_H
+#define LG_STORE_FORMAT_RUN_H
+
+#include "store/format_header.h"
+
+/* ---- Run file: identity, written once ---- */
+
+struct lg__identity {
+    uint8_t uuid[16];
+    uint8_t boot_id[16];
+    uint64_t ordinal;
+    uint64_t wall_ns;
+    uint64_t monotonic_ns;
+    uint64_t boottime_ns;
+    uint64_t start_ticks;
+    int32_t pid;
+    uint32_t uid;
+    uint32_t secondary;
+    uint32_t arch; /* LG__ARCH_* */
+    uint32_t build_id_size;
+    int32_t proc_pid; /* as /proc names the process, where that is not its pid: the files of another pid namespace */
+    uint8_t build_id[LG__BUILD_ID_BYTES];
+    char app_id[LG__NAME_BYTES];
+    char app_version[LG__NAME_BYTES];
+    char executable[256];
+    uint8_t reserved[120];
+    uint32_t crc; /* CRC-32C of all bytes before it */
+    uint32_t padding;
+};
+static_assert(offsetof(struct lg__identity, boot_id) == 16, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, ordinal) == 32, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, wall_ns) == 40, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, monotonic_ns) == 48, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, boottime_ns) == 56, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, start_ticks) == 64, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, pid) == 72, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, uid) == 76, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, secondary) == 80, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, arch) == 84, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, build_id_size) == 88, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, proc_pid) == 92, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, build_id) == 96, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, app_id) == 128, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, app_version) == 192, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, executable) == 256, "FORMAT.md, identity");
+static_assert(offsetof(struct lg__identity, crc) == 632, "FORMAT.md, identity");
+static_assert(sizeof(struct lg__identity) == 640, "FORMAT.md, identity");
+
+/* ---- Run file: state, always current; every field is stored in one piece ---- */
+
+struct lg__state_context {
+    char name[LG__NAME_BYTES]; /* written before `used` */
+    _Atomic uint32_t used;
+    _Atomic uint32_t phase; /* lg_phase */
+    _Atomic uint64_t begun_ns;
+    _Atomic uint64_t launching_ns;
+    _Atomic uint64_t finished_ns;
+    _Atomic int64_t window_ms;
+    _Atomic uint32_t finish; /* lg_finish */
+    _Atomic uint32_t rung;
+    _Atomic uint32_t attempt;
+    _Atomic uint32_t task_set; /* 1 while `task` holds the key of the running task; written after it */
+    char task[LG__NAME_BYTES];
+    _Atomic uint32_t marked; /* 1 after lg_launch_finished() */
+    _Atomic uint32_t repaired; /* 1 after a repair succeeded in this run */
+    uint8_t reserved[64];
+};
+static_assert(offsetof(struct lg__state_context, used) == 64, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, phase) == 68, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, begun_ns) == 72, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, launching_ns) == 80, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, finished_ns) == 88, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, window_ms) == 96, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, finish) == 104, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, rung) == 108, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, attempt) == 112, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, task_set) == 116, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, task) == 120, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, marked) == 184, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state_context, repaired) == 188, "FORMAT.md, state");
+static_assert(sizeof(struct lg__state_context) == 256, "FORMAT.md, state");
+
+enum lg__announced { LG__ANNOUNCED_NOTHING = 0, LG__ANNOUNCED_TERMINATION = 1, LG__ANNOUNCED_RESTART = 2 };
+
+enum lg__ended { LG__ENDED_NO = 0, LG__ENDED_EXIT = 1, LG__ENDED_STOP = 2 };
+
+#define LG__CONTEXTS 16
+
+struct lg__state {
+    _Atomic uint32_t started; /* 1 when lg_start() completed */
+    _Atomic uint32_t ended;   /* enum lg__ended; written after exit_code and ended_ns */
+    _Atomic int32_t exit_code;
+    _Atomic uint32_t healed_pages;
+    _Atomic uint64_t ended_ns;
+    _Atomic uint64_t term_ns;
+    _Atomic int32_t term_signal; /* written after the other term fields */
+    _Atomic int32_t term_pid;
+    _Atomic uint32_t term_uid;
+    _Atomic uint32_t context_count;
+    _Atomic uint64_t announced_ns;
+    _Atomic uint32_t announced;      /* enum lg__announced; written after announced_ns */
+    _Atomic uint32_t witnessed;      /* 1: witness_status is that of waitpid(), told by another process; written after it */
+    _Atomic int32_t witness_status;
+    _Atomic uint32_t oom_known;      /* 1: the two fields below are known; written at the start, after them */
+    _Atomic uint64_t oom_kills;      /* processes that the kernel ended for lack of memory in this cgroup, before this run */
+    _Atomic uint64_t oom_cgroup;     /* inode of the cgroup's directory */
+    _Atomic uint64_t hang_ns;        /* CLOCK_MONOTONIC since when the launch hangs; 0: it does not */
+    uint8_t reserved[160];
+    struct lg__state_context contexts[LG__CONTEXTS];
+};
+static_assert(offsetof(struct lg__state, ended) == 4, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, exit_code) == 8, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, healed_pages) == 12, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, ended_ns) == 16, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, term_ns) == 24, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, term_signal) == 32, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, term_pid) == 36, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, term_uid) == 40, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, context_count) == 44, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, announced_ns) == 48, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, announced) == 56, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, witnessed) == 60, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, witness_status) == 64, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, oom_known) == 68, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, oom_kills) == 72, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, oom_cgroup) == 80, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, hang_ns) == 88, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, contexts) == 256, "FORMAT.md, state");
+static_assert(sizeof(struct lg__state) == 4352, "FORMAT.md, state");
+
+/* ---- Run file: what belongs to which context; read when a crash is attributed ---- */
+
+#define LG__OWNED_BYTES 240
+
+struct lg__owner {
+    _Atomic int32_t task_tid; /* thread that runs the context's current task; 0: none */
+    uint32_t reserved0;
+    _Atomic uint64_t task_ns; /* CLOCK_MONOTONIC of its begin */
+    char modules[LG__OWNED_BYTES]; /* file names of modules, each with a NUL; an empty one ends the list */
+};
+static_assert(offsetof(struct lg__owner, task_ns) == 8, "FORMAT.md, owners");
+static_assert(offsetof(struct lg__owner, modules) == 16, "FORMAT.md, owners");
+static_assert(sizeof(struct lg__owner) == 256, "FORMAT.md, owners");
+
+struct lg__owners {
+    struct lg__owner contexts[LG__CONTEXTS]; /* as in the state */
+};
+static_assert(sizeof(struct lg__owners) == 4096, "FORMAT.md, owners");
+
+/* ---- Run file: modules, two tables written alternately ---- */
+
+#define LG__MODULES_MAX 192
+#define LG__MODULES_TEXT_BYTES 20448
+#define LG__COMMIT_MODULES UINT32_C(0x4d4f4443) /* "CDOM" in the file */
+
+struct lg__module_entry {
+    uint64_t start, end, bias;
+    uint32_t path_offset; /* into the table's text */
+    uint16_t path_size;
+    uint8_t build_id_size;
+    uint8_t reserved;
+    uint8_t build_id[LG__BUILD_ID_BYTES];
+};
+static_assert(offsetof(struct lg__module_entry, path_offset) == 24, "FORMAT.md, modules");
+static_assert(offsetof(struct lg__module_entry, build_id) == 32, "FORMAT.md, modules");
+static_assert(sizeof(struct lg__module_entry) == 64, "FORMAT.md, modules");
+
+struct lg__module_table {
+    _Atomic uint32_t commit; /* LG__COMMIT_MODULES when whole, written last */
+    uint32_t generation;     /* the larger of the two whole tables counts */
+    uint32_t count;
+    uint32_t text_size;
+    uint32_t crc; /* CRC-32C of generation, count, text_size, the used entries, the used text, in this order */
+    uint32_t omitted; /* modules that did not fit */
+    uint64_t reserved;
+    struct lg__module_entry entries[LG__MODULES_MAX];
+    char text[LG__MODULES_TEXT_BYTES];
+};
+static_assert(offsetof(struct lg__module_table, entries) == 32, "FORMAT.md, modules");
+static_assert(offsetof(struct lg__module_table, text) == 12320, "FORMAT.md, modules");
+static_assert(sizeof(struct lg__module_table) == 32768, "FORMAT.md, modules");
+
+/* ---- Run file: the last bytes of standard error ---- */
+
+#define LG__TAIL_BYTES 4032
+
+struct lg__tail { /* always current; no checksum */
+    _Atomic uint64_t total; /* bytes ever written; the byte with number n is at n mod LG__TAIL_BYTES; stored after the bytes */
+    uint8_t reserved[56];
+    uint8_t bytes[LG__TAIL_BYTES];
+};
+static_assert(offsetof(struct lg__tail, bytes) == 64, "FORMAT.md, tail");
+static_assert(sizeof(struct lg__tail) == 4096, "FORMAT.md, tail");
+
+/* ---- Run file: the ring log ---- */
+
+#define LG__CELL_BYTES 32u
+#define LG__RING_CLOCK_MONOTONIC 1u /* time fields are CLOCK_MONOTONIC nanoseconds */
+#define LG__RING_CLOCK_COUNTER 2u   /* time fields are cycles: ns = base_ns + ((t − base_count) × mult >> shift) */
+
+struct lg__ring_header { /* written once */
+    uint32_t lane_count;
+    uint32_t lane_cells; /* a power of two */
+    uint32_t cell_bytes;
+    uint32_t clock;
+    uint64_t base_count;
+    uint64_t base_ns;
+    uint64_t mult;
+    uint32_t shift;
+    uint32_t reserved0;
+    uint64_t reserved1;
+    uint32_t crc; /* CRC-32C of all bytes before it */
+    uint32_t padding;
+};
+static_assert(offsetof(struct lg__ring_header, crc) == 56, "FORMAT.md, ring");
+static_assert(sizeof(struct lg__ring_header) == 64, "FORMAT.md, ring");
+
+struct lg__lane { /* followed by lane_cells × cell_bytes bytes */
+    _Atomic uint64_t head; /* cells ever reserved */
+    _Atomic int32_t tid;   /* owner; 0: shared by all threads */
+    uint8_t reserved[52];
+};
+static_assert(sizeof(struct lg__lane) == 64, "FORMAT.md, ring");
+
+#define LG__ENTRY_TEXT 0u
+#define LG__ENTRY_CUT 0x80u /* flag in `kind` */
+
+struct lg__entry { /* followed by `size` bytes of text; entries start at cells and may wrap at the end of the lane */
+    uint64_t commit;   /* CRC-32C of the header behind this field and of the text, in the upper half; the lower half of sequence + 1 in the lower */
+    uint64_t sequence; /* value of head when the cells were reserved */
+    uint64_t time;
+    int32_t tid;
+    uint16_t size;
+    uint8_t level;
+    uint8_t kind;
+};
+static_assert(offsetof(struct lg__entry, sequence) == 8, "FORMAT.md, ring");
+static_assert(offsetof(struct lg__entry, tid) == 24, "FORMAT.md, ring");
+static_assert(offsetof(struct lg__entry, size) == 28, "FORMAT.md, ring");
+static_assert(sizeof(struct lg__entry) == LG__CELL_BYTES, "FORMAT.md, ring");
+
+#endif

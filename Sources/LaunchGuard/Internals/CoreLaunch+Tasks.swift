@@ -1,0 +1,72 @@
+internal import CLaunchGuard
+
+/// The tasks of a launch. C: <launchguard/task.h>.
+extension CoreLaunch {
+    /// A task and what runs its closures.
+    private struct Custody: Sendable {
+        let task: LaunchTask
+        let hooks: LaunchHooks
+    }
+
+    func addTask(_ task: LaunchTask, _ hooks: LaunchHooks) throws(LaunchGuardError) {
+        let key = try text(task.key, "key")
+        let box = unsafe Unmanaged.passRetained(Box(Custody(task: task, hooks: hooks)))
+        var cTask = unsafe lg_task()
+        unsafe cTask.size = UInt32(MemoryLayout<lg_task>.size)
+        unsafe cTask.flags = task.flags.rawValue
+        unsafe cTask.user = box.toOpaque()
+        unsafe cTask.run = { user in
+            let custody = unsafe Box<Custody>.value(user)
+            return lg_status(rawValue: (custody.map { $0.hooks.runTask($0.task) } ?? .argument).rawValue)
+        }
+        if task.protect != nil {
+            unsafe cTask.protect = { user in
+                if let custody = unsafe Box<Custody>.value(user) { custody.hooks.runProtect(custody.task) }
+            }
+        }
+        if task.event != nil {
+            unsafe cTask.on_event = { event, user in
+                guard let event = unsafe event, let custody = unsafe Box<Custody>.value(user) else { return }
+                unsafe custody.hooks.runEvent(String(cString: event), custody.task)
+            }
+        }
+        let status = unsafe key.withCString { key in
+            unsafe cTask.key = unsafe key
+            return unsafe lg_launch_add_task(pointer, &cTask)
+        }
+        if let error = Core.error(status) {
+            unsafe box.release()
+            throw error
+        }
+    }
+
+    func replayByKey() -> Bool { unsafe lg_launch_replay_by_key(pointer) == LG_OK }
+
+    func replay(_ key: String?) -> Bool {
+        guard isText(key) else { return false }
+        return unsafe withCString(key) { unsafe lg_launch_replay(pointer, $0) == LG_OK }
+    }
+
+    /// Blocks while the closures of the tasks run.
+    func signal(_ event: String, to key: String?) -> Bool {
+        guard isText(key), isText(event) else { return false }
+        return unsafe withCString(key) { key in
+            unsafe event.withCString { unsafe lg_launch_signal(pointer, key, $0) == LG_OK }
+        }
+    }
+
+    func state(ofTask key: String) -> LaunchTask.State? {
+        var state = LG_TASK_HELD
+        guard isText(key), unsafe key.withCString({ unsafe lg_launch_task_state(pointer, $0, &state) }) == LG_OK else { return nil }
+        return switch state {
+        case LG_TASK_RUNNING: .running
+        case LG_TASK_DONE: .done
+        case LG_TASK_FAILED: .failed
+        case LG_TASK_LEFT_OUT: .leftOut
+        default: .held
+        }
+    }
+
+    /// Whether C would read the whole of it.
+    private func isText(_ text: String?) -> Bool { text?.utf8.contains(0) != true }
+}

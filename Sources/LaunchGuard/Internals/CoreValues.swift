@@ -1,0 +1,134 @@
+internal import CLaunchGuard
+
+/// The values of C as those of Swift, and back.
+
+extension lg_launch_options {
+    /// Everything but callbacks and texts.
+    init(_ options: LaunchOptions?) {
+        unsafe self.init()
+        unsafe size = UInt32(MemoryLayout<lg_launch_options>.size)
+        guard let options else { return }
+        unsafe report_after = options.reportAfter
+        unsafe repair_after = options.repairAfter
+        unsafe unknown_after = options.unknownAfter ?? .max  // LG_UNKNOWN_AFTER_DEFAULT
+        unsafe window_ms = options.window
+        unsafe finish = options.finish.core
+        unsafe report_wait_ms = options.reportWait
+        unsafe count = options.count
+        unsafe streak_gap_ms = options.streakGap
+        unsafe heartbeat_ms = options.heartbeat
+        unsafe hold = options.hold.core
+        unsafe hold_ms = options.holdDeadline
+        unsafe auto_repair = options.automaticRepair ? 1 : 0
+        unsafe safe_retry_runs = options.safeRetryRuns
+        unsafe safe_crash_limit = options.safeCrashLimit
+        unsafe deescalate_runs = options.deescalateRuns
+        unsafe deescalate_ms = options.deescalateTime
+        unsafe supervised = options.isSupervised ? 1 : 0
+        unsafe shadow = options.isShadow ? 1 : 0
+        unsafe callbacks = LG_CALLBACKS_LIBRARY
+    }
+}
+
+extension LaunchGuard.LaunchInfo {
+    init(_ info: lg_launch_info) {
+        name = text(info.name)
+        status = LaunchGuard.Status(info.status)
+        mode = LaunchGuard.Mode(info.mode)
+        isHalted = info.halted != 0
+        isDue = info.due != 0
+        isShadow = info.shadow != 0
+        streak = Int(info.streak)
+        unknown = Int(info.unknown)
+        reported = Int(info.reported)
+        rung = Int(info.rung)
+        rungCount = Int(info.rung_count)
+        attempts = Int(info.attempts)
+        interruptions = Int(info.interruptions)
+        skips = Int(info.skips)
+        goodRuns = Int(info.good_runs)
+        retryRuns = Int(info.retry_runs)
+        safeCrashes = Int(info.safe_crashes)
+        reportAfter = Int(info.report_after)
+        repairAfter = Int(info.repair_after)
+        unknownAfter = info.unknown_after == 0 ? nil : Int(info.unknown_after)
+        safeCrashLimit = info.safe_crash_limit == 0 ? nil : Int(info.safe_crash_limit)
+        suspectCount = Int(info.suspect_count)
+        launches = info.launches
+        crashes = info.crashes
+        repairs = info.repairs
+        let task = text(info.last_task)
+        lastTask = task.isEmpty ? nil : task
+    }
+}
+
+/// The text in an array of `char`, which Swift sees as a tuple.
+private func text<Characters>(_ characters: Characters) -> String {
+    unsafe withUnsafeBytes(of: characters) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+}
+
+extension LaunchGuard.Finish {
+    fileprivate var core: lg_finish {
+        switch self {
+        case .either: LG_FINISH_EITHER
+        case .mark: LG_FINISH_MARK
+        case .time: LG_FINISH_TIME
+        case .both: LG_FINISH_BOTH
+        }
+    }
+}
+
+extension LaunchGuard.Hold {
+    fileprivate var core: lg_hold {
+        switch self {
+        case .block: LG_HOLD_BLOCK
+        case .custody: LG_HOLD_CUSTODY
+        case .none: LG_HOLD_NONE
+        }
+    }
+}
+
+extension LaunchGuard.Status {
+    init(_ status: lg_launch_status) {
+        switch status {
+        case LG_LAUNCH_CHECKING: self = .checking
+        case LG_LAUNCH_NEEDS_REPAIR: self = .needsRepair
+        case LG_LAUNCH_REPAIRING: self = .repairing
+        default: self = .normal
+        }
+    }
+}
+
+extension LaunchGuard.Mode {
+    fileprivate init(_ mode: lg_launch_mode) {
+        switch mode {
+        case LG_LAUNCH_MODE_PROBATION: self = .probation
+        case LG_LAUNCH_MODE_SAFE: self = .safe
+        case LG_LAUNCH_MODE_TRIAL: self = .trial
+        default: self = .normal
+        }
+    }
+}
+
+extension LaunchGuard.End {
+    init(_ end: lg_end) {
+        self = unsafe LaunchGuard.End(rawValue: String(cString: lg_end_name(end))) ?? .unknown
+    }
+
+    var core: lg_end {
+        switch self {
+        case .clean: LG_END_CLEAN
+        case .terminated: LG_END_TERMINATED
+        case .crash: LG_END_CRASH
+        case .hang: LG_END_HANG
+        case .oom: LG_END_OOM
+        case .killed: LG_END_KILLED
+        case .exit: LG_END_EXIT
+        case .reboot: LG_END_REBOOT
+        case .upgrade: LG_END_UPGRADE
+        case .debugger: LG_END_DEBUGGER
+        case .unknown: LG_END_UNKNOWN
+        case .running: LG_END_RUNNING
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import Synchronization
+
+/// What the core refused: the program starts anyway.
+extension LaunchGuard.Launch {
+    /// Note the error; a task is run all the same, after the others.
+    func refuse(_ error: LaunchGuardError, task: LaunchTask? = nil) {
+        hooks.log(.error, error.description)
+        state.withLock { state in
+            if state.problem == nil { state.problem = error }
+            if let task, error.code != .state { state.refusedTasks.append(task) }
+        }
+    }
+
+    /// The thread of the launch: run the tasks that were refused, now or, when the others wait in custody, after them.
+    func runRefusedTasks() {
+        let tasks = state.withLock { $0.refusedTasks }
+        guard !tasks.isEmpty else { return }
+        let run = { @Sendable [hooks] in
+            for task in tasks { _ = hooks.runTask(task) }
+        }
+        guard core.wait(milliseconds: 0) == .timeout else { return run() }
+        startThread { [core] in
+            if core.wait(milliseconds: .max) == .ok { run() }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Glibc
+import Synchronization
+
+/// Makes the thread that waits for a task the executor of that task: nothing of it needs a thread of the concurrency pool, the key of
+/// a launch task that crashes and the crashed thread belong together, and code that blocks holds up nobody else.
+@safe
+final class OwnThread: TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var outcome: LaunchGuardError.Code?
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+    private nonisolated(unsafe) let wake: UnsafeMutablePointer<sem_t>
+
+    private init() {
+        unsafe wake = .allocate(capacity: 1)
+        unsafe sem_init(wake, 0, 0)
+    }
+
+    deinit {
+        unsafe sem_destroy(wake)
+        unsafe wake.deallocate()
+    }
+
+    /// Run a body as a task on this thread, and return when it has ended.
+    ///
+    /// - Parameter begin: gets the task before it starts.
+    static func run(
+        _ body: @escaping @Sendable () async -> LaunchGuardError.Code, begin: (Task<Void, Never>) -> Void
+    ) -> LaunchGuardError.Code {
+        let thread = OwnThread()
+        begin(Task.detached(executorPreference: thread) { thread.end(await body()) })
+        return thread.work()
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isOver = state.withLock { state in
+            if !state.isOver { state.jobs.append(job) }
+            return state.isOver
+        }
+        guard isOver else {
+            unsafe sem_post(wake)
+            return
+        }
+        // Of an actor that was used by the task and now serves others.
+        startThread { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    private func end(_ outcome: LaunchGuardError.Code) {
+        state.withLock { $0.outcome = outcome }
+        unsafe sem_post(wake)
+    }
+
+    private func work() -> LaunchGuardError.Code {
+        while true {
+            while unsafe sem_wait(wake) != 0 {}  // Only a signal handler ends the wait early.
+            let job = state.withLock { state -> UnownedJob? in
+                if !state.jobs.isEmpty { return state.jobs.removeFirst() }
+                state.isOver = state.outcome != nil
+                return nil
+            }
+            if let job {
+                unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+            } else if let outcome = state.withLock({ $0.outcome }) {
+                return outcome
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+extension LaunchTask {
+    /// Kinds of tasks. C: `LG_TASK_…`.
+    public struct Flags: OptionSet, Sendable {
+        public let rawValue: UInt32
+
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        /// Never left out; when it fails the tasks behind it are not run. Goes with neither ``suspect`` nor ``unsafe``.
+        public static let essential = Flags(rawValue: 1)
+        /// One crash is enough to make it suspect; otherwise it takes two.
+        public static let suspect = Flags(rawValue: 2)
+        /// Not run in safe mode.
+        public static let unsafe = Flags(rawValue: 4)
+        /// Takes the place of a task with the same key that has not run yet.
+        public static let replace = Flags(rawValue: 8)
+    }
+}

@@ -1,0 +1,142 @@
+extension LedgerContext {
+    /// The context as text: where it stands, its ladder drawn, its suspects.
+    ///
+    /// - Parameters:
+    ///   - now: what throttles are measured against.
+    ///   - time: how a moment is written.
+    package func write(to writer: inout TextWriter, now: Timestamp, time: (Timestamp) -> String = \.secondsText) {
+        func field(_ label: String, _ value: String, _ style: TextWriter.Style = .plain) {
+            writer.add("  ")
+            writer.add(label, width: 10, .dim)
+            writer.line(value, style)
+        }
+        writer.add("context ")
+        writer.add(name, .bold)
+        writer.add("  ")
+        writer.line(status, status == "normal" ? .green : .yellow)
+        field("mode", modeText, modeStyle)
+        if isDue { field("", "a repair is needed, whatever the streak", .yellow) }
+        if isShadow { field("", "shadow: the last launch only decided, and did nothing") }
+        field("streak", "streak \(streak) (\(threshold("report", reportAfter)), \(threshold("repair", repairAfter))), reported \(reported)")
+        field("", "unknown \(unknown) (\(threshold("repair", unknownAfter)))")
+        if let lastTask { field("", "the last counted crash came in the task \"\(lastTask)\"") }
+        if skips > 0 { field("", "the repair was put off " + UInt64(skips).counting("time", "times")) }
+        writeLadder(to: &writer, now: now, time: time)
+        for (index, suspect) in suspects.enumerated() {
+            field(
+                index == 0 ? "suspects" : "",
+                "\"\(suspect.key)\": \(UInt64(suspect.crashes).counting("crash", "crashes"))"
+                    + (suspect.isLeftOut ? ", left out by the last launch" : ""))
+        }
+        field(
+            "totals",
+            "\(launches.counting("launch", "launches")), \(crashes.counting("launch crash", "launch crashes")), "
+                + "\(repairs.counting("repair", "repairs")) since the ledger was made",
+            .dim)
+    }
+
+    private func threshold(_ what: String, _ count: UInt32) -> String {
+        count == 0 ? "never \(what)" : "\(what) after \(count)"
+    }
+
+    // MARK: - Mode
+
+    private var modeText: String {
+        let crashed = "\(UInt64(safeCrashes).counting("crash", "crashes")) in safe mode in a row"
+        switch mode {
+        case _ where isHalted:
+            return "halted: \(crashed); a launch waits, or makes one more try in safe mode"
+        case "normal":
+            return "normal"
+        case "probation":
+            return "probation: a repair has just been made; one launch crash climbs the ladder at once"
+        case "safe":
+            return "safe mode: \(goodRuns) of \(retryRuns.map(String.init) ?? "an unknown number of") good launches until the next try; "
+                + crashed + (safeCrashLimit == 0 ? ", it never halts" : ", it halts at \(safeCrashLimit)")
+        case "trial":
+            return "trial: the normal launch is tried; when it is finished safe mode is over"
+        default:
+            return mode
+        }
+    }
+
+    private var modeStyle: TextWriter.Style {
+        isHalted ? .red : mode == "normal" ? .green : .yellow
+    }
+
+    // MARK: - Ladder
+
+    /// Rungs from the most disruptive down to the built-in one; a marker stands at the next rung.
+    private func writeLadder(to writer: inout TextWriter, now: Timestamp, time: (Timestamp) -> String) {
+        guard !ladder.isEmpty else {
+            writer.add("  ")
+            writer.add("ladder", width: 10, .dim)
+            writer.line("none")
+            return
+        }
+        let nameWidth = ladder.map { TextWriter.escaped($0.name).count }.max() ?? 0
+        let attemptsWidth = ladder.indices.map { attemptsText($0).count }.max() ?? 0
+        writer.add("  ")
+        writer.add("ladder", width: 10, .dim)
+        writer.line("the most disruptive repair on top; ▶ the next rung, ● attempts used, ○ left", .dim)
+        if rung >= ladder.count { writeRail(to: &writer, isNext: true, "╷", "no repair is left") }
+        for index in ladder.indices.reversed() {
+            let rung = ladder[index]
+            writeRail(to: &writer, isNext: index == Int(self.rung), "╞═")
+            writer.add(" \(index)", width: 4)
+            writer.add(rung.name, width: nameWidth + 2, index == Int(self.rung) ? .bold : .plain)
+            writer.add("impact \(rung.impact)", width: 12, .dim)
+            // Names as long as they may be leave no room behind them.
+            let isBelow = 34 + nameWidth + attemptsWidth + rung.kinds.count > 120
+            writer.add(attemptsText(index), width: rung.kinds.isEmpty || isBelow ? 0 : attemptsWidth + 2)
+            writer.line(isBelow ? "" : rung.kinds)
+            if isBelow {
+                writeRail(to: &writer, isNext: false, "│")
+                writer.line(String(repeating: " ", count: 5) + rung.kinds)
+            }
+            if let times = times(of: index, now: now, time: time) {
+                writeRail(to: &writer, isNext: false, "│")
+                writer.line(String(repeating: " ", count: 5) + times, .dim)
+            }
+        }
+    }
+
+    private func writeRail(to writer: inout TextWriter, isNext: Bool, _ rail: String, _ text: String? = nil) {
+        writer.add("        ")
+        writer.add(isNext ? "▶" : " ", width: 4, .yellow)
+        writer.add(rail)
+        if let text { writer.line("  " + text) }
+    }
+
+    /// Attempts on the next rung; those of the others are not in the ledger.
+    private func attemptsText(_ index: Int) -> String {
+        let allowed = ladder[index].attempts
+        let used = index == Int(rung) ? attempts : 0
+        if index < Int(rung) { return "passed" }
+        guard allowed <= 10, used <= allowed else { return "\(used)/\(allowed)" }
+        return String(repeating: "●", count: Int(used)) + String(repeating: "○", count: Int(allowed - used))
+    }
+
+    private func times(of index: Int, now: Timestamp, time: (Timestamp) -> String) -> String? {
+        guard let last = ladder[index].lastSeries else { return nil }
+        var words = ["last series \(time(last))"]
+        // A series that is under way goes on.
+        let isUnderWay = index == Int(rung) && attempts > 0
+        if !isUnderWay, let end = ladder[index].throttledUntil, now < end { words.append("throttled until \(time(end))") }
+        if index == Int(rung), interruptions > 0 { words.append("\(interruptions) of its attempts interrupted") }
+        return words.joined(separator: ", ")
+    }
+}
+
+extension LedgerRung {
+    /// What kind of repair it is.
+    fileprivate var kinds: String {
+        var words: [String] = []
+        if isBuiltIn { words.append("built in") }
+        if isDestructive { words.append("destructive") }
+        if needsConsent { words.append("by consent") }
+        if needsRestart { words.append("needs a restart") }
+        if lastSeries == nil { words.append("never tried") }
+        return words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,245 @@
+/// Draws the ended runs of a ledger: a line for each with a strip of symbols for each context, and below it why its end is known.
+struct Timeline {
+    private let contexts: [String]
+    private let runs: [Run]
+
+    /// One run, whether the ledger has it or only its file.
+    private struct Run {
+        var ordinal: UInt64
+        var version: String?
+        var started: Timestamp?
+        var duration: UInt64?
+        var verdict: Verdict?
+        var remark: String
+        /// By context; empty for a run that the ledger does not have.
+        var strips: [[Symbol]]
+    }
+
+    /// Widest line, if the strips are to stand in columns.
+    private static let widthMax = 120
+
+    init(_ report: LedgerReport) {
+        contexts = report.contexts.map(\.name)
+        let counted = report.timeline.map { entry in
+            Run(
+                ordinal: entry.ordinal, version: entry.appVersion, started: entry.started, duration: entry.durationNanoseconds,
+                verdict: entry.verdict,
+                remark: entry.attributed.isEmpty ? "" : "in a module or a task of \(entry.attributed.joined(separator: ", "))",
+                strips: report.contexts.map { entry.strip(of: $0.name) })
+        }
+        let uncounted = report.uncounted.map { run in
+            Run(
+                ordinal: run.ordinal, version: run.appVersion, started: run.started, duration: run.durationNanoseconds, verdict: run.verdict,
+                remark: run.isSecondary ? "secondary, never counted" : "not yet counted", strips: [])
+        }
+        runs = counted + uncounted
+    }
+
+    func write(to writer: inout TextWriter, limit: Int?) {
+        let shown = runs.suffix(limit ?? runs.count)
+        guard !shown.isEmpty else {
+            writer.endLine()
+            writer.line(runs.isEmpty ? "no run has been recorded" : "timeline: \(runs.count) runs are not shown")
+            return
+        }
+        let hidden = runs.count - shown.count
+        writer.heading("timeline, oldest run first" + (hidden > 0 ? " (\(hidden) older ones are not shown)" : ""))
+        let columns = Columns(contexts, shown)
+        columns.writeHead(to: &writer)
+        var version: String?
+        for (index, run) in shown.enumerated() {
+            if index == 0 || run.version != version { writer.line("  ── version \(run.version ?? "unknown") ──", .dim) }
+            version = run.version
+            columns.write(run, to: &writer)
+        }
+        writeLegend(of: shown, to: &writer)
+    }
+
+    /// The symbols that were used.
+    private func writeLegend(of shown: ArraySlice<Run>, to writer: inout TextWriter) {
+        let used = Set(shown.flatMap { $0.strips.joined() })
+        let legend = Symbol.allCases.filter(used.contains)
+        guard !legend.isEmpty else { return }
+        writer.endLine()
+        let width = (legend.map { $0.meaning.count }.max() ?? 0) + 2
+        let perLine = max(1, 116 / (width + 2))
+        for start in stride(from: 0, to: legend.count, by: perLine) {
+            writer.add("  ")
+            let line = legend[start..<min(start + perLine, legend.count)]
+            for (index, symbol) in line.enumerated() {
+                let isLast = index == line.count - 1
+                writer.add("\(symbol.rawValue) ")
+                writer.add(symbol.meaning, width: isLast ? 0 : width, .dim)
+            }
+            writer.endLine()
+        }
+    }
+
+    // MARK: - Columns
+
+    /// Where things stand in a line.
+    private struct Columns {
+        var contexts: [String]
+        var ordinal: Int
+        var duration: Int
+        var end: Int
+        /// Of each context's strip; nil: there is no room, and the strips stand below the run.
+        var strips: [Int]?
+        static let start = 22
+
+        init(_ contexts: [String], _ runs: ArraySlice<Run>) {
+            self.contexts = contexts
+            ordinal = max(5, (runs.map { "#\($0.ordinal)".count }.max() ?? 0) + 2)
+            duration = (runs.map { Self.text($0.duration).count }.max() ?? 0) + 2
+            end = max(3, runs.map { Self.text($0.verdict).count }.max() ?? 0) + 2
+            let widths = contexts.enumerated().map { index, name in
+                max(TextWriter.escaped(name).count, runs.map { $0.strips.isEmpty ? 0 : $0.strips[index].count }.max() ?? 0) + 2
+            }
+            duration = max(duration, 9)
+            if 2 + ordinal + Self.start + duration + end + widths.reduce(0, +) <= Timeline.widthMax { strips = widths }
+        }
+
+        static func text(_ duration: UInt64?) -> String { duration?.durationText ?? "unknown" }
+        static func text(_ verdict: Verdict?) -> String { verdict?.summary ?? "damaged" }
+
+        func writeHead(to writer: inout TextWriter) {
+            writer.add("  ")
+            writer.add("run", width: ordinal, .dim)
+            writer.add("started", width: Self.start, .dim)
+            writer.add("lasted", width: duration, .dim)
+            let names = strips == nil ? [] : contexts
+            writer.add("end", width: names.isEmpty ? 0 : end, .dim)
+            for (index, name) in names.enumerated() {
+                writer.add(name, width: index == names.count - 1 ? 0 : strips?[index] ?? 0, .dim)
+            }
+            writer.endLine()
+        }
+
+        func write(_ run: Run, to writer: inout TextWriter) {
+            writer.add("  ")
+            writer.add("#\(run.ordinal)", width: ordinal)
+            writer.add(run.started?.secondsText ?? "at an unknown time", width: Self.start, .dim)
+            writer.add(Self.text(run.duration), width: duration)
+            let inLine = strips == nil ? [] : run.strips
+            writer.add(Self.text(run.verdict), width: inLine.isEmpty ? 0 : end, (run.verdict?.end ?? .unknown).style)
+            for (index, strip) in inLine.enumerated() {
+                write(strip, width: index == inLine.count - 1 ? 0 : strips?[index] ?? 0, to: &writer)
+            }
+            writer.endLine()
+            let indent = String(repeating: " ", count: ordinal + 2)
+            let because = run.verdict.map { "because \($0.evidence)" } ?? "its verdict cannot be read"
+            writer.line(indent + because + (run.remark.isEmpty ? "" : "; \(run.remark)"), .dim)
+            guard strips == nil else { return }
+            for (name, strip) in zip(contexts, run.strips) where strip != [.nothing] {
+                writer.add(indent)
+                write(strip, width: 10, to: &writer)
+                writer.line(" " + name)
+            }
+        }
+
+        private func write(_ strip: [Symbol], width: Int, to writer: inout TextWriter) {
+            for symbol in strip { writer.add(String(symbol.rawValue), symbol.style) }
+            writer.add("", width: max(0, width - strip.count))
+        }
+    }
+
+    // MARK: - Symbols
+
+    /// One thing that happened in the launch of a context, in the order in which they happen.
+    enum Symbol: Character, CaseIterable {
+        case safe = "S"
+        case trial = "T"
+        case reported = "r"
+        case protected = "p"
+        case held = "‖"
+        case halted = "H"
+        case leftOut = "−"
+        case throttled = "t"
+        case refused = "n"
+        case skipped = "»"
+        case repairFailed = "x"
+        case repaired = "+"
+        case expired = "e"
+        case restart = "↻"
+        case other = "?"
+        case repairing = "m"
+        case counted = "✗"
+        case unfinished = "○"
+        case finished = "✓"
+        case nothing = "·"
+
+        init(_ event: LaunchEvent) {
+            self =
+                switch event {
+                case .safe: .safe
+                case .trial: .trial
+                case .reported: .reported
+                case .protected: .protected
+                case .held: .held
+                case .halted: .halted
+                case .leftOut: .leftOut
+                case .throttled: .throttled
+                case .refused: .refused
+                case .skipped: .skipped
+                case .repairFailed: .repairFailed
+                case .repaired: .repaired
+                case .expired: .expired
+                case .restart: .restart
+                default: .other
+                }
+        }
+
+        var meaning: String {
+            switch self {
+            case .safe: "in safe mode"
+            case .trial: "a trial"
+            case .reported: "reported"
+            case .protected: "the program asked for protection"
+            case .held: "held"
+            case .halted: "halted"
+            case .leftOut: "a suspect task was left out"
+            case .throttled: "a repair was throttled"
+            case .refused: "a repair was refused"
+            case .skipped: "the repair was put off"
+            case .repairFailed: "a repair failed"
+            case .repaired: "repaired"
+            case .expired: "the hold expired"
+            case .restart: "a repair asked for a restart"
+            case .other: "an event of a later version"
+            case .repairing: "ended during a repair"
+            case .counted: "its end counted"
+            case .unfinished: "not finished, did not count"
+            case .finished: "finished"
+            case .nothing: "finished, announced or not begun"
+            }
+        }
+
+        var style: TextWriter.Style {
+            switch self {
+            case .counted, .halted, .repairFailed: .red
+            case .held, .safe, .trial, .expired, .repairing, .leftOut: .yellow
+            case .repaired, .finished: .green
+            default: .plain
+            }
+        }
+    }
+}
+
+extension TimelineEntry {
+    /// What happened in the launch of a context, its end last.
+    func strip(of context: String) -> [Timeline.Symbol] {
+        var symbols = events.filter { $0.context == context }.flatMap { $0.events.map(Timeline.Symbol.init) }
+        if counted.contains(context) {
+            symbols.append(.counted)
+        } else if finished?.contains(context) == true {
+            symbols.append(.finished)
+        } else if launching.contains(context) {
+            symbols.append(.unfinished)
+        } else if !repairing.contains(context) {
+            symbols.append(.nothing)
+        }
+        if repairing.contains(context) { symbols.append(.repairing) }
+        let order = Timeline.Symbol.allCases
+        return Set(symbols).sorted { (order.firstIndex(of: $0) ?? 0) < (order.firstIndex(of: $1) ?? 0) }
+    }
+}

@@ -1,0 +1,77 @@
+/// One ended run in the timeline.
+public struct TimelineEntry: Codable, Hashable, Sendable {
+    public var uuid: String
+    public var ordinal: UInt64
+    public var appVersion: String?
+    public var started: Timestamp?
+    public var durationNanoseconds: UInt64?
+    public var verdict: Verdict
+    /// Contexts that were launching and not finished.
+    public var launching: [String]
+    /// Contexts that were under repair.
+    public var repairing: [String]
+    /// Contexts against which it counted.
+    public var counted: [String]
+    /// Contexts in whose module or task the crash was; empty: of nobody in particular.
+    public var attributed: [String]
+    /// What happened in the launches beside their end; contexts without any are left out.
+    public var events: [ContextEvents]
+    /// Contexts whose launch was finished, by the file of the run; nil: that is not there.
+    public var finished: [String]?
+
+    /// What happened in the launch of one context.
+    public struct ContextEvents: Codable, Hashable, Sendable {
+        public var context: String
+        public var events: [LaunchEvent]
+
+        public init(context: String, events: [LaunchEvent]) {
+            self.context = context
+            self.events = events
+        }
+    }
+}
+
+/// Something that happened in a launch beside its end. Events that a later version adds are bits in hexadecimal digits, for example "0x4000".
+public struct LaunchEvent: RawRepresentable, Codable, Hashable, Sendable {
+    public var rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public static let reported = LaunchEvent(rawValue: "reported")
+    public static let held = LaunchEvent(rawValue: "held")
+    public static let repaired = LaunchEvent(rawValue: "repaired")
+    public static let repairFailed = LaunchEvent(rawValue: "repair-failed")
+    /// A destructive repair was passed over.
+    public static let throttled = LaunchEvent(rawValue: "throttled")
+    /// The user did not want a repair.
+    public static let refused = LaunchEvent(rawValue: "refused")
+    /// The user put the repair off.
+    public static let skipped = LaunchEvent(rawValue: "skipped")
+    /// The hold's deadline passed.
+    public static let expired = LaunchEvent(rawValue: "expired")
+    /// The program asked for protection.
+    public static let protected = LaunchEvent(rawValue: "protected")
+    /// A suspect task was left out.
+    public static let leftOut = LaunchEvent(rawValue: "left-out")
+    /// It ran in safe mode.
+    public static let safe = LaunchEvent(rawValue: "safe")
+    /// It tried the normal launch, to leave safe mode.
+    public static let trial = LaunchEvent(rawValue: "trial")
+    public static let halted = LaunchEvent(rawValue: "halted")
+    /// A repair asked for a restart.
+    public static let restart = LaunchEvent(rawValue: "restart")
+
+    /// By bit.
+    static let all: [LaunchEvent] = [
+        .reported, .held, .repaired, .repairFailed, .throttled, .refused, .skipped, .expired, .protected, .leftOut, .safe, .trial, .halted, .restart,
+    ]
+
+    /// The events of a word of bits.
+    static func events(_ bits: UInt32) -> [LaunchEvent] {
+        (0..<32).filter { bits >> $0 & 1 == 1 }.map { bit in
+            bit < all.count ? all[bit] : LaunchEvent(rawValue: "0x" + String(UInt32(1) << UInt32(bit), radix: 16))
+        }
+    }
+}

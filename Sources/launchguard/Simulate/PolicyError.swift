@@ -1,0 +1,4 @@
+/// A policy that makes no sense.
+struct PolicyError: Error, CustomStringConvertible {
+    let description: String
+}

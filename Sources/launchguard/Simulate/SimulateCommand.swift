@@ -1,0 +1,101 @@
+import ArgumentParser
+import LaunchGuard
+import LaunchGuardReports
+
+/// `launchguard simulate`
+struct SimulateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate",
+        abstract: "Walk a launch policy through crashes, repairs and safe mode, without a process that dies.",
+        discussion: """
+            The launch machine itself runs, on a ledger in memory; nothing is written to disk. Each event is a line: what it did to status, \
+            mode, streak and rung of the ladder, and below it the callbacks that ran, in order. Where a run has ended the next one \
+            begins by itself, and goes on until it needs a word. Without events a short tour shows every state and every callback.
+
+            EVENTS
+              crash hang oom exit unknown killed clean terminated reboot upgrade
+              debugger         the run ends like this, wherever it is
+              crash-in:TASK    it crashes in this task; right behind an end
+              crash-in-report  it crashes in on_report; right behind an end
+              crash-in-repair  it crashes in the repair that runs
+              ok fail timeout  how the repair that runs comes out
+              repair refuse skip
+                               what the user says where a repair waits for
+                               consent; timeout: nothing, until the deadline
+              try-safe         one more try in safe mode, where a supervised
+                               launch is halted; timeout: likewise
+              finish           the launch is finished
+              protect          the program asks for protection
+              wait:TIME        time passes, for example 6h: between two runs
+                               right behind an end, else within the run
+              EVENT*COUNT      the event so often, for example crash*5
+
+            EXIT STATUS
+              0  the scenario came to its end
+              2  the command line is wrong, or an event is not possible where it stands
+
+            EXAMPLES
+              launchguard simulate
+              launchguard simulate crash crash ok finish
+              launchguard simulate --repair-after 3 crash*3 fail*2 crash-in-repair
+              launchguard simulate --repair reset:90:destructive,consent crash*2 refuse
+              launchguard simulate --task plug-ins:suspect --repair-after 1 crash-in:plug-ins
+              launchguard simulate --by-hand crash*2 skip crash repair ok finish
+              launchguard simulate crash wait:6h crash
+              launchguard simulate --json crash crash ok | jq -r '.steps[].after.status'
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp("What happens, one word an event.", valueName: "event"),
+        completion: .list(
+            SimulationWord.ends.map(\.rawValue) + [
+                "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "crash-in:", "crash-in-repair",
+                "crash-in-report", "wait:6h", "wait:24h",
+            ]))
+    var events: [String] = []
+
+    @OptionGroup var policy: PolicyOptions
+
+    @Flag(help: "Print one JSON document.")
+    var json = false
+
+    func run() async throws {
+        do {
+            try await play()
+        } catch let error as ScenarioError {
+            Output.complain("\(error)")
+            try ExitStatus.usage.end()
+        } catch let error as PolicyError {
+            Output.complain("\(error)")
+            try ExitStatus.usage.end()
+        } catch let error as any Error & CustomStringConvertible where error is LaunchGuardError || error is SimulationStuck {
+            Output.complain("\(error)")
+            try ExitStatus.nothingFound.end()
+        }
+    }
+
+    private func play() async throws {
+        let words =
+            events.isEmpty
+            ? try SimulationTour.words(for: policy) : try SimulationWord.parse(events, tasks: policy.tasks.map(\.key))
+        let isText = !json
+        let simulator = try Simulator(policy) { step in
+            guard isText else { return }
+            var writer = Output.makeWriter()
+            step.write(to: &writer)
+            Output.write(writer.text)
+        }
+        if isText {
+            var writer = Output.makeWriter()
+            SimulationReport.writeHead(of: policy, to: &writer)
+            Output.write(writer.text)
+        }
+        let report = try await simulator.run(words)
+        guard isText else { return Output.writeLine(json: report) }
+        var writer = Output.makeWriter()
+        writer.endLine()
+        report.context?.write(to: &writer, now: simulator.now, time: \.sinceStartText)
+        Output.write(writer.text)
+    }
+}

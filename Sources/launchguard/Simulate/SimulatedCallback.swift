@@ -1,0 +1,44 @@
+import LaunchGuard
+
+/// A callback of the program that ran, or what became of it.
+struct SimulatedCallback: Encodable, Sendable {
+    enum Kind: String, Encodable, Sendable {
+        case status, report, repair, protect, task
+        case builtIn = "built-in"
+        case giveUp = "give-up"
+        case ineffective, begin
+    }
+
+    enum Outcome: String, Encodable, Sendable {
+        case begins, ok, failed
+        case timeout = "no answer in time"
+        case run
+        case leftOut = "left out"
+        case restart
+    }
+
+    var kind: Kind
+    var name: String?
+    var attempt: Int?
+    var streak: Int?
+    var status: String?
+    var isHalted: Bool?
+    var outcome: Outcome?
+
+    /// As a person reads it.
+    var text: String {
+        let name = name ?? ""
+        let outcome = outcome?.rawValue ?? ""
+        return switch kind {
+        case .status: "status: \(status ?? "")" + (isHalted == true ? ", halted" : "")
+        case .report: "on_report: streak \(streak ?? 0)"
+        case .repair: "repair \"\(name)\", attempt \(attempt ?? 0): \(outcome)"
+        case .builtIn: "rung 0, built in: the suspect task is left out"
+        case .protect: "protect: \(name)"
+        case .task: "task \(name): \(outcome)"
+        case .giveUp: "on_give_up"
+        case .ineffective: "\(name): no effect in safe mode and in shadow"
+        case .begin: "begin: a repair asks for a restart of the program; no task is run"
+        }
+    }
+}

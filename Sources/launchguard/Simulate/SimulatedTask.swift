@@ -1,0 +1,44 @@
+import ArgumentParser
+import LaunchGuard
+
+/// A task of the simulated launch: `KEY[:FLAG,…]`.
+struct SimulatedTask: Sendable, Encodable {
+    var key: String
+    var isEssential = false
+    var isSuspect = false
+    var isUnsafe = false
+
+    static let usual = [SimulatedTask(key: "open database"), SimulatedTask(key: "restore windows", isUnsafe: true)]
+
+    init(key: String, isUnsafe: Bool = false) {
+        self.key = key
+        self.isUnsafe = isUnsafe
+    }
+
+    init(_ text: String) throws {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count <= 2, !parts[0].isEmpty else {
+            throw ValidationError("\"\(text)\" is no task; one is KEY or KEY:FLAG,…")
+        }
+        key = parts[0]
+        for flag in parts.count > 1 ? parts[1].split(separator: ",") : [] {
+            switch flag {
+            case "essential": isEssential = true
+            case "suspect": isSuspect = true
+            case "unsafe": isUnsafe = true
+            default: throw ValidationError("\"\(text)\": there is no flag \"\(flag)\"; flags are essential, suspect and unsafe.")
+            }
+        }
+        guard !isEssential || !(isSuspect || isUnsafe) else {
+            throw ValidationError("\"\(text)\": an essential task is never left out; it can be neither suspect nor unsafe.")
+        }
+    }
+
+    var flags: LaunchTask.Flags {
+        var flags: LaunchTask.Flags = []
+        if isEssential { flags.insert(.essential) }
+        if isSuspect { flags.insert(.suspect) }
+        if isUnsafe { flags.insert(.unsafe) }
+        return flags
+    }
+}

@@ -1,0 +1,176 @@
+import LaunchGuard
+import Synchronization
+
+/// Where the closures of the simulated launch play: it notes what runs, and makes a closure stand still where the scenario has something
+/// to say about it.
+final class SimulationStage: Sendable {
+    /// A closure that stands still.
+    enum Place: Hashable {
+        case report
+        case task(String)
+        case repair(String)
+    }
+
+    /// How a launch came out of `begin()`.
+    enum Outcome {
+        case launched, restart, closed
+    }
+
+    private struct State {
+        var launch: LaunchGuard.Launch?
+        var tasks: [String] = []
+        var callbacks: [SimulatedCallback] = []
+        var place: Place?
+        var answer: AsyncStream<Bool>.Continuation?
+        /// Where the run is to stand still, beside its repairs.
+        var stop: Place?
+        /// Between two runs nothing is noted: a process that is gone sees no status.
+        var isBetweenRuns = true
+        var outcome: Outcome?
+        var protected = 0
+        var hasGivenUp = false
+        /// Tasks of which it is noted that they ran or were left out.
+        var noted: Set<String> = []
+    }
+
+    private let state = Mutex(State())
+
+    func watch(_ launch: LaunchGuard.Launch, tasks: [String]) {
+        state.withLock { state in
+            state.launch = launch
+            state.tasks = tasks
+        }
+    }
+
+    // MARK: - For the closures
+
+    func statusChanged(_ status: LaunchGuard.Status) {
+        let info = state.withLock { $0.launch }?.info
+        state.withLock { state in
+            guard !state.isBetweenRuns else { return }
+            let isHalted = status == .needsRepair && info?.isHalted == true
+            state.callbacks.append(SimulatedCallback(kind: .status, status: status.word, isHalted: isHalted ? true : nil))
+            if status == .repairing, info?.rung == 0 { state.callbacks.append(SimulatedCallback(kind: .builtIn)) }
+        }
+    }
+
+    func report(streak: Int) async {
+        note(SimulatedCallback(kind: .report, streak: streak))
+        if state.withLock({ $0.stop == .report }) { _ = await stand(.report) }
+    }
+
+    func giveUp() {
+        note(SimulatedCallback(kind: .giveUp))
+        state.withLock { $0.hasGivenUp = true }
+    }
+
+    func repair(_ name: String) async throws {
+        let attempt = state.withLock { $0.launch }?.info?.attempts ?? 0
+        note(SimulatedCallback(kind: .repair, name: name, attempt: attempt, outcome: .begins))
+        if await stand(.repair(name)) != true { throw CancellationError() }
+    }
+
+    func protect(_ key: String) {
+        note(SimulatedCallback(kind: .protect, name: key))
+        state.withLock { $0.protected += 1 }
+    }
+
+    func run(_ key: String) async {
+        noteLeftOut(before: key)
+        let stops = state.withLock { $0.stop == .task(key) }
+        note(SimulatedCallback(kind: .task, name: key, outcome: stops ? .begins : .run))
+        if stops { _ = await stand(.task(key)) }
+    }
+
+    /// Until the answer comes; nil: the run is over, or nobody waits any more.
+    private func stand(_ place: Place) async -> Bool? {
+        let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+        state.withLock { state in
+            state.place = place
+            state.answer = answer
+        }
+        for await answer in answers { return answer }
+        return nil
+    }
+
+    /// The tasks in front of this one that will not run; nil: all of them.
+    private func noteLeftOut(before key: String?) {
+        let (launch, tasks) = state.withLock { ($0.launch, $0.tasks) }
+        for task in tasks.prefix(while: { $0 != key }) where launch?.state(ofTask: task) == .leftOut {
+            note(SimulatedCallback(kind: .task, name: task, outcome: .leftOut))
+        }
+    }
+
+    // MARK: - For the simulator
+
+    /// Nothing of the run that ends is noted any more, and its closures stand nowhere.
+    func endRun() {
+        state.withLock { state in
+            state.isBetweenRuns = true
+            state.place = nil
+            state.answer = nil
+        }
+    }
+
+    func beginRun(stop: Place?) {
+        state.withLock { state in
+            state.isBetweenRuns = false
+            state.stop = stop
+            state.outcome = nil
+            state.protected = 0
+            state.hasGivenUp = false
+            state.noted = []
+        }
+    }
+
+    /// The tasks run again, or wait for a repair.
+    func goBack() { state.withLock { $0.outcome = nil } }
+
+    /// The launch has come through; to be called while its run goes on.
+    func goOn(_ outcome: Outcome) {
+        guard outcome != .closed else { return }
+        if outcome == .launched { noteLeftOut(before: nil) }
+        if outcome == .restart { note(SimulatedCallback(kind: .begin, outcome: .restart)) }
+        state.withLock { $0.outcome = outcome }
+    }
+
+    /// Let the closure that stands still go on.
+    func answer(_ isWell: Bool) {
+        let answer = state.withLock { state in
+            state.place = nil
+            return state.answer.take()
+        }
+        answer?.yield(isWell)
+    }
+
+    /// The closure that stands still is not waited for any more; it will be cancelled.
+    func leave() {
+        state.withLock { state in
+            state.place = nil
+            state.answer = nil
+        }
+    }
+
+    var place: Place? { state.withLock { $0.place } }
+
+    var outcome: Outcome? { state.withLock { $0.outcome } }
+
+    var protected: Int { state.withLock { $0.protected } }
+
+    var hasGivenUp: Bool { state.withLock { $0.hasGivenUp } }
+
+    func takeCallbacks() -> [SimulatedCallback] {
+        state.withLock { state in
+            defer { state.callbacks = [] }
+            return state.callbacks
+        }
+    }
+
+    func note(_ callback: SimulatedCallback) {
+        state.withLock { state in
+            guard !state.isBetweenRuns else { return }
+            if callback.kind == .task, let name = callback.name, !state.noted.insert(name).inserted { return }
+            state.callbacks.append(callback)
+        }
+    }
+}

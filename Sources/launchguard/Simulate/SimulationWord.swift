@@ -1,0 +1,97 @@
+import LaunchGuard
+
+/// One event of a scenario, as it was written.
+struct SimulationWord: Sendable {
+    /// Place in the scenario, from 1, repetitions counted: the number of its step.
+    var position: Int
+    /// As it is written, without its repetition.
+    var text: String
+    var event: Event
+    /// What it shows, in the tour.
+    var remark: String?
+
+    enum Event: Hashable, Sendable {
+        case end(LaunchGuard.End)
+        case finish, protect
+        case repair, refuse, skip, trySafe
+        case ok, fail, timeout
+        case crashInTask(String), crashInRepair, crashInReport
+        case wait(Duration)
+
+        var isWait: Bool { if case .wait = self { true } else { false } }
+    }
+
+    static let ends: [LaunchGuard.End] = [
+        .crash, .hang, .oom, .exit, .unknown, .killed, .clean, .terminated, .reboot, .upgrade, .debugger,
+    ]
+
+    private static let plain: [String: Event] = [
+        "finish": .finish, "protect": .protect, "repair": .repair, "refuse": .refuse, "skip": .skip, "try-safe": .trySafe, "ok": .ok,
+        "fail": .fail, "timeout": .timeout, "crash-in-repair": .crashInRepair, "crash-in-report": .crashInReport,
+    ]
+
+    /// All words, for a person.
+    static var allText: String {
+        ends.map(\.rawValue).joined(separator: " ")
+            + ", finish protect, repair refuse skip try-safe, ok fail timeout, crash-in:TASK crash-in-repair crash-in-report, wait:TIME"
+    }
+
+    /// Longest scenario, repetitions included.
+    private static let most = 1000
+
+    /// The words of a command line.
+    static func parse(_ arguments: [String], tasks: [String]) throws(ScenarioError) -> [SimulationWord] {
+        var words: [SimulationWord] = []
+        for argument in arguments {
+            let (text, count) = repetition(argument)
+            let position = words.count + 1
+            let event = try event(text, position, tasks)
+            guard 1...most ~= count, words.count + count <= most else {
+                throw ScenarioError(position, argument, "an event is repeated from 1 to \(most) times, and a scenario has at most \(most) events")
+            }
+            words += (0..<count).map { SimulationWord(position: position + $0, text: text, event: event) }
+        }
+        return words
+    }
+
+    /// The word and how often it stands there: `crash*5`.
+    private static func repetition(_ argument: String) -> (text: String, count: Int) {
+        guard let star = argument.lastIndex(of: "*"), star != argument.startIndex else { return (argument, 1) }
+        let digits = argument[argument.index(after: star)...]
+        guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return (argument, 1) }
+        return (String(argument[..<star]), Int(digits) ?? .max)
+    }
+
+    private static func event(_ text: String, _ position: Int, _ tasks: [String]) throws(ScenarioError) -> Event {
+        if let event = plain[text] { return event }
+        if let end = ends.first(where: { $0.rawValue == text }) { return .end(end) }
+        if let key = suffix(of: text, after: "crash-in:") {
+            guard tasks.contains(key) else {
+                let keys = tasks.map { "\"\($0)\"" }.joined(separator: ", ")
+                throw ScenarioError(position, text, "there is no task \"\(key)\"; tasks are \(keys)")
+            }
+            return .crashInTask(key)
+        }
+        if let time = suffix(of: text, after: "wait:") {
+            guard let duration = duration(time) else {
+                throw ScenarioError(position, text, "\"\(time)\" is no time; one is a whole number and ms, s, m, h or d, for example 6h")
+            }
+            return .wait(duration)
+        }
+        throw ScenarioError(position, text, "there is no such event; events are \(allText)")
+    }
+
+    private static func suffix(of text: String, after prefix: String) -> String? {
+        text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : nil
+    }
+
+    /// At most a hundred years, so that no clock overflows.
+    private static func duration(_ text: String) -> Duration? {
+        let units: [(String, Int64)] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)]
+        for (unit, milliseconds) in units where text.hasSuffix(unit) {
+            guard let count = Int64(text.dropLast(unit.count)), 0...(36_525 * 86_400_000 / milliseconds) ~= count else { continue }
+            return .milliseconds(count * milliseconds)
+        }
+        return nil
+    }
+}

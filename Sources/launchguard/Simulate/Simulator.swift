@@ -1,0 +1,302 @@
+import LaunchGuard
+import LaunchGuardReports
+
+/// Walks a launch through a scenario. A run begins by itself where the one before it has ended, and goes on until it needs a word: until it
+/// is launched, until a repair waits for its outcome, or until it is held for the user.
+final class Simulator {
+    /// What the launch waits for.
+    private enum Situation: Equatable {
+        case launching, finished, restart
+        case repairing(String)
+        case held, halted
+        case inReport
+        case inTask(String)
+    }
+
+    /// The core settles in microseconds; a machine under load may take longer.
+    private static let patience = Duration.seconds(60)
+
+    private let policy: PolicyOptions
+    private let simulation: LaunchGuard.Simulation
+    private let launch: LaunchGuard.Launch
+    private let stage = SimulationStage()
+    private var report: SimulationReport
+    /// Told of each step.
+    private let show: (SimulationReport.Step) -> Void
+
+    private var begun: Task<Void, Never>?
+    private var situation: Situation?
+    /// The user has said yes in this hold.
+    private var hasConsented = false
+    /// Simulated time since the start, since the attempt began, and that is left of the hold.
+    private var passed = Duration.zero
+    private var attemptPassed = Duration.zero
+    private var holdLeft = Duration.zero
+    /// When the last series of attempts began, by rung.
+    private var series: [Int: Duration] = [:]
+
+    init(_ policy: PolicyOptions, show: @escaping (SimulationReport.Step) -> Void) throws {
+        self.policy = policy
+        self.show = show
+        report = SimulationReport(policy: .init(policy))
+        simulation = try LaunchGuard.Simulation()
+        launch = try policy.prepare(simulation, stage)
+    }
+
+    /// Play a scenario; the report has all steps and the context at the end.
+    func run(_ words: [SimulationWord]) async throws -> SimulationReport {
+        try await step("start", nil) { try await self.begin(before: words.first) }
+        for (index, word) in words.enumerated() {
+            let next = index + 1 < words.count ? words[index + 1] : nil
+            try await step(word.text, word.remark) { try await self.play(word, next) }
+        }
+        report.context = context()
+        simulation.close()
+        return report
+    }
+
+    private func step(_ event: String, _ remark: String?, _ body: () async throws -> Void) async throws {
+        let before = standing
+        try await body()
+        let callbacks = stage.takeCallbacks()
+        if callbacks.contains(where: { $0.kind == .builtIn }) { series[0] = passed }
+        let step = SimulationReport.Step(
+            number: report.steps.count, event: event, remark: remark, before: before, after: standing, callbacks: callbacks)
+        report.steps.append(step)
+        show(step)
+    }
+
+    private var standing: SimulationReport.Standing { .init(launch.info, launch.status, policy.repairs) }
+
+    // MARK: - Words
+
+    private func play(_ word: SimulationWord, _ next: SimulationWord?) async throws {
+        switch (word.event, situation) {
+        case (.wait(let time), _):
+            try await wait(time)
+            if situation == nil, next?.event.isWait != true { try await begin(before: next) }
+        case (.end(let end), _?):
+            try await self.end(end, next)
+        case (.crashInTask(let key), .inTask(let place)) where key == place:
+            try await self.end(.crash, next)
+        case (.crashInReport, .inReport), (.crashInRepair, .repairing):
+            try await self.end(.crash, next)
+        case (.finish, .launching):
+            launch.finished()
+            try await settle()
+        case (.protect, .launching):
+            try await protect()
+        case (.ok, .repairing(let name)):
+            answer(name, .ok)
+            try await settle()
+        case (.fail, .repairing(let name)):
+            answer(name, .failed)
+            try await settle()
+        case (.timeout, .repairing):
+            try await wait(SimulatedRepair.timeout)
+        case (.timeout, .held), (.timeout, .halted):
+            try await wait(holdLeft)
+        case (.repair, .held):
+            let attempts = launch.info?.attempts
+            hasConsented = true
+            launch.repair()
+            try await settle { $0?.attempts != attempts }
+        case (.refuse, .held):
+            let rung = launch.info?.rung
+            launch.refuse()
+            try await settle { [launch] in $0?.rung != rung || launch.status != .needsRepair }
+        case (.skip, .held):
+            launch.skip()
+            try await settle { [launch] _ in launch.status != .needsRepair }
+        case (.trySafe, .halted):
+            launch.trySafe()
+            try await settle { [launch] _ in launch.status != .needsRepair }
+        default:
+            throw ScenarioError(word.position, word.text, mistake(word))
+        }
+    }
+
+    private func mistake(_ word: SimulationWord) -> String {
+        let here = situation.map(Self.possible) ?? ("no run is under way", [])
+        let words = here.1.isEmpty ? "" : here.1.joined(separator: ", ") + ", "
+        let more =
+            switch word.event {
+            case .crashInTask, .crashInReport:
+                "; this word stands right behind the end that starts the run it is about, and the run has to come to that place"
+            default: ""
+            }
+        return "\(here.0); possible here: \(words)an end (\(SimulationWord.ends.map(\.rawValue).joined(separator: " "))), or wait:TIME\(more)"
+    }
+
+    private static func possible(_ situation: Situation) -> (String, [String]) {
+        switch situation {
+        case .launching: ("the launch is under way, and its tasks have run", ["finish", "protect"])
+        case .finished: ("the launch is finished", [])
+        case .restart: ("the program is about to be started again", [])
+        case .repairing(let name): ("the repair \"\(name)\" runs", ["ok", "fail", "timeout", "crash-in-repair"])
+        case .held: ("the launch is held for a repair that waits for consent", ["repair", "refuse", "skip", "timeout"])
+        case .halted: ("the launch is halted and waits", ["try-safe", "timeout"])
+        case .inReport: ("on_report runs", ["crash-in-report"])
+        case .inTask(let key): ("the task \"\(key)\" runs", ["crash-in:\(key)"])
+        }
+    }
+
+    private func answer(_ name: String, _ outcome: SimulatedCallback.Outcome) {
+        noteRepair(name, outcome)
+        stage.answer(outcome == .ok)
+    }
+
+    private func noteRepair(_ name: String, _ outcome: SimulatedCallback.Outcome) {
+        stage.note(SimulatedCallback(kind: .repair, name: name, attempt: launch.info?.attempts ?? 0, outcome: outcome))
+    }
+
+    private func protect() async throws {
+        let before = launch.mode
+        stage.goBack()
+        launch.protect(reason: "simulated")
+        if before == .safe || policy.shadow { stage.note(SimulatedCallback(kind: .ineffective, name: "protect")) }
+        begun = Task { [launch, stage] in stage.goOn(await outcome { () throws(LaunchGuardError) in try await launch.waitUntilLaunched() }) }
+        try await settle()
+    }
+
+    /// Time passes: for a repair that runs, for the hold, or for nothing that waits.
+    private func wait(_ time: Duration) async throws {
+        passed += time
+        switch situation {
+        case .repairing(let name):
+            attemptPassed += time
+            let isLate = attemptPassed >= SimulatedRepair.timeout
+            if isLate {
+                noteRepair(name, .timeout)
+                stage.leave()
+            }
+            simulation.pass(time)
+            if isLate { try await settle() }
+        case .held, .halted:
+            holdLeft -= time
+            simulation.pass(time)
+            if holdLeft <= .zero { try await settle { [launch] _ in launch.status != .needsRepair } }
+        default:
+            simulation.pass(time)
+        }
+    }
+
+    // MARK: - Runs
+
+    private func end(_ end: LaunchGuard.End, _ next: SimulationWord?) async throws {
+        stage.endRun()
+        let rung = launch.info?.rung
+        simulation.end(end)
+        if end == .upgrade { series = [:] }
+        // An attempt that was given back begins no series.
+        if case .repairing = situation, let rung, let info = launch.info, info.rung == rung, info.attempts == 0 { series[rung] = nil }
+        await begun?.value
+        begun = nil
+        situation = nil
+        // The program does not run while time passes between two runs.
+        if next?.event.isWait != true { try await begin(before: next) }
+    }
+
+    private func begin(before next: SimulationWord?) async throws {
+        let stop: SimulationStage.Place? =
+            switch next?.event {
+            case .crashInTask(let key): .task(key)
+            case .crashInReport: .report
+            default: nil
+            }
+        stage.beginRun(stop: stop)
+        hasConsented = false
+        holdLeft = LaunchGuard.LaunchPolicy().holdDeadline
+        begun = Task { [launch, stage] in stage.goOn(await outcome { () throws(LaunchGuardError) in try await launch.begin() }) }
+        try await settle()
+    }
+
+    // MARK: - Settling
+
+    /// Wait until the launch needs a word.
+    ///
+    /// - Parameter isUnderWay: whether what was asked for shows in the context by now.
+    private func settle(_ isUnderWay: (LaunchGuard.LaunchInfo?) -> Bool = { _ in true }) async throws {
+        let start = ContinuousClock.now
+        while true {
+            if isUnderWay(launch.info), let now = currentSituation {
+                if case .repairing = now { noteAttempt() }
+                if now == .launching { hasConsented = false }
+                situation = now
+                return
+            }
+            // Nobody is told when the launch begins to wait for consent, so that there is nothing to wait for but the time.
+            guard start.duration(to: .now) < Self.patience else { throw SimulationStuck() }
+            try await Task.sleep(for: .microseconds(100))
+        }
+    }
+
+    /// What the launch waits for; nil: nothing yet.
+    private var currentSituation: Situation? {
+        switch stage.place {
+        case .report: return .inReport
+        case .task(let key): return .inTask(key)
+        case .repair(let name): return .repairing(name)
+        case nil: break
+        }
+        switch launch.status {
+        case .repairing:
+            return nil
+        case .normal:
+            return stage.outcome.map { $0 == .restart ? .restart : .finished }
+        case .checking:
+            return stage.outcome.map { _ in .launching }
+        case .needsRepair:
+            guard let info = launch.info else { return nil }
+            if info.isHalted { return policy.supervised && stage.hasGivenUp ? .halted : nil }
+            // Each task that has not run has its protect action first.
+            let held = policy.tasks.count { launch.state(ofTask: $0.key) == .held }
+            return waitsForConsent(info) && stage.protected >= held ? .held : nil
+        }
+    }
+
+    private func waitsForConsent(_ info: LaunchGuard.LaunchInfo) -> Bool {
+        guard info.rung > 0, info.rung <= policy.repairs.count else { return false }
+        if policy.repairs[info.rung - 1].needsConsent { return !hasConsented || info.attempts == 0 }
+        return policy.byHand && !hasConsented
+    }
+
+    private func noteAttempt() {
+        guard let info = launch.info else { return }
+        attemptPassed = .zero
+        if info.attempts == 1 { series[info.rung] = passed }
+    }
+
+    // MARK: - The context at the end
+
+    private func context() -> LedgerContext? {
+        guard let info = launch.info else { return nil }
+        let builtIn = LedgerRung(
+            name: "leave out the suspect task", impact: 0, attempts: 1, isBuiltIn: true, lastSeries: series[0].map(Timestamp.init(sinceStart:)))
+        let rungs = policy.repairs.enumerated().map { index, repair in
+            LedgerRung(
+                name: repair.name, impact: UInt32(repair.impact), attempts: UInt32(repair.attempts), timeoutMilliseconds: 30_000,
+                isDestructive: repair.isDestructive, needsConsent: repair.needsConsent, needsRestart: repair.needsRestart,
+                lastSeries: series[index + 1].map(Timestamp.init(sinceStart:)))
+        }
+        return LedgerContext(info, status: launch.status.word, ladder: [builtIn] + rungs)
+    }
+
+    /// The simulated time, of which 0 is the start.
+    var now: Timestamp { Timestamp(sinceStart: passed) }
+}
+
+/// How a call that waits for the launch ends.
+private func outcome(_ body: () async throws(LaunchGuardError) -> Void) async -> SimulationStage.Outcome {
+    do {
+        try await body()
+        return .launched
+    } catch {
+        return error.code == .restart ? .restart : .closed
+    }
+}
+
+/// The simulation went on neither by itself nor by a word: a mistake in LaunchGuard.
+struct SimulationStuck: Error, CustomStringConvertible {
+    var description: String { "the simulation does not go on; this is a mistake in LaunchGuard" }
+}

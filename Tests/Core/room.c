@@ -1,0 +1,129 @@
+#include "room.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+lg_session *room;
+static unsigned threads_at_first;
+
+/* A writer that is lapped by the ring log meets the next one in the same cells; the checksum tells the reader. */
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+    return "race:copy_in\n";
+}
+
+static unsigned count_threads(void)
+{
+    unsigned count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *entry; (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+static void *nothing(void *argument)
+{
+    return argument;
+}
+
+int room_make(void **state)
+{
+    alarm(LIMIT_MS / 1000);
+    if (!threads_at_first) {
+        pthread_t first; /* with it the sanitizer's own comes */
+        pthread_create(&first, NULL, nothing, NULL);
+        pthread_join(first, NULL);
+        threads_at_first = count_threads();
+    }
+    life_make(state);
+    return lg_simulate_start(&room) == LG_OK ? 0 : -1;
+}
+
+int room_clean(void **state)
+{
+    lg_simulate_close(room);
+    alarm(0);
+    return life_clean(state);
+}
+
+lg_launch *room_launch(const lg_launch_options *options)
+{
+    lg_launch *launch;
+    assert_int_equal(lg_launch_prepare(room, "main", options, &launch), LG_OK);
+    return launch;
+}
+
+static lg_status run(void *user)
+{
+    const struct room_task *task = user;
+    tell("%s", task->key);
+    if (task->then)
+        task->then(task->launch);
+    return task->answer;
+}
+
+static void protect(void *user)
+{
+    tell("protect %s", ((const struct room_task *)user)->key);
+}
+
+static void event(const char *event, void *user)
+{
+    tell("%s: %s", ((const struct room_task *)user)->key, event);
+}
+
+lg_status room_add(lg_launch *launch, struct room_task *task)
+{
+    lg_task added = LG_TASK_INIT;
+    task->launch = launch;
+    added.key = task->key;
+    added.flags = task->flags;
+    added.run = run;
+    added.protect = task->protects ? protect : NULL;
+    added.on_event = task->listens ? event : NULL;
+    added.user = task;
+    return lg_launch_add_task(launch, &added);
+}
+
+lg_status room_repair(lg_launch *launch, const char *name, uint32_t flags, lg_repair_callback callback)
+{
+    lg_repair repair = LG_REPAIR_INIT;
+    repair.name = name;
+    repair.flags = flags;
+    repair.run = callback;
+    repair.user = (void *)(uintptr_t)name;
+    return lg_launch_add_repair(launch, &repair);
+}
+
+void room_repaired(lg_completion *done, void *name)
+{
+    tell("%s", (const char *)name);
+    lg_complete(done, LG_OK);
+}
+
+void room_crashes(lg_launch *launch, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        lg_launch_begin(launch);
+        assert_int_equal(lg_simulate(room, LG_END_CRASH), LG_OK);
+    }
+    story_take();
+}
+
+void await_told(const char *text)
+{
+    for (int i = 0; i < 5000 && !story_is(text); i++)
+        usleep(1000);
+    assert_told(text);
+}
+
+void await_no_threads(void)
+{
+    for (int i = 0; i < 5000 && count_threads() > threads_at_first; i++)
+        usleep(1000);
+    assert_int_equal(count_threads(), threads_at_first);
+}

@@ -1,0 +1,41 @@
+/* Simulated launches inside the test's own process, with a hard limit for each test: for what no death is needed for. */
+#ifndef ROOM_H
+#define ROOM_H
+
+#include "life.h"
+
+#include <launchguard/simulate.h>
+
+extern lg_session *room;
+
+/* Setup and teardown: a fresh simulated session and an empty story; SIGALRM ends a test that hangs. */
+int room_make(void **state);
+int room_clean(void **state);
+
+/* A launch; options may be NULL. */
+lg_launch *room_launch(const lg_launch_options *options);
+
+/* One task: its key is told when it runs; then `then` is called, if there is one. */
+struct room_task {
+    const char *key;
+    uint32_t flags;
+    lg_status answer;
+    void (*then)(lg_launch *launch);
+    bool protects, listens;
+    lg_launch *launch;
+};
+lg_status room_add(lg_launch *launch, struct room_task *task);
+lg_status room_repair(lg_launch *launch, const char *name, uint32_t flags, lg_repair_callback run);
+void room_repaired(lg_completion *done, void *name); /* tells its name and succeeds */
+
+/* Begin and crash so often. */
+void room_crashes(lg_launch *launch, unsigned times);
+
+/* Assert that soon there are no more threads than before the first test. */
+void await_no_threads(void);
+
+#define assert_told(text) assert_string_equal(story_take(), (text))
+/* The same, soon. */
+void await_told(const char *text);
+
+#endif

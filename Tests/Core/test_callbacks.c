@@ -1,0 +1,575 @@
+/* Callbacks: on which thread, how they may answer, and what they may call. */
+#include "room.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- an executor ---- */
+
+#define WORKS 64
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    void (*work[WORKS])(void *);
+    void *argument[WORKS];
+    unsigned given, taken;
+    bool over;
+    pthread_t thread;
+} queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static void enqueue(void (*work)(void *), void *argument, void *user)
+{
+    (void)user;
+    pthread_mutex_lock(&queue.lock);
+    queue.work[queue.given % WORKS] = work;
+    queue.argument[queue.given++ % WORKS] = argument;
+    pthread_cond_signal(&queue.changed);
+    pthread_mutex_unlock(&queue.lock);
+}
+
+static void *run_queue(void *argument)
+{
+    pthread_mutex_lock(&queue.lock);
+    for (;;) {
+        while (queue.taken == queue.given && !queue.over)
+            pthread_cond_wait(&queue.changed, &queue.lock);
+        if (queue.taken == queue.given)
+            break;
+        unsigned at = queue.taken++ % WORKS;
+        void (*work)(void *) = queue.work[at];
+        void *given = queue.argument[at];
+        pthread_mutex_unlock(&queue.lock);
+        work(given);
+        pthread_mutex_lock(&queue.lock);
+    }
+    pthread_mutex_unlock(&queue.lock);
+    return argument;
+}
+
+static void start_queue(void)
+{
+    queue.over = false;
+    queue.given = queue.taken = 0;
+    assert_int_equal(pthread_create(&queue.thread, NULL, run_queue, NULL), 0);
+}
+
+static void end_queue(void)
+{
+    pthread_mutex_lock(&queue.lock);
+    queue.over = true;
+    pthread_cond_signal(&queue.changed);
+    pthread_mutex_unlock(&queue.lock);
+    pthread_join(queue.thread, NULL);
+}
+
+static void at_once(void (*work)(void *), void *argument, void *user)
+{
+    (void)user;
+    work(argument);
+}
+
+static void twice(void (*work)(void *), void *argument, void *user)
+{
+    enqueue(work, argument, user);
+    enqueue(work, argument, user);
+    work(argument);
+}
+
+/* ---- a launch that has everything ---- */
+
+static pthread_t caller;
+
+static const char *where(void)
+{
+    return pthread_equal(pthread_self(), caller) ? "caller" : pthread_equal(pthread_self(), queue.thread) ? "queue" : "own";
+}
+
+static void report(const lg_report_batch *batch, lg_completion *done, void *user)
+{
+    (void)user;
+    tell("report %u on %s", batch->streak, where());
+    lg_complete(done, LG_OK);
+}
+
+static void give_up(lg_launch *launch, lg_completion *done, void *user)
+{
+    (void)launch, (void)user;
+    tell("give up on %s", where());
+    lg_complete(done, LG_OK);
+}
+
+static void mend(lg_completion *done, void *user)
+{
+    (void)user;
+    tell("mend on %s", where());
+    lg_complete(done, LG_OK);
+}
+
+static lg_status task(void *user)
+{
+    (void)user;
+    tell("task on %s", where());
+    return LG_OK;
+}
+
+static void protect(void *user)
+{
+    (void)user;
+    tell("protect on %s", where());
+}
+
+static lg_launch *everything(lg_callbacks callbacks, lg_executor executor)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.on_report = report;
+    options.on_give_up = give_up;
+    options.callbacks = callbacks;
+    options.executor = executor;
+    lg_launch *launch = room_launch(&options);
+    lg_task added = LG_TASK_INIT;
+    added.key = "task";
+    added.run = task;
+    added.protect = protect;
+    lg_launch_add_task(launch, &added);
+    room_repair(launch, "mend", 0, mend);
+    caller = pthread_self();
+    return launch;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    static const struct { lg_callbacks callbacks; lg_executor executor; const char *told; } ways[] = {
+        { LG_CALLBACKS_LIBRARY, NULL, "report 2 on own;protect on own;mend on own;task on caller;" },
+        { LG_CALLBACKS_CALLER, NULL, "report 2 on caller;protect on caller;mend on caller;task on caller;" },
+        { LG_CALLBACKS_EXECUTOR, enqueue, "report 2 on queue;protect on queue;mend on queue;task on queue;" },
+        { LG_CALLBACKS_EXECUTOR, at_once, "report 2 on caller;protect on caller;mend on caller;task on caller;" },
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        room_make(NULL);
+        start_queue();
+        lg_launch *launch = everything(ways[i].callbacks, ways[i].executor);
+        room_crashes(launch, 2);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        assert_told(ways[i].told);
+        room_crashes(launch, 0);
+        end_queue();
+        room_clean(NULL);
+    }
+    room_make(NULL);
+}
+
+static void test_give_up_threads(void **state)
+{
+    (void)state;
+    start_queue();
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.on_give_up = give_up;
+    options.callbacks = LG_CALLBACKS_EXECUTOR;
+    options.executor = enqueue;
+    lg_launch *launch = room_launch(&options);
+    caller = pthread_self();
+    room_crashes(launch, 4);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("give up on queue;");
+    end_queue();
+}
+
+/* Work that is run twice is run once, whichever thread comes first. */
+static void test_executor_runs_twice(void **state)
+{
+    (void)state;
+    for (int times = 0; times < 50; times++) {
+        room_make(NULL);
+        start_queue();
+        lg_launch *launch = everything(LG_CALLBACKS_EXECUTOR, twice);
+        room_crashes(launch, 2);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        const char *told = story_take();
+        unsigned count = 0;
+        for (; *told; told++)
+            count += *told == ';';
+        assert_int_equal(count, 4);
+        end_queue();
+        room_clean(NULL);
+    }
+    room_make(NULL);
+}
+
+/* Work that is never run costs its time and no more; where it is run after all, nothing happens. */
+static lg_status begun;
+
+static void *begins(void *launch)
+{
+    begun = lg_launch_begin(launch);
+    return NULL;
+}
+
+static void test_executor_never_runs(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.on_report = report;
+    options.report_wait_ms = 20;
+    options.callbacks = LG_CALLBACKS_EXECUTOR;
+    options.executor = enqueue;
+    options.repair_after = 1;
+    lg_launch *launch = room_launch(&options);
+    lg_repair repair = LG_REPAIR_INIT;
+    repair.name = "mend";
+    repair.timeout_ms = 20;
+    repair.attempts = 2;
+    repair.run = mend;
+    lg_launch_add_repair(launch, &repair);
+    queue.given = queue.taken = 0;
+    room_crashes(launch, 1);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_int_equal(queue.given, 3); /* report and two attempts */
+    lg_launch_info info;
+    assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
+    assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
+    for (unsigned i = 0; i < queue.given; i++)
+        queue.work[i](queue.argument[i]);
+    assert_told("");
+    /* A task has no time limit: it waits until the run is over. */
+    lg_simulate(room, LG_END_CLEAN);
+    lg_task added = LG_TASK_INIT;
+    added.key = "task";
+    added.run = task;
+    lg_launch_add_task(launch, &added);
+    pthread_t thread;
+    pthread_create(&thread, NULL, begins, launch);
+    while (true) {
+        pthread_mutex_lock(&queue.lock);
+        bool asked = queue.given == 4;
+        pthread_mutex_unlock(&queue.lock);
+        if (asked)
+            break;
+        usleep(1000);
+    }
+    lg_simulate(room, LG_END_CLEAN);
+    pthread_join(thread, NULL);
+    assert_int_equal(begun, LG_ERR_CLOSED);
+    queue.work[3](queue.argument[3]);
+    assert_told("");
+}
+
+/* ---- answers ---- */
+
+static lg_completion *_Atomic kept;
+
+static void keeps(lg_completion *done, void *user)
+{
+    (void)user;
+    tell("kept");
+    kept = done;
+}
+
+static void *answers_both_ways(void *done)
+{
+    lg_complete(done, LG_OK);
+    lg_complete(done, LG_ERR_FAILED);
+    return NULL;
+}
+
+static void answers_from_threads(lg_completion *done, void *user)
+{
+    pthread_t threads[4];
+    (void)user;
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, answers_both_ways, done);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    tell("answered");
+}
+
+static void test_answers(void **state)
+{
+    (void)state;
+    lg_complete(NULL, LG_OK);
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.repair_after = 1;
+    lg_launch *launch = room_launch(&options);
+    lg_repair never = LG_REPAIR_INIT;
+    never.name = "never";
+    never.timeout_ms = 30;
+    never.attempts = 1;
+    never.run = keeps;
+    lg_launch_add_repair(launch, &never);
+    room_repair(launch, "several", 0, answers_from_threads);
+    room_crashes(launch, 1);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    await_told("kept;answered;");
+    /* Late ones, in this run and in the next ones. */
+    lg_launch_info info, again;
+    assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
+    assert_int_equal(info.mode, LG_LAUNCH_MODE_PROBATION);
+    lg_complete(kept, LG_ERR_FAILED);
+    lg_complete(kept, LG_OK);
+    assert_int_equal(lg_launch_get_info(launch, &again), LG_OK);
+    assert_memory_equal(&info, &again, sizeof info);
+    lg_simulate(room, LG_END_CRASH);
+    lg_complete(kept, LG_OK);
+}
+
+static void status_answers(lg_launch *launch, lg_launch_status status, void *user)
+{
+    (void)launch, (void)user;
+    if (status != LG_LAUNCH_REPAIRING)
+        return;
+    for (int i = 0; i < 100 && !kept; i++)
+        usleep(1000); /* it is not called before this returns */
+    tell(kept ? "asked" : "not asked yet");
+}
+
+static void status_answers_later(lg_launch *launch, lg_launch_status status, void *user)
+{
+    (void)user;
+    if (status == LG_LAUNCH_CHECKING && kept)
+        lg_complete(kept, LG_ERR_FAILED);
+    if (status == LG_LAUNCH_CHECKING)
+        tell("finished %s", lg_status_name(lg_launch_finished(launch)));
+}
+
+static void keeps_and_answers(lg_completion *done, void *user)
+{
+    keeps(done, user);
+    lg_complete(done, LG_OK);
+}
+
+static void test_status_callback_answers(void **state)
+{
+    (void)state;
+    kept = NULL;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.repair_after = 1;
+    options.on_status = status_answers;
+    lg_launch *launch = room_launch(&options);
+    room_repair(launch, "mend", 0, keeps_and_answers);
+    room_crashes(launch, 1);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("not asked yet;kept;");
+    room_clean(NULL);
+    room_make(NULL);
+    kept = NULL;
+    options.on_status = status_answers_later;
+    launch = room_launch(&options);
+    room_repair(launch, "mend", 0, keeps_and_answers);
+    lg_launch_begin(launch); /* with finish from on_status, before the tasks */
+    assert_told("finished ok;");
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
+    lg_simulate(room, LG_END_CRASH);
+    lg_launch_begin(launch);
+    assert_told("finished ok;");
+}
+
+/* ---- what they may call ---- */
+
+static void calls_everything(lg_launch *launch)
+{
+    lg_launch *other;
+    lg_launch_info info;
+    lg_task_state at;
+    lg_session *session;
+    lg_repair repair = LG_REPAIR_INIT;
+    char directory[4096];
+    repair.name = "late";
+    repair.run = mend;
+    if (lg_launch_begin(launch) != LG_ERR_STATE)
+        tell("begun again");
+    if (lg_launch_add_repair(launch, &repair) != LG_ERR_STATE)
+        tell("repair added");
+    if (lg_launch_replay_by_key(launch) != LG_ERR_STATE)
+        tell("by key");
+    lg_launch_prepare(room, "main", NULL, &other);
+    lg_launch_wait(launch, 0);
+    lg_launch_get_info(launch, &info);
+    lg_launch_get_status(launch);
+    lg_launch_streak(launch);
+    lg_launch_task_state(launch, "task", &at);
+    lg_launch_signal(launch, NULL, "event");
+    lg_launch_replay(launch, NULL);
+    lg_launch_query("/nowhere", "main", &info);
+    lg_session_protection(room);
+    lg_session_message(room);
+    lg_session_run_path(room);
+    lg_session_state_directory(room);
+    lg_heartbeat(room);
+    lg_log(room, LG_LEVEL_INFO, "from a callback");
+    lg_state_directory("org.example.test", directory, sizeof directory);
+    lg_thread_register();
+    lg_simulate_pass(room, 1);
+    if (lg_simulate_start(&session) == LG_OK)
+        lg_simulate_close(session);
+    tell("called");
+}
+
+static lg_launch *the_launch;
+
+static void everything_report(const lg_report_batch *batch, lg_completion *done, void *user)
+{
+    (void)batch, (void)user;
+    calls_everything(the_launch);
+    lg_complete(done, LG_OK);
+}
+
+static void everything_repair(lg_completion *done, void *user)
+{
+    (void)user;
+    calls_everything(the_launch);
+    lg_complete(done, LG_OK);
+}
+
+static lg_status everything_task(void *user)
+{
+    (void)user;
+    calls_everything(the_launch);
+    return LG_OK;
+}
+
+static void everything_protect(void *user)
+{
+    (void)user;
+    calls_everything(the_launch);
+}
+
+static void everything_event(const char *event, void *user)
+{
+    (void)event, (void)user;
+    static _Atomic int depth;
+    if (atomic_fetch_add(&depth, 1) == 0)
+        calls_everything(the_launch);
+    atomic_fetch_sub(&depth, 1);
+}
+
+static void everything_give_up(lg_launch *launch, lg_completion *done, void *user)
+{
+    (void)user;
+    calls_everything(launch);
+    lg_complete(done, LG_OK);
+}
+
+static void everything_status(lg_launch *launch, lg_launch_status status, void *user)
+{
+    (void)user;
+    if (status != LG_LAUNCH_NORMAL) /* where it may be begun */
+        calls_everything(launch);
+}
+
+static void test_callbacks_call_everything(void **state)
+{
+    (void)state;
+    for (lg_callbacks callbacks = LG_CALLBACKS_LIBRARY; callbacks <= LG_CALLBACKS_EXECUTOR; callbacks++)
+        for (int repairs = 0; repairs < 2; repairs++) {
+            room_make(NULL);
+            start_queue();
+            lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+            options.callbacks = callbacks;
+            options.executor = callbacks == LG_CALLBACKS_EXECUTOR ? enqueue : NULL;
+            options.on_report = everything_report;
+            options.on_give_up = everything_give_up;
+            options.on_status = everything_status;
+            lg_launch *launch = the_launch = room_launch(&options);
+            lg_task added = LG_TASK_INIT;
+            added.key = "task";
+            added.run = everything_task;
+            added.protect = everything_protect;
+            added.on_event = everything_event;
+            lg_launch_add_task(launch, &added);
+            if (repairs)
+                room_repair(launch, "mend", 0, everything_repair);
+            room_crashes(launch, repairs ? 2 : 4);
+            assert_int_equal(lg_launch_begin(launch), LG_OK);
+            const char *told = story_take();
+            assert_null(strstr(told, "begun"));
+            assert_null(strstr(told, "added"));
+            assert_null(strstr(told, "by key"));
+            assert_non_null(strstr(told, "called;called;called;"));
+            end_queue();
+            room_clean(NULL);
+        }
+    room_make(NULL);
+}
+
+/* ---- on_status ---- */
+
+#define CHANGES 4000
+static struct {
+    lg_launch_status seen[CHANGES];
+    unsigned count;
+    _Atomic int inside;
+    useconds_t takes;
+} statuses;
+
+static void notes_status(lg_launch *launch, lg_launch_status status, void *user)
+{
+    (void)launch, (void)user;
+    assert_int_equal(atomic_fetch_add(&statuses.inside, 1), 0);
+    if (statuses.count < CHANGES)
+        statuses.seen[statuses.count++] = status;
+    if (statuses.takes)
+        usleep(statuses.takes);
+    atomic_fetch_sub(&statuses.inside, 1);
+}
+
+static void *finishes(void *launch)
+{
+    while (lg_launch_finished(launch) != LG_OK)
+        usleep(50);
+    return NULL;
+}
+
+static void test_status_order(void **state)
+{
+    (void)state;
+    for (int slow = 0; slow < 2; slow++) {
+        room_make(NULL);
+        statuses.count = 0;
+        statuses.takes = slow ? 2000 : 0;
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        options.repair_after = 1;
+        options.on_status = notes_status;
+        lg_launch *launch = room_launch(&options);
+        room_repair(launch, "mend", 0, room_repaired);
+        for (int runs = 0; runs < (slow ? 10 : 200); runs++) {
+            pthread_t threads[3];
+            for (int i = 0; i < 3; i++)
+                pthread_create(&threads[i], NULL, finishes, launch);
+            lg_launch_begin(launch);
+            if (runs % 4 == 0)
+                lg_launch_protect(launch, NULL);
+            for (int i = 0; i < 3; i++)
+                pthread_join(threads[i], NULL);
+            lg_launch_wait(launch, UINT32_MAX);
+            lg_simulate(room, LG_END_CLEAN);
+        }
+        room_clean(NULL);
+        await_no_threads();
+        /* No change twice, and each is one that can follow. */
+        lg_launch_status before = LG_LAUNCH_NORMAL;
+        assert_true(statuses.count >= (slow ? 20 : 400));
+        for (unsigned i = 0; i < statuses.count; i++) {
+            lg_launch_status now = statuses.seen[i];
+            assert_int_not_equal(now, before);
+            if (now == LG_LAUNCH_REPAIRING)
+                assert_int_equal(before, LG_LAUNCH_NEEDS_REPAIR);
+            before = now;
+        }
+        assert_int_equal(before, LG_LAUNCH_NORMAL);
+    }
+    room_make(NULL);
+}
+
+int main(void)
+{
+#define CALLBACK_TEST(function) cmocka_unit_test_setup_teardown(function, room_make, room_clean)
+    const struct CMUnitTest tests[] = {
+        CALLBACK_TEST(test_threads),  CALLBACK_TEST(test_give_up_threads), CALLBACK_TEST(test_executor_runs_twice),
+        CALLBACK_TEST(test_executor_never_runs), CALLBACK_TEST(test_answers), CALLBACK_TEST(test_status_callback_answers),
+        CALLBACK_TEST(test_callbacks_call_everything), CALLBACK_TEST(test_status_order),
+    };
+    return cmocka_run_group_tests_name("callbacks", tests, NULL, NULL);
+}

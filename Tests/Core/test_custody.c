@@ -1,0 +1,523 @@
+/* Custody: the tasks of a launch, in order, held, protected, replayed. */
+#include "room.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* ---- order and keys ---- */
+
+static lg_status nothing(void *user)
+{
+    (void)user;
+    return LG_OK;
+}
+
+static void test_nonsense(void **state)
+{
+    (void)state;
+    lg_launch *launch = room_launch(NULL);
+    lg_task good = LG_TASK_INIT, bad;
+    char longest[LG_NAME_MAX + 1], too_long[LG_NAME_MAX + 2];
+    memset(longest, 'k', sizeof longest);
+    memset(too_long, 'k', sizeof too_long);
+    longest[sizeof longest - 1] = too_long[sizeof too_long - 1] = 0;
+    good.key = longest;
+    good.run = nothing;
+#define REFUSED(status, change)                                     \
+    bad = good;                                                     \
+    change;                                                         \
+    assert_int_equal(lg_launch_add_task(launch, &bad), status)
+    REFUSED(LG_ERR_ARGUMENT, bad.run = NULL);
+    REFUSED(LG_ERR_OPTION, bad.size = 0);
+    REFUSED(LG_ERR_OPTION, bad.size++);
+    REFUSED(LG_ERR_OPTION, bad.key = NULL);
+    REFUSED(LG_ERR_OPTION, bad.key = "");
+    REFUSED(LG_ERR_OPTION, bad.key = too_long);
+    REFUSED(LG_ERR_OPTION, bad.flags = 16);
+    REFUSED(LG_ERR_OPTION, bad.flags = LG_TASK_ESSENTIAL | LG_TASK_UNSAFE);
+    REFUSED(LG_ERR_OPTION, bad.flags = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT);
+    assert_int_equal(lg_launch_add_task(NULL, &good), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_add_task(launch, NULL), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_add_task(launch, &good), LG_OK);
+    assert_int_equal(lg_launch_add_task(launch, &good), LG_ERR_DUPLICATE);
+    for (int i = 1; i <= LG_TASKS_MAX; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%d", i);
+        good.key = key;
+        assert_int_equal(lg_launch_add_task(launch, &good), i < LG_TASKS_MAX ? LG_OK : LG_ERR_LIMIT);
+    }
+    lg_task_state where;
+    assert_int_equal(lg_launch_task_state(launch, "63", &where), LG_OK);
+    assert_int_equal(where, LG_TASK_HELD);
+    assert_int_equal(lg_launch_task_state(launch, "64", &where), LG_ERR_NOT_FOUND);
+    assert_int_equal(lg_launch_task_state(launch, NULL, &where), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_int_equal(lg_launch_task_state(launch, "63", &where), LG_OK);
+    assert_int_equal(where, LG_TASK_DONE);
+}
+
+static struct room_task late = { .key = "late", .answer = LG_OK }, other_b = { .key = "b", .flags = LG_TASK_REPLACE };
+
+static void adds_late(lg_launch *launch)
+{
+    lg_task_state where;
+    static struct room_task again = { .key = "a", .flags = LG_TASK_REPLACE };
+    if (room_add(launch, &late) != LG_OK || room_add(launch, &late) != LG_ERR_DUPLICATE)
+        tell("not added");
+    if (room_add(launch, &other_b) != LG_OK)
+        tell("not replaced");
+    if (room_add(launch, &again) != LG_ERR_STATE) /* it runs */
+        tell("replaced");
+    if (lg_launch_task_state(launch, "a", &where) != LG_OK || where != LG_TASK_RUNNING)
+        tell("does not run");
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    lg_launch *launch = room_launch(NULL);
+    struct room_task c = { .key = "c" }, a = { .key = "a", .then = adds_late }, b = { .key = "b", .answer = LG_ERR_FAILED }, after = { .key = "after" };
+    assert_int_equal(room_add(launch, &c), LG_OK);
+    assert_int_equal(room_add(launch, &a), LG_OK);
+    assert_int_equal(room_add(launch, &b), LG_OK);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("c;a;b;late;"); /* the other b, in the place of the first, answers LG_OK */
+    lg_task_state where;
+    assert_int_equal(lg_launch_task_state(launch, "b", &where), LG_OK);
+    assert_int_equal(where, LG_TASK_DONE);
+    assert_int_equal(room_add(launch, &after), LG_ERR_STATE);
+    other_b.flags = LG_TASK_REPLACE;
+    assert_int_equal(room_add(launch, &other_b), LG_ERR_STATE);
+    assert_int_equal(lg_launch_begin(launch), LG_ERR_STATE);
+    assert_int_equal(lg_launch_replay_by_key(launch), LG_ERR_STATE);
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    lg_launch *launch = room_launch(NULL);
+    struct room_task a = { .key = "a", .answer = LG_ERR_FAILED }, b = { .key = "b", .flags = LG_TASK_ESSENTIAL, .answer = LG_ERR_FAILED }, c = { .key = "c" };
+    room_add(launch, &a);
+    room_add(launch, &b);
+    room_add(launch, &c);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(lg_launch_begin(launch), LG_ERR_FAILED);
+        assert_told("a;b;");
+        static const struct { const char *key; lg_task_state state; } expected[] = { { "a", LG_TASK_FAILED }, { "b", LG_TASK_FAILED }, { "c", LG_TASK_LEFT_OUT } };
+        for (size_t i = 0; i < 3; i++) {
+            lg_task_state where;
+            assert_int_equal(lg_launch_task_state(launch, expected[i].key, &where), LG_OK);
+            assert_int_equal(where, expected[i].state);
+        }
+        assert_int_equal(lg_launch_wait(launch, 0), LG_ERR_FAILED);
+        /* It has begun all the same, and can be finished. */
+        assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
+        assert_int_equal(lg_launch_finished(launch), LG_OK);
+        assert_int_equal(lg_simulate(room, LG_END_CLEAN), LG_OK);
+    }
+}
+
+/* ---- protection ---- */
+
+static void asks_for_protection(lg_launch *launch)
+{
+    if (lg_launch_protect(launch, "it looks bad") != LG_OK || lg_launch_protect(launch, NULL) != LG_OK)
+        tell("in vain");
+}
+
+static void test_protect_actions(void **state)
+{
+    (void)state;
+    lg_launch *launch = room_launch(NULL);
+    struct room_task a = { .key = "a", .protects = true }, b = { .key = "b" }, c = { .key = "c", .protects = true };
+    room_add(launch, &a);
+    room_add(launch, &b);
+    room_add(launch, &c);
+    room_repair(launch, "mend", 0, room_repaired);
+    room_crashes(launch, 2);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("protect a;protect c;mend;a;b;c;");
+}
+
+static void test_protect_from_task(void **state)
+{
+    (void)state;
+    lg_launch *launch = room_launch(NULL);
+    struct room_task a = { .key = "a", .protects = true }, b = { .key = "b", .protects = true, .then = asks_for_protection }, c = { .key = "c", .protects = true };
+    room_add(launch, &a);
+    room_add(launch, &b);
+    room_add(launch, &c);
+    room_repair(launch, "mend", 0, room_repaired);
+    assert_int_equal(lg_launch_protect(launch, NULL), LG_ERR_STATE);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;b;protect c;mend;c;");
+    lg_launch_info info;
+    assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
+    assert_int_equal(info.mode, LG_LAUNCH_MODE_PROBATION);
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
+    assert_int_equal(lg_launch_finished(launch), LG_OK);
+    assert_int_equal(lg_launch_protect(launch, NULL), LG_ERR_STATE);
+}
+
+static void test_essential_protects_and_fails(void **state)
+{
+    (void)state;
+    lg_launch *launch = room_launch(NULL);
+    struct room_task a = { .key = "a", .flags = LG_TASK_ESSENTIAL, .then = asks_for_protection, .answer = LG_ERR_FAILED }, b = { .key = "b", .protects = true };
+    room_add(launch, &a);
+    room_add(launch, &b);
+    room_repair(launch, "mend", 0, room_repaired);
+    assert_int_equal(lg_launch_begin(launch), LG_ERR_FAILED);
+    assert_told("a;mend;");
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
+}
+
+static void test_protect_when_all_have_run(void **state)
+{
+    (void)state;
+    for (lg_hold hold = LG_HOLD_BLOCK; hold <= LG_HOLD_NONE; hold++) {
+        room_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        options.hold = hold;
+        options.on_status = life_status;
+        lg_launch *launch = room_launch(&options);
+        struct room_task a = { .key = "a", .protects = true };
+        room_add(launch, &a);
+        room_repair(launch, "mend", 0, room_repaired);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        assert_int_equal(lg_launch_protect(launch, "too hot"), LG_OK);
+        assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
+        assert_told("checking;a;needs-repair;repairing;mend;checking;");
+        assert_int_equal(lg_launch_finished(launch), LG_OK);
+        story_take();
+        /* Nothing to try: it goes on in safe mode; there it is in vain. */
+        assert_int_equal(lg_simulate(room, LG_END_UPGRADE), LG_OK);
+        room_clean(NULL);
+    }
+    room_make(NULL);
+    lg_launch *launch = room_launch(NULL);
+    struct room_task a = { .key = "a", .then = asks_for_protection }, unsafe = { .key = "unsafe", .flags = LG_TASK_UNSAFE }, c = { .key = "c", .then = asks_for_protection };
+    room_add(launch, &a);
+    room_add(launch, &unsafe);
+    room_add(launch, &c);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;c;");
+    lg_launch_info info;
+    assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
+    assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
+    assert_int_equal(info.status, LG_LAUNCH_CHECKING);
+}
+
+static _Atomic int gate;
+
+static void waits_at_the_gate(lg_launch *launch)
+{
+    (void)launch;
+    atomic_store(&gate, 1);
+    while (atomic_load(&gate) != 2)
+        usleep(100);
+}
+
+static void *protects_from_outside(void *argument)
+{
+    while (atomic_load(&gate) != 1)
+        usleep(100);
+    if (lg_launch_protect(argument, "from outside") != LG_OK)
+        tell("in vain");
+    tell("protected");
+    atomic_store(&gate, 2);
+    return NULL;
+}
+
+static void test_protect_from_thread(void **state)
+{
+    (void)state;
+    for (int custody = 0; custody < 2; custody++) {
+        room_make(NULL);
+        atomic_store(&gate, 0);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        options.hold = custody ? LG_HOLD_CUSTODY : LG_HOLD_BLOCK;
+        lg_launch *launch = room_launch(&options);
+        struct room_task a = { .key = "a", .then = waits_at_the_gate }, b = { .key = "b", .protects = true };
+        room_add(launch, &a);
+        room_add(launch, &b);
+        room_repair(launch, "mend", 0, room_repaired);
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, protects_from_outside, launch), 0);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        assert_told("a;protected;protect b;mend;b;"); /* b does not begin once the call has returned */
+        pthread_join(thread, NULL);
+        room_clean(NULL);
+    }
+    room_make(NULL);
+}
+
+/* ---- replay ---- */
+
+static lg_launch *replaying(uint32_t hold_ms, struct room_task *tasks, unsigned count)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.hold = LG_HOLD_CUSTODY;
+    options.hold_ms = hold_ms;
+    lg_launch *launch = room_launch(&options);
+    for (unsigned i = 0; i < count; i++)
+        room_add(launch, &tasks[i]);
+    room_repair(launch, "mend", 0, room_repaired);
+    assert_int_equal(lg_launch_replay_by_key(launch), LG_OK);
+    return launch;
+}
+
+static void test_replay_by_key(void **state)
+{
+    (void)state;
+    struct room_task tasks[] = { { .key = "a" }, { .key = "b" }, { .key = "c" }, { .key = "d" } };
+    lg_launch *launch = replaying(10000, tasks, 4);
+    assert_int_equal(lg_launch_replay(launch, NULL), LG_ERR_STATE);
+    /* Without a hold they run by themselves. */
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;b;c;d;");
+    lg_simulate(room, LG_END_CRASH);
+    room_crashes(launch, 1);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    await_told("mend;");
+    assert_int_equal(lg_launch_wait(launch, 20), LG_ERR_TIMEOUT);
+    await_status(launch, LG_LAUNCH_CHECKING);
+    assert_int_equal(lg_launch_replay(launch, "nobody"), LG_ERR_NOT_FOUND);
+    assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
+    await_told("c;");
+    assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
+    /* The launch may be finished before they have all run. */
+    assert_int_equal(lg_launch_finished(launch), LG_OK);
+    assert_int_equal(lg_launch_replay(launch, "b"), LG_OK);
+    await_told("b;");
+    assert_int_equal(lg_launch_replay(launch, NULL), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
+    assert_told("a;d;");
+    assert_int_equal(lg_launch_replay(launch, "a"), LG_OK);
+}
+
+static void test_replay_deadline(void **state)
+{
+    (void)state;
+    struct room_task tasks[] = { { .key = "a" }, { .key = "b" }, { .key = "c" } };
+    lg_launch *launch = replaying(1000, tasks, 3);
+    for (int again = 0; again < 2; again++) {
+        room_crashes(launch, 2);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        await_status(launch, LG_LAUNCH_CHECKING);
+        lg_launch_replay(launch, "b");
+        assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
+        assert_told("mend;b;a;c;");
+        lg_simulate(room, LG_END_UPGRADE);
+    }
+}
+
+static void test_replay_is_interrupted(void **state)
+{
+    (void)state;
+    struct room_task tasks[] = { { .key = "a" }, { .key = "b" } };
+    lg_launch *launch = replaying(10000, tasks, 2);
+    room_repair(launch, "mend better", 0, room_repaired);
+    room_crashes(launch, 2);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    await_told("mend;");
+    await_status(launch, LG_LAUNCH_CHECKING);
+    /* Protection is no matter of the tasks that wait. */
+    assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
+    await_told("mend;");
+    await_status(launch, LG_LAUNCH_CHECKING);
+    assert_int_equal(lg_launch_replay(launch, "b"), LG_OK);
+    await_told("b;");
+    assert_int_equal(lg_will_terminate(room), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_ERR_CLOSED);
+    assert_told("");
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
+    /* The next run knows nothing of it. */
+    lg_simulate(room, LG_END_TERMINATED);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;b;");
+}
+
+/* ---- events ---- */
+
+static void signals_within(lg_launch *launch)
+{
+    if (lg_launch_signal(launch, NULL, "early") != LG_OK || lg_launch_signal(launch, NULL, "active") != LG_OK ||
+        lg_launch_signal(launch, "left out", "active") != LG_OK)
+        tell("not told");
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    lg_launch *launch = room_launch(NULL);
+    struct room_task tasks[] = { { .key = "a", .listens = true },
+                                 { .key = "b", .listens = true, .then = signals_within },
+                                 { .key = "left out", .flags = LG_TASK_UNSAFE, .listens = true },
+                                 { .key = "fails", .answer = LG_ERR_FAILED, .listens = true },
+                                 { .key = "deaf" },
+                                 { .key = "c", .listens = true } };
+    for (int i = 0; i < 6; i++)
+        room_add(launch, &tasks[i]);
+    assert_int_equal(lg_launch_signal(launch, "a", "before all"), LG_OK);
+    assert_int_equal(lg_launch_signal(launch, "nobody", "x"), LG_ERR_NOT_FOUND);
+    assert_int_equal(lg_launch_signal(launch, "a", ""), LG_ERR_OPTION);
+    assert_int_equal(lg_launch_signal(launch, "a", NULL), LG_ERR_OPTION);
+    assert_int_equal(lg_launch_signal(NULL, "a", "x"), LG_ERR_ARGUMENT);
+    room_crashes(launch, 1); /* forgets it, and has nothing to try */
+    room_crashes(launch, 1);
+    assert_int_equal(lg_launch_signal(launch, "a", "before all"), LG_OK);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;a: before all;b;a: early;a: active;b: active;fails;deaf;c;c: active;");
+    assert_int_equal(lg_launch_signal(launch, NULL, "after"), LG_OK);
+    assert_told("a: after;b: after;c: after;");
+    assert_int_equal(lg_launch_signal(launch, "fails", "after"), LG_OK);
+    assert_told("");
+}
+
+/* ---- marks from everywhere ---- */
+
+#define THREADS 8
+static _Atomic bool stop;
+
+struct worker {
+    lg_launch *launch;
+    unsigned seed;
+};
+
+static void random_repair(lg_completion *done, void *user)
+{
+    static _Atomic unsigned turn;
+    (void)user;
+    unsigned now = atomic_fetch_add(&turn, 1);
+    lg_complete(done, now % 3 ? LG_OK : LG_ERR_FAILED);
+    lg_complete(done, now % 3 ? LG_ERR_FAILED : LG_OK);
+}
+
+static void *marks(void *argument)
+{
+    struct worker *worker = argument;
+    lg_launch *launch = worker->launch;
+    lg_task added = LG_TASK_INIT;
+    added.key = "added";
+    added.flags = LG_TASK_REPLACE;
+    added.run = nothing;
+    lg_launch_info info;
+    lg_task_state where;
+    while (!atomic_load(&stop)) {
+        switch (rand_r(&worker->seed) % 16) {
+        case 0: lg_launch_finished(launch); break;
+        case 1: lg_launch_protect(launch, NULL); break;
+        case 2: lg_launch_repair(launch); break;
+        case 3: lg_launch_skip(launch); break;
+        case 4: lg_launch_refuse(launch); break;
+        case 5: lg_launch_try_safe(launch); break;
+        case 6: lg_launch_replay(launch, NULL); break;
+        case 7: lg_launch_replay(launch, "b"); break;
+        case 8: lg_launch_signal(launch, NULL, "event"); break;
+        case 9: lg_launch_get_info(launch, &info); break;
+        case 10: lg_launch_task_state(launch, "a", &where); break;
+        case 11: lg_launch_streak(launch); break;
+        case 12: lg_heartbeat(room); break;
+        case 13: lg_launch_wait(launch, 0); break;
+        case 14:
+            if (rand_r(&worker->seed) % 8 == 0)
+                lg_will_terminate(room);
+            break;
+        default: lg_launch_add_task(launch, &added); break;
+        }
+    }
+    return NULL;
+}
+
+static void quiet_status(lg_launch *launch, lg_launch_status status, void *user)
+{
+    (void)launch;
+    static _Atomic int inside;
+    assert_int_equal(atomic_fetch_add(&inside, 1), 0); /* one at a time */
+    *(_Atomic uint32_t *)user = (uint32_t)status;
+    atomic_fetch_sub(&inside, 1);
+}
+
+static void test_marks_from_everywhere(void **state)
+{
+    (void)state;
+    static const lg_end ends[] = { LG_END_CRASH, LG_END_CRASH, LG_END_CLEAN, LG_END_UNKNOWN, LG_END_TERMINATED, LG_END_HANG };
+    unsigned seed = 7;
+    for (lg_hold hold = LG_HOLD_BLOCK; hold <= LG_HOLD_NONE; hold++) {
+        room_make(NULL);
+        _Atomic uint32_t told = 0;
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        options.hold = hold;
+        options.hold_ms = 20;
+        options.window_ms = 20;
+        options.auto_repair = hold == LG_HOLD_CUSTODY ? 0 : 1;
+        options.repair_after = 1;
+        options.on_status = quiet_status;
+        options.user = &told;
+        lg_launch *launch = room_launch(&options);
+        lg_task task = LG_TASK_INIT;
+        task.run = nothing;
+        static const char *const keys[] = { "a", "b", "c" };
+        for (int i = 0; i < 3; i++) {
+            task.key = keys[i];
+            lg_launch_add_task(launch, &task);
+        }
+        room_repair(launch, "one", 0, random_repair);
+        room_repair(launch, "two", LG_REPAIR_CONSENT, random_repair);
+        if (hold == LG_HOLD_CUSTODY)
+            lg_launch_replay_by_key(launch);
+        struct worker workers[THREADS];
+        pthread_t threads[THREADS];
+        atomic_store(&stop, false);
+        for (unsigned i = 0; i < THREADS; i++) {
+            workers[i] = (struct worker){ launch, i + 1 };
+            assert_int_equal(pthread_create(&threads[i], NULL, marks, &workers[i]), 0);
+        }
+        for (int rounds = 0; rounds < 150; rounds++) {
+            lg_launch_begin(launch);
+            if (rounds % 3)
+                lg_launch_wait(launch, 5);
+            assert_int_equal(lg_simulate(room, ends[rand_r(&seed) % (sizeof ends / sizeof ends[0])]), LG_OK);
+        }
+        atomic_store(&stop, true);
+        for (unsigned i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+        /* No state is lost and nobody is caught: good launches lead back to the normal one. */
+        lg_launch_info info = { .mode = LG_LAUNCH_MODE_SAFE };
+        lg_simulate(room, LG_END_CLEAN);
+        for (int launches = 0; launches < 80 && (info.mode != LG_LAUNCH_MODE_NORMAL || info.streak); launches++) {
+            lg_status begun = lg_launch_begin(launch);
+            if (begun == LG_OK)
+                begun = lg_launch_wait(launch, UINT32_MAX);
+            assert_int_equal(begun, LG_OK);
+            assert_int_equal(lg_launch_finished(launch), LG_OK);
+            assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
+            lg_launch_get_info(launch, &info);
+            lg_simulate(room, LG_END_CLEAN);
+        }
+        assert_int_equal(info.mode, LG_LAUNCH_MODE_NORMAL);
+        assert_int_equal(info.streak, 0);
+        room_clean(NULL);
+        await_no_threads();
+    }
+    room_make(NULL);
+}
+
+int main(void)
+{
+#define CUSTODY_TEST(function) cmocka_unit_test_setup_teardown(function, room_make, room_clean)
+    const struct CMUnitTest tests[] = {
+        CUSTODY_TEST(test_nonsense),          CUSTODY_TEST(test_order),           CUSTODY_TEST(test_failures),
+        CUSTODY_TEST(test_protect_actions),   CUSTODY_TEST(test_protect_from_task), CUSTODY_TEST(test_essential_protects_and_fails),
+        CUSTODY_TEST(test_protect_when_all_have_run), CUSTODY_TEST(test_protect_from_thread), CUSTODY_TEST(test_replay_by_key),
+        CUSTODY_TEST(test_replay_deadline),   CUSTODY_TEST(test_replay_is_interrupted), CUSTODY_TEST(test_events),
+        CUSTODY_TEST(test_marks_from_everywhere),
+    };
+    return cmocka_run_group_tests_name("custody", tests, NULL, NULL);
+}

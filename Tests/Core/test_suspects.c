@@ -1,0 +1,122 @@
+/* Tasks that crash: known at the next start, suspect after two, left out for one launch. */
+#include "life.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static void next_time(const char *last_task)
+{
+    account();
+    lg_launch_info info = ledger_context("main");
+    assert_string_equal(info.last_task, last_task);
+}
+
+static void test_task_is_known(void **state)
+{
+    (void)state;
+    lives(LIFE(.in_b = CRASH), SEGV, HEALTHY);
+    lg_reader *reader = newest_run();
+    lg_run_context context;
+    assert_int_equal(lg_reader_run_context(reader, 0, &context), LG_OK);
+    assert_string_equal(context.task, "b");
+    assert_true(context.task_tid > 0);
+    lg_reader_close(reader);
+    next_time("b");
+    assert_int_equal(last_of_timeline().attributed, 1);
+    lives(LIFE(.in_a = CRASH), SEGV, "checking;report 1;a;");
+    next_time("a");
+    lives_somehow(LIFE(.after = CRASH), SEGV);
+    next_time("");
+    lives_somehow(LIFE(.in_b = KILL), KILLED); /* an unexplained end says nothing of a task */
+    next_time("");
+}
+
+#define QUIET .options.report_after = 99
+
+static void test_suspect_is_left_out_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    /* The built-in rung comes before the program's repairs, and calls nothing. */
+    lives(LIFE(QUIET, .after = FINISH), 0, "needs-repair;protect a;protect b;repairing;checking;a;normal;");
+    assert_true(stored().events & LG_EVENT_LEFT_OUT);
+    lg_reader *reader = newest_run();
+    assert_true(log_has(reader, "launch main: task \"b\" is left out"));
+    lg_reader_close(reader);
+    /* For this launch only. It is still suspect: a crash in it climbs. */
+    lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .after = FINISH), 0, "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");
+    /* Good launches that ran it forget. */
+    for (int i = 0; i < 4; i++)
+        lives(LIFE(QUIET, .after = FINISH), 0, HEALTHY "normal;");
+    assert_int_equal(stored().suspect_count, 0);
+    assert_int_equal(stored().rung, 0);
+}
+
+static void test_thresholds_of_suspicion(void **state)
+{
+    (void)state;
+    /* One crash is enough where the task is marked so. */
+    lives(LIFE(QUIET, .options.repair_after = 1, .b_flags = LG_TASK_SUSPECT, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .options.repair_after = 1, .b_flags = LG_TASK_SUSPECT, .after = FINISH), 0,
+          "needs-repair;protect a;protect b;repairing;checking;a;normal;");
+    /* Where it is not, the first rung is passed over. */
+    life_make(NULL);
+    lives(LIFE(QUIET, .options.repair_after = 1, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .options.repair_after = 1, .after = FINISH), 0, "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");
+    /* Never an essential one. */
+    life_make(NULL);
+    for (int i = 0; i < 2; i++)
+        lives(LIFE(QUIET, .b_flags = LG_TASK_ESSENTIAL, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .b_flags = LG_TASK_ESSENTIAL, .after = FINISH), 0,
+          "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");
+}
+
+static void test_safe_mode_leaves_out(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .after = CRASH), SEGV, "needs-repair;protect a;protect b;repairing;checking;a;"); /* on probation, without b */
+    lives(LIFE(QUIET, .in_small = FAIL, .in_large = FAIL, .a_flags = LG_TASK_UNSAFE, .after = FINISH), 0,
+          "needs-repair;protect a;protect b;repairing;small;needs-repair;repairing;small;needs-repair;repairing;large;needs-repair;repairing;large;"
+          "checking;normal;");
+    assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
+    lg_ledger_suspect suspect;
+    lg_reader *reader;
+    assert_int_equal(lg_reader_open(state_path("ledger.lg"), &reader), LG_OK);
+    assert_int_equal(lg_reader_ledger_suspect(reader, 0, 0, &suspect), LG_OK);
+    assert_string_equal(suspect.key, "b");
+    assert_int_equal(suspect.crashes, 2);
+    lg_reader_close(reader);
+}
+
+static void test_protect_by_a_task(void **state)
+{
+    (void)state;
+    /* In one process: hold, protect what has not run, repair, go on; without a crash. */
+    lives(LIFE(.in_a = PROTECT, .after = FINISH), 0, "checking;a;needs-repair;protect b;repairing;small;checking;b;normal;");
+    assert_true(stored().events & LG_EVENT_PROTECTED);
+    /* It is stored before anything of it happens: killed in the protect action, the next launch is held. */
+    life_make(NULL);
+    lives(LIFE(.in_a = PROTECT, .in_protect = KILL), KILLED, "checking;a;needs-repair;protect b;");
+    lives(LIFE(.after = FINISH), 0, "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");
+    life_make(NULL);
+    lives(LIFE(.in_a = PROTECT_AND_FAIL, .a_flags = LG_TASK_ESSENTIAL), 0, "checking;a;needs-repair;repairing;small;checking;begin failed;");
+}
+
+int main(void)
+{
+#define SUSPECT_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
+    const struct CMUnitTest tests[] = {
+        SUSPECT_TEST(test_task_is_known), SUSPECT_TEST(test_suspect_is_left_out_once), SUSPECT_TEST(test_thresholds_of_suspicion),
+        SUSPECT_TEST(test_safe_mode_leaves_out), SUSPECT_TEST(test_protect_by_a_task),
+    };
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return cmocka_run_group_tests_name("suspects", tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+import Glibc
+import LaunchGuard
+import LaunchGuardReports
+import Testing
+
+/// Tasks: kinds, builder, replay, events.
+@Suite(.timeLimit(.minutes(1))) struct CustodyTests {
+    private static func simulated(
+        _ policy: LaunchGuard.LaunchPolicy = LaunchGuard.LaunchPolicy()
+    ) throws -> (LaunchGuard.Simulation, LaunchGuard.Launch) {
+        let simulation = try LaunchGuard.Simulation()
+        return (simulation, simulation.session.launch("main", reportAfter: 9, repairAfter: 1, window: .zero, policy: policy))
+    }
+
+    @Test(arguments: [false, true])
+    func theBuilderMakesTasksInTheOrderOfItsList(_ hasPlugins: Bool) async throws {
+        let log = Log()
+        let (_, launch) = try Self.simulated()
+        let shared = [LaunchTask("third") { log.add("third") }]
+        launch.addTasks {
+            LaunchTask("first", .essential) { log.add("first") }
+                .onProtect { log.add("protect") }
+                .onEvent { log.add($0) }
+            if hasPlugins {
+                LaunchTask("plugins", [.unsafe, .suspect]) { log.add("plugins") }
+            } else {
+                LaunchTask("no plugins") { log.add("no plugins") }
+            }
+            if hasPlugins { LaunchTask("second") { log.add("second") } }
+            shared
+            for number in 4...5 {
+                LaunchTask("number \(number)") { log.add("\(number)") }
+            }
+        }
+        #expect(launch.problem == nil)
+        try await launch.begin()
+        #expect(log.take() == (hasPlugins ? ["first", "plugins", "second"] : ["first", "no plugins"]) + ["third", "4", "5"])
+        #expect(await launch.signal("became-active", to: "first"))
+        #expect(log.take() == ["became-active"])
+    }
+
+    @Test func whenAnEssentialTaskFailsTheRestIsNotRun() async throws {
+        let log = Log()
+        let (_, launch) = try Self.simulated()
+        launch.addTask("light") { throw Failure(description: "no matter") }
+        launch.addTask("database", flags: .essential) { throw Failure(description: "no disk") }
+        launch.addTask("window") { log.add("window") }
+        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+        #expect(error?.code == .failed)
+        #expect(error?.message == "task \"database\" failed: no disk")
+        #expect(log.all == [])
+        #expect(launch.state(ofTask: "light") == .failed)
+        #expect(launch.state(ofTask: "database") == .failed)
+        #expect(launch.state(ofTask: "window") == .leftOut)
+        let again = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched() }
+        #expect(again?.code == .failed)
+    }
+
+    @Test func flagsThatContradictEachOtherAreAProblemAndTheTaskRuns() async throws {
+        let log = Log()
+        let (_, launch) = try Self.simulated()
+        launch.addTask("both", flags: [.essential, .unsafe]) { log.add("both") }
+        #expect(launch.problem?.code == .option)
+        try await launch.begin()
+        #expect(log.all == ["both"])
+    }
+
+    @Test func aTaskIsReplacedAndATaskAddsAnother() async throws {
+        let log = Log()
+        let (_, launch) = try Self.simulated()
+        launch.addTask("work") { log.add("old") }
+        launch.addTask("more") {
+            log.add("more")
+            launch.addTask("late") { log.add("late") }
+            launch.addTask("more", flags: .replace) { log.add("too late") }
+        }
+        launch.addTask("work", flags: .replace) { log.add("new") }
+        #expect(launch.problem == nil)
+        try await launch.begin()
+        #expect(log.take() == ["new", "more", "late"])
+        #expect(launch.problem?.code == .state)
+        launch.addTask("after all") { log.add("after all") }
+        #expect(log.all == [])
+    }
+
+    @Test func replayByKeyRunsTheTasksInTheOrderOfTheCalls() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated(.init(hold: .custody))
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        for key in ["a", "b", "c", "d"] { launch.addTask(key) { log.add(key) } }
+        #expect(launch.replayByKey())
+        #expect(!launch.replay("a"))
+        // A launch that is not held runs all of them in order.
+        try await launch.begin()
+        #expect(!launch.replayByKey())
+        #expect(log.take() == ["a", "b", "c", "d"])
+        simulation.end(.crash)
+
+        try await launch.begin()
+        var updates = launch.statusUpdates.makeAsyncIterator()
+        while await updates.next() != .checking {}
+        #expect(log.take() == ["mend"])
+        #expect(launch.replay("c"))
+        try await log.wait(for: "c")
+        #expect(launch.state(ofTask: "c") == .done)
+        #expect(launch.state(ofTask: "b") == .held)
+        #expect(!launch.replay("nobody"))
+        #expect(launch.replay("b"))
+        try await log.wait(for: "b")
+        #expect(launch.replay())
+        try await launch.waitUntilLaunched()
+        #expect(log.take() == ["c", "b", "a", "d"])
+    }
+
+    @Test func whatIsNotReplayedInTimeRunsAllTheSame() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated(.init(holdDeadline: .milliseconds(50)))
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        launch.addTask("work") { log.add("work") }
+        launch.replayByKey()
+        try await launch.begin()
+        simulation.end(.crash)
+        _ = log.take()
+        try await launch.begin()
+        #expect(log.take() == ["mend", "work"])
+    }
+
+    @Test func eventsReachTheTasksThatHaveRun() async throws {
+        let log = Log()
+        let (_, launch) = try Self.simulated()
+        launch.addTask("window", onEvent: { @MainActor event in log.add("window \(event)") }) {
+            log.add("window")
+            // They have not run yet: they get the last one, afterwards.
+            await launch.signal("first")
+            await launch.signal("became-active")
+        }
+        launch.addTask("bad", onEvent: { event in log.add("never") }) { throw Failure(description: "no") }
+        launch.addTask("sound", onEvent: { event in
+            log.add("sound \(event)")
+            throw Failure(description: "logged")
+        }) { log.add("sound") }
+        try await launch.begin()
+        #expect(log.take() == ["window", "window became-active", "sound", "sound became-active"])
+        #expect(await launch.signal("entered-background"))
+        #expect(log.take() == ["window entered-background", "sound entered-background"])
+        #expect(await launch.signal("x", to: "sound"))
+        #expect(log.take() == ["sound x"])
+        #expect(await !launch.signal("x", to: "nobody"))
+        #expect(await !launch.signal(""))
+        #expect(await !launch.signal("a\0b"))
+        #expect(await !launch.signal(String(repeating: "e", count: 64)))
+        #expect(log.take() == [])
+    }
+
+    @Test func theTaskThatCrashedIsKnownAtTheNextStartAndThenLeftOut() async throws {
+        let scene = try Scene()
+        for streak in 0...1 {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [streak = streak as Int, directory = scene.directory as String] in
+                let child = Child(directory)
+                let launch = try child.start().launch("main", reportAfter: 1)
+                launch.onReport { count, _ in child.note("report \(count) \(launch.info?.lastTask ?? "-")") }
+                launch.addTask("open database") { child.note("database") }
+                launch.addTask("open plugins") { Child.fault() }
+                #expect(launch.info?.lastTask == (streak == 0 ? nil : "open plugins"))
+                try await launch.begin()
+            }
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main", reportAfter: 1)
+            launch.onReport { count, _ in child.note("report \(count) \(launch.info?.lastTask ?? "-")") }
+            launch.addTask("open database") { child.note("database") }
+            launch.addTask("open plugins") { child.note("plugins") }
+            try await launch.begin()
+            #expect(launch.state(ofTask: "open plugins") == .leftOut)
+            #expect(launch.mode == .probation)
+        }
+        #expect(scene.journal == ["database", "report 1 open plugins", "database", "report 2 open plugins", "database"])
+    }
+
+    /// Two launches are under way, and one task crashes: on its own thread, so it is known whose crash it was.
+    @Test func aCrashInATaskCountsForItsLaunchOnly() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            try await session.launch("innocent", window: .zero).begin()
+            let guilty = session.launch("guilty", window: .zero)
+            guilty.addTask("crash") {
+                await Task.yield()
+                Child.fault()
+            }
+            try await guilty.begin()
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            #expect(session.launch("guilty").streak == 1)
+            #expect(session.launch("innocent").streak == 0)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import LaunchGuard
+import Testing
+
+/// A launch that is held, and what can be done with it by hand.
+@Suite(.timeLimit(.minutes(1))) struct HoldTests {
+    /// A launch whose next begin needs a repair.
+    private static func launch(
+        _ policy: LaunchGuard.LaunchPolicy, _ prepare: (LaunchGuard.Launch) -> Void
+    ) async throws -> (LaunchGuard.Simulation, LaunchGuard.Launch) {
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", reportAfter: 9, repairAfter: 1, window: .zero, policy: policy)
+        prepare(launch)
+        try await launch.begin()
+        simulation.end(.crash)
+        return (simulation, launch)
+    }
+
+    /// What a user answers.
+    enum Answer: CaseIterable { case yes, otherOne, notNow, nothing }
+
+    @Test(arguments: Answer.allCases)
+    func theUpdatesDriveAQuestionToTheUser(_ answer: Answer) async throws {
+        let log = Log()
+        let deadline: Duration = answer == .nothing ? .milliseconds(50) : .seconds(60)
+        let (_, launch) = try await Self.launch(.init(hold: .custody, holdDeadline: deadline)) { launch in
+            launch.addRepair("erase", impact: 10, options: [.consent, .destructive]) { log.add("erase") }
+            launch.addRepair("rebuild", impact: 20) { log.add("rebuild") }
+            launch.addTask("open") { log.add("open in \(launch.mode)") }
+        }
+        _ = log.take()
+        let screen = Task { @MainActor in
+            for await status in launch.statusUpdates {
+                log.add("\(status)")
+                guard status == .needsRepair else { continue }
+                switch answer {
+                case .yes: #expect(launch.repair())
+                case .otherOne: #expect(launch.refuse())
+                case .notNow: #expect(launch.skip())
+                case .nothing: break
+                }
+            }
+        }
+        try await log.wait(for: "normal")
+        try await launch.begin()
+        try await launch.waitUntilLaunched()
+        #expect(launch.finished())
+        await screen.value
+        let expected = switch answer {
+        case .yes: ["normal", "erase", "open in probation", "normal"]
+        case .otherOne: ["normal", "rebuild", "open in probation", "normal"]
+        case .notNow: ["normal", "open in normal", "normal"]
+        case .nothing: ["normal", "open in safe", "normal"]
+        }
+        let changes = [LaunchGuard.Status.needsRepair, .repairing, .checking].map { "\($0)" }
+        #expect(log.take().filter { !changes.contains($0) } == expected)
+    }
+
+    @Test func withCustodyBeginReturnsAtOnceAndTheTasksWait() async throws {
+        let log = Log()
+        let (_, launch) = try await Self.launch(.init(hold: .custody, automaticRepair: false)) { launch in
+            launch.addRepair("mend", impact: 1) { log.add("mend") }
+            launch.addTask("first") { log.add("first") }
+            launch.addTask("first") { log.add("refused") }
+            launch.addTask("second") { log.add("second") }
+        }
+        #expect(log.take() == ["first", "second", "refused"])
+        try await launch.begin()
+        #expect(launch.status == .needsRepair)
+        #expect(launch.state(ofTask: "first") == .held)
+        #expect(launch.state(ofTask: "nobody") == nil)
+        #expect(!launch.finished())
+        let late = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched(timeout: .milliseconds(20)) }
+        #expect(late?.code == .timeout)
+        let waiter = Task { try await launch.waitUntilLaunched() }
+        waiter.cancel()
+        let cancelled = await #expect(throws: LaunchGuardError.self) { try await waiter.value }
+        #expect(cancelled?.code == .timeout)
+        #expect(log.take() == [])
+        #expect(launch.repair())
+        try await launch.waitUntilLaunched()
+        try await log.wait(for: "refused")
+        #expect(log.take() == ["mend", "first", "second", "refused"])
+        #expect(launch.state(ofTask: "first") == .done)
+        #expect(launch.finished())
+    }
+
+    @Test func withoutAHoldTheRepairRunsBesideTheTasks() async throws {
+        let log = Log()
+        let (_, launch) = try await Self.launch(.init(hold: .none)) { launch in
+            launch.addRepair("mend", impact: 1) {
+                try await log.wait(for: "work")
+                log.add("mend")
+            }
+            launch.addTask("work") { log.add("work") }
+        }
+        _ = log.take()
+        var updates = launch.statusUpdates.makeAsyncIterator()
+        try await launch.begin()
+        while await updates.next() != .checking {}
+        #expect(log.take() == ["work", "mend"])
+        #expect(launch.finished())
+    }
+
+    @Test func aRepairThatAsksForARestartEndsTheLaunch() async throws {
+        let log = Log()
+        let (simulation, launch) = try await Self.launch(.init()) { launch in
+            launch.addRepair("replace the library", impact: 1, options: .needsRestart) { log.add("replace") }
+            launch.addTask("work") { log.add("work") }
+        }
+        _ = log.take()
+        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+        #expect(error?.code == .restart)
+        #expect(error?.message.contains("restart") == true)
+        #expect(log.take() == ["replace"])
+        #expect(launch.status == .normal)
+        simulation.end(.clean)
+        try await launch.begin()
+        #expect(launch.mode == .probation)
+        #expect(log.take() == ["work"])
+    }
+
+    @Test func protectHoldsRepairsAndGoesOn() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", window: .zero)
+        launch.addRepair("mend", impact: 1) { log.add("mend \(launch.status)") }
+        launch.addTask("index", onProtect: { log.add("never: it has run") }) {
+            log.add("index")
+            #expect(launch.protect(reason: "the index is damaged"))
+            log.add("index goes on")
+        }
+        launch.addTask("window", onProtect: { @MainActor in log.add("notice") }) { log.add("window") }
+        #expect(!launch.protect())
+        var updates = launch.statusUpdates.makeAsyncIterator()
+        try await launch.begin()
+        #expect(log.take() == ["index", "index goes on", "notice", "mend repairing", "window"])
+        launch.finished()
+        #expect(!launch.protect())
+        var seen: [LaunchGuard.Status] = []
+        while let status = await updates.next() { seen.append(status) }
+        #expect(seen == [.normal, .checking, .needsRepair, .repairing, .checking, .normal])
+    }
+
+    @Test func protectAfterTheTasksRepairsOnItsOwn() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", window: .zero)
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        launch.addTask("work") { log.add("work") }
+        try await launch.begin()
+        #expect(launch.protect(reason: nil))
+        try await launch.waitUntilLaunched()
+        #expect(log.take() == ["work", "mend"])
+        #expect(launch.mode == .probation)
+        #expect(launch.finished())
+    }
+
+    @Test func protectWaitsForConsent() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", window: .zero)
+        launch.addRepair("mend", impact: 1, options: .consent) { log.add("mend") }
+        launch.addTask("work") { log.add("work") }
+        try await launch.begin()
+        #expect(!launch.repair())
+        launch.protect()
+        #expect(launch.status == .needsRepair)
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(log.take() == ["work"])
+        #expect(launch.repair())
+        try await launch.waitUntilLaunched()
+        #expect(log.take() == ["mend"])
+    }
+
+    @Test func inShadowNothingIsHeld() async throws {
+        let log = Log()
+        let (simulation, launch) = try await Self.launch(.init(isShadow: true)) { launch in
+            launch.addRepair("mend", impact: 1) { log.add("mend") }
+            launch.addTask("work") { log.add("work") }
+        }
+        #expect(launch.streak == 1)
+        #expect(!launch.repair())
+        try await launch.begin()
+        #expect(launch.status == .checking)
+        #expect(launch.info?.isShadow == true)
+        #expect(!launch.repair())
+        #expect(log.take() == ["work", "work"])
+        simulation.end(.crash)
+        #expect(launch.streak == 2)
+    }
+}

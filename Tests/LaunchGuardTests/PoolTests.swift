@@ -1,0 +1,143 @@
+import Glibc
+import LaunchGuard
+import Synchronization
+import Testing
+
+/// Where closures run: threads of LaunchGuard, the main actor, other actors; never on a pool that others have blocked.
+@Suite(.timeLimit(.minutes(1))) struct PoolTests {
+    private actor Cache {
+        private(set) var size = 3
+
+        func clear() { size = 0 }
+    }
+
+    /// Block every thread that the concurrency pool can have: until no further one comes.
+    private static func blockThePool() {
+        let blocked = Log()
+        for _ in 1...4 * sysconf(Int32(_SC_NPROCESSORS_ONLN)) {
+            Task.detached {
+                blocked.add("blocked")
+                sleep(1000)
+            }
+        }
+        var before = -1
+        while blocked.all.count > before {
+            before = blocked.all.count
+            usleep(200_000)
+        }
+    }
+
+    @Test func aBlockedPoolHoldsUpNeitherRepairsNorTasks() async throws {
+        let scene = try Scene()
+        for _ in 1...2 {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+                try await Child(directory).crash()
+            }
+        }
+        await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
+            let child = Child(directory)
+            let cache = Cache()
+            let launch = try child.start().launch("main", reportAfter: 1, reportWait: .milliseconds(50))
+            Self.blockThePool()
+            launch.onReport { count, _ in child.note("report \(count)") }
+            launch.addRepair("hanging", impact: 10, timeout: .milliseconds(50), attempts: 1) {
+                child.note("hanging")
+                sleep(1000)
+            }
+            launch.addRepair("clear cache", impact: 20) {
+                await cache.clear()
+                async let size = cache.size
+                child.note("clear \(await size)")
+            }
+            launch.addTask("work") {
+                await Task.yield()
+                await withTaskGroup { group in
+                    for _ in 1...3 { group.addTask { await cache.clear() } }
+                }
+                child.note("work")
+            }
+            // The one who waits here comes back only when Dispatch has a thread for it.
+            launch.addTask("end") { _exit(0) }
+            try await launch.begin()
+        }
+        #expect(scene.journal == ["report 2", "hanging", "clear 0", "work"])
+    }
+
+    @Test func aMainActorThatIsBlockedLetsRepairsTimeOutAndTheLaunchGoOn() async throws {
+        let scene = try Scene()
+        for _ in 1...2 {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+                try await Child(directory).crash()
+            }
+        }
+        await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main", reportAfter: 9)
+            launch.addRepair("ask", impact: 10, timeout: .milliseconds(50), attempts: 1) { @MainActor in
+                try Task.checkCancellation()
+                child.note("asked")
+            }
+            launch.addTask("work") { child.note("work") }
+            Task.detached { try await launch.begin() }
+            while !child.hasNote("work") { usleep(1000) }
+            #expect(launch.mode == .safe)
+        }
+        #expect(scene.journal == ["work"])
+    }
+
+    @Test @MainActor func everythingMayRunOnTheMainActorThatWaits() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", reportAfter: 1, repairAfter: 1, window: .zero)
+        launch.onReport { @MainActor count, _ in
+            MainActor.assertIsolated()
+            log.add("report \(count)")
+        }
+        launch.addRepair("mend", impact: 1) { @MainActor in
+            MainActor.assertIsolated()
+            try await Task.sleep(for: .milliseconds(5))
+            log.add("mend")
+        }
+        launch.addTask("work", onProtect: { @MainActor in log.add("protect") }, onEvent: { @MainActor in log.add($0) }) { @MainActor in
+            MainActor.assertIsolated()
+            log.add("work")
+        }
+        try await launch.begin()
+        simulation.end(.crash)
+        try await launch.begin()
+        await launch.signal("active")
+        #expect(log.all == ["work", "report 1", "protect", "mend", "work", "active"])
+    }
+
+    @Test func closuresDoNotRunOnThePool() async throws {
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", window: .zero)
+        let threads = Mutex<[pthread_t]>([])
+        for key in ["a", "b"] {
+            launch.addTask(key) {
+                threads.withLock { $0.append(pthread_self()) }
+                try await Task.sleep(for: .milliseconds(5))
+                threads.withLock { $0.append(pthread_self()) }
+            }
+        }
+        try await launch.begin()
+        #expect(Set(threads.withLock { $0 }).count == 1)
+    }
+
+    /// An actor that a closure used serves others when the closure's thread is gone.
+    @Test func actorsOutliveTheThreadsThatServedThem() async throws {
+        let cache = Cache()
+        for _ in 1...50 {
+            let simulation = try LaunchGuard.Simulation()
+            let launch = simulation.session.launch("main", window: .zero)
+            launch.addTask("work") { await cache.clear() }
+            async let others: Void = withTaskGroup { group in
+                for _ in 1...20 { group.addTask { await cache.clear() } }
+            }
+            try await launch.begin()
+            await others
+            simulation.close()
+        }
+        #expect(await cache.size == 0)
+    }
+}

@@ -1,0 +1,162 @@
+import Glibc
+import LaunchGuard
+import LaunchGuardReports
+import Testing
+
+/// What another program's ledger says, and what is told to it.
+@Suite struct QueryTests {
+    private static func info(_ scene: Scene, _ context: String = "main", role: String? = nil) throws(LaunchGuardError) -> LaunchGuard.LaunchInfo {
+        try LaunchGuard.launchInfo(of: context, stateDirectory: scene.directory + "/state" + (role.map { "/" + $0 } ?? ""))
+    }
+
+    @Test func aDeadProgramsNextLaunchIsForeseen() async throws {
+        let scene = try Scene()
+        let missing = #expect(throws: LaunchGuardError.self) { try Self.info(scene) }
+        #expect(missing?.code == .notFound)
+        for streak in 1...2 {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+                let launch = try Child(directory).start().launch("main", policy: .init(safeMode: .init(crashLimit: nil)))
+                launch.addRepair("mend", impact: 1) {}
+                launch.addTask("open database", flags: .essential) { Child.fault() }
+                try await launch.begin()
+            }
+            let info = try Self.info(scene)
+            #expect(info.name == "main")
+            #expect(info.streak == streak)
+            #expect(info.status == (streak == 1 ? .checking : .needsRepair))
+            #expect(info.mode == .normal)
+            #expect(info.lastTask == "open database")
+            #expect(info.rungCount == 2)
+            #expect(info.repairAfter == 2)
+            #expect(info.unknownAfter == 4)
+            #expect(info.safeCrashLimit == nil)
+        }
+        let nobody = #expect(throws: LaunchGuardError.self) { try Self.info(scene, "nobody") }
+        #expect(nobody?.code == .notFound)
+        let nonsense = #expect(throws: LaunchGuardError.self) { try Self.info(scene, "a\0b") }
+        #expect(nonsense?.code == .option)
+    }
+
+    @Test func aLivingProgramIsSeenAsItIs() async throws {
+        let scene = try Scene()
+        async let program: Void = {
+            await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+                let child = Child(directory)
+                let launch = try child.start().launch("main", window: .zero)
+                try await launch.begin()
+                child.note("launching")
+                while !child.hasNote("seen") { usleep(5000) }
+                launch.finished()
+                child.note("finished")
+                while !child.hasNote("seen again") { usleep(5000) }
+            }
+        }()
+        let child = Child(scene.directory, seconds: 0)
+        while !child.hasNote("launching") { usleep(5000) }
+        #expect(try Self.info(scene).status == .checking)
+        child.note("seen")
+        while !child.hasNote("finished") { usleep(5000) }
+        #expect(try Self.info(scene).status == .normal)
+        child.note("seen again")
+        await program
+    }
+
+    @Test func aProgramIsFoundByItsName() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            unsafe unsetenv("STATE_DIRECTORY")
+            unsafe setenv("XDG_STATE_HOME", directory, 1)
+            let name = "org.example.tests"
+            #expect(try LaunchGuard.stateDirectory(appID: name) == directory + "/" + name)
+            let session = try LaunchGuard.start(appID: name, role: "worker")
+            #expect(session.stateDirectory == directory + "/" + name + "/worker")
+            try await session.launch("main", window: .zero).begin()
+            #expect(try LaunchGuard.launchInfo(of: "main", appID: name, role: "worker").status == .checking)
+            let primary = #expect(throws: LaunchGuardError.self) { try LaunchGuard.launchInfo(of: "main", appID: name) }
+            #expect(primary?.code == .notFound)
+            let nonsense = #expect(throws: LaunchGuardError.self) { try LaunchGuard.stateDirectory(appID: "a/b") }
+            #expect(nonsense?.code == .option)
+            for name in ["HOME", "XDG_STATE_HOME"] { unsafe unsetenv(name) }
+            let nowhere = #expect(throws: LaunchGuardError.self) { try LaunchGuard.stateDirectory(appID: name) }
+            #expect(nowhere?.code == .noDirectory)
+        }
+    }
+
+    @Test func rolesHaveLedgersOfTheirOwn() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            let session = try LaunchGuard.start(appID: "org.example.tests", stateDirectory: directory + "/state", role: "worker")
+            let launch = session.launch("main")
+            launch.addTask("crash") { Child.fault() }
+            try await launch.begin()
+        }
+        #expect(try Self.info(scene, role: "worker").streak == 1)
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            #expect(session.launch("main").streak == 0)
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            for role in ["", "runs", "ledger.lg", "a/b", "a\0b"] {
+                let error = #expect(throws: LaunchGuardError.self) {
+                    _ = try LaunchGuard.start(appID: "org.example.tests", stateDirectory: directory + "/state", role: role)
+                }
+                #expect(error?.code == .option, "\(role)")
+            }
+        }
+    }
+
+    /// What a program announces before it is killed.
+    enum Announcement: String, CaseIterable, Codable, Sendable { case none, terminate, restart }
+
+    @Test(arguments: Announcement.allCases)
+    func anAnnouncedEndDoesNotCount(_ announcement: Announcement) async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [announcement = announcement as Announcement, directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            let launch = session.launch("main", window: .zero)
+            launch.addTask("last") {
+                switch announcement {
+                case .none: break
+                case .terminate: session.willTerminate()
+                case .restart: session.willRestart()
+                }
+            }
+            launch.addTask("never") { #expect(announcement == .none) }
+            do throws(LaunchGuardError) {
+                try await launch.begin()
+                #expect(announcement == .none)
+            } catch {
+                #expect(error.code == .closed)
+                #expect(launch.status == .normal)
+            }
+            kill(getpid(), SIGKILL)
+        }
+        let info = try Self.info(scene)
+        #expect(info.unknown == (announcement == .none ? 1 : 0))
+        #expect(info.streak == 0)
+        #expect(try scene.runs().last?.verdict?.end == (announcement == .none ? .unknown : announcement == .restart ? .clean : .terminated))
+    }
+
+    @Test func aWitnessKnowsTheEndExactly() async throws {
+        let scene = try Scene()
+        let directory = scene.directory + "/state"
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            try await child.start().launch("main", window: .zero).begin()
+            child.note("\(getpid())")
+            kill(getpid(), SIGKILL)
+        }
+        let pid = try #require(scene.journal.first.flatMap(Int32.init))
+        #expect(try Self.info(scene).unknown == 1)
+        #expect(throws: LaunchGuardError.self) { try LaunchGuard.witness(0x7f, of: pid, stateDirectory: directory) }
+        // As the wait status of one that was ended by SIGABRT.
+        try LaunchGuard.witness(SIGABRT, of: pid, stateDirectory: directory)
+        #expect(try Self.info(scene).unknown == 0)
+        #expect(try Self.info(scene).streak == 1)
+        let again = #expect(throws: LaunchGuardError.self) { try LaunchGuard.witness(0, of: pid, stateDirectory: directory) }
+        #expect(again?.code == .already)
+        let nobody = #expect(throws: LaunchGuardError.self) { try LaunchGuard.witness(0, of: 1, stateDirectory: directory) }
+        #expect(nobody?.code == .notFound)
+    }
+}

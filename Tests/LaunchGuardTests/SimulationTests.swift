@@ -1,0 +1,224 @@
+import LaunchGuard
+import Testing
+
+/// Launches walked through every state, in this process and without a crash.
+@Suite(.timeLimit(.minutes(1))) struct SimulationTests {
+    /// A program's own function, as it would be called with a real session: it notes whatever is called.
+    private static func prepare(
+        _ session: LaunchGuard.Session, _ log: Log, policy: LaunchGuard.LaunchPolicy = LaunchGuard.LaunchPolicy(), mends: Bool = true
+    ) -> LaunchGuard.Launch {
+        let launch = session.launch("main", reportAfter: 1, repairAfter: 2, window: .zero, policy: policy)
+        launch.onReport { count, _ in log.add("report \(count)") }
+        launch.onGiveUp { log.add("give up") }
+        launch.addRepair("mend", impact: 10, attempts: 1) {
+            log.add("repair")
+            if !mends { throw Failure(description: "cannot be mended") }
+        }
+        launch.addTasks {
+            LaunchTask("open") { log.add("open") }
+            LaunchTask("plugins", .unsafe) { log.add("plugins") }
+        }
+        return launch
+    }
+
+    @Test func theWholeWalk() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = Self.prepare(simulation.session, log)
+        #expect(launch.problem == nil)
+        #expect(simulation.session.protection == .full)
+
+        try await launch.begin()
+        #expect(log.take() == ["open", "plugins"])
+        #expect(launch.status == .checking)
+        #expect(simulation.end(.crash))
+        #expect(launch.status == .normal)
+        #expect(launch.streak == 1)
+
+        try await launch.begin()
+        #expect(log.take() == ["report 1", "open", "plugins"])
+        simulation.end(.crash)
+
+        try await launch.begin()
+        #expect(log.take() == ["report 2", "repair", "open", "plugins"])
+        #expect(launch.mode == .probation)
+        // The repair did not help, and there is no other.
+        simulation.end(.crash)
+        try await launch.begin()
+        #expect(log.take() == ["report 1", "open"])
+        #expect(launch.mode == .safe)
+        simulation.end(.crash)
+        try await launch.begin()
+        simulation.end(.crash)
+        #expect(log.take() == ["report 2", "open"])
+
+        #expect(launch.info?.safeCrashes == 2)
+        try await launch.begin()
+        #expect(log.take() == ["report 3", "give up", "open"])
+        #expect(launch.mode == .safe)
+        #expect(launch.finished())
+        simulation.end(.clean)
+        try await launch.begin()
+        #expect(log.take() == ["open"])
+        launch.finished()
+        simulation.end(.clean)
+
+        try await launch.begin()
+        #expect(launch.mode == .trial)
+        #expect(log.take() == ["open", "plugins"])
+        launch.finished()
+        #expect(launch.mode == .normal)
+        let info = try #require(launch.info)
+        #expect(info.streak == 0)
+        #expect(info.rung == 0)
+        #expect(info.crashes == 5)
+        #expect(info.repairs == 1)
+        #expect(info.launches == 8)
+        simulation.close()
+    }
+
+    @Test func aSupervisedLaunchStaysHaltedUntilATry() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = Self.prepare(simulation.session, log, policy: .init(safeMode: .init(crashLimit: 1), isSupervised: true), mends: false)
+        for _ in 1...3 {
+            try await launch.begin()
+            simulation.end(.crash)
+        }
+        _ = log.take()
+        var updates = launch.statusUpdates.makeAsyncIterator()
+        async let begun: Void = launch.begin()
+        while await updates.next() != .needsRepair {}
+        try await log.wait(for: "give up")
+        #expect(launch.info?.isHalted == true)
+        #expect(!launch.repair())
+        #expect(!launch.skip())
+        #expect(launch.trySafe())
+        try await begun
+        #expect(log.take() == ["report 3", "give up", "open"])
+        #expect(launch.status == .checking)
+        #expect(!launch.trySafe())
+    }
+
+    @Test func aThrottledRepairIsPassedOverUntilItsTimeHasPassed() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        launch.addRepair("erase", impact: 10, attempts: 1, options: .destructive) { log.add("erase") }
+        func crash() async throws {
+            try await launch.begin()
+            simulation.end(.crash)
+        }
+        try await crash()
+        try await launch.begin()
+        launch.finished()
+        simulation.end(.clean)
+        #expect(log.take() == ["erase"])
+        try await crash()
+        try await launch.begin()
+        #expect(log.take() == [])
+        #expect(launch.mode == .safe)
+        for _ in 1...3 {
+            launch.finished()
+            simulation.end(.clean)
+            try await launch.begin()
+        }
+        launch.finished()
+        #expect(launch.mode == .normal)
+        simulation.end(.clean)
+        #expect(simulation.pass(.seconds(25 * 3600)))
+        #expect(!simulation.pass(.seconds(-1)))
+        try await crash()
+        try await launch.begin()
+        #expect(log.take() == ["erase"])
+    }
+
+    @Test(arguments: LaunchGuard.End.allCases)
+    func everyEndButRunningCanBeSimulated(_ end: LaunchGuard.End) async throws {
+        let simulation = try LaunchGuard.Simulation()
+        let launch = Self.prepare(simulation.session, Log(), policy: .init(count: [.crash, .hang, .outOfMemory, .exit]))
+        try await launch.begin()
+        #expect(simulation.end(end) == (end != .running))
+        #expect(launch.streak == ([.crash, .hang, .oom, .exit].contains(end) ? 1 : 0))
+        #expect(launch.info?.unknown == ([.unknown, .killed].contains(end) ? 1 : 0))
+    }
+
+    @Test func anEndCancelsTheRepairThatRuns() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        launch.addRepair("slow", impact: 1) {
+            log.add("slow")
+            do { try await Task.sleep(for: .seconds(3600)) } catch {
+                log.add("cancelled")
+                throw error
+            }
+        }
+        launch.addTask("work") { log.add("work") }
+        try await launch.begin()
+        simulation.end(.crash)
+        _ = log.take()
+        let begun = Task { try await launch.begin() }
+        try await log.wait(for: "slow")
+        #expect(simulation.end(.terminated))
+        let error = await #expect(throws: LaunchGuardError.self) { try await begun.value }
+        #expect(error?.code == .closed)
+        try await log.wait(for: "cancelled")
+        #expect(log.take() == ["slow", "cancelled"])
+        #expect(launch.info?.interruptions == 1)
+    }
+
+    @Test func aTaskMayEndItsRun() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", window: .zero)
+        launch.addTask("crash") {
+            log.add("crash \(launch.streak)")
+            simulation.end(.crash)
+            log.add("cancelled \(Task.isCancelled)")
+        }
+        launch.addTask("work") { log.add("work") }
+        for streak in 0...1 {
+            let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+            #expect(error?.code == .closed)
+            #expect(log.take() == ["crash \(streak)", "cancelled true"])
+        }
+        // Two crashes came in this task: the first rung leaves it out.
+        #expect(launch.info?.lastTask == "crash")
+        try await launch.begin()
+        #expect(log.take() == ["work"])
+        #expect(launch.state(ofTask: "crash") == .leftOut)
+        #expect(launch.state(ofTask: "work") == .done)
+    }
+
+    @Test func updatesEndWithEachRunAndBeginAgainWithTheNext() async throws {
+        let simulation = try LaunchGuard.Simulation()
+        let launch = Self.prepare(simulation.session, Log())
+        for run in 1...3 {
+            var updates = launch.statusUpdates.makeAsyncIterator()
+            try await launch.begin()
+            if run == 1 { launch.finished() }
+            simulation.end(.crash)
+            var seen: [LaunchGuard.Status] = []
+            while let status = await updates.next() { seen.append(status) }
+            #expect(seen == [.normal, .checking, .normal])
+        }
+        let open = launch.statusUpdates
+        async let last = open.reduce(into: []) { $0.append($1) }
+        simulation.close()
+        #expect(await last == [.normal])
+        #expect(!simulation.end(.crash))
+    }
+
+    @Test func simulationsKnowNothingOfEachOther() async throws {
+        let simulations = try (1...4).map { _ in try LaunchGuard.Simulation() }
+        let launches = simulations.map { Self.prepare($0.session, Log()) }
+        try await launches[0].begin()
+        simulations[0].end(.crash)
+        #expect(launches.map(\.streak) == [1, 0, 0, 0])
+        simulations[0].close()
+        try await launches[1].begin()
+        #expect(launches[1].status == .checking)
+        #expect(launches[1].info?.launches == 1)
+    }
+}

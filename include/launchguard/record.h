@@ -1,0 +1,391 @@
+/** Reader: the crash record of a run file.
+ *
+ *  What reader.h says of all parts of a file holds here as well: nothing is shown whose checksum or bounds are wrong, and strings need escaping
+ *  before a terminal sees them.
+ */
+#ifndef LAUNCHGUARD_RECORD_H
+#define LAUNCHGUARD_RECORD_H
+
+#include <launchguard/base.h>
+#include <launchguard/status.h>
+
+/** An open file; see reader.h. */
+typedef struct lg_reader lg_reader;
+
+/** Parts of the crash record in the order in which they are committed; the numbers are those of docs/FORMAT.md. */
+typedef enum lg_stage {
+    LG_STAGE_HEADER = 1,
+    LG_STAGE_CONTEXT = 2,
+    LG_STAGE_FRAMES = 3,       /**< frame-pointer walk */
+    LG_STAGE_DWARF = 4,        /**< DWARF unwinding */
+    LG_STAGE_MESSAGES = 5,     /**< what libc, the Swift runtime or a C++ exception said */
+    LG_STAGE_THREADS = 6,      /**< the other threads */
+    LG_STAGE_PROCESS = 7,      /**< memory map, resource figures, stack memory */
+    LG_STAGE_DONE = 8
+} lg_stage;
+
+/** X(identifier, value, "name"): kinds of crash, from signal, code, trap number and addresses, and from 23 to 40 from the message. */
+#define LG_CRASH_TABLE(X)                               \
+    X(LG_CRASH_OTHER, 0, "signal")                      \
+    X(LG_CRASH_NULL_READ, 1, "fault.null_read")         \
+    X(LG_CRASH_NULL_WRITE, 2, "fault.null_write")       \
+    X(LG_CRASH_NULL_OFFSET, 3, "fault.null_offset")     \
+    X(LG_CRASH_READONLY_WRITE, 4, "fault.readonly_write") \
+    X(LG_CRASH_PROTECTED, 5, "fault.protected")         \
+    X(LG_CRASH_EXEC_NX, 6, "fault.exec_nx")             \
+    X(LG_CRASH_JUMP_NULL, 7, "fault.jump_null")         \
+    X(LG_CRASH_JUMP_BAD, 8, "fault.jump_bad")           \
+    X(LG_CRASH_UNMAPPED, 9, "fault.unmapped")           \
+    X(LG_CRASH_NON_CANONICAL, 10, "fault.general_protection") \
+    X(LG_CRASH_STACK_OVERFLOW, 11, "fault.stack_overflow") \
+    X(LG_CRASH_INT_DIVIDE, 12, "fault.int_div0")        \
+    X(LG_CRASH_FLOAT, 13, "fault.fp")                   \
+    X(LG_CRASH_ILLEGAL, 14, "trap.illegal")             \
+    X(LG_CRASH_BREAKPOINT, 15, "trap.breakpoint")       \
+    X(LG_CRASH_BUS_FILE, 16, "fault.bus_file")          \
+    X(LG_CRASH_BUS, 17, "fault.bus")                    \
+    X(LG_CRASH_ABORT, 18, "abort.explicit")             \
+    X(LG_CRASH_SYSCALL, 19, "sandbox.syscall")          \
+    X(LG_CRASH_SIGNAL_SELF, 20, "signal.self")          \
+    X(LG_CRASH_SIGNAL_EXTERNAL, 21, "signal.external")  \
+    X(LG_CRASH_SIGNAL_QUEUED, 22, "signal.queued") \
+    X(LG_CRASH_ABORT_ASSERT, 23, "abort.assert") \
+    X(LG_CRASH_ABORT_FORTIFY, 24, "abort.fortify") \
+    X(LG_CRASH_ABORT_STACK_SMASH, 25, "abort.stack_smash") \
+    X(LG_CRASH_ABORT_HEAP, 26, "abort.heap") \
+    X(LG_CRASH_ABORT_LONGJMP, 27, "abort.longjmp") \
+    X(LG_CRASH_ABORT_LIBC, 28, "abort.libc") \
+    X(LG_CRASH_ABORT_CPP_EXCEPTION, 29, "abort.cpp_exception") \
+    X(LG_CRASH_ABORT_CPP_TERMINATE, 30, "abort.cpp_terminate") \
+    X(LG_CRASH_ABORT_PURE_VIRTUAL, 31, "abort.pure_virtual") \
+    X(LG_CRASH_ABORT_SWIFT, 32, "abort.swift") \
+    X(LG_CRASH_ABORT_SWIFT_CAST, 33, "abort.swift.cast") \
+    X(LG_CRASH_ABORT_SWIFT_EXCLUSIVITY, 34, "abort.swift.exclusivity") \
+    X(LG_CRASH_ABORT_SWIFT_UNOWNED, 35, "abort.swift.unowned") \
+    X(LG_CRASH_ABORT_ALLOC, 36, "abort.alloc") \
+    X(LG_CRASH_TRAP_SWIFT, 37, "trap.swift") \
+    X(LG_CRASH_TRAP_SWIFT_FATAL_ERROR, 38, "trap.swift.fatal_error") \
+    X(LG_CRASH_TRAP_SWIFT_NIL, 39, "trap.swift.nil") \
+    X(LG_CRASH_TRAP_SWIFT_ERROR, 40, "trap.swift.error") \
+    X(LG_CRASH_LIMIT_CPU, 41, "limit.cpu") \
+    X(LG_CRASH_LIMIT_FSIZE, 42, "limit.fsize") \
+    X(LG_CRASH_PIPE, 43, "signal.pipe") \
+    X(LG_CRASH_QUIT, 44, "signal.quit") \
+    X(LG_CRASH_PKEY, 45, "fault.pkey") \
+    X(LG_CRASH_HWPOISON, 46, "fault.hwpoison") \
+    X(LG_CRASH_TAG, 47, "fault.tag")
+
+/** Kind of a crash. */
+typedef enum lg_crash_kind {
+#define LG_CRASH_ENUM(identifier, value, name) identifier = value,
+    LG_CRASH_TABLE(LG_CRASH_ENUM)
+#undef LG_CRASH_ENUM
+} lg_crash_kind;
+
+/** The crash header: stage 1 of the record, with the name of the thread from stage 2 and the kind that the messages of stage 5
+ *  tell. A record of SIGQUIT is no crash but a dump of all threads that somebody asked for: see lg_reader_verdict(). */
+typedef struct lg_crash_info {
+    int32_t signal;
+    int32_t code;             /**< si_code */
+    lg_crash_kind kind;
+    uint32_t has_address;     /**< 1: `address` is the faulting address; 0: there is none (it would alias pid and uid) */
+    uint64_t address;
+    uint64_t pc, sp, fp;      /**< of the crashed thread at the fault */
+    uint64_t trap;            /**< trap number (x86-64), else 0 */
+    uint64_t error;           /**< page fault error code (x86-64), else 0 */
+    int32_t tid;
+    char thread_name[17];     /**< "" when stage 2 was not reached */
+    int32_t sender_pid;       /**< for signals that were sent; 0 otherwise */
+    uint32_t sender_uid;
+    int32_t syscall_number;   /**< for SIGSYS by seccomp; −1 otherwise */
+    uint64_t monotonic_ns;    /**< CLOCK_MONOTONIC of the fault */
+    uint64_t boottime_ns;     /**< CLOCK_BOOTTIME of the fault */
+    uint64_t wall_ns;         /**< CLOCK_REALTIME of the fault */
+    uint64_t stack_low;       /**< bounds of the thread's stack, 0 when unknown */
+    uint64_t stack_high;
+    uint32_t sequence;        /**< 1 for the first crash of the run */
+    uint32_t stages;          /**< bit n: lg_stage n is committed and its checksum is right */
+    uint32_t siginfo_lost;    /**< 1: the program took SA_SIGINFO from the handler; code, address and sender are not known */
+    uint32_t skipped;         /**< bit n: lg_stage n crashed, and is cut short or missing */
+    uint32_t stacks_cut;      /**< stretches of stack memory that are shorter than they should be, for lack of room */
+    uint32_t handled;         /**< 1: the program survived it (an earlier handler took it back) */
+    uint32_t recrash_count;   /**< crashes inside the handler; see lg_reader_note() */
+    uint32_t also_crashed_count; /**< other threads that crashed meanwhile; see lg_reader_note() */
+} lg_crash_info;
+
+/** Registers of the crashed thread. */
+typedef struct lg_register {
+    char name[8];
+    uint64_t value;
+} lg_register;
+
+/** What else happened while the record was written. */
+typedef enum lg_note_kind { LG_NOTE_RECRASH = 1, LG_NOTE_ALSO_CRASHED = 2 } lg_note_kind;
+
+typedef struct lg_note {
+    lg_note_kind kind;
+    int32_t signal;
+    int32_t tid;
+    lg_stage stage;           /**< where the handler was */
+    uint64_t pc;
+} lg_note;
+
+/** One walk of the crashed thread's stack. Both methods have the innermost frame first; pcs of callers are return
+ *  addresses: look up the byte before them. */
+typedef struct lg_stack_info {
+    uint32_t stored;          /**< frames that the file holds */
+    uint32_t first;           /**< of these, how many are the innermost; the rest are the outermost, after a gap */
+    uint64_t total;           /**< frames walked, gap included */
+    uint32_t truncated;       /**< 1: the walk ended early; `reason` says why */
+    uint32_t assumed;         /**< frames of code without unwind tables, found by frame pointer in the middle of a DWARF walk */
+    lg_stage method;          /**< LG_STAGE_FRAMES: by frame pointers; LG_STAGE_DWARF */
+    char reason[64];
+} lg_stack_info;
+
+/** Longest text of one message. */
+#define LG_MESSAGE_MAX 6000
+
+/** Where a message comes from. */
+typedef enum lg_message_source {
+    LG_MESSAGE_LIBC = 1,      /**< text of assert(), of the checks of FORTIFY, heap and stack */
+    LG_MESSAGE_SWIFT = 2,     /**< text of the Swift runtime */
+    LG_MESSAGE_CPP_TYPE = 3,  /**< mangled type name of the C++ exception that nobody caught */
+    LG_MESSAGE_CPP_WHAT = 4   /**< its what() */
+} lg_message_source;
+
+/** What was said before the end. */
+typedef struct lg_message {
+    lg_message_source source;
+    uint32_t cut;             /**< 1: there was more */
+    uint32_t size;            /**< bytes of text */
+    char text[LG_MESSAGE_MAX + 1]; /**< NUL after `size` bytes */
+} lg_message;
+
+/** How the state of a thread came into the record. */
+typedef enum lg_thread_how {
+    LG_THREAD_CAPTURED = 1,   /**< it captured itself: registers and stack are there */
+    LG_THREAD_MASKED = 2,     /**< it blocks every signal: what the kernel tells is there */
+    LG_THREAD_SILENT = 3      /**< it did not answer in time: what the kernel tells is there */
+} lg_thread_how;
+
+/** The other threads at the crash, counted. */
+typedef struct lg_threads_info {
+    uint32_t stored;          /**< readable with lg_reader_thread() */
+    uint32_t complete;        /**< 1: stage 6 was committed, the numbers below are valid */
+    uint32_t listed;          /**< threads besides the crashed one that the kernel listed */
+    uint32_t captured, masked, silent;
+    uint32_t omitted;         /**< found no room */
+    int32_t error;            /**< errno of the listing, 0: it is complete */
+    uint64_t waited_ns;       /**< how long the handler waited for them */
+} lg_threads_info;
+
+/** One other thread at the crash. */
+typedef struct lg_thread_info {
+    int32_t tid;
+    lg_thread_how how;
+    char state;               /**< letter as in proc(5), for example 'S'; 0 when unknown */
+    char name[17];
+    uint32_t register_count;  /**< see lg_reader_thread_register() */
+    uint64_t blocked;         /**< its signal mask: bit n − 1 for signal n; 0 when unknown */
+    uint64_t pc, sp;          /**< 0: unknown */
+    uint64_t stack_low, stack_high; /**< 0: unknown */
+} lg_thread_info;
+
+/** A stretch of stack memory. */
+typedef struct lg_memory_info {
+    uint64_t start;           /**< address */
+    uint32_t size;            /**< bytes */
+    int32_t tid;              /**< whose stack it is */
+} lg_memory_info;
+
+/** X(identifier, index, "name", "unit"): figures of the process and of the system at the crash. */
+#define LG_RESOURCE_TABLE(X)                                                \
+    X(LG_RESOURCE_RESIDENT, 0, "resident", "bytes")                         \
+    X(LG_RESOURCE_RESIDENT_PEAK, 1, "resident_peak", "bytes")               \
+    X(LG_RESOURCE_VIRTUAL, 2, "virtual", "bytes")                           \
+    X(LG_RESOURCE_VIRTUAL_LIMIT, 3, "virtual_limit", "bytes")               \
+    X(LG_RESOURCE_DATA_LIMIT, 4, "data_limit", "bytes")                     \
+    X(LG_RESOURCE_STACK_LIMIT, 5, "stack_limit", "bytes")                   \
+    X(LG_RESOURCE_CGROUP_MEMORY, 6, "cgroup_memory", "bytes")               \
+    X(LG_RESOURCE_CGROUP_LIMIT, 7, "cgroup_limit", "bytes")                 \
+    X(LG_RESOURCE_CGROUP_OOM_KILLS, 8, "cgroup_oom_kills", "")              \
+    X(LG_RESOURCE_MEMORY_TOTAL, 9, "memory_total", "bytes")                 \
+    X(LG_RESOURCE_MEMORY_FREE, 10, "memory_free", "bytes")                  \
+    X(LG_RESOURCE_SWAP_TOTAL, 11, "swap_total", "bytes")                    \
+    X(LG_RESOURCE_SWAP_FREE, 12, "swap_free", "bytes")                      \
+    X(LG_RESOURCE_PRESSURE_SOME, 13, "memory_pressure_some", "0.01 %")      \
+    X(LG_RESOURCE_PRESSURE_FULL, 14, "memory_pressure_full", "0.01 %")      \
+    X(LG_RESOURCE_DESCRIPTORS, 15, "descriptors", "")                       \
+    X(LG_RESOURCE_DESCRIPTOR_LIMIT, 16, "descriptor_limit", "")             \
+    X(LG_RESOURCE_THREADS, 17, "threads", "")                               \
+    X(LG_RESOURCE_CPU_USER, 18, "cpu_user", "ns")                           \
+    X(LG_RESOURCE_CPU_SYSTEM, 19, "cpu_system", "ns")                       \
+    X(LG_RESOURCE_CPU_LIMIT, 20, "cpu_limit", "s")                          \
+    X(LG_RESOURCE_FAULTS_MINOR, 21, "faults_minor", "")                     \
+    X(LG_RESOURCE_FAULTS_MAJOR, 22, "faults_major", "")                     \
+    X(LG_RESOURCE_LOAD, 23, "load_1_min", "0.01")                           \
+    X(LG_RESOURCE_UPTIME, 24, "uptime", "s")                                \
+    X(LG_RESOURCE_TRACER, 25, "tracer_pid", "")
+
+typedef enum lg_resource_id {
+#define LG_RESOURCE_ENUM(identifier, index, name, unit) identifier = index,
+    LG_RESOURCE_TABLE(LG_RESOURCE_ENUM)
+#undef LG_RESOURCE_ENUM
+} lg_resource_id;
+
+/** One figure. */
+typedef struct lg_resource {
+    char name[32];
+    char unit[8];
+    uint32_t known;           /**< 0: it could not be read */
+    uint64_t value;           /**< UINT64_MAX where a limit is unlimited; 0 where it is not known */
+} lg_resource;
+
+LG_BEGIN
+
+/** The crash header. @return LG_OK; LG_ERR_NOT_FOUND: the run has no crash record; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash);
+
+/** One register, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_register(lg_reader *reader, uint32_t index, lg_register *ret_register);
+
+/** Bytes around a crash: of the stack (from sp down to up) or of the code (around pc), as far as they could be read.
+ *
+ *  @param which      0 stack, 1 code.
+ *  @param buffer     at least 512 bytes.
+ *  @param ret_start  address of the first byte.
+ *  @param ret_size   bytes; 0 when nothing could be read.
+ *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_NOT_FOUND; LG_ERR_STATE; LG_ERR_ARGUMENT.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_bytes(lg_reader *reader, uint32_t which, uint8_t *buffer, uint64_t *ret_start, size_t *ret_size);
+
+/** One note of the record, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_note);
+
+/** Size of one walk. @param stage LG_STAGE_FRAMES or LG_STAGE_DWARF.
+ *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_NOT_FOUND: no crash; LG_ERR_DAMAGED; LG_ERR_STATE; LG_ERR_ARGUMENT.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_info *ret_info);
+
+/** One pc of a walk, 0 ≤ index < stored. @return as lg_reader_stack(); LG_ERR_NOT_FOUND after the last.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uint64_t *ret_pc);
+
+/** One message, from 0: what libc, the Swift runtime or a C++ exception said.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash, or a file of an older version; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_message(lg_reader *reader, uint32_t index, lg_message *ret_message);
+
+/** The other threads at the crash, counted.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or the file has no room for threads; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info);
+
+/** One other thread, 0 ≤ index < stored.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: it was not committed, but one behind it was; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread(lg_reader *reader, uint32_t index, lg_thread_info *ret_thread);
+
+/** One register of another thread, from 0. @return as lg_reader_thread(); LG_ERR_NOT_FOUND also after its last register.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread_register(lg_reader *reader, uint32_t thread, uint32_t index, lg_register *ret_register);
+
+/** Size of the walk of another thread's stack. @return as lg_reader_thread(); LG_ERR_INCOMPLETE: it was not walked.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread_stack(lg_reader *reader, uint32_t thread, lg_stack_info *ret_info);
+
+/** One pc of that walk, 0 ≤ index < stored. @return as lg_reader_thread_stack(); LG_ERR_NOT_FOUND after the last.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint32_t index, uint64_t *ret_pc);
+
+/** One stretch of stack memory, from 0; the crashed thread's is the first.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_memory(lg_reader *reader, uint32_t index, lg_memory_info *ret_info);
+
+/** Its bytes.
+ *
+ *  @param buffer  at least lg_memory_info.size bytes; zeroed when the checksum turns out to be wrong.
+ *  @return as lg_reader_memory(); LG_ERR_ARGUMENT: the buffer is too small.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_memory_bytes(lg_reader *reader, uint32_t index, uint8_t *buffer, size_t size);
+
+/** The memory map: text as in /proc/PID/maps.
+ *
+ *  @param buffer    may be NULL when `size` is 0; gets the text with a NUL, cut to fit.
+ *  @param ret_size  bytes of the whole text, without a NUL.
+ *  @param ret_cut   1: the record had no room for all of the map.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or a file of an older version; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_map(lg_reader *reader, char *buffer, size_t size, size_t *ret_size, uint32_t *ret_cut);
+
+/** One figure of the process or of the system at the crash. @param index LG_RESOURCE_*.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, a file of an older version, or no such figure; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_resource(lg_reader *reader, uint32_t index, lg_resource *ret_resource);
+
+/** Name of a crash kind, for example "fault.null_write"; "invalid" for a value that is not in the table.
+ *
+ *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API const char *lg_crash_kind_name(lg_crash_kind kind);
+
+LG_END
+
+#endif
