@@ -184,11 +184,7 @@ import Testing
         let screen = Task {
             for await status in updates where status == .needsRepair { simulation.session.willTerminate() }
         }
-        let error = await #expect(throws: LaunchGuardError.self) {
-            // The listener is there when it has seen the status of before.
-            try await Task.sleep(for: .milliseconds(20))
-            try await launch.begin()
-        }
+        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
         #expect(error?.code == .closed)
         await screen.value
         #expect(log.take() == [])
