@@ -19,6 +19,7 @@ struct lg_session {
     int runs_directory; /* descriptor; −1: none */
     uint64_t ordinal;
     uint32_t wake; /* futex that the watch thread sleeps on */
+    struct lg_session *older; /* of a simulated one: sessions are kept until the process ends */
     bool begun;    /* lg_start() was called with success or not */
 };
 

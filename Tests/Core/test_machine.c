@@ -200,6 +200,20 @@ static void test_probation_climbs(void **state)
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
 }
 
+/* Protect actions that hang: they are waited for until the deadline, and a repair needs none of them. */
+static void test_protect_hangs(void **state)
+{
+    (void)state;
+    crash_times(2);
+    state_save();
+    lives(LIFE(.options.report_after = 9, .options.hold_ms = 60, .in_protect = HANG, .after = FINISH), 0,
+          "needs-repair;protect a;repairing;small;checking;a;b;normal;");
+    state_restore();
+    lives(LIFE(.options.report_after = 9, .options.hold_ms = 60, .options.auto_repair = 0, .in_protect = HANG, .after = FINISH), 0,
+          "needs-repair;protect a;checking;a;b;normal;");
+    assert_true(stored().events & LG_EVENT_EXPIRED);
+}
+
 /* ---- safe mode, trial, halted ---- */
 
 static void test_safe_mode_and_trial(void **state)
@@ -507,7 +521,8 @@ int main(void)
 #define MACHINE_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
     const struct CMUnitTest tests[] = {
         MACHINE_TEST(test_report_thresholds), MACHINE_TEST(test_by_hand), MACHINE_TEST(test_consent),
-        MACHINE_TEST(test_attempts),          MACHINE_TEST(test_probation_climbs), MACHINE_TEST(test_safe_mode_and_trial),
+        MACHINE_TEST(test_attempts),          MACHINE_TEST(test_probation_climbs), MACHINE_TEST(test_protect_hangs),
+        MACHINE_TEST(test_safe_mode_and_trial),
         MACHINE_TEST(test_halted),            MACHINE_TEST(test_throttle), MACHINE_TEST(test_deescalation),
         MACHINE_TEST(test_shadow),            MACHINE_TEST(test_kill_switch), MACHINE_TEST(test_restart),
         MACHINE_TEST(test_custody_and_none),  MACHINE_TEST(test_every_death),

@@ -9,7 +9,8 @@
  *  The count survives because it lives in the ledger, outside of what a repair may delete, and because it is taken from
  *  evidence at the next start: a user who quits early is not counted as a crash, a process that was killed is not forgotten.
  *
- *  Callbacks run where `callbacks` says; they may call every function of the library but lg_launch_begin() and lg_stop().
+ *  Callbacks run where `callbacks` says; they may call every function of the library but lg_launch_begin(), which is refused there, lg_launch_wait() for
+ *  their own launch, and lg_stop(), after which nothing of the launch goes on.
  *  The tasks of a launch are in <launchguard/task.h>.
  */
 #ifndef LAUNCHGUARD_LAUNCH_H
@@ -108,7 +109,7 @@ typedef void (*lg_give_up_callback)(lg_launch *launch, lg_completion *done, void
 typedef void (*lg_status_callback)(lg_launch *launch, lg_launch_status status, void *user);
 
 /** Runs work of LaunchGuard where the program wants it: calls work(argument) once, now or later, on a thread of its choice, for example on its main
- *  loop. Work that it does not run in time counts as a callback that hangs. */
+ *  loop. Work that it does not run in time counts as a callback that hangs; run later, or again, it does nothing. */
 typedef void (*lg_executor)(void (*work)(void *argument), void *argument, void *user);
 
 /** Where the callbacks run. */
@@ -168,8 +169,8 @@ typedef struct lg_launch_options {
     uint32_t heartbeat_ms;
     /** What lg_launch_begin() does while the launch is held. Default LG_HOLD_BLOCK. */
     lg_hold hold;
-    /** After so many milliseconds of waiting for consent, protect actions or lg_launch_try_safe() a held launch goes on in safe mode: no screen is stuck for ever.
-     *  The time of repairs is bounded by their own timeouts and does not count. 1 to 86400000. Default 120000. */
+    /** After so many milliseconds of waiting for consent or lg_launch_try_safe() a held launch goes on in safe mode: no screen is stuck for ever. Protect actions use up the
+     *  same time, and are not waited for beyond it. The time of repairs is bounded by their own timeouts and does not count. 1 to 86400000. Default 120000. */
     uint32_t hold_ms;
     /** 1: repairs start by themselves. 0: each waits for lg_launch_repair(). Default 1. */
     uint32_t auto_repair;
@@ -303,7 +304,7 @@ LG_API lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair
  *  and LG_HOLD_NONE it does not wait for repairs: lg_launch_wait() does.
  *
  *  @return LG_OK, whatever the repairs and ordinary tasks did; LG_ERR_FAILED: an essential task failed, those behind it were not run; LG_ERR_RESTART: a repair succeeded
- *          that asks for a restart, and no task was run: exit, or execute the program again; LG_ERR_CLOSED: the end was announced meanwhile, the
+ *          that asks for a restart, and no task was run: exit, or execute the program again; LG_ERR_CLOSED: the end was announced or the session stopped meanwhile, the
  *          tasks that are left were not run; LG_ERR_STATE when begun before; LG_ERR_ARGUMENT.
  *
  *  Threads: safe, once a launch.  Signals: unsafe.  After fork: only runs the tasks.  Allocates: yes.
