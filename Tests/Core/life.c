@@ -1,5 +1,6 @@
 #include "life.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/book.h"
@@ -244,27 +246,32 @@ void lives(const struct life *given, int end, const char *told)
 
 /* ---- the ledger, byte by byte ---- */
 
-static unsigned newest_slot(struct lg__slot slots[2])
+/* The newest whole slot; −1: none. */
+static int newest_slot(struct lg__slot slots[2])
 {
     int file = open(state_path("ledger.lg"), O_RDONLY);
-    assert_true(file >= 0);
-    uint64_t generations[2];
-    struct lg__book ignored;
+    uint64_t generations[2] = { 0, 0 };
+    static struct lg__book ignored;
     lg__crc32c_init();
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(pread(file, &slots[i], sizeof slots[i], SLOT_AT(i)), sizeof slots[i]);
-        generations[i] = lg__book_load(&slots[i], &ignored);
-    }
-    close(file);
-    assert_true(generations[0] || generations[1]);
-    return generations[1] > generations[0];
+    for (int i = 0; file >= 0 && i < 2; i++)
+        if (pread(file, &slots[i], sizeof slots[i], SLOT_AT(i)) == (ssize_t)sizeof slots[i])
+            generations[i] = lg__book_load(&slots[i], &ignored);
+    if (file >= 0)
+        close(file);
+    return !generations[0] && !generations[1] ? -1 : generations[1] > generations[0];
+}
+
+bool read_book(struct lg__book *ret_book)
+{
+    static struct lg__slot slots[2];
+    int newest = newest_slot(slots);
+    return newest >= 0 && lg__book_load(&slots[newest], ret_book) > 0;
 }
 
 struct lg__book stored_book(void)
 {
-    static struct lg__slot slots[2];
     struct lg__book book;
-    assert_true(lg__book_load(&slots[newest_slot(slots)], &book) > 0);
+    assert_true(read_book(&book));
     return book;
 }
 
@@ -281,7 +288,8 @@ struct lg__book_context stored(void)
 void store_book(const struct lg__book *book)
 {
     static struct lg__slot slots[2];
-    unsigned newest = newest_slot(slots);
+    int newest = newest_slot(slots);
+    assert_true(newest >= 0);
     struct lg__slot *slot = &slots[newest];
     slot->book = *book;
     slot->size = lg__book_used(book);
@@ -304,23 +312,59 @@ void account(void)
 
 /* ---- copies ---- */
 
-static void shell(const char *format)
+static void copy_file(const char *from, const char *to)
 {
-    char command[2048];
-    char path[512];
-    snprintf(path, sizeof path, "%.*s", (int)(strlen(state_path("")) - 1), state_path(""));
-    snprintf(command, sizeof command, format, path, path, path, path);
-    assert_int_equal(system(command), 0);
+    static char bytes[1 << 16];
+    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(in >= 0 && out >= 0);
+    off_t at = 0, data;
+    /* Run files are mostly holes. */
+    while ((data = lseek(in, at, SEEK_DATA)) >= 0) {
+        off_t end = lseek(in, data, SEEK_HOLE);
+        for (at = data; at < end;) {
+            ssize_t got = pread(in, bytes, (size_t)(end - at) < sizeof bytes ? (size_t)(end - at) : sizeof bytes, at);
+            assert_true(got > 0);
+            assert_int_equal(pwrite(out, bytes, (size_t)got, at), got);
+            at += got;
+        }
+    }
+    assert_int_equal(ftruncate(out, lseek(in, 0, SEEK_END)), 0);
+    close(in);
+    close(out);
+}
+
+/* Empty a folder, and copy the newest run from another one into it: older ones are no evidence any more. */
+static void copy_newest_run(const char *from, const char *to)
+{
+    char newest[300] = "", path[1024];
+    mkdir(to, 0700);
+    DIR *runs = opendir(to);
+    for (struct dirent *entry; (entry = readdir(runs));)
+        if (entry->d_name[0] != '.')
+            assert_int_equal(unlinkat(dirfd(runs), entry->d_name, 0), 0);
+    closedir(runs);
+    runs = opendir(from);
+    for (struct dirent *entry; runs && (entry = readdir(runs));)
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, newest) > 0)
+            snprintf(newest, sizeof newest, "%s", entry->d_name);
+    if (runs)
+        closedir(runs);
+    if (!newest[0])
+        return;
+    char source[1024];
+    snprintf(source, sizeof source, "%s/%s", from, newest);
+    snprintf(path, sizeof path, "%s/%s", to, newest);
+    copy_file(source, path);
 }
 
 void state_save(void)
 {
-    shell("rm -rf %s/saved && mkdir %s/saved && cp -a %s/ledger.lg %s/saved/ ");
-    shell("cp -a %s/runs %s/saved/ # %s %s");
+    copy_newest_run(state_path("runs"), state_path("saved"));
+    copy_file(state_path("ledger.lg"), state_path("saved.lg"));
 }
 
 void state_restore(void)
 {
-    shell("rm -rf %s/runs && cp -a %s/saved/runs %s/ # %s");
-    shell("cp -a %s/saved/ledger.lg %s/ledger.lg # %s %s");
+    copy_newest_run(state_path("saved"), state_path("runs"));
+    copy_file(state_path("saved.lg"), state_path("ledger.lg"));
 }

@@ -70,12 +70,14 @@ int life_clean(void **state);
 /* What is stored of the context "main". */
 struct lg__book_context stored(void);
 struct lg__book stored_book(void);
+/* The same where there may be no ledger yet. */
+bool read_book(struct lg__book *ret_book);
 /* Store another book, as if it had been so all the time. */
 void store_book(const struct lg__book *book);
 /* Only start a session and end it: the last run is accounted for, nothing else happens. */
 void account(void);
 
-/* Keep a copy of the state directory, and go back to it. */
+/* Keep a copy of the ledger and of the newest run, and go back to it. */
 void state_save(void);
 void state_restore(void);
 

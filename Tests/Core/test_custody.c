@@ -329,7 +329,7 @@ static void test_replay_is_interrupted(void **state)
     await_status(launch, LG_LAUNCH_CHECKING);
     /* Protection is no matter of the tasks that wait. */
     assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
-    await_told("mend;");
+    await_told("mend better;");
     await_status(launch, LG_LAUNCH_CHECKING);
     assert_int_equal(lg_launch_replay(launch, "b"), LG_OK);
     await_told("b;");

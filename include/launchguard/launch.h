@@ -126,10 +126,10 @@ typedef enum lg_callbacks {
 typedef enum lg_hold {
     /** It returns when the tasks have run. */
     LG_HOLD_BLOCK = 0,
-    /** It returns at once; the tasks stay in custody and run later, on a thread of LaunchGuard or through `executor`. A launch that need not be held runs them before
-     *  it returns. */
+    /** It returns as soon as the launch is held, or on_report is to be called; the tasks stay in custody and run later, on a thread of LaunchGuard or through `executor`.
+     *  A launch that need not be held runs them before it returns. */
     LG_HOLD_CUSTODY = 1,
-    /** Nothing is held: the tasks run at once, a repair runs beside them. */
+    /** Nothing is held: the tasks run at once, after on_report, and a repair runs beside them. */
     LG_HOLD_NONE = 2
 } lg_hold;
 

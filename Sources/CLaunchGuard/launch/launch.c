@@ -302,8 +302,28 @@ static bool end_drive(lg_launch *launch, uint64_t epoch, lg_status *outcome)
     return over;
 }
 
-/* Report, hold, tasks; again from the hold when the program asks for protection meanwhile. */
-static lg_status drive(lg_launch *launch, uint64_t epoch)
+struct driver {
+    lg_launch *launch;
+    uint64_t epoch;
+};
+
+static bool start_thread(void *(*function)(void *), lg_launch *launch, uint64_t epoch)
+{
+    struct driver *driver = malloc(sizeof *driver);
+    if (!driver)
+        return false;
+    *driver = (struct driver){ launch, epoch };
+    if (lg__callback_detach(function, driver, false))
+        return true;
+    free(driver);
+    return false;
+}
+
+static void *drive_on_thread(void *argument);
+
+/* Report, hold, tasks; again from the hold when the program asks for protection meanwhile. `waits`: the caller's thread may be held; else another one goes on
+ * from there. */
+static lg_status drive(lg_launch *launch, uint64_t epoch, bool waits)
 {
     lg_status outcome;
     lg__hold_report(launch, epoch);
@@ -311,20 +331,18 @@ static lg_status drive(lg_launch *launch, uint64_t epoch)
         lg__hold(launch, epoch);
         open_launch(launch, epoch);
         outcome = lg__custody_run(launch, epoch);
-    } while (outcome == LG_ERR_STATE || !end_drive(launch, epoch, &outcome));
-    return outcome;
+        bool held = outcome == LG_ERR_STATE || !end_drive(launch, epoch, &outcome);
+        if (!held)
+            return outcome;
+    } while (waits || !start_thread(drive_on_thread, launch, epoch));
+    return LG_OK;
 }
-
-struct driver {
-    lg_launch *launch;
-    uint64_t epoch;
-};
 
 static void *drive_on_thread(void *argument)
 {
     struct driver driver = *(struct driver *)argument;
     free(argument);
-    drive(driver.launch, driver.epoch);
+    drive(driver.launch, driver.epoch, true);
     return NULL;
 }
 
@@ -332,7 +350,6 @@ static void *drive_on_thread(void *argument)
 static void repair_beside(lg_launch *launch, uint64_t epoch)
 {
     bool more;
-    lg__hold_report(launch, epoch);
     do {
         lg__hold(launch, epoch);
         open_launch(launch, epoch);
@@ -356,18 +373,6 @@ static void *repair_on_thread(void *argument)
     return NULL;
 }
 
-static bool start_thread(void *(*function)(void *), lg_launch *launch, uint64_t epoch)
-{
-    struct driver *driver = malloc(sizeof *driver);
-    if (!driver)
-        return false;
-    *driver = (struct driver){ launch, epoch };
-    if (lg__callback_detach(function, driver, false))
-        return true;
-    free(driver);
-    return false;
-}
-
 lg_status lg_launch_begin(lg_launch *launch)
 {
     if (!launch)
@@ -388,18 +393,20 @@ lg_status lg_launch_begin(lg_launch *launch)
     pthread_mutex_unlock(&launch->lock);
     if (!first)
         return LG_ERR_STATE;
+    bool waits = launch->options.hold == LG_HOLD_BLOCK;
     if (!lg__launch_protects(launch))
-        return drive(launch, epoch);
+        return drive(launch, epoch, waits);
 
     lg__run_alive(&launch->host->run);
     decide(launch, epoch);
     lg__launch_tell(launch);
     struct lg__book_context context;
     lg__launch_look(launch, &context);
-    bool waits = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED || (context.flags & LG__CONTEXT_REPORTING);
-    if (waits && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
+    bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
+    if ((held || (context.flags & LG__CONTEXT_REPORTING)) && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
         return LG_OK;
-    if (waits && launch->options.hold == LG_HOLD_NONE) {
+    if (held && launch->options.hold == LG_HOLD_NONE) {
+        lg__hold_report(launch, epoch); /* before anything else runs, here too */
         pthread_mutex_lock(&launch->lock);
         launch->step = launch->step < RUNNING ? RUNNING : launch->step;
         launch->repaired_beside = launch->epoch == epoch;
@@ -410,7 +417,7 @@ lg_status lg_launch_begin(lg_launch *launch)
         end_drive(launch, epoch, &outcome);
         return outcome;
     }
-    return drive(launch, epoch);
+    return drive(launch, epoch, waits);
 }
 
 lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
@@ -471,7 +478,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     if (beside)
         repair_beside(launch, epoch);
     else
-        drive(launch, epoch);
+        drive(launch, epoch, true);
     return LG_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Layer 2: the post-mortem reader. It shares the layouts in store/format.h with the writers, and nothing else; it never sees
- * the handler. Shared by the files of read/ and by launch/evidence.c. */
+/* Layer 2: the post-mortem reader. It shares the layouts in store/format.h and the check of a book in store/book.h with the writers; it
+ * never sees the handler. Shared by the files of read/ and by launch/evidence.c. */
 #ifndef LG_READ_INTERNAL_H
 #define LG_READ_INTERNAL_H
 

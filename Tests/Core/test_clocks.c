@@ -1,0 +1,278 @@
+/* What counts as time: neither what a program was stopped for nor what it was held for; a heart that does not beat is no life. */
+#include "life.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
+}
+
+static lg_run_context of_run(void)
+{
+    lg_run_context context;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_run_context(reader, 0, &context), LG_OK);
+    lg_reader_close(reader);
+    return context;
+}
+
+static uint64_t hang_mark(void)
+{
+    lg_run_info run;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    lg_reader_close(reader);
+    return run.hang_ns;
+}
+
+/* ---- stopped ---- */
+
+/* Stop this process from outside for a second, again and again. */
+static void is_stopped(lg_launch *launch)
+{
+    pid_t self = getpid();
+    pid_t helper = fork();
+    if (helper == 0) {
+        for (int i = 0; i < 3; i++) {
+            usleep(30000);
+            kill(self, SIGSTOP);
+            usleep(700000);
+            kill(self, SIGCONT);
+        }
+        _exit(0);
+    }
+    uint64_t begun = now_ns(), stopped = 0, last = begun;
+    while (lg_launch_get_status(launch) == LG_LAUNCH_CHECKING) {
+        uint64_t now = now_ns();
+        if (now - last > 500 * MS)
+            stopped += now - last;
+        last = now;
+        usleep(1000);
+    }
+    if (now_ns() - begun - stopped < 200 * MS) /* each stop is worth one slice, of 25 ms, at most */
+        tell("finished after %u ms of life, stopped for %u", (unsigned)((now_ns() - begun - stopped) / MS), (unsigned)(stopped / MS));
+    waitpid(helper, NULL, 0);
+}
+
+static void test_stopped(void **state)
+{
+    (void)state;
+    lives(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 400, .then = is_stopped), 0, HEALTHY "normal;");
+}
+
+/* ---- held ---- */
+
+static void *repairs_late(void *launch)
+{
+    await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
+    usleep(400000);
+    lg_launch_repair(launch);
+    return NULL;
+}
+
+static void repair_late(lg_launch *launch)
+{
+    in_thread(repairs_late, launch);
+}
+
+static void awaits_finish(lg_launch *launch)
+{
+    await_status(launch, LG_LAUNCH_NORMAL);
+}
+
+static void test_held(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        lives_somehow(LIFE(.after = CRASH), SEGV);
+    state_save();
+    /* Reporting and waiting for consent: the window begins behind them. */
+    lives(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 200, .options.auto_repair = 0, .options.report_wait_ms = 300, .in_report = SILENT,
+               .before = repair_late, .then = awaits_finish),
+          0, "needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;");
+    lg_run_context context = of_run();
+    assert_true(context.launching_ns - context.begun_ns >= 400 * MS);
+    assert_true(context.finished_ns - context.launching_ns >= 190 * MS);
+    /* Held long beyond its window, and killed: no survival. */
+    state_restore();
+    lives_somehow(LIFE(.options.window_ms = 20, .options.auto_repair = 0, .options.hold_ms = 300, .in_a = KILL), KILLED);
+    context = of_run();
+    assert_int_equal(context.finished_ns, 0);
+    /* Protected in the middle: what it is held for does not count either. */
+    state_restore();
+    lives_somehow(LIFE(.after = FINISH), 0);
+    lives(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 200, .small_flags = LG_REPAIR_CONSENT, .large_flags = LG_REPAIR_CONSENT,
+               .in_a = PROTECT, .before = repair_late, .then = awaits_finish),
+          0, "checking;a;needs-repair;protect b;repairing;large;checking;b;normal;");
+    context = of_run();
+    assert_true(context.finished_ns - context.begun_ns >= 400 * MS + 150 * MS);
+}
+
+/* ---- what finishes it ---- */
+
+static void marks_and_waits(lg_launch *launch)
+{
+    tell("%s", lg_status_name(lg_launch_finished(launch)));
+    tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
+    await_status(launch, LG_LAUNCH_NORMAL);
+    tell("%s", lg_status_name(lg_launch_finished(launch)));
+}
+
+static void waits_and_marks(lg_launch *launch)
+{
+    usleep(400000);
+    tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
+    tell("%s", lg_status_name(lg_launch_finished(launch)));
+}
+
+static void test_finish(void **state)
+{
+    (void)state;
+    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .then = marks_and_waits), 0, HEALTHY "ok;checking;normal;ok;");
+    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 50, .then = waits_and_marks), 0, HEALTHY "checking;normal;ok;");
+    lives(LIFE(.options.finish = LG_FINISH_MARK, .options.window_ms = 50, .then = waits_and_marks), 0, HEALTHY "checking;normal;ok;");
+    lives(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 300, .then = marks_and_waits), 0, HEALTHY "ok;checking;normal;ok;");
+    lives(LIFE(.options.finish = LG_FINISH_EITHER, .options.window_ms = 60000, .then = marks_and_waits), 0, HEALTHY "normal;ok;normal;ok;");
+    lives(LIFE(.options.finish = LG_FINISH_EITHER, .options.window_ms = 50, .then = awaits_finish, .after = CRASH), SEGV, HEALTHY "normal;");
+    account();
+    assert_int_equal(stored().streak, 0);
+    /* With both, a mark alone is not enough. */
+    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 60000, .after = FINISH), 0, HEALTHY);
+    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 60000, .then = NULL, .in_b = CRASH), SEGV, HEALTHY);
+    assert_int_equal(of_run().marked, 0);
+    account();
+    assert_int_equal(stored().streak, 1);
+}
+
+/* ---- the heart ---- */
+
+static void lives_without_heartbeat(lg_launch *launch)
+{
+    for (int i = 0; i < 2000 && !hang_mark(); i++)
+        usleep(1000);
+    usleep(300000);
+    tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
+}
+
+static void heart_beats_again(lg_launch *launch)
+{
+    lives_without_heartbeat(launch);
+    while (lg_launch_get_status(launch) != LG_LAUNCH_NORMAL) {
+        lg_heartbeat(life_session);
+        usleep(2000);
+    }
+    usleep(20000);
+    tell(hang_mark() ? "hangs" : "lives");
+}
+
+static void marks_after_hang(lg_launch *launch)
+{
+    lives_without_heartbeat(launch);
+    if (lg_launch_finished(launch) != LG_OK)
+        tell("not finished");
+}
+
+static void test_heartbeat(void **state)
+{
+    (void)state;
+#define HEART .options.heartbeat_ms = 100, .options.window_ms = 150
+    lives(LIFE(HEART, .then = lives_without_heartbeat, .after = KILL), KILLED, HEALTHY "checking;");
+    assert_true(hang_mark() > 0);
+    lives(LIFE(HEART, .then = heart_beats_again, .after = KILL), KILLED, "checking;report 1;a;b;checking;normal;lives;");
+    assert_int_equal(last_of_timeline().verdict.end, LG_END_HANG);
+    assert_int_equal(hang_mark(), 0);
+    account();
+    assert_int_equal(stored().streak, 0);
+    /* The program's own mark needs no heartbeat. */
+    lives(LIFE(HEART, .then = marks_after_hang, .after = KILL), KILLED, HEALTHY "checking;normal;");
+    account();
+    assert_int_equal(last_of_timeline().verdict.end, LG_END_UNKNOWN);
+    assert_int_equal(stored().streak, 0);
+    /* Hangs are counted also where only a mark finishes; and not where they should not be. */
+    lives(LIFE(HEART, .options.finish = LG_FINISH_MARK, .then = lives_without_heartbeat, .after = KILL), KILLED, HEALTHY "checking;");
+    account();
+    assert_int_equal(stored().streak, 1);
+    lives_somehow(LIFE(HEART, .options.count = LG_COUNT_CRASH, .then = lives_without_heartbeat, .after = KILL), KILLED);
+    account();
+    assert_int_equal(last_of_timeline().verdict.end, LG_END_HANG);
+    assert_int_equal(stored().streak, 1);
+}
+
+/* A task that hangs is known as the one that did. */
+static void test_hanging_task(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            plain_signals();
+            live((void *)(uintptr_t)LIFE(HEART, .options.report_after = 99, .in_b = HANG));
+            _exit(1);
+        }
+        for (int waited = 0; waited < LIMIT_MS; waited++) {
+            lg_run_info run;
+            lg_reader *reader = NULL;
+            const char *path = newest_run_path();
+            bool hangs = path && lg_reader_open(path, &reader) == LG_OK && lg_reader_run(reader, &run) == LG_OK && run.pid == child && run.hang_ns;
+            lg_reader_close(reader);
+            if (hangs)
+                break;
+            usleep(1000);
+        }
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        account();
+        assert_int_equal(last_of_timeline().verdict.end, LG_END_HANG);
+        assert_string_equal(stored().last_task, "b");
+    }
+    lives(LIFE(.options.report_after = 99, .after = FINISH), 0, "needs-repair;protect a;protect b;repairing;checking;a;normal;");
+}
+
+/* ---- between runs ---- */
+
+static void test_streak_gap(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        lives_somehow(LIFE(.after = CRASH), SEGV);
+    account();
+    state_save();
+    static const struct { bool long_ago, other_boot; int64_t gap_ms; bool forgotten; } gaps[] = {
+        { true, false, 60000, true }, { false, false, 60000, false }, { true, true, 60000, false }, { true, false, 0, false },
+    };
+    for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++) {
+        state_restore();
+        struct lg__book book = stored_book();
+        if (gaps[i].long_ago)
+            book.contexts[0].crash_boottime_ns = 1;
+        if (gaps[i].other_boot)
+            book.contexts[0].crash_boot_id[0] ^= 1;
+        store_book(&book);
+        lives(LIFE(.options.streak_gap_ms = gaps[i].gap_ms, .after = FINISH), 0,
+              gaps[i].forgotten ? HEALTHY "normal;" : "needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;");
+    }
+}
+
+int main(void)
+{
+#define CLOCK_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
+    const struct CMUnitTest tests[] = {
+        CLOCK_TEST(test_stopped), CLOCK_TEST(test_held), CLOCK_TEST(test_finish), CLOCK_TEST(test_heartbeat), CLOCK_TEST(test_hanging_task),
+        CLOCK_TEST(test_streak_gap),
+    };
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return cmocka_run_group_tests_name("clocks", tests, NULL, NULL);
+}

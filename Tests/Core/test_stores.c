@@ -1,0 +1,341 @@
+/* SIGKILL at every store of the machine: a scripted life is killed at each point that it passes, one after the other. */
+#include "life.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/fault_point.h"
+#include "os/os.h"
+
+/* ---- the life ---- */
+
+#define ASKS .options.auto_repair = 0
+
+static void *skips(void *launch)
+{
+    await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
+    lg_launch_skip(launch);
+    return NULL;
+}
+
+static void skip_it(lg_launch *launch)
+{
+    in_thread(skips, launch);
+}
+
+static void *refuses(void *launch)
+{
+    await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
+    while (lg_launch_get_status(launch) == LG_LAUNCH_NEEDS_REPAIR) {
+        lg_launch_refuse(launch);
+        usleep(200);
+    }
+    return NULL;
+}
+
+static void refuse_it(lg_launch *launch)
+{
+    in_thread(refuses, launch);
+}
+
+static void announce(lg_launch *launch)
+{
+    (void)launch;
+    lg_will_terminate(life_session);
+}
+
+/* Whatever a launch may go through; each run with the end that it comes to if it is let live. */
+#define RUNS 26
+static struct life script[RUNS];
+static int script_ends[RUNS];
+static const char *script_tells[RUNS];
+
+static void write_script(void)
+{
+    unsigned i = 0;
+#define NEXT(end, told, ...)         \
+    script_ends[i] = end;            \
+    script_tells[i] = told;          \
+    script[i++] = *LIFE(__VA_ARGS__)
+    NEXT(SEGV, "checking;a;b;",
+         .after = CRASH);
+    NEXT(SEGV, "checking;report 1;a;b;",
+         .in_b = CRASH);
+    NEXT(TERMINATED, "needs-repair;report 2;protect a;protect b;repairing;small;",
+         .in_small = TERMINATE); /* held, reported, repair interrupted */
+    NEXT(SEGV, "needs-repair;protect a;protect b;repairing;small;",
+         .in_small = CRASH); /* the repair crashes */
+    NEXT(SEGV, "needs-repair;protect a;protect b;repairing;small;needs-repair;repairing;large;checking;a;b;",
+         .in_small = FAIL, .after = CRASH); /* it fails, the next works; crash on probation */
+    NEXT(0, "checking;report 1;a;b;normal;",
+         .in_large = FAIL, .after = FINISH); /* no rung left: safe mode, finished */
+    NEXT(0, "checking;a;b;normal;",
+         .after = FINISH); /* the second good one: trial */
+    NEXT(SEGV, "checking;a;b;",
+         .after = CRASH); /* the trial fails */
+    NEXT(KILLED, "checking;report 2;a;b;",
+         .in_b = KILL); /* unexplained in safe mode */
+    NEXT(SEGV, "checking;a;b;",
+         .after = CRASH);
+    NEXT(SEGV, "checking;report 3;a;b;",
+         .after = CRASH);
+    NEXT(SEGV, "needs-repair;report 4;give up;",
+         .in_give_up = CRASH); /* halted */
+    NEXT(0, "needs-repair;report 5;give up;checking;a;b;normal;",
+         .after = FINISH); /* give up, try safe */
+    NEXT(0, "checking;a;b;normal;",
+         .after = FINISH);
+    NEXT(0, "checking;a;b;normal;",
+         .after = FINISH);
+    NEXT(0, "checking;a;b;normal;",
+         .after = FINISH);
+    NEXT(0, "checking;a;b;normal;",
+         .after = FINISH); /* the trial succeeds */
+    NEXT(0, "checking;a;needs-repair;protect b;repairing;small;checking;b;normal;",
+         .in_a = PROTECT, .after = FINISH); /* the program asks for protection */
+    NEXT(SEGV, "checking;a;b;",
+         .b_flags = LG_TASK_SUSPECT, .in_b = CRASH);
+    NEXT(SEGV, "checking;report 1;a;b;",
+         .b_flags = LG_TASK_SUSPECT, .in_b = CRASH);
+    NEXT(0, "needs-repair;report 2;protect a;protect b;checking;a;b;normal;",
+         ASKS, .before = skip_it, .after = FINISH); /* skipped */
+    NEXT(SEGV, "checking;a;b;",
+         .after = CRASH);
+    NEXT(SEGV, "checking;report 1;",
+         .in_report = CRASH);
+    NEXT(0, "needs-repair;report 2;protect a;protect b;checking;a;b;normal;",
+         ASKS, .before = refuse_it, .after = FINISH); /* both refused: safe mode */
+    NEXT(0, "checking;a;b;normal;",
+         .then = announce); /* the end is announced */
+    NEXT(0, "checking;a;b;normal;",
+         .after = STOP);
+    assert_int_equal(i, RUNS);
+}
+
+/* ---- points ---- */
+
+/* Shared by parent and child. */
+static struct shared {
+    unsigned passed;  /* points of this child */
+    unsigned kill_at; /* 0: never */
+    char point[40];   /* the last one */
+} *shared;
+
+static bool is_store(const char *point)
+{
+    return strncmp(point, "ledger: ", 8) == 0 || strncmp(point, "run: ", 5) == 0;
+}
+
+static void at_point(const char *point)
+{
+    if (!is_store(point))
+        return;
+    /* Only one thread stores at a time: all points are under the lock of the host or of the launch. */
+    shared->passed++;
+    snprintf(shared->point, sizeof shared->point, "%s", point);
+    if (shared->passed == shared->kill_at)
+        kill(getpid(), SIGKILL);
+}
+
+static void live_with_points(void *argument)
+{
+    lg__fault_hook = at_point;
+    live(argument);
+}
+
+/* What of a context has to be the same in two lives that went the same way. */
+static void forget_moments(struct lg__book_context *context)
+{
+    context->crash_boottime_ns = context->repair_boottime_ns = 0;
+    memset(context->crash_boot_id, 0, sizeof context->crash_boot_id);
+    memset(context->repair_boot_id, 0, sizeof context->repair_boot_id);
+    for (uint32_t i = 0; i < LG__RUNGS; i++)
+        context->rungs[i].series_wall_ns = context->rungs[i].series_wall_ns ? 1 : 0;
+}
+
+static void assert_same(const struct lg__book_context *expected, const struct lg__book_context *got, const char *what, unsigned run, unsigned point)
+{
+    struct lg__book_context a = *expected, b = *got;
+    forget_moments(&a);
+    forget_moments(&b);
+    for (size_t at = 0; at < sizeof a; at++)
+        if (((const uint8_t *)&a)[at] != ((const uint8_t *)&b)[at])
+            fail_msg("%s, run %u, killed at point %u (%s): byte %zu of the context is %u instead of %u", what, run, point, shared->point, at,
+                     ((const uint8_t *)&b)[at], ((const uint8_t *)&a)[at]);
+}
+
+/* Contexts as they were stored in a run that was not killed, at each of its points. */
+struct recorded {
+    unsigned points;
+    struct lg__book_context at[160];
+    bool has[160];
+};
+static struct recorded *recorded;
+
+static void record_point(const char *point)
+{
+    if (!is_store(point))
+        return;
+    at_point(point);
+    unsigned i = shared->passed;
+    recorded->points = i;
+    if (i >= 160)
+        return;
+    /* As the next start would read it, from the file. */
+    struct lg__book book;
+    recorded->has[i] = read_book(&book) && book.context_count > 0;
+    if (recorded->has[i])
+        recorded->at[i] = book.contexts[0];
+}
+
+static void live_and_record(void *argument)
+{
+    lg__fault_hook = record_point;
+    live(argument);
+}
+
+/* The script by itself, and what it goes through. */
+static void test_script(void **state)
+{
+    (void)state;
+    write_script();
+    for (unsigned run = 0; run < RUNS; run++)
+        lives(&script[run], script_ends[run], script_tells[run]);
+}
+
+static void test_kill_at_every_store(void **state)
+{
+    (void)state;
+    unsigned killed = 0;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    recorded = mmap(NULL, sizeof *recorded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    write_script();
+    for (unsigned run = 0; run < RUNS; run++) {
+        if (run)
+            state_save();
+        struct lg__book before = { .context_count = 0 };
+        if (run)
+            before = stored_book();
+        /* Once to its end. */
+        memset(recorded, 0, sizeof *recorded);
+        shared->passed = shared->kill_at = 0;
+        if (script_ends[run])
+            expect_signal(live_and_record, &script[run], script_ends[run]);
+        else
+            expect_exit(live_and_record, &script[run], 0);
+        unsigned points = recorded->points;
+        assert_true(points > 8 && points < 160);
+        for (unsigned at = 1; at <= points; at++) {
+            if (run)
+                state_restore();
+            else
+                state_make();
+            shared->passed = 0;
+            shared->kill_at = at;
+            struct death death = run_child(live_with_points, &script[run]);
+            if (death.late || !WIFSIGNALED(death.status) || WTERMSIG(death.status) != SIGKILL || shared->passed != at)
+                fail_msg("run %u was not killed at point %u of %u, but at %u: status %#x", run, at, points, shared->passed, (unsigned)death.status);
+            killed++;
+            struct lg__book now;
+            if (!read_book(&now)) { /* killed while the first ledger was made: there is none yet */
+                assert_int_equal(run, 0);
+                assert_false(recorded->has[at]);
+                continue;
+            }
+            assert_int_equal(now.context_count > 0, recorded->has[at]);
+            if (!recorded->has[at])
+                continue;
+            /* Exactly what the other life had stored at the same point, whole. */
+            assert_same(&recorded->at[at], &now.contexts[0], "stored", run, at);
+            struct lg__book_context left = now.contexts[0];
+            lg_reader *reader;
+            lg_ledger_info info;
+            assert_int_equal(lg_reader_open(state_path("ledger.lg"), &reader), LG_OK);
+            assert_int_equal(lg_reader_ledger(reader, &info), LG_OK);
+            assert_int_equal(info.context_count, now.context_count);
+            lg_reader_close(reader);
+            bool begun = now.last_ordinal != before.last_ordinal; /* the killed run is in the ledger: it is the one that is accounted for */
+            /* The next start accounts for it as the machine says, once. */
+            bool finished = false;
+            lg_end end = LG_END_UNKNOWN;
+            if (begun) {
+                lg_run_context context;
+                lg_run_info of_run;
+                reader = run_numbered(now.last_ordinal);
+                finished = lg_reader_run_context(reader, 0, &context) == LG_OK && context.phase == LG_PHASE_FINISHED;
+                assert_int_equal(lg_reader_run(reader, &of_run), LG_OK);
+                if (of_run.stop_marked)
+                    end = LG_END_CLEAN;
+                else if (of_run.end_announced)
+                    end = LG_END_TERMINATED;
+                lg_reader_close(reader);
+            } else {
+                lg_verdict verdict;
+                reader = run_numbered(now.last_ordinal);
+                assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+                end = verdict.end;
+                lg_reader_close(reader);
+            }
+            for (int again = 0; again < 2; again++)
+                account();
+            struct lg__book after = stored_book();
+            if (begun) {
+                struct lg__last_end last = { .end = end, .finished = finished, .ordinal = now.last_ordinal };
+                lg__decide_account(&left, &last);
+                assert_same(&left, &after.contexts[0], "accounted", run, at);
+            }
+            uint32_t timeline = now.timeline_count + 2 < LG__TIMELINE ? now.timeline_count + 2 : LG__TIMELINE;
+            assert_int_equal(after.timeline_count, timeline);
+            const struct lg__book_run *entry = &after.timeline[timeline - 2];
+            assert_int_equal(entry->ordinal, now.last_ordinal);
+            assert_int_equal(entry->end, end);
+            if (timeline > 2) /* none twice, none lost: the one before it is the one that was last before */
+                assert_int_equal(after.timeline[timeline - 3].ordinal, now.timeline[now.timeline_count - 1].ordinal);
+            /* The totals of a life never run back. */
+            assert_true(after.contexts[0].launches >= (run ? before.contexts[0].launches : 0));
+            assert_true(after.contexts[0].crashes >= (run ? before.contexts[0].crashes : 0));
+            assert_true(after.contexts[0].crashes <= (run ? before.contexts[0].crashes : 0) + 1);
+            /* And from wherever it was killed good launches lead back to the normal one. */
+            if (at % 8 == run % 8) {
+                uint32_t most = after.contexts[0].retry_runs + 2;
+                for (uint32_t i = 0; i < most; i++)
+                    lives_somehow(LIFE(.after = FINISH), 0);
+                assert_int_equal(stored().mode, LG_LAUNCH_MODE_NORMAL);
+                assert_int_equal(stored().streak, 0);
+            }
+        }
+        /* Go on with the life that was not killed. */
+        if (run)
+            state_restore();
+        else
+            state_make();
+        shared->kill_at = 0;
+        if (script_ends[run])
+            expect_signal(live, &script[run], script_ends[run]);
+        else
+            expect_exit(live, &script[run], 0);
+    }
+    print_message("killed at %u points\n", killed);
+    assert_true(killed > 300);
+    account();
+    struct lg__book_context last = stored();
+    assert_int_equal(last.mode, LG_LAUNCH_MODE_SAFE); /* the refused repairs; the announced end and the stop count for nobody */
+    assert_int_equal(last.good_runs, 1);
+    assert_int_equal(last.streak, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(test_script, life_make, life_clean),
+                                        cmocka_unit_test_setup_teardown(test_kill_at_every_store, life_make, life_clean) };
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return cmocka_run_group_tests_name("stores", tests, NULL, NULL);
+}
