@@ -13,7 +13,7 @@ let session = try LaunchGuard.start(appID: "org.example.minimal", version: "1.0"
 
 let launch = session.launch("main")
 launch.addRepair("clear cache", impact: 10) { try await documents.clearCache() }  // After two launch crashes in a row.
-launch.addTask("open documents") { try await documents.open() }  // Held while a repair runs.
+launch.addTask("open documents", onProtect: { print("one moment, please") }) { try await documents.open() }  // Held while a repair runs.
 try await launch.begin()
 
 session.log(.info, "ready, \(await documents.names.count) documents")  // A breadcrumb.

@@ -49,7 +49,9 @@ extension LaunchGuard.Launch {
     ) {
         do throws(LaunchGuardError) {
             let rung = try Rung(name: name, impact: impact, timeout: timeout, attempts: attempts, options: options)
-            try core.addRepair(rung) { [hooks] done in hooks.runRepair(name, body, done) }
+            try core.addRepair(rung) { [hooks, core] done in
+                hooks.runRepair(name, body, done) { core.status }
+            }
         } catch {
             refuse(error.naming("repair", name))
         }

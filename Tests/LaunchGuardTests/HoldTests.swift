@@ -1,3 +1,4 @@
+import Glibc
 import LaunchGuard
 import Testing
 
@@ -170,6 +171,55 @@ import Testing
         #expect(launch.repair())
         try await launch.waitUntilLaunched()
         #expect(log.take() == ["mend"])
+    }
+
+    @Test func anAnnouncedEndEndsTheHold() async throws {
+        let log = Log()
+        let (simulation, launch) = try await Self.launch(.init(automaticRepair: false)) { launch in
+            launch.addRepair("mend", impact: 1) { log.add("mend") }
+            launch.addTask("work") { log.add("work") }
+        }
+        _ = log.take()
+        let updates = launch.statusUpdates
+        let screen = Task {
+            for await status in updates where status == .needsRepair { simulation.session.willTerminate() }
+        }
+        let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+        #expect(error?.code == .closed)
+        await screen.value
+        #expect(log.take() == [])
+        #expect(!launch.repair())
+        simulation.end(.clean)
+        #expect(launch.info?.streak == 1)
+    }
+
+    @Test func aRealLaunchWaitsForAYes() async throws {
+        let scene = try Scene()
+        for _ in 1...2 {
+            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+                try await Child(directory).crash()
+            }
+        }
+        await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
+            let child = Child(directory)
+            let launch = try child.start().launch("main", window: .zero, policy: .init(hold: .custody))
+            launch.addRepair("restore backup", impact: 50, options: [.consent, .destructive]) { @MainActor in child.note("restore") }
+            launch.addTask("open", onProtect: { @MainActor in child.note("notice") }) { @MainActor in child.note("open") }
+            try await launch.begin()
+            child.note("begun")
+            while !child.hasNote("notice") { try await Task.sleep(for: .milliseconds(2)) }
+            for await status in launch.statusUpdates {
+                switch status {
+                case .needsRepair: #expect(launch.repair())
+                case .checking: launch.finished()
+                case .repairing, .normal: break
+                }
+            }
+            try await launch.waitUntilLaunched()
+            #expect(launch.info?.streak == 0)
+        }
+        #expect(Set(scene.journal.prefix(2)) == ["begun", "notice"])
+        #expect(scene.journal.dropFirst(2) == ["restore", "open"])
     }
 
     @Test func inShadowNothingIsHeld() async throws {

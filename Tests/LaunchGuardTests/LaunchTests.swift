@@ -166,7 +166,7 @@ import Testing
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", reportAfter: 1, reportWait: .milliseconds(100))
+            let launch = try child.start().launch("main", reportAfter: 1, reportWait: .milliseconds(500))
             launch.onReport { _, _ in
                 child.note("report")
                 try await Task.sleep(for: .seconds(3600))

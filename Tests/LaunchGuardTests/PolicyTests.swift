@@ -77,6 +77,24 @@ import Testing
         }
     }
 
+    @Test func aCrashInAModuleCountsForItsOwner() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            let program = try #require(CommandLine.arguments.first?.split(separator: "/").last.map(String.init))
+            let owner = session.launch("owner", window: .zero, policy: .init(modules: ["libnothing.so", program]))
+            #expect(owner.problem == nil)
+            try await owner.begin()
+            try await session.launch("other", window: .zero).begin()
+            Child.fault()
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            #expect(session.launch("owner").streak == 1)
+            #expect(session.launch("other").streak == 0)
+        }
+    }
+
     /// Values that make no sense.
     enum Nonsense: String, CaseIterable, Codable, Sendable {
         case noGap, noHeartbeat, longHeartbeat, noDeadline, longDeadline, noRetry, manyRetries, noLimit, noRuns, noTime, emptySwitch

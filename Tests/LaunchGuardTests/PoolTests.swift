@@ -1,5 +1,5 @@
 import Glibc
-import LaunchGuard
+@testable import LaunchGuard
 import Synchronization
 import Testing
 
@@ -37,10 +37,10 @@ import Testing
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
             let cache = Cache()
-            let launch = try child.start().launch("main", reportAfter: 1, reportWait: .milliseconds(50))
+            let launch = try child.start().launch("main", reportAfter: 1)
             Self.blockThePool()
             launch.onReport { count, _ in child.note("report \(count)") }
-            launch.addRepair("hanging", impact: 10, timeout: .milliseconds(50), attempts: 1) {
+            launch.addRepair("hanging", impact: 10, timeout: .milliseconds(500), attempts: 1) {
                 child.note("hanging")
                 sleep(1000)
             }
@@ -124,10 +124,16 @@ import Testing
         #expect(Set(threads.withLock { $0 }).count == 1)
     }
 
+    @Test func aJobThatComesWhenTheTaskHasEndedRunsAllTheSame() async throws {
+        let thread = OwnThread()
+        #expect(try await onThread { _ in thread.run({ .ok }, begin: { _ in }) } == .ok)
+        #expect(await Task.detached(executorPreference: thread) { 7 }.value == 7)
+    }
+
     /// An actor that a closure used serves others when the closure's thread is gone.
     @Test func actorsOutliveTheThreadsThatServedThem() async throws {
         let cache = Cache()
-        for _ in 1...50 {
+        for _ in 1...100 {
             let simulation = try LaunchGuard.Simulation()
             let launch = simulation.session.launch("main", window: .zero)
             launch.addTask("work") { await cache.clear() }

@@ -56,7 +56,7 @@ import Testing
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
             let launch = try child.start().launch("main")
-            launch.addRepair("slow", impact: 10, timeout: .milliseconds(100), attempts: 1) {
+            launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
                 do {
                     try await Task.sleep(for: .seconds(3600))
                 } catch {
@@ -79,7 +79,7 @@ import Testing
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
             let launch = try child.start().launch("main")
-            launch.addRepair("slow", impact: 10, timeout: .milliseconds(50), attempts: 1) {
+            launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
                 try? await Task.sleep(for: .seconds(3600))
                 child.note("cancelled \(Task.isCancelled)")
             }
@@ -95,7 +95,7 @@ import Testing
         let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
         try await launch.begin()
         simulation.end(.crash)
-        launch.addRepair("late", impact: 10, timeout: .milliseconds(20), attempts: 2) {
+        launch.addRepair("late", impact: 10, timeout: .milliseconds(300), attempts: 2) {
             log.add("late")
             while !log.all.contains("work") { try? await Task.sleep(for: .milliseconds(2)) }  // Deaf to its cancellation.
             log.add("too late")

@@ -49,10 +49,10 @@ final class LaunchHooks: Sendable {
         done.answer(run("give-up", body))
     }
 
-    /// One attempt. An earlier one that is still there has timed out.
-    func runRepair(_ name: String, _ body: @escaping Body, _ done: CoreCompletion) {
-        cancelRepairs()
-        done.answer(run("repair \"\(name)\"", isRepair: true, body))
+    /// One attempt. An earlier one that is still there has timed out, and so has this one when no repair runs `now`.
+    func runRepair(_ name: String, _ body: @escaping Body, _ done: CoreCompletion, now: () -> LaunchGuard.Status) {
+        for earlier in state.withLock({ $0.running.values.filter(\.isRepair) }) { earlier.task.cancel() }
+        done.answer(run("repair \"\(name)\"", isRepair: true, body, while: { now() == .repairing }))
     }
 
     func runTask(_ task: LaunchTask) -> LaunchGuardError.Code { run("task \"\(task.key)\"", isTask: true, task.run) }
@@ -93,22 +93,21 @@ final class LaunchHooks: Sendable {
 
     // MARK: -
 
-    private func cancelRepairs() {
-        for running in state.withLock({ $0.running.values.filter(\.isRepair) }) { running.task.cancel() }
-    }
-
     private func cancelAll() {
         for running in state.withLock({ Array($0.running.values) }) { running.task.cancel() }
     }
 
-    private func run(_ what: String, isRepair: Bool = false, isTask: Bool = false, _ body: @escaping Body) -> LaunchGuardError.Code {
+    private func run(
+        _ what: String, isRepair: Bool = false, isTask: Bool = false, _ body: @escaping Body, while isWanted: () -> Bool = { true }
+    ) -> LaunchGuardError.Code {
         let id = state.withLock { state in
             state.started += 1
             return state.started
         }
         defer { state.withLock { _ = $0.running.removeValue(forKey: id) } }
-        return OwnThread.run { [self] in
+        return OwnThread().run { [self] in
             do {
+                try Task.checkCancellation()
                 try await body()
                 return .ok
             } catch {
@@ -119,6 +118,8 @@ final class LaunchHooks: Sendable {
             }
         } begin: { task in
             state.withLock { $0.running[id] = Running(isRepair: isRepair, task: task) }
+            // Looked at now that everybody who makes it unwanted finds the task to cancel.
+            if !isWanted() { task.cancel() }
         }
     }
 }

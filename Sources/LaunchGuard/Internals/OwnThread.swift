@@ -14,7 +14,7 @@ final class OwnThread: TaskExecutor {
     private let state = Mutex(State())
     private nonisolated(unsafe) let wake: UnsafeMutablePointer<sem_t>
 
-    private init() {
+    init() {
         unsafe wake = .allocate(capacity: 1)
         unsafe sem_init(wake, 0, 0)
     }
@@ -24,15 +24,14 @@ final class OwnThread: TaskExecutor {
         unsafe wake.deallocate()
     }
 
-    /// Run a body as a task on this thread, and return when it has ended.
+    /// Run a body as a task on this thread, and return when it has ended. Once.
     ///
     /// - Parameter begin: gets the task before it starts.
-    static func run(
+    func run(
         _ body: @escaping @Sendable () async -> LaunchGuardError.Code, begin: (Task<Void, Never>) -> Void
     ) -> LaunchGuardError.Code {
-        let thread = OwnThread()
-        begin(Task.detached(executorPreference: thread) { thread.end(await body()) })
-        return thread.work()
+        begin(Task.detached(executorPreference: self) { self.end(await body()) })
+        return work()
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -45,7 +44,7 @@ final class OwnThread: TaskExecutor {
             unsafe sem_post(wake)
             return
         }
-        // Of an actor that was used by the task and now serves others.
+        // Not of the task, which has ended: of an actor, for example, that it used and that now serves others.
         startThread { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
