@@ -286,7 +286,7 @@ lg_status lg_launch_replay(lg_launch *launch, const char *key)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
     lg_phase phase = lg__launch_phase(launch);
-    bool possible = launch->by_key && launch->step >= RUNNING && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED);
+    bool possible = launch->by_key && launch->step != PREPARED && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED);
     lg_status status = possible ? LG_OK : LG_ERR_STATE;
     struct lg__task *one = key ? find(launch, key) : NULL;
     if (key && !one)

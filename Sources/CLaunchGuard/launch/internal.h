@@ -26,8 +26,7 @@ struct lg__task {
 
 enum lg__step {
     PREPARED, /* not begun */
-    DECIDED,  /* begun; report or hold */
-    RUNNING,  /* the tasks run */
+    BEGUN,
     OVER      /* the tasks have run */
 };
 

@@ -260,7 +260,6 @@ static void open_launch(lg_launch *launch, uint64_t epoch)
     pthread_mutex_lock(&launch->lock);
     bool opens = launch->epoch == epoch && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
     if (opens) {
-        launch->step = launch->step < RUNNING ? RUNNING : launch->step;
         atomic_store(&launch->state->launching_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
         if (!lg__launch_protects(launch))
             atomic_store(&launch->state->phase, LG_PHASE_LAUNCHING);
@@ -385,7 +384,7 @@ lg_status lg_launch_begin(lg_launch *launch)
     }
     uint64_t epoch = launch->epoch;
     if (first) {
-        launch->step = DECIDED;
+        launch->step = BEGUN;
         launch->driven = true;
         launch->outcome = LG_OK;
         launch->hold_left_ns = (uint64_t)launch->options.hold_ms * 1000000u;
@@ -408,7 +407,6 @@ lg_status lg_launch_begin(lg_launch *launch)
     if (held && launch->options.hold == LG_HOLD_NONE) {
         lg__hold_report(launch, epoch); /* before anything else runs, here too */
         pthread_mutex_lock(&launch->lock);
-        launch->step = launch->step < RUNNING ? RUNNING : launch->step;
         launch->repaired_beside = launch->epoch == epoch;
         pthread_mutex_unlock(&launch->lock);
         if (!start_thread(repair_on_thread, launch, epoch))
