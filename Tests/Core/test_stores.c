@@ -331,10 +331,70 @@ static void test_kill_at_every_store(void **state)
     assert_int_equal(last.streak, 0);
 }
 
+/* ---- everything at once ---- */
+
+static void *marks(void *argument)
+{
+    lg_launch *launch = argument;
+    lg_status (*const calls[])(lg_launch *) = { lg_launch_finished, lg_launch_repair, lg_launch_refuse, lg_launch_skip, lg_launch_try_safe };
+    lg_launch_info info;
+    for (unsigned i = 0;; i++) {
+        calls[i % 5](launch);
+        if (i % 7 == 0)
+            lg_launch_protect(launch, NULL);
+        lg_launch_signal(launch, NULL, "event");
+        lg_launch_get_info(launch, &info);
+        if (i % 64 == 63)
+            lg_heartbeat(life_session);
+    }
+    return NULL;
+}
+
+static void mark_from_everywhere(lg_launch *launch)
+{
+    for (int i = 0; i < 8; i++)
+        in_thread(marks, launch);
+}
+
+/* Eight threads mark, and the process is killed at any moment: the ledger is whole, its totals only grow, and the way back is short. */
+static void test_storm(void **state)
+{
+    (void)state;
+    uint64_t launches = 0, crashes = 0;
+    for (unsigned round = 0; round < 60; round++) {
+        struct life life = *LIFE(.options.hold_ms = 20, .options.window_ms = 10, .options.hold = (lg_hold)(round % 3), .options.on_status = NULL,
+                                 .in_small = round % 2 ? FAIL : GO_ON, .before = mark_from_everywhere, .after = round % 4 ? HANG : CRASH);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            plain_signals();
+            live(&life);
+            _exit(0);
+        }
+        usleep(2000 + 700 * (round % 30));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        struct lg__book book;
+        if (!read_book(&book) || book.context_count == 0)
+            continue;
+        assert_true(book.contexts[0].launches >= launches && book.contexts[0].launches <= launches + 1);
+        assert_true(book.contexts[0].crashes >= crashes && book.contexts[0].crashes <= crashes + 1);
+        launches = book.contexts[0].launches;
+        crashes = book.contexts[0].crashes;
+    }
+    assert_true(launches > 0);
+    account();
+    for (uint32_t i = 0, most = stored().retry_runs + 2; i < most; i++)
+        lives_somehow(LIFE(.after = FINISH), 0);
+    assert_int_equal(stored().mode, LG_LAUNCH_MODE_NORMAL);
+    assert_int_equal(stored().streak, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(test_script, life_make, life_clean),
-                                        cmocka_unit_test_setup_teardown(test_kill_at_every_store, life_make, life_clean) };
+                                        cmocka_unit_test_setup_teardown(test_kill_at_every_store, life_make, life_clean),
+                                        cmocka_unit_test_setup_teardown(test_storm, life_make, life_clean) };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("stores", tests, NULL, NULL);
