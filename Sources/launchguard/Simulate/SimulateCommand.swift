@@ -15,7 +15,7 @@ struct SimulateCommand: AsyncParsableCommand {
             EVENTS
               crash hang oom exit unknown killed clean terminated reboot upgrade
               debugger         the run ends like this, wherever it is
-              crash-in:TASK    it crashes in this task; right behind an end
+              crash-in:TASK    it crashes in this task; first, or right behind an end
               crash-in-report  it crashes in on_report; right behind an end
               crash-in-repair  it crashes in the repair that runs
               ok fail timeout  how the repair that runs comes out
@@ -39,7 +39,7 @@ struct SimulateCommand: AsyncParsableCommand {
               launchguard simulate crash crash ok finish
               launchguard simulate --repair-after 3 crash*3 fail*2 crash-in-repair
               launchguard simulate --repair reset:90:destructive,consent crash*2 refuse
-              launchguard simulate --task plug-ins:suspect --repair-after 1 crash-in:plug-ins
+              launchguard simulate --task maps:suspect --repair-after 1 crash-in:maps
               launchguard simulate --by-hand crash*2 skip crash repair ok finish
               launchguard simulate crash wait:6h crash
               launchguard simulate --json crash crash ok | jq -r '.steps[].after.status'

@@ -74,7 +74,7 @@ struct SimulationWord: Sendable {
         }
         if let time = suffix(of: text, after: "wait:") {
             guard let duration = duration(time) else {
-                throw ScenarioError(position, text, "\"\(time)\" is no time; one is a whole number and ms, s, m, h or d, for example 6h")
+                throw ScenarioError(position, text, "\"\(time)\" is no time; one is a whole number and ms, s, m, h or d, for example 6h, at most 100d")
             }
             return .wait(duration)
         }
@@ -85,11 +85,11 @@ struct SimulationWord: Sendable {
         text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : nil
     }
 
-    /// At most a hundred years, so that no clock overflows.
+    /// At most a hundred days, so that no clock overflows in the longest scenario.
     private static func duration(_ text: String) -> Duration? {
         let units: [(String, Int64)] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)]
         for (unit, milliseconds) in units where text.hasSuffix(unit) {
-            guard let count = Int64(text.dropLast(unit.count)), 0...(36_525 * 86_400_000 / milliseconds) ~= count else { continue }
+            guard let count = Int64(text.dropLast(unit.count)), 0...(100 * 86_400_000 / milliseconds) ~= count else { continue }
             return .milliseconds(count * milliseconds)
         }
         return nil

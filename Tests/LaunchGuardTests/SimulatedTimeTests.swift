@@ -1,0 +1,63 @@
+import LaunchGuard
+import Testing
+
+/// Simulated time within a run, and what one simulated run leaves to the next.
+@Suite(.timeLimit(.minutes(1))) struct SimulatedTimeTests {
+    @Test func aRepairRunsOutOfTime() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        launch.addRepair("silent", impact: 1, timeout: .seconds(3600), attempts: 1) {
+            log.add("silent")
+            try await Task.sleep(for: .seconds(3600))
+        }
+        launch.addRepair("good", impact: 2) { log.add("good") }
+        try await launch.begin()
+        simulation.end(.crash)
+        async let begun: Void = launch.begin()
+        try await log.wait(for: "silent")
+        #expect(simulation.pass(.seconds(3599)))
+        #expect(launch.status == .repairing)
+        #expect(simulation.pass(.seconds(1)))
+        try await begun
+        #expect(log.take() == ["silent", "good"])
+        #expect(launch.mode == .probation)
+        simulation.close()
+    }
+
+    @Test func aHoldRunsOutOfTime() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch(
+            "main", repairAfter: 1, window: .zero, policy: .init(holdDeadline: .seconds(3600), automaticRepair: false))
+        launch.addRepair("unwanted", impact: 1) { log.add("repair") }
+        launch.addTask("task", onProtect: { log.add("protect") }) { log.add("run") }
+        try await launch.begin()
+        simulation.end(.crash)
+        _ = log.take()
+        async let begun: Void = launch.begin()
+        try await log.wait(for: "protect")
+        #expect(simulation.pass(.seconds(3000)))
+        #expect(launch.status == .needsRepair)
+        #expect(simulation.pass(.seconds(3600)))
+        try await begun
+        #expect(launch.mode == .safe)
+        #expect(log.take() == ["protect", "run"])
+        simulation.close()
+    }
+
+    @Test func anAnnouncedEndIsThatOfOneRun() async throws {
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        launch.addRepair("good", impact: 1) {}
+        try await launch.begin()
+        simulation.session.willTerminate()
+        simulation.end(.terminated)
+        try await launch.begin()
+        simulation.end(.crash)
+        try await launch.begin()
+        #expect(launch.status == .checking, "the repair does not end the program")
+        #expect(launch.mode == .probation)
+        simulation.close()
+    }
+}
