@@ -27,9 +27,11 @@ int main(void) {
     lg_launch_add_repair(launch, &repair);
     lg_task task = LG_TASK_INIT;
     task.key = "open documents";
-    task.run = open_documents; /* Held while a repair runs. */
+    task.flags = LG_TASK_ESSENTIAL; /* Never left out, but held while a repair runs. */
+    task.run = open_documents;
     lg_launch_add_task(launch, &task);
-    lg_launch_begin(launch);
+    if (lg_launch_begin(launch) != LG_OK)
+        return 1; /* The task failed. */
 
     lg_log(session, LG_LEVEL_INFO, "ready, streak %u", lg_launch_streak(launch)); /* A breadcrumb. */
     lg_launch_finished(launch);

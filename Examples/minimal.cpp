@@ -30,12 +30,13 @@ int main() {
     lg_task task = LG_TASK_INIT;
     task.key = "open documents";
     task.user = &documents;
-    task.run = [](void *user) { // Held while a repair runs.
+    task.flags = LG_TASK_ESSENTIAL; // Never left out, but held while a repair runs.
+    task.run = [](void *user) {
         static_cast<Documents *>(user)->open();
         return LG_OK;
     };
     lg_launch_add_task(launch, &task);
-    lg_launch_begin(launch);
+    if (lg_launch_begin(launch) != LG_OK) return 1; // The task failed.
 
     lg_log(session, LG_LEVEL_INFO, "ready, %zu documents", documents.names.size()); // A breadcrumb.
     lg_launch_finished(launch);

@@ -13,7 +13,10 @@ let session = try LaunchGuard.start(appID: "org.example.minimal", version: "1.0"
 
 let launch = session.launch("main")
 launch.addRepair("clear cache", impact: 10) { try await documents.clearCache() }  // After two launch crashes in a row.
-launch.addTask("open documents", onProtect: { print("one moment, please") }) { try await documents.open() }  // Held while a repair runs.
+launch.addTasks {
+    LaunchTask("open documents", .essential) { try await documents.open() }  // Never left out, but held while a repair runs.
+        .onProtect { print("one moment, please") }
+}
 try await launch.begin()
 
 session.log(.info, "ready, \(await documents.names.count) documents")  // A breadcrumb.

@@ -91,12 +91,13 @@ static int command_run(int is_logging) {
 
     lg_task task = LG_TASK_INIT;
     task.key = "open database";
+    task.flags = LG_TASK_ESSENTIAL;
     task.run = open_task;
     task.user = session;
     lg_launch_add_task(launch, &task);
 
     printf("start: process %d, streak %u\n", (int)getpid(), lg_launch_streak(launch));
-    lg_launch_begin(launch);
+    if (lg_launch_begin(launch) != LG_OK) return 1;
     lg_launch_finished(launch);
     printf("finished: process %d, status %s\n", (int)getpid(), lg_launch_status_name(lg_launch_get_status(launch)));
     if (is_logging) keep_logging(session);

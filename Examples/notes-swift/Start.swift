@@ -15,7 +15,7 @@ func start(_ paths: Paths, keepLogging: Bool) async throws {
         print("repair: restoring the backup in process \(getpid())")
         try Database.copy(from: paths.backup, to: paths.database)
     }
-    launch.addTask("open database") {
+    launch.addTask("open database", flags: .essential) {
         let database = try Database(path: paths.database)
         session.log(.info, "reading the notes of \(paths.database)")
         let summary = database.loadSummary()
