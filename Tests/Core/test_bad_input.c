@@ -721,6 +721,44 @@ static void test_too_many_contexts(void **state)
     expect_exit(too_many_contexts, NULL, 0);
 }
 
+static void renamed_contexts(void *first)
+{
+    lg_session *session = start_session();
+    for (int i = 0; i < LG_CONTEXTS_MAX; i++) {
+        char name[32];
+        lg_launch *launch;
+        snprintf(name, sizeof name, "context %d", *(int *)first + i);
+        lg_status status = lg_launch_prepare(session, name, NULL, &launch);
+        REQUIRE(status == LG_OK);
+        REQUIRE(lg_launch_begin(launch) == LG_OK);
+        REQUIRE(lg_launch_finished(launch) == LG_OK);
+    }
+}
+
+static void one_more_context(void *name)
+{
+    lg_launch *launch;
+    lg_session *session = start_session();
+    lg_status status = lg_launch_prepare(session, name, NULL, &launch);
+    REQUIRE(status == LG_OK);
+    lg_launch_begin(launch);
+    abort();
+}
+
+/* A program that gives its contexts other names, over the years: those at rest give way, one with a streak does not. */
+static void test_renamed_contexts(void **state)
+{
+    (void)state;
+    int first = 0;
+    expect_exit(renamed_contexts, &first, 0);
+    expect_signal(one_more_context, "crashed", SIGABRT);
+    expect_exit(renamed_contexts, &(int){ 0 }, 92); /* one of its sixteen places is taken by what must not be forgotten */
+    assert_int_equal(ledger_context("crashed").streak, 1);
+    assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
+    expect_signal(one_more_context, "crashed", SIGABRT);
+    assert_int_equal(ledger_context("crashed").launches, 2);
+}
+
 /* ---- LaunchGuard's own crash at start ---- */
 
 static void hook_start(const char *point)
@@ -823,7 +861,7 @@ int main(int count, char **arguments)
         BAD(test_ledger_older),
         BAD(test_ledger_cut),            BAD(test_ledger_one_slot_damaged), BAD(test_ledger_is_odd),
         BAD(test_run_file_flipped_or_cut), BAD(test_two_instances),       BAD(test_stale_lock),
-        BAD(test_nonsense_options),      BAD(test_too_many_contexts),     BAD(test_disables_itself),
+        BAD(test_nonsense_options),      BAD(test_too_many_contexts), BAD(test_renamed_contexts),     BAD(test_disables_itself),
         BAD(test_program_crashes_in_start),
         BAD(test_retention),
     };

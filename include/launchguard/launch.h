@@ -277,7 +277,8 @@ LG_BEGIN
  *  @param ret_launch  always set to a handle that every other call accepts; on failure to one that is unprotected: its tasks
  *                     run, its repairs do not, nothing is counted.
  *  @return LG_OK; LG_ERR_OPTION: nonsense (an empty name, a threshold of 0, a negative window), lg_session_message() names
- *          it; LG_ERR_DUPLICATE: the context has a launch in this process (*ret_launch is that one); LG_ERR_LIMIT; LG_ERR_ARGUMENT;
+ *          it; LG_ERR_DUPLICATE: the context has a launch in this process (*ret_launch is that one); LG_ERR_LIMIT: LG_CONTEXTS_MAX
+ *          contexts are in use in this process or have something to remember, a streak for example; LG_ERR_ARGUMENT;
  *          LG_ERR_SECONDARY, LG_ERR_UNPROTECTED, LG_ERR_CLOSED, LG_ERR_FORKED: as the session.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: unprotected.  Allocates: yes.

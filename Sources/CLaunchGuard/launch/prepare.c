@@ -138,6 +138,47 @@ static lg_launch *make(struct lg__host *host, const char *context, const lg_laun
     return launch;
 }
 
+static bool is_prepared(const struct lg__host *host, const char *name)
+{
+    for (uint32_t i = 0; i < host->launch_count; i++)
+        if (strncmp(host->launches[i]->name, name, LG__NAME_BYTES) == 0)
+            return true;
+    return false;
+}
+
+/* Nothing would be lost but totals. */
+static bool at_rest(const struct lg__book_context *context)
+{
+    return (context->phase == LG_PHASE_NONE || context->phase == LG_PHASE_FINISHED) && context->mode == LG_LAUNCH_MODE_NORMAL &&
+           !(context->flags & LG__CONTEXT_DUE) && context->streak == 0 && context->unknown == 0;
+}
+
+/* The context of that name. Where all places are taken, by names of earlier versions perhaps, the least used one at rest gives way, in the timeline too. */
+static struct lg__book_context *context_named(struct lg__host *host, const char *name)
+{
+    struct lg__book *book = &host->ledger.book;
+    struct lg__book_context *found = lg__ledger_context(book, name), *least = NULL;
+    if (found)
+        return found;
+    for (uint32_t i = 0; i < book->context_count; i++)
+        if (at_rest(&book->contexts[i]) && !is_prepared(host, book->contexts[i].name) && (!least || book->contexts[i].launches < least->launches))
+            least = &book->contexts[i];
+    if (!least)
+        return NULL;
+    uint32_t index = (uint32_t)(least - book->contexts);
+    for (uint32_t i = 0; i < book->timeline_count; i++) {
+        struct lg__book_run *run = &book->timeline[i];
+        run->launching &= ~(1u << index);
+        run->repairing &= ~(1u << index);
+        run->counted &= ~(1u << index);
+        run->attributed &= ~(1u << index);
+        run->events[index] = 0;
+    }
+    memset(least, 0, sizeof *least);
+    snprintf(least->name, sizeof least->name, "%s", name);
+    return least;
+}
+
 lg_status lg__launch_prepare(struct lg__host *host, const char *context, const lg_launch_options *given, lg_launch **ret_launch)
 {
     static const lg_launch_options defaults = LG_LAUNCH_OPTIONS_INIT;
@@ -174,7 +215,7 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
         status = LG_ERR_UNPROTECTED;
     }
     if (status == LG_OK) {
-        struct lg__book_context *stored = host->launch_count < LG_CONTEXTS_MAX ? lg__ledger_context(&host->ledger.book, launch->name) : NULL;
+        struct lg__book_context *stored = host->launch_count < LG_CONTEXTS_MAX ? context_named(host, launch->name) : NULL;
         if (stored) {
             claim_state(host, launch);
             launch->counts = true;
