@@ -75,6 +75,16 @@ def status_name(status):
     return "hang" if status is None else signal_name(-status) if status < 0 else "exit %d" % status
 
 
+def differences(before, after, name=""):
+    """Where two documents differ, as text."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        keys = sorted(set(before) | set(after))
+        return ", ".join(filter(None, (differences(before.get(key), after.get(key), "%s.%s" % (name, key)) for key in keys)))
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return ", ".join(filter(None, (differences(one, other, "%s[%d]" % (name, i)) for i, (one, other) in enumerate(zip(before, after)))))
+    return "" if before == after else "%s was %.100r, is %.100r" % (name, before, after)
+
+
 class Case:
     def __init__(self, program, entry, modifiers, dump, alone, sanitizer="none"):
         self.program, self.entry, self.modifiers, self.dump, self.alone = program, entry, modifiers, dump, alone
@@ -143,7 +153,7 @@ class Case:
         if with_neighbours:
             after = digest(ended_path), self.dump(living_path)
             self.check(before[0] == after[0], "the file of the ended run before it changed")
-            self.check(before[1] == after[1], "the file of the living run beside it changed")
+            self.check(before[1] == after[1], "the file of the living run beside it changed: %s" % differences(before[1], after[1]))
             self.check(before[1]["crash"] is None and self.dump.end(after[1]) == "running", "the living run is not whole")
             if not self.skipped:
                 self.look_at_next_start(state, directory, run)

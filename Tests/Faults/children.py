@@ -89,7 +89,7 @@ class Living:
         while time.monotonic() < until:
             run = dump(path)
             if run and run["modules"]:
-                return run
+                return dump(path)  # once more: it was read while the last of it was written
             time.sleep(0.005)
         raise AssertionError("a healthy process writes no table of modules")
 
