@@ -305,6 +305,8 @@ lg_status lg_launch_signal(lg_launch *launch, const char *key, const char *event
         return LG_ERR_ARGUMENT;
     if (!good_key(event))
         return LG_ERR_OPTION;
+    if (launch->forked)
+        return LG_OK;
     lg_status status = key ? LG_ERR_NOT_FOUND : LG_OK;
     for (uint32_t i = 0;; i++) {
         pthread_mutex_lock(&launch->lock);

@@ -78,6 +78,8 @@ static lg_launch_status status_now(const lg_launch *launch)
 /* Under the launch's lock. */
 static void note_status(lg_launch *launch)
 {
+    if (launch->forked)
+        return;
     lg_launch_status status = status_now(launch);
     bool changed = atomic_exchange(&launch->status, (uint32_t)status) != (uint32_t)status;
     if (changed)
@@ -184,6 +186,8 @@ lg_status lg_launch_finished(lg_launch *launch)
     bool confirm = false;
     if (!launch)
         return LG_ERR_ARGUMENT;
+    if (launch->forked)
+        return LG_OK;
     pthread_mutex_lock(&launch->lock);
     uint64_t epoch = launch->epoch;
     if (!launch->finished) {
@@ -435,7 +439,7 @@ lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
     uint64_t epoch = launch->epoch;
     if (launch->step == PREPARED)
         status = LG_ERR_STATE;
-    while (status == LG_OK && (launch->driven || launch->repaired_beside) && launch->epoch == epoch && (!launch->counts || lg__host_owned(launch->host)))
+    while (status == LG_OK && (launch->driven || launch->repaired_beside) && launch->epoch == epoch && !launch->forked)
         if (timeout_ms == UINT32_MAX)
             pthread_cond_wait(&launch->changed, &launch->lock);
         else if (pthread_cond_timedwait(&launch->changed, &launch->lock, &until) == ETIMEDOUT)

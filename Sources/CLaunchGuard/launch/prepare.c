@@ -117,17 +117,44 @@ static lg_launch *last_resort(struct lg__host *host)
     return &launch;
 }
 
-static lg_launch *make(struct lg__host *host, const char *context, const lg_launch_options *options)
+static void make_locks(lg_launch *launch)
 {
     pthread_condattr_t attributes;
-    lg_launch *launch = calloc(1, sizeof *launch);
-    if (!launch)
-        return NULL;
     pthread_mutex_init(&launch->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&launch->changed, &attributes);
     pthread_condattr_destroy(&attributes);
+}
+
+static _Atomic(lg_launch *) newest;
+
+/* Whoever held a lock at the fork is not in the child. */
+static void in_child(void)
+{
+    static const _Atomic uint32_t nobody;
+    for (lg_launch *launch = atomic_load(&newest); launch; launch = launch->older) {
+        launch->forked = true;
+        make_locks(launch);
+        pthread_mutex_init(&launch->host->lock, NULL);
+        if (launch->host->simulated) /* another session sees to it itself */
+            launch->host->owns = &nobody;
+    }
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+static lg_launch *make(struct lg__host *host, const char *context, const lg_launch_options *options)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    lg_launch *launch = calloc(1, sizeof *launch);
+    if (!launch)
+        return NULL;
+    pthread_once(&once, watch_forks);
+    make_locks(launch);
     launch->host = host;
     launch->options = *options;
     if (options->unknown_after == LG_UNKNOWN_AFTER_DEFAULT)
@@ -184,6 +211,8 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
             status = lg__problem_say(&problem, LG_ERR_LIMIT, "launch \"%s\": an application has at most %d contexts", launch->name, LG_CONTEXTS_MAX);
         }
     }
+    launch->older = atomic_load(&newest);
+    while (!atomic_compare_exchange_weak(&newest, &launch->older, launch)) {}
     launch->options.modules = NULL; /* borrowed until here */
     launch->options.kill_switch = NULL;
     if (problem.status != LG_OK && host->problem.status == LG_OK)

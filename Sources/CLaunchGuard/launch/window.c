@@ -71,7 +71,7 @@ static void *count(void *argument)
 void lg__window_begin(lg_launch *launch, uint64_t epoch)
 {
     bool time = launch->options.finish != LG_FINISH_MARK && launch->options.window_ms > 0;
-    if (!time && !launch->options.heartbeat_ms)
+    if (launch->forked || (!time && !launch->options.heartbeat_ms))
         return;
     pthread_mutex_lock(&launch->lock);
     bool first = launch->epoch == epoch && !launch->window_begun;
