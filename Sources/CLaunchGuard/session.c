@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "launchguard/simulate.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
@@ -306,6 +307,10 @@ lg_status lg_stop(lg_session *session)
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status == LG_ERR_UNPROTECTED ? LG_OK : status;
+    if (session->host.simulated) { /* handlers, marks and owner are the real one's */
+        lg_simulate_close(session);
+        return LG_OK;
+    }
     mark_end(LG__ENDED_STOP, 0);
     lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);
