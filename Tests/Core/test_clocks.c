@@ -265,12 +265,46 @@ static void test_streak_gap(void **state)
     }
 }
 
+/* ---- the thread that counts it ---- */
+
+/* A program takes its signals by sigwait() or a descriptor, and blocks them for that, maybe late: its own thread then gets them, and nobody else. */
+static void waits_for_signal(lg_launch *launch)
+{
+    (void)launch;
+    sigset_t signals;
+    const struct timespec second = { 1, 0 };
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    kill(getpid(), SIGUSR1);
+    kill(getpid(), SIGTERM);
+    for (int i = 0; i < 2; i++)
+        tell("%d", sigtimedwait(&signals, NULL, &second));
+}
+
+/* on_status is the program's code: it has a stack of the usual size wherever it is called. */
+static void status_with_large_stack(lg_launch *launch, lg_launch_status status, void *user)
+{
+    volatile char room[1 << 20];
+    for (size_t i = sizeof room; i > 0; i -= 1024)
+        room[i - 1] = (char)status;
+    life_status(launch, status, user);
+}
+
+static void test_thread(void **state)
+{
+    (void)state;
+    lives(LIFE(.options.window_ms = 50, .options.on_status = status_with_large_stack, .then = awaits_finish), 0, HEALTHY "normal;");
+    lives(LIFE(.options.window_ms = 10000, .then = waits_for_signal), 0, HEALTHY "10;15;");
+}
+
 int main(void)
 {
 #define CLOCK_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
     const struct CMUnitTest tests[] = {
         CLOCK_TEST(test_stopped), CLOCK_TEST(test_held), CLOCK_TEST(test_finish), CLOCK_TEST(test_heartbeat), CLOCK_TEST(test_hanging_task),
-        CLOCK_TEST(test_streak_gap),
+        CLOCK_TEST(test_streak_gap), CLOCK_TEST(test_thread),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
