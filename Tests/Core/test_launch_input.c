@@ -496,6 +496,39 @@ static void test_two_processes(void **state)
     assert_true(stored().flags & LG__CONTEXT_DUE);
 }
 
+/* ---- a program that stops its session in the end, as it does with a real one ---- */
+
+static void stops(void *real)
+{
+    lg_session *session = real ? start_session() : NULL;
+    if (lg_simulate_start(&room) != LG_OK)
+        _exit(90);
+    lg_launch *launch;
+    lg_launch_prepare(room, "main", NULL, &launch);
+    lg_launch_begin(launch);
+    if (lg_stop(room) != LG_OK || lg_stop(room) != LG_ERR_CLOSED || lg_launch_get_status(launch) != LG_LAUNCH_NORMAL)
+        _exit(91);
+    if (session && lg_session_protection(session) != LG_PROTECTION_FULL)
+        _exit(92);
+    abort();
+}
+
+static void test_stop(void **state)
+{
+    (void)state;
+    expect_signal(stops, NULL, SIGABRT);
+    /* The real one goes on beside it: its crash is one. */
+    expect_signal(stops, &room, SIGABRT);
+    lg_verdict verdict;
+    lg_run_info run;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_CRASH);
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    assert_int_equal(run.stop_marked, 0);
+    lg_reader_close(reader);
+}
+
 int main(int count, char **arguments)
 {
     if (count == 4 && strcmp(arguments[1], "second") == 0)
@@ -504,6 +537,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         INPUT_TEST(test_options),        INPUT_TEST(test_repairs),        INPUT_TEST(test_damaged_slots), INPUT_TEST(test_absurd_numbers),
         INPUT_TEST(test_vanishing_files), INPUT_TEST(test_run_file_is_gone), INPUT_TEST(test_no_place), INPUT_TEST(test_two_processes),
+        INPUT_TEST(test_stop),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -341,46 +340,12 @@ static void test_contexts_and_files(void **state)
     await_no_threads();
 }
 
-/* ---- a program that stops its session in the end, as it does with a real one ---- */
-
-static void stops(void *real)
-{
-    lg_session *session = real ? start_session() : NULL;
-    if (lg_simulate_start(&room) != LG_OK)
-        _exit(90);
-    lg_launch *launch;
-    lg_launch_prepare(room, "main", NULL, &launch);
-    lg_launch_begin(launch);
-    if (lg_stop(room) != LG_OK || lg_stop(room) != LG_ERR_CLOSED || lg_launch_get_status(launch) != LG_LAUNCH_NORMAL)
-        _exit(91);
-    if (session && lg_session_protection(session) != LG_PROTECTION_FULL)
-        _exit(92);
-    abort();
-}
-
-static void test_stop(void **state)
-{
-    (void)state;
-    expect_signal(stops, NULL, SIGABRT);
-    /* The real one goes on beside it: its crash is one. */
-    expect_signal(stops, &end, SIGABRT);
-    lg_verdict verdict;
-    lg_run_info run;
-    lg_reader *reader = newest_run();
-    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
-    assert_int_equal(verdict.end, LG_END_CRASH);
-    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
-    assert_int_equal(run.stop_marked, 0);
-    lg_reader_close(reader);
-}
-
 int main(void)
 {
 #define SIMULATE_TEST(function) cmocka_unit_test_setup_teardown(function, room_make, room_clean)
     const struct CMUnitTest tests[] = {
         SIMULATE_TEST(test_every_end_in_every_place), SIMULATE_TEST(test_refusals),     SIMULATE_TEST(test_time),
         SIMULATE_TEST(test_throttle),                 SIMULATE_TEST(test_from_another_thread), SIMULATE_TEST(test_contexts_and_files),
-        SIMULATE_TEST(test_stop),
     };
     return cmocka_run_group_tests_name("simulate", tests, NULL, NULL);
 }
