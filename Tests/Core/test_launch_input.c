@@ -96,6 +96,9 @@ static void test_options(void **state)
     memset(half, 'm', 119);
     const char *const fits[] = { half, half + 1, NULL }, *const too_many[] = { half, half, NULL };
     BOTH_SIDES(modules, fits, too_many);
+    const char *const empty[] = { "", "libplayer.so", NULL }, *const path[] = { "libplayer.so", "/usr/lib/libplayer.so", NULL };
+    BOTH_SIDES(modules, fits, empty);
+    BOTH_SIDES(modules, fits, path);
     /* Numbers without a bound. */
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.report_after = options.repair_after = options.unknown_after = options.safe_crash_limit = options.deescalate_runs = UINT32_MAX;
@@ -113,7 +116,7 @@ static void test_options(void **state)
     options.callbacks = LG_CALLBACKS_CALLER;
     options.hold = LG_HOLD_CUSTODY;
     check(LG_ERR_OPTION, &options, "custody on the caller's thread");
-    assert_int_equal(refused, 35);
+    assert_int_equal(refused, 37);
     /* Names. */
     lg_launch *launch;
     char longest[LG_NAME_MAX + 2];

@@ -69,6 +69,9 @@ static lg_status check_options(struct lg__problem *problem, const char *context,
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": LG_CALLBACKS_EXECUTOR and executor need each other", name);
     if (options->kill_switch && !options->kill_switch[0])
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": kill_switch is empty; it is the name of an environment variable, or NULL", name);
+    for (const char *const *module = options->modules; module && *module; module++)
+        if (!**module || strchr(*module, '/'))
+            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": \"%s\" among its modules is no file name; it may neither be empty nor have a slash", name, *module);
     if (modules_size(options->modules) > LG__OWNED_BYTES)
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": the names of its modules have %zu bytes together; at most %d fit", name,
                                modules_size(options->modules) - 1, LG__OWNED_BYTES - 1);
