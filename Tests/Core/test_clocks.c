@@ -184,9 +184,28 @@ static void marks_after_hang(lg_launch *launch)
         tell("not finished");
 }
 
+/* Another launch, which is content with fewer heartbeats, does not take the mark back. */
+static void hangs_beside_another(lg_launch *launch)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_launch *other;
+    (void)launch;
+    options.heartbeat_ms = 60000;
+    if (lg_launch_prepare(life_session, "other", &options, &other) != LG_OK || lg_launch_begin(other) != LG_OK)
+        _exit(90);
+    while (!hang_mark())
+        usleep(1000);
+    unsigned lost = 0;
+    for (int i = 0; i < 1000; i++, usleep(1000))
+        lost += hang_mark() == 0;
+    tell("%u", lost);
+}
+
 static void test_heartbeat(void **state)
 {
     (void)state;
+    lives(LIFE(.options.heartbeat_ms = 800, .then = hangs_beside_another, .after = KILL), KILLED, HEALTHY "0;");
+    life_make(NULL);
 #define HEART .options.heartbeat_ms = 100, .options.window_ms = 150
     lives(LIFE(HEART, .then = lives_without_heartbeat, .after = KILL), KILLED, HEALTHY "checking;");
     assert_true(hang_mark() > 0);
@@ -292,10 +311,17 @@ static void status_with_large_stack(lg_launch *launch, lg_launch_status status, 
     life_status(launch, status, user);
 }
 
+static void awaits_told(lg_launch *launch)
+{
+    (void)launch;
+    while (!story_is(HEALTHY "normal;"))
+        usleep(500);
+}
+
 static void test_thread(void **state)
 {
     (void)state;
-    lives(LIFE(.options.window_ms = 50, .options.on_status = status_with_large_stack, .then = awaits_finish), 0, HEALTHY "normal;");
+    lives(LIFE(.options.window_ms = 50, .options.on_status = status_with_large_stack, .then = awaits_told), 0, HEALTHY "normal;");
     lives(LIFE(.options.window_ms = 10000, .then = waits_for_signal), 0, HEALTHY "10;15;");
 }
 

@@ -17,12 +17,11 @@ struct window {
 static bool beats(lg_launch *launch, uint64_t now)
 {
     uint64_t most = (uint64_t)launch->options.heartbeat_ms * 1000000u;
-    uint64_t last = atomic_load(&launch->host->heartbeat_ns), begun = atomic_load(&launch->state->launching_ns);
-    if (last < begun)
-        last = begun;
+    uint64_t beat = atomic_load(&launch->host->heartbeat_ns), begun = atomic_load(&launch->state->launching_ns);
+    uint64_t last = beat < begun ? begun : beat;
     bool alive = now < last || now - last <= most;
     _Atomic uint64_t *mark = &launch->host->run.state->hang_ns;
-    if (alive && atomic_load(mark))
+    if (alive && beat > atomic_load(mark)) /* a mark that another launch has set stays until the heart beats */
         atomic_store(mark, 0);
     else if (!alive && !atomic_load(mark))
         atomic_store(mark, last);
