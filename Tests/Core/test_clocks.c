@@ -120,6 +120,47 @@ static void test_held(void **state)
     assert_true(context.finished_ns - context.begun_ns >= 400 * MS + 150 * MS);
 }
 
+/* The program asked for protection: what it lived before, and its mark, prove nothing of what comes after the repair. */
+static void protects_late(lg_launch *launch)
+{
+    usleep(350000);
+    lg_launch_protect(launch, "late");
+    await_status(launch, LG_LAUNCH_NORMAL);
+}
+
+static void protects_after_window(lg_launch *launch)
+{
+    usleep(400000);
+    lg_launch_protect(launch, "later");
+    lg_launch_wait(launch, UINT32_MAX);
+    tell("%s", lg_status_name(lg_launch_finished(launch)));
+    tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
+    await_status(launch, LG_LAUNCH_NORMAL);
+}
+
+static void protects_after_mark(lg_launch *launch)
+{
+    lg_launch_finished(launch);
+    lg_launch_protect(launch, "marked too early");
+    lg_launch_wait(launch, UINT32_MAX);
+    usleep(600000);
+    tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
+}
+
+static void test_protected(void **state)
+{
+    (void)state;
+    lives_somehow(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 400, .then = protects_late), 0);
+    lg_run_context context = of_run();
+    assert_true(context.finished_ns - context.launching_ns >= 390 * MS);
+    lives_somehow(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .then = protects_after_window), 0);
+    assert_non_null(strstr(story, "ok;checking;"));
+    context = of_run();
+    assert_true(context.finished_ns - context.launching_ns >= 290 * MS);
+    lives_somehow(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .then = protects_after_mark), 0);
+    assert_int_equal(of_run().finished_ns, 0);
+}
+
 /* ---- what finishes it ---- */
 
 static void marks_and_waits(lg_launch *launch)
@@ -330,7 +371,7 @@ int main(void)
 #define CLOCK_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
     const struct CMUnitTest tests[] = {
         CLOCK_TEST(test_stopped), CLOCK_TEST(test_held), CLOCK_TEST(test_finish), CLOCK_TEST(test_heartbeat), CLOCK_TEST(test_hanging_task),
-        CLOCK_TEST(test_streak_gap), CLOCK_TEST(test_thread),
+        CLOCK_TEST(test_streak_gap), CLOCK_TEST(test_thread), CLOCK_TEST(test_protected),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -153,7 +153,7 @@ typedef struct lg_launch_options {
      *  LG_UNKNOWN_AFTER_DEFAULT: twice repair_after. */
     uint32_t unknown_after;
     /** After how many milliseconds a launch is finished by time; 0 = only by mark. At most 86400000. Default 5000. On
-     *  CLOCK_MONOTONIC: time asleep, stopped or held does not count. */
+     *  CLOCK_MONOTONIC: time asleep, stopped or held does not count; after lg_launch_protect() it begins anew. */
     int64_t window_ms;
     /** What finishes the launch. Default LG_FINISH_EITHER. */
     lg_finish finish;
@@ -353,7 +353,7 @@ LG_API lg_status lg_launch_try_safe(lg_launch *launch);
 
 /** Something is wrong: hold the tasks that have not run yet, repair, and go on. For a program that notices before it crashes.
  *
- *  The task that runs is let finish. In safe mode it has no effect: there is nothing left to try.
+ *  The task that runs is let finish. An earlier lg_launch_finished() that still waited for the window counts no more. In safe mode it has no effect: there is nothing left to try.
  *
  *  @param reason  UTF-8, goes into the log; may be NULL.
  *  @return LG_OK, also when the launch is held already; LG_ERR_STATE before begin and when the launch is finished; LG_ERR_ARGUMENT.

@@ -468,6 +468,8 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
         if (!held)
             continue;
         lg__decide_protect(context, &now);
+        atomic_store(&launch->state->marked, 0);
+        launch->window_over = false;
         /* Whoever runs the tasks sees the phase; when they have all run nobody does. */
         bool *driver = beside ? &launch->repaired_beside : &launch->driven;
         drives = !*driver;
