@@ -108,7 +108,8 @@ typedef void (*lg_give_up_callback)(lg_launch *launch, lg_completion *done, void
 typedef void (*lg_status_callback)(lg_launch *launch, lg_launch_status status, void *user);
 
 /** Runs work of LaunchGuard where the program wants it: calls work(argument) once, now or later, on a thread of its choice, for example on its main
- *  loop. Work that it does not run in time counts as a callback that hangs. */
+ *  loop. Work that it does not run in time counts as a callback that hangs. Where the thread that calls lg_launch_begin() is the one that
+ *  runs it later, LG_HOLD_CUSTODY is needed: otherwise that call waits for it. */
 typedef void (*lg_executor)(void (*work)(void *argument), void *argument, void *user);
 
 /** Where the callbacks run. */
@@ -127,7 +128,7 @@ typedef enum lg_hold {
     /** It returns when the tasks have run. */
     LG_HOLD_BLOCK = 0,
     /** It returns as soon as the launch is held, or on_report is to be called; the tasks stay in custody and run later, on a thread of LaunchGuard or through `executor`.
-     *  A launch that need not be held runs them before it returns. */
+     *  A launch that need not be held runs them before it returns, but for LG_CALLBACKS_EXECUTOR. */
     LG_HOLD_CUSTODY = 1,
     /** Nothing is held: the tasks run at once, after on_report, and a repair runs beside them. */
     LG_HOLD_NONE = 2

@@ -398,16 +398,17 @@ lg_status lg_launch_begin(lg_launch *launch)
     if (!first)
         return LG_ERR_STATE;
     bool waits = launch->options.hold == LG_HOLD_BLOCK;
-    if (!lg__launch_protects(launch))
-        return drive(launch, epoch, waits);
-
-    lg__run_alive(&launch->host->run);
-    decide(launch, epoch);
-    lg__launch_tell(launch);
-    struct lg__book_context context;
-    lg__launch_look(launch, &context);
+    struct lg__book_context context = { .phase = LG_PHASE_NONE };
+    if (lg__launch_protects(launch)) {
+        lg__run_alive(&launch->host->run);
+        decide(launch, epoch);
+        lg__launch_tell(launch);
+        lg__launch_look(launch, &context);
+    }
     bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
-    if ((held || (context.flags & LG__CONTEXT_REPORTING)) && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
+    /* The executor's thread may be this one: to wait for it here would be to wait for ever. */
+    bool leaves = held || (context.flags & LG__CONTEXT_REPORTING) || launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
+    if (leaves && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
         return LG_OK;
     if (held && launch->options.hold == LG_HOLD_NONE) {
         lg__hold_report(launch, epoch); /* before anything else runs, here too */
