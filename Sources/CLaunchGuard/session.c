@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "launchguard/simulate.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
@@ -66,6 +67,7 @@ static void in_child(void)
     if (!host->owns)
         return;
     atomic_store((_Atomic uint32_t *)(uintptr_t)host->owns, 0); /* where the kernel does not wipe the page */
+    pthread_mutex_init(&host->lock, NULL); /* whoever held it is not here */
     lg__tail_give_back();
     lg__map_abandon(&host->run.map);
     lg__map_abandon(&host->ledger.map);
@@ -305,6 +307,10 @@ lg_status lg_stop(lg_session *session)
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status == LG_ERR_UNPROTECTED ? LG_OK : status;
+    if (session->host.simulated) { /* handlers, marks and owner are the real one's */
+        lg_simulate_close(session);
+        return LG_OK;
+    }
     mark_end(LG__ENDED_STOP, 0);
     lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);

@@ -69,6 +69,8 @@ lg_status lg_simulate(lg_session *session, lg_end end)
     if (!can_be_simulated(end))
         return LG_ERR_OPTION;
     struct lg__host *host = &session->host;
+    if (!lg__host_owned(host))
+        return LG_OK;
     pthread_mutex_lock(&host->lock);
     uint32_t count = host->launch_count;
     pthread_mutex_unlock(&host->lock);
@@ -90,6 +92,8 @@ lg_status lg_simulate_pass(lg_session *session, int64_t milliseconds)
     if (!session->host.simulated)
         return LG_ERR_STATE;
     struct lg__host *host = &session->host;
+    if (!lg__host_owned(host))
+        return LG_OK;
     uint64_t passed_ns = (uint64_t)milliseconds * 1000000u;
     atomic_fetch_add(&host->passed_ns, passed_ns);
     pthread_mutex_lock(&host->lock);

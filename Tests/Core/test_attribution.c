@@ -130,7 +130,7 @@ static void test_modules(void **state)
         /* Nobody's: it counts for all. The name of a module is its whole file name. */
         { { .modules = { { a }, { b } }, .end = crash }, 0, all, SIGSEGV },
         { { .modules = { { a } }, .end = b_calls_back }, 0, all, SIGSEGV },
-        { { .modules = { { "plugin-1.so" }, { PLUGIN_A } }, .end = a_crashes }, 0, all, SIGSEGV },
+        { { .modules = { { "plugin-1.so" }, { "libplugin" } }, .end = a_crashes }, 0, all, SIGSEGV },
         /* What a finished launch owns is nobody's: else no launch would be protected from it. */
         { { .modules = { { a }, { b } }, .finished = { [PLAYER] = true }, .end = a_crashes }, 0, editor | plain, SIGSEGV },
         { { .modules = { { a }, { b } }, .finished = { [PLAYER] = true }, .end = b_calls_a }, editor, editor, SIGSEGV },

@@ -121,11 +121,12 @@ static void protect(void *user)
     tell("protect on %s", where());
 }
 
-static lg_launch *everything(lg_callbacks callbacks, lg_executor executor)
+static lg_launch *everything(lg_hold hold, lg_callbacks callbacks, lg_executor executor)
 {
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.on_report = report;
     options.on_give_up = give_up;
+    options.hold = hold;
     options.callbacks = callbacks;
     options.executor = executor;
     lg_launch *launch = room_launch(&options);
@@ -151,7 +152,7 @@ static void test_threads(void **state)
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         room_make(NULL);
         start_queue();
-        lg_launch *launch = everything(ways[i].callbacks, ways[i].executor);
+        lg_launch *launch = everything(LG_HOLD_BLOCK, ways[i].callbacks, ways[i].executor);
         room_crashes(launch, 2);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         assert_told(ways[i].told);
@@ -160,6 +161,69 @@ static void test_threads(void **state)
         room_clean(NULL);
     }
     room_make(NULL);
+}
+
+/* The thread that begins it is the one that runs the work of the executor, a main loop: in custody it is not held, and no healthy launch hangs. */
+static void *ends_loop(void *launch)
+{
+    lg_launch_wait(launch, UINT32_MAX);
+    pthread_mutex_lock(&queue.lock);
+    queue.over = true;
+    pthread_cond_signal(&queue.changed);
+    pthread_mutex_unlock(&queue.lock);
+    return NULL;
+}
+
+static void test_main_loop(void **state)
+{
+    (void)state;
+    static const char *const told[] = { "task on caller;", "report 1 on caller;task on caller;",
+                                        "report 2 on caller;protect on caller;mend on caller;task on caller;" };
+    queue.given = queue.taken = 0;
+    for (unsigned crashes = 0; crashes < 3; crashes++) {
+        pthread_t thread;
+        lg_launch *launch = everything(LG_HOLD_CUSTODY, LG_CALLBACKS_EXECUTOR, enqueue);
+        lg_simulate(room, LG_END_UPGRADE);
+        for (unsigned i = 0; i < crashes; i++) {
+            lg_launch_begin(launch);
+            lg_simulate(room, LG_END_CRASH);
+        }
+        story_take();
+        queue.over = false;
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        pthread_create(&thread, NULL, ends_loop, launch);
+        run_queue(NULL);
+        pthread_join(thread, NULL);
+        assert_told(told[crashes]);
+        room_clean(NULL);
+        room_make(NULL);
+    }
+}
+
+/* The same where it is not protected. */
+static void test_main_loop_unprotected(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    lg_launch *launch;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.hold = LG_HOLD_CUSTODY;
+    options.callbacks = LG_CALLBACKS_EXECUTOR;
+    options.executor = enqueue;
+    options.kill_switch = "PATH";
+    assert_int_equal(lg_launch_prepare(room, "main", &options, &launch), LG_ERR_UNPROTECTED);
+    lg_task added = LG_TASK_INIT;
+    added.key = "task";
+    added.run = task;
+    lg_launch_add_task(launch, &added);
+    caller = pthread_self();
+    queue.given = queue.taken = 0;
+    queue.over = false;
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    pthread_create(&thread, NULL, ends_loop, launch);
+    run_queue(NULL);
+    pthread_join(thread, NULL);
+    assert_told("task on caller;");
 }
 
 static void test_give_up_threads(void **state)
@@ -185,7 +249,7 @@ static void test_executor_runs_twice(void **state)
     for (int times = 0; times < 50; times++) {
         room_make(NULL);
         start_queue();
-        lg_launch *launch = everything(LG_CALLBACKS_EXECUTOR, twice);
+        lg_launch *launch = everything(LG_HOLD_BLOCK, LG_CALLBACKS_EXECUTOR, twice);
         room_crashes(launch, 2);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         const char *told = story_take();
@@ -569,7 +633,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CALLBACK_TEST(test_threads),  CALLBACK_TEST(test_give_up_threads), CALLBACK_TEST(test_executor_runs_twice),
         CALLBACK_TEST(test_executor_never_runs), CALLBACK_TEST(test_answers), CALLBACK_TEST(test_status_callback_answers),
-        CALLBACK_TEST(test_callbacks_call_everything), CALLBACK_TEST(test_status_order),
+        CALLBACK_TEST(test_callbacks_call_everything), CALLBACK_TEST(test_status_order), CALLBACK_TEST(test_main_loop), CALLBACK_TEST(test_main_loop_unprotected),
     };
     return cmocka_run_group_tests_name("callbacks", tests, NULL, NULL);
 }

@@ -120,6 +120,47 @@ static void test_held(void **state)
     assert_true(context.finished_ns - context.begun_ns >= 400 * MS + 150 * MS);
 }
 
+/* The program asked for protection: what it lived before, and its mark, prove nothing of what comes after the repair. */
+static void protects_late(lg_launch *launch)
+{
+    usleep(350000);
+    lg_launch_protect(launch, "late");
+    await_status(launch, LG_LAUNCH_NORMAL);
+}
+
+static void protects_after_window(lg_launch *launch)
+{
+    usleep(400000);
+    lg_launch_protect(launch, "later");
+    lg_launch_wait(launch, UINT32_MAX);
+    tell("%s", lg_status_name(lg_launch_finished(launch)));
+    tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
+    await_status(launch, LG_LAUNCH_NORMAL);
+}
+
+static void protects_after_mark(lg_launch *launch)
+{
+    lg_launch_finished(launch);
+    lg_launch_protect(launch, "marked too early");
+    lg_launch_wait(launch, UINT32_MAX);
+    usleep(600000);
+    tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
+}
+
+static void test_protected(void **state)
+{
+    (void)state;
+    lives_somehow(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 400, .then = protects_late), 0);
+    lg_run_context context = of_run();
+    assert_true(context.finished_ns - context.launching_ns >= 390 * MS);
+    lives_somehow(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .then = protects_after_window), 0);
+    assert_non_null(strstr(story, "ok;checking;"));
+    context = of_run();
+    assert_true(context.finished_ns - context.launching_ns >= 290 * MS);
+    lives_somehow(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .then = protects_after_mark), 0);
+    assert_int_equal(of_run().finished_ns, 0);
+}
+
 /* ---- what finishes it ---- */
 
 static void marks_and_waits(lg_launch *launch)
@@ -184,9 +225,28 @@ static void marks_after_hang(lg_launch *launch)
         tell("not finished");
 }
 
+/* Another launch, which is content with fewer heartbeats, does not take the mark back. */
+static void hangs_beside_another(lg_launch *launch)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_launch *other;
+    (void)launch;
+    options.heartbeat_ms = 60000;
+    if (lg_launch_prepare(life_session, "other", &options, &other) != LG_OK || lg_launch_begin(other) != LG_OK)
+        _exit(90);
+    while (!hang_mark())
+        usleep(1000);
+    unsigned lost = 0;
+    for (int i = 0; i < 1000; i++, usleep(1000))
+        lost += hang_mark() == 0;
+    tell("%u", lost);
+}
+
 static void test_heartbeat(void **state)
 {
     (void)state;
+    lives(LIFE(.options.heartbeat_ms = 800, .then = hangs_beside_another, .after = KILL), KILLED, HEALTHY "0;");
+    life_make(NULL);
 #define HEART .options.heartbeat_ms = 100, .options.window_ms = 150
     lives(LIFE(HEART, .then = lives_without_heartbeat, .after = KILL), KILLED, HEALTHY "checking;");
     assert_true(hang_mark() > 0);
@@ -265,12 +325,53 @@ static void test_streak_gap(void **state)
     }
 }
 
+/* ---- the thread that counts it ---- */
+
+/* A program takes its signals by sigwait() or a descriptor, and blocks them for that, maybe late: its own thread then gets them, and nobody else. */
+static void waits_for_signal(lg_launch *launch)
+{
+    (void)launch;
+    sigset_t signals;
+    const struct timespec second = { 1, 0 };
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    kill(getpid(), SIGUSR1);
+    kill(getpid(), SIGTERM);
+    for (int i = 0; i < 2; i++)
+        tell("%d", sigtimedwait(&signals, NULL, &second));
+}
+
+/* on_status is the program's code: it has a stack of the usual size wherever it is called. */
+static void status_with_large_stack(lg_launch *launch, lg_launch_status status, void *user)
+{
+    volatile char room[1 << 20];
+    for (size_t i = sizeof room; i > 0; i -= 1024)
+        room[i - 1] = (char)status;
+    life_status(launch, status, user);
+}
+
+static void awaits_told(lg_launch *launch)
+{
+    (void)launch;
+    while (!story_is(HEALTHY "normal;"))
+        usleep(500);
+}
+
+static void test_thread(void **state)
+{
+    (void)state;
+    lives(LIFE(.options.window_ms = 50, .options.on_status = status_with_large_stack, .then = awaits_told), 0, HEALTHY "normal;");
+    lives(LIFE(.options.window_ms = 10000, .then = waits_for_signal), 0, HEALTHY "10;15;");
+}
+
 int main(void)
 {
 #define CLOCK_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
     const struct CMUnitTest tests[] = {
         CLOCK_TEST(test_stopped), CLOCK_TEST(test_held), CLOCK_TEST(test_finish), CLOCK_TEST(test_heartbeat), CLOCK_TEST(test_hanging_task),
-        CLOCK_TEST(test_streak_gap),
+        CLOCK_TEST(test_streak_gap), CLOCK_TEST(test_thread), CLOCK_TEST(test_protected),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -381,6 +381,40 @@ static void test_events(void **state)
     assert_told("");
 }
 
+static _Atomic unsigned heard;
+
+static void hears(const char *event, void *user)
+{
+    (void)event, (void)user;
+    atomic_fetch_add(&heard, 1);
+}
+
+static void *signals(void *launch)
+{
+    for (int i = 0; i < 50000; i++)
+        lg_launch_signal(launch, NULL, "event");
+    return NULL;
+}
+
+/* Each event reaches a task that has run, also where several threads tell at the same time. */
+static void test_events_of_several_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[4];
+    lg_launch *launch = room_launch(NULL);
+    lg_task task = LG_TASK_INIT;
+    task.key = "listens";
+    task.run = nothing;
+    task.on_event = hears;
+    assert_int_equal(lg_launch_add_task(launch, &task), LG_OK);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, signals, launch);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(heard, 200000);
+}
+
 /* ---- marks from everywhere ---- */
 
 #define THREADS 8
@@ -518,7 +552,7 @@ int main(void)
         CUSTODY_TEST(test_protect_actions),   CUSTODY_TEST(test_protect_from_task), CUSTODY_TEST(test_essential_protects_and_fails),
         CUSTODY_TEST(test_protect_when_all_have_run), CUSTODY_TEST(test_protect_from_thread), CUSTODY_TEST(test_replay_by_key),
         CUSTODY_TEST(test_replay_deadline),   CUSTODY_TEST(test_replay_is_interrupted), CUSTODY_TEST(test_events),
-        CUSTODY_TEST(test_marks_from_everywhere),
+        CUSTODY_TEST(test_marks_from_everywhere), CUSTODY_TEST(test_events_of_several_threads),
     };
     return cmocka_run_group_tests_name("custody", tests, NULL, NULL);
 }

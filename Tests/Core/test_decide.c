@@ -215,8 +215,9 @@ static void test_reset_keeps_the_name(void **state)
     (void)state;
     struct lg__book_context context = crashed_twice();
     strcpy(context.name, "player");
+    context.reported_ordinal = 7;
     lg__decide_reset(&context);
-    const struct lg__book_context fresh = { .name = "player", .launches = 3, .crashes = 2 };
+    const struct lg__book_context fresh = { .name = "player", .launches = 3, .crashes = 2, .reported_ordinal = 7 };
     assert_memory_equal(&context, &fresh, sizeof fresh);
 }
 

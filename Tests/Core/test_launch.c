@@ -343,6 +343,9 @@ static void test_upgrade(void **state)
     assert_int_equal(entry.verdict.end, LG_END_UPGRADE);
     assert_int_equal(entry.verdict.signal, SIGSEGV); /* how it really ended stays visible */
     assert_string_equal(entry.app_version, "1.0");
+    /* What was reported of the old version is not reported again. */
+    expect(PROGRAM(.how = CRASH_AFTER, .version = "1.1"), SIGSEGV, HEALTHY);
+    expect(PROGRAM(.how = FINISH, .version = "1.1"), 0, "checking;report main 1 of 1;task a;task b;normal;");
 }
 
 /* Rewrite the boot id in a run file, as if the machine had been booted since. */

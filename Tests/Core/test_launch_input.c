@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,9 @@ static void test_options(void **state)
     memset(half, 'm', 119);
     const char *const fits[] = { half, half + 1, NULL }, *const too_many[] = { half, half, NULL };
     BOTH_SIDES(modules, fits, too_many);
+    const char *const empty[] = { "", "libplayer.so", NULL }, *const path[] = { "libplayer.so", "/usr/lib/libplayer.so", NULL };
+    BOTH_SIDES(modules, fits, empty);
+    BOTH_SIDES(modules, fits, path);
     /* Numbers without a bound. */
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.report_after = options.repair_after = options.unknown_after = options.safe_crash_limit = options.deescalate_runs = UINT32_MAX;
@@ -113,7 +117,7 @@ static void test_options(void **state)
     options.callbacks = LG_CALLBACKS_CALLER;
     options.hold = LG_HOLD_CUSTODY;
     check(LG_ERR_OPTION, &options, "custody on the caller's thread");
-    assert_int_equal(refused, 35);
+    assert_int_equal(refused, 37);
     /* Names. */
     lg_launch *launch;
     char longest[LG_NAME_MAX + 2];
@@ -496,6 +500,97 @@ static void test_two_processes(void **state)
     assert_true(stored().flags & LG__CONTEXT_DUE);
 }
 
+/* ---- a program that stops its session in the end, as it does with a real one ---- */
+
+static void stops(void *real)
+{
+    lg_session *session = real ? start_session() : NULL;
+    if (lg_simulate_start(&room) != LG_OK)
+        _exit(90);
+    lg_launch *launch;
+    lg_launch_prepare(room, "main", NULL, &launch);
+    lg_launch_begin(launch);
+    if (lg_stop(room) != LG_OK || lg_stop(room) != LG_ERR_CLOSED || lg_launch_get_status(launch) != LG_LAUNCH_NORMAL)
+        _exit(91);
+    if (session && lg_session_protection(session) != LG_PROTECTION_FULL)
+        _exit(92);
+    abort();
+}
+
+static void test_stop(void **state)
+{
+    (void)state;
+    expect_signal(stops, NULL, SIGABRT);
+    /* The real one goes on beside it: its crash is one. */
+    expect_signal(stops, &room, SIGABRT);
+    lg_verdict verdict;
+    lg_run_info run;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    assert_int_equal(verdict.end, LG_END_CRASH);
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    assert_int_equal(run.stop_marked, 0);
+    lg_reader_close(reader);
+}
+
+/* A repair that fails while the session is being stopped: nobody is held any more. */
+static lg_launch *repaired_launch;
+static lg_completion *_Atomic attempt;
+
+static void answers_when_stopped(lg_completion *done, void *user)
+{
+    (void)user;
+    atomic_store(&attempt, done);
+}
+
+static void is_stopped(lg_launch *launch, lg_launch_status status, void *user)
+{
+    (void)launch, (void)user;
+    if (status != LG_LAUNCH_NORMAL)
+        return;
+    lg_complete(atomic_load(&attempt), LG_ERR_FAILED);
+    for (int i = 0; i < 500 && lg_launch_get_status(repaired_launch) == LG_LAUNCH_REPAIRING; i++)
+        usleep(1000);
+}
+
+static void stops_while_repairing(void *argument)
+{
+    (void)argument;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_repair repair = LG_REPAIR_INIT;
+    lg_session *session = start_session();
+    options.hold = LG_HOLD_CUSTODY;
+    options.repair_after = 1;
+    lg_launch_prepare(session, "main", &options, &repaired_launch);
+    repair.name = "first";
+    repair.attempts = 1;
+    repair.run = answers_when_stopped;
+    lg_launch_add_repair(repaired_launch, &repair);
+    repair.name = "second";
+    repair.flags = LG_REPAIR_CONSENT;
+    lg_launch_add_repair(repaired_launch, &repair);
+    lg_launch_begin(repaired_launch);
+    if (lg_launch_get_status(repaired_launch) == LG_LAUNCH_CHECKING)
+        abort();
+    while (!atomic_load(&attempt))
+        usleep(1000);
+    options = (lg_launch_options)LG_LAUNCH_OPTIONS_INIT;
+    options.on_status = is_stopped;
+    lg_launch *other;
+    lg_launch_prepare(session, "other", &options, &other);
+    lg_launch_begin(other);
+    lg_stop(session);
+    if (lg_launch_wait(repaired_launch, 2000) != LG_ERR_CLOSED)
+        _exit(91);
+}
+
+static void test_stop_while_repairing(void **state)
+{
+    (void)state;
+    expect_signal(stops_while_repairing, NULL, SIGABRT);
+    expect_exit(stops_while_repairing, NULL, 0);
+}
+
 int main(int count, char **arguments)
 {
     if (count == 4 && strcmp(arguments[1], "second") == 0)
@@ -504,6 +599,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         INPUT_TEST(test_options),        INPUT_TEST(test_repairs),        INPUT_TEST(test_damaged_slots), INPUT_TEST(test_absurd_numbers),
         INPUT_TEST(test_vanishing_files), INPUT_TEST(test_run_file_is_gone), INPUT_TEST(test_no_place), INPUT_TEST(test_two_processes),
+        INPUT_TEST(test_stop), INPUT_TEST(test_stop_while_repairing),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

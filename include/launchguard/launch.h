@@ -109,7 +109,8 @@ typedef void (*lg_give_up_callback)(lg_launch *launch, lg_completion *done, void
 typedef void (*lg_status_callback)(lg_launch *launch, lg_launch_status status, void *user);
 
 /** Runs work of LaunchGuard where the program wants it: calls work(argument) once, now or later, on a thread of its choice, for example on its main
- *  loop. Work that it does not run in time counts as a callback that hangs; run later, or again, it does nothing. */
+ *  loop. Work that it does not run in time counts as a callback that hangs; run later, or again, it does nothing. Where the thread that calls
+ *  lg_launch_begin() is the one that runs it later, LG_HOLD_CUSTODY is needed: otherwise that call waits for it. */
 typedef void (*lg_executor)(void (*work)(void *argument), void *argument, void *user);
 
 /** Where the callbacks run. */
@@ -128,7 +129,7 @@ typedef enum lg_hold {
     /** It returns when the tasks have run. */
     LG_HOLD_BLOCK = 0,
     /** It returns as soon as the launch is held, or on_report is to be called; the tasks stay in custody and run later, on a thread of LaunchGuard or through `executor`.
-     *  A launch that need not be held runs them before it returns. */
+     *  A launch that need not be held runs them before it returns, but for LG_CALLBACKS_EXECUTOR. */
     LG_HOLD_CUSTODY = 1,
     /** Nothing is held: the tasks run at once, after on_report, and a repair runs beside them. */
     LG_HOLD_NONE = 2
@@ -154,7 +155,7 @@ typedef struct lg_launch_options {
      *  LG_UNKNOWN_AFTER_DEFAULT: twice repair_after. */
     uint32_t unknown_after;
     /** After how many milliseconds a launch is finished by time; 0 = only by mark. At most 86400000. Default 5000. On
-     *  CLOCK_MONOTONIC: time asleep, stopped or held does not count. */
+     *  CLOCK_MONOTONIC: time asleep, stopped or held does not count; after lg_launch_protect() it begins anew. */
     int64_t window_ms;
     /** What finishes the launch. Default LG_FINISH_EITHER. */
     lg_finish finish;
@@ -355,7 +356,7 @@ LG_API lg_status lg_launch_try_safe(lg_launch *launch);
 
 /** Something is wrong: hold the tasks that have not run yet, repair, and go on. For a program that notices before it crashes.
  *
- *  The task that runs is let finish. In safe mode it has no effect: there is nothing left to try.
+ *  The task that runs is let finish. An earlier lg_launch_finished() that still waited for the window counts no more. In safe mode it has no effect: there is nothing left to try.
  *
  *  @param reason  UTF-8, goes into the log; may be NULL.
  *  @return LG_OK, also when the launch is held already; LG_ERR_STATE before begin and when the launch is finished; LG_ERR_ARGUMENT.

@@ -52,7 +52,7 @@ LG_API lg_status lg_simulate(lg_session *session, lg_end end);
  */
 LG_API lg_status lg_simulate_pass(lg_session *session, int64_t milliseconds);
 
-/** Close a simulated session. Its handle and those of its launches stay valid; every call with them does nothing. NULL and a real session are ignored.
+/** Close a simulated session; lg_stop() with one does the same. Its handle and those of its launches stay valid; every call with them does nothing. NULL and a real session are ignored.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: nothing is stored.

@@ -1,11 +1,9 @@
 /* Calls into the program: on threads of our own, on the calling thread, or through the program's executor. */
+#include <signal.h>
 #include <stdlib.h>
 
 #include "launch/internal.h"
 #include "os/os.h"
-
-/* Threads that wait; those that call into the program have a stack of the usual size. */
-#define WAITER_STACK_BYTES (128u << 10)
 
 enum { PENDING, ANSWERED_OK, ANSWERED_FAILED, VOID, ABORTED };
 
@@ -93,16 +91,21 @@ static void *call_on_thread(void *argument)
     return NULL;
 }
 
-bool lg__callback_detach(void *(*function)(void *), void *argument, bool small)
+bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet)
 {
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
     pthread_attr_t attributes;
     pthread_t thread;
+    sigset_t blocked, before;
     if (pthread_attr_init(&attributes) != 0)
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (small)
-        pthread_attr_setstacksize(&attributes, WAITER_STACK_BYTES);
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&blocked, faults[i]);
+    pthread_sigmask(SIG_BLOCK, quiet ? &blocked : NULL, &before);
     int error = pthread_create(&thread, &attributes, function, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error == 0;
 }

@@ -118,6 +118,7 @@ static lg_status run(lg_launch *launch, uint64_t epoch, uint32_t index)
     return status;
 }
 
+/* The last event that came before the task had run. */
 static void deliver(lg_launch *launch, struct lg__task *task)
 {
     char event[LG__NAME_BYTES];
@@ -305,22 +306,26 @@ lg_status lg_launch_signal(lg_launch *launch, const char *key, const char *event
         return LG_ERR_ARGUMENT;
     if (!good_key(event))
         return LG_ERR_OPTION;
+    if (launch->forked)
+        return LG_OK;
     lg_status status = key ? LG_ERR_NOT_FOUND : LG_OK;
     for (uint32_t i = 0;; i++) {
         pthread_mutex_lock(&launch->lock);
         bool more = i < launch->task_count;
         struct lg__task *task = &launch->tasks[i < LG_TASKS_MAX ? i : 0];
         bool meant = more && (!key || strcmp(task->key, key) == 0);
-        if (meant && task->state != LG_TASK_FAILED && task->state != LG_TASK_LEFT_OUT)
-            snprintf(task->event, sizeof task->event, "%s", event);
-        bool now = meant && task->state == LG_TASK_DONE;
+        bool waits = meant && (task->state == LG_TASK_HELD || task->state == LG_TASK_RUNNING);
+        if (meant)
+            snprintf(task->event, sizeof task->event, "%s", waits ? event : "");
+        lg_event_callback on_event = meant && task->state == LG_TASK_DONE ? task->on_event : NULL;
+        void *user = task->user;
         pthread_mutex_unlock(&launch->lock);
         if (!more)
             return status;
         if (meant)
             status = LG_OK;
-        if (now)
-            deliver(launch, task);
+        if (on_event)
+            on_event(event, user);
     }
 }
 

@@ -298,6 +298,7 @@ void lg__decide_reset(struct lg__book_context *context)
     fresh.launches = context->launches;
     fresh.crashes = context->crashes;
     fresh.repairs = context->repairs;
+    fresh.reported_ordinal = context->reported_ordinal;
     *context = fresh;
 }
 

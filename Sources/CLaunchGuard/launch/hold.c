@@ -89,7 +89,7 @@ static void attempt(lg_launch *launch, uint64_t epoch, const struct lg__book_con
             LG_FAULT_POINT("run: repaired");
         }
         lg__decide_attempted(context, answer == LG__ANSWER_OK, &now);
-        if (atomic_load(&launch->host->run.state->announced))
+        if (atomic_load(&launch->host->run.state->announced) || atomic_load(&launch->host->run.state->ended))
             lg__decide_terminating(context);
     }
     lg__launch_tell(launch);

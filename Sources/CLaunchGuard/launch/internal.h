@@ -37,6 +37,8 @@ enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 
 struct lg_launch {
     struct lg__host *host;
+    lg_launch *older;   /* the one that was made before it */
+    bool forked;        /* this process is a child of the one that made it: it only runs its tasks */
     bool counts; /* protected by the ledger; else only the tasks run */
     char name[LG__NAME_BYTES];
     lg_launch_options options;

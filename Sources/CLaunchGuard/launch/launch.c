@@ -78,6 +78,8 @@ static lg_launch_status status_now(const lg_launch *launch)
 /* Under the launch's lock. */
 static void note_status(lg_launch *launch)
 {
+    if (launch->forked)
+        return;
     lg_launch_status status = status_now(launch);
     bool changed = atomic_exchange(&launch->status, (uint32_t)status) != (uint32_t)status;
     if (changed)
@@ -184,6 +186,8 @@ lg_status lg_launch_finished(lg_launch *launch)
     bool confirm = false;
     if (!launch)
         return LG_ERR_ARGUMENT;
+    if (launch->forked)
+        return LG_OK;
     pthread_mutex_lock(&launch->lock);
     uint64_t epoch = launch->epoch;
     if (!launch->finished) {
@@ -393,16 +397,17 @@ lg_status lg_launch_begin(lg_launch *launch)
     if (!first)
         return LG_ERR_STATE;
     bool waits = launch->options.hold == LG_HOLD_BLOCK;
-    if (!lg__launch_protects(launch))
-        return drive(launch, epoch, waits);
-
-    lg__run_alive(&launch->host->run);
-    decide(launch, epoch);
-    lg__launch_tell(launch);
-    struct lg__book_context context;
-    lg__launch_look(launch, &context);
+    struct lg__book_context context = { .phase = LG_PHASE_NONE };
+    if (lg__launch_protects(launch)) {
+        lg__run_alive(&launch->host->run);
+        decide(launch, epoch);
+        lg__launch_tell(launch);
+        lg__launch_look(launch, &context);
+    }
     bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
-    if ((held || (context.flags & LG__CONTEXT_REPORTING)) && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
+    /* The executor's thread may be this one: to wait for it here would be to wait for ever. */
+    bool leaves = held || (context.flags & LG__CONTEXT_REPORTING) || launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
+    if (leaves && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
         return LG_OK;
     if (held && launch->options.hold == LG_HOLD_NONE) {
         lg__hold_report(launch, epoch); /* before anything else runs, here too */
@@ -433,7 +438,7 @@ lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
     uint64_t epoch = launch->epoch;
     if (launch->step == PREPARED)
         status = LG_ERR_STATE;
-    while (status == LG_OK && (launch->driven || launch->repaired_beside) && launch->epoch == epoch && (!launch->counts || lg__host_owned(launch->host)))
+    while (status == LG_OK && (launch->driven || launch->repaired_beside) && launch->epoch == epoch && !launch->forked)
         if (timeout_ms == UINT32_MAX)
             pthread_cond_wait(&launch->changed, &launch->lock);
         else if (pthread_cond_timedwait(&launch->changed, &launch->lock, &until) == ETIMEDOUT)
@@ -462,6 +467,8 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
         if (!held)
             continue;
         lg__decide_protect(context, &now);
+        atomic_store(&launch->state->marked, 0);
+        launch->window_over = false;
         /* Whoever runs the tasks sees the phase; when they have all run nobody does. */
         bool *driver = beside ? &launch->repaired_beside : &launch->driven;
         drives = !*driver;

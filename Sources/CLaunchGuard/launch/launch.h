@@ -90,7 +90,7 @@ void lg__callback_abort(lg_launch *launch);
 /* Simulated time passes for the callbacks that are waited for. Under the launch's lock. Returns false where there is none. */
 bool lg__callback_pass(lg_launch *launch, uint64_t passed_ns);
 
-/* Run a function on a detached thread; false: no thread. `small`: it only waits and calls nothing of the program. */
-bool lg__callback_detach(void *(*function)(void *), void *argument, bool small);
+/* Run a function on a detached thread; false: no thread. `quiet`: it gets no signals of the program, which may want to wait for them. */
+bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet);
 
 #endif

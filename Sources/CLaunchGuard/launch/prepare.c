@@ -69,6 +69,9 @@ static lg_status check_options(struct lg__problem *problem, const char *context,
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": LG_CALLBACKS_EXECUTOR and executor need each other", name);
     if (options->kill_switch && !options->kill_switch[0])
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": kill_switch is empty; it is the name of an environment variable, or NULL", name);
+    for (const char *const *module = options->modules; module && *module; module++)
+        if (!**module || strchr(*module, '/'))
+            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": \"%s\" among its modules is no file name; it may neither be empty nor have a slash", name, *module);
     if (modules_size(options->modules) > LG__OWNED_BYTES)
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": the names of its modules have %zu bytes together; at most %d fit", name,
                                modules_size(options->modules) - 1, LG__OWNED_BYTES - 1);
@@ -117,17 +120,44 @@ static lg_launch *last_resort(struct lg__host *host)
     return &launch;
 }
 
-static lg_launch *make(struct lg__host *host, const char *context, const lg_launch_options *options)
+static void make_locks(lg_launch *launch)
 {
     pthread_condattr_t attributes;
-    lg_launch *launch = calloc(1, sizeof *launch);
-    if (!launch)
-        return NULL;
     pthread_mutex_init(&launch->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&launch->changed, &attributes);
     pthread_condattr_destroy(&attributes);
+}
+
+static _Atomic(lg_launch *) newest;
+
+/* Whoever held a lock at the fork is not in the child. */
+static void in_child(void)
+{
+    static const _Atomic uint32_t nobody;
+    for (lg_launch *launch = atomic_load(&newest); launch; launch = launch->older) {
+        launch->forked = true;
+        make_locks(launch);
+        pthread_mutex_init(&launch->host->lock, NULL);
+        if (launch->host->simulated) /* another session sees to it itself */
+            launch->host->owns = &nobody;
+    }
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+static lg_launch *make(struct lg__host *host, const char *context, const lg_launch_options *options)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    lg_launch *launch = calloc(1, sizeof *launch);
+    if (!launch)
+        return NULL;
+    pthread_once(&once, watch_forks);
+    make_locks(launch);
     launch->host = host;
     launch->options = *options;
     if (options->unknown_after == LG_UNKNOWN_AFTER_DEFAULT)
@@ -225,6 +255,8 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
             status = lg__problem_say(&problem, LG_ERR_LIMIT, "launch \"%s\": an application has at most %d contexts", launch->name, LG_CONTEXTS_MAX);
         }
     }
+    launch->older = atomic_load(&newest);
+    while (!atomic_compare_exchange_weak(&newest, &launch->older, launch)) {}
     launch->options.modules = NULL; /* borrowed until here */
     launch->options.kill_switch = NULL;
     if (problem.status != LG_OK && host->problem.status == LG_OK)

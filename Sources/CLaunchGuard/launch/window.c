@@ -17,12 +17,11 @@ struct window {
 static bool beats(lg_launch *launch, uint64_t now)
 {
     uint64_t most = (uint64_t)launch->options.heartbeat_ms * 1000000u;
-    uint64_t last = atomic_load(&launch->host->heartbeat_ns), begun = atomic_load(&launch->state->launching_ns);
-    if (last < begun)
-        last = begun;
+    uint64_t beat = atomic_load(&launch->host->heartbeat_ns), begun = atomic_load(&launch->state->launching_ns);
+    uint64_t last = beat < begun ? begun : beat;
     bool alive = now < last || now - last <= most;
     _Atomic uint64_t *mark = &launch->host->run.state->hang_ns;
-    if (alive && atomic_load(mark))
+    if (alive && beat > atomic_load(mark)) /* a mark that another launch has set stays until the heart beats */
         atomic_store(mark, 0);
     else if (!alive && !atomic_load(mark))
         atomic_store(mark, last);
@@ -39,7 +38,7 @@ static void *count(void *argument)
     uint64_t shortest = options->heartbeat_ms ? (uint64_t)options->heartbeat_ms * 1000000u / 4 : SLICE_MAX_NS;
     uint64_t slice_ns = window_ns && window_ns / 16 < shortest ? window_ns / 16 : shortest;
     slice_ns = slice_ns < SLICE_MIN_NS ? SLICE_MIN_NS : slice_ns > SLICE_MAX_NS ? SLICE_MAX_NS : slice_ns;
-    uint64_t last = lg__os_clock_ns(CLOCK_MONOTONIC);
+    uint64_t last = lg__os_clock_ns(CLOCK_MONOTONIC), opened = atomic_load(&launch->state->launching_ns);
     for (;;) {
         uint32_t over = atomic_load(&launch->over);
         if (!lg__launch_goes_on(launch, epoch) || atomic_load(&launch->status) == LG_LAUNCH_NORMAL)
@@ -50,6 +49,11 @@ static void *count(void *argument)
         last = now;
         if (lg__launch_phase(launch) != LG_PHASE_LAUNCHING)
             continue; /* held: what passes is no survival */
+        if (opened != atomic_load(&launch->state->launching_ns)) {
+            opened = atomic_load(&launch->state->launching_ns); /* held meanwhile: what it lived before proves nothing */
+            lived_ns = 0;
+            continue;
+        }
         if (options->heartbeat_ms && !beats(launch, now))
             continue;
         lived_ns += passed < 2 * slice_ns ? passed : slice_ns;
@@ -61,7 +65,6 @@ static void *count(void *argument)
         pthread_mutex_unlock(&launch->lock);
         if (options->finish != LG_FINISH_BOTH || marked)
             lg__launch_confirm(launch, epoch);
-        window_ns = 0;
     }
     if (options->heartbeat_ms && lg__launch_goes_on(launch, epoch))
         atomic_store(&launch->host->run.state->hang_ns, 0);
@@ -71,7 +74,7 @@ static void *count(void *argument)
 void lg__window_begin(lg_launch *launch, uint64_t epoch)
 {
     bool time = launch->options.finish != LG_FINISH_MARK && launch->options.window_ms > 0;
-    if (!time && !launch->options.heartbeat_ms)
+    if (launch->forked || (!time && !launch->options.heartbeat_ms))
         return;
     pthread_mutex_lock(&launch->lock);
     bool first = launch->epoch == epoch && !launch->window_begun;
