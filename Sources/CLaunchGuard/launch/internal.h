@@ -79,13 +79,16 @@ struct lg_launch {
     _Atomic uint32_t over; /* futex: changes when nobody has to wait for the window any more */
 };
 
-/* ---- launch.c ---- */
+/* ---- state.c ---- */
 
 /* True if what this launch does is stored. */
 bool lg__launch_protects(const lg_launch *launch);
 
 /* True while the run that this epoch is of goes on. */
 bool lg__launch_goes_on(lg_launch *launch, uint64_t epoch);
+
+/* The status as it follows from what is stored is due to be told. Under the launch's lock. */
+void lg__launch_note_status(lg_launch *launch);
 
 /* Tell on_status, if the status has changed. The status follows from what is stored, so that whoever comes last tells the truth. */
 void lg__launch_tell(lg_launch *launch);
@@ -103,12 +106,14 @@ struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_con
 /* A copy of it. */
 void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context);
 
+/* ---- launch.c ---- */
+
 /* The launch is finished. */
 void lg__launch_confirm(lg_launch *launch, uint64_t epoch);
 
 /* ---- window.c ---- */
 
-/* Start to count the time that the launch lives; once a run. */
+/* Count from now on the time that the launch lives; after a hold anew. */
 void lg__window_begin(lg_launch *launch, uint64_t epoch);
 
 /* ---- hold.c ---- */

@@ -6,6 +6,7 @@
 #include "os/os.h"
 
 #define SLICE_MAX_NS UINT64_C(250000000)
+#define IDLE_NS UINT64_C(3600000000000)
 #define SLICE_MIN_NS UINT64_C(5000000)
 
 struct window {
@@ -44,7 +45,8 @@ static void *count(void *argument)
         if (!lg__launch_goes_on(launch, epoch) || atomic_load(&launch->status) == LG_LAUNCH_NORMAL)
             break;
         uint64_t left = window_ns > lived_ns ? window_ns - lived_ns : slice_ns;
-        lg__os_futex_wait((const uint32_t *)&launch->over, over, left < slice_ns ? left : slice_ns);
+        bool idle = window_ns && lived_ns >= window_ns && !options->heartbeat_ms; /* the window has passed; only the mark is missing */
+        lg__os_futex_wait((const uint32_t *)&launch->over, over, idle ? IDLE_NS : left < slice_ns ? left : slice_ns);
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), passed = now - last;
         last = now;
         if (lg__launch_phase(launch) != LG_PHASE_LAUNCHING)
@@ -81,7 +83,12 @@ void lg__window_begin(lg_launch *launch, uint64_t epoch)
     if (first)
         launch->window_begun = true;
     pthread_mutex_unlock(&launch->lock);
-    struct window *window = first ? malloc(sizeof *window) : NULL;
+    if (!first) { /* held in between: who counts may be asleep, and begins anew */
+        atomic_fetch_add(&launch->over, 1);
+        lg__os_futex_wake((const uint32_t *)&launch->over);
+        return;
+    }
+    struct window *window = malloc(sizeof *window);
     if (!window)
         return;
     *window = (struct window){ launch, epoch };

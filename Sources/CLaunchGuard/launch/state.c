@@ -1,0 +1,194 @@
+/* What is stored of a launch, and the status that follows from it: all that the other files of this folder stand on. */
+#include "launch/internal.h"
+#include "os/fault_point.h"
+#include "os/os.h"
+#include "read/context.h"
+#include "store/text.h"
+
+bool lg__host_owned(const struct lg__host *host)
+{
+    return host->owns && atomic_load_explicit(host->owns, memory_order_relaxed);
+}
+
+void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    if (!lg__host_owned(host))
+        return;
+    va_start(arguments, format);
+    size_t size = lg__text_format(text, sizeof text, format, arguments);
+    va_end(arguments);
+    lg__ring_write(&host->run.ring, level, text, size < sizeof text ? size : sizeof text);
+}
+
+struct lg__moment lg__host_now(const struct lg__host *host)
+{
+    uint64_t passed = atomic_load(&host->passed_ns);
+    struct lg__moment now = { .boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME) + passed, .wall_ns = lg__os_clock_ns(CLOCK_REALTIME) + passed };
+    memcpy(now.boot_id, host->boot_id, sizeof now.boot_id);
+    return now;
+}
+
+bool lg__launch_protects(const lg_launch *launch)
+{
+    return launch->counts && lg__host_owned(launch->host) && !atomic_load(&launch->host->closed);
+}
+
+bool lg__launch_goes_on(lg_launch *launch, uint64_t epoch)
+{
+    pthread_mutex_lock(&launch->lock);
+    bool same = launch->epoch == epoch;
+    pthread_mutex_unlock(&launch->lock);
+    return same;
+}
+
+lg_phase lg__launch_phase(const lg_launch *launch)
+{
+    if (!launch->counts || !lg__host_owned(launch->host))
+        return LG_PHASE_LAUNCHING;
+    pthread_mutex_lock(&launch->host->lock);
+    const struct lg__book_context *context = lg__ledger_context(&launch->host->ledger.book, launch->name);
+    lg_phase phase = context ? (lg_phase)context->phase : LG_PHASE_NONE;
+    bool closed = atomic_load(&launch->host->closed);
+    pthread_mutex_unlock(&launch->host->lock);
+    if (phase == LG_PHASE_NONE)
+        return LG_PHASE_LAUNCHING;
+    return closed && phase != LG_PHASE_LAUNCHING && phase != LG_PHASE_FINISHED ? LG_PHASE_TERMINATING : phase;
+}
+
+/* ---- the status ---- */
+
+static lg_launch_status status_now(const lg_launch *launch)
+{
+    if (launch->step == PREPARED || launch->finished)
+        return LG_LAUNCH_NORMAL;
+    switch (lg__launch_phase(launch)) {
+    case LG_PHASE_LAUNCHING: return LG_LAUNCH_CHECKING;
+    case LG_PHASE_HELD:
+    case LG_PHASE_HALTED: return LG_LAUNCH_NEEDS_REPAIR;
+    case LG_PHASE_REPAIRING: return LG_LAUNCH_REPAIRING;
+    default: return LG_LAUNCH_NORMAL;
+    }
+}
+
+void lg__launch_note_status(lg_launch *launch)
+{
+    if (launch->forked)
+        return;
+    lg_launch_status status = status_now(launch);
+    bool changed = atomic_exchange(&launch->status, (uint32_t)status) != (uint32_t)status;
+    if (changed)
+        lg__host_log(launch->host, LG_LEVEL_DEBUG, "launch %s: %s", launch->name, lg_launch_status_name(status));
+    if (changed && launch->options.on_status) {
+        if (launch->told_count == LG__STATUSES) /* a callback that hangs: the last one is what counts */
+            launch->told_count--;
+        launch->told[launch->told_count++] = status;
+    }
+}
+
+/* ---- what is stored ---- */
+
+struct lg__book_context *lg__launch_lock(lg_launch *launch, uint64_t epoch)
+{
+    pthread_mutex_lock(&launch->lock);
+    pthread_mutex_lock(&launch->host->lock);
+    struct lg__book_context *context = lg__launch_protects(launch) && launch->epoch == epoch
+                                           ? lg__ledger_context(&launch->host->ledger.book, launch->name)
+                                           : NULL;
+    if (!context) {
+        pthread_mutex_unlock(&launch->host->lock);
+        pthread_mutex_unlock(&launch->lock);
+    }
+    return context;
+}
+
+struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_context *context)
+{
+    lg__ledger_store(&launch->host->ledger);
+    /* While on_report runs nothing is decided for whoever looks at the run file. */
+    atomic_store(&launch->state->phase, context->flags & LG__CONTEXT_REPORTING ? LG_PHASE_DECIDING : context->phase);
+    LG_FAULT_POINT("run: phase");
+    pthread_cond_broadcast(&launch->changed);
+    pthread_mutex_unlock(&launch->host->lock);
+    lg__launch_note_status(launch);
+    pthread_mutex_unlock(&launch->lock);
+    return NULL;
+}
+
+void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context)
+{
+    pthread_mutex_lock(&launch->host->lock);
+    const struct lg__book_context *context = launch->counts ? lg__ledger_context(&launch->host->ledger.book, launch->name) : NULL;
+    if (context)
+        *ret_context = *context;
+    else
+        memset(ret_context, 0, sizeof *ret_context);
+    pthread_mutex_unlock(&launch->host->lock);
+}
+
+/* ---- who listens to it ---- */
+
+/* One thread at a time tells on_status, in the order of the changes; a change that comes in meanwhile is left to it. */
+void lg__launch_tell(lg_launch *launch)
+{
+    pthread_mutex_lock(&launch->lock);
+    lg__launch_note_status(launch);
+    while (!launch->telling && launch->told_count > 0) {
+        lg_launch_status next = launch->told[0];
+        memmove(launch->told, launch->told + 1, --launch->told_count * sizeof launch->told[0]);
+        launch->telling = true;
+        pthread_mutex_unlock(&launch->lock);
+        launch->options.on_status(launch, next, launch->options.user);
+        pthread_mutex_lock(&launch->lock);
+        launch->telling = false;
+    }
+    pthread_mutex_unlock(&launch->lock);
+}
+
+/* ---- queries ---- */
+
+lg_launch_status lg_launch_get_status(const lg_launch *launch)
+{
+    return launch ? (lg_launch_status)atomic_load(&launch->status) : LG_LAUNCH_NORMAL;
+}
+
+uint32_t lg_launch_streak(const lg_launch *launch)
+{
+    return launch ? atomic_load(&launch->streak) : 0;
+}
+
+lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
+{
+    struct lg__book_context context;
+    if (!launch || !ret_info)
+        return LG_ERR_ARGUMENT;
+    if (!launch->counts)
+        return LG_ERR_UNPROTECTED;
+    lg__launch_look((lg_launch *)(uintptr_t)launch, &context);
+    lg__reader_context_info(&context, ret_info);
+    ret_info->status = lg_launch_get_status(launch);
+    return LG_OK;
+}
+
+const char *lg_launch_status_name(lg_launch_status status)
+{
+    switch (status) {
+    case LG_LAUNCH_NORMAL: return "normal";
+    case LG_LAUNCH_CHECKING: return "checking";
+    case LG_LAUNCH_NEEDS_REPAIR: return "needs-repair";
+    case LG_LAUNCH_REPAIRING: return "repairing";
+    }
+    return "invalid";
+}
+
+const char *lg_launch_mode_name(lg_launch_mode mode)
+{
+    switch (mode) {
+    case LG_LAUNCH_MODE_NORMAL: return "normal";
+    case LG_LAUNCH_MODE_PROBATION: return "probation";
+    case LG_LAUNCH_MODE_SAFE: return "safe";
+    case LG_LAUNCH_MODE_TRIAL: return "trial";
+    }
+    return "invalid";
+}
