@@ -193,7 +193,7 @@ static lg_status next_task(lg_launch *launch, uint64_t epoch, struct lg__task **
             uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + launch->hold_left_ns;
             struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
             pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
-            lg__hold_spend(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+            lg__launch_spend_hold(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
             if (launch->epoch == epoch && launch->hold_left_ns == 0)
                 lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: not all tasks were replayed in time; the rest run now", launch->name);
         }
@@ -263,7 +263,7 @@ void lg__custody_protect(lg_launch *launch, uint64_t epoch)
     if (lg__callback_run(launch, epoch, protect, 0, false, left) == LG__ANSWER_TIMEOUT)
         lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
     pthread_mutex_lock(&launch->lock);
-    lg__hold_spend(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+    lg__launch_spend_hold(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
 }
 

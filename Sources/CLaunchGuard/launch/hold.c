@@ -58,7 +58,7 @@ static void await_wish(lg_launch *launch, uint64_t epoch, const struct lg__book_
         struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
         late = pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
     }
-    lg__hold_spend(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+    lg__launch_spend_hold(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
 }
 
@@ -168,12 +168,6 @@ void lg__hold(lg_launch *launch, uint64_t epoch)
         await_wish(launch, epoch, &seen);
         follow(launch, epoch);
     }
-}
-
-void lg__hold_spend(lg_launch *launch, uint64_t epoch, uint64_t ns)
-{
-    if (launch->epoch == epoch)
-        launch->hold_left_ns -= ns < launch->hold_left_ns ? ns : launch->hold_left_ns;
 }
 
 /* ---- wishes ---- */

@@ -106,7 +106,10 @@ struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_con
 /* A copy of it. */
 void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context);
 
-/* ---- launch.c ---- */
+/* So much of the time until the hold's deadline has been used. Under the launch's lock. */
+void lg__launch_spend_hold(lg_launch *launch, uint64_t epoch, uint64_t ns);
+
+/* ---- finish.c ---- */
 
 /* The launch is finished. */
 void lg__launch_confirm(lg_launch *launch, uint64_t epoch);
@@ -123,9 +126,6 @@ void lg__hold_report(lg_launch *launch, uint64_t epoch);
 
 /* While the stored phase is held or halted: protect actions, repairs, wishes, deadline. Returns with another phase, or when the run is over. */
 void lg__hold(lg_launch *launch, uint64_t epoch);
-
-/* So much of the time until the hold's deadline has been used. Under the launch's lock. */
-void lg__hold_spend(lg_launch *launch, uint64_t epoch, uint64_t ns);
 
 /* ---- custody.c ---- */
 

@@ -1,67 +1,10 @@
-/* The launch itself: begin, the way through report, hold and tasks, finish. */
+/* The launch itself: begin, and the way through report, hold and tasks. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "os/os.h"
-
-/* ---- finish ---- */
-
-void lg__launch_confirm(lg_launch *launch, uint64_t epoch)
-{
-    bool done = false;
-    if (lg__launch_protects(launch)) {
-        lg__run_alive(&launch->host->run);
-        LG__WITH_CONTEXT(launch, epoch, context) {
-            if (context->phase != LG_PHASE_LAUNCHING) /* protected meanwhile, about to end, or finished */
-                continue;
-            /* First in the run file: a death before the ledger has it is then one of a finished launch all the same. */
-            atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
-            atomic_store(&launch->state->phase, LG_PHASE_FINISHED);
-            LG_FAULT_POINT("run: finished");
-            lg__decide_finished(context);
-            launch->finished = done = true;
-        }
-    } else {
-        pthread_mutex_lock(&launch->lock);
-        done = launch->epoch == epoch && !launch->finished && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
-        launch->finished = launch->finished || done;
-        pthread_mutex_unlock(&launch->lock);
-    }
-    if (!done)
-        return;
-    lg__launch_tell(launch);
-    atomic_fetch_add(&launch->over, 1);
-    lg__os_futex_wake((const uint32_t *)&launch->over);
-}
-
-lg_status lg_launch_finished(lg_launch *launch)
-{
-    lg_status status = LG_OK;
-    bool confirm = false;
-    if (!launch)
-        return LG_ERR_ARGUMENT;
-    if (launch->forked)
-        return LG_OK;
-    pthread_mutex_lock(&launch->lock);
-    uint64_t epoch = launch->epoch;
-    if (!launch->finished) {
-        if (launch->step == PREPARED || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
-            status = LG_ERR_STATE;
-        } else if (launch->options.finish != LG_FINISH_TIME) {
-            atomic_store(&launch->state->marked, 1);
-            LG_FAULT_POINT("run: marked");
-            confirm = launch->options.finish != LG_FINISH_BOTH || launch->window_over;
-        }
-    }
-    pthread_mutex_unlock(&launch->lock);
-    if (confirm)
-        lg__launch_confirm(launch, epoch);
-    return status;
-}
-
-/* ---- the way through a launch ---- */
 
 static void fill_policy(lg_launch *launch, const struct lg__book_context *context, struct lg__policy *ret_policy)
 {

@@ -46,7 +46,7 @@ void lg__launch_pass(lg_launch *launch, uint64_t passed_ns)
     pthread_mutex_lock(&launch->lock);
     lg_phase phase = lg__launch_phase(launch);
     if (!lg__callback_pass(launch, passed_ns) && (phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED)) {
-        lg__hold_spend(launch, launch->epoch, passed_ns);
+        lg__launch_spend_hold(launch, launch->epoch, passed_ns);
         pthread_cond_broadcast(&launch->changed);
     }
     pthread_mutex_unlock(&launch->lock);

@@ -146,6 +146,12 @@ void lg__launch_tell(lg_launch *launch)
     pthread_mutex_unlock(&launch->lock);
 }
 
+void lg__launch_spend_hold(lg_launch *launch, uint64_t epoch, uint64_t ns)
+{
+    if (launch->epoch == epoch)
+        launch->hold_left_ns -= ns < launch->hold_left_ns ? ns : launch->hold_left_ns;
+}
+
 /* ---- queries ---- */
 
 lg_launch_status lg_launch_get_status(const lg_launch *launch)
