@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 
 import page
@@ -167,7 +168,11 @@ class RealFiles(BothReaders):
     def test_living_process(self):
         child = subprocess.Popen([WRITER, self.state, "wait"], stdout=subprocess.PIPE, text=True)
         try:
-            said = self.both(child.stdout.readline().strip())
+            path = child.stdout.readline().strip()
+            until = time.monotonic() + LIMIT
+            while python_reader(path) != c_reader(path) and time.monotonic() < until:
+                pass  # its other threads are still writing
+            said = self.both(path)
             self.assertEqual((said["run"]["alive"], said["verdict"]["end"], said["verdict"]["evidence"]), (1, 12, 1))
         finally:
             child.kill()
