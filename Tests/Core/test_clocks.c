@@ -92,6 +92,14 @@ static void awaits_finish(lg_launch *launch)
     await_status(launch, LG_LAUNCH_NORMAL);
 }
 
+static void marks_and_waits(lg_launch *launch)
+{
+    tell("%s", lg_status_name(lg_launch_finished(launch)));
+    tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
+    await_status(launch, LG_LAUNCH_NORMAL);
+    tell("%s", lg_status_name(lg_launch_finished(launch)));
+}
+
 static void test_held(void **state)
 {
     (void)state;
@@ -118,6 +126,14 @@ static void test_held(void **state)
           0, "checking;a;needs-repair;protect b;repairing;large;checking;b;normal;");
     context = of_run();
     assert_true(context.finished_ns - context.begun_ns >= 400 * MS + 150 * MS);
+    /* Nor has the window passed meanwhile, for which the mark right behind it has to wait. */
+    state_restore();
+    lives_somehow(LIFE(.after = FINISH), 0);
+    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .small_flags = LG_REPAIR_CONSENT, .large_flags = LG_REPAIR_CONSENT,
+               .in_a = PROTECT, .before = repair_late, .then = marks_and_waits),
+          0, "checking;a;needs-repair;protect b;repairing;large;checking;b;ok;checking;normal;ok;");
+    context = of_run();
+    assert_true(context.finished_ns - context.launching_ns >= 290 * MS);
 }
 
 /* The program asked for protection: what it lived before, and its mark, prove nothing of what comes after the repair. */
@@ -162,14 +178,6 @@ static void test_protected(void **state)
 }
 
 /* ---- what finishes it ---- */
-
-static void marks_and_waits(lg_launch *launch)
-{
-    tell("%s", lg_status_name(lg_launch_finished(launch)));
-    tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
-    await_status(launch, LG_LAUNCH_NORMAL);
-    tell("%s", lg_status_name(lg_launch_finished(launch)));
-}
 
 static void waits_and_marks(lg_launch *launch)
 {
