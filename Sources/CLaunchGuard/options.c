@@ -53,7 +53,7 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
     const struct number numbers[] = {
         { "deadline_ms", options->deadline_ms, 3000, 100, 60000, &session->deadline_ms },
         { "handler_ms", options->handler_ms, 30000, 100, 3600000, &session->handler_ms },
-        { "ring_bytes", options->ring_bytes, 131072, 4096, 16777216, &session->sizes.ring_bytes },
+        { "ring_bytes", options->ring_bytes, 262144, 4096, 16777216, &session->sizes.ring_bytes },
         { "stack_bytes", options->stack_bytes, 131072, 4096, 16777216, &session->sizes.stack_bytes },
         { "thread_limit", options->thread_limit, 64, 1, LG__THREADS_MAX, &session->sizes.threads },
     };

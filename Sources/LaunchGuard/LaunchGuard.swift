@@ -34,7 +34,7 @@ public enum LaunchGuard {
     ///   - role: for a process that has launches of its own beside the primary process of the application, for example "worker": its
     ///     files are in the folder of that name in the state directory. 1 to 63 letters, digits, '.', '-' and '_'; neither "runs" nor
     ///     beginning with "ledger.lg".
-    ///   - ringBytes: size of the ring log, 4096 to 16777216; `nil` for 131072.
+    ///   - ringBytes: size of the ring log, 4096 to 16777216; `nil` for 262144.
     ///   - deadline: longest time that a crash record may take, 100 ms to 60 s; `nil` for 3 s.
     ///   - handlerDeadline: longest time that a crash handler from before the start may take, such as that of the Swift runtime, 100 ms
     ///     to 1 h; `nil` for 30 s.

@@ -135,6 +135,18 @@ class RealFiles(BothReaders):
                 self.assertEqual((status, said["verdict"]["end"], said["verdict"]["evidence"]), (wait, end, evidence))
                 self.assertEqual(said["crash"] is not None, how == "abort")
 
+    def test_lanes(self):
+        path, _ = write(self.state, "lanes")
+        log = self.both(path)["log"]
+        self.assertEqual(log["torn"], 0)
+        self.assertEqual({entry["lane"] for entry in log["entries"]}, {0, 1, 2, 3})
+        times = [entry["monotonic_ns"] for entry in log["entries"]]
+        self.assertEqual(times, sorted(times))
+        for number in range(1, 5):
+            said = [int(entry["text"].split()[-1]) for entry in log["entries"] if entry["text"].startswith("thread %d," % number)]
+            self.assertEqual(said, list(range(100 * number - len(said) + 1, 100 * number + 1)))
+            self.assertTrue(said)
+
     def test_cut_entry(self):
         path, _ = write(self.state, "long")
         self.assertEqual(self.both(path)["log"]["torn"], 0)
@@ -473,7 +485,7 @@ class Later(BothReaders):
 
 class Lanes(unittest.TestCase):
     def test_several_lanes_and_a_cycle_counter(self):
-        """What the format allows and version 1.0 does not write: two ticks a nanosecond; a lane with a torn entry, one that
+        """What the format allows and no version writes: two ticks a nanosecond; a lane with a torn entry, one that
         has wrapped, one that is empty."""
         cells, expected = 32, []
         header = struct.pack("<4I3QIIQ", 3, cells, 32, 2, 1000, 5000, 1, 1, 0, 0)

@@ -1,6 +1,7 @@
 /* Makes real files: starts a session in the directory argv[1], launches, logs, then ends as argv[2] says. */
 #include <launchguard/launchguard.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -74,6 +75,36 @@ static void log_much(lg_session *session, const char *how)
     lg_log(session, LG_LEVEL_NOTICE, "%d entries, then %s", 70, how);
 }
 
+static pthread_barrier_t all_have_lanes;
+
+struct lane_writer {
+    lg_session *session;
+    int number;
+};
+
+static void *log_in_a_lane(void *argument)
+{
+    const struct lane_writer *writer = argument;
+    for (int i = 1; i <= 100 * writer->number; i++) {
+        lg_log(writer->session, LG_LEVEL_INFO, "thread %d, entry %d", writer->number, i);
+        if (i == 1)
+            pthread_barrier_wait(&all_have_lanes);
+    }
+    return NULL;
+}
+
+/* Four threads at once: three lanes of their own, and the shared one. */
+static void log_in_lanes(lg_session *session)
+{
+    struct lane_writer writers[] = { { session, 1 }, { session, 2 }, { session, 3 }, { session, 4 } };
+    pthread_t threads[4];
+    pthread_barrier_init(&all_have_lanes, NULL, 4);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, log_in_a_lane, &writers[i]);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static __attribute__((noinline)) int deep(int depth, volatile int *bad)
 {
     if (depth > 0)
@@ -94,7 +125,7 @@ int main(int count, char **arguments)
     options.app_id = "org.example.writer";
     options.app_version = "1.0";
     options.state_directory = arguments[1];
-    options.ring_bytes = 4096;
+    options.ring_bytes = strcmp(how, "lanes") == 0 ? 32768 : 4096;
     options.stack_bytes = 8192;
     options.thread_limit = 4;
     if (lg_start(&options, &session) != LG_OK) {
@@ -110,7 +141,10 @@ int main(int count, char **arguments)
     if (strcmp(how, "finish") == 0)
         lg_launch_finished(first);
     lg_modules_refresh(session);
-    log_much(session, how);
+    if (strcmp(how, "lanes") == 0)
+        log_in_lanes(session);
+    else
+        log_much(session, how);
     printf("%s\n", lg_session_run_path(session));
     fflush(stdout);
 

@@ -108,7 +108,7 @@ static void craft_lane(struct lg__lane *lane, uint64_t cells)
     }
 }
 
-/* A ring log as no version has written it yet: several lanes, a cycle counter. */
+/* A ring log as no version has written it yet: a cycle counter, lanes of any number. */
 static void craft_ring(struct lg__ring_header *ring, size_t room)
 {
     uint64_t cells = ring->lane_cells, lanes = ring->lane_count;

@@ -22,13 +22,15 @@ typedef enum lg_level {
 
 LG_BEGIN
 
-/** Append one entry to the ring log. The oldest entries are overwritten when it is full.
+/** Append one entry to the ring log. The oldest entries are overwritten when it is full: those of the thread's own lane, or of the
+ *  shared lane where the thread has none (see ring_bytes).
  *
  *  @param session  from lg_start(); borrowed.
  *  @param level    LG_LEVEL_*; unknown values are stored as they are (0 to 255).
  *  @param text     UTF-8, `size` bytes, needs no NUL; copied before return.
  *  @param size     bytes; more than LG_LOG_TEXT_MAX is cut and the entry marked as cut.
- *  @return LG_OK; LG_ERR_ARGUMENT; LG_ERR_UNPROTECTED; LG_ERR_CLOSED after lg_stop(); LG_ERR_FORKED.
+ *  @return LG_OK; LG_ERR_ARGUMENT; LG_ERR_UNPROTECTED; LG_ERR_CLOSED after lg_stop(); LG_ERR_FORKED; LG_ERR_LIMIT when
+ *          writers that stand still in the middle of their entries fill the lane that all threads share.
  *
  *  Threads: safe, wait-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.
  *  Durable: survives the process at once; a power cut after the kernel's write-back.

@@ -117,7 +117,7 @@ typedef struct lg_log_entry {
 /** Counts over a ring log. */
 typedef struct lg_log_info {
     uint64_t entries;         /**< readable */
-    uint64_t torn;            /**< begun and not committed, or damaged: skipped */
+    uint64_t torn;            /**< places where an entry was begun and not committed, or is damaged: skipped */
     uint64_t overwritten_bytes; /**< written since the start and overwritten since */
 } lg_log_info;
 

@@ -46,7 +46,8 @@ typedef struct lg_options {
      *  ignored in a setuid program, which must say it here. Borrowed during the call. */
     const char *state_directory;
 
-    /** Size of the ring log in bytes; 0 = 131072. Between 4096 and 16777216; rounded up to a power of two. */
+    /** Size of the ring log in bytes; 0 = 262144. Between 4096 and 16777216; rounded up to a power of two. From 16384 on it is
+     *  divided among 2 to 16 lanes of equal size (8 by default): up to 15 threads write one each, all others share the first. */
     uint32_t ring_bytes;
 
     /** How many ended run files are kept; 0 = 32. The first run of a streak is kept beyond that. */

@@ -37,7 +37,7 @@ static void say(int signal, enum trouble trouble, const char *text)
         return;
     line[at++] = ' ';
     memcpy(line + at, text, rest);
-    lg__ring_write(&lg__capture.options.run.ring, LG_LEVEL_WARNING, line, at + rest);
+    lg__ring_note(&lg__capture.options.run.ring, LG_LEVEL_WARNING, line, at + rest);
 }
 
 static bool is_fault(int signal)

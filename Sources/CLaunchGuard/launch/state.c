@@ -19,7 +19,7 @@ void lg__host_log(const struct lg__host *host, lg_level level, const char *forma
     va_start(arguments, format);
     size_t size = lg__text_format(text, sizeof text, format, arguments);
     va_end(arguments);
-    lg__ring_write(&host->run.ring, level, text, size < sizeof text ? size : sizeof text);
+    lg__ring_note(&host->run.ring, level, text, size < sizeof text ? size : sizeof text);
 }
 
 struct lg__moment lg__host_now(const struct lg__host *host)

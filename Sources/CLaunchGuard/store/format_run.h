@@ -218,7 +218,7 @@ static_assert(sizeof(struct lg__ring_header) == 64, "FORMAT.md, ring");
 
 struct lg__lane { /* followed by lane_cells × cell_bytes bytes */
     _Atomic uint64_t head; /* cells ever reserved */
-    _Atomic int32_t tid;   /* owner; 0: shared by all threads */
+    _Atomic int32_t tid;   /* who writes it, or wrote it last; 0: lane 0, or nobody */
     uint8_t reserved[52];
 };
 static_assert(sizeof(struct lg__lane) == 64, "FORMAT.md, ring");

@@ -2,28 +2,47 @@
 #ifndef LG_STORE_RING_H
 #define LG_STORE_RING_H
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "store/format.h"
 
-/* The writer's own view. Sizes and addresses are kept here and never read back from the file, which may be damaged. */
-struct lg__ring {
+/* Who writes a lane. In memory, not in the file: whoever damages that does not make two threads write one lane. */
+struct lg__ring_owner {
+    _Atomic uint64_t word; /* upper half: how often it was claimed; lower half: tid; 0: never claimed */
+    _Atomic uint32_t busy; /* its thread is in the middle of an entry */
     struct lg__lane *lane;
-    uint8_t *cells;
-    uint64_t cell_count; /* a power of two */
+    uint8_t padding[40]; /* a cache line each */
 };
 
-/* Cells for a ring log of about `bytes`: the power of two not below. */
-uint32_t lg__ring_cells(uint32_t bytes);
+/* The writer's own view. Sizes and addresses are kept here and never read back from the file, which may be damaged. */
+struct lg__ring {
+    struct lg__ring_owner *owners; /* one a lane; that of lane 0, which all threads share, stands for no thread */
+    _Atomic uint64_t *claims;      /* one a cell of lane 0 */
+    uint64_t cell_count;           /* of each lane, a power of two */
+    uint32_t lane_count;
+};
 
-/* Bytes of the section of a ring log with so many cells. */
-size_t lg__ring_size(uint32_t cells);
+/* How a ring log of about some bytes is laid out: the cells of all lanes are the power of two not below. */
+struct lg__ring_shape {
+    uint32_t lanes, cells; /* cells of each lane */
+};
+struct lg__ring_shape lg__ring_shape(uint32_t bytes);
 
-/* Lay out a ring log in zeroed memory. */
-void lg__ring_init(struct lg__ring *ring, void *section, uint32_t cells);
+/* Bytes of the section, and of what the writers keep in memory beside it. */
+size_t lg__ring_size(struct lg__ring_shape shape);
+size_t lg__ring_memory(struct lg__ring_shape shape);
 
-/* Append one entry; `size` is cut to LG_LOG_TEXT_MAX. Handler. */
-void lg__ring_write(const struct lg__ring *ring, unsigned level, const char *text, size_t size);
+/* Lay out a ring log in zeroed memory. `memory` is never given back: threads remember addresses in it. */
+void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape);
+
+/* Append one entry of the program; `size` is cut to LG_LOG_TEXT_MAX. False: writers that stand still in the middle of their entries leave no
+ * room for it. Handler. */
+bool lg__ring_write(const struct lg__ring *ring, unsigned level, const char *text, size_t size);
+
+/* The same for an entry of LaunchGuard's own, in the shared lane: a thread of the program that logs much does not overwrite it, and a thread
+ * of LaunchGuard's takes no lane. Handler. */
+bool lg__ring_note(const struct lg__ring *ring, unsigned level, const char *text, size_t size);
 
 #endif

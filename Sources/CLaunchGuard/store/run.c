@@ -1,5 +1,6 @@
 #include "store/run.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "launchguard/reader.h"
@@ -78,8 +79,9 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
                          const struct lg__identity *identity, struct lg__run *ret_run, struct lg__problem *problem)
 {
     struct lg__run run;
-    uint32_t cells = lg__ring_cells(sizes->ring_bytes);
-    size_t ring_size = lg__ring_size(cells), threads_size = sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread);
+    const struct lg__ring_shape shape = lg__ring_shape(sizes->ring_bytes);
+    struct lg__map ring_memory;
+    size_t ring_size = lg__ring_size(shape), threads_size = sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread);
     size_t threads_at = VARIABLE_AT, stacks_at = threads_at + align(threads_size), ring_at = stacks_at + align(sizes->stack_bytes);
     size_t total = (ring_at + ring_size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
     const struct lg__section sections[] = {
@@ -93,6 +95,8 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
         { LG__SECTION_STACKS, 0, stacks_at, sizes->stack_bytes },
         { LG__SECTION_RING, 0, ring_at, ring_size },
     };
+    if (!lg__map_anonymous(lg__ring_memory(shape), &ring_memory))
+        return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
     if (directory >= 0) {
         lg_status status = lg__map_create(directory, name, path, total, &run.map, problem);
         if (status != LG_OK)
@@ -119,7 +123,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     }
     run.slot_count = run.threads->slot_count = sizes->threads;
     run.threads->slot_bytes = sizeof(struct lg__thread);
-    lg__ring_init(&run.ring, base + ring_at, cells);
+    lg__ring_init(&run.ring, base + ring_at, ring_memory.base, shape);
     /* The header last: with it the file becomes a run file. */
     atomic_thread_fence(memory_order_release);
     const struct lg__version version = { LG__RUN_MAJOR, LG__RUN_MINOR };
