@@ -56,6 +56,8 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
         { "ring_bytes", options->ring_bytes, 262144, 4096, 16777216, &session->sizes.ring_bytes },
         { "stack_bytes", options->stack_bytes, 131072, 4096, 16777216, &session->sizes.stack_bytes },
         { "thread_limit", options->thread_limit, 64, 1, LG__THREADS_MAX, &session->sizes.threads },
+        { "hang_launching_ms", options->hang_launching_ms, 2000, 100, 3600000, &session->hang_launching_ms },
+        { "hang_running_ms", options->hang_running_ms, 5000, 100, 3600000, &session->hang_running_ms },
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         lg_status status = take_number(&numbers[i], problem);

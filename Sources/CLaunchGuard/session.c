@@ -8,6 +8,7 @@
 
 #include "capture/capture.h"
 #include "launchguard/simulate.h"
+#include "launchguard/watch.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"

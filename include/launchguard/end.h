@@ -53,7 +53,11 @@ typedef enum lg_end {
     X(LG_EVIDENCE_TERMINATION_ANNOUNCED, 16, "it announced that it would end") \
     X(LG_EVIDENCE_RESTART_ANNOUNCED, 17, "it announced that it would be started again") \
     X(LG_EVIDENCE_HANG_MARK, 18, "it was marked as hanging and left no other mark") \
-    X(LG_EVIDENCE_OOM_COUNTER, 19, "it left no mark, and the kernel ended a process of its cgroup for lack of memory meanwhile")
+    X(LG_EVIDENCE_OOM_COUNTER, 19, "it left no mark, and the kernel ended a process of its cgroup for lack of memory meanwhile") \
+    X(LG_EVIDENCE_STOP_TIMEOUT, 20, "it was asked to end, was still alive a while later, and then gone without any mark") \
+    X(LG_EVIDENCE_CPU_LIMIT, 21, "it was about to reach its limit of CPU time, and then gone without any mark") \
+    X(LG_EVIDENCE_DEADLINE, 22, "a job of it had reached its deadline, and it was gone without any mark") \
+    X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, "its memory was near the limit, and it was gone without any mark")
 
 /** What an end was decided from. */
 typedef enum lg_evidence {

@@ -5,6 +5,8 @@
  *    status.h    every result a call can give, with its name and message
  *    session.h   start and stop: map the files, classify the last run, install the handlers
  *    log.h       breadcrumbs that survive any death of the process
+ *    annotate.h  named values that say what the program is about
+ *    watch.h     hangs, jobs with a deadline, memory that runs short
  *    launch.h    launch protection: streaks, report, repair, safe mode
  *    task.h      custody of launch tasks
  *    simulate.h  walk a launch through every state without a crash
@@ -20,6 +22,8 @@
 #include <launchguard/status.h>
 #include <launchguard/session.h>
 #include <launchguard/log.h>
+#include <launchguard/annotate.h>
+#include <launchguard/watch.h>
 #include <launchguard/launch.h>
 #include <launchguard/task.h>
 #include <launchguard/simulate.h>

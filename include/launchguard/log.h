@@ -50,6 +50,28 @@ LG_API lg_status lg_log_write(lg_session *session, lg_level level, const char *t
  */
 LG_API lg_status lg_log(lg_session *session, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
 
+/** A key and its value, for example "url" and "https://…". Both are borrowed during the call. */
+typedef struct lg_field {
+    const char *key;   /**< NUL-terminated, not empty */
+    const char *value; /**< NUL-terminated; NULL as "" */
+} lg_field;
+
+/** Append one entry with a category and fields.
+ *
+ *  @param session   from lg_start(); borrowed.
+ *  @param level     LG_LEVEL_*.
+ *  @param category  what part of the program it is of, NUL-terminated, for example "network"; at most LG_NAME_MAX bytes, longer is cut; NULL or "": none.
+ *  @param text      as for lg_log_write().
+ *  @param fields    `count` fields; may be NULL when that is 0. What does not fit into LG_LOG_TEXT_MAX bytes with everything else is left out, and the entry
+ *                   marked as cut. What lg_redact() names leaves in no export.
+ *  @return as lg_log_write().
+ *
+ *  Threads: safe, wait-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.
+ *  Durable: survives the process at once; a power cut after the kernel's write-back.
+ */
+LG_API lg_status lg_log_fields(lg_session *session, lg_level level, const char *category, const char *text, size_t size, const lg_field *fields,
+                               size_t count);
+
 /** lg_log() with a va_list.
  *
  *  Threads: safe, wait-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.

@@ -78,6 +78,11 @@ typedef struct lg_options {
     /** For a process that has launches of its own beside the primary process of the application, for example a "worker": its ledger and its run files are in the
      *  folder of that name in the state directory. 1 to LG_NAME_MAX bytes as in `app_id`, but neither "runs" nor beginning with "ledger.lg"; NULL: none. Borrowed during the call. */
     const char *role;
+
+    /** Longest time between two heartbeats of a run loop (lg_heartbeat()) before the program is said to hang, in milliseconds: while a launch
+     *  is under way, and else. 0 = 2000 and 5000; at least 100, at most 3600000. */
+    uint32_t hang_launching_ms;
+    uint32_t hang_running_ms;
 } lg_options;
 
 /** For lg_options.leave_out. */
@@ -87,7 +92,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif
@@ -210,19 +215,6 @@ LG_API const char *lg_session_run_path(const lg_session *session);
  *  Durable: nothing is stored.
  */
 LG_API const char *lg_session_state_directory(const lg_session *session);
-
-/** The program is alive and well: call it now and then, for example once round its main loop.
- *
- *  A crash that an earlier handler took back is known to be survived from here on. At most once a second it also looks whether the
- *  crash handlers and the alternate stack of the calling thread are still what they should be: what took protection away is said in
- *  the ring log, once, as a warning; flags that signal() drops when it saves and restores a handler are put back.
- *
- *  @return LG_OK; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
- *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
- *  Durable: survives the process at once.
- */
-LG_API lg_status lg_heartbeat(lg_session *session);
 
 /** Read the table of loaded modules again. A crash record needs no call after dlopen() or dlclose(): the handler sees from the loader's
  *  list what has changed. A death without a crash record, by SIGKILL for example, leaves the table of the last call.

@@ -105,8 +105,19 @@ struct lg__state {
     _Atomic uint32_t oom_known;      /* 1: the two fields below are known; written at the start, after them */
     _Atomic uint64_t oom_kills;      /* processes that the kernel ended for lack of memory in this cgroup, before this run */
     _Atomic uint64_t oom_cgroup;     /* inode of the cgroup's directory */
-    _Atomic uint64_t hang_ns;        /* CLOCK_MONOTONIC since when the launch hangs; 0: it does not */
-    uint8_t reserved[160];
+    _Atomic uint64_t hang_ns;        /* CLOCK_MONOTONIC since when it hangs: the last heartbeat; 0: it does not */
+    _Atomic uint64_t clock_count;    /* a later point of the ring log's clock than that of its header ... */
+    _Atomic uint64_t clock_ns;       /* ... and its CLOCK_MONOTONIC */
+    _Atomic uint32_t clock_turn;     /* odd while the two are being written; 0: never */
+    _Atomic uint32_t term_kept;      /* 1: the program has a handler of its own for the terminating signal */
+    _Atomic uint64_t term_alive_ns;  /* CLOCK_MONOTONIC when it was last seen alive after the terminating signal; 0: not */
+    _Atomic uint64_t cpu_near_ns;    /* CLOCK_MONOTONIC when its CPU time was about to reach its hard limit; 0: it was not; written last */
+    _Atomic uint64_t cpu_used_ns;    /* its CPU time then */
+    _Atomic uint64_t cpu_limit_s;    /* RLIMIT_CPU, hard */
+    _Atomic uint64_t memory_near_ns; /* CLOCK_MONOTONIC when its memory was last seen near the limit; 0: it is not; written last */
+    _Atomic uint64_t memory_used;    /* bytes then */
+    _Atomic uint64_t memory_limit;   /* bytes */
+    uint8_t reserved[80];
     struct lg__state_context contexts[LG__CONTEXTS];
 };
 static_assert(offsetof(struct lg__state, ended) == 4, "FORMAT.md, state");
@@ -126,6 +137,17 @@ static_assert(offsetof(struct lg__state, oom_known) == 68, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, oom_kills) == 72, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, oom_cgroup) == 80, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, hang_ns) == 88, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, clock_count) == 96, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, clock_ns) == 104, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, clock_turn) == 112, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, term_kept) == 116, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, term_alive_ns) == 120, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, cpu_near_ns) == 128, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, cpu_used_ns) == 136, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, cpu_limit_s) == 144, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, memory_near_ns) == 152, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, memory_used) == 160, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, memory_limit) == 168, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, contexts) == 256, "FORMAT.md, state");
 static_assert(sizeof(struct lg__state) == 4352, "FORMAT.md, state");
 
