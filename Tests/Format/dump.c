@@ -187,6 +187,22 @@ static void dump_modules(void)
     printf("],");
 }
 
+/* What version 1.3 added: printed where it is there. */
+static void dump_fields(uint64_t index, const lg_log_entry *entry)
+{
+    static lg_log_field field;
+    if (*entry->category)
+        TEXT(*entry, category);
+    if (entry->field_count == 0)
+        return;
+    printf("\"fields\":[");
+    for (uint32_t i = 0; lg_reader_log_field(reader, index, i, &field) == LG_OK; i++) {
+        printf(i ? ",[" : "[");
+        json_text(field.key, field.key_size), putchar(','), json_text(field.value, field.value_size), putchar(']');
+    }
+    printf("],");
+}
+
 static void dump_log(void)
 {
     lg_log_info info;
@@ -196,12 +212,13 @@ static void dump_log(void)
         return;
     }
     printf("\"log\":{");
-    UNSIGNED(info, torn), UNSIGNED(info, overwritten_bytes);
+    UNSIGNED(info, torn), UNSIGNED(info, overwritten_bytes), LATER(info, unknown);
     printf("\"entries\":[");
     for (uint64_t i = 0; lg_reader_log_entry(reader, i, &entry) == LG_OK; i++) {
         printf(i ? ",{" : "{");
         UNSIGNED(entry, sequence), UNSIGNED(entry, monotonic_ns), UNSIGNED(entry, lane), NUMBER(entry, tid), UNSIGNED(entry, level);
-        UNSIGNED(entry, cut);
+        UNSIGNED(entry, cut), LATER(entry, damaged);
+        dump_fields(i, &entry);
         printf("\"text\":"), json_text(entry.text, entry.size), putchar('}');
     }
     printf("]},");

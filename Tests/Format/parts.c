@@ -1,6 +1,6 @@
 /* Makes run files by hand that hold what a crash handler may leave and no crash can be made to leave at will:
  *
- * parts DIR some|full|empty|bare|lost|quit|later    a file DIR/<how>.lgrun; prints its path
+ * parts DIR some|full|empty|bare|lost|quit|later|fields    a file DIR/<how>.lgrun; prints its path
  *
  * some   every part, small, as a crash would leave it: the golden file
  * full   every part as large as the format allows
@@ -8,12 +8,14 @@
  * bare   the handler was killed while the threads captured themselves: threads and stack memory, but no later stage
  * lost   as some, but a SIGSEGV whose siginfo was lost, with a kind that no table knows
  * quit   as some, but a dump that SIGQUIT asked for
- * later  no crash: what version 1.2 added, owners and the rest of the state: a golden file */
+ * later  no crash: what version 1.2 added, owners and the rest of the state: a golden file
+ * fields no crash: breadcrumbs with categories and fields, damaged ones, and ones of kinds that nobody knows: a golden file */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "launchguard/log.h"
 #include "launchguard/reader.h"
 #include "os/os.h"
 #include "store/crc32c.h"
@@ -273,6 +275,44 @@ static void write_later(void)
     atomic_store(&state->hang_ns, 8000000000u);
 }
 
+/* One entry of kind 1 whose head says what it likes. */
+static void write_entry(unsigned kind, unsigned category_size, unsigned field_count, unsigned text_size, const char *rest, size_t rest_size)
+{
+    char bytes[LG_LOG_TEXT_MAX];
+    struct lg__fields head = { (uint8_t)category_size, (uint8_t)field_count, (uint16_t)text_size };
+    memcpy(bytes, &head, sizeof head);
+    memcpy(bytes + sizeof head, rest, rest_size);
+    lg__ring_write(&run.ring, LG_LEVEL_INFO, kind, bytes, sizeof head + rest_size);
+}
+
+#define ENTRY(kind, category_size, field_count, text_size, rest) write_entry(kind, category_size, field_count, text_size, rest, sizeof rest - 1)
+
+static void write_fields(void)
+{
+    const unsigned cut = LG__ENTRY_FIELDS | LG__ENTRY_CUT;
+    lg__ring_write(&run.ring, LG_LEVEL_INFO, LG__ENTRY_TEXT, "only text", 9);
+    ENTRY(LG__ENTRY_FIELDS, 7, 2, 14, "network" "request failed" "\3\0\23\0" "url" "https://example.org" "\4\0\3\0" "code" "503");
+    ENTRY(cut, 0, 2, 4, "text" "\0\0\0\0" "\5\0\6\0" "a key" "\"\x1b[m\xff\n");
+    ENTRY(LG__ENTRY_FIELDS, 63, 0, 0, "the longest category there is, just as long as a name may be :)");
+    ENTRY(LG__ENTRY_FIELDS, 0, 0, 0, "" "bytes behind the last field mean nothing");
+    char most[255 * 5];
+    for (size_t i = 0; i < 255; i++)
+        memcpy(most + 5 * i, (char[]){ 1, 0, 0, 0, (char)('a' + i % 26) }, 5);
+    write_entry(LG__ENTRY_FIELDS, 0, 255, 0, most, sizeof most);
+    /* Whole by their checksums, and wrong inside. */
+    lg__ring_write(&run.ring, LG_LEVEL_WARNING, LG__ENTRY_FIELDS, "\0\0\0", 3);
+    write_entry(LG__ENTRY_FIELDS, 64, 0, 0, most, 64);
+    ENTRY(LG__ENTRY_FIELDS, 0, 0, 5, "four");
+    ENTRY(LG__ENTRY_FIELDS, 2, 0, 3, "four");
+    ENTRY(LG__ENTRY_FIELDS, 0, 2, 4, "text" "\1\0\1\0" "kv" "\1\0\0");
+    ENTRY(LG__ENTRY_FIELDS, 0, 1, 4, "text" "\1\0\2\0" "kv");
+    ENTRY(cut, 0, 1, 4, "text" "\377\377\377\377" "kv");
+    /* Of kinds that this version does not know. */
+    ENTRY(2, 0, 0, 4, "text");
+    ENTRY(0xff, 0, 0, 4, "text");
+    lg__ring_write(&run.ring, LG_LEVEL_ERROR, LG__ENTRY_TEXT, "the last one", 12);
+}
+
 int main(int count, char **arguments)
 {
     if (count != 3)
@@ -301,6 +341,11 @@ int main(int count, char **arguments)
     write_modules();
     if (strcmp(how, "later") == 0) {
         write_later();
+        printf("%s\n", path);
+        return 0;
+    }
+    if (strcmp(how, "fields") == 0) {
+        write_fields();
         printf("%s\n", path);
         return 0;
     }

@@ -7,7 +7,7 @@ RECORD, STAGE, NOTE, CRASH, CPU, FRAMES, WALK = (STRUCTURES[name] for name in (
     "record", "stage", "note", "crash_header", "crash_context", "crash_frames", "frames_head"))
 MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUCTURES[name] for name in (
     "crash_messages", "message", "crash_process", "crash_threads", "threads", "thread", "chunk", "tail", "crash_done"))
-RING, LANE, ENTRY = (STRUCTURES[name] for name in ("ring_header", "lane", "entry"))
+RING, LANE, ENTRY, FIELDS, FIELD = (STRUCTURES[name] for name in ("ring_header", "lane", "entry", "fields", "field"))
 
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
 AARCH64 = ["x%d" % i for i in range(31)] + ["sp", "pc", "pstate"]
@@ -303,6 +303,9 @@ def read_log(file):
     return log
 
 
+UNKNOWN = object()  # a whole entry of a kind that this page does not know
+
+
 def read_lane(lane, cells, index, log):
     head, body = LANE.get(lane, "head"), lane[LANE.size:]
     at = max(0, head - cells)
@@ -315,7 +318,10 @@ def read_lane(lane, cells, index, log):
             continue
         log["torn"] += skipped
         skipped = rest_of_an_old_one = False
-        log["entries"].append(entry | {"lane": index})
+        if entry is UNKNOWN:
+            log["unknown"] = log.get("unknown", 0) + 1
+        else:
+            log["entries"].append(entry | {"lane": index})
         at += used
     log["torn"] += skipped
 
@@ -326,8 +332,31 @@ def entry_at(body, cells, sequence):
     entry = ENTRY.pick(head, "commit sequence time tid size level kind")
     if entry["sequence"] != sequence or entry["commit"] % 2**32 != (sequence + 1) % 2**32 or entry["size"] > 4000:
         return None, 0
-    text = (body[at + 32:] + body)[:entry["size"]]
-    if entry["commit"] >> 32 != crc32c(head[8:], text):
+    follow, used, kind = (body[at + 32:] + body)[:entry["size"]], (32 + entry["size"] + 31) // 32, entry["kind"] & 0x7f
+    if entry["commit"] >> 32 != crc32c(head[8:], follow):
         return None, 0
-    return {"sequence": sequence, "monotonic_ns": entry["time"], "tid": entry["tid"], "level": entry["level"],
-            "cut": int(entry["kind"] & 0x80 != 0), "text": text.decode("latin-1")}, (32 + entry["size"] + 31) // 32
+    if kind > 1:
+        return UNKNOWN, used
+    said = part(read_fields, follow) if kind == 1 else {"text": follow.decode("latin-1")}
+    said = {"text": "", "damaged": 1} if said == "damaged" else said
+    return said | {"sequence": sequence, "monotonic_ns": entry["time"], "tid": entry["tid"], "level": entry["level"],
+                   "cut": int(entry["kind"] & 0x80 != 0)}, used
+
+
+def read_fields(block):
+    """What follows in an entry of kind 1."""
+    taken = 0
+
+    def take(size):
+        nonlocal taken
+        require(size <= len(block) - taken, "entry with fields")
+        taken += size
+        return block[taken - size:taken]
+    head = FIELDS.pick(take(FIELDS.size), "category_size field_count text_size")
+    require(head["category_size"] <= 63, "category")
+    category, text = take(head["category_size"]).split(b"\0")[0].decode("latin-1"), take(head["text_size"]).decode("latin-1")
+    fields = []
+    for _ in range(head["field_count"]):
+        sizes = FIELD.pick(take(FIELD.size), "key_size value_size")
+        fields.append([take(sizes[name]).decode("latin-1") for name in ("key_size", "value_size")])
+    return {"text": text} | ({"category": category} if category else {}) | ({"fields": fields} if fields else {})

@@ -109,6 +109,9 @@ class RealFiles(BothReaders):
         self.assertEqual(said["log"]["torn"], 0)
         self.assertIn("70 entries, then " + how, [entry["text"] for entry in said["log"]["entries"][-2:]])
         self.assertIn("\"quoted\"\\ \x01\xff \n", [entry["text"] for entry in said["log"]["entries"]])
+        with_fields = [entry for entry in said["log"]["entries"] if "fields" in entry]
+        self.assertEqual([(entry["category"], entry["text"], entry["cut"]) for entry in with_fields], [("network", "request failed", 0)])
+        self.assertEqual(with_fields[0]["fields"], [["url", "https://example.org/a b"], ["code", "503"], ["note", ""]])
         self.assertGreater(said["log"]["overwritten_bytes"], 0)
         return said, status
 
@@ -481,6 +484,48 @@ class Later(BothReaders):
                     continue
                 self.assertEqual((said["contexts"][0]["phase"], said["contexts"][0].get("modules")), (7, None))
                 self.assertNotIn("task_tid", said["contexts"][0])
+
+
+class Fields(BothReaders):
+    """What version 1.3 of run files added to the ring log, made by hand: whole, damaged inside, of kinds that nobody knows."""
+
+    def made(self):
+        os.makedirs(self.state, exist_ok=True)
+        return subprocess.run([PARTS, self.state, "fields"], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
+
+    def test_every_entry(self):
+        log = self.both(self.made())["log"]
+        self.assertEqual((log["torn"], log["unknown"], len(log["entries"])), (0, 2, 14))
+        entries = log["entries"]
+        self.assertEqual([(e["text"], e.get("category"), len(e.get("fields", ""))) for e in entries[:6]],
+                         [("only text", None, 0), ("request failed", "network", 2), ("text", None, 2),
+                          ("", "the longest category there is, just as long as a name may be :)", 0), ("", None, 0), ("", None, 255)])
+        self.assertEqual(entries[1]["fields"], [["url", "https://example.org"], ["code", "503"]])
+        self.assertEqual((entries[2]["fields"], entries[2]["cut"]), ([["", ""], ["a key", "\"\x1b[m\xff\n"]], 1))
+        self.assertEqual(entries[5]["fields"], [[chr(ord("a") + i % 26), ""] for i in range(255)])
+        self.assertEqual([e.get("damaged") for e in entries], 6 * [None] + 7 * [1] + [None])
+        for entry in entries[6:13]:
+            self.assertEqual((entry["text"], entry.get("category"), entry.get("fields"), entry["tid"]), ("", None, None, entries[0]["tid"]))
+        self.assertEqual((entries[12]["cut"], entries[13]["text"]), (1, "the last one"))
+
+    def test_both_readers_agree_on_damage(self):
+        """Every byte of the first entries with fields, changed to what breaks careless arithmetic, under a checksum that is right."""
+        path = self.made()
+        whole, (at, _) = pathlib.Path(path).read_bytes(), page.File(path).sections[5]
+        entry = at + 64 + 64 + 2 * 32  # ring header, lane header, the entry of text
+        size, kinds = struct.unpack_from("<H", whole, entry + 28)[0], set()
+        for byte in range(size):
+            for value in (0, 1, 2, 5, 63, 64, 127, 255):
+                copy = bytearray(whole)
+                copy[entry + 32 + byte] = value
+                struct.pack_into("<I", copy, entry + 4, page.crc32c(copy[entry + 8:entry + 32 + size]))
+                pathlib.Path(self.state + "/copy").write_bytes(copy)
+                log = python_reader(self.state + "/copy")["log"]
+                self.assertEqual(log["entries"][0]["text"], "only text")
+                kinds.add(log["entries"][1].get("damaged", 0))
+                if byte < 4 or value == 255:
+                    self.both(self.state + "/copy")
+        self.assertEqual(kinds, {0, 1})
 
 
 class Lanes(unittest.TestCase):

@@ -71,6 +71,8 @@ static void log_much(lg_session *session, const char *how)
         lg_log_write(session, LG_LEVEL_INFO, text, sizeof text);
     for (size_t size = 0; size < 70; size++)
         lg_log_write(session, LG_LEVEL_DEBUG, text, size);
+    const lg_field fields[] = { { "url", "https://example.org/a b" }, { "code", "503" }, { "note", NULL } };
+    lg_log_fields(session, LG_LEVEL_ERROR, "network", "request failed", 14, fields, 3);
     lg_log_write(session, LG_LEVEL_WARNING, "\"quoted\"\\ \x01\xff \n", 14);
     lg_log(session, LG_LEVEL_NOTICE, "%d entries, then %s", 70, how);
 }

@@ -97,6 +97,9 @@ static void craft_lane(struct lg__lane *lane, uint64_t cells)
         struct lg__entry *entry = &entries[cell];
         entry->sequence = sequence;
         entry->size = (uint16_t)(chance(8) ? chance(3) * 16 : nasty());
+        entry->kind = (uint8_t)(chance(4) ? chance(3) : nasty());
+        if (entry->kind == LG__ENTRY_FIELDS && cell + 1 < cells)
+            entries[cell + 1].commit = chance(2) ? chance(8) | chance(3) << 8 | chance(8) << 16 | chance(4) << 32 : nasty(); /* its head, and sizes */
         if (entry->size > LG_LOG_TEXT_MAX || entry->size > (cells - 1) * sizeof *entry)
             continue;
         size_t straight = (cells - 1 - cell) * sizeof *entry;

@@ -166,6 +166,20 @@ static void exercise_memory(lg_reader *reader)
         PROMISE(lg_reader_memory(reader, count - 1, &memory) == LG_OK && lg_reader_memory(reader, 0, &memory) == LG_OK);
 }
 
+static void exercise_fields(lg_reader *reader, uint64_t index, const lg_log_entry *entry)
+{
+    static lg_log_field field;
+    size_t size = entry->size + strlen(entry->category);
+    uint32_t count = entry->field_count; /* the first, the last, and what is behind it */
+    for (uint32_t i = 0; i < count; i = i < 2 || i == count - 1 ? i + 1 : count - 1) {
+        PROMISE(lg_reader_log_field(reader, index, i, &field) == LG_OK);
+        PROMISE(field.key[field.key_size] == 0 && field.value[field.value_size] == 0);
+        size += field.key_size + field.value_size;
+    }
+    PROMISE(size <= LG_LOG_TEXT_MAX);
+    PROMISE(lg_reader_log_field(reader, index, count, &field) == LG_ERR_NOT_FOUND);
+}
+
 static void exercise_modules_and_log(lg_reader *reader)
 {
     static lg_module module;
@@ -181,6 +195,9 @@ static void exercise_modules_and_log(lg_reader *reader)
     for (uint64_t i = 0; i < info.entries; i++) {
         PROMISE(lg_reader_log_entry(reader, i, &entry) == LG_OK);
         PROMISE(entry.size <= LG_LOG_TEXT_MAX && entry.text[entry.size] == 0);
+        TERMINATED(entry.category);
+        PROMISE(!entry.damaged || (!entry.size && !*entry.category && !entry.field_count));
+        exercise_fields(reader, i, &entry);
     }
     PROMISE(lg_reader_log_entry(reader, info.entries, &entry) == LG_ERR_NOT_FOUND);
 }

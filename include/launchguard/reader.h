@@ -109,16 +109,28 @@ typedef struct lg_log_entry {
     uint32_t lane;
     int32_t tid;
     uint32_t level;           /**< LG_LEVEL_* */
-    uint32_t cut;             /**< 1: the text was longer than LG_LOG_TEXT_MAX */
+    uint32_t cut;             /**< 1: the text was longer than LG_LOG_TEXT_MAX, or a field was left out because it did not fit */
     uint32_t size;            /**< bytes of text */
     char text[4096];          /**< NUL after `size` bytes */
+    char category[64];        /**< "" when it has none */
+    uint32_t field_count;     /**< see lg_reader_log_field() */
+    uint32_t damaged;         /**< 1: what it holds contradicts itself: no text, category or fields are shown */
 } lg_log_entry;
+
+/** A field of a breadcrumb. */
+typedef struct lg_log_field {
+    uint32_t key_size;        /**< bytes of key */
+    uint32_t value_size;      /**< bytes of value */
+    char key[4096];           /**< NUL after `key_size` bytes */
+    char value[4096];         /**< NUL after `value_size` bytes */
+} lg_log_field;
 
 /** Counts over a ring log. */
 typedef struct lg_log_info {
     uint64_t entries;         /**< readable */
     uint64_t torn;            /**< places where an entry was begun and not committed, or is damaged: skipped */
     uint64_t overwritten_bytes; /**< written since the start and overwritten since */
+    uint64_t unknown;         /**< whole entries of a kind that this version does not know: passed over */
 } lg_log_info;
 
 /** The verdict on a run. */
@@ -211,6 +223,13 @@ LG_API lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info);
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry);
+
+/** One field of an entry of the snapshot, from 0, in the order in which they were given. @return LG_OK; LG_ERR_NOT_FOUND.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_log_field(lg_reader *reader, uint64_t index, uint32_t field, lg_log_field *ret_field);
 
 /** How the run ended, by the evidence in its file, whether its process is alive, and the boot id of this machine. A later run
  *  of another version may see it as an upgrade: that is in the ledger's timeline. A record of SIGQUIT, the requested dump of all

@@ -69,6 +69,16 @@ lg_status lg__reader_crashed(const lg_reader *reader);
 lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages *ret_messages);
 /* The part of the process's block before the map, checked. The first `size` bytes of the map go to `map`. */
 lg_status lg__reader_process(const lg_reader *reader, struct lg__reader_process *ret_process, char *map, size_t size);
+/* The bytes of an entry with fields. */
+struct lg__reader_fields {
+    const char *category, *text;
+    const char *fields; /* the first */
+    uint32_t category_size, text_size, field_count;
+};
+/* False if the sizes in it contradict each other; after that every field lies within the bytes. */
+bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields *ret_fields);
+/* The first field of some; *ret_next is the one behind it. */
+void lg__reader_field(const char *field, lg_log_field *ret_field, const char **ret_next);
 /* Whether the numbers of a walk go together; `most` pcs fit. */
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most);
 /* What the head of a walk says. */

@@ -65,6 +65,11 @@ static uint64_t entry_cells(const struct lg__entry *entry)
     return (sizeof *entry + entry->size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
 }
 
+static unsigned kind_of(const struct lg__entry *entry)
+{
+    return entry->kind & ~LG__ENTRY_CUT;
+}
+
 static uint64_t to_ns(const struct lg__ring_header *header, uint64_t time)
 {
     if (header->clock != LG__RING_CLOCK_COUNTER)
@@ -95,8 +100,10 @@ static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t l
         }
         info->torn += torn;
         torn = first = false;
-        reader->log_index[reader->log_count++] =
-            (struct lg__log_item){ to_ns(&layout->header, entry.time), entry.sequence, lane, at };
+        if (kind_of(&entry) > LG__ENTRY_FIELDS)
+            info->unknown++;
+        else
+            reader->log_index[reader->log_count++] = (struct lg__log_item){ to_ns(&layout->header, entry.time), entry.sequence, lane, at };
         at += entry_cells(&entry);
     }
     info->torn += torn;
@@ -117,7 +124,7 @@ lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
 {
     struct lg__section section;
     struct layout layout;
-    lg_log_info info = { 0, 0, 0 };
+    lg_log_info info = { 0 };
     if (!reader || !ret_info)
         return LG_ERR_ARGUMENT;
     if (reader->kind != LG_FILE_RUN)
@@ -152,26 +159,59 @@ lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
     return LG_OK;
 }
 
-lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry)
+/* An entry of the snapshot, and its bytes. */
+static bool entry_of(const lg_reader *reader, uint64_t index, struct lg__entry *ret_entry, char bytes[LG_LOG_TEXT_MAX])
 {
     struct layout layout;
     struct lg__section section;
+    if (!reader->log || index >= reader->log_count)
+        return false;
+    const struct lg__log_item *item = &reader->log_index[index];
+    return lg__reader_section(reader, LG__SECTION_RING, &section) && check_layout(reader->log, section.size, &layout) == LG_OK &&
+           entry_at(lane_cells(reader, &layout, item->lane), layout.cell_mask, item->sequence, ret_entry, bytes);
+}
+
+lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry)
+{
     struct lg__entry entry;
+    char bytes[LG_LOG_TEXT_MAX];
     if (!reader || !ret_entry)
         return LG_ERR_ARGUMENT;
-    if (!reader->log || index >= reader->log_count)
+    if (!entry_of(reader, index, &entry, bytes))
         return LG_ERR_NOT_FOUND;
+    struct lg__reader_fields fields = { .category = bytes, .text = bytes, .text_size = entry.size };
+    bool damaged = kind_of(&entry) == LG__ENTRY_FIELDS && !lg__reader_fields(bytes, entry.size, &fields);
+    if (damaged)
+        fields = (struct lg__reader_fields){ .category = bytes, .text = bytes };
     const struct lg__log_item *item = &reader->log_index[index];
-    if (!lg__reader_section(reader, LG__SECTION_RING, &section) || check_layout(reader->log, section.size, &layout) != LG_OK ||
-        !entry_at(lane_cells(reader, &layout, item->lane), layout.cell_mask, item->sequence, &entry, ret_entry->text))
-        return LG_ERR_NOT_FOUND;
     ret_entry->sequence = entry.sequence;
     ret_entry->monotonic_ns = item->time_ns;
     ret_entry->lane = item->lane;
     ret_entry->tid = entry.tid;
     ret_entry->level = entry.level;
     ret_entry->cut = (entry.kind & LG__ENTRY_CUT) != 0;
-    ret_entry->size = entry.size;
-    ret_entry->text[entry.size] = 0;
+    ret_entry->size = fields.text_size;
+    memcpy(ret_entry->text, fields.text, fields.text_size);
+    ret_entry->text[fields.text_size] = 0;
+    memcpy(ret_entry->category, fields.category, fields.category_size);
+    ret_entry->category[fields.category_size] = 0;
+    ret_entry->field_count = fields.field_count;
+    ret_entry->damaged = damaged;
+    return LG_OK;
+}
+
+lg_status lg_reader_log_field(lg_reader *reader, uint64_t index, uint32_t field, lg_log_field *ret_field)
+{
+    struct lg__entry entry;
+    struct lg__reader_fields fields;
+    char bytes[LG_LOG_TEXT_MAX];
+    if (!reader || !ret_field)
+        return LG_ERR_ARGUMENT;
+    if (!entry_of(reader, index, &entry, bytes) || kind_of(&entry) != LG__ENTRY_FIELDS || !lg__reader_fields(bytes, entry.size, &fields) ||
+        field >= fields.field_count)
+        return LG_ERR_NOT_FOUND;
+    const char *at = fields.fields;
+    for (uint32_t i = 0; i <= field; i++)
+        lg__reader_field(at, ret_field, &at);
     return LG_OK;
 }

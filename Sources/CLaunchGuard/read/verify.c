@@ -118,6 +118,26 @@ static void verify_tail(lg_reader *reader, struct check *check)
     say(check, "standard error", status, status == LG_OK ? detail : "bounds wrong");
 }
 
+static void verify_log(lg_reader *reader, struct check *check)
+{
+    char detail[160];
+    lg_log_info log;
+    lg_log_entry entry;
+    lg_status status = lg_reader_log(reader, &log);
+    if (status != LG_OK) {
+        say(check, "ring log", status, "header, bounds or checksum wrong");
+        return;
+    }
+    uint64_t damaged = 0;
+    for (uint64_t i = 0; i < log.entries; i++)
+        damaged += lg_reader_log_entry(reader, i, &entry) != LG_OK || entry.damaged;
+    snprintf(detail, sizeof detail, "%llu entries, %llu torn and skipped, %llu of an unknown kind, %llu bytes overwritten", (unsigned long long)log.entries,
+             (unsigned long long)log.torn, (unsigned long long)log.unknown, (unsigned long long)log.overwritten_bytes);
+    if (damaged)
+        snprintf(detail, sizeof detail, "%llu entries, %llu of them with sizes that contradict each other", (unsigned long long)log.entries, (unsigned long long)damaged);
+    say(check, "ring log", damaged ? LG_ERR_DAMAGED : LG_OK, detail);
+}
+
 static void verify_owners(lg_reader *reader, struct check *check)
 {
     char detail[160];
@@ -167,12 +187,7 @@ static void verify_run(lg_reader *reader, struct check *check)
     say(check, "modules", status == LG_ERR_NOT_FOUND ? LG_OK : status,
         status == LG_ERR_INCOMPLETE ? "not committed" : status == LG_ERR_DAMAGED ? "checksum or bounds wrong" : detail);
 
-    lg_log_info log;
-    status = lg_reader_log(reader, &log);
-    if (status == LG_OK)
-        snprintf(detail, sizeof detail, "%llu entries, %llu torn and skipped, %llu bytes overwritten", (unsigned long long)log.entries,
-                 (unsigned long long)log.torn, (unsigned long long)log.overwritten_bytes);
-    say(check, "ring log", status, status == LG_OK ? detail : "header, bounds or checksum wrong");
+    verify_log(reader, check);
 }
 
 static void verify_ledger(lg_reader *reader, struct check *check)

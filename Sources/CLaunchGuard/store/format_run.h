@@ -246,10 +246,11 @@ struct lg__lane { /* followed by lane_cells × cell_bytes bytes */
 static_assert(sizeof(struct lg__lane) == 64, "FORMAT.md, ring");
 
 #define LG__ENTRY_TEXT 0u
+#define LG__ENTRY_FIELDS 1u
 #define LG__ENTRY_CUT 0x80u /* flag in `kind` */
 
-struct lg__entry { /* followed by `size` bytes of text; entries start at cells and may wrap at the end of the lane */
-    uint64_t commit;   /* CRC-32C of the header behind this field and of the text, in the upper half; the lower half of sequence + 1 in the lower */
+struct lg__entry { /* followed by `size` bytes; entries start at cells and may wrap at the end of the lane */
+    uint64_t commit;   /* CRC-32C of the header behind this field and of the bytes, in the upper half; the lower half of sequence + 1 in the lower */
     uint64_t sequence; /* value of head when the cells were reserved */
     uint64_t time;
     int32_t tid;
@@ -261,5 +262,21 @@ static_assert(offsetof(struct lg__entry, sequence) == 8, "FORMAT.md, ring");
 static_assert(offsetof(struct lg__entry, tid) == 24, "FORMAT.md, ring");
 static_assert(offsetof(struct lg__entry, size) == 28, "FORMAT.md, ring");
 static_assert(sizeof(struct lg__entry) == LG__CELL_BYTES, "FORMAT.md, ring");
+
+/* The bytes of an entry of kind LG__ENTRY_FIELDS. */
+struct lg__fields { /* followed by the category, the text, and field_count fields: lg__field, key, value; nothing is aligned */
+    uint8_t category_size; /* at most LG__NAME_BYTES - 1 */
+    uint8_t field_count;
+    uint16_t text_size;
+};
+static_assert(offsetof(struct lg__fields, text_size) == 2, "FORMAT.md, ring");
+static_assert(sizeof(struct lg__fields) == 4, "FORMAT.md, ring");
+
+struct lg__field {
+    uint16_t key_size;
+    uint16_t value_size;
+};
+static_assert(offsetof(struct lg__field, value_size) == 2, "FORMAT.md, ring");
+static_assert(sizeof(struct lg__field) == 4, "FORMAT.md, ring");
 
 #endif
