@@ -6,11 +6,23 @@ public struct Breadcrumbs: Codable, Hashable, Sendable {
     public var torn: UInt64
     /// Bytes that were written and overwritten since.
     public var overwrittenBytes: UInt64
+    /// Whole entries of a kind that this version does not know; nil: none.
+    public var unknown: UInt64?
 
-    public init(entries: [Breadcrumb], torn: UInt64 = 0, overwrittenBytes: UInt64 = 0) {
+    public init(entries: [Breadcrumb], torn: UInt64 = 0, overwrittenBytes: UInt64 = 0, unknown: UInt64? = nil) {
         self.entries = entries
         self.torn = torn
         self.overwrittenBytes = overwrittenBytes
+        self.unknown = unknown
+    }
+
+    /// Take away the values of all fields with these keys.
+    public mutating func redact(_ keys: Set<String>) {
+        for entry in entries.indices {
+            for field in (entries[entry].fields ?? []).indices where keys.contains(entries[entry].fields![field].key) {
+                entries[entry].fields![field].value = nil
+            }
+        }
     }
 }
 
@@ -24,12 +36,30 @@ public struct Breadcrumb: Codable, Hashable, Sendable {
     public var threadID: Int32
     public var level: Level
     public var text: String
-    /// Whether the text was longer than an entry may be.
+    /// What part of the program it is of, for example "network".
+    public var category: String?
+    /// In the order in which they were given; nil: none.
+    public var fields: [Field]?
+    /// Whether the text was longer than an entry may be, or a field was left out because it did not fit.
     public var isCut: Bool
+    /// True: what it holds contradicts itself, and is not shown.
+    public var isDamaged: Bool?
+
+    /// A key and its value.
+    public struct Field: Codable, Hashable, Sendable {
+        public var key: String
+        /// nil: it was taken away, because it is a secret.
+        public var value: String?
+
+        public init(key: String, value: String?) {
+            self.key = key
+            self.value = value
+        }
+    }
 
     public init(
         lane: UInt32, sequence: UInt64, monotonicNanoseconds: UInt64, time: Timestamp?, threadID: Int32, level: Level, text: String,
-        isCut: Bool = false
+        category: String? = nil, fields: [Field]? = nil, isCut: Bool = false, isDamaged: Bool? = nil
     ) {
         self.lane = lane
         self.sequence = sequence
@@ -38,7 +68,10 @@ public struct Breadcrumb: Codable, Hashable, Sendable {
         self.threadID = threadID
         self.level = level
         self.text = text
+        self.category = category
+        self.fields = fields
         self.isCut = isCut
+        self.isDamaged = isDamaged
     }
 }
 

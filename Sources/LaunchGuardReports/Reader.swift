@@ -70,6 +70,7 @@ public final class Reader {
         report.standardError = standardError(&problems)
         do throws(ReportError) {
             report.breadcrumbs = try breadcrumbs(of: report)
+            if report.breadcrumbs?.entries.contains(where: { $0.isDamaged == true }) == true { problems.add("ring log", LG_ERR_DAMAGED) }
         } catch {
             problems.add("ring log", lg_status(rawValue: error.code.rawValue))
         }
@@ -90,10 +91,14 @@ public final class Reader {
         guard status == LG_OK else {
             throw ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: path)
         }
-        var result = Breadcrumbs(entries: [], torn: info.torn, overwrittenBytes: info.overwritten_bytes)
-        var entry = lg_log_entry()
+        var result = Breadcrumbs(entries: [], torn: info.torn, overwrittenBytes: info.overwritten_bytes, unknown: info.unknown.nonZero)
+        var entry = lg_log_entry(), field = lg_log_field()
         for index in 0..<info.entries where unsafe lg_reader_log_entry(handle, index, &entry) == LG_OK {
-            result.entries.append(Breadcrumb(&entry, time: run.time(monotonic: entry.monotonic_ns)))
+            var breadcrumb = Breadcrumb(&entry, time: run.time(monotonic: entry.monotonic_ns))
+            for number in 0..<entry.field_count where unsafe lg_reader_log_field(handle, index, number, &field) == LG_OK {
+                breadcrumb.fields = (breadcrumb.fields ?? []) + [Breadcrumb.Field(&field)]
+            }
+            result.entries.append(breadcrumb)
         }
         return result
     }
@@ -373,6 +378,13 @@ extension Breadcrumb {
     fileprivate init(_ entry: inout lg_log_entry, time: Timestamp?) {
         self.init(
             lane: entry.lane, sequence: entry.sequence, monotonicNanoseconds: entry.monotonic_ns, time: time, threadID: entry.tid,
-            level: Level(rawValue: entry.level), text: string(&entry.text, size: Int(entry.size)), isCut: entry.cut != 0)
+            level: Level(rawValue: entry.level), text: string(&entry.text, size: Int(entry.size)), category: string(&entry.category).nonEmpty,
+            isCut: entry.cut != 0, isDamaged: entry.damaged != 0 ? true : nil)
+    }
+}
+
+extension Breadcrumb.Field {
+    fileprivate init(_ field: inout lg_log_field) {
+        self.init(key: string(&field.key, size: Int(field.key_size)), value: string(&field.value, size: Int(field.value_size)))
     }
 }

@@ -85,6 +85,7 @@ extension RunReport {
             entry.write(to: &writer)
         }
         if breadcrumbs.torn > 0 { writer.line("  \(breadcrumbs.torn) more were not committed or are damaged", .yellow) }
+        if let unknown = breadcrumbs.unknown { writer.line("  \(unknown) more are of a kind that this version does not know", .yellow) }
     }
 
     private func writeModules(to writer: inout TextWriter) {
@@ -146,9 +147,22 @@ extension Breadcrumb {
         writer.add((time?.description ?? "\(monotonicNanoseconds) ns") + "  ", .dim)
         writer.add(level.description, width: 10, level >= .error ? .red : level >= .warning ? .yellow : .plain)
         writer.add("[\(threadID)] ", .dim)
+        if let category { writer.add(category + ": ", .bold) }
         writer.add(text)
+        if isDamaged == true { writer.add("damaged", .red) }
+        for (index, field) in (fields ?? []).enumerated() {
+            writer.add((index > 0 ? " " : category == nil && text.isEmpty ? "" : "  ") + Self.quoted(field.key) + "=", .dim)
+            if let value = field.value { writer.add(Self.quoted(value)) } else { writer.add("(secret)", .yellow) }
+        }
         if isCut { writer.add(" …", .dim) }
         writer.endLine()
+    }
+
+    /// A key or a value as one word, in quotation marks where it would not be one.
+    private static func quoted(_ text: String) -> String {
+        let isWord = !text.isEmpty && !text.unicodeScalars.contains { $0.properties.isWhitespace || $0 == "\"" || $0 == "\\" || $0 == "=" }
+        if isWord { return text }
+        return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 }
 

@@ -17,6 +17,7 @@ struct LogCommand: ParsableCommand {
               launchguard log
               launchguard log -n 50 -p warning /var/lib/notes
               launchguard log -f /var/lib/notes
+              launchguard log --category network --category disk
               launchguard log --json 00000012-6b1f9f1e.lgrun | jq -r .text
             """
     )
@@ -38,6 +39,9 @@ struct LogCommand: ParsableCommand {
         transform: parseLevel)
     var level: Level?
 
+    @Option(name: .customLong("category"), help: ArgumentHelp("Only breadcrumbs of this category; it may be given several times.", valueName: "name"))
+    var categories: [String] = []
+
     @OptionGroup var runs: RunOptions
     @OptionGroup var output: OutputOptions
 
@@ -57,6 +61,9 @@ struct LogCommand: ParsableCommand {
         if breadcrumbs.torn > 0 {
             Output.complain("\(path): \(breadcrumbs.torn) breadcrumbs were not committed or are damaged")
         }
+        if let unknown = breadcrumbs.unknown {
+            Output.complain("\(path): \(unknown) breadcrumbs are of a kind that this version does not know")
+        }
         if follow {
             try wait(for: reader, run, isAlive, &news)
         } else if entries.isEmpty {
@@ -67,7 +74,7 @@ struct LogCommand: ParsableCommand {
     }
 
     private func isWanted(_ entry: Breadcrumb) -> Bool {
-        level.map { entry.level >= $0 } ?? true
+        (level.map { entry.level >= $0 } ?? true) && (categories.isEmpty || entry.category.map(categories.contains) ?? false)
     }
 
     private func show(_ entries: some Sequence<Breadcrumb>) {

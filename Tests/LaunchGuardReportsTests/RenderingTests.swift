@@ -39,6 +39,8 @@ import Testing
         report.crash?.framePointerStack?.frames[0].symbols?[1].file = evil
         report.crash?.framePointerStack?.frames[1].module = evil
         report.breadcrumbs?.entries[0].text = evil
+        report.breadcrumbs?.entries[0].category = evil
+        report.breadcrumbs?.entries[0].fields = [.init(key: evil, value: evil)]
         report.modules?[0].path = evil
         report.problems[0].part = evil
         var ledger = try Sample.ledger()

@@ -1,0 +1,64 @@
+import LaunchGuardReports
+import Testing
+
+/// Breadcrumbs with a category and fields, from the golden file that has every kind of them.
+@Suite struct FieldsTests {
+    private let path = Sample.golden("v1.3/fields.lgrun")
+
+    @Test func theModelHasThem() throws {
+        let report = try Reader(path: path).run()
+        let breadcrumbs = try #require(report.breadcrumbs)
+        #expect(breadcrumbs.entries.count == 14 && breadcrumbs.unknown == 2 && breadcrumbs.torn == 0)
+        #expect(breadcrumbs.entries[0].category == nil && breadcrumbs.entries[0].fields == nil && breadcrumbs.entries[0].isDamaged == nil)
+        #expect(breadcrumbs.entries[1].category == "network" && breadcrumbs.entries[1].text == "request failed")
+        #expect(breadcrumbs.entries[1].fields == [.init(key: "url", value: "https://example.org"), .init(key: "code", value: "503")])
+        #expect(breadcrumbs.entries[5].fields?.count == 255)
+        #expect(breadcrumbs.entries.filter { $0.isDamaged == true }.count == 7)
+        #expect(report.isDamaged && report.problems.map(\.part) == ["ring log"])
+    }
+
+    @Test func aLineShowsThem() throws {
+        let log = try Tool.run(["log", path])
+        let lines = log.output.split(separator: "\n").map { $0.split(separator: "] ", maxSplits: 1, omittingEmptySubsequences: false)[1] }
+        #expect(lines[0] == "only text")
+        #expect(lines[1] == "network: request failed  url=https://example.org code=503")
+        #expect(lines[2] == #"text  ""="" "a key"="\"\x1B[m\#u{FFFD}\x0A" …"#)
+        #expect(lines[4] == "" && lines[5].hasPrefix(#"a="" b="" c="""#))
+        #expect(lines[6] == "damaged" && lines[12] == "damaged …" && lines[13] == "the last one")
+        #expect(log.errors.contains("2 breadcrumbs are of a kind that this version does not know"))
+        let inspect = try Tool.run(["inspect", path])
+        #expect(inspect.status == 3 && inspect.output.contains("network: request failed  url=https://example.org code=503\n"))
+        #expect(inspect.output.contains("  2 more are of a kind that this version does not know\n"))
+    }
+
+    @Test func theLogIsFilteredByCategory() throws {
+        let network = try Tool.run(["log", "--category", "network", path])
+        #expect(network.status == 3 && network.output.split(separator: "\n").count == 1 && network.output.contains("request failed"))
+        let two = try Tool.run(["log", "--category", "network", "--category", "the longest category there is, just as long as a name may be :)", path])
+        #expect(two.output.split(separator: "\n").count == 2)
+        let none = try Tool.run(["log", "--category", "net", path])
+        #expect(none.status == 1 && none.output.isEmpty)
+    }
+
+    @Test func jsonHasThemInTheirOrder() throws {
+        let network = try Tool.run(["log", "--category", "network", "--json", path])
+        #expect(network.output.contains(#""category":"network","fields":[{"key":"url","value":"https://example.org"},{"key":"code","value":"503"}]"#))
+        let plain = try Tool.run(["log", "-n", "1", "--json", path])
+        #expect(!plain.output.contains("fields") && !plain.output.contains("category") && !plain.output.contains("isDamaged"))
+    }
+
+    @Test func secretsAreTakenAway() throws {
+        var breadcrumbs = try #require(try Reader(path: path).run().breadcrumbs)
+        let before = breadcrumbs
+        breadcrumbs.redact([])
+        #expect(breadcrumbs == before)
+        breadcrumbs.redact(["url", "nobody"])
+        #expect(breadcrumbs.entries[1].fields == [.init(key: "url", value: nil), .init(key: "code", value: "503")])
+        #expect(breadcrumbs.entries[2...] == before.entries[2...] && breadcrumbs.entries[0] == before.entries[0])
+        var writer = TextWriter()
+        breadcrumbs.entries[1].write(to: &writer)
+        #expect(writer.text.hasSuffix("network: request failed  url=(secret) code=503\n"))
+        #expect(!JSONLine.text(breadcrumbs).contains("example.org"))
+        #expect(try JSONLine.value(Breadcrumbs.self, from: JSONLine.text(breadcrumbs)) == breadcrumbs)
+    }
+}
