@@ -1,4 +1,5 @@
 """Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and its crash is recorded."""
+import itertools
 import os
 import pathlib
 import re
@@ -93,6 +94,38 @@ class Installed(unittest.TestCase):
         self.assertEqual([name for name in needed if "launchguard" in name or "unwind" in name], [], "it needs libc alone")
         self.proves_itself(self.here / "app")
         self.records_overflow(self.here / "app")
+
+    def test_cpp_header(self):
+        """Every compiler and standard that it is for, without a warning; from C++20 on an entry says where it comes from."""
+        compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
+        self.assertIn("g++", compilers)
+        for compiler, standard in itertools.product(compilers, (17, 20)):
+            with self.subTest(compiler=compiler, standard=standard):
+                program, state = self.here / "log", self.here / ("state of %s %d" % (compiler, standard))
+                run(compiler, "-std=c++%d" % standard, "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror",
+                    HERE / "log.cpp", "-o", program, *self.pkg_config("--cflags", "--libs"), env=self.environment)
+                done = self.start(program, state)
+                self.assertEqual(done.returncode, -signal.SIGKILL)
+                log = reader.read(done.stdout.strip())["log"]
+                self.assertEqual(log["torn"], 0)
+                self.check_cpp(log["entries"], [["file", str(HERE / "log.cpp")], ["line", "26"]] if standard == 20 else [])
+
+    def check_cpp(self, entries, where):
+        self.assertEqual([(e.get("category"), e["text"], e["level"], e["cut"]) for e in entries],
+                         [("network", "request failed", 60, 0), (None, "numbers", 20, 0), (None, "plain", 30, 0), ("network", "", 30, 1),
+                          ("network", "most", 10, 0), ("network", "too many", 10, 1)])
+        fields = [entry.get("fields", []) for entry in entries]
+        if where:
+            self.assertEqual([f[-3:-1] for f in fields][0], where)
+            self.assertTrue(all(f[-1][0] == "function" and re.search(r"\bmain\b", f[-1][1]) for f in fields))
+            self.assertEqual(len({f[-2][1] for f in fields}), 6, "each has a line of its own")
+            fields = [f[:-3] for f in fields]
+        self.assertEqual(fields[0], [["url", "https://example.org/a path"], ["part", "https"], ["code", "503"], ["none", ""]])
+        self.assertEqual(fields[1], [["int64", str(-2**63)], ["uint64", str(2**64 - 1)], ["short", "-7"], ["byte", "200"], ["char", "c"], ["yes", "true"],
+                                     ["no", "false"], ["float", "0.1"], ["double", "-1.7976931348623157e+308"], ["ratio", "2.5"]])
+        self.assertEqual(fields[2:4], [[], [["little", "1"]]])
+        self.assertEqual(fields[5][:60], fields[4][:60])
+        self.assertEqual((len(fields[4]), len(fields[5]), fields[5][-1]), (64, 64, ["g3", "3"]))
 
     def test_add_subdirectory(self):
         self.proves_itself(self.cmake("add_subdirectory", "-DLAUNCHGUARD=%s" % ROOT) / "app")

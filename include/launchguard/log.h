@@ -72,6 +72,25 @@ typedef struct lg_field {
 LG_API lg_status lg_log_fields(lg_session *session, lg_level level, const char *category, const char *text, size_t size, const lg_field *fields,
                                size_t count);
 
+/** Text that knows its size, as other languages have it; it needs no NUL. `bytes` may be NULL where `size` is 0. */
+typedef struct lg_slice {
+    const char *bytes;
+    size_t size;
+} lg_slice;
+
+/** lg_log_fields() with texts that know their sizes; <launchguard/log.hpp> calls it for C++.
+ *
+ *  @param category         as for lg_log_fields().
+ *  @param text             as for lg_log_fields().
+ *  @param keys_and_values  2 × `count` texts: a key, its value, the next key, …; keys are not empty. May be NULL when `count` is 0. Of a field that does not fit
+ *                          only the sizes are looked at.
+ *  @return as lg_log_write().
+ *
+ *  Threads: safe, wait-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.
+ *  Durable: survives the process at once; a power cut after the kernel's write-back.
+ */
+LG_API lg_status lg_log_slices(lg_session *session, lg_level level, lg_slice category, lg_slice text, const lg_slice *keys_and_values, size_t count);
+
 /** lg_log() with a va_list.
  *
  *  Threads: safe, wait-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.
