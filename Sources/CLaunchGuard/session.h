@@ -35,6 +35,10 @@ bool lg__watch_start(struct lg_session *session);
  * first thread, so that the record is of a stack that means something. Handler. */
 bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext);
 
+/* limits.c: note that a program that was asked to end lives on, and that its CPU time is about to reach the hard limit. For the watch thread: `now` is
+ * CLOCK_MONOTONIC. Returns nanoseconds until it wants to be called again; UINT64_MAX: it need not be. */
+uint64_t lg__limits_watch(struct lg_session *session, uint64_t now);
+
 /* retention.c: delete the oldest ended runs beyond what is to be kept. */
 void lg__retention_apply(struct lg_session *session);
 

@@ -66,7 +66,8 @@ static void *watch(void *argument)
             pause = pause < CHECK_LAST_NS ? 2 * pause : pause;
             next = now + pause;
         }
-        lg__os_futex_wait(&session->wake, seen, deadline != UINT64_MAX ? deadline : next > now ? next - now : 1);
+        uint64_t limits = lg__limits_watch(session, now), wait = deadline != UINT64_MAX ? deadline : next > now ? next - now : 1;
+        lg__os_futex_wait(&session->wake, seen, limits < wait ? limits : wait);
     }
     return NULL;
 }

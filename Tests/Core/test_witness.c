@@ -66,7 +66,7 @@ static void test_witness(void **state)
         { body_counts_exit, STOP_AND_EXIT_5, LG_END_EXIT, LG_EVIDENCE_WITNESS, 0, 5, 0, false, false },
         /* A handler that ends the program does not undo the crash; the impatience of who asked for the end is no mystery. */
         { body_handler_exits, 0, LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, SIGSEGV, 1, LG_CRASH_NULL_WRITE, true, false },
-        { body_slow_to_end, 0, LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK, SIGTERM, 0, 0, false, false },
+        { body_slow_to_end, 0, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT, SIGTERM, 0, 0, false, false },
         { body_survives, 0, LG_END_KILLED, LG_EVIDENCE_WITNESS, SIGKILL, 0, 0, false, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

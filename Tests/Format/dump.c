@@ -50,12 +50,14 @@ static int dump_run(void)
     UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, monotonic_ns), UNSIGNED(run, start_ticks), NUMBER(run, pid);
     UNSIGNED(run, uid), UNSIGNED(run, secondary), UNSIGNED(run, started), UNSIGNED(run, alive), NUMBER(run, exit_code);
     UNSIGNED(run, boottime_ns);
-    /* What version 1.2 added: printed where it is there. */
+    /* What versions 1.2 and 1.3 added: printed where it is there. */
     if (run.end_announced)
         printf("\"announced\":%u,", run.end_announced);
     if (run.wait_status)
         printf("\"witness_status\":%d,", run.wait_status);
     LATER(run, announced_ns), LATER(run, witnessed), LATER(run, oom_known), LATER(run, oom_kills), LATER(run, oom_cgroup), LATER(run, hang_ns);
+    LATER(run, term_kept), LATER(run, term_alive_ns), LATER(run, cpu_near_ns), LATER(run, cpu_used_ns), LATER(run, cpu_limit_s);
+    LATER(run, memory_near_ns), LATER(run, memory_used), LATER(run, memory_limit);
     NUMBER(run, term_signal), NUMBER(run, term_pid), UNSIGNED(run, term_uid), UNSIGNED(run, term_ns), UNSIGNED(run, healed_pages);
     printf("\"ended\":%d,\"ended_ns\":%llu},\"contexts\":[", run.stop_marked ? 2 : run.exit_marked ? 1 : 0, (unsigned long long)run.end_ns);
     for (uint32_t i = 0; i < run.context_count; i++) {

@@ -123,10 +123,35 @@ def killed_for_memory(run, same_boot):
     return False
 
 
-def verdict(run, contexts, crash, same_boot):
-    def made(end, evidence, signal=0, code=0, kind=0, ns=0):
-        return {"end": end, "evidence": evidence, "signal": signal, "code": code, "kind": kind, "monotonic_ns": ns}
+def lived_on(run):
+    return bool(run["term_signal"]) and run.get("term_alive_ns", 0) > run["term_ns"]
 
+
+def hung_first(run, contexts):
+    hang = run.get("hang_ns", 0)
+    leaving = (run["term_ns"] if run["term_signal"] else 0, run.get("announced_ns", 0), run["ended_ns"] if run["ended"] else 0)
+    return (hang != 0 and any(context and context["phase"] in (1, 2, 3, 5, 6) for context in contexts) and
+            all(not at or at > hang + 10**9 for at in leaving))
+
+
+def made(end, evidence, signal=0, code=0, kind=0, ns=0):
+    return {"end": end, "evidence": evidence, "signal": signal, "code": code, "kind": kind, "monotonic_ns": ns}
+
+
+def cause(run, contexts, same_boot, killed):
+    """Why it was ended from outside, by SIGKILL where that is known; None: nothing tells."""
+    if hung_first(run, contexts):
+        return made(4, 18, 9 if killed else 0, ns=run["hang_ns"])
+    if killed_for_memory(run, same_boot):
+        return made(5, 15 if killed else 19, 9)
+    if run.get("cpu_near_ns"):
+        return made(6, 21, 9, ns=run["cpu_near_ns"])
+    if lived_on(run) or killed and run["term_signal"]:
+        return made(2, 20, run["term_signal"], ns=run["term_alive_ns"] if lived_on(run) else run["term_ns"])
+    return None
+
+
+def verdict(run, contexts, crash, same_boot):
     def of_record(end, evidence):
         return made(end, evidence, crash["signal"], *((crash["code"], crash["kind"]) if end in (3, 10) else (0, 0)), crash["monotonic_ns"])
     crash = None if crash == "damaged" else crash
@@ -145,10 +170,8 @@ def verdict(run, contexts, crash, same_boot):
             return made(2, 15, signal, ns=run["term_ns"] if run["term_signal"] == signal else 0)
         if not died and signal != 9:
             return made(3, 15, signal)
-        if not died and killed_for_memory(run, same_boot):
-            return made(5, 15, signal)
-        if not died and not run["term_signal"]:
-            return made(6, 15, signal)
+        if not died:
+            return cause(run, contexts, same_boot, True) or made(6, 15, signal)
     elif told and os.WIFEXITED(status) and not died:
         code = os.WEXITSTATUS(status)
         return made(7 if code else 1, 15, code=code, ns=run["ended_ns"] if run["ended"] else 0)
@@ -158,16 +181,19 @@ def verdict(run, contexts, crash, same_boot):
         return made(1, 5, ns=run["ended_ns"])
     if run["ended"] == 1:
         return made(7 if run["exit_code"] else 1, 4, code=run["exit_code"], ns=run["ended_ns"])
-    if run["term_signal"]:
+    if run["term_signal"] and not lived_on(run):
         return made(2, 6, signal=run["term_signal"], ns=run["term_ns"])
+    if run.get("announced") == 1 and lived_on(run):
+        return made(2, 20, signal=run["term_signal"], ns=run["term_alive_ns"])
     if run.get("announced"):
         return made(*((2, 16) if run["announced"] == 1 else (1, 17)), ns=run["announced_ns"])
     if not same_boot:
         return made(8, 7)
-    if run.get("hang_ns") and any(context and context["phase"] in (1, 2, 3, 5, 6) for context in contexts):
-        return made(4, 18, ns=run["hang_ns"])
-    if killed_for_memory(run, same_boot):
-        return made(5, 19, 9)
+    found = cause(run, contexts, same_boot, False)
+    if found:
+        return found
+    if run.get("memory_near_ns"):
+        return made(11, 23, ns=run["memory_near_ns"])
     return made(11, 10 if crash else 8)
 
 

@@ -36,8 +36,13 @@ def read_run(file):
 
 
 def later_state(state):
-    """What version 1.2 added: 0 where it is not there, and then not shown."""
-    later = STATE.pick(state, "announced announced_ns witnessed witness_status oom_known oom_kills oom_cgroup hang_ns")
+    """What versions 1.2 and 1.3 added: 0 where it is not there, and then not shown."""
+    later = STATE.pick(state, "announced announced_ns witnessed witness_status oom_known oom_kills oom_cgroup hang_ns term_kept term_alive_ns "
+                              "cpu_near_ns cpu_used_ns cpu_limit_s memory_near_ns memory_used memory_limit")
+    later["term_kept"] = int(later["term_kept"] == 1)
+    for near, figures in (("cpu_near_ns", ("cpu_used_ns", "cpu_limit_s")), ("memory_near_ns", ("memory_used", "memory_limit"))):
+        if not later[near]:
+            later |= dict.fromkeys(figures, 0)
     for says, others in (("announced", ["announced_ns"]), ("witnessed", ["witness_status"]), ("oom_known", ["oom_kills", "oom_cgroup"])):
         if later[says] not in ((1, 2) if says == "announced" else (1,)):
             later |= dict.fromkeys([says, *others], 0)

@@ -462,6 +462,44 @@ class Later(BothReaders):
             pathlib.Path(self.state + "/copy").write_bytes(copy)
             self.assertNotIn(gone, self.both(self.state + "/copy")["run"])
 
+    def test_figures_of_a_program_that_is_about_to_be_ended(self):
+        """What version 1.3 added, and the rows of section 11 that look at it: each changes the file that the one before it had."""
+        second = 10**9
+        copy = bytearray(pathlib.Path(self.made()).read_bytes())
+
+        def said(*changes):
+            for kind, at, *values in changes:
+                struct.pack_into("<" + kind, copy, 4096 + at, *values)
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            found = self.both(self.state + "/copy")
+            return found["run"], [found["verdict"][name] for name in ("end", "evidence", "signal", "monotonic_ns")]
+
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            boot = bytes.fromhex(file.read().strip().replace("-", ""))
+        copy[512 + 16:512 + 32] = boot  # so that it did not end with another one
+        copy[512 + 632:512 + 636] = struct.pack("<I", page.crc32c(bytes(copy[512:512 + 632])))
+        self.assertEqual(said()[1], [6, 15, 9, 0])  # it hung while it was about to end
+        self.assertEqual(said(("Q", 88, 8 * second - 1))[1], [4, 18, 9, 8 * second - 1])
+        self.assertEqual(said(("I", 56, 0), ("I", 60, 0))[1], [4, 18, 0, 8 * second - 1])  # nobody waited, nothing was announced
+        self.assertEqual(said(("I", 116, 1), ("i", 32, 15), ("Q", 24, 9 * second))[1], [2, 6, 15, 9 * second])
+        self.assertEqual(said(("Q", 120, 9 * second))[1], [2, 6, 15, 9 * second])
+        run, verdict = said(("Q", 120, 19 * second))
+        self.assertEqual((run["term_kept"], run["term_alive_ns"], verdict), (1, 19 * second, [4, 18, 0, 8 * second - 1]))
+        self.assertEqual(said(("Q", 88, 8 * second))[1], [2, 20, 15, 19 * second])
+        self.assertEqual(said(("I", 56, 1))[1], [2, 20, 15, 19 * second])
+        self.assertEqual(said(("I", 56, 2))[1], [1, 17, 0, 9 * second])
+        run, verdict = said(("I", 56, 0), ("3Q", 128, 0, 5, 6), ("3Q", 152, 0, 7, 8), ("I", 116, 2))
+        self.assertEqual({"cpu_used_ns", "cpu_limit_s", "memory_used", "memory_limit", "term_kept"} & set(run), set())
+        run, verdict = said(("Q", 128, 11 * second))
+        self.assertEqual((run["cpu_used_ns"], run["cpu_limit_s"], verdict), (5, 6, [6, 21, 9, 11 * second]))
+        self.assertEqual(said(("I", 60, 1))[1], [6, 21, 9, 11 * second])
+        self.assertEqual(said(("Q", 128, 0))[1], [2, 20, 15, 19 * second])
+        self.assertEqual(said(("Q", 120, 0))[1], [2, 20, 15, 9 * second])
+        self.assertEqual(said(("i", 32, 0), ("Q", 88, 0))[1], [6, 15, 9, 0])
+        run, verdict = said(("I", 60, 0), ("Q", 152, 13 * second))
+        self.assertEqual((run["memory_used"], run["memory_limit"], verdict), (7, 8, [11, 23, 0, 13 * second]))
+        self.assertEqual(said(("Q", 152, 0))[1], [11, 8, 0, 0])
+
     def test_owners_that_are_damaged(self):
         path = self.made()
         whole, (at, size) = pathlib.Path(path).read_bytes(), page.File(path).sections[9]

@@ -46,6 +46,8 @@ static void exercise_run(lg_reader *reader)
         PROMISE(run.context_count <= LG_CONTEXTS_MAX && run.end_announced <= 2 && run.witnessed <= 1 && run.oom_known <= 1);
         PROMISE(run.end_announced || !run.announced_ns);
         PROMISE(run.witnessed || !run.wait_status);
+        PROMISE(run.term_kept <= 1 && (run.cpu_near_ns || (!run.cpu_used_ns && !run.cpu_limit_s)));
+        PROMISE(run.memory_near_ns || (!run.memory_used && !run.memory_limit));
     }
     for (uint32_t i = 0; i <= LG_CONTEXTS_MAX; i++)
         if (expected(lg_reader_run_context(reader, i, &context)) == LG_OK) {

@@ -1,8 +1,12 @@
 /** How runs end, and by what evidence that is known.
  *
  *  The first of these that is found decides: its process is alive; the version differs (only in the ledger's timeline); a debugger was attached when it
- *  crashed; a witness told its status; a crash record that it did not survive; the mark of lg_stop(), of exit(), of a signal that asks to end; an
- *  announced end; another boot; a hang mark; the count of processes ended for lack of memory. Else the end is unknown.
+ *  crashed; a witness told its status; a crash record that it did not survive; the mark of lg_stop(), of exit(), of a signal that asks to end and that it is
+ *  not known to have lived on after; an announced end; another boot; a hang mark; the count of processes ended for lack of memory; CPU time near its hard
+ *  limit; a signal that asks to end and that it lived on after; a job at its deadline; memory near its limit. Else the end is unknown.
+ *
+ *  A witness that tells of SIGKILL says how it ended; why, the first of the same causes from the hang mark on says, up to the deadline. docs/ENDS.md goes
+ *  through them all.
  */
 #ifndef LAUNCHGUARD_END_H
 #define LAUNCHGUARD_END_H

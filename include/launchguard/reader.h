@@ -74,6 +74,14 @@ typedef struct lg_run_info {
     uint32_t oom_known;       /**< 1: the two figures below are known */
     uint64_t oom_kills;       /**< processes of its cgroup that the kernel had ended for lack of memory before it started */
     uint64_t oom_cgroup;      /**< inode of the cgroup's directory */
+    uint32_t term_kept;       /**< 1: it has a handler of its own for the terminating signal, and may have lived on */
+    uint64_t term_alive_ns;   /**< CLOCK_MONOTONIC when it was last seen alive after that signal, at least a second; 0 or before term_ns: it was not */
+    uint64_t cpu_near_ns;     /**< CLOCK_MONOTONIC when its CPU time was about to reach the hard limit; 0: it was not, and the two figures below are 0 */
+    uint64_t cpu_used_ns;     /**< its CPU time then */
+    uint64_t cpu_limit_s;     /**< the limit (RLIMIT_CPU), in seconds */
+    uint64_t memory_near_ns;  /**< CLOCK_MONOTONIC when its memory was last seen near the limit (lg_memory_watch()); 0: it is not, and the two figures below are 0 */
+    uint64_t memory_used;     /**< bytes */
+    uint64_t memory_limit;    /**< bytes */
 } lg_run_info;
 
 /** One context of a run. */

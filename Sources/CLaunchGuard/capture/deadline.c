@@ -7,7 +7,7 @@ static void set(uint32_t ms)
     atomic_store(&lg__capture.deadline_ns, now + (uint64_t)ms * 1000000u);
 }
 
-static void wake_watch(void)
+void lg__capture_wake(void)
 {
     uint32_t *wake = lg__capture.options.wake;
     if (!wake)
@@ -19,7 +19,7 @@ static void wake_watch(void)
 void lg__deadline_arm(void)
 {
     set(lg__capture.options.deadline_ms);
-    wake_watch();
+    lg__capture_wake();
 }
 
 void lg__deadline_arm_handler(void)
@@ -27,7 +27,7 @@ void lg__deadline_arm_handler(void)
     set(lg__capture.options.handler_ms);
     /* It sleeps until the record's deadline; waking it takes time, and is needed only where this one may come first. */
     if (lg__capture.options.handler_ms < lg__capture.options.deadline_ms)
-        wake_watch();
+        lg__capture_wake();
 }
 
 void lg__deadline_disarm(void)

@@ -79,18 +79,23 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     errno = error;
 }
 
-/* SIGTERM, SIGINT, SIGHUP: leave the mark, then do what would have happened. */
+/* SIGTERM, SIGINT, SIGHUP: leave the mark, then do what would have happened. A program with a handler of its own may live on, for how long is for the
+ * watch thread to note; one without dies here and now, and nobody must see it alive after the mark. */
 void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
 {
     lg__arch_enter_handler();
     int error = errno;
     if (lg__capture_owner()) {
         struct lg__state *state = lg__capture.options.run.state;
-        bool sent = info->si_code <= 0;
+        const struct sigaction *previous = &lg__capture.previous[signal];
+        bool sent = info->si_code <= 0, kept = previous->sa_flags & SA_SIGINFO || previous->sa_handler != SIG_DFL;
         atomic_store_explicit(&state->term_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
         atomic_store_explicit(&state->term_pid, sent ? info->si_pid : 0, memory_order_relaxed);
         atomic_store_explicit(&state->term_uid, sent ? info->si_uid : 0, memory_order_relaxed);
+        atomic_store_explicit(&state->term_kept, kept, memory_order_relaxed);
         atomic_store_explicit(&state->term_signal, signal, memory_order_release);
+        if (kept)
+            lg__capture_wake();
     }
     lg__finish(signal, info, ucontext, true, false);
     errno = error;

@@ -73,6 +73,8 @@ void lg__deadline_arm(void);
 /* From here on it is the earlier handler that takes its time. */
 void lg__deadline_arm_handler(void);
 void lg__deadline_disarm(void);
+/* Wake the watch thread, to look at what has changed. Handler. */
+void lg__capture_wake(void);
 
 /* ---- classify.c ---- */
 

@@ -72,11 +72,68 @@ static bool asks_to_end(int signal)
     return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
+/* It noted a signal that asks to end, and was seen alive long after it. */
+static bool lived_on(const lg_run_info *run)
+{
+    return run->term_signal && run->term_alive_ns > run->term_ns;
+}
+
+/* A hang is one of a launch: without one under way nobody waits for a heartbeat. */
+static bool hung(const struct case_file *file)
+{
+    lg_run_context context;
+    for (uint32_t i = 0; file->run->hang_ns && i < file->run->context_count; i++)
+        if (lg_reader_run_context(file->reader, i, &context) == LG_OK && lg__evidence_launching(context.phase))
+            return true;
+    return false;
+}
+
+/* A loop that stands still since the program was asked to end, said that it would, or passed through exit(), is busy with the end. One that had stood
+ * still for a while before may be why. */
+#define HUNG_BEFORE_NS UINT64_C(1000000000)
+
+static bool hung_first(const lg_run_info *run)
+{
+    const uint64_t leaving[] = { run->term_signal ? run->term_ns : 0, run->end_announced ? run->announced_ns : 0, run->end_ns };
+    for (size_t i = 0; i < sizeof leaving / sizeof leaving[0]; i++)
+        if (leaving[i] && (leaving[i] < run->hang_ns || leaving[i] - run->hang_ns <= HUNG_BEFORE_NS))
+            return false;
+    return true;
+}
+
+/* A job was over its deadline, or nearly: none has one in this version. */
+static bool overran(const struct case_file *file)
+{
+    (void)file;
+    return false;
+}
+
+/* Why somebody ended it from outside, without a mark of its own: what it was marked with when it was last seen. `killed`: it is known that it was by
+ * SIGKILL. false: nothing tells. */
+static bool cause_of_kill(const struct case_file *file, bool killed, lg_verdict *ret_verdict)
+{
+    const lg_run_info *run = file->run;
+    int signal = killed ? SIGKILL : 0;
+    if (hung(file) && hung_first(run))
+        *ret_verdict = (lg_verdict){ .end = LG_END_HANG, .evidence = LG_EVIDENCE_HANG_MARK, .signal = signal, .monotonic_ns = run->hang_ns };
+    else if (oom_kills_grew(run))
+        *ret_verdict = (lg_verdict){ .end = LG_END_OOM, .evidence = killed ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_OOM_COUNTER, .signal = SIGKILL };
+    else if (run->cpu_near_ns)
+        *ret_verdict = (lg_verdict){ .end = LG_END_KILLED, .evidence = LG_EVIDENCE_CPU_LIMIT, .signal = SIGKILL, .monotonic_ns = run->cpu_near_ns };
+    else if (lived_on(run) || (killed && run->term_signal))
+        *ret_verdict = (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_STOP_TIMEOUT, .signal = run->term_signal,
+                                     .monotonic_ns = lived_on(run) ? run->term_alive_ns : run->term_ns };
+    else if (overran(file))
+        *ret_verdict = (lg_verdict){ .end = LG_END_KILLED, .evidence = LG_EVIDENCE_DEADLINE, .signal = SIGKILL };
+    else
+        return false;
+    return true;
+}
+
 /* What somebody knows who waited for the process. false: the rows below know more.
  *
  * A record that the program is not known to have survived stays a crash: where the status is not that of the record's signal, a handler of the
- * program ended it by exit(), or somebody killed it while that handler ran. And a SIGKILL after a signal that asks to end is the impatience of
- * whoever asked. */
+ * program ended it by exit(), or somebody killed it while that handler ran. A SIGKILL says how it ended; what the program was marked with says why. */
 static bool by_witness(const struct case_file *file, lg_verdict *ret_verdict)
 {
     const lg_run_info *run = file->run;
@@ -100,26 +157,14 @@ static bool by_witness(const struct case_file *file, lg_verdict *ret_verdict)
         verdict.monotonic_ns = run->term_signal == signal ? run->term_ns : 0;
     } else if (signal != SIGKILL) {
         verdict.end = LG_END_CRASH;
-    } else if (oom_kills_grew(run)) {
-        verdict.end = LG_END_OOM;
-    } else if (!run->term_signal) {
-        verdict.end = LG_END_KILLED;
+    } else if (cause_of_kill(file, true, ret_verdict)) {
+        return true;
     } else {
-        return false;
+        verdict.end = LG_END_KILLED;
     }
     verdict.signal = signal;
     *ret_verdict = verdict;
     return true;
-}
-
-/* A hang is one of a launch: without one under way nobody waits for a heartbeat. */
-static bool hung(const struct case_file *file)
-{
-    lg_run_context context;
-    for (uint32_t i = 0; file->run->hang_ns && i < file->run->context_count; i++)
-        if (lg_reader_run_context(file->reader, i, &context) == LG_OK && lg__evidence_launching(context.phase))
-            return true;
-    return false;
 }
 
 /* The first match wins. */
@@ -143,19 +188,23 @@ static lg_verdict judge(const struct case_file *file)
     if (run->exit_marked)
         return (lg_verdict){ .end = run->exit_code == 0 ? LG_END_CLEAN : LG_END_EXIT, .evidence = LG_EVIDENCE_EXIT_MARK,
                              .code = run->exit_code, .monotonic_ns = run->end_ns };
-    if (run->term_signal)
+    /* Where it lived on and did not say that it would end, the signal may have meant something else to it: what came later tells. */
+    if (run->term_signal && !lived_on(run))
         return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_TERMINATE_MARK, .signal = run->term_signal,
                              .monotonic_ns = run->term_ns };
+    if (run->end_announced == LG__ANNOUNCED_TERMINATION && lived_on(run))
+        return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_STOP_TIMEOUT, .signal = run->term_signal,
+                             .monotonic_ns = run->term_alive_ns };
     if (run->end_announced == LG__ANNOUNCED_TERMINATION)
         return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_TERMINATION_ANNOUNCED, .monotonic_ns = run->announced_ns };
     if (run->end_announced == LG__ANNOUNCED_RESTART)
         return (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_RESTART_ANNOUNCED, .monotonic_ns = run->announced_ns };
     if (boot_of(run) == BOOT_OTHER)
         return (lg_verdict){ .end = LG_END_REBOOT, .evidence = LG_EVIDENCE_BOOT_DIFFERS };
-    if (hung(file))
-        return (lg_verdict){ .end = LG_END_HANG, .evidence = LG_EVIDENCE_HANG_MARK, .monotonic_ns = run->hang_ns };
-    if (oom_kills_grew(run))
-        return (lg_verdict){ .end = LG_END_OOM, .evidence = LG_EVIDENCE_OOM_COUNTER, .signal = SIGKILL };
+    if (cause_of_kill(file, false, &verdict))
+        return verdict;
+    if (run->memory_near_ns)
+        return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_NEAR_MEMORY_LIMIT, .monotonic_ns = run->memory_near_ns };
     return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = file->crashed ? LG_EVIDENCE_HANDLED : LG_EVIDENCE_NO_MARK };
 }
 

@@ -184,3 +184,29 @@ void lg__os_figures(struct lg__os_figures *ret_figures)
         ret_figures->uptime = (uint64_t)system.uptime;
     }
 }
+
+/* The kernel compares user and system time as its ticks count them, which is the clock CPUCLOCK_PROF of the process (linux/posix-timers.h). */
+#define CPUCLOCK_PROF_SELF (~0 * 8)
+
+bool lg__os_cpu_limit(uint64_t *ret_limit_s, uint64_t *ret_used_ns)
+{
+    struct rlimit now;
+    struct timespec used;
+    if (lg__os_call(SYS_prlimit64, 0, RLIMIT_CPU, 0, (long)(uintptr_t)&now, 0, 0) != 0 || now.rlim_max == RLIM_INFINITY ||
+        lg__os_call(SYS_clock_gettime, CPUCLOCK_PROF_SELF, (long)(uintptr_t)&used, 0, 0, 0, 0) != 0)
+        return false;
+    *ret_limit_s = now.rlim_max ? now.rlim_max : 1; /* as the kernel takes it */
+    *ret_used_ns = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+    return true;
+}
+
+unsigned lg__os_processors(void)
+{
+    uint64_t set[16];
+    unsigned count = 0;
+    long size = lg__os_call(SYS_sched_getaffinity, lg__os_pid(), sizeof set, (long)(uintptr_t)set, 0, 0, 0);
+    for (long i = 0; i < size / (long)sizeof set[0]; i++)
+        for (uint64_t left = set[i]; left; left &= left - 1)
+            count++;
+    return count ? count : (unsigned)(8 * sizeof set); /* more than it knows, or a sandbox: as many as can be */
+}

@@ -105,6 +105,11 @@ struct lg__os_figures {
 };
 void lg__os_figures(struct lg__os_figures *ret_figures);
 
+/* The hard limit of CPU time of this process, and what it has used by the clock that the kernel compares with it. false: there is no limit. Handler. */
+bool lg__os_cpu_limit(uint64_t *ret_limit_s, uint64_t *ret_used_ns);
+/* Processors that this process may run on at the same time, at least 1. Handler. */
+unsigned lg__os_processors(void);
+
 /* Replace one page by a private anonymous zero page. 0 or −errno. Handler. */
 long lg__os_page_replace(void *page);
 
@@ -117,6 +122,14 @@ bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
 /* How many processes of this process's memory control group the kernel has ended for lack of memory since the group was made, and the inode of
  * the group's directory, which no other group of this boot has. false: not to be known. */
 bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count);
+/* Memory in use and the nearest limit that applies: of the memory control groups that this process is in, of which the nearest to its limit counts; else
+ * RLIMIT_AS or RLIMIT_DATA against its own size; else the machine's memory. Cached files, which the kernel drops before it ends anybody, do not count as used
+ * in a group that uses `exact_from` percent of its limit or more; below that nobody asks. `root` goes before the paths: "" but in tests. false: not to be known. */
+struct lg__os_memory {
+    uint64_t used, limit; /* bytes */
+    bool of_cgroup;
+};
+bool lg__os_memory(const char *root, unsigned exact_from, struct lg__os_memory *ret_memory);
 /* Random bytes that need not be secret but must not repeat. */
 void lg__os_random(void *bytes, size_t size);
 /* True in a program that runs with more rights than its caller (AT_SECURE): its environment is not to be trusted. */

@@ -78,6 +78,18 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
         info.oom_cgroup = atomic_load(&state.oom_cgroup);
     }
     info.hang_ns = atomic_load(&state.hang_ns);
+    info.term_kept = atomic_load(&state.term_kept) == 1;
+    info.term_alive_ns = atomic_load(&state.term_alive_ns);
+    info.cpu_near_ns = atomic_load(&state.cpu_near_ns);
+    if (info.cpu_near_ns) {
+        info.cpu_used_ns = atomic_load(&state.cpu_used_ns);
+        info.cpu_limit_s = atomic_load(&state.cpu_limit_s);
+    }
+    info.memory_near_ns = atomic_load(&state.memory_near_ns);
+    if (info.memory_near_ns) {
+        info.memory_used = atomic_load(&state.memory_used);
+        info.memory_limit = atomic_load(&state.memory_limit);
+    }
     uint32_t contexts = atomic_load(&state.context_count);
     info.context_count = contexts <= LG__CONTEXTS ? contexts : LG__CONTEXTS;
     *ret_info = info;

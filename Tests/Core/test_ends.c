@@ -1,0 +1,496 @@
+/* Deaths that no handler sees, each for real: what is left of them, what a witness adds, and what the next start makes of it. docs/ENDS.md names
+ * these tests. */
+#include "ends.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/fault_point.h"
+#include "os/os.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* Wait in a child until its own run file says so; the test's limit ends it when that never comes. */
+#define UNTIL(condition)          \
+    for (lg_run_info now = newest_info(); !(condition); now = newest_info()) \
+        usleep(2000)
+
+static bool log_has_part(uint64_t ordinal, const char *text)
+{
+    static lg_log_entry entry;
+    lg_log_info info;
+    lg_reader *reader = run_numbered(ordinal);
+    bool found = false;
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    for (uint64_t i = 0; !found && lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
+        found = strstr(entry.text, text) != NULL;
+    lg_reader_close(reader);
+    return found;
+}
+
+/* The next start, whose own launch is not finished: the counters stay as the account of the run before it left them. */
+static lg_timeline_entry account(void)
+{
+    expect_exit(body, WAY(EXIT_0), 0);
+    return last_of_timeline();
+}
+
+/* Run it to its end twice: told by nobody, and by a witness. */
+static void expect_twice(void (*body)(void *), void *argument, lg_end end, lg_evidence evidence, lg_end told_end, lg_evidence told, int line)
+{
+    for (int witnessed = 0; witnessed < 2; witnessed++) {
+        state_make();
+        struct death death = run_child(body, argument);
+        assert_false(death.late);
+        assert_false(WIFEXITED(death.status) && WEXITSTATUS(death.status) >= 90 && WEXITSTATUS(death.status) < 100);
+        if (witnessed)
+            assert_int_equal(lg_witness(state_path(""), newest_info().pid, death.status), LG_OK);
+        expect_end_at(account(), witnessed ? told_end : end, witnessed ? told : evidence, line);
+    }
+}
+#define EXPECT_TWICE(body, argument, end, evidence, told_end, told) expect_twice(body, argument, end, evidence, told_end, told, __LINE__)
+
+/* Whether the last run counted for the launch: as a crash, as an end that nobody can explain. */
+static void expect_counted(bool as_crash, bool as_unknown)
+{
+    assert_int_equal(last_of_timeline().counted, as_crash || as_unknown);
+    assert_int_equal(ledger_context("main").streak, as_crash);
+    assert_int_equal(ledger_context("main").unknown, as_unknown);
+}
+
+/* ---- asked to end, and killed for being too slow ---- */
+
+static void begin_keeping(int signal_number)
+{
+    signal(signal_number, nothing);
+    begin();
+}
+
+static void body_slow_to_stop(void *argument)
+{
+    begin_keeping(SIGTERM);
+    raise(SIGTERM);
+    UNTIL(now.term_alive_ns);
+    if (argument)
+        lg_will_terminate(session);
+    raise(SIGKILL);
+}
+
+static void test_stop_timeout(void **state)
+{
+    (void)state;
+    EXPECT_TWICE(body_slow_to_stop, NULL, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT);
+    expect_counted(false, false);
+    EXPECT_TWICE(body_slow_to_stop, "announces it", LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT);
+    state_make();
+    expect_signal(body_slow_to_stop, NULL, SIGKILL);
+    lg_run_info info = newest_info();
+    lg_verdict verdict = newest_verdict();
+    assert_int_equal(info.term_kept, 1);
+    assert_true(info.term_alive_ns >= info.term_ns + SECOND_NS);
+    assert_int_equal(verdict.signal, SIGTERM);
+    assert_int_equal(verdict.monotonic_ns, info.term_alive_ns);
+    assert_int_equal(info.term_pid, info.pid); /* raise() */
+}
+
+static void body_stamped_twice(void *argument)
+{
+    (void)argument;
+    uint64_t first;
+    begin_keeping(SIGTERM);
+    raise(SIGTERM);
+    UNTIL(now.term_alive_ns);
+    first = newest_info().term_alive_ns;
+    UNTIL(now.term_alive_ns > first);
+    raise(SIGTERM); /* once more, and killed before anybody saw it alive */
+    raise(SIGKILL);
+}
+
+static void body_handler_ends(void *argument)
+{
+    begin_keeping(SIGINT);
+    raise(SIGINT);
+    if (argument)
+        UNTIL(now.term_alive_ns);
+    exit(0);
+}
+
+/* Its signal is the last that it noted: by its default action, or by a handler that ends it before a second has passed. */
+static void test_stopped_at_once(void **state)
+{
+    (void)state;
+    expect_signal(body_stamped_twice, NULL, SIGKILL);
+    assert_true(newest_info().term_alive_ns && newest_info().term_alive_ns < newest_info().term_ns);
+    expect_end(next_start(), LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK);
+    EXPECT_TWICE(body, WAY(TERMINATE), LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK, LG_END_TERMINATED, LG_EVIDENCE_WITNESS);
+    expect_counted(false, false);
+    state_make();
+    expect_signal(body, WAY(TERMINATE), SIGTERM);
+    assert_int_equal(newest_info().term_kept, 0);
+    assert_int_equal(newest_info().term_alive_ns, 0);
+    EXPECT_TWICE(body_handler_ends, NULL, LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, LG_END_CLEAN, LG_EVIDENCE_WITNESS);
+    EXPECT_TWICE(body_handler_ends, "after a while", LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, LG_END_CLEAN, LG_EVIDENCE_WITNESS);
+}
+
+static void body_reloads(void *argument)
+{
+    begin_keeping(SIGHUP);
+    raise(SIGHUP);
+    UNTIL(now.term_alive_ns);
+    end_by((enum way)(uintptr_t)argument);
+}
+
+/* A program to which SIGHUP means something else lives on, and what comes later is what tells. */
+static void test_signal_that_meant_something_else(void **state)
+{
+    (void)state;
+    expect_end(after(body_reloads, WAY(CRASH)), LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
+    expect_end(after(body_reloads, WAY(STOP)), LG_END_CLEAN, LG_EVIDENCE_STOP_MARK);
+    expect_end(after(body_reloads, WAY(EXIT_7)), LG_END_EXIT, LG_EVIDENCE_EXIT_MARK);
+    run_child(body_reloads, WAY(KILL));
+    change_boot_id();
+    expect_end(next_start(), LG_END_REBOOT, LG_EVIDENCE_BOOT_DIFFERS);
+    run_child(body_reloads, WAY(WILL_RESTART));
+    expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_RESTART_ANNOUNCED);
+}
+
+/* ---- the order of what it was marked with ---- */
+
+/* Seconds after the start; 0: not marked. */
+struct marks {
+    int asked, alive, hung, cpu, memory, announced;
+    lg_end end;
+    lg_evidence evidence;
+    lg_end told_end; /* by a witness of SIGKILL */
+    lg_evidence told;
+};
+
+static void set_mark(size_t at, int seconds)
+{
+    uint64_t when = seconds ? newest_info().monotonic_ns + (uint64_t)seconds * SECOND_NS : 0;
+    write_state(at, &when, sizeof when);
+}
+
+static void set_word(size_t at, uint32_t word)
+{
+    write_state(at, &word, sizeof word);
+}
+
+static void set_marks(const struct marks *marks)
+{
+    set_mark(offsetof(struct lg__state, term_ns), marks->asked);
+    set_word(offsetof(struct lg__state, term_signal), marks->asked ? SIGTERM : 0);
+    set_mark(offsetof(struct lg__state, term_alive_ns), marks->alive);
+    set_mark(offsetof(struct lg__state, hang_ns), marks->hung);
+    set_mark(offsetof(struct lg__state, cpu_near_ns), marks->cpu);
+    set_mark(offsetof(struct lg__state, memory_near_ns), marks->memory);
+    set_mark(offsetof(struct lg__state, announced_ns), marks->announced);
+    set_word(offsetof(struct lg__state, announced), marks->announced ? LG__ANNOUNCED_TERMINATION : 0);
+}
+
+static void test_order_of_causes(void **state)
+{
+    (void)state;
+#define ENDS(end, evidence, told_end, told) LG_END_##end, LG_EVIDENCE_##evidence, LG_END_##told_end, LG_EVIDENCE_##told
+    static const struct marks rows[] = {
+        /* asked, alive, hung, cpu, memory, announced */
+        { 0, 0, 0, 0, 0, 0, ENDS(UNKNOWN, NO_MARK, KILLED, WITNESS) },
+        { 0, 0, 0, 0, 9, 0, ENDS(UNKNOWN, NEAR_MEMORY_LIMIT, KILLED, WITNESS) },
+        { 5, 8, 0, 0, 9, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        { 5, 8, 0, 9, 9, 0, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
+        { 5, 8, 3, 9, 9, 0, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
+        /* It stands still because it ends. */
+        { 5, 8, 4, 9, 9, 0, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
+        { 5, 8, 5, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        { 5, 8, 6, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        { 0, 0, 6, 0, 0, 7, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, WITNESS) },
+        { 0, 0, 6, 0, 0, 8, ENDS(TERMINATED, TERMINATION_ANNOUNCED, HANG, HANG_MARK) },
+        /* Not seen alive: of whoever was ended by SIGTERM nobody tells of SIGKILL. */
+        { 5, 0, 3, 9, 9, 0, ENDS(TERMINATED, TERMINATE_MARK, HANG, HANG_MARK) },
+        { 5, 4, 0, 9, 9, 0, ENDS(TERMINATED, TERMINATE_MARK, KILLED, CPU_LIMIT) },
+        { 5, 5, 0, 0, 9, 0, ENDS(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
+        { 5, 8, 3, 9, 9, 6, ENDS(TERMINATED, STOP_TIMEOUT, HANG, HANG_MARK) },
+        { 5, 0, 0, 0, 9, 6, ENDS(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
+        { 0, 0, 0, 9, 9, 6, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, CPU_LIMIT) },
+    };
+    run_child(body, WAY(KILL));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int32_t status = SIGKILL;
+        set_marks(&rows[i]);
+        set_word(offsetof(struct lg__state, witnessed), 0);
+        lg_verdict verdict = newest_verdict();
+        if (verdict.end != rows[i].end || verdict.evidence != rows[i].evidence)
+            fail_msg("row %zu: %s, %s", i, lg_end_name(verdict.end), lg_evidence_sentence(verdict.evidence));
+        write_state(offsetof(struct lg__state, witness_status), &status, sizeof status);
+        set_word(offsetof(struct lg__state, witnessed), 1);
+        verdict = newest_verdict();
+        if (verdict.end != rows[i].told_end || verdict.evidence != rows[i].told)
+            fail_msg("row %zu, told: %s, %s", i, lg_end_name(verdict.end), lg_evidence_sentence(verdict.evidence));
+        assert_int_equal(verdict.signal, verdict.evidence == LG_EVIDENCE_STOP_TIMEOUT ? SIGTERM : SIGKILL);
+    }
+}
+
+static void test_what_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        struct marks marks;
+        bool as_crash, as_unknown;
+    } rows[] = {
+        { { .asked = 5, .alive = 8 }, false, false },
+        { { .hung = 3 }, true, false },
+        { { .cpu = 3 }, false, true },
+        { { .memory = 3 }, false, true },
+        { { .asked = 5, .alive = 8, .cpu = 9 }, false, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        state_make();
+        run_child(body, WAY(KILL));
+        set_marks(&rows[i].marks);
+        account();
+        expect_counted(rows[i].as_crash, rows[i].as_unknown);
+        /* A launch that was over does not mind. */
+        run_child(body, WAY(FINISH_AND_KILL));
+        set_marks(&rows[i].marks);
+        next_start();
+        assert_int_equal(last_of_timeline().counted, 0);
+    }
+}
+
+/* ---- CPU time ---- */
+
+static void limit_cpu(rlim_t soft, rlim_t hard)
+{
+    const struct rlimit value = { soft, hard };
+    if (setrlimit(RLIMIT_CPU, &value) != 0)
+        _exit(94);
+}
+
+static void body_burns(void *argument)
+{
+    rlim_t hard = (rlim_t)(uintptr_t)argument;
+    signal(SIGXCPU, SIG_IGN);
+    limit_cpu(1, hard);
+    begin();
+    for (volatile unsigned i = 0;; i++)
+        continue;
+}
+
+static void test_cpu_limit(void **state)
+{
+    (void)state;
+    for (uintptr_t hard = 1; hard <= 2; hard++) {
+        EXPECT_TWICE(body_burns, (void *)hard, LG_END_KILLED, LG_EVIDENCE_CPU_LIMIT, LG_END_KILLED, LG_EVIDENCE_CPU_LIMIT);
+        expect_counted(false, true);
+        lg_reader *reader = run_numbered(1);
+        lg_run_info info;
+        lg_verdict verdict;
+        assert_int_equal(lg_reader_run(reader, &info), LG_OK);
+        assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+        lg_reader_close(reader);
+        assert_int_equal(info.cpu_limit_s, hard);
+        assert_true(log_has_part(1, "of CPU time are used, and at "));
+        assert_true(info.cpu_used_ns >= hard * SECOND_NS / 10 * 9 && info.cpu_used_ns <= hard * SECOND_NS + SECOND_NS / 10);
+        assert_true(info.cpu_near_ns > info.monotonic_ns);
+        assert_int_equal(verdict.monotonic_ns, info.cpu_near_ns);
+        assert_int_equal(verdict.signal, SIGKILL);
+    }
+}
+
+/* A limit far away is no cause, nor is one that was near and then raised. */
+static void body_far_from_limit(void *argument)
+{
+    limit_cpu(1000, 1000);
+    begin();
+    if (argument) {
+        set_mark(offsetof(struct lg__state, cpu_near_ns), 1);
+        UNTIL(!now.cpu_near_ns);
+    }
+    raise(SIGKILL);
+}
+
+static void test_cpu_limit_that_is_not_near(void **state)
+{
+    (void)state;
+    expect_end(after(body_far_from_limit, NULL), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+    expect_end(after(body_far_from_limit, "was near"), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+}
+
+/* ---- ends that leave nothing, and what a witness makes of them ---- */
+
+static void body_quick_exit(void *argument)
+{
+    begin();
+    quick_exit((int)(uintptr_t)argument);
+}
+
+static void body_missing_function(void *argument)
+{
+    (void)argument;
+    begin();
+    void *library = dlopen(LACKING, RTLD_LAZY | RTLD_LOCAL), *found = library ? dlsym(library, "lacking_calls") : NULL;
+    void (*call)(void);
+    if (!found)
+        _exit(93);
+    memcpy(&call, &found, sizeof call);
+    int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, STDERR_FILENO); /* the loader says why, there */
+    call();
+    _exit(92);
+}
+
+static void test_ends_without_a_trace(void **state)
+{
+    (void)state;
+    EXPECT_TWICE(body, WAY(KILL), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_KILLED, LG_EVIDENCE_WITNESS);
+    expect_counted(false, true);
+    EXPECT_TWICE(body, WAY(EXIT_7_AT_ONCE), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_EXIT, LG_EVIDENCE_WITNESS);
+    assert_int_equal(last_of_timeline().verdict.code, 7);
+    expect_counted(false, false);
+    EXPECT_TWICE(body_quick_exit, (void *)3, LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_EXIT, LG_EVIDENCE_WITNESS);
+    assert_int_equal(last_of_timeline().verdict.code, 3);
+    EXPECT_TWICE(body_quick_exit, (void *)0, LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_CLEAN, LG_EVIDENCE_WITNESS);
+    EXPECT_TWICE(body_missing_function, NULL, LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_EXIT, LG_EVIDENCE_WITNESS);
+    assert_int_equal(last_of_timeline().verdict.code, 127);
+}
+
+static void body_killed_before_start(void *argument)
+{
+    (void)argument;
+    raise(SIGKILL);
+}
+
+static void kill_at_start(const char *point)
+{
+    if (strcmp(point, "start: installed") == 0)
+        raise(SIGKILL);
+}
+
+static void body_killed_in_start(void *argument)
+{
+    (void)argument;
+    lg__fault_hook = kill_at_start;
+    begin();
+}
+
+static void test_killed_before_and_in_the_start(void **state)
+{
+    (void)state;
+    expect_exit(body, WAY(EXIT_0), 0);
+    struct death death = run_child(body_killed_before_start, NULL);
+    assert_int_equal(WTERMSIG(death.status), SIGKILL);
+    assert_int_equal(count_runs(), 1); /* nothing is known of it, also by whoever waited */
+    expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
+    /* In it: there is a run file, but the ledger does not know the run yet, and no launch was begun that could count. */
+    death = run_child(body_killed_in_start, NULL);
+    assert_int_equal(newest_info().started, 0);
+    assert_int_equal(newest_verdict().evidence, LG_EVIDENCE_NO_MARK);
+    uint64_t ordinal = newest_info().ordinal;
+    assert_int_equal(lg_witness(state_path(""), newest_info().pid, death.status), LG_OK);
+    assert_int_equal(newest_verdict().end, LG_END_KILLED);
+    assert_true(account().ordinal < ordinal);
+    expect_counted(false, false);
+}
+
+/* ---- a thread that the kernel ends, a program that stands still for others' reasons ---- */
+
+static void *forbidden_call(void *argument)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { sizeof code / sizeof code[0], code };
+    *(pid_t *)argument = (pid_t)syscall(SYS_gettid);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(96);
+    syscall(SYS_getppid);
+    _exit(91);
+}
+
+static void body_thread_is_ended(void *argument)
+{
+    pthread_t thread;
+    static volatile pid_t tid;
+    begin();
+    if (pthread_create(&thread, NULL, forbidden_call, (void *)(uintptr_t)&tid) != 0)
+        _exit(95);
+    while (!tid || syscall(SYS_tgkill, getpid(), tid, 0) == 0)
+        usleep(1000);
+    end_by((enum way)(uintptr_t)argument);
+}
+
+static void test_thread_ended_by_a_sandbox(void **state)
+{
+    (void)state;
+    /* No end: the others live on, and the process ends as it ends. */
+    expect_exit(body_thread_is_ended, WAY(EXIT_0), 0);
+    expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
+    expect_signal(body_thread_is_ended, WAY(CRASH), SIGSEGV);
+    expect_end(next_start(), LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
+}
+
+static void body_is_stopped(void *argument)
+{
+    (void)argument;
+    begin();
+    pid_t self = getpid(), waker = fork();
+    if (waker == 0) {
+        char path[64], line[512] = "";
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)self);
+        do {
+            int file = open(path, O_RDONLY | O_CLOEXEC);
+            (void)!read(file, line, sizeof line - 1);
+            close(file);
+        } while (getppid() == self && !strstr(line, ") T "));
+        kill(self, SIGCONT);
+        _exit(0);
+    }
+    raise(SIGSTOP);
+    waitpid(waker, NULL, 0);
+    lg_launch_finished(launch);
+}
+
+static void test_stopped_and_continued(void **state)
+{
+    (void)state;
+    expect_exit(body_is_stopped, NULL, 0);
+    assert_int_equal(newest_info().term_signal, 0);
+    expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
+    expect_counted(false, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_STATE(test_stop_timeout),
+        WITH_STATE(test_stopped_at_once),
+        WITH_STATE(test_signal_that_meant_something_else),
+        WITH_STATE(test_order_of_causes),
+        WITH_STATE(test_what_counts),
+        WITH_STATE(test_cpu_limit),
+        WITH_STATE(test_cpu_limit_that_is_not_near),
+        WITH_STATE(test_ends_without_a_trace),
+        WITH_STATE(test_killed_before_and_in_the_start),
+        WITH_STATE(test_thread_ended_by_a_sandbox),
+        WITH_STATE(test_stopped_and_continued),
+    };
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return cmocka_run_group_tests_name("ends", tests, NULL, NULL);
+}
