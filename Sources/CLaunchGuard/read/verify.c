@@ -118,6 +118,27 @@ static void verify_tail(lg_reader *reader, struct check *check)
     say(check, "standard error", status, status == LG_OK ? detail : "bounds wrong");
 }
 
+static void verify_annotations(lg_reader *reader, struct check *check)
+{
+    char detail[160];
+    lg_annotation annotation;
+    uint32_t values = 0, redacted = 0, whole = 0, index = 0;
+    if (!lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
+        return; /* a file of an older version */
+    for (lg_status status; (status = lg_reader_annotation(reader, index, &annotation)) != LG_ERR_NOT_FOUND; index++) {
+        if (status != LG_OK) {
+            snprintf(detail, sizeof detail, "number %u: %s", index, status == LG_ERR_DAMAGED ? "checksum or bounds wrong" : "it changes too fast");
+            say(check, "annotations: one", status, detail);
+            continue;
+        }
+        whole++;
+        values += annotation.has_value;
+        redacted += annotation.redacted;
+    }
+    snprintf(detail, sizeof detail, "%u keys, %u with a value, %u redacted", whole, values, redacted);
+    say(check, "annotations", LG_OK, detail);
+}
+
 static void verify_owners(lg_reader *reader, struct check *check)
 {
     char detail[160];
@@ -154,6 +175,7 @@ static void verify_run(lg_reader *reader, struct check *check)
     }
 
     verify_owners(reader, check);
+    verify_annotations(reader, check);
     verify_record(reader, check);
     verify_threads(reader, check);
     verify_memory(reader, check);
