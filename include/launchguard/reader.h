@@ -207,11 +207,12 @@ LG_API lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *re
  */
 LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module);
 
-/** One annotation, from 0, in no particular order. The value is handed out also where the key is redacted: who exports it drops it. Of a living process
- *  the order may change between two calls, so that a key may be missed or come twice; what one call gives was there at one moment.
+/** What is in one of the places of annotations, in no particular order. What it gives was there at one moment, key and value together; a redacted key
+ *  never changes its place. The value is handed out also where the key is redacted: who exports it drops it.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_DAMAGED: this one; LG_ERR_INCOMPLETE: it changes faster than it can be read;
- *          LG_ERR_STATE.
+ *  @param index  0 ≤ index < LG_ANNOTATIONS_MAX: ask for all of them, there may be gaps.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: nothing is in this place; LG_ERR_DAMAGED: it cannot be read; LG_ERR_INCOMPLETE: it changes faster than it
+ *          can be read; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

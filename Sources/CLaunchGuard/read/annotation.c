@@ -22,54 +22,56 @@ static bool is_right(const struct lg__annotation *value, uint64_t current)
     return value->crc == lg__crc32c(crc, &value->sequence, sizeof value->sequence);
 }
 
-/* The slot that is the index-th in use; LG__ANNOTATIONS: there is none. */
-static uint32_t slot_in_use(const struct lg__annotation_slot slots[LG__ANNOTATIONS], uint32_t index)
+static bool read_slot(const lg_reader *reader, uint32_t at, struct lg__annotation_slot *ret_slot)
 {
-    uint32_t at = 0;
-    for (; at < LG__ANNOTATIONS; at++)
-        if (value_of(atomic_load(&slots[at].current)) != 0 && index-- == 0)
-            break;
-    return at;
+    return lg__reader_block(reader, LG__SECTION_ANNOTATIONS, at * (uint64_t)sizeof *ret_slot, ret_slot, sizeof *ret_slot);
 }
 
-/* As lg_reader_annotation(); `redacted` is right also where the rest is damaged. */
-static lg_status read_annotation(const lg_reader *reader, uint32_t index, lg_annotation *ret_annotation)
+static void convert(const struct lg__annotation *value, lg_annotation *to)
 {
-    struct lg__annotation_slot slots[LG__ANNOTATIONS], after;
+    memcpy(to->key, value->key, strlen(value->key));
+    to->monotonic_ns = value->monotonic_ns;
+    to->has_value = !(value->flags & LG__ANNOTATION_NO_VALUE);
+    if (!to->has_value)
+        return;
+    to->cut = (value->flags & LG__ANNOTATION_CUT) != 0;
+    to->size = value->size;
+    memcpy(to->value, value->value, value->size);
+}
+
+/* As lg_reader_annotation(); `redacted` is right also where the rest is damaged, and 1 where it cannot be known. */
+static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annotation *ret_annotation)
+{
+    struct lg__annotation_slot before, slot, after;
     struct lg__annotation value;
     memset(ret_annotation, 0, sizeof *ret_annotation);
-    if (!lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
-        return LG_ERR_NOT_FOUND; /* a file of an older version */
+    if (at >= LG__ANNOTATIONS || !lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
+        return LG_ERR_NOT_FOUND; /* a file of an older version has none */
+    ret_annotation->redacted = 1;
     for (unsigned tries = 0; tries < TRIES; tries++) {
-        if (!lg__reader_block(reader, LG__SECTION_ANNOTATIONS, 0, slots, sizeof slots)) {
-            ret_annotation->redacted = 1; /* who knows */
-            return index ? LG_ERR_NOT_FOUND : LG_ERR_DAMAGED;
-        }
-        uint32_t at = slot_in_use(slots, index);
-        if (at == LG__ANNOTATIONS)
+        /* What says that it is redacted is read before the value and behind it. Before: a redacted slot keeps its key, so that it is this key
+         * that is. Behind: a key may be redacted, and then get the value that is read here. */
+        if (!read_slot(reader, at, &before) || !read_slot(reader, at, &slot))
+            return LG_ERR_DAMAGED;
+        uint64_t current = atomic_load(&slot.current);
+        if (!value_of(current))
             return LG_ERR_NOT_FOUND;
-        uint64_t current = atomic_load(&slots[at].current);
         uint64_t place = offsetof(struct lg__annotations, values) + (value_of(current) - 1) * (uint64_t)sizeof value;
-        bool there = value_of(current) <= LG__ANNOTATION_VALUES &&
-                     lg__reader_block(reader, LG__SECTION_ANNOTATIONS, place, &value, sizeof value);
-        /* A value does not change while a slot names it: so nothing of what was read is of another one. */
-        if (!lg__reader_block(reader, LG__SECTION_ANNOTATIONS, at * (uint64_t)sizeof after, &after, sizeof after) ||
-            atomic_load(&after.current) != current)
+        bool right = value_of(current) <= LG__ANNOTATION_VALUES &&
+                     lg__reader_block(reader, LG__SECTION_ANNOTATIONS, place, &value, sizeof value) && is_right(&value, current);
+        if (!read_slot(reader, at, &after))
+            return LG_ERR_DAMAGED;
+        if (atomic_load(&after.redacted) != atomic_load(&before.redacted))
+            continue;
+        /* Its number is the slot's: it is the one that the slot named. If not, it was used for another one meanwhile, unless the slot still names it. */
+        if (!right && atomic_load(&after.current) != current)
             continue;
         ret_annotation->redacted = atomic_load(&after.redacted) != 0;
-        if (!there || !is_right(&value, current))
+        if (!right)
             return LG_ERR_DAMAGED;
-        memcpy(ret_annotation->key, value.key, strlen(value.key));
-        ret_annotation->monotonic_ns = value.monotonic_ns;
-        ret_annotation->has_value = !(value.flags & LG__ANNOTATION_NO_VALUE);
-        if (ret_annotation->has_value) {
-            ret_annotation->cut = (value.flags & LG__ANNOTATION_CUT) != 0;
-            ret_annotation->size = value.size;
-            memcpy(ret_annotation->value, value.value, value.size);
-        }
+        convert(&value, ret_annotation);
         return LG_OK;
     }
-    ret_annotation->redacted = 1;
     return LG_ERR_INCOMPLETE;
 }
 
@@ -89,15 +91,16 @@ lg_status lg_reader_annotation(lg_reader *reader, uint32_t index, lg_annotation 
 lg_status lg_reader_redacted(lg_reader *reader, const char *key)
 {
     lg_annotation annotation;
-    lg_status status, result = LG_ERR_NOT_FOUND;
+    lg_status result = LG_ERR_NOT_FOUND;
     if (!reader || !key)
         return LG_ERR_ARGUMENT;
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
-    for (uint32_t index = 0; (status = read_annotation(reader, index, &annotation)) != LG_ERR_NOT_FOUND; index++) {
+    for (uint32_t at = 0; at < LG__ANNOTATIONS; at++) {
+        lg_status status = read_annotation(reader, at, &annotation);
         if (status == LG_OK && annotation.redacted && strcmp(annotation.key, key) == 0)
             return LG_OK;
-        if (status != LG_OK && annotation.redacted)
+        if (status != LG_OK && status != LG_ERR_NOT_FOUND && annotation.redacted)
             result = status; /* it may be this one */
     }
     return result;

@@ -122,12 +122,15 @@ static void verify_annotations(lg_reader *reader, struct check *check)
 {
     char detail[160];
     lg_annotation annotation;
-    uint32_t values = 0, redacted = 0, whole = 0, index = 0;
+    uint32_t values = 0, redacted = 0, whole = 0;
     if (!lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
         return; /* a file of an older version */
-    for (lg_status status; (status = lg_reader_annotation(reader, index, &annotation)) != LG_ERR_NOT_FOUND; index++) {
+    for (uint32_t i = 0; i < LG__ANNOTATIONS; i++) {
+        lg_status status = lg_reader_annotation(reader, i, &annotation);
+        if (status == LG_ERR_NOT_FOUND)
+            continue;
         if (status != LG_OK) {
-            snprintf(detail, sizeof detail, "number %u: %s", index, status == LG_ERR_DAMAGED ? "checksum or bounds wrong" : "it changes too fast");
+            snprintf(detail, sizeof detail, "place %u: %s", i, status == LG_ERR_DAMAGED ? "checksum or bounds wrong" : "it changes too fast");
             say(check, "annotations: one", status, detail);
             continue;
         }
