@@ -26,5 +26,7 @@ void dump_process(void);
 void dump_threads(void);
 void dump_memory(void);
 void dump_stderr(void);
+/* The same of version 1.3. */
+void dump_annotations(void);
 
 #endif

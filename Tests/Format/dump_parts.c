@@ -127,6 +127,34 @@ void dump_memory(void)
     printf("%s%s],", count && status == LG_ERR_DAMAGED ? "," : "", status == LG_ERR_DAMAGED ? "\"damaged\"" : "");
 }
 
+/* Printed where there is one, as standard error is. */
+void dump_annotations(void)
+{
+    lg_annotation one;
+    unsigned count = 0;
+    for (uint32_t i = 0; i < LG_ANNOTATIONS_MAX; i++) {
+        lg_status status = lg_reader_annotation(reader, i, &one);
+        if (status == LG_ERR_NOT_FOUND)
+            continue;
+        printf(count++ ? "," : "\"annotations\":[");
+        if (status != LG_OK) {
+            printf("\"damaged\"");
+            continue;
+        }
+        if (one.redacted && lg_reader_redacted(reader, one.key) != LG_OK)
+            abort();
+        putchar('{');
+        TEXT(one, key), UNSIGNED(one, monotonic_ns), UNSIGNED(one, redacted), UNSIGNED(one, cut);
+        printf("\"value\":");
+        if (one.has_value)
+            json_text(one.value, one.size);
+        else
+            printf("null");
+        putchar('}');
+    }
+    printf(count ? "]," : "");
+}
+
 void dump_stderr(void)
 {
     uint8_t bytes[4032];

@@ -1,6 +1,6 @@
 /* Makes run files by hand that hold what a crash handler may leave and no crash can be made to leave at will:
  *
- * parts DIR some|full|empty|bare|lost|quit|later|fields    a file DIR/<how>.lgrun; prints its path
+ * parts DIR some|full|empty|bare|lost|quit|later|fields|annotated|annotated-full    a file DIR/<how>.lgrun; prints its path
  *
  * some   every part, small, as a crash would leave it: the golden file
  * full   every part as large as the format allows
@@ -9,10 +9,12 @@
  * lost   as some, but a SIGSEGV whose siginfo was lost, with a kind that no table knows
  * quit   as some, but a dump that SIGQUIT asked for
  * later  no crash: what version 1.2 added, owners and the rest of the state: a golden file
- * fields no crash: breadcrumbs with categories and fields, damaged ones, and ones of kinds that nobody knows: a golden file */
+ * fields no crash: breadcrumbs with categories and fields, damaged ones, and ones of kinds that nobody knows: a golden file
+ * annotated, annotated-full  no crash: annotations of every kind, a golden file; as many as there can be, as long as they can be */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "launchguard/log.h"
@@ -313,6 +315,50 @@ static void write_fields(void)
     lg__ring_write(&run.ring, LG_LEVEL_ERROR, LG__ENTRY_TEXT, "the last one", 12);
 }
 
+static void annotate(const char *key, const char *value, bool redacts)
+{
+    struct lg__annotation_key checked;
+    lg__annotation_key(key, &checked);
+    if ((redacts ? lg__annotation_redact(&run.annotations, &checked) : lg__annotation_put(&run.annotations, &checked, value)) != LG_OK)
+        abort();
+}
+
+static void write_annotations(bool most)
+{
+    char key[LG__NAME_BYTES], large[600];
+    memset(large, 'v', sizeof large);
+    large[sizeof large - 1] = 0;
+    if (most) {
+        for (unsigned i = 0; i < 2 * LG__ANNOTATIONS; i++) { /* each twice */
+            snprintf(key, sizeof key, "%062u%c", i % LG__ANNOTATIONS, 'k');
+            annotate(key, large + sizeof large - 1 - LG__ANNOTATION_VALUE_BYTES + i / LG__ANNOTATIONS, false);
+        }
+    } else {
+        annotate("screen", "launch", false);
+        annotate("gone", "what is taken away is not shown", false);
+        annotate("screen", "settings", false);
+        annotate("document \x1b[31m\xff", "Gr\xc3\xbc\xc3\x9f" "e, \"\xe4\xb8\x96\xe7\x95\x8c\"\n\x1b[0m\xff", false);
+        annotate("empty", "", false);
+        annotate("token", "swordfish", false);
+        annotate("token", NULL, true);
+        annotate("gone", NULL, false);
+        annotate("password", NULL, true); /* never had a value: in the place of the one before */
+        annotate("cut", large, false);
+        annotate("secret", NULL, true);
+        annotate("secret", "tuna fish", false);
+        annotate("taken", "back", false);
+        annotate("taken", NULL, true);
+        annotate("taken", NULL, false);
+    }
+    for (unsigned i = 0; i < LG__ANNOTATION_VALUES; i++) { /* times of their own, the same in every file */
+        struct lg__annotation *value = &run.annotations.file->values[i];
+        value->monotonic_ns = value->sequence ? UINT64_C(2000000000) + value->sequence : 0;
+        const size_t from = offsetof(struct lg__annotation, monotonic_ns);
+        uint32_t crc = lg__crc32c(0, (const uint8_t *)value + from, offsetof(struct lg__annotation, value) + value->size - from);
+        value->crc = value->sequence ? lg__crc32c(crc, &value->sequence, sizeof value->sequence) : 0;
+    }
+}
+
 int main(int count, char **arguments)
 {
     if (count != 3)
@@ -339,8 +385,11 @@ int main(int count, char **arguments)
     }
     atomic_store(&run.state->started, 1);
     write_modules();
-    if (strcmp(how, "later") == 0) {
-        write_later();
+    if (strcmp(how, "later") == 0 || strncmp(how, "annotated", 9) == 0) {
+        if (strcmp(how, "later") == 0)
+            write_later();
+        else
+            write_annotations(strcmp(how, "annotated-full") == 0);
         printf("%s\n", path);
         return 0;
     }

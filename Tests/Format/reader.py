@@ -7,7 +7,7 @@ import re
 import sys
 
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
-from run_file import read_crash, read_log, read_modules, read_run, read_stderr
+from run_file import read_annotations, read_crash, read_log, read_modules, read_run, read_stderr
 
 SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
     STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run", "book_rung", "book_suspect"))
@@ -207,7 +207,8 @@ def read(path):
     crash, tail = part(read_crash, file, run["ended"], arch), part(read_stderr, file)
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
             "log": part(read_log, file), "verdict": verdict(run, contexts, crash, same_boot)}
-    return said if tail is None else said | {"stderr": tail}
+    later = {"stderr": tail, "annotations": read_annotations(file)}
+    return said | {name: what for name, what in later.items() if what is not None}
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ RECORD, STAGE, NOTE, CRASH, CPU, FRAMES, WALK = (STRUCTURES[name] for name in (
 MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUCTURES[name] for name in (
     "crash_messages", "message", "crash_process", "crash_threads", "threads", "thread", "chunk", "tail", "crash_done"))
 RING, LANE, ENTRY, FIELDS, FIELD = (STRUCTURES[name] for name in ("ring_header", "lane", "entry", "fields", "field"))
+NOTES, NOTE_SLOT, NOTE_VALUE = (STRUCTURES[name] for name in ("annotations", "annotation_slot", "annotation"))
 
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
 AARCH64 = ["x%d" % i for i in range(31)] + ["sp", "pc", "pstate"]
@@ -73,6 +74,32 @@ def read_context(block, owner):
     tid, modules = (0, []) if owner == "damaged" else owner
     context |= ({"task_tid": tid} if tid else {}) | ({"modules": modules} if modules else {})
     return context
+
+
+# ---- §5.2: annotations ----
+
+def read_annotations(file):
+    """What is in each of the 64 places, as far as something is."""
+    if 12 not in file.sections:
+        return None
+    places = [part(read_annotation, file, i) for i in range(64)]
+    return [place for place in places if place] or None
+
+
+def read_annotation(file, index):
+    slot = NOTE_SLOT.pick(file.block(12, NOTE_SLOT.size * index, NOTE_SLOT.size), "current redacted")
+    number, sequence = slot["current"] & 255, slot["current"] >> 8
+    if number == 0:
+        return None
+    require(number <= 128, "number of a value")
+    block = file.block(12, NOTES.at("values") + NOTE_VALUE.size * (number - 1), NOTE_VALUE.size)
+    head = NOTE_VALUE.pick(block, "sequence monotonic_ns size flags key crc")
+    text = NOTE_VALUE.get(block, "value")[:head["size"]]
+    require(head["sequence"] == sequence and head["size"] <= 495 and head["key"] and len(head["key"]) < 64 and
+            head["crc"] == crc32c(block[8:88], text, block[:8]), "annotation")
+    none = head["flags"] & 2
+    return {"key": head["key"], "monotonic_ns": head["monotonic_ns"], "redacted": int(slot["redacted"] != 0),
+            "value": None if none else text.decode("latin-1"), "cut": 0 if none else head["flags"] & 1}
 
 
 # ---- §6: modules ----

@@ -566,6 +566,73 @@ class Fields(BothReaders):
         self.assertEqual(kinds, {0, 1})
 
 
+class Annotations(BothReaders):
+    """What version 1.3 of run files added."""
+
+    def made(self, how="annotated"):
+        os.makedirs(self.state, exist_ok=True)
+        return subprocess.run([PARTS, self.state, how], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
+
+    def test_every_kind(self):
+        said = self.both(self.made())["annotations"]
+        self.assertEqual([one["key"] for one in said], ["screen", "password", "document \x1b[31m\xff", "empty", "token", "cut", "secret", "taken"])
+        found = {one["key"]: (one["value"], one["cut"], one["redacted"]) for one in said}
+        self.assertEqual(found["screen"], ("settings", 0, 0))
+        self.assertEqual((found["empty"], found["cut"]), (("", 0, 0), ("v" * 495, 1, 0)))
+        self.assertEqual((found["token"], found["secret"]), (("swordfish", 0, 1), ("tuna fish", 0, 1)))
+        self.assertEqual((found["password"], found["taken"]), ((None, 0, 1), (None, 0, 1)))
+
+    def test_as_many_as_there_can_be(self):
+        said = self.both(self.made("annotated-full"))["annotations"]
+        self.assertEqual({(len(one["key"]), one["value"], one["cut"], one["redacted"]) for one in said}, {(63, "v" * 495, 0, 0)})
+        self.assertEqual(len({one["key"] for one in said}), 64)
+
+    def test_a_file_without_them(self):
+        os.makedirs(self.state, exist_ok=True)
+        for golden in ("v1.2/later.lgrun", "v1.0/crash.lgrun"):
+            self.assertNotIn("annotations", self.both(ROOT / "Tests/Golden" / golden))
+
+    def test_hostile_numbers(self):
+        """What is not whole is damaged, and hides no other; what is only unusual is shown."""
+        path = self.made()
+        whole, clean = pathlib.Path(path).read_bytes(), self.both(path)["annotations"]
+        at, size = page.File(path).sections[12]
+        self.assertEqual(size, 76800)
+        current = struct.unpack_from("<Q", whole, at)[0]
+        self.assertEqual((current & 255, current >> 8), (3, 3))
+        value = at + 1024 + 592 * 2
+
+        def changed(*changes, seal=True):
+            copy = bytearray(whole)
+            for where, kind, what in changes:
+                struct.pack_into(kind, copy, where, what)
+            if seal:
+                length = struct.unpack_from("<I", copy, value + 16)[0]
+                struct.pack_into("<I", copy, value + 584, page.crc32c(copy[value + 8:value + 88], copy[value + 88:value + 88 + length], copy[value:value + 8]))
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            return self.both(self.state + "/copy").get("annotations")
+        self.assertEqual(changed(), clean)
+        for what in ((at, "<B", 129), (at, "<B", 255), (at, "<B", 4), (at, "<Q", 4 << 8 | 3), (at, "<Q", 2**64 - 1), (value, "<Q", 4), (value + 16, "<I", 496),
+                     (value + 16, "<I", 2**32 - 1), (value + 24, "<B", 0), (value + 24, "<64s", b"x" * 64)):
+            with self.subTest(damaged=what):
+                self.assertEqual(changed(what), ["damaged"] + clean[1:])
+        for what in ((value + 8, "<Q", 1), (value + 16, "<I", 9), (value + 20, "<I", 1), (value + 24, "<B", 1), (value + 88, "<B", 1), (value + 584, "<I", 1)):
+            with self.subTest(unsealed=what):
+                self.assertEqual(changed(what, seal=False), ["damaged"] + clean[1:])
+        self.assertEqual(changed((at, "<B", 0), (at + 8, "<I", 1)), clean[1:])
+        self.assertEqual(changed((at + 8, "<I", 2**31))[0]["redacted"], 1)
+        self.assertEqual(changed((value + 16, "<I", 495))[0]["value"], "settings" + "\0" * 487)
+        self.assertEqual(changed((value + 20, "<I", 2**32 - 1))[0] | {"monotonic_ns": 0}, {"key": "screen", "value": None, "cut": 0, "redacted": 0, "monotonic_ns": 0})
+        self.assertEqual(changed((at + 16, "<Q", current))[:2], [clean[0], clean[0] | {"redacted": 1}])  # the same twice: shown as it stands
+
+    def test_section_that_is_cut(self):
+        path = self.made()
+        whole, (at, _) = pathlib.Path(path).read_bytes(), page.File(path).sections[12]
+        for length in (at, at + 16, at + 1023, at + 1024, at + 1024 + 592):
+            pathlib.Path(self.state + "/copy").write_bytes(whole[:length])
+            self.assertEqual(self.both(self.state + "/copy")["annotations"][:3], ["damaged"] * 3, length)
+
+
 class Lanes(unittest.TestCase):
     def test_several_lanes_and_a_cycle_counter(self):
         """What the format allows and no version writes: two ticks a nanosecond; a lane with a torn entry, one that

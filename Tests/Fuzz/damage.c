@@ -211,6 +211,26 @@ static void seal_stacks(uint8_t *section, size_t room)
     }
 }
 
+/* Mostly a slot names a value that has its number. */
+static void seal_annotations(struct lg__annotations *annotations)
+{
+    for (unsigned i = 0; i < LG__ANNOTATIONS; i++) {
+        uint64_t current = atomic_load(&annotations->slots[i].current), number = current & LG__ANNOTATION_VALUE_MASK;
+        if (number == 0 || number > LG__ANNOTATION_VALUES)
+            continue;
+        struct lg__annotation *value = &annotations->values[number - 1];
+        if (chance(4))
+            value->sequence = current >> LG__ANNOTATION_SEQUENCE_SHIFT;
+        if (chance(16) == 0)
+            value->size = (uint32_t)nasty();
+        if (value->size > sizeof value->value)
+            continue;
+        const size_t from = offsetof(struct lg__annotation, monotonic_ns);
+        uint32_t crc = lg__crc32c(0, (uint8_t *)value + from, offsetof(struct lg__annotation, value) + value->size - from);
+        value->crc = lg__crc32c(crc, &value->sequence, sizeof value->sequence);
+    }
+}
+
 static void seal(void)
 {
     struct lg__header *header = (void *)bytes;
@@ -243,6 +263,8 @@ static void seal(void)
             seal_threads(bytes + section->offset, room);
         if (section->kind == LG__SECTION_STACKS)
             seal_stacks(bytes + section->offset, room);
+        if (section->kind == LG__SECTION_ANNOTATIONS && room >= sizeof(struct lg__annotations))
+            seal_annotations((void *)(bytes + section->offset));
     }
     /* These lie at the end of their files. */
     for (unsigned i = 0; i < LG__SECTIONS_MAX; i++) {

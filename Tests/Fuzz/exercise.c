@@ -204,6 +204,21 @@ static void exercise_modules_and_log(lg_reader *reader)
     PROMISE(lg_reader_log_entry(reader, info.entries, &entry) == LG_ERR_NOT_FOUND);
 }
 
+static void exercise_annotations(lg_reader *reader)
+{
+    lg_annotation one;
+    for (uint32_t i = 0; i < LG_ANNOTATIONS_MAX; i++) {
+        if (expected(lg_reader_annotation(reader, i, &one)) != LG_OK)
+            continue;
+        TERMINATED(one.key);
+        PROMISE(*one.key && one.size <= LG_ANNOTATION_VALUE_MAX && one.value[one.size] == 0 && one.has_value <= 1 && one.cut <= 1 && one.redacted <= 1);
+        PROMISE(one.has_value || (one.size == 0 && !one.cut));
+        lg_status status = expected(lg_reader_redacted(reader, one.key));
+        PROMISE(!one.redacted || status == LG_OK);
+    }
+    PROMISE(expected(lg_reader_annotation(reader, UINT32_MAX, &one)) != LG_OK && expected(lg_reader_redacted(reader, "")) != LG_OK);
+}
+
 static void exercise_ladder(lg_reader *reader, uint32_t index, const lg_launch_info *context)
 {
     lg_ledger_rung rung;
@@ -270,6 +285,7 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     lg_ledger_rung rung;
     lg_ledger_suspect suspect;
     lg_launch_info context;
+    lg_annotation annotation;
     if (kind == LG_FILE_RUN) {
         PROMISE(lg_reader_ledger_rung(reader, 0, 0, &rung) == LG_ERR_STATE && lg_reader_ledger_suspect(reader, 0, 0, &suspect) == LG_ERR_STATE);
         PROMISE(lg_reader_ledger_context(reader, 0, &context) == LG_ERR_STATE);
@@ -282,6 +298,10 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
         PROMISE(lg_reader_map(reader, text, sizeof text, &size, &number) == LG_ERR_STATE && text[0] == 0);
         PROMISE(lg_reader_resource(reader, 0, &resource) == LG_ERR_STATE && lg_reader_stderr(reader, bytes, &size, &wide) == LG_ERR_STATE);
     }
+    if (kind == LG_FILE_LEDGER)
+        PROMISE(lg_reader_annotation(reader, 0, &annotation) == LG_ERR_STATE && lg_reader_redacted(reader, "key") == LG_ERR_STATE);
+    PROMISE(lg_reader_annotation(NULL, 0, &annotation) == LG_ERR_ARGUMENT && lg_reader_annotation(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_redacted(NULL, "key") == LG_ERR_ARGUMENT && lg_reader_redacted(reader, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_ledger_rung(NULL, 0, 0, &rung) == LG_ERR_ARGUMENT && lg_reader_ledger_rung(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_ledger_suspect(NULL, 0, 0, &suspect) == LG_ERR_ARGUMENT && lg_reader_ledger_suspect(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_ledger_context(NULL, 0, &context) == LG_ERR_ARGUMENT && lg_reader_ledger_context(reader, 0, NULL) == LG_ERR_ARGUMENT);
@@ -319,6 +339,7 @@ int exercise(const char *path)
     exercise_threads(reader);
     exercise_memory(reader);
     exercise_modules_and_log(reader);
+    exercise_annotations(reader);
     exercise_ledger(reader);
     lg_status worst = LG_OK;
     PROMISE(lg_reader_verify(reader, on_block, &worst) == worst);

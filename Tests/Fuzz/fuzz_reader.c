@@ -1,5 +1,5 @@
 /* The reader under libFuzzer: built on request with `cmake --build BUILD --target fuzz-reader`, where clang is found.
- * Run it as: fuzz-reader CORPUS Tests/Golden/v1.0 Tests/Golden/v1.1 */
+ * Run it as: fuzz-reader CORPUS Tests/Golden/v1.0 Tests/Golden/v1.1 Tests/Golden/v1.3 */
 #include "exercise.h"
 
 #include <fcntl.h>

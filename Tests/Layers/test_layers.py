@@ -25,7 +25,7 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
                 "capture/finish.c", "capture/frames.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c", "capture/prepare.c",
                 "capture/record.c", "capture/stages.c", "capture/threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "os/linux_proc.c",
-                "store/crc32c.c", "store/ring.c", "store/text.c"}
+                "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler part is in the call graph below.
 ALSO_AT_START = {
     "capture/altstack.c": "__sanitizer_set_death_callback mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",

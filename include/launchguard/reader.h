@@ -110,6 +110,17 @@ typedef struct lg_module {
     char path[1024];
 } lg_module;
 
+/** One annotation. */
+typedef struct lg_annotation {
+    char key[64];
+    char value[496];          /**< NUL after `size` bytes; "" where it has none */
+    uint32_t size;            /**< bytes of value */
+    uint32_t has_value;       /**< 0: it is only redacted */
+    uint32_t cut;             /**< 1: the value was longer than LG_ANNOTATION_VALUE_MAX */
+    uint32_t redacted;        /**< 1: lg_redact() named it: do not let the value leave this machine */
+    uint64_t monotonic_ns;    /**< CLOCK_MONOTONIC, when the value was set or taken away, or the key redacted before it ever had one */
+} lg_annotation;
+
 /** One breadcrumb. */
 typedef struct lg_log_entry {
     uint64_t sequence;        /**< grows within its lane; not gapless */
@@ -215,6 +226,28 @@ LG_API lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *re
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module);
+
+/** What is in one of the places of annotations, in no particular order. What it gives was there at one moment, key and value together; a redacted key
+ *  never changes its place. The value is handed out also where the key is redacted: who exports it drops it.
+ *
+ *  @param index  0 ≤ index < LG_ANNOTATIONS_MAX: ask for all of them, there may be gaps.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: nothing is in this place; LG_ERR_DAMAGED: it cannot be read; LG_ERR_INCOMPLETE: it changes faster than it
+ *          can be read; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_annotation(lg_reader *reader, uint32_t index, lg_annotation *ret_annotation);
+
+/** Whether lg_redact() named a key.
+ *
+ *  @return LG_OK: it did; LG_ERR_NOT_FOUND: it did not; LG_ERR_DAMAGED and LG_ERR_INCOMPLETE: what cannot be read may be this key: treat it as
+ *          redacted; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_redacted(lg_reader *reader, const char *key);
 
 /** Take a snapshot of the ring log; needed before lg_reader_log_entry(), and again to see what a living process wrote since.
  *

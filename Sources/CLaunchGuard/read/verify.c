@@ -138,6 +138,30 @@ static void verify_log(lg_reader *reader, struct check *check)
     say(check, "ring log", damaged ? LG_ERR_DAMAGED : LG_OK, detail);
 }
 
+static void verify_annotations(lg_reader *reader, struct check *check)
+{
+    char detail[160];
+    lg_annotation annotation;
+    uint32_t values = 0, redacted = 0, whole = 0;
+    if (!lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
+        return; /* a file of an older version */
+    for (uint32_t i = 0; i < LG__ANNOTATIONS; i++) {
+        lg_status status = lg_reader_annotation(reader, i, &annotation);
+        if (status == LG_ERR_NOT_FOUND)
+            continue;
+        if (status != LG_OK) {
+            snprintf(detail, sizeof detail, "place %u: %s", i, status == LG_ERR_DAMAGED ? "checksum or bounds wrong" : "it changes too fast");
+            say(check, "annotations: one", status, detail);
+            continue;
+        }
+        whole++;
+        values += annotation.has_value;
+        redacted += annotation.redacted;
+    }
+    snprintf(detail, sizeof detail, "%u keys, %u with a value, %u redacted", whole, values, redacted);
+    say(check, "annotations", LG_OK, detail);
+}
+
 static void verify_owners(lg_reader *reader, struct check *check)
 {
     char detail[160];
@@ -174,6 +198,7 @@ static void verify_run(lg_reader *reader, struct check *check)
     }
 
     verify_owners(reader, check);
+    verify_annotations(reader, check);
     verify_record(reader, check);
     verify_threads(reader, check);
     verify_memory(reader, check);

@@ -215,6 +215,50 @@ struct lg__tail { /* always current; no checksum */
 static_assert(offsetof(struct lg__tail, bytes) == 64, "FORMAT.md, tail");
 static_assert(sizeof(struct lg__tail) == 4096, "FORMAT.md, tail");
 
+/* ---- Run file: annotations ---- */
+
+#define LG__ANNOTATIONS 64
+#define LG__ANNOTATION_VALUES 128
+#define LG__ANNOTATION_VALUE_BYTES 496
+#define LG__ANNOTATION_SEQUENCE_SHIFT 8    /* of `current`: what is below is 1 + index of a value, or 0 */
+#define LG__ANNOTATION_VALUE_MASK UINT64_C(0xff)
+#define LG__ANNOTATION_REDACTED UINT32_C(0x44455241) /* any other value than 0 says the same */
+#define LG__ANNOTATION_CUT 1u
+#define LG__ANNOTATION_NO_VALUE 2u
+
+struct lg__annotation_slot { /* one a key */
+    _Atomic uint64_t current; /* number of the change that set it, and 1 + index of its value; none: the slot is free */
+    _Atomic uint32_t redacted;
+    uint32_t reserved;
+};
+static_assert(offsetof(struct lg__annotation_slot, redacted) == 8, "FORMAT.md, annotations");
+static_assert(sizeof(struct lg__annotation_slot) == 16, "FORMAT.md, annotations");
+
+struct lg__annotation { /* never written to while a slot names it */
+    uint64_t sequence; /* number of the change that set it */
+    uint64_t monotonic_ns;
+    uint32_t size;  /* of the value, without a NUL */
+    uint32_t flags; /* LG__ANNOTATION_CUT, LG__ANNOTATION_NO_VALUE */
+    char key[LG__NAME_BYTES];
+    char value[LG__ANNOTATION_VALUE_BYTES];
+    uint32_t crc; /* CRC-32C of monotonic_ns to key, the used bytes of the value, sequence, in this order */
+    uint32_t reserved;
+};
+static_assert(offsetof(struct lg__annotation, monotonic_ns) == 8, "FORMAT.md, annotations");
+static_assert(offsetof(struct lg__annotation, size) == 16, "FORMAT.md, annotations");
+static_assert(offsetof(struct lg__annotation, flags) == 20, "FORMAT.md, annotations");
+static_assert(offsetof(struct lg__annotation, key) == 24, "FORMAT.md, annotations");
+static_assert(offsetof(struct lg__annotation, value) == 88, "FORMAT.md, annotations");
+static_assert(offsetof(struct lg__annotation, crc) == 584, "FORMAT.md, annotations");
+static_assert(sizeof(struct lg__annotation) == 592, "FORMAT.md, annotations");
+
+struct lg__annotations {
+    struct lg__annotation_slot slots[LG__ANNOTATIONS];
+    struct lg__annotation values[LG__ANNOTATION_VALUES];
+};
+static_assert(offsetof(struct lg__annotations, values) == 1024, "FORMAT.md, annotations");
+static_assert(sizeof(struct lg__annotations) == 76800, "FORMAT.md, annotations");
+
 /* ---- Run file: the ring log ---- */
 
 #define LG__CELL_BYTES 32u

@@ -80,10 +80,11 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
 {
     struct lg__run run;
     const struct lg__ring_shape shape = lg__ring_shape(sizes->ring_bytes);
-    struct lg__map ring_memory;
+    struct lg__map memory; /* what the writers keep beside the file: of the ring log, then of the annotations */
     size_t ring_size = lg__ring_size(shape), threads_size = sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread);
     size_t threads_at = VARIABLE_AT, stacks_at = threads_at + align(threads_size), ring_at = stacks_at + align(sizes->stack_bytes);
-    size_t total = (ring_at + ring_size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
+    size_t annotations_at = ring_at + align(ring_size);
+    size_t total = (annotations_at + sizeof(struct lg__annotations) + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
     const struct lg__section sections[] = {
         { LG__SECTION_IDENTITY, 0, IDENTITY_AT, sizeof(struct lg__identity) },
         { LG__SECTION_STATE, 0, STATE_AT, sizeof(struct lg__state) },
@@ -94,8 +95,9 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
         { LG__SECTION_THREADS, 0, threads_at, threads_size },
         { LG__SECTION_STACKS, 0, stacks_at, sizes->stack_bytes },
         { LG__SECTION_RING, 0, ring_at, ring_size },
+        { LG__SECTION_ANNOTATIONS, 0, annotations_at, sizeof(struct lg__annotations) },
     };
-    if (!lg__map_anonymous(lg__ring_memory(shape), &ring_memory))
+    if (!lg__map_anonymous(align(lg__ring_memory(shape)) + sizeof(struct lg__annotation_memory), &memory))
         return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
     if (directory >= 0) {
         lg_status status = lg__map_create(directory, name, path, total, &run.map, problem);
@@ -123,7 +125,9 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     }
     run.slot_count = run.threads->slot_count = sizes->threads;
     run.threads->slot_bytes = sizeof(struct lg__thread);
-    lg__ring_init(&run.ring, base + ring_at, ring_memory.base, shape);
+    lg__ring_init(&run.ring, base + ring_at, memory.base, shape);
+    run.annotations.file = (struct lg__annotations *)(void *)(base + annotations_at);
+    run.annotations.memory = (struct lg__annotation_memory *)(void *)((uint8_t *)memory.base + align(lg__ring_memory(shape)));
     /* The header last: with it the file becomes a run file. */
     atomic_thread_fence(memory_order_release);
     const struct lg__version version = { LG__RUN_MAJOR, LG__RUN_MINOR };

@@ -2,6 +2,7 @@
 #ifndef LG_STORE_RUN_H
 #define LG_STORE_RUN_H
 
+#include "store/annotation.h"
 #include "store/format.h"
 #include "store/map.h"
 #include "store/ring.h"
@@ -20,6 +21,7 @@ struct lg__run {
     uint8_t *stacks;          /* stack_bytes */
     uint32_t stack_bytes;
     struct lg__ring ring;
+    struct lg__annotation_writer annotations;
 };
 
 /* What of a run file the options size. */

@@ -1,0 +1,107 @@
+/* Annotations: the slots that are in use, each with its value. */
+#include "read/internal.h"
+#include "store/crc32c.h"
+
+static_assert(sizeof((lg_annotation){ 0 }.key) == LG__NAME_BYTES && sizeof((lg_annotation){ 0 }.value) == LG__ANNOTATION_VALUE_BYTES, "both fit");
+
+/* A living writer may free a value while it is read: so often it is read again. */
+#define TRIES 1000
+
+static uint32_t value_of(uint64_t current)
+{
+    return (uint32_t)(current & LG__ANNOTATION_VALUE_MASK);
+}
+
+static bool is_right(const struct lg__annotation *value, uint64_t current)
+{
+    const size_t from = offsetof(struct lg__annotation, monotonic_ns);
+    if (value->size >= sizeof value->value || value->sequence != current >> LG__ANNOTATION_SEQUENCE_SHIFT || !value->key[0] ||
+        !memchr(value->key, 0, sizeof value->key))
+        return false;
+    uint32_t crc = lg__crc32c(0, (const uint8_t *)value + from, offsetof(struct lg__annotation, value) + value->size - from);
+    return value->crc == lg__crc32c(crc, &value->sequence, sizeof value->sequence);
+}
+
+static bool read_slot(const lg_reader *reader, uint32_t at, struct lg__annotation_slot *ret_slot)
+{
+    return lg__reader_block(reader, LG__SECTION_ANNOTATIONS, at * (uint64_t)sizeof *ret_slot, ret_slot, sizeof *ret_slot);
+}
+
+static void convert(const struct lg__annotation *value, lg_annotation *to)
+{
+    memcpy(to->key, value->key, strlen(value->key));
+    to->monotonic_ns = value->monotonic_ns;
+    to->has_value = !(value->flags & LG__ANNOTATION_NO_VALUE);
+    if (!to->has_value)
+        return;
+    to->cut = (value->flags & LG__ANNOTATION_CUT) != 0;
+    to->size = value->size;
+    memcpy(to->value, value->value, value->size);
+}
+
+/* As lg_reader_annotation(); `redacted` is right also where the rest is damaged, and 1 where it cannot be known. */
+static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annotation *ret_annotation)
+{
+    struct lg__annotation_slot before, slot, after;
+    struct lg__annotation value;
+    memset(ret_annotation, 0, sizeof *ret_annotation);
+    if (at >= LG__ANNOTATIONS || !lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
+        return LG_ERR_NOT_FOUND; /* a file of an older version has none */
+    ret_annotation->redacted = 1;
+    for (unsigned tries = 0; tries < TRIES; tries++) {
+        /* What says that it is redacted is read before the value and behind it. Before: a redacted slot keeps its key, so that it is this key
+         * that is. Behind: a key may be redacted, and then get the value that is read here. */
+        if (!read_slot(reader, at, &before) || !read_slot(reader, at, &slot))
+            return LG_ERR_DAMAGED;
+        uint64_t current = atomic_load(&slot.current);
+        if (!value_of(current))
+            return LG_ERR_NOT_FOUND;
+        uint64_t place = offsetof(struct lg__annotations, values) + (value_of(current) - 1) * (uint64_t)sizeof value;
+        bool right = value_of(current) <= LG__ANNOTATION_VALUES &&
+                     lg__reader_block(reader, LG__SECTION_ANNOTATIONS, place, &value, sizeof value) && is_right(&value, current);
+        if (!read_slot(reader, at, &after))
+            return LG_ERR_DAMAGED;
+        if (atomic_load(&after.redacted) != atomic_load(&before.redacted))
+            continue;
+        /* Its number is the slot's: it is the one that the slot named. If not, it was used for another one meanwhile, unless the slot still names it. */
+        if (!right && atomic_load(&after.current) != current)
+            continue;
+        ret_annotation->redacted = atomic_load(&after.redacted) != 0;
+        if (!right)
+            return LG_ERR_DAMAGED;
+        convert(&value, ret_annotation);
+        return LG_OK;
+    }
+    return LG_ERR_INCOMPLETE;
+}
+
+lg_status lg_reader_annotation(lg_reader *reader, uint32_t index, lg_annotation *ret_annotation)
+{
+    lg_annotation annotation;
+    if (!reader || !ret_annotation)
+        return LG_ERR_ARGUMENT;
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    lg_status status = read_annotation(reader, index, &annotation);
+    if (status == LG_OK)
+        *ret_annotation = annotation;
+    return status;
+}
+
+lg_status lg_reader_redacted(lg_reader *reader, const char *key)
+{
+    lg_annotation annotation;
+    lg_status result = LG_ERR_NOT_FOUND;
+    if (!reader || !key)
+        return LG_ERR_ARGUMENT;
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    for (uint32_t at = 0; at < LG__ANNOTATIONS; at++) {
+        lg_status status = read_annotation(reader, at, &annotation);
+        if (status == LG_OK && annotation.redacted && strcmp(annotation.key, key) == 0)
+            return LG_OK;
+        if (status != LG_OK && status != LG_ERR_NOT_FOUND && annotation.redacted)
+            result = status; /* it may be this one */
+    }
+    return result;
+}
