@@ -3,7 +3,7 @@
 #   make demo     the main job, end to end, checked at every step
 #   make test     all tests: ctest with gcc and with clang, then swift test and the ways to die of the Swift build
 #   make faults   every way to die, of the C and of the Swift build, and what must be known afterwards; FILTER=regex selects
-#   make bench    measurements, as ratios within one run; installs what it compares with (libabsl-dev, libgoogle-glog-dev, libboost-dev)
+#   make bench    measurements, as ratios within one run; installs what it compares with (see scripts/install-packages)
 #   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default /usr/local)
 #   make clean
 

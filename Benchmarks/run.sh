@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measure start, crash, threads and ring log against peers in the same run. Benchmarks/run.sh BUILD_DIR [ROUNDS]
+# Measure start, crash, threads and logs against peers in the same run. Benchmarks/run.sh BUILD_DIR [ROUNDS]
 #
 # Absolute figures belong to this machine and moment; the ratios are what can be compared. Nothing here fails because of a figure.
 set -eu
@@ -43,4 +43,5 @@ limit 120 "$programs/bench-hostile" "$directory/hostile"
 limit 60 "$programs/bench-thread" "$programs/bench-thread-linked" "$directory/thread" "$(((rounds + 4) / 5))"
 limit 60 "$programs/bench-log" "$directory/log" "$rounds"
 limit 60 "$programs/bench-log-threads" "$directory/log" "$rounds"
+limit 180 "$(dirname "$0")/log/run.sh" "$build" "$(((rounds + 4) / 5))"
 exit $failed

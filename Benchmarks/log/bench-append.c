@@ -1,0 +1,181 @@
+/* What one append to a log costs, in LaunchGuard and elsewhere, and what is left of it after SIGKILL. bench-append DIR ROUNDS */
+#include "candidates.h"
+#include "measured.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define KILLS 5
+
+enum figure { NS, CALLS_US, MIDDLE, P99, P999, FIGURES };
+
+static struct series series[CANDIDATES][WIDTHS][FIGURES];
+static double instructions[CANDIDATES];
+static int kept; /* by LaunchGuard */
+static bool by_counter;
+
+static void run_once(enum candidate candidate, struct measured *measured, bool count)
+{
+    char *arguments[] = { (char *)candidate_program(candidate), (char *)candidate_mode(candidate), (char *)candidate_directory(), "time",
+                          (char *)shared_name(), NULL };
+    struct child child = { .arguments = arguments };
+    memset(measured, 0, sizeof *measured);
+    int status = child_run(&child);
+    if (child.hung || !WIFEXITED(status) || WEXITSTATUS(status) != 0 || !measured->done) {
+        candidate_give_up(candidate, child.hung ? "its program hangs" : "its program failed");
+        return;
+    }
+    by_counter = measured->counter;
+    for (unsigned of = 0; count && of < WIDTHS; of++) {
+        series_add(&series[candidate][of][NS], measured->of[of].ns);
+        series_add(&series[candidate][of][CALLS_US], measured->of[of].calls_us);
+        series_add(&series[candidate][of][MIDDLE], measured->of[of].middle);
+        series_add(&series[candidate][of][P99], measured->of[of].p99);
+        series_add(&series[candidate][of][P999], measured->of[of].p999);
+    }
+}
+
+static double figure(enum candidate candidate, unsigned of, enum figure figure)
+{
+    return series_median(&series[candidate][of][figure]);
+}
+
+static enum candidate floor_of(enum candidate candidate)
+{
+    return candidate_formats(candidate) ? FLOOR_FORMAT : FLOOR_CLOCK;
+}
+
+static void print_width(unsigned of, enum candidate from, enum candidate to, const char *what)
+{
+    printf("\n%s, %u thread%s at once\n  %-42s %9s %7s %9s %9s %9s %9s\n", what, widths[of], of ? "s" : "", "", "ns", "ratio", "calls/us", "median",
+           "99 %", "99.9 %");
+    for (enum candidate i = from; i < to; i++) {
+        if (candidate_missing(i)) {
+            printf("  %-42s not measured: %s\n", candidate_name(i), candidate_missing(i));
+            continue;
+        }
+        printf("  %-42s %9.1f %7.2f %9.2f %9.0f %9.0f %9.0f\n", candidate_name(i), figure(i, of, NS), figure(i, of, NS) / figure(floor_of(i), of, NS),
+               figure(i, of, CALLS_US), figure(i, of, MIDDLE), figure(i, of, P99), figure(i, of, P999));
+    }
+}
+
+static const struct {
+    enum candidate candidate;
+    const char *mode, *name, *note; /* NULL: the candidate's own */
+} killed[] = {
+    { FLOOR_CLOCK, NULL, NULL, "in a file; nothing tells what is half written" },
+    { LG_TEXT, "kept", "LaunchGuard, a ring log of 2 MiB", "in the run file, by lg_reader; no helper" },
+    { LG_TEXT, NULL, "LaunchGuard, its ring log as by default", "the newest ones, which the thread's lane of 32 KiB holds" },
+    { WRITE_TEXT, NULL, NULL, "in a file" },
+    { SPDLOG_BACKTRACE, NULL, NULL, "memory only: there is nothing to read" },
+    { SPDLOG_ASYNC, NULL, NULL, "in a file; the rest was in memory, in its queue or stdio's buffer" },
+    { GLOG_TEXT, NULL, NULL, "in a file; the rest was in stdio's buffer" },
+    { LTTNG_TEXT, NULL, NULL, "in memory that its daemons share: they have to run, and to be asked" },
+};
+
+static void print_kept(void)
+{
+    printf("\nKept of %d entries of 40 bytes after SIGKILL right behind the last call, least and most of %d kills\n", KILLED_AFTER, KILLS);
+    for (size_t row = 0; row < sizeof killed / sizeof killed[0]; row++) {
+        enum candidate candidate = killed[row].candidate;
+        const char *name = killed[row].name ? killed[row].name : candidate_name(candidate);
+        const char *mode = killed[row].mode ? killed[row].mode : candidate_mode(candidate);
+        int least = KILLED_AFTER, most = -1;
+        for (unsigned kill = 0; kill < KILLS && !candidate_missing(candidate); kill++) {
+            int now = candidate_kept(candidate, mode, kill);
+            least = now < least ? now : least;
+            most = now > most ? now : most;
+            if (now < 0)
+                candidate_give_up(candidate, "its program did not come to the last call");
+        }
+        if (candidate_missing(candidate))
+            printf("  %-42s not measured: %s\n", name, candidate_missing(candidate));
+        else
+            printf("  %-42s %4d to %4d  %s\n", name, least, most, killed[row].note);
+        if (candidate == LG_TEXT && killed[row].mode)
+            kept = least;
+        fflush(stdout);
+    }
+}
+
+static void print_instructions(void)
+{
+    printf("\nInstructions of one call, of the calling thread, by callgrind; reading the system's clock is a system call there, which counts nothing\n");
+    for (enum candidate i = 0; i < CANDIDATES; i++) {
+        if (!candidate_missing(i))
+            instructions[i] = candidate_instructions(i);
+        if (i == 0 && instructions[0] == 0) {
+            printf("  not measured: there is no valgrind\n");
+            return;
+        }
+        if (instructions[i] > 0)
+            printf("  %-42s %9.0f%s\n", candidate_name(i), instructions[i], candidate_formats(i) ? "  four arguments" : "");
+        fflush(stdout);
+    }
+}
+
+/* ---- What was aimed at ---- */
+
+static void print_target(const char *name, double measured, const char *unit, double limit, bool at_least)
+{
+    bool reached = at_least ? measured >= limit : measured <= limit;
+    printf("  %-66s %s %7.2f %-2s %9.2f  %s\n", name, at_least ? ">=" : "<=", limit, unit, measured, reached ? "yes" : "no");
+}
+
+static void print_ratio(const char *name, enum candidate over, unsigned over_of, enum candidate under, unsigned under_of, double limit, bool at_least)
+{
+    if (candidate_missing(over) || candidate_missing(under))
+        print_missing(name, candidate_missing(over) ? candidate_missing(over) : candidate_missing(under));
+    else
+        print_target(name, figure(over, over_of, NS) / figure(under, under_of, NS), "x", limit, at_least);
+}
+
+static void print_targets(void)
+{
+    printf("\nTargets\n  %-66s %13s %9s\n", "", "target", "measured");
+    print_ratio("A1  text, 1 thread, to the floor with the system's clock", LG_TEXT, 0, FLOOR_CLOCK, 0, 1.25, false);
+    print_ratio("A1  the same to the floor with the CPU's counter", LG_TEXT, 0, FLOOR_COUNTER, 0, 1.25, false);
+    print_ratio("A1  LTTng-UST to LaunchGuard, 1 thread", LTTNG_TEXT, 0, LG_TEXT, 0, 10, true);
+    print_ratio("A2  2 threads to 1 thread", LG_TEXT, 1, LG_TEXT, 0, 1.5, false);
+    print_ratio("A2  LTTng-UST to LaunchGuard, 2 threads", LTTNG_TEXT, 1, LG_TEXT, 1, 8, true);
+    if (candidate_missing(LG_TEXT) || candidate_missing(LG_FORMAT))
+        return;
+    print_target("A3  four arguments, 1 thread", figure(LG_FORMAT, 0, NS), "ns", 60, false);
+    print_target("A4  kept after SIGKILL", kept, "", KILLED_AFTER, true);
+    if (instructions[LG_TEXT] > 0)
+        print_target("A4  instructions of one call", instructions[LG_TEXT], "", 110, false);
+    print_target("A5  99.9 % of single calls, 1 thread", figure(LG_TEXT, 0, P999), "ns", 1000, false);
+}
+
+/* ---- All of it ---- */
+
+int main(int count, char **arguments)
+{
+    if (count == 2 && strcmp(arguments[1], "--try") == 0)
+        return 0; /* it can be run */
+    if (count != 3)
+        return 2;
+    int rounds = atoi(arguments[2]);
+    struct measured *measured = shared_make(sizeof *measured);
+    candidates_open(arguments[0], arguments[1]);
+    for (int round = -1; round < rounds; round++) /* the first one warms up */
+        for (int i = 0; i < CANDIDATES; i++) {
+            enum candidate candidate = (enum candidate)((i + round + 1) % CANDIDATES); /* nobody is always behind the same */
+            if (!candidate_missing(candidate))
+                run_once(candidate, measured, round >= 0);
+        }
+    printf("\nOne append to a log: level, time, thread, text; medians of %d rounds\n"
+           "  ns: a call in the median block of 512 calls; ratio: to the floor with the system's clock; calls/us: all threads together\n"
+           "  median, 99 %%, 99.9 %%: ns of single calls from one reading of %s to the next; \"nothing\" shows what that costs\n",
+           rounds, by_counter ? "the CPU's counter" : "the system's clock");
+    for (unsigned of = 0; of < WIDTHS; of++)
+        print_width(of, 0, TEXTS, "40 bytes of text");
+    for (unsigned of = 0; of < WIDTHS; of++)
+        print_width(of, TEXTS, CANDIDATES, "Four arguments");
+    print_kept();
+    print_instructions();
+    print_targets();
+    return 0;
+}

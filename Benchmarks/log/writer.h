@@ -1,0 +1,40 @@
+/* One way to log, in a program of its own that harness.c drives. */
+#ifndef WRITER_H
+#define WRITER_H
+
+#include <stdint.h>
+
+#define TEXT_BYTES 40
+
+struct writer {
+    const char *mode; /* the program's first argument; NULL ends the list */
+    void (*open)(const char *directory);
+
+    /* Append level, time, thread and the text: TEXT_BYTES bytes, and a NUL behind them. A mode that formats four arguments of its own
+     * leaves the text alone. */
+    void (*append)(const char *text);
+
+    uint32_t burst;       /* that many entries at most, of all threads, before settle(); 0: any number */
+    void (*settle)(void); /* wait until what was appended is out of the way */
+};
+
+/* What follows the same pattern everywhere: "opened %s: %u rows in %u ms, code %d". Volatile, for arguments are not known beforehand. */
+struct writer_arguments {
+    const char *volatile name;
+    volatile unsigned rows, milliseconds;
+    volatile int code;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const struct writer writers[];
+extern struct writer_arguments writer_arguments;
+
+/* Ends the program: no figures. */
+__attribute__((noreturn)) void writer_fail(const char *what);
+#ifdef __cplusplus
+}
+#endif
+
+#endif
