@@ -93,7 +93,7 @@ LG_API lg_status lg_deadline_end(lg_session *session, uint64_t deadline);
  *  @param percent   of the limit, 1 to 100.
  *  @param callback  NULL: mark and breadcrumb only.
  *  @param user      handed to the callback.
- *  @return LG_OK; LG_ERR_ALREADY: it was called before; LG_OK and nothing else with a simulated session; LG_ERR_NOT_FOUND: there is no limit that can be read; LG_ERR_ARGUMENT; LG_ERR_SYSTEM: no thread (errno);
+ *  @return LG_OK, with a simulated session too, where nothing is watched; LG_ERR_ALREADY: it was called before; LG_ERR_NOT_FOUND: there is no limit that can be read; LG_ERR_ARGUMENT; LG_ERR_SYSTEM: no thread (errno);
  *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: a thread that sleeps.
