@@ -247,7 +247,8 @@ extension RunIdentity {
         if info.term_signal != 0 {
             termination = Termination(
                 signal: Signal(info.term_signal), senderProcessID: info.term_pid == 0 ? nil : info.term_pid,
-                senderUserID: info.term_pid == 0 ? nil : info.term_uid, monotonicNanoseconds: info.term_ns)
+                senderUserID: info.term_pid == 0 ? nil : info.term_uid, monotonicNanoseconds: info.term_ns,
+                isKept: info.term_kept != 0 ? true : nil, aliveNanoseconds: info.term_alive_ns > info.term_ns ? info.term_alive_ns : nil)
         }
         if info.end_announced != 0 {
             announcement = Announcement(kind: info.end_announced == 2 ? .restart : .termination, monotonicNanoseconds: info.announced_ns)
@@ -255,6 +256,12 @@ extension RunIdentity {
         witness = info.witnessed != 0 ? Witness(waitStatus: info.wait_status) : nil
         hangSinceNanoseconds = info.hang_ns.nonZero
         if info.oom_known != 0 { memoryKills = MemoryKills(count: info.oom_kills, cgroup: info.oom_cgroup) }
+        if info.cpu_near_ns != 0 {
+            cpuLimit = CPULimit(usedNanoseconds: info.cpu_used_ns, limitSeconds: info.cpu_limit_s, monotonicNanoseconds: info.cpu_near_ns)
+        }
+        if info.memory_near_ns != 0 {
+            memoryPressure = MemoryPressure(usedBytes: info.memory_used, limitBytes: info.memory_limit, monotonicNanoseconds: info.memory_near_ns)
+        }
     }
 }
 
@@ -298,6 +305,7 @@ extension Verdict {
     init(_ verdict: lg_verdict) {
         end = unsafe End(rawValue: String(cString: lg_end_name(verdict.end))) ?? .unknown
         evidence = unsafe String(cString: lg_evidence_sentence(verdict.evidence))
+        evidenceKind = Evidence(value: verdict.evidence.rawValue)
         signal = verdict.signal == 0 ? nil : Signal(verdict.signal)
         exitCode = end == .exit || end == .clean ? verdict.code : nil
         signalCode = end == .crash ? verdict.code : nil

@@ -22,32 +22,6 @@ extension RunReport {
         writeProblems(problems, to: &writer)
     }
 
-    /// The cause in one sentence.
-    public var headline: String {
-        guard let verdict else { return "damaged: how this run ended cannot be read" }
-        var text: String
-        switch verdict.end {
-        case .crash:
-            text = "crashed: " + (crash?.summary(program: programPath) ?? verdict.summary)
-        case .terminated:
-            text = "terminated: \(verdict.signal?.name ?? "a signal")"
-            let dump = crash.flatMap { $0.isRequestedDump && !$0.isHandled ? $0 : nil }
-            let sender = dump == nil ? identity?.termination?.senderProcessID : dump?.senderProcessID
-            if let sender { text += " sent by process \(sender)" }
-            if dump != nil { text += ", with a dump of all threads" }
-        case .exit, .clean:
-            text = "\(verdict.end.rawValue)" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
-        case .running:
-            text = "running" + (identity.map { ": process \($0.processID)" } ?? "")
-        default:
-            text = verdict.end.rawValue
-        }
-        if let crash, crash.isHandled {
-            text += "; it survived \(crash.summary(program: programPath)) before"
-        }
-        return text
-    }
-
     private func writeIdentity(to writer: inout TextWriter) {
         writer.endLine()
         func field(_ name: String, _ value: String) {
@@ -64,7 +38,8 @@ extension RunReport {
             if !identity.isStartComplete { field("", "it ended before lg_start() was complete") }
             if identity.healedPages > 0 { field("", "\(identity.healedPages) pages were lost when its file was cut") }
             if let signal = identity.termination {
-                field("noted", signal.signal.name + (signal.senderProcessID.map { " from process \($0)" } ?? ""))
+                let lived = signal.livedNanoseconds.map { ", and was alive \($0.durationText) later" } ?? ""
+                field("noted", signal.signal.name + (signal.senderProcessID.map { " from process \($0)" } ?? "") + lived)
             }
             for (name, value) in identity.words { field(name, value) }
         }
@@ -116,7 +91,20 @@ extension RunIdentity {
         if let memoryKills {
             words.append(("memory", "the kernel had ended \(memoryKills.count.counting("process", "processes")) of its cgroup before it started"))
         }
+        if let cpuLimit {
+            words.append(("CPU", "\(cpuLimit.usedNanoseconds.durationText) of \(cpuLimit.limitSeconds) s were used \(since(cpuLimit.monotonicNanoseconds))"))
+        }
+        if let memoryPressure {
+            words.append(("memory", "\(memoryPressure.figures) were in use \(since(memoryPressure.monotonicNanoseconds)), near the limit"))
+        }
         return words
+    }
+}
+
+extension RunIdentity.MemoryPressure {
+    /// For example "46.1 MiB of 48.0 MiB".
+    var figures: String {
+        "\(Resource(value: usedBytes, unit: "bytes").text) of \(Resource(value: limitBytes, unit: "bytes").text)"
     }
 }
 

@@ -90,6 +90,10 @@ public struct RunIdentity: Codable, Hashable, Sendable {
     public var hangSinceNanoseconds: UInt64?
     /// What the kernel had ended for lack of memory before it started; nil: not known.
     public var memoryKills: MemoryKills?
+    /// Its CPU time when that was about to reach the hard limit; nil: it was not.
+    public var cpuLimit: CPULimit?
+    /// Its memory when that was last seen near the limit; nil: it is not.
+    public var memoryPressure: MemoryPressure?
 
     /// The program's own word that it would end, or be started again.
     public struct Announcement: Codable, Hashable, Sendable {
@@ -130,6 +134,29 @@ public struct RunIdentity: Codable, Hashable, Sendable {
         /// Nil: the kernel, or unknown.
         public var senderProcessID: Int32?
         public var senderUserID: UInt32?
+        public var monotonicNanoseconds: UInt64
+        /// Whether the program has a handler of its own for it, and may have lived on.
+        public var isKept: Bool?
+        /// When it was last seen alive, a second or more after the signal; nil: it was not.
+        public var aliveNanoseconds: UInt64?
+
+        /// How long it is known to have lived on.
+        public var livedNanoseconds: UInt64? {
+            aliveNanoseconds.flatMap { $0 > monotonicNanoseconds ? $0 - monotonicNanoseconds : nil }
+        }
+    }
+
+    /// CPU time near its hard limit.
+    public struct CPULimit: Codable, Hashable, Sendable {
+        public var usedNanoseconds: UInt64
+        public var limitSeconds: UInt64
+        public var monotonicNanoseconds: UInt64
+    }
+
+    /// Memory near its limit.
+    public struct MemoryPressure: Codable, Hashable, Sendable {
+        public var usedBytes: UInt64
+        public var limitBytes: UInt64
         public var monotonicNanoseconds: UInt64
     }
 }

@@ -8,6 +8,8 @@ public struct Verdict: Codable, Hashable, Sendable {
     public var end: End
     /// A sentence without a full stop; its subject is the run.
     public var evidence: String
+    /// The same as a word; nil: of a later version, or told by an earlier one.
+    public var evidenceKind: Evidence?
     /// For a crash or a termination.
     public var signal: Signal?
     /// The status that the program gave to `exit()`.
@@ -20,11 +22,12 @@ public struct Verdict: Codable, Hashable, Sendable {
     public var monotonicNanoseconds: UInt64?
 
     public init(
-        end: End, evidence: String, signal: Signal? = nil, exitCode: Int32? = nil, signalCode: Int32? = nil, kind: String? = nil,
+        end: End, evidence: String, evidenceKind: Evidence? = nil, signal: Signal? = nil, exitCode: Int32? = nil, signalCode: Int32? = nil, kind: String? = nil,
         monotonicNanoseconds: UInt64? = nil
     ) {
         self.end = end
         self.evidence = evidence
+        self.evidenceKind = evidenceKind
         self.signal = signal
         self.exitCode = exitCode
         self.signalCode = signalCode

@@ -357,6 +357,8 @@ static void test_ends_without_a_trace(void **state)
     (void)state;
     EXPECT_TWICE(body, WAY(KILL), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_KILLED, LG_EVIDENCE_WITNESS);
     expect_counted(false, true);
+    EXPECT_TWICE(body, WAY(ALARM), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_CRASH, LG_EVIDENCE_WITNESS);
+    expect_counted(true, false);
     EXPECT_TWICE(body, WAY(EXIT_7_AT_ONCE), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_EXIT, LG_EVIDENCE_WITNESS);
     assert_int_equal(last_of_timeline().verdict.code, 7);
     expect_counted(false, false);
@@ -392,7 +394,8 @@ static void test_killed_before_and_in_the_start(void **state)
     expect_exit(body, WAY(EXIT_0), 0);
     struct death death = run_child(body_killed_before_start, NULL);
     assert_int_equal(WTERMSIG(death.status), SIGKILL);
-    assert_int_equal(count_runs(), 1); /* nothing is known of it, also by whoever waited */
+    assert_int_equal(count_runs(), 1); /* nothing is known of it, and whoever waited has nobody to tell it of */
+    assert_int_equal(lg_witness(state_path(""), newest_info().pid + 1, death.status), LG_ERR_NOT_FOUND);
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
     /* In it: there is a run file, but the ledger does not know the run yet, and no launch was begun that could count. */
     death = run_child(body_killed_in_start, NULL);

@@ -1,15 +1,23 @@
-/* Ends for lack of memory, in a real control group. */
+/* Memory that runs short: who is warned, in a real control group and from files made for the purpose, and ends for lack of it. */
 #include "ends.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "launchguard/watch.h"
+#include "os/os.h"
+
+#define LIMIT_BYTES 50331648u
+#define MIB (1u << 20)
 
 static char group[4096 + 64];
 
@@ -70,6 +78,25 @@ static void leave_janitor(void)
     close(end[0]);
 }
 
+static bool second; /* the group is of version 2 */
+
+/* One group for all tests. */
+static void need_group(void)
+{
+    static bool made;
+    if (geteuid() != 0)
+        skip_because("only root makes a cgroup");
+    if (made)
+        return;
+    second = make_group("/sys/fs/cgroup", "0::", "memory.max");
+    if (!second)
+        print_message("[  REASON  ] cgroups of version 2 have no memory controller here: version 2 is tested with files made for the purpose alone\n");
+    if (!second && !make_group("/sys/fs/cgroup/memory", ":memory:", "memory.limit_in_bytes"))
+        skip_because("no cgroup with a memory limit can be made");
+    leave_janitor();
+    made = true;
+}
+
 static void join_group(void)
 {
     char number[16];
@@ -117,11 +144,7 @@ static void body_in_group_plain(void *argument)
 static void test_memory(void **state)
 {
     (void)state;
-    if (geteuid() != 0)
-        skip_because("only root makes a cgroup");
-    if (!make_group("/sys/fs/cgroup", "0::", "memory.max") && !make_group("/sys/fs/cgroup/memory", ":memory:", "memory.limit_in_bytes"))
-        skip_because("no cgroup with a memory limit can be made");
-    leave_janitor();
+    need_group();
     expect_signal(body_eats, NULL, SIGKILL);
     assert_int_equal(newest_info().oom_known, 1);
     assert_int_equal(newest_info().oom_kills, 0);
@@ -149,10 +172,345 @@ static void test_memory(void **state)
     expect_end(last_of_timeline(), LG_END_OOM, LG_EVIDENCE_WITNESS);
 }
 
+/* ---- lg_memory_watch() in that group ---- */
+
+static volatile char *eaten;
+static size_t eaten_bytes;
+static int asked[2]; /* pipe on which the callback says that it was called */
+
+/* Have so many more bytes in use. */
+static void eat(size_t bytes)
+{
+    if (!eaten) {
+        eaten = mmap(NULL, 4 * (size_t)LIMIT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (eaten == MAP_FAILED)
+            _exit(94);
+    }
+    for (size_t end = eaten_bytes + bytes; eaten_bytes < end; eaten_bytes += 4096)
+        eaten[eaten_bytes] = 1;
+}
+
+static void give_back(void)
+{
+    madvise((void *)(uintptr_t)eaten, eaten_bytes, MADV_DONTNEED);
+    eaten_bytes = 0;
+}
+
+/* What the callback finds: the mark and the breadcrumb are there before it is called. */
+static void on_memory(const lg_memory *memory, void *user)
+{
+    lg_run_info info = newest_info();
+    bool right = user == &asked && memory->limit == LIMIT_BYTES && memory->of_cgroup == 1 && memory->used >= LIMIT_BYTES / 10 * 7 &&
+                 memory->percent == memory->used * 100 / memory->limit && info.memory_near_ns > info.monotonic_ns &&
+                 info.memory_used == memory->used && info.memory_limit == memory->limit;
+    static lg_log_entry entry;
+    lg_log_info log;
+    lg_reader *reader = newest_run();
+    bool said = false;
+    lg_reader_log(reader, &log);
+    for (uint64_t i = 0; !said && lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
+        said = strstr(entry.text, "memory is near its limit: ") != NULL;
+    lg_reader_close(reader);
+    (void)!write(asked[1], right && said ? "y" : "n", 1);
+}
+
+static void begin_watched(void)
+{
+    join_group();
+    begin();
+    while (!newest_info().oom_known)
+        usleep(1000);
+    if (pipe2(asked, O_CLOEXEC) != 0 || lg_memory_watch(session, 70, on_memory, &asked) != LG_OK)
+        _exit(93);
+    if (lg_memory_watch(session, 70, on_memory, &asked) != LG_ERR_ALREADY)
+        _exit(92);
+}
+
+static void wait_for_callback(void)
+{
+    char answer = 0;
+    while (read(asked[0], &answer, 1) != 1)
+        continue;
+    if (answer != 'y')
+        _exit(91);
+}
+
+/* Up to there nobody is warned; from there on, before the kernel ends it. */
+static void body_is_warned(void *argument)
+{
+    begin_watched();
+    eat(20 * MIB);
+    usleep(1500000); /* longer than it sleeps: it has looked, and found nothing to say */
+    if (newest_info().memory_near_ns)
+        _exit(90);
+    eat(20 * MIB);
+    wait_for_callback();
+    if (strcmp(argument, "eats on") == 0)
+        eat(3 * (size_t)LIMIT_BYTES);
+    if (strcmp(argument, "gives back") == 0) {
+        give_back();
+        while (newest_info().memory_near_ns)
+            usleep(1000);
+        eat(40 * MIB); /* and is warned again */
+        wait_for_callback();
+        give_back();
+        while (newest_info().memory_near_ns)
+            usleep(1000);
+    }
+    raise(SIGKILL);
+}
+
+static void test_warned_before_the_end(void **state)
+{
+    (void)state;
+    need_group();
+    expect_signal(body_is_warned, "eats on", SIGKILL);
+    lg_run_info info = newest_info();
+    assert_int_equal(info.memory_limit, LIMIT_BYTES);
+    assert_true(info.memory_used >= LIMIT_BYTES / 10 * 7 && info.memory_used <= LIMIT_BYTES);
+    /* From elsewhere the kill cannot be seen: how near it was is what is known. */
+    lg_verdict verdict = newest_verdict();
+    assert_int_equal(verdict.end, LG_END_UNKNOWN);
+    assert_int_equal(verdict.evidence, LG_EVIDENCE_NEAR_MEMORY_LIMIT);
+    assert_int_equal(verdict.monotonic_ns, info.memory_near_ns);
+    expect_exit(body_in_group, NULL, 0);
+    expect_end(last_of_timeline(), LG_END_OOM, LG_EVIDENCE_OOM_COUNTER);
+    /* Killed by somebody else: nobody guesses. */
+    expect_signal(body_is_warned, "is killed", SIGKILL);
+    expect_exit(body_in_group_plain, NULL, 0);
+    expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NEAR_MEMORY_LIMIT);
+    assert_int_equal(ledger_context("main").unknown, 1);
+}
+
+static void test_warning_withdrawn(void **state)
+{
+    (void)state;
+    need_group();
+    expect_signal(body_is_warned, "gives back", SIGKILL);
+    assert_int_equal(newest_info().memory_near_ns, 0);
+    assert_int_equal(newest_info().memory_limit, 0); /* figures of a mark that is not there */
+    expect_exit(body_in_group_plain, NULL, 0);
+    expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+}
+
+/* What the kernel would give up first does not count: it reads a file of more than the limit, and is not near it. */
+static void body_reads_much(void *argument)
+{
+    static char block[MIB];
+    const char *path = argument;
+    begin_watched();
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    for (int i = 0; i < 96; i++)
+        if (file < 0 || write(file, block, sizeof block) != (ssize_t)sizeof block)
+            _exit(89);
+    fsync(file);
+    lseek(file, 0, SEEK_SET);
+    while (read(file, block, sizeof block) > 0)
+        continue;
+    struct lg__os_memory raw, exact;
+    if (!lg__os_memory("", 100, &raw) || !lg__os_memory("", 1, &exact))
+        _exit(88);
+    if (raw.used < LIMIT_BYTES / 2)
+        _exit(87); /* the files are not in memory: nothing would be tested */
+    if (exact.limit != LIMIT_BYTES || exact.used > LIMIT_BYTES / 2)
+        _exit(86);
+    usleep(1500000);
+    if (newest_info().memory_near_ns)
+        _exit(85);
+    raise(SIGKILL);
+}
+
+static void test_cached_files_are_not_in_use(void **state)
+{
+    (void)state;
+    need_group();
+    struct death death = run_child(body_reads_much, (void *)(uintptr_t)state_path("large"));
+    assert_false(death.late);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 87)
+        skip_because("files are not cached here");
+    assert_false(WIFEXITED(death.status));
+}
+
+/* ---- what a machine may look like, made of files ---- */
+
+static char root[600];
+
+static void put(const char *path, const char *text)
+{
+    char whole[2048];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = 0;
+        assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
+    }
+    FILE *file = fopen(whole, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void new_machine(void)
+{
+    state_make();
+    snprintf(root, sizeof root, "%s", state_path("root"));
+    assert_int_equal(mkdir(root, 0700), 0);
+    put("proc/meminfo", "MemTotal:       16000000 kB\nMemFree:          100000 kB\nMemAvailable:    4000000 kB\n");
+    put("proc/self/status", "Name:\tx\nVmPeak:\t  900000 kB\nVmSize:\t  800000 kB\nVmData:\t  300000 kB\n");
+    put("proc/self/cgroup", "0::/\n");
+}
+
+#define expect_room(used_, limit_, of_cgroup_) expect_room_at(used_, limit_, of_cgroup_, 1, __LINE__)
+static void expect_room_at(uint64_t used, uint64_t limit, bool of_cgroup, unsigned exact_from, int line)
+{
+    struct lg__os_memory memory;
+    if (!lg__os_memory(root, exact_from, &memory))
+        fail_msg("line %d: nothing is known", line);
+    if (memory.used != used || memory.limit != limit || memory.of_cgroup != of_cgroup)
+        fail_msg("line %d: %llu of %llu%s", line, (unsigned long long)memory.used, (unsigned long long)memory.limit, memory.of_cgroup ? " of a cgroup" : "");
+}
+
+static void test_version_2(void **state)
+{
+    (void)state;
+    new_machine();
+    put("proc/self/cgroup", "1:name=systemd:/x\n0::/system.slice/app.service\n");
+    put("sys/fs/cgroup/system.slice/app.service/memory.max", "max\n");
+    put("sys/fs/cgroup/system.slice/app.service/memory.current", "1000\n");
+    expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false); /* no limit: the machine's */
+    put("sys/fs/cgroup/system.slice/app.service/memory.max", "1000000\n");
+    put("sys/fs/cgroup/system.slice/app.service/memory.current", "600000\n");
+    expect_room(600000, 1000000, true);
+    put("sys/fs/cgroup/system.slice/app.service/memory.stat",
+        "anon 100\nfile 5\nkernel 7\ninactive_anon 900000\nactive_anon 1\ninactive_file 200000\nactive_file 70000\nslab_reclaimable 30000\nslab 999\n");
+    expect_room(300000, 1000000, true);
+    expect_room_at(300000, 1000000, true, 60, __LINE__);
+    expect_room_at(600000, 1000000, true, 61, __LINE__); /* so far from its limit nobody asks */
+    /* The group above is nearer to its own. */
+    put("sys/fs/cgroup/system.slice/memory.max", "2000000\n");
+    put("sys/fs/cgroup/system.slice/memory.current", "1500000\n");
+    expect_room(1500000, 2000000, true);
+    put("sys/fs/cgroup/memory.max", "3000000\n"); /* a container's own root has one */
+    put("sys/fs/cgroup/memory.current", "2700000\n");
+    expect_room(2700000, 3000000, true);
+    /* Files are more than is in use: figures of two moments. */
+    put("sys/fs/cgroup/memory.stat", "inactive_file 9000000\n");
+    put("sys/fs/cgroup/system.slice/memory.max", "max\n");
+    expect_room(300000, 1000000, true);
+    /* A limit that the machine does not have is none; nor is one that makes no sense, or without its figure. */
+    put("sys/fs/cgroup/memory.max", "max\n");
+    put("sys/fs/cgroup/system.slice/app.service/memory.max", "9000000000000000\n");
+    expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false);
+    put("sys/fs/cgroup/system.slice/app.service/memory.max", "0\n");
+    expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false);
+    put("sys/fs/cgroup/system.slice/app.service/memory.max", "1000000\n");
+    put("sys/fs/cgroup/system.slice/app.service/memory.current", "nonsense\n");
+    expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false);
+}
+
+static void test_version_1(void **state)
+{
+    (void)state;
+    new_machine();
+    put("proc/self/cgroup", "5:cpu,memory:/a/b\n4:memoryx:/c\n0::/\n");
+    put("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712\n");
+    put("sys/fs/cgroup/memory/a/b/memory.usage_in_bytes", "700000\n");
+    put("sys/fs/cgroup/memory/c/memory.limit_in_bytes", "700001\n");
+    put("sys/fs/cgroup/memory/c/memory.usage_in_bytes", "700000\n");
+    put("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1000000\n");
+    put("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "800000\n");
+    put("sys/fs/cgroup/memory/a/memory.stat", "inactive_file 1\nactive_file 2\nhierarchical_memory_limit 5\ntotal_inactive_file 100000\ntotal_active_file 200000\n");
+    expect_room(500000, 1000000, true);
+    put("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "710000\n");
+    expect_room(700000, 710000, true);
+    put("proc/self/cgroup", "5:cpu,memory:/nowhere\n");
+    expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false);
+}
+
+static void body_own_limits(void *argument)
+{
+    (void)argument;
+    struct lg__os_memory memory;
+    const struct rlimit space = { 2048000000, 2048000000 }, data = { 409600000, 409600000 }, more = { 4096000000, 4096000000 };
+    if (setrlimit(RLIMIT_AS, &space) != 0 || !lg__os_memory(root, 1, &memory) || memory.used != 819200000 || memory.limit != 2048000000)
+        _exit(1);
+    if (setrlimit(RLIMIT_DATA, &more) != 0 || !lg__os_memory(root, 1, &memory) || memory.limit != 2048000000)
+        _exit(2);
+    if (setrlimit(RLIMIT_DATA, &data) != 0 || !lg__os_memory(root, 1, &memory) || memory.used != 307200000 || memory.limit != 409600000 || memory.of_cgroup)
+        _exit(3);
+    /* A group's limit comes first. */
+    put("sys/fs/cgroup/memory.max", "3000000\n");
+    put("sys/fs/cgroup/memory.current", "3\n");
+    if (!lg__os_memory(root, 1, &memory) || memory.limit != 3000000 || !memory.of_cgroup)
+        _exit(4);
+}
+
+static void test_own_limits(void **state)
+{
+    (void)state;
+    new_machine();
+    expect_exit(body_own_limits, NULL, 0);
+}
+
+static void body_arguments(void *argument)
+{
+    (void)argument;
+    lg_session *none, *simulated;
+    lg_options nonsense = LG_OPTIONS_INIT;
+    if (lg_start(&nonsense, &none) != LG_ERR_OPTION || lg_memory_watch(none, 90, NULL, NULL) != LG_ERR_UNPROTECTED)
+        _exit(1);
+    begin();
+    if (lg_memory_watch(NULL, 90, NULL, NULL) != LG_ERR_ARGUMENT || lg_memory_watch(session, 0, NULL, NULL) != LG_ERR_ARGUMENT ||
+        lg_memory_watch(session, 101, NULL, NULL) != LG_ERR_ARGUMENT)
+        _exit(2);
+    if (lg_simulate_start(&simulated) != LG_OK || lg_memory_watch(simulated, 90, NULL, NULL) != LG_OK)
+        _exit(3);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(lg_memory_watch(session, 90, NULL, NULL) == LG_ERR_FORKED ? 0 : 1);
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0)
+        _exit(4);
+    /* Without a callback the mark and the breadcrumb alone; more than nothing is always in use. */
+    if (lg_memory_watch(session, 1, NULL, NULL) != LG_OK)
+        _exit(5);
+    while (!newest_info().memory_near_ns)
+        usleep(1000);
+    if (lg_stop(session) != LG_OK || lg_memory_watch(session, 90, NULL, NULL) != LG_ERR_CLOSED)
+        _exit(6);
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    expect_exit(body_arguments, NULL, 0);
+}
+
+static void test_nothing_to_be_known(void **state)
+{
+    (void)state;
+    struct lg__os_memory memory = { 1, 2, true };
+    new_machine();
+    put("proc/meminfo", "MemTotal: 5 kB\n");
+    assert_false(lg__os_memory(root, 1, &memory));
+    put("proc/meminfo", "MemTotal: 0 kB\nMemAvailable: 0 kB\n");
+    assert_false(lg__os_memory(root, 1, &memory));
+    snprintf(root, sizeof root, "%s", state_path("nowhere"));
+    assert_false(lg__os_memory(root, 1, &memory));
+    assert_int_equal(memory.limit, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_memory),
+        WITH_STATE(test_warned_before_the_end),
+        WITH_STATE(test_warning_withdrawn),
+        WITH_STATE(test_cached_files_are_not_in_use),
+        WITH_STATE(test_version_2),
+        WITH_STATE(test_version_1),
+        WITH_STATE(test_own_limits),
+        WITH_STATE(test_arguments),
+        WITH_STATE(test_nothing_to_be_known),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

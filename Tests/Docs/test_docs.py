@@ -27,6 +27,22 @@ class Documents(unittest.TestCase):
                 self.assertEqual(places, sorted(places), f"{header.name}: {name}: the keys stand in another order")
         self.assertGreater(functions, 30)
 
+    def test_the_tests_of_the_ways_to_end_are_there(self):
+        """docs/ENDS.md names a test for every way: "file: `test_name`, `test_name`"."""
+        named = 0
+        for row in (ROOT / "docs/ENDS.md").read_text().splitlines():
+            cells = [cell.strip() for cell in row.strip("|").split("|")]
+            if not row.startswith("|") or len(cells) != 6 or cells[0] in ("way", "---"):
+                continue
+            found = re.findall(r"(\w+): ((?:`test_\w+`(?:, )?)+)", cells[5])
+            self.assertTrue(found or re.fullmatch(r"[a-z, ]+", cells[5]), f"no test: {row}")
+            for file, names in found:
+                text = (ROOT / f"Tests/Core/test_{file}.c").read_text()
+                for name in re.findall(r"test_\w+", names):
+                    named += 1
+                    self.assertIn(f"({name})", text, f"{file} has no {name}")
+        self.assertGreater(named, 30)
+
     def test_links_lead_somewhere(self):
         for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
             for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):

@@ -141,7 +141,8 @@ import Testing
 
     @Test(arguments: [
         (End.terminated, "terminated: SIGSEGV sent by process 1"), (.exit, "exit: exit status 3"), (.clean, "clean: exit status 3"),
-        (.running, "running: process 4711"), (.unknown, "unknown"), (.reboot, "reboot"),
+        (.running, "running: process 4711"), (.unknown, "ended without a trace: killed, or ended without exit(); a witness would tell"),
+        (.reboot, "reboot: the machine was started again while it ran"),
     ])
     func headlines(end: End, text: String) throws {
         var report = try Sample.crash()

@@ -25,7 +25,8 @@ typedef struct lg_memory {
     uint32_t of_cgroup; /**< 1: of the memory cgroup; 0: of this process against its own limit or the machine's memory */
 } lg_memory;
 
-/** Called when memory gets near the limit, on a thread of LaunchGuard that may block: once, and again only after it was below for a while.
+/** Called when memory gets near the limit, on a thread of LaunchGuard that may block: once, and again only after it was below nine tenths
+ *  of what it was asked to warn of. While it has not returned nothing more is looked at.
  *  @param memory  borrowed during the call. */
 typedef void (*lg_memory_callback)(const lg_memory *memory, void *user);
 
@@ -83,13 +84,16 @@ LG_API lg_status lg_deadline_begin(lg_session *session, const char *name, uint32
  */
 LG_API lg_status lg_deadline_end(lg_session *session, uint64_t deadline);
 
-/** Be warned when memory gets near its limit: that of the memory cgroup (version 1 or 2), else RLIMIT_AS or RLIMIT_DATA, else the machine's memory.
- *  The figures are marked in the run file and left as a breadcrumb before the callback is called.
+/** Be warned when memory gets near its limit: that of the memory cgroup (version 1 or 2) or of one above it, the nearest; else RLIMIT_AS or RLIMIT_DATA; else
+ *  the machine's memory. Cached files, which the kernel drops before it ends anybody, are not counted as used. The figures are marked in the run file
+ *  and left as a breadcrumb before the callback is called, and the mark is taken back when it is over.
+ *
+ *  It looks once a second, and five times a second in the last quarter before the warning: who eats all of it faster than that is not warned.
  *
  *  @param percent   of the limit, 1 to 100.
  *  @param callback  NULL: mark and breadcrumb only.
  *  @param user      handed to the callback.
- *  @return LG_OK; LG_ERR_ALREADY: it was called before; LG_ERR_NOT_FOUND: there is no limit that can be read; LG_ERR_ARGUMENT; LG_ERR_SYSTEM: no thread (errno);
+ *  @return LG_OK, with a simulated session too, where nothing is watched; LG_ERR_ALREADY: it was called before; LG_ERR_NOT_FOUND: there is no limit that can be read; LG_ERR_ARGUMENT; LG_ERR_SYSTEM: no thread (errno);
  *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: a thread that sleeps.

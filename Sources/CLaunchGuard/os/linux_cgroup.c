@@ -1,10 +1,14 @@
-/* The operating system: the memory control group of this process. Not for the handler, which has paths of its own (capture/process.c). */
+/* The operating system: the memory that this process may have, and what its memory control group tells of it. Not for the handler, which has paths of
+ * its own (capture/process.c). */
 #include "os/os.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define PATH_BYTES (4096 + 64)
+#define TEXT_BYTES 8192 /* four times what memory.stat has */
 
 static bool read_whole(const char *path, char *text, size_t size)
 {
@@ -20,26 +24,14 @@ static bool read_whole(const char *path, char *text, size_t size)
     return count >= 0 && done > 0;
 }
 
-/* The count in one directory. The kernel counts a kill in the cgroup of the process that it ended, and in version 2 also in all groups above
- * that one. What is asked for are kills in the very group that our process is in: those of groups below are never ours. So memory.events.local
- * comes first (Linux 5.2), memory.events where that is missing; memory.oom_control of version 1 counts no other group's. */
-static bool count_in(const char *directory, const char *const names[2], uint64_t *ret_cgroup, uint64_t *ret_count)
+static bool read_in(const char *directory, const char *name, char *text, size_t size)
 {
-    char path[4096 + 64], text[1024];
-    struct stat info;
-    uint64_t count;
-    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
-        return false;
-    for (int i = 0; i < 2 && names[i]; i++) {
-        snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-        if (!read_whole(path, text, sizeof text) || !lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &count))
-            continue;
-        *ret_cgroup = info.st_ino;
-        *ret_count = count;
-        return true;
-    }
-    return false;
+    char path[PATH_BYTES + 64];
+    int written = snprintf(path, sizeof path, "%s/%s", directory, name);
+    return written > 0 && (size_t)written < sizeof path && read_whole(path, text, size);
 }
+
+/* ---- the groups ---- */
 
 /* Whether a list "cpu,memory" has a name in it. */
 static bool lists(const char *list, size_t size, const char *name)
@@ -58,11 +50,14 @@ static bool lists(const char *list, size_t size, const char *name)
     return false;
 }
 
-bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count)
+/* What looks at the group of this process: its directory, the length of the mount's path before it, and the version. True: no further one. */
+typedef bool (*group_visitor)(char directory[PATH_BYTES], size_t mount_size, bool is_second, void *argument);
+
+/* Each group of this process that may be one for memory, until one is taken. */
+static bool visit_groups(const char *root, group_visitor visit, void *argument)
 {
-    static const char *const second[2] = { "memory.events.local", "memory.events" }, *const first[2] = { "memory.oom_control", NULL };
-    char text[8192], directory[4096];
-    if (!read_whole("/proc/self/cgroup", text, sizeof text))
+    char text[8192], directory[PATH_BYTES];
+    if (!read_in(root, "proc/self/cgroup", text, sizeof text))
         return false;
     /* Lines "number:controllers:/group"; the one without controllers is of version 2 (cgroups(7)). Where the group's path is not one below the
      * usual mount (a container that sees the host's names) nothing is found, and nothing is claimed. */
@@ -74,13 +69,155 @@ bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count)
             size_t size = (size_t)(group - controllers - 1);
             bool is_second = size == 0;
             if (is_second || lists(controllers + 1, size, "memory")) {
-                int written = snprintf(directory, sizeof directory, "/sys/fs/cgroup%s%.*s", is_second ? "" : "/memory", (int)(end - group - 1), group + 1);
-                if (written > 0 && (size_t)written < sizeof directory && count_in(directory, is_second ? second : first, ret_cgroup, ret_count))
-                    return true;
+                int mount = snprintf(directory, sizeof directory, "%s/sys/fs/cgroup%s", root, is_second ? "" : "/memory");
+                if (mount > 0 && (size_t)mount + (size_t)(end - group) < sizeof directory) {
+                    memcpy(directory + mount, group + 1, (size_t)(end - group - 1));
+                    directory[mount + (end - group - 1)] = 0;
+                    if (visit(directory, (size_t)mount, is_second, argument))
+                        return true;
+                }
             }
         }
         if (!*end)
             break;
     }
     return false;
+}
+
+/* ---- processes that were ended ---- */
+
+struct kills {
+    uint64_t cgroup, count;
+};
+
+/* The kernel counts a kill in the cgroup of the process that it ended, and in version 2 also in all groups above that one. What is asked for are kills
+ * in the very group that our process is in: those of groups below are never ours. So memory.events.local comes first (Linux 5.2), memory.events where
+ * that is missing; memory.oom_control of version 1 counts no other group's. */
+static bool count_in(char directory[PATH_BYTES], size_t mount_size, bool is_second, void *argument)
+{
+    static const char *const second[2] = { "memory.events.local", "memory.events" }, *const first[2] = { "memory.oom_control", NULL };
+    const char *const *names = is_second ? second : first;
+    struct kills *kills = argument;
+    char text[1024];
+    struct stat info;
+    (void)mount_size;
+    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
+        return false;
+    for (int i = 0; i < 2 && names[i]; i++) {
+        if (!read_in(directory, names[i], text, sizeof text) || !lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &kills->count))
+            continue;
+        kills->cgroup = info.st_ino;
+        return true;
+    }
+    return false;
+}
+
+bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count)
+{
+    struct kills kills;
+    if (!visit_groups("", count_in, &kills))
+        return false;
+    *ret_cgroup = kills.cgroup;
+    *ret_count = kills.count;
+    return true;
+}
+
+/* ---- memory in use ---- */
+
+struct nearest {
+    uint64_t total; /* of the machine: a larger limit is none */
+    unsigned exact_from;
+    struct lg__os_memory memory;
+    bool found;
+};
+
+static void consider(struct nearest *nearest, uint64_t used, uint64_t limit, bool of_cgroup)
+{
+    const struct lg__os_memory *before = &nearest->memory;
+    if (nearest->found && (double)used / (double)limit <= (double)before->used / (double)before->limit)
+        return;
+    nearest->memory = (struct lg__os_memory){ used, limit, of_cgroup };
+    nearest->found = true;
+}
+
+/* What the kernel gives up before it ends a process: what it holds of files, and can read again. Memory that is shared, or belongs to a file system in
+ * memory, is not among it. */
+static uint64_t droppable(const char *directory, bool is_second)
+{
+    static const char *const second[] = { "inactive_file ", "active_file ", "slab_reclaimable " };
+    static const char *const first[] = { "total_inactive_file ", "total_active_file " };
+    char text[TEXT_BYTES];
+    uint64_t sum = 0, value;
+    if (!read_in(directory, "memory.stat", text, sizeof text))
+        return 0;
+    for (int i = 0; i < (is_second ? 3 : 2); i++)
+        if (lg__os_number(lg__os_text_after(text, is_second ? second[i] : first[i]), 10, &value))
+            sum += value;
+    return sum;
+}
+
+static void consider_group(const char *directory, bool is_second, struct nearest *nearest)
+{
+    char text[64];
+    uint64_t limit, used;
+    if (!read_in(directory, is_second ? "memory.max" : "memory.limit_in_bytes", text, sizeof text) || !lg__os_number(text, 10, &limit) ||
+        limit == 0 || limit > nearest->total) /* "max", or what version 1 says for it */
+        return;
+    if (!read_in(directory, is_second ? "memory.current" : "memory.usage_in_bytes", text, sizeof text) || !lg__os_number(text, 10, &used))
+        return;
+    if (used / nearest->exact_from >= limit / 100) {
+        uint64_t files = droppable(directory, is_second);
+        used -= files < used ? files : used;
+    }
+    consider(nearest, used, limit, true);
+}
+
+/* The group and all above it: each limit holds for what is below. */
+static bool consider_groups(char directory[PATH_BYTES], size_t mount_size, bool is_second, void *argument)
+{
+    struct nearest *nearest = argument;
+    size_t size = strlen(directory);
+    for (;;) {
+        while (size > mount_size && directory[size - 1] == '/')
+            size--;
+        directory[size] = 0;
+        consider_group(directory, is_second, nearest);
+        if (size <= mount_size)
+            break;
+        while (size > mount_size && directory[size - 1] != '/')
+            size--;
+    }
+    return nearest->found;
+}
+
+/* "Key:   1234 kB" in bytes. */
+static bool kilobytes(const char *text, const char *key, uint64_t *ret_bytes)
+{
+    if (!lg__os_number(lg__os_text_after(text, key), 10, ret_bytes))
+        return false;
+    *ret_bytes *= 1024;
+    return true;
+}
+
+bool lg__os_memory(const char *root, unsigned exact_from, struct lg__os_memory *ret_memory)
+{
+    char text[TEXT_BYTES];
+    struct lg__os_figures figures;
+    lg__os_figures(&figures);
+    struct nearest nearest = { .total = figures.memory_total, .exact_from = exact_from ? exact_from : 1 };
+    const uint64_t unlimited = UINT64_MAX - 1;
+    uint64_t size, total;
+    if (!visit_groups(root, consider_groups, &nearest) && (figures.virtual_limit < unlimited || figures.data_limit < unlimited) &&
+        read_in(root, "proc/self/status", text, sizeof text)) {
+        if (figures.virtual_limit < unlimited && figures.virtual_limit && kilobytes(text, "VmSize", &size))
+            consider(&nearest, size, figures.virtual_limit, false);
+        if (figures.data_limit < unlimited && figures.data_limit && kilobytes(text, "VmData", &size))
+            consider(&nearest, size, figures.data_limit, false);
+    }
+    if (!nearest.found && read_in(root, "proc/meminfo", text, sizeof text) && kilobytes(text, "MemTotal", &total) && total &&
+        kilobytes(text, "MemAvailable", &size))
+        consider(&nearest, size < total ? total - size : 0, total, false);
+    if (nearest.found)
+        *ret_memory = nearest.memory;
+    return nearest.found;
 }

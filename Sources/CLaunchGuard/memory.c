@@ -1,0 +1,105 @@
+/* lg_memory_watch(): a thread that sleeps, looks how much memory is left, and tells when it is little. Marked before it is said, and said before the
+ * program is called, which may be ended meanwhile. */
+#include "launchguard/watch.h"
+
+#include <errno.h>
+
+#include "capture/capture.h"
+#include "os/os.h"
+#include "session.h"
+
+/* Far from the limit it looks every second; in the last quarter before the mark more often, for memory can be eaten fast. */
+#define PAUSE_NS UINT64_C(1000000000)
+#define PAUSE_NEAR_NS UINT64_C(200000000)
+
+static struct {
+    _Atomic uint32_t taken;
+    lg_session *session;
+    uint32_t percent;
+    lg_memory_callback callback;
+    void *user;
+} watched;
+
+/* A part in a hundred of a number that may be large. */
+static uint64_t percent_of(uint64_t number, uint32_t percent)
+{
+    return number / 100 * percent + number % 100 * percent / 100;
+}
+
+/* The mark is taken back when less than nine tenths of what set it are in use. */
+static bool sample(struct lg__os_memory *ret_memory)
+{
+    return lg__os_memory("", watched.percent * 9 / 10, ret_memory);
+}
+
+static void mark(struct lg__state *state, const struct lg__os_memory *memory)
+{
+    atomic_store(&state->memory_used, memory->used);
+    atomic_store(&state->memory_limit, memory->limit);
+    atomic_store(&state->memory_near_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+}
+
+static void tell(const struct lg__os_memory *memory)
+{
+    const lg_memory told = { memory->used, memory->limit, (uint32_t)((double)memory->used * 100 / (double)memory->limit), memory->of_cgroup };
+    lg__host_log(&watched.session->host, LG_LEVEL_WARNING, "launchguard: memory is near its limit: %llu of %llu bytes, %u %%%s",
+                 (unsigned long long)memory->used, (unsigned long long)memory->limit, told.percent, memory->of_cgroup ? " of the cgroup" : "");
+    if (watched.callback)
+        watched.callback(&told, watched.user);
+}
+
+static void *watch_memory(void *argument)
+{
+    static const uint32_t nobody_wakes = 0;
+    struct lg__host *host = &watched.session->host;
+    struct lg__os_memory memory;
+    bool near = false;
+    (void)argument;
+    lg__thread_begin();
+    while (!atomic_load(&host->closed)) {
+        uint64_t pause = PAUSE_NS;
+        if (sample(&memory)) {
+            uint64_t threshold = percent_of(memory.limit, watched.percent);
+            if (memory.used >= threshold) {
+                mark(host->run.state, &memory);
+                if (!near)
+                    tell(&memory);
+                near = true;
+            } else if (near && memory.used < threshold / 10 * 9) {
+                near = false;
+                atomic_store(&host->run.state->memory_near_ns, 0);
+                lg__host_log(host, LG_LEVEL_INFO, "launchguard: memory is not near its limit any more: %llu of %llu bytes",
+                             (unsigned long long)memory.used, (unsigned long long)memory.limit);
+            }
+            if (!near && memory.used >= threshold / 4 * 3)
+                pause = PAUSE_NEAR_NS;
+        }
+        lg__os_futex_wait(&nobody_wakes, 0, pause);
+    }
+    return NULL;
+}
+
+lg_status lg_memory_watch(lg_session *session, uint32_t percent, lg_memory_callback callback, void *user)
+{
+    struct lg__os_memory memory;
+    if (!session || percent < 1 || percent > 100)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK || session->host.simulated) /* memory is not simulated */
+        return status;
+    if (atomic_exchange(&watched.taken, 1))
+        return LG_ERR_ALREADY;
+    watched.session = session;
+    watched.percent = percent;
+    watched.callback = callback;
+    watched.user = user;
+    if (!sample(&memory))
+        status = LG_ERR_NOT_FOUND;
+    else if (!lg__callback_detach(watch_memory, NULL, true))
+        status = LG_ERR_SYSTEM;
+    if (status != LG_OK)
+        atomic_store(&watched.taken, 0);
+    if (status == LG_ERR_SYSTEM)
+        errno = EAGAIN; /* what pthread_create(3) has for it */
+    return status;
+}

@@ -1,0 +1,40 @@
+/// What an end was decided from. The cases stand in the order of their values in C: `lg_evidence`.
+public enum Evidence: String, Codable, Sendable, CaseIterable {
+    /// There was no run.
+    case noRun = "no-run"
+    case processAlive = "process-alive"
+    case versionDiffers = "version-differs"
+    case crashRecord = "crash-record"
+    case exitMark = "exit-mark"
+    case stopMark = "stop-mark"
+    case terminateMark = "terminate-mark"
+    case bootDiffers = "boot-differs"
+    case noMark = "no-mark"
+    case fileUnreadable = "file-unreadable"
+    /// It survived the crash of its record.
+    case handled
+    /// The ledger alone tells of a crash.
+    case crashMark = "crash-mark"
+    /// It executed a program over itself.
+    case exec
+    case dumpRecord = "dump-record"
+    /// A debugger was attached.
+    case tracer
+    /// Another process waited for it.
+    case witness
+    case terminationAnnounced = "termination-announced"
+    case restartAnnounced = "restart-announced"
+    case hangMark = "hang-mark"
+    case oomCounter = "oom-counter"
+    case stopTimeout = "stop-timeout"
+    case cpuLimit = "cpu-limit"
+    case deadline
+    case nearMemoryLimit = "near-memory-limit"
+
+    /// The case of a value in C; nil: of a later version.
+    init?(value: UInt32) {
+        let cases = Evidence.allCases
+        guard let index = Int(exactly: value), cases.indices.contains(index) else { return nil }
+        self = cases[index]
+    }
+}

@@ -1,0 +1,139 @@
+extension RunReport {
+    /// The cause in one sentence.
+    public var headline: String {
+        guard let verdict else { return "damaged: how this run ended cannot be read" }
+        var text =
+            switch verdict.end {
+            case .none: "none: there was no run before"
+            case .clean: cleanSentence(verdict)
+            case .terminated: terminatedSentence(verdict)
+            case .crash: crashSentence(verdict)
+            case .hang: hangSentence
+            case .oom: "out of memory: the kernel ended it for lack of memory" + memoryWords("of memory were in use")
+            case .killed: killedSentence(verdict)
+            case .exit: exitSentence(verdict)
+            case .reboot: "reboot: the machine was started again while it ran" + (isSlowToStop ? ", after it had been \(askedWords)" : "")
+            case .upgrade: "upgrade: another version of the program was started after it"
+            case .debugger: "debugger: it ended under a debugger" + (crash.map { ": \($0.summary(program: programPath))" } ?? "")
+            case .unknown: unknownSentence(verdict)
+            case .running: "running" + (identity.map { ": process \($0.processID)" } ?? "")
+            }
+        if let crash, crash.isHandled {
+            text += "; it survived \(crash.summary(program: programPath)) before"
+        }
+        return text
+    }
+
+    // MARK: - By its own will
+
+    private func cleanSentence(_ verdict: Verdict) -> String {
+        switch verdict.evidenceKind {
+        case .stopMark: "clean: it called lg_stop()"
+        case .restartAnnounced: "clean: it announced that it would be started again"
+        case .exec: "clean: it executed a program over itself and started again"
+        case .exitMark, .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
+            .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit, .deadline,
+            .nearMemoryLimit:
+            "clean" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
+        }
+    }
+
+    private func exitSentence(_ verdict: Verdict) -> String {
+        switch verdict.evidenceKind {
+        case .exec: "exit: it executed a program over itself and started again"
+        case .witness:
+            "exit: exit status \(verdict.exitCode ?? 0)"
+                + (verdict.exitCode == 127 ? ", with which the loader ends a program that lacks a function" : "")
+        case .exitMark, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .stopMark, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
+            .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
+            .deadline, .nearMemoryLimit:
+            "exit" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
+        }
+    }
+
+    // MARK: - By a signal that asks to end
+
+    private func terminatedSentence(_ verdict: Verdict) -> String {
+        switch verdict.evidenceKind {
+        case .stopTimeout: "stopped too slowly: \(askedWords), then \(wasSeenKilled ? "killed" : "gone without a mark")"
+        case .terminationAnnounced: "terminated: it announced that it would end"
+        case .terminateMark, .witness, .dumpRecord, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .bootDiffers,
+            .noMark, .fileUnreadable, .handled, .crashMark, .exec, .tracer, .restartAnnounced, .hangMark, .oomCounter, .cpuLimit, .deadline,
+            .nearMemoryLimit:
+            bySignal(verdict)
+        }
+    }
+
+    private func bySignal(_ verdict: Verdict) -> String {
+        var text = "terminated: \(verdict.signal?.name ?? "a signal")"
+        let dump = crash.flatMap { $0.isRequestedDump && !$0.isHandled ? $0 : nil }
+        let sender = dump == nil ? identity?.termination?.senderProcessID : dump?.senderProcessID
+        if let sender { text += " sent by process \(sender)" }
+        if dump != nil { text += ", with a dump of all threads" }
+        return text
+    }
+
+    /// Who asked it to end, and how long it lived on.
+    private var askedWords: String {
+        guard let termination = identity?.termination else { return "asked to end" }
+        let sender = termination.senderProcessID.map { " by process \($0)" } ?? ""
+        let lived = termination.livedNanoseconds.map { ", still alive \($0.durationText) later" } ?? ""
+        return "asked to end\(sender) (\(termination.signal.name))\(lived)"
+    }
+
+    private var isSlowToStop: Bool { identity?.termination?.livedNanoseconds != nil }
+
+    private var wasSeenKilled: Bool { identity?.witness?.signal?.number == 9 }
+
+    // MARK: - Ended from outside
+
+    private func crashSentence(_ verdict: Verdict) -> String {
+        if let crash, !crash.isHandled { return "crashed: " + crash.summary(program: programPath) }
+        return "crashed" + (verdict.signal.map { ": \($0.name)" } ?? "") + ", and left no record"
+    }
+
+    private func killedSentence(_ verdict: Verdict) -> String {
+        switch verdict.evidenceKind {
+        case .cpuLimit:
+            "killed: its CPU time was used up"
+                + (identity?.cpuLimit.map { ", \($0.usedNanoseconds.durationText) of \($0.limitSeconds) s when last seen" } ?? "")
+        case .deadline: "killed: a job of it had reached its deadline"
+        case .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
+            .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter,
+            .stopTimeout, .nearMemoryLimit:
+            "killed: somebody ended it by \(verdict.signal?.name ?? "SIGKILL")" + memoryWords("of memory were in use")
+        }
+    }
+
+    private var hangSentence: String {
+        guard let identity, let since = identity.hangSinceNanoseconds else { return "hung: its run loop stood still" }
+        let start = since > identity.monotonicNanoseconds ? since - identity.monotonicNanoseconds : 0
+        let length = lastSignOfLife.flatMap { $0 > since ? ", for at least \(($0 - since).durationText)" : nil } ?? ""
+        return "hung: its run loop stood still from \(start.durationText) after the start on\(length), when it was \(wasSeenKilled ? "killed" : "ended")"
+    }
+
+    /// The last moment of which anything tells that the process was there.
+    private var lastSignOfLife: UInt64? {
+        let marks = [
+            identity?.termination?.monotonicNanoseconds, identity?.termination?.aliveNanoseconds, identity?.cpuLimit?.monotonicNanoseconds,
+            identity?.memoryPressure?.monotonicNanoseconds,
+        ]
+        return (marks.compactMap(\.self) + (breadcrumbs?.entries.map(\.monotonicNanoseconds) ?? [])).max()
+    }
+
+    private func unknownSentence(_ verdict: Verdict) -> String {
+        switch verdict.evidenceKind {
+        case .nearMemoryLimit: "ended without a trace, short of memory\(memoryWords("were in use")); nobody saw what ended it"
+        case .fileUnreadable: "unknown: its run file is missing or damaged"
+        case .noMark, .handled, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers,
+            .crashMark, .exec, .dumpRecord, .tracer, .witness, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
+            .deadline:
+            "ended without a trace: killed, or ended without exit(); a witness would tell"
+        }
+    }
+
+    private func memoryWords(_ words: String) -> String {
+        guard let pressure = identity?.memoryPressure else { return "" }
+        return ": \(pressure.figures) \(words)"
+    }
+}

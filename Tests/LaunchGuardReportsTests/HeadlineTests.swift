@@ -1,0 +1,208 @@
+import CLaunchGuard
+import Foundation
+import LaunchGuardReports
+import Testing
+
+/// The sentence that a support engineer reads first, for every way to end.
+@Suite struct HeadlineTests {
+    /// How each end begins, whatever it was decided from.
+    private static func beginning(of end: End) -> [String] {
+        switch end {
+        case .none: ["none: "]
+        case .clean: ["clean"]
+        case .terminated: ["terminated: ", "stopped too slowly: "]
+        case .crash: ["crashed"]
+        case .hang: ["hung: "]
+        case .oom: ["out of memory: "]
+        case .killed: ["killed: "]
+        case .exit: ["exit"]
+        case .reboot: ["reboot: "]
+        case .upgrade: ["upgrade: "]
+        case .debugger: ["debugger: "]
+        case .unknown: ["ended without a trace", "unknown: "]
+        case .running: ["running"]
+        }
+    }
+
+    @Test func everyEndWithEveryEvidenceHasASentence() throws {
+        var bare = try Sample.crash()
+        bare.crash = nil
+        var full = bare
+        full.identity?.hangSinceNanoseconds = 2_000_000_000
+        full.identity?.termination?.monotonicNanoseconds = 3_000_000_000
+        full.identity?.termination?.aliveNanoseconds = 12_800_000_000
+        full.identity?.witness = .init(waitStatus: 9)
+        full.identity?.cpuLimit = try JSONLine.value(from: #"{"usedNanoseconds":1,"limitSeconds":2,"monotonicNanoseconds":3}"#)
+        full.identity?.memoryPressure = try JSONLine.value(from: #"{"usedBytes":1,"limitBytes":2,"monotonicNanoseconds":3}"#)
+        var none = bare
+        none.identity = nil
+        for (report, end) in [bare, full, none].flatMap({ report in End.allCases.map { (report, $0) } }) {
+            for evidence in Evidence.allCases.map(Optional.some) + [nil] {
+                var report = report
+                report.verdict = Verdict(end: end, evidence: "-", evidenceKind: evidence)
+                let headline = report.headline
+                #expect(Self.beginning(of: end).contains { headline.hasPrefix($0) }, "\(end), \(String(describing: evidence)): \(headline)")
+                #expect(!headline.hasSuffix(".") && !headline.contains("  ") && !headline.contains("Optional"), "\(headline)")
+            }
+        }
+    }
+
+    @Test func evidenceHasTheOrderOfItsValues() {
+        let values: [(lg_evidence, Evidence)] = [
+            (LG_EVIDENCE_NONE, .noRun), (LG_EVIDENCE_PROCESS_ALIVE, .processAlive), (LG_EVIDENCE_VERSION_DIFFERS, .versionDiffers),
+            (LG_EVIDENCE_CRASH_RECORD, .crashRecord), (LG_EVIDENCE_EXIT_MARK, .exitMark), (LG_EVIDENCE_STOP_MARK, .stopMark),
+            (LG_EVIDENCE_TERMINATE_MARK, .terminateMark), (LG_EVIDENCE_BOOT_DIFFERS, .bootDiffers), (LG_EVIDENCE_NO_MARK, .noMark),
+            (LG_EVIDENCE_FILE_UNREADABLE, .fileUnreadable), (LG_EVIDENCE_HANDLED, .handled), (LG_EVIDENCE_CRASH_MARK, .crashMark),
+            (LG_EVIDENCE_EXEC, .exec), (LG_EVIDENCE_DUMP_RECORD, .dumpRecord), (LG_EVIDENCE_TRACER, .tracer), (LG_EVIDENCE_WITNESS, .witness),
+            (LG_EVIDENCE_TERMINATION_ANNOUNCED, .terminationAnnounced), (LG_EVIDENCE_RESTART_ANNOUNCED, .restartAnnounced),
+            (LG_EVIDENCE_HANG_MARK, .hangMark), (LG_EVIDENCE_OOM_COUNTER, .oomCounter), (LG_EVIDENCE_STOP_TIMEOUT, .stopTimeout),
+            (LG_EVIDENCE_CPU_LIMIT, .cpuLimit), (LG_EVIDENCE_DEADLINE, .deadline), (LG_EVIDENCE_NEAR_MEMORY_LIMIT, .nearMemoryLimit),
+        ]
+        #expect(values.map { Int($0.0.rawValue) } == Array(0..<Evidence.allCases.count))
+        #expect(values.map(\.1) == Evidence.allCases)
+        let next = unsafe String(cString: lg_evidence_sentence(lg_evidence(rawValue: UInt32(Evidence.allCases.count))))
+        #expect(next == "evidence that this version does not know", "the core has one that is not here")
+    }
+
+    // MARK: - Real deaths
+
+    /// A program whose launch was under way and that was gone at once: what is then written into its file, as it would have been before.
+    private static func killed() async throws -> RecordedDeath {
+        let folder = try TemporaryFolder()
+        let path = folder.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let child = Child(path)
+            child.launch()
+            raise(SIGKILL)
+        }
+        return try RecordedDeath(folder: folder)
+    }
+
+    @Test func aKillByItsCause() async throws {
+        let death = try await Self.killed()
+        #expect(try death.headline() == "ended without a trace: killed, or ended without exit(); a witness would tell")
+        #expect(try death.report().verdict?.evidenceKind == .noMark)
+
+        try death.put(death.after(9_000), at: 152)
+        try death.put(UInt64(48_234_496), at: 160)
+        try death.put(UInt64(50_331_648), at: 168)
+        #expect(try death.headline() == "ended without a trace, short of memory: 46.0 MiB of 48.0 MiB were in use; nobody saw what ended it")
+
+        try death.put(death.after(3_000), at: 24)
+        try death.put(UInt32(812), at: 36)
+        try death.put(UInt32(15), at: 32)
+        #expect(try death.headline() == "terminated: SIGTERM sent by process 812")
+        try death.put(UInt32(1), at: 116)
+        try death.put(death.after(13_100), at: 120)
+        #expect(
+            try death.headline() == "stopped too slowly: asked to end by process 812 (SIGTERM), still alive 10.100 s later, then gone without a mark")
+        #expect(try death.report().identity?.termination?.isKept == true)
+
+        try death.put(death.after(4_000), at: 128)
+        try death.put(UInt64(950_000_000), at: 136)
+        try death.put(UInt64(1), at: 144)
+        #expect(try death.headline() == "killed: its CPU time was used up, 950.000 ms of 1 s when last seen")
+
+        try death.put(death.after(1_500), at: 88)
+        #expect(
+            try death.headline() == "hung: its run loop stood still from 1.500 s after the start on, for at least 11.600 s, when it was ended")
+        let text = try death.text()
+        #expect(text.contains("\nnoted     SIGTERM from process 812, and was alive 10.100 s later\n"))
+        #expect(text.contains("\nCPU       950.000 ms of 1 s were used after 4.000 s\n"))
+        #expect(text.contains("\nmemory    46.0 MiB of 48.0 MiB were in use after 9.000 s, near the limit\n"))
+        #expect(try JSONLine.value(RunReport.self, from: JSONLine.text(death.report())) == death.report())
+        #expect(try JSONLine.text(death.report()).contains(#""evidenceKind":"hang-mark""#))
+    }
+
+    @Test func whatAWitnessAdds() async throws {
+        let death = try await Self.killed()
+        try death.put(UInt32(9), at: 64)
+        try death.put(UInt32(1), at: 60)
+        #expect(try death.headline() == "killed: somebody ended it by SIGKILL")
+        try death.put(death.after(3_000), at: 24)
+        try death.put(UInt32(812), at: 36)
+        try death.put(UInt32(15), at: 32)
+        #expect(try death.headline() == "stopped too slowly: asked to end by process 812 (SIGTERM), then killed")
+        try death.put(death.after(13_100), at: 120)
+        #expect(try death.headline() == "stopped too slowly: asked to end by process 812 (SIGTERM), still alive 10.100 s later, then killed")
+        try death.put(death.after(1_500), at: 88)
+        #expect(try death.headline().hasSuffix(", when it was killed"))
+        try death.put(UInt32(127 << 8), at: 64)
+        #expect(try death.headline() == "exit: exit status 127, with which the loader ends a program that lacks a function")
+        try death.put(UInt32(14), at: 64)
+        #expect(try death.headline() == "crashed: SIGALRM, and left no record")
+        try death.put(UInt32(0), at: 64)
+        #expect(try death.headline() == "clean: exit status 0")
+    }
+
+    @Test func anEndByTheMachine() async throws {
+        let death = try await Self.killed()
+        var identity = try death.bytes(at: 512, count: 632)
+        identity[16] ^= 0xFF  // of the boot id
+        try death.write(identity, at: 512)
+        try death.write(littleEndian(crc32c(identity)), at: 512 + 632)
+        #expect(try death.headline() == "reboot: the machine was started again while it ran")
+        try death.put(death.after(3_000), at: 24)
+        try death.put(UInt32(1), at: 32)
+        try death.put(death.after(5_000), at: 120)
+        #expect(
+            try death.headline()
+                == "reboot: the machine was started again while it ran, after it had been asked to end (SIGHUP), still alive 2.000 s later")
+    }
+
+    /// CRC-32C, bit by bit.
+    private func crc32c(_ bytes: [UInt8]) -> UInt32 {
+        ~bytes.reduce(~0) { crc, byte in
+            (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0x82F6_3B78 : 0) }
+        }
+    }
+}
+
+private func littleEndian(_ value: some FixedWidthInteger) -> [UInt8] {
+    (0..<value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+}
+
+/// The run file of a process that has ended.
+private struct RecordedDeath {
+    let folder: TemporaryFolder
+    let path: String
+    let started: UInt64
+
+    init(folder: TemporaryFolder) throws {
+        self.folder = folder
+        path = try #require(try StateDirectory(path: folder.path).runPaths().last)
+        started = try #require(try Reader(path: path).run().identity).monotonicNanoseconds
+    }
+
+    func report() throws -> RunReport { try Reader(path: path).run() }
+
+    func headline() throws -> String { try report().headline }
+
+    func text() throws -> String {
+        var writer = TextWriter()
+        try report().write(to: &writer)
+        return writer.text
+    }
+
+    /// So many milliseconds after the start.
+    func after(_ milliseconds: UInt64) -> UInt64 { started + milliseconds * 1_000_000 }
+
+    /// Change a field of the state: docs/FORMAT.md, section 5.
+    func put(_ value: some FixedWidthInteger, at offset: UInt64) throws {
+        try write(littleEndian(value), at: 4096 + offset)
+    }
+
+    func write(_ bytes: [UInt8], at offset: UInt64) throws {
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        defer { try? file.close() }
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: bytes)
+    }
+
+    func bytes(at offset: UInt64, count: Int) throws -> [UInt8] {
+        let file = try FileHandle(forReadingFrom: URL(filePath: path))
+        defer { try? file.close() }
+        try file.seek(toOffset: offset)
+        return Array(try file.read(upToCount: count) ?? Data())
+    }
+}
