@@ -67,6 +67,7 @@ public final class Reader {
             addSurroundings(to: &crash, of: report, includingMemory: includingMemory, &problems)
             report.crash = crash
         }
+        report.annotations = annotations(of: report, &problems)
         report.standardError = standardError(&problems)
         do throws(ReportError) {
             report.breadcrumbs = try breadcrumbs(of: report)

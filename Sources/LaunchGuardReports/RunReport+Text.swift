@@ -9,6 +9,7 @@ extension RunReport {
         crash?.writeMessages(to: &writer)
         if let verdict { writer.line("  evidence: \(verdict.evidence)") }
         writeIdentity(to: &writer)
+        writeAnnotations(to: &writer)
         if let crash {
             crash.writeThread(to: &writer)
             crash.writeOtherThreads(to: &writer)
@@ -47,6 +48,19 @@ extension RunReport {
         for context in contexts ?? [] {
             field("context", context.summary(from: identity?.monotonicNanoseconds ?? 0))
             if let modules = context.modules { field("", "\(context.name): its own modules are \(modules.joined(separator: ", "))") }
+        }
+    }
+
+    private func writeAnnotations(to writer: inout TextWriter) {
+        guard let annotations, !annotations.isEmpty else { return }
+        writer.heading("annotations")
+        let width = min(annotations.map { TextWriter.escaped($0.key).count }.max() ?? 0, 24) + 2
+        for annotation in annotations {
+            writer.add("  ")
+            writer.add(annotation.key + " ", width: width, .dim)
+            writer.add(annotation.isRedacted ? "(redacted)" : annotation.value ?? "", annotation.isRedacted ? .dim : .plain)
+            if annotation.isCut { writer.add(" …", .dim) }
+            writer.endLine()
         }
     }
 

@@ -13,6 +13,8 @@ public struct RunReport: Codable, Hashable, Sendable {
     public var verdict: Verdict?
     public var contexts: [RunContext]?
     public var crash: Crash?
+    /// Named values that the program set, by key.
+    public var annotations: [Annotation]?
     public var breadcrumbs: Breadcrumbs?
     /// The last bytes that it wrote to standard error, where it kept them.
     public var standardError: StandardError?
@@ -41,6 +43,11 @@ public struct RunReport: Codable, Hashable, Sendable {
             ? start.nanoseconds.subtractingReportingOverflow(identity.monotonicNanoseconds - nanoseconds)
             : start.nanoseconds.addingReportingOverflow(offset)
         return overflowed ? nil : Timestamp(nanoseconds: time)
+    }
+
+    /// Keys whose values leave in no export: not those of annotations, nor those of fields of breadcrumbs.
+    public var redactedKeys: Set<String> {
+        Set((annotations ?? []).filter(\.isRedacted).map(\.key))
     }
 
     /// Path of the program's own module.

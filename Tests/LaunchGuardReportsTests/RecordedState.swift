@@ -54,6 +54,14 @@ struct RecordedState {
         guard unsafe lg_log_write(session, level, text, text.utf8.count) == LG_OK else { exit(98) }
     }
 
+    func annotate(_ key: String, _ value: String) {
+        guard unsafe lg_annotate(session, key, value) == LG_OK else { exit(95) }
+    }
+
+    func redact(_ key: String) {
+        guard unsafe lg_redact(session, key) == LG_OK else { exit(94) }
+    }
+
     func launch() {
         var launch: OpaquePointer?
         guard unsafe lg_launch_prepare(session, "main", nil, &launch) == LG_OK else { exit(97) }

@@ -41,6 +41,7 @@ import Testing
         report.breadcrumbs?.entries[0].text = evil
         report.breadcrumbs?.entries[0].category = evil
         report.breadcrumbs?.entries[0].fields = [.init(key: evil, value: evil)]
+        report.annotations = [Annotation(key: evil, value: evil), Annotation(redacted: evil)]
         report.modules?[0].path = evil
         report.problems[0].part = evil
         var ledger = try Sample.ledger()
@@ -60,7 +61,7 @@ import Testing
         #expect(text.contains(#"\x1B]0;owned\x07\x9B2J\x0A\u{202E}"#))
         #expect(text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }.isEmpty)
         #expect(!text.unicodeScalars.contains("\u{202E}"))
-        #expect(text.lines.count == expectedLines.count + 1, "its own modules have a line; a line end from a file must not make a line")
+        #expect(text.lines.count == expectedLines.count + 4, "its own modules have a line, annotations three; a line end from a file must not make a line")
 
         for json in [JSONLine.text(report), JSONLine.text(ledger)] {
             #expect(json.unicodeScalars.filter { $0.properties.generalCategory == .control }.isEmpty)

@@ -66,6 +66,18 @@ struct CoreSession: @unchecked Sendable {
         }
     }
 
+    func annotate(_ key: String, _ value: String?) -> Bool {
+        // A key is not cut: that would be another one.
+        guard !key.utf8.contains(0) else { return false }
+        return unsafe key.withCString { key in
+            unsafe withCString(value) { unsafe lg_annotate(pointer, key, $0) == LG_OK }
+        }
+    }
+
+    func redact(_ key: String) -> Bool {
+        !key.utf8.contains(0) && (unsafe key.withCString { unsafe lg_redact(pointer, $0) == LG_OK })
+    }
+
     func heartbeat() { _ = unsafe lg_heartbeat(pointer) }
 
     func refreshModules() { _ = unsafe lg_modules_refresh(pointer) }

@@ -1,0 +1,42 @@
+internal import CLaunchGuard
+
+extension Reader {
+    /// The annotations, by key. What is redacted goes no further than here.
+    func annotations(of report: RunReport, _ problems: inout Problems) -> [Annotation]? {
+        var result: [Annotation] = []
+        var annotation = lg_annotation()
+        for place in 0..<UInt32(LG_ANNOTATIONS_MAX) {
+            guard problems.isUsable(unsafe lg_reader_annotation(handle, place, &annotation), "annotations") else { continue }
+            result.append(Annotation(&annotation, time: report.time(monotonic: annotation.monotonic_ns)))
+        }
+        // A file that somebody made may have a key twice.
+        let redacted = Set(result.filter(\.isRedacted).map(\.key))
+        result = result.map { redacted.contains($0.key) ? Annotation(redacted: $0.key) : $0 }
+        return result.isEmpty ? nil : result.sorted { $0.key < $1.key }
+    }
+
+    /// Which keys are redacted now. Of a living process it is to be asked behind what it is applied to, not before: a key may be redacted and used in
+    /// between.
+    func redaction() -> Redaction {
+        var keys: Set<String> = []
+        var annotation = lg_annotation()
+        for place in 0..<UInt32(LG_ANNOTATIONS_MAX) where unsafe lg_reader_annotation(handle, place, &annotation) == LG_OK && annotation.redacted != 0 {
+            keys.insert(string(&annotation.key))
+        }
+        // No key is empty: what is not told about this one is not known of any.
+        return Redaction(keys: keys, isKnown: unsafe lg_reader_redacted(handle, "") == LG_ERR_NOT_FOUND)
+    }
+}
+
+extension Annotation {
+    fileprivate init(_ annotation: inout lg_annotation, time: Timestamp?) {
+        let key = string(&annotation.key)
+        if annotation.redacted != 0 {
+            self.init(redacted: key)
+        } else {
+            self.init(
+                key: key, value: string(&annotation.value, size: Int(annotation.size)), time: time, monotonicNanoseconds: annotation.monotonic_ns,
+                isCut: annotation.cut != 0)
+        }
+    }
+}

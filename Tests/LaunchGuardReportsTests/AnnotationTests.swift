@@ -1,0 +1,188 @@
+import CLaunchGuard
+import Foundation
+import Testing
+
+@testable import LaunchGuardReports
+
+/// Annotations in reports, and what is redacted of them: nowhere.
+@Suite struct AnnotationTests {
+    /// Long enough to be looked for in every form.
+    private static let secrets = ["set-before-X7Qk2LmNp9", "set-behind-Zr4TwV8bYc", "replaced-Hs6DfGj1KaQ"]
+
+    private static func change(_ child: Child) {
+        child.annotate("screen", "settings")
+        child.annotate("token", secrets[2])
+        child.annotate("token", secrets[0])
+        child.redact("token")
+        child.redact("password")
+        child.annotate("password", secrets[1])
+        child.redact("not set")
+        child.annotate("document", "Grüße \u{1B}[31m\n世界")
+    }
+
+    @Test func everyAnnotationOfAFileIsRead() throws {
+        let report = try Reader(path: Sample.golden("v1.3/annotated.lgrun")).run()
+        #expect(report.problems.isEmpty)
+        let annotations = try #require(report.annotations)
+        #expect(annotations.map(\.key) == ["cut", "document \u{1B}[31m\u{FFFD}", "empty", "password", "screen", "secret", "taken", "token"])
+        #expect(annotations[0] == Annotation(key: "cut", value: String(repeating: "v", count: 495), time: annotations[0].time,
+            monotonicNanoseconds: 2_000_000_010, isCut: true))
+        #expect(annotations[0].time == report.time(monotonic: 2_000_000_010) && annotations[0].time != nil)
+        #expect(annotations[1].value == "Grüße, \"世界\"\n\u{1B}[0m\u{FFFD}")
+        #expect(annotations[2].value == "" && annotations[4].value == "settings" && !annotations[4].isCut)
+        #expect([3, 5, 6, 7].allSatisfy { annotations[$0] == Annotation(redacted: annotations[$0].key) })
+        #expect(report.redactedKeys == ["password", "secret", "taken", "token"])
+        #expect(try JSONLine.value(RunReport.self, from: JSONLine.text(report)) == report)
+        #expect(try Reader(path: Sample.golden("v1.2/later.lgrun")).run().annotations == nil)
+    }
+
+    @Test func theToolShowsThem() throws {
+        let text = try Tool.run(["inspect", Sample.golden("v1.3/annotated.lgrun")])
+        #expect(text.status == 0)
+        #expect(text.output.contains(
+            """
+            \nannotations
+              cut                 \(String(repeating: "v", count: 495)) …
+              document \\x1B[31m\u{FFFD}  Grüße, "世界"\\x0A\\x1B[0m\u{FFFD}
+              empty              \u{20}
+              password            (redacted)
+              screen              settings
+              secret              (redacted)
+              taken               (redacted)
+              token               (redacted)\n
+            """))
+        let json = try Tool.run(["inspect", "--json", Sample.golden("v1.3/annotated.lgrun")])
+        #expect(json.output.contains(#"{"isCut":false,"isRedacted":true,"key":"token"}"#))
+        #expect(!(text.output + json.output).contains("swordfish") && !(text.output + json.output).contains("tuna"))
+        let verify = try Tool.run(["verify", Sample.golden("v1.3/annotated.lgrun")])
+        #expect(verify.status == 0 && verify.output.contains("8 keys, 6 with a value, 4 redacted"))
+    }
+
+    /// Where the places of annotations begin in a file: its section of kind 12.
+    private static func slots(in bytes: [UInt8]) -> Int? {
+        func number(_ at: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[at + $1]) << (8 * $1) } }
+        return (0..<16).map { 64 + 24 * $0 }.first { number($0) == 12 }.map { number($0 + 8) }
+    }
+
+    /// Everything that the tool can say of a state directory and a run.
+    private func everyOutput(_ folder: String, _ run: String) throws -> String {
+        var output = ""
+        for arguments in [
+            ["list", folder], ["list", "--json", folder], ["inspect", folder], ["inspect", "--json", folder], ["inspect", run], ["inspect", "--map", run],
+            ["inspect", "-n", "100000", run], ["inspect", "--no-symbols", run], ["inspect", "--json", run], ["log", run], ["log", "--json", run],
+            ["log", "-f", run], ["log", folder], ["verify", run], ["verify", "--json", run], ["verify", folder + "/ledger.lg"],
+        ] {
+            let result = try Tool.run(arguments)
+            #expect(result.status == 0 || result.status == 1, "\(arguments)")
+            output += result.output + result.errors
+        }
+        let reader = try Reader(path: run)
+        let report = try reader.run()
+        var writer = TextWriter()
+        report.write(to: &writer, breadcrumbLimit: .max, includesMap: true)
+        return output + writer.text + JSONLine.text(report) + "\(report)" + "\(try reader.breadcrumbs(of: report))" + "\(reader.verify())"
+    }
+
+    private func expectNoSecret(in output: String, alsoAsDigits: Bool) {
+        #expect(output.contains("settings"), "what is not redacted is shown: else this shows nothing")
+        for secret in Self.secrets {
+            // Also in part: a piece of it tells as much.
+            #expect(!output.contains(secret) && !output.contains(secret.suffix(10)))
+            if alsoAsDigits { #expect(!output.contains(hex(secret.utf8.suffix(10)))) }
+        }
+    }
+
+    @Test func noOutputHasWhatIsRedacted() async throws {
+        let folder = try TemporaryFolder()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
+            let child = Child(path)
+            child.log(LG_LEVEL_INFO, "begin")
+            Self.change(child)
+            kill(getpid(), SIGKILL)
+        }
+        let run = try #require(try StateDirectory(path: folder.path).runPaths().last)
+        let bytes = try Data(contentsOf: URL(filePath: run))
+        #expect(bytes.range(of: Data(Self.secrets[0].utf8)) != nil, "it is in the file: else this shows nothing")
+        expectNoSecret(in: try everyOutput(folder.path, run), alsoAsDigits: true)
+        // It shows as long as it is not redacted: the same with every flag in the file taken back.
+        var changed = [UInt8](bytes)
+        let slots = try #require(Self.slots(in: changed))
+        for place in 0..<64 { changed.replaceSubrange(slots + 16 * place + 8..<slots + 16 * place + 12, with: [0, 0, 0, 0]) }
+        let copy = try folder.write(changed, "unredacted.lgrun")
+        let output = try Tool.run(["inspect", copy]).output
+        #expect(output.contains(Self.secrets[0]) && output.contains(Self.secrets[1]) && !output.contains(Self.secrets[2]))
+    }
+
+    @Test func noOutputOfACrashHasItAsText() async throws {
+        let folder = try TemporaryFolder()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [path = folder.path as String] in
+            let child = Child(path)
+            child.log(LG_LEVEL_INFO, "begin")
+            Self.change(child)
+            child.launch()
+            Child.readMemory(at: 8)
+        }
+        let run = try #require(try StateDirectory(path: folder.path).runPaths().last)
+        expectNoSecret(in: try everyOutput(folder.path, run), alsoAsDigits: false)
+    }
+
+    @Test func ofALivingProcessNothingRedactedIsShown() async throws {
+        let folder = try TemporaryFolder()
+        async let looked = Task.detached {
+            var output = ""
+            for _ in 0..<200 {
+                guard let run = try StateDirectory(path: folder.path).runPaths().last else {
+                    try await Task.sleep(for: .milliseconds(50))
+                    continue
+                }
+                output = try Tool.run(["inspect", "--json", run]).output
+                if output.contains(#""value":"done""#) { break }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            try folder.write([], "go")
+            return output
+        }.value
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            alarm(30)
+            let child = Child(path)
+            Self.change(child)
+            child.annotate("state", "done")
+            while !FileManager.default.fileExists(atPath: path + "/go") { usleep(10_000) }
+        }
+        let output = try await looked
+        #expect(output.contains(#""value":"done""#))
+        expectNoSecret(in: output, alsoAsDigits: true)
+    }
+
+    @Test func whatIsRedactedIsAskedForKeys() throws {
+        let path = Sample.golden("v1.3/annotated.lgrun")
+        let redaction = try Reader(path: path).redaction()
+        #expect(redaction.isKnown && redaction.keys == ["password", "secret", "taken", "token"])
+        #expect(redaction.hides("token") && redaction.hides("password") && !redaction.hides("screen") && !redaction.hides("tokens"))
+        #expect(try Reader(path: Sample.golden("v1.2/later.lgrun")).redaction().isKnown, "an older file has none, and that is known")
+
+        // A redacted one that cannot be read may be any key; one that is not redacted may not.
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        let folder = try TemporaryFolder()
+        for (text, isKnown) in [("swordfish", false), ("settings", true)] {
+            var changed = bytes
+            let place = try #require(Data(bytes).range(of: Data(text.utf8))?.lowerBound)
+            changed[place] ^= 1
+            let reader = try Reader(path: try folder.write(changed, "changed"))
+            #expect(reader.redaction().isKnown == isKnown)
+            #expect(reader.redaction().hides("anything") == !isKnown)
+            let report = try reader.run()
+            #expect(report.problems.map(\.part) == ["annotations"] && report.annotations?.count == 7)
+        }
+    }
+
+    @Test func aKeyThatIsThereTwiceIsRedactedTwice() throws {
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: Sample.golden("v1.3/annotated.lgrun"))))
+        let slots = try #require(Self.slots(in: bytes))
+        // The first place, of "screen", shall name the value of the fifth.
+        bytes.replaceSubrange(slots..<slots + 8, with: Array(bytes[(slots + 64)..<(slots + 72)]))
+        let folder = try TemporaryFolder()
+        let report = try Reader(path: try folder.write(bytes, "twice")).run()
+        #expect(report.annotations?.filter { $0.key == "token" } == [Annotation(redacted: "token"), Annotation(redacted: "token")])
+    }
+}
