@@ -112,16 +112,6 @@ static bool by_witness(const struct case_file *file, lg_verdict *ret_verdict)
     return true;
 }
 
-/* A hang is one of a launch: without one under way nobody waits for a heartbeat. */
-static bool hung(const struct case_file *file)
-{
-    lg_run_context context;
-    for (uint32_t i = 0; file->run->hang_ns && i < file->run->context_count; i++)
-        if (lg_reader_run_context(file->reader, i, &context) == LG_OK && lg__evidence_launching(context.phase))
-            return true;
-    return false;
-}
-
 /* The first match wins. */
 static lg_verdict judge(const struct case_file *file)
 {
@@ -152,7 +142,7 @@ static lg_verdict judge(const struct case_file *file)
         return (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_RESTART_ANNOUNCED, .monotonic_ns = run->announced_ns };
     if (boot_of(run) == BOOT_OTHER)
         return (lg_verdict){ .end = LG_END_REBOOT, .evidence = LG_EVIDENCE_BOOT_DIFFERS };
-    if (hung(file))
+    if (run->hang_ns)
         return (lg_verdict){ .end = LG_END_HANG, .evidence = LG_EVIDENCE_HANG_MARK, .monotonic_ns = run->hang_ns };
     if (oom_kills_grew(run))
         return (lg_verdict){ .end = LG_END_OOM, .evidence = LG_EVIDENCE_OOM_COUNTER, .signal = SIGKILL };
