@@ -8,7 +8,6 @@
 
 #include "capture/capture.h"
 #include "launchguard/simulate.h"
-#include "launchguard/watch.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
@@ -18,8 +17,6 @@
 /* A fork waits this long for the prepare thread, which may hold the loader's lock. */
 #define FORK_WAIT_NS UINT64_C(1000000000)
 
-/* A heartbeat looks after the handlers when the last look is longer ago. */
-#define HEARTBEAT_CHECK_NS UINT64_C(1000000000)
 /* exit() waits this long for what was written to standard error, where that goes through a pipe. */
 #define TAIL_WAIT_NS UINT64_C(1000000000)
 
@@ -244,6 +241,7 @@ static lg_status start(struct lg_session *session, const lg_options *options)
         atomic_store(&host->ledger.hot->starting, 0);
     }
     register_once();
+    lg__hearts_prepare(session);
     if (!lg__watch_start(session))
         lg__capture_prepare(); /* no thread to be had: here and now, and without a deadline */
     lg__capture_started();
@@ -374,22 +372,6 @@ const char *lg_session_run_path(const lg_session *session)
 const char *lg_session_state_directory(const lg_session *session)
 {
     return session ? session->host.directory : "";
-}
-
-lg_status lg_heartbeat(lg_session *session)
-{
-    static _Atomic uint64_t checked_ns;
-    if (!session)
-        return LG_ERR_ARGUMENT;
-    lg_status status = lg__session_check(session);
-    if (status != LG_OK)
-        return status;
-    lg__run_alive(&session->host.run);
-    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), last = atomic_load(&checked_ns);
-    atomic_store(&session->host.heartbeat_ns, now);
-    if (!session->host.simulated && (!last || now - last > HEARTBEAT_CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
-        lg__capture_check(true);
-    return LG_OK;
 }
 
 lg_status lg_modules_refresh(lg_session *session)

@@ -35,14 +35,30 @@ bool lg__watch_start(struct lg_session *session);
  * first thread, so that the record is of a stack that means something. Handler. */
 bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext);
 
-/* limits.c: note that a program that was asked to end lives on, and that its CPU time is about to reach the hard limit. For the watch thread: `now` is
- * CLOCK_MONOTONIC. Returns nanoseconds until it wants to be called again; UINT64_MAX: it need not be. */
-uint64_t lg__limits_watch(struct lg_session *session, uint64_t now);
+/* limits.c: note that a program that was asked to end lives on, and that its CPU time is about to reach the hard limit. For the watch thread.
+ * Returns nanoseconds until it wants to be called again; LG__NEVER: it need not be. */
+uint64_t lg__limits_look(struct lg_session *session);
 
 /* retention.c: delete the oldest ended runs beyond what is to be kept. */
 void lg__retention_apply(struct lg_session *session);
 
 /* Why a call on this session does nothing: LG_OK if it does. Signals: safe. */
 lg_status lg__session_check(const struct lg_session *session);
+
+/* ---- hearts.c, deadlines.c: what is expected of a program that lives ---- */
+
+#define LG__NEVER UINT64_MAX
+
+/* Before the first heartbeat can come, and before the watch thread runs. */
+void lg__hearts_prepare(struct lg_session *session);
+/* What the watch thread does: look at all of them, now; returns how long it may sleep, LG__NEVER: for as long as it likes. It has
+ * called lg__watch_awake() before. */
+uint64_t lg__hearts_look(struct lg_session *session);
+uint64_t lg__deadlines_look(struct lg_session *session);
+/* Threads with a heartbeat that ended without a word. */
+void lg__hearts_check(struct lg_session *session);
+
+/* watch.c: something is expected at this time, CLOCK_MONOTONIC: wake the watch thread if it sleeps longer. Cheap where it does not. */
+void lg__watch_expect(struct lg_session *session, uint64_t at_ns);
 
 #endif

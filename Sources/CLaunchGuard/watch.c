@@ -1,4 +1,4 @@
-/* The threads of a session: one that prepares the handler and ends, one that sleeps until a crash is under way. */
+/* The threads of a session: one that prepares the handler and ends, one that sleeps until a crash is under way or something that was expected has not come. */
 #include <pthread.h>
 #include <signal.h>
 
@@ -51,23 +51,50 @@ static void *pump(void *argument)
 #define CHECK_FIRST_NS UINT64_C(1000000000)
 #define CHECK_LAST_NS UINT64_C(64000000000)
 
+/* CLOCK_MONOTONIC until when the watch thread sleeps; while it looks around it does so for ever: what it has passed already wakes it again. */
+static _Atomic uint64_t sleeps_until_ns = UINT64_MAX;
+
+void lg__watch_expect(struct lg_session *session, uint64_t at_ns)
+{
+    if (at_ns < atomic_load(&sleeps_until_ns))
+        lg__hang_wake(&session->host);
+}
+
+/* What is expected of the program: how long may pass until the next look. */
+static uint64_t look_around(struct lg_session *session)
+{
+    if (atomic_load(&session->host.closed))
+        return LG__NEVER;
+    uint64_t hearts = lg__hearts_look(session), deadlines = lg__deadlines_look(session), limits = lg__limits_look(session);
+    uint64_t both = hearts < deadlines ? hearts : deadlines;
+    return both < limits ? both : limits;
+}
+
 /* Sleeps; takes no lock, allocates nothing, calls nobody: it has to work when everything else does not. */
 static void *watch(void *argument)
 {
     struct lg_session *session = argument;
     uint64_t pause = CHECK_FIRST_NS, next = lg__os_clock_ns(CLOCK_MONOTONIC) + pause;
     lg__threads_exempt();
+    lg__capture_watches();
     begin_thread();
     for (;;) {
         uint32_t seen = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
         uint64_t deadline = lg__capture_deadline(), now = lg__os_clock_ns(CLOCK_MONOTONIC);
         if (deadline == UINT64_MAX && now >= next) {
             lg__capture_check(false);
+            lg__hearts_check(session);
             pause = pause < CHECK_LAST_NS ? 2 * pause : pause;
             next = now + pause;
         }
-        uint64_t limits = lg__limits_watch(session, now), wait = deadline != UINT64_MAX ? deadline : next > now ? next - now : 1;
-        lg__os_futex_wait(&session->wake, seen, limits < wait ? limits : wait);
+        atomic_store(&sleeps_until_ns, UINT64_MAX);
+        if (deadline == UINT64_MAX && !lg__capture_busy()) {
+            uint64_t sleep = look_around(session);
+            now = lg__os_clock_ns(CLOCK_MONOTONIC);
+            deadline = next > now && next - now < sleep ? next - now : next > now ? sleep : 1;
+            atomic_store(&sleeps_until_ns, now + deadline);
+        }
+        lg__os_futex_wait(&session->wake, seen, deadline ? deadline : 1);
     }
     return NULL;
 }

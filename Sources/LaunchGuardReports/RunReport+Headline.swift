@@ -97,7 +97,7 @@ extension RunReport {
         case .cpuLimit:
             "killed: its CPU time was used up"
                 + (identity?.cpuLimit.map { ", \($0.usedNanoseconds.durationText) of \($0.limitSeconds) s when last seen" } ?? "")
-        case .deadline: "killed: a job of it had reached its deadline"
+        case .deadline: "killed: a job of it was about to overrun its deadline"
         case .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
             .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter,
             .stopTimeout, .nearMemoryLimit:

@@ -278,11 +278,12 @@ static void test_hang_mark(void **state)
     assert_int_equal(entry.duration_ns, 5000000000u);
     assert_int_equal(entry.counted, 1);
     assert_int_equal(ledger_context("main").streak, 1);
-    /* Of a launch that was finished nobody can say so. */
+    /* Behind a launch that was finished it is told as well, and counts against nobody. */
     run_child(body, WAY(FINISH_AND_KILL));
     mark_hang();
-    expect_end(next_start(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+    expect_end(next_start(), LG_END_HANG, LG_EVIDENCE_HANG_MARK);
     assert_int_equal(last_of_timeline().counted, 0);
+    assert_int_equal(ledger_context("main").streak, 0);
     /* Whoever ended it by a signal that asks for it is known. */
     run_child(body, WAY(TERMINATE));
     mark_hang();

@@ -24,7 +24,7 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
                 "capture/finish.c", "capture/frames.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c", "capture/prepare.c",
-                "capture/record.c", "capture/stages.c", "capture/threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "os/linux_proc.c",
+                "capture/record.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler part is in the call graph below.
 ALSO_AT_START = {
@@ -44,7 +44,7 @@ ALSO_AT_START = {
 }
 
 # Where the handler begins: by the kernel, by the watch thread while a crash is under way, by tables of function pointers.
-ENTRIES = """lg__handler_crash lg__handler_terminate on_park ask count_one heal lg__watch_redirect lg__capture_deadline find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+ENTRIES = """lg__handler_crash lg__handler_terminate on_park ask count_one heal lg__watch_redirect lg__capture_deadline ask_other lg__hearts_look lg__deadlines_look lg__hearts_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name by_table crc32c_sse42""".split()
 
 

@@ -60,7 +60,7 @@ typedef enum lg_end {
     X(LG_EVIDENCE_OOM_COUNTER, 19, "it left no mark, and the kernel ended a process of its cgroup for lack of memory meanwhile") \
     X(LG_EVIDENCE_STOP_TIMEOUT, 20, "it was asked to end, was still alive a while later, and then gone without any mark") \
     X(LG_EVIDENCE_CPU_LIMIT, 21, "it was about to reach its limit of CPU time, and then gone without any mark") \
-    X(LG_EVIDENCE_DEADLINE, 22, "a job of it had reached its deadline, and it was gone without any mark") \
+    X(LG_EVIDENCE_DEADLINE, 22, "a job of it was about to overrun its deadline, and it was gone without any mark") \
     X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, "its memory was near the limit, and it was gone without any mark")
 
 /** What an end was decided from. */

@@ -166,7 +166,7 @@ typedef struct lg_launch_options {
     /** A streak whose last crash is this long ago, in this boot, is forgotten; 0 = never. Default 21600000 (6 h). */
     int64_t streak_gap_ms;
     /** With this above 0 time finishes a launch only while lg_heartbeat() is called at least this often, in milliseconds, and a launch without it for that long is
-     *  marked as hanging until the next. Default 0: off. */
+     *  marked as hanging until the next. Between lg_heartbeat_pause() and the next one nobody waits for it. Default 0: off. */
     uint32_t heartbeat_ms;
     /** What lg_launch_begin() does while the launch is held. Default LG_HOLD_BLOCK. */
     lg_hold hold;

@@ -10,7 +10,8 @@
  *  Caveat: a value that fails its check is not shown; the call returns LG_ERR_DAMAGED (or LG_ERR_INCOMPLETE where the
  *  writer did not get that far), and the other parts of the file stay readable.
  *
- *  The crash record of a run file is in <launchguard/record.h>, the ledger in <launchguard/ledger.h>; this header includes both.
+ *  The crash record of a run file is in <launchguard/record.h>, what it holds of a program that lived in <launchguard/snapshot.h>, the ledger in
+ *  <launchguard/ledger.h>; this header includes them.
  */
 #ifndef LAUNCHGUARD_READER_H
 #define LAUNCHGUARD_READER_H
@@ -18,6 +19,7 @@
 #include <launchguard/end.h>
 #include <launchguard/launch.h>
 #include <launchguard/record.h>
+#include <launchguard/snapshot.h>
 #include <launchguard/status.h>
 
 /** An open file. */

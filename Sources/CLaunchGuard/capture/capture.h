@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
+#include "launchguard/snapshot.h"
 #include "store/format.h"
 #include "store/run.h"
 
@@ -79,6 +80,26 @@ void lg__capture_refresh_modules(void);
 /* For the watch thread: nanoseconds until the deadline of a crash under way, or of the earlier handler that was called for it; UINT64_MAX when
  * there is none. Ends the process when it has passed. */
 uint64_t lg__capture_deadline(void);
+
+/* ---- for the watch thread, of a program that lives ---- */
+
+/* The calling thread is the watch thread: it walks stacks with a memory of its own, and reads files without the reserve that the handler needs. */
+void lg__capture_watches(void);
+
+struct lg__snapshot_wish {
+    uint32_t kind;     /* lg_snapshot_kind */
+    int32_t tid;       /* thread that matters */
+    const char *name;  /* of it, or of its job */
+    uint64_t since_ns; /* CLOCK_MONOTONIC; tells one hang or job from the next; not 0 */
+};
+/* Take the stacks of all threads, or for a deadline of that one. Takes half a second at most, and ends when a crash begins. */
+void lg__snapshot_take(const struct lg__snapshot_wish *wish);
+/* What a snapshot was taken for is over. On any thread. */
+void lg__snapshot_resolve(uint32_t kind, uint64_t since_ns);
+/* A debugger is attached. */
+bool lg__capture_traced(void);
+/* A thread of this process has ended. */
+bool lg__thread_gone(int32_t tid);
 
 /* Build id of the module with these program headers (ElfW(Phdr)); returns its size, 0 when it has none. */
 uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);

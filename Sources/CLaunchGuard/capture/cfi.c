@@ -27,14 +27,14 @@ struct cie {
     bool augmented, signal_frame;
 };
 
-/* Too large for small alternate stacks; one walk at a time uses them. */
-static struct {
+/* Too large for small alternate stacks. */
+static struct states {
     struct state now, initial, remembered[STATES_MAX];
-} states;
+} all_states[LG__WALKERS];
 
 void lg__cfi_prepare(void)
 {
-    lg__memory_touch(&states, sizeof states);
+    lg__memory_touch(&all_states[LG__WALKER_CRASH], sizeof all_states[LG__WALKER_CRASH]);
 }
 
 /* ---- reading ---- */
@@ -215,24 +215,24 @@ static uint64_t find_entry(const struct lg__module_range *module, uint64_t addre
 
 /* ---- the program ---- */
 
-static void set(uint64_t column, enum lg__cfi_how how, int64_t value)
+static void set(struct states *states, uint64_t column, enum lg__cfi_how how, int64_t value)
 {
     if (column >= LG__CFI_COLUMNS)
         return; /* vector and state registers: nobody's stack pointer */
-    states.now.how[column] = (uint8_t)how;
-    states.now.value[column] = value;
+    states->now.how[column] = (uint8_t)how;
+    states->now.value[column] = value;
 }
 
-static void set_cfa_register(struct input *in, uint64_t column)
+static void set_cfa_register(struct states *states, struct input *in, uint64_t column)
 {
-    states.now.cfa_how = LG__CFI_REGISTER;
-    states.now.cfa_register = (uint8_t)column;
+    states->now.cfa_how = LG__CFI_REGISTER;
+    states->now.cfa_register = (uint8_t)column;
     if (column >= LG__CFI_COLUMNS)
         in->bad = true;
 }
 
 /* Run a program until it has passed `address`; `location` is where it starts. */
-static bool run(const struct cie *cie, struct input in, uint64_t header, uint64_t location, uint64_t address)
+static bool run(struct states *states, const struct cie *cie, struct input in, uint64_t header, uint64_t location, uint64_t address)
 {
     unsigned depth = 0;
     uint64_t column;
@@ -241,10 +241,10 @@ static bool run(const struct cie *cie, struct input in, uint64_t header, uint64_
         uint64_t low = code & 0x3f;
         switch (code & 0xc0) {
         case 0x40: location += low * cie->code_align; goto advanced;
-        case 0x80: set(low, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
+        case 0x80: set(states, low, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
         case 0xc0:
             if (low < LG__CFI_COLUMNS)
-                set(low, states.initial.how[low], states.initial.value[low]);
+                set(states, low, states->initial.how[low], states->initial.value[low]);
             continue;
         }
         switch (code) {
@@ -253,50 +253,50 @@ static bool run(const struct cie *cie, struct input in, uint64_t header, uint64_
         case 0x02: location += byte(&in) * cie->code_align; break;         /* advance_loc1, 2, 4 */
         case 0x03: location += fixed(&in, 2) * cie->code_align; break;
         case 0x04: location += fixed(&in, 4) * cie->code_align; break;
-        case 0x05: column = uleb(&in); set(column, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue; /* offset_extended */
+        case 0x05: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue; /* offset_extended */
         case 0x06: /* restore_extended */
             column = uleb(&in);
             if (column < LG__CFI_COLUMNS)
-                set(column, states.initial.how[column], states.initial.value[column]);
+                set(states, column, states->initial.how[column], states->initial.value[column]);
             continue;
-        case 0x07: set(uleb(&in), LG__CFI_UNDEFINED, 0); continue;
-        case 0x08: set(uleb(&in), LG__CFI_SAME, 0); continue;
-        case 0x09: column = uleb(&in); set(column, LG__CFI_REGISTER, (int64_t)uleb(&in)); continue;
+        case 0x07: set(states, uleb(&in), LG__CFI_UNDEFINED, 0); continue;
+        case 0x08: set(states, uleb(&in), LG__CFI_SAME, 0); continue;
+        case 0x09: column = uleb(&in); set(states, column, LG__CFI_REGISTER, (int64_t)uleb(&in)); continue;
         case 0x0a: /* remember_state */
             if (depth == STATES_MAX)
                 return false;
-            states.remembered[depth++] = states.now;
+            states->remembered[depth++] = states->now;
             continue;
         case 0x0b: /* restore_state */
             if (depth == 0)
                 return false;
-            states.now = states.remembered[--depth];
+            states->now = states->remembered[--depth];
             continue;
-        case 0x0c: set_cfa_register(&in, uleb(&in)); states.now.cfa_value = (int64_t)uleb(&in); continue; /* def_cfa */
-        case 0x0d: set_cfa_register(&in, uleb(&in)); continue;
-        case 0x0e: states.now.cfa_value = (int64_t)uleb(&in); continue;
+        case 0x0c: set_cfa_register(states, &in, uleb(&in)); states->now.cfa_value = (int64_t)uleb(&in); continue; /* def_cfa */
+        case 0x0d: set_cfa_register(states, &in, uleb(&in)); continue;
+        case 0x0e: states->now.cfa_value = (int64_t)uleb(&in); continue;
         case 0x0f: /* def_cfa_expression */
-            states.now.cfa_how = LG__CFI_IS_EXPRESSION;
-            states.now.cfa_value = (int64_t)(uintptr_t)in.at;
+            states->now.cfa_how = LG__CFI_IS_EXPRESSION;
+            states->now.cfa_value = (int64_t)(uintptr_t)in.at;
             skip(&in, uleb(&in));
             continue;
         case 0x10: /* expression */
         case 0x16: /* val_expression */
             column = uleb(&in);
-            set(column, code == 0x10 ? LG__CFI_AT_EXPRESSION : LG__CFI_IS_EXPRESSION, (int64_t)(uintptr_t)in.at);
+            set(states, column, code == 0x10 ? LG__CFI_AT_EXPRESSION : LG__CFI_IS_EXPRESSION, (int64_t)(uintptr_t)in.at);
             skip(&in, uleb(&in));
             continue;
-        case 0x11: column = uleb(&in); set(column, LG__CFI_AT_OFFSET, sleb(&in) * cie->data_align); continue;
-        case 0x12: set_cfa_register(&in, uleb(&in)); states.now.cfa_value = sleb(&in) * cie->data_align; continue;
-        case 0x13: states.now.cfa_value = sleb(&in) * cie->data_align; continue;
-        case 0x14: column = uleb(&in); set(column, LG__CFI_IS_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
-        case 0x15: column = uleb(&in); set(column, LG__CFI_IS_OFFSET, sleb(&in) * cie->data_align); continue;
+        case 0x11: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, sleb(&in) * cie->data_align); continue;
+        case 0x12: set_cfa_register(states, &in, uleb(&in)); states->now.cfa_value = sleb(&in) * cie->data_align; continue;
+        case 0x13: states->now.cfa_value = sleb(&in) * cie->data_align; continue;
+        case 0x14: column = uleb(&in); set(states, column, LG__CFI_IS_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
+        case 0x15: column = uleb(&in); set(states, column, LG__CFI_IS_OFFSET, sleb(&in) * cie->data_align); continue;
         case 0x2d: /* AArch64: the return address is signed from here on; it is stripped in any case */
             if (lg__arch != LG__ARCH_AARCH64)
                 return false;
             continue;
         case 0x2e: uleb(&in); continue; /* GNU_args_size */
-        case 0x2f: column = uleb(&in); set(column, LG__CFI_AT_OFFSET, -((int64_t)uleb(&in) * cie->data_align)); continue;
+        case 0x2f: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, -((int64_t)uleb(&in) * cie->data_align)); continue;
         default: return false;
         }
     advanced:
@@ -308,6 +308,7 @@ static bool run(const struct cie *cie, struct input in, uint64_t header, uint64_
 
 static bool find_row(const struct lg__module_range *module, uint64_t address, struct lg__cfi_row *row)
 {
+    struct states *states = &all_states[lg__walker];
     struct input in;
     struct cie cie;
     if (!entry_at(module, find_entry(module, address), &in))
@@ -322,23 +323,23 @@ static bool find_row(const struct lg__module_range *module, uint64_t address, st
     if (cie.augmented)
         skip(&in, uleb(&in));
 
-    memset(&states.now, 0, offsetof(struct state, value));
-    memset(&states.initial, 0, offsetof(struct state, value));
-    if (!run(&cie, cie.program, module->frame_header, begin, UINT64_MAX))
+    memset(&states->now, 0, offsetof(struct state, value));
+    memset(&states->initial, 0, offsetof(struct state, value));
+    if (!run(states, &cie, cie.program, module->frame_header, begin, UINT64_MAX))
         return false;
-    states.initial = states.now;
-    if (!run(&cie, in, module->frame_header, begin, address))
+    states->initial = states->now;
+    if (!run(states, &cie, in, module->frame_header, begin, address))
         return false;
 
-    row->cfa_how = states.now.cfa_how;
-    row->cfa_register = states.now.cfa_register;
-    row->cfa_value = states.now.cfa_value;
+    row->cfa_how = states->now.cfa_how;
+    row->cfa_register = states->now.cfa_register;
+    row->cfa_value = states->now.cfa_value;
     row->return_column = cie.return_column;
     row->signal_frame = cie.signal_frame;
     row->count = 0;
     for (uint8_t column = 0; column < LG__CFI_COLUMNS; column++)
-        if (states.now.how[column] != LG__CFI_SAME)
-            row->rules[row->count++] = (struct lg__cfi_rule){ states.now.value[column], column, states.now.how[column] };
+        if (states->now.how[column] != LG__CFI_SAME)
+            row->rules[row->count++] = (struct lg__cfi_rule){ states->now.value[column], column, states->now.how[column] };
     return row->cfa_how != 0;
 }
 

@@ -218,16 +218,17 @@ static void operate(struct machine *machine, struct code *code, const uint64_t *
 
 bool lg__cfi_expression(uint64_t expression, uint64_t initial, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_value)
 {
-    static struct code code; /* large; one walk at a time */
+    static struct code codes[LG__WALKERS]; /* large */
+    struct code *code = &codes[lg__walker];
     struct machine machine = { .depth = 0 };
-    if (!load(&code, expression))
+    if (!load(code, expression))
         return false;
     push(&machine, initial);
-    for (unsigned steps = 0; code.at < code.size; steps++) {
+    for (unsigned steps = 0; code->at < code->size; steps++) {
         if (steps == STEPS_MAX)
             return false;
-        operate(&machine, &code, registers);
-        if (machine.bad || code.bad)
+        operate(&machine, code, registers);
+        if (machine.bad || code->bad)
             return false;
     }
     *ret_value = pop(&machine);

@@ -36,6 +36,11 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
 /* This thread is inside the handler, before the earlier handler. Initial-exec: exists with the thread. */
 static __thread bool entered __attribute__((tls_model("initial-exec")));
 
+bool lg__handler_entered(void)
+{
+    return entered;
+}
+
 void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
 {
     siginfo_t unknown;
@@ -65,6 +70,11 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
             errno = error;
             return;
         }
+    if (lg__walker == LG__WALKER_WATCH && !lg__capture_sent(info)) {
+        entered = outer; /* it need not return */
+        lg__snapshot_recover();
+        entered |= owner;
+    }
     bool chain = true, captured = owner && lg__latch_take(signal, info, ucontext);
     if (captured) {
         lg__record_write(signal, info, info == &unknown, ucontext);

@@ -29,8 +29,6 @@ struct lg__capture {
     bool siginfo_lost; /* it is not what the kernel said */
     uint32_t recrashes;
     struct lg__arch_mark stage_mark; /* where a stage that crashes goes on */
-    struct lg__arch_mark read_mark;  /* where a guarded read that faults goes on */
-    _Atomic bool reading;            /* read_mark is set */
 
     _Atomic uint32_t prepared; /* futex: 1 when lg__capture_prepare() is done */
 };
@@ -42,8 +40,18 @@ extern struct lg__capture lg__capture;
 /* True in the process that started the session; false in its children. */
 bool lg__capture_owner(void);
 
+/* ---- walkers ---- */
+
+/* Two walk stacks: the thread whose crash is recorded, and the watch thread, for a snapshot of a program that lives. What a walk remembers exists
+ * once for each of them: a crash waits for no snapshot, and what one broke does not mislead the other. */
+enum lg__walker { LG__WALKER_CRASH, LG__WALKER_WATCH, LG__WALKERS };
+/* Which one the calling thread is. Initial-exec: exists with the thread. */
+extern __thread uint32_t lg__walker __attribute__((tls_model("initial-exec")));
+
 /* ---- handler.c: what is installed ---- */
 
+/* The calling thread is inside the handler of a crash. Handler. */
+bool lg__handler_entered(void);
 void lg__handler_crash(int signal, siginfo_t *info, void *ucontext);
 void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
@@ -84,10 +92,12 @@ void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uin
 
 /* ---- memory.c: reads that never fault: pages found readable once are read with plain loads from then on ---- */
 
-/* Forget which pages were found readable. At the begin of each crash, on its thread. */
+/* Forget which pages were found readable. At the begin of each crash on its thread, and of each snapshot on the watch thread. */
 void lg__memory_forget(void);
-/* Counts them: what was learned during another crash holds no longer. */
-extern uint32_t lg__memory_crash;
+/* Counts that for each walker: what was learned before holds no longer. */
+extern uint32_t lg__memory_age[LG__WALKERS];
+/* In the handler, for a fault of the calling thread: go back to the guarded read that it was made by, if it was. */
+void lg__memory_recover(void);
 /* Make pages of our own exist, which costs the handler microseconds each. On an ordinary thread, also while another one crashes. */
 void lg__memory_touch(void *memory, size_t size);
 void lg__memory_prepare(void);
@@ -178,7 +188,37 @@ struct lg__exception {
 const struct lg__exception *lg__exception_pending(void);
 void lg__exception_forget(void);
 
+/* ---- thread.c: one thread in its slot ---- */
+
+void lg__thread_clear(struct lg__thread *slot, int32_t tid);
+/* What the calling thread tells of itself: registers of the interrupted context, and whose they are. Commits the first part. */
+void lg__thread_capture(struct lg__thread *slot, const void *ucontext);
+/* What the kernel tells of a thread that does not answer; commits the first part. false: it is gone. */
+bool lg__thread_describe(struct lg__thread *slot);
+/* 1: it blocks the question, 0: it does not, −1: it is gone. */
+int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state);
+/* Walk its stack, which stands still or may be wrong; commits the second part. */
+void lg__thread_walk(struct lg__thread *slot);
+/* That walk crashed: commit what it had. */
+void lg__thread_walk_crashed(struct lg__thread *slot);
+
 /* ---- threads.c ---- */
+
+/* Of the signals that libc keeps for itself and therefore lets no program block: 33 is glibc's for setuid() in all threads, musl's for
+ * cancellation. It is taken when a crash or a hang has happened and not before; what is not ours is passed on. */
+#define LG__PARK_SIGNAL 33
+#define LG__PARK_BIT (UINT64_C(1) << (LG__PARK_SIGNAL - 1))
+/* Take it. false: the system refuses. */
+bool lg__threads_take_signal(void);
+/* The value that a thread is asked with: by which crash or snapshot, for which slot. */
+static inline uint64_t lg__threads_question(uint32_t turn, uint32_t slot)
+{
+    return (uint64_t)turn << 32 | slot;
+}
+/* In the slot: it is a snapshot that asks. */
+#define LG__SNAPSHOT_QUESTION UINT32_C(0x40000000)
+/* A thread of LaunchGuard that has to go on. */
+bool lg__threads_are_exempt(int32_t tid);
 
 /* On a thread that waits for another one's crash: give the answer that this thread was asked for, where a signal came before the first instruction of
  * it. Nobody returns to it any more. */
@@ -200,6 +240,15 @@ bool lg__capture_sent(const siginfo_t *info);
 
 /* The answer for an interrupted context of that thread. */
 enum lg__place lg__capture_place(const void *ucontext);
+
+/* ---- snapshot.c ---- */
+
+/* On a thread that a snapshot asks: tell, and stand still until its stack has been walked. Handler. */
+void lg__snapshot_answer(uint32_t turn, uint32_t index, const void *ucontext);
+/* The context in which the calling thread stands still for a snapshot; NULL: it does not. Handler. */
+const void *lg__snapshot_stands(void);
+/* In the handler of a fault: where the watch thread made it while it walked a stack, that walk ends here. */
+void lg__snapshot_recover(void);
 
 /* ---- install.c ---- */
 

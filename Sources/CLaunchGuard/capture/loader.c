@@ -20,16 +20,19 @@ struct node {
     char name[NAME_BYTES];
     uint32_t name_crc;
 };
-static struct node node; /* large; one crash at a time */
 
-static struct lg__modules fresh; /* made by the crash under way */
-static const struct lg__modules *in_use;
-static uint32_t settled; /* crash for which `in_use` was chosen */
+/* Of each walker. */
+static struct work {
+    struct node node;
+    struct lg__modules fresh; /* made by the crash or the snapshot under way */
+    const struct lg__modules *in_use;
+    uint32_t settled; /* lg__memory_age for which `in_use` was chosen */
+} works[LG__WALKERS];
 
 void lg__loader_prepare(void)
 {
-    lg__memory_touch(&node, sizeof node);
-    lg__memory_touch(&fresh, sizeof fresh.count);
+    lg__memory_touch(&works[LG__WALKER_CRASH].node, sizeof works[0].node);
+    lg__memory_touch(&works[LG__WALKER_CRASH].fresh, sizeof works[0].fresh.count);
     executable_headers = lg__os_program_headers(&executable_count, &executable_bias);
     const ElfW(Phdr) *header = executable_headers;
     for (size_t i = 0; header && i < executable_count; i++) {
@@ -44,13 +47,13 @@ void lg__loader_prepare(void)
 
 /* ---- the list ---- */
 
-static bool read_name(uint64_t at)
+static bool read_name(struct node *node, uint64_t at)
 {
     for (size_t done = 0; done < NAME_BYTES;) {
-        size_t end = done + lg__memory_read(node.name + done, at + done, 64);
+        size_t end = done + lg__memory_read(node->name + done, at + done, 64);
         for (size_t i = done; i < end; i++)
-            if (node.name[i] == 0) {
-                node.name_crc = lg__image_crc(node.name, i);
+            if (node->name[i] == 0) {
+                node->name_crc = lg__image_crc(node->name, i);
                 return true;
             }
         if (end < done + 64)
@@ -60,33 +63,33 @@ static bool read_name(uint64_t at)
     return false;
 }
 
-static bool read_node(uint64_t at)
+static bool read_node(struct node *node, uint64_t at)
 {
-    return lg__memory_read(&node.map, at, sizeof node.map) == sizeof node.map &&
-           read_name((uint64_t)(uintptr_t)node.map.l_name);
+    return lg__memory_read(&node->map, at, sizeof node->map) == sizeof node->map &&
+           read_name(node, (uint64_t)(uintptr_t)node->map.l_name);
 }
 
-static bool first_node(void)
+static bool first_node(struct node *node)
 {
     struct r_debug list;
     return debug && lg__memory_read(&list, debug, sizeof list) == sizeof list && list.r_version >= 1 &&
-           read_node((uint64_t)(uintptr_t)list.r_map);
+           read_node(node, (uint64_t)(uintptr_t)list.r_map);
 }
 
-static bool next_node(void)
+static bool next_node(struct node *node)
 {
-    return node.map.l_next && read_node((uint64_t)(uintptr_t)node.map.l_next);
+    return node->map.l_next && read_node(node, (uint64_t)(uintptr_t)node->map.l_next);
 }
 
 /* ---- comparison ---- */
 
 /* The same module as the node's: address, place of the dynamic section, name, and build id as it is in memory now. */
-static const struct lg__module_range *known(const struct lg__modules *table)
+static const struct lg__module_range *known(const struct node *node, const struct lg__modules *table)
 {
     uint8_t id[LG__BUILD_ID_BYTES];
-    const struct lg__module_range *module = lg__modules_search(table, (uint64_t)(uintptr_t)node.map.l_ld);
-    if (!module || module->bias != node.map.l_addr || module->dynamic != (uint64_t)(uintptr_t)node.map.l_ld ||
-        module->name_crc != node.name_crc)
+    const struct lg__module_range *module = lg__modules_search(table, (uint64_t)(uintptr_t)node->map.l_ld);
+    if (!module || module->bias != node->map.l_addr || module->dynamic != (uint64_t)(uintptr_t)node->map.l_ld ||
+        module->name_crc != node->name_crc)
         return NULL;
     if (module->id_size && (lg__memory_read(id, module->id_address, module->id_size) != module->id_size ||
                             lg__image_crc(id, module->id_size) != module->id_crc))
@@ -95,30 +98,31 @@ static const struct lg__module_range *known(const struct lg__modules *table)
 }
 
 /* Whether the table is what the list says. A list that cannot be read says nothing. */
-static bool unchanged(const struct lg__modules *table)
+static bool unchanged(struct node *node, const struct lg__modules *table)
 {
     uint32_t count = 0;
-    if (!first_node())
+    if (!first_node(node))
         return true;
     if (!table)
         return false;
     do {
-        if (!known(table))
+        if (!known(node, table))
             return false;
         count++;
-    } while (count < NODES_MAX && next_node());
+    } while (count < NODES_MAX && next_node(node));
     return count == table->count;
 }
 
 /* ---- a fresh table ---- */
 
 /* From the program headers behind the ELF header at the module's first page. */
-static bool describe(struct lg__module_range *module)
+static bool describe(const struct node *node, struct lg__module_range *module)
 {
-    static ElfW(Phdr) headers[HEADERS_MAX];
+    static ElfW(Phdr) of_walker[LG__WALKERS][HEADERS_MAX];
+    ElfW(Phdr) *headers = of_walker[lg__walker];
     ElfW(Ehdr) elf;
-    uint64_t bias = node.map.l_addr, dynamic = (uint64_t)(uintptr_t)node.map.l_ld;
-    if (bias == executable_bias && !node.name[0])
+    uint64_t bias = node->map.l_addr, dynamic = (uint64_t)(uintptr_t)node->map.l_ld;
+    if (bias == executable_bias && !node->name[0])
         return executable_headers && lg__image_describe(executable_headers, executable_count, bias, lg__memory_read, module);
     if (lg__memory_read(&elf, bias, sizeof elf) != sizeof elf || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
         elf.e_phentsize != sizeof headers[0] || elf.e_phnum > HEADERS_MAX)
@@ -128,44 +132,60 @@ static bool describe(struct lg__module_range *module)
            lg__image_describe(headers, elf.e_phnum, bias, lg__memory_read, module) && module->dynamic == dynamic;
 }
 
-static void make_fresh(const struct lg__modules *table)
+static void make_fresh(struct work *work, const struct lg__modules *table)
 {
-    struct lg__module_table *file = lg__modules_file_begin(true);
-    fresh.count = 0;
-    if (first_node()) {
+    struct node *node = &work->node;
+    struct lg__modules *fresh = &work->fresh;
+    /* A program that lives on refreshes the file's table itself. */
+    struct lg__module_table *file = lg__walker == LG__WALKER_CRASH ? lg__modules_file_begin(true) : NULL;
+    fresh->count = 0;
+    if (first_node(node)) {
         uint32_t count = 0;
         do {
             struct lg__module_range made;
-            const struct lg__module_range *module = known(table);
-            if (!module && describe(&made)) {
-                made.name_crc = node.name_crc;
+            const struct lg__module_range *module = known(node, table);
+            if (!module && describe(node, &made)) {
+                made.name_crc = node->name_crc;
                 module = &made;
             }
-            if (module && lg__modules_insert(&fresh, module) && file)
-                lg__modules_file_add(file, module, node.name, lg__memory_read);
+            if (module && lg__modules_insert(fresh, module) && file)
+                lg__modules_file_add(file, module, node->name, lg__memory_read);
             else if (file)
                 file->omitted++;
-        } while (++count < NODES_MAX && next_node());
+        } while (++count < NODES_MAX && next_node(node));
     }
     if (file)
         lg__modules_file_commit(file);
 }
 
+/* A crash keeps refreshes away; a snapshot does not, and a table that was published before lives only until the refresh after the next. */
+static const struct lg__modules *keep(struct work *work, const struct lg__modules *table)
+{
+    if (lg__walker == LG__WALKER_CRASH || !table)
+        return table;
+    work->fresh.count = table->count <= LG__MODULES_MAX ? table->count : 0;
+    memcpy(work->fresh.modules, table->modules, work->fresh.count * sizeof table->modules[0]);
+    return &work->fresh;
+}
+
 bool lg__modules_settle(void)
 {
-    if (settled != lg__memory_crash || !in_use) {
+    struct work *work = &works[lg__walker];
+    if (work->settled != lg__memory_age[lg__walker] || !work->in_use) {
         const struct lg__modules *table = lg__modules_published();
-        settled = lg__memory_crash;
-        in_use = table;
-        if (!unchanged(table)) {
-            make_fresh(table);
-            in_use = &fresh;
+        work->settled = lg__memory_age[lg__walker];
+        if (unchanged(&work->node, table)) {
+            work->in_use = keep(work, table);
+        } else {
+            make_fresh(work, table);
+            work->in_use = &work->fresh;
         }
     }
-    return in_use != NULL;
+    return work->in_use != NULL;
 }
 
 const struct lg__module_range *lg__modules_find(uint64_t address)
 {
-    return lg__modules_search(settled == lg__memory_crash && in_use ? in_use : lg__modules_published(), address);
+    const struct work *work = &works[lg__walker];
+    return lg__modules_search(work->settled == lg__memory_age[lg__walker] && work->in_use ? work->in_use : lg__modules_published(), address);
 }

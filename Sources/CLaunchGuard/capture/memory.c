@@ -3,7 +3,9 @@
 
 /* Pages found readable during this crash, by a hash of their address; 0: free. 256 pages are a megabyte of stack and tables. */
 #define PAGES 256u
-static uint64_t readable[PAGES];
+static uint64_t readable[LG__WALKERS][PAGES];
+
+__thread uint32_t lg__walker __attribute__((tls_model("initial-exec")));
 
 void lg__memory_touch(void *memory, size_t size)
 {
@@ -15,36 +17,48 @@ void lg__memory_touch(void *memory, size_t size)
 
 void lg__memory_prepare(void)
 {
-    lg__memory_touch(readable, sizeof readable);
+    lg__memory_touch(readable[LG__WALKER_CRASH], sizeof readable[LG__WALKER_CRASH]);
 }
 
-uint32_t lg__memory_crash;
+uint32_t lg__memory_age[LG__WALKERS];
 
-/* A fault can be recovered on the thread whose crash is being recorded, and nowhere else: there is one mark to come back to. */
-static bool recoverable;
+/* A fault can be recovered on the thread whose crash is being recorded and on the watch thread, and nowhere else: each has one mark to come
+ * back to. */
+static struct recovery {
+    bool possible;
+    _Atomic bool reading; /* the mark is set */
+    struct lg__arch_mark mark;
+} recoveries[LG__WALKERS];
 
 void lg__memory_forget(void)
 {
-    memset(readable, 0, sizeof readable);
-    lg__memory_crash++;
-    recoverable = atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid();
+    memset(readable[lg__walker], 0, sizeof readable[lg__walker]);
+    lg__memory_age[lg__walker]++;
+    recoveries[lg__walker].possible = lg__walker == LG__WALKER_WATCH || atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid();
 }
 
 __attribute__((noinline)) bool lg__memory_guarded(void (*function)(void *), void *argument)
 {
-    if (!recoverable) {
+    struct recovery *recovery = &recoveries[lg__walker];
+    if (!recovery->possible) {
         function(argument);
         return true;
     }
-    if (lg__arch_mark(&lg__capture.read_mark) != 0)
+    if (lg__arch_mark(&recovery->mark) != 0)
         return false;
     /* Only this thread's own nested handler looks at it. */
-    atomic_store_explicit(&lg__capture.reading, true, memory_order_relaxed);
+    atomic_store_explicit(&recovery->reading, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     function(argument);
     atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&lg__capture.reading, false, memory_order_relaxed);
+    atomic_store_explicit(&recovery->reading, false, memory_order_relaxed);
     return true;
+}
+
+void lg__memory_recover(void)
+{
+    if (atomic_exchange(&recoveries[lg__walker].reading, false))
+        lg__arch_jump(&recoveries[lg__walker].mark);
 }
 
 /* What is read need not be an object of the program: a stack has gaps between its variables. A checker of memory (AddressSanitizer), whose
@@ -61,12 +75,12 @@ UNCHECKED static void load(void *address)
 static bool probe(uint64_t page)
 {
     int answer = lg__os_readable(page);
-    return answer >= 0 ? answer : recoverable && lg__memory_guarded(load, (void *)(uintptr_t)page);
+    return answer >= 0 ? answer : recoveries[lg__walker].possible && lg__memory_guarded(load, (void *)(uintptr_t)page);
 }
 
 static bool page_readable(uint64_t page)
 {
-    uint64_t *entry = &readable[(page / LG__PAGE) % PAGES];
+    uint64_t *entry = &readable[lg__walker][(page / LG__PAGE) % PAGES];
     if (*entry == page && page)
         return true;
     if (!probe(page))

@@ -11,7 +11,7 @@
 /* How often a walk may come to a lower address: a signal handler's own stack, a coroutine's. A chain that loops does so for ever. */
 #define LANDINGS_MAX 8u
 
-/* ---- rows: found once per place and crash ---- */
+/* ---- rows: found once per place, and anew for each crash and each snapshot ---- */
 
 #define MEMO_ENTRIES 256u
 #define MEMO_RULES 7u
@@ -19,7 +19,7 @@
 /* A row of the usual kind: every register saved at an offset. Small, for each page that it first touches costs as much as many frames. */
 struct memo {
     uint64_t address;
-    uint32_t crash; /* lg__memory_crash when it was found; 0: free */
+    uint32_t age; /* lg__memory_age when it was found; 0: free */
     int32_t cfa_offset;
     uint8_t cfa_register, return_column, count;
     uint8_t columns[MEMO_RULES];
@@ -28,11 +28,11 @@ struct memo {
 static struct {
     struct memo memos[MEMO_ENTRIES];
     struct lg__cfi_row row;
-} scratch; /* one walk at a time */
+} scratch[LG__WALKERS];
 
 void lg__unwind_dwarf_prepare(void)
 {
-    lg__memory_touch(&scratch, sizeof scratch);
+    lg__memory_touch(&scratch[LG__WALKER_CRASH], sizeof scratch[LG__WALKER_CRASH]);
     lg__cfi_prepare();
 }
 
@@ -40,7 +40,7 @@ static void remember(struct memo *memo, uint64_t address, const struct lg__cfi_r
 {
     if (row->count > MEMO_RULES || row->cfa_how != LG__CFI_REGISTER || row->signal_frame || row->cfa_value != (int32_t)row->cfa_value)
         return;
-    memo->crash = 0;
+    memo->age = 0;
     for (uint32_t i = 0; i < row->count; i++) {
         if (row->rules[i].how != LG__CFI_AT_OFFSET || row->rules[i].value != (int32_t)row->rules[i].value)
             return;
@@ -52,7 +52,7 @@ static void remember(struct memo *memo, uint64_t address, const struct lg__cfi_r
     memo->cfa_register = row->cfa_register;
     memo->return_column = row->return_column;
     memo->count = (uint8_t)row->count;
-    memo->crash = lg__memory_crash;
+    memo->age = lg__memory_age[lg__walker];
 }
 
 static void recall(const struct memo *memo, struct lg__cfi_row *row)
@@ -83,8 +83,8 @@ static void find(void *argument)
 
 static bool row_at(uint64_t address, struct lg__cfi_row *row)
 {
-    struct memo *memo = &scratch.memos[(address ^ address >> 8 ^ address >> 16) % MEMO_ENTRIES];
-    if (memo->crash && memo->crash == lg__memory_crash && memo->address == address) {
+    struct memo *memo = &scratch[lg__walker].memos[(address ^ address >> 8 ^ address >> 16) % MEMO_ENTRIES];
+    if (memo->age && memo->age == lg__memory_age[lg__walker] && memo->address == address) {
         recall(memo, row);
         return true;
     }
@@ -188,7 +188,7 @@ static bool step_out_of_nowhere(uint64_t registers[LG__REGISTERS_MAX])
 
 int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX])
 {
-    struct lg__cfi_row *row = &scratch.row;
+    struct lg__cfi_row *row = &scratch[lg__walker].row;
     if (!row_at(registers[lg__arch_pc], row))
         return -1;
     enum step step = step_by_row(row, registers);
@@ -199,7 +199,7 @@ int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX])
 
 static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
-    struct lg__cfi_row *row = &scratch.row;
+    struct lg__cfi_row *row = &scratch[lg__walker].row;
     bool interrupted = true; /* pc is where an instruction was to run next, not where a call returns to */
     unsigned landings = 0;
     for (uint32_t count = 0; count < frames->limit; count++) {

@@ -78,34 +78,28 @@ static bool lived_on(const lg_run_info *run)
     return run->term_signal && run->term_alive_ns > run->term_ns;
 }
 
-/* A hang is one of a launch: without one under way nobody waits for a heartbeat. */
-static bool hung(const struct case_file *file)
-{
-    lg_run_context context;
-    for (uint32_t i = 0; file->run->hang_ns && i < file->run->context_count; i++)
-        if (lg_reader_run_context(file->reader, i, &context) == LG_OK && lg__evidence_launching(context.phase))
-            return true;
-    return false;
-}
-
 /* A loop that stands still since the program was asked to end, said that it would, or passed through exit(), is busy with the end. One that had stood
  * still for a while before may be why. */
 #define HUNG_BEFORE_NS UINT64_C(1000000000)
 
-static bool hung_first(const lg_run_info *run)
+static bool hung(const lg_run_info *run)
 {
     const uint64_t leaving[] = { run->term_signal ? run->term_ns : 0, run->end_announced ? run->announced_ns : 0, run->end_ns };
     for (size_t i = 0; i < sizeof leaving / sizeof leaving[0]; i++)
         if (leaving[i] && (leaving[i] < run->hang_ns || leaving[i] - run->hang_ns <= HUNG_BEFORE_NS))
             return false;
-    return true;
+    return run->hang_ns != 0;
 }
 
-/* A job was over its deadline, or nearly: none has one in this version. */
-static bool overran(const struct case_file *file)
+/* A job was about to overrun its deadline. Returns when that was seen first; 0: none was. */
+static uint64_t overran(const struct case_file *file)
 {
-    (void)file;
-    return false;
+    uint64_t first = 0;
+    lg_deadline_info deadline;
+    for (uint32_t i = 0; lg_reader_deadline(file->reader, i, &deadline) == LG_OK; i++)
+        if (deadline.near_ns && (!first || deadline.near_ns < first))
+            first = deadline.near_ns;
+    return first;
 }
 
 /* Why somebody ended it from outside, without a mark of its own: what it was marked with when it was last seen. `killed`: it is known that it was by
@@ -114,7 +108,7 @@ static bool cause_of_kill(const struct case_file *file, bool killed, lg_verdict 
 {
     const lg_run_info *run = file->run;
     int signal = killed ? SIGKILL : 0;
-    if (hung(file) && hung_first(run))
+    if (hung(run))
         *ret_verdict = (lg_verdict){ .end = LG_END_HANG, .evidence = LG_EVIDENCE_HANG_MARK, .signal = signal, .monotonic_ns = run->hang_ns };
     else if (oom_kills_grew(run))
         *ret_verdict = (lg_verdict){ .end = LG_END_OOM, .evidence = killed ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_OOM_COUNTER, .signal = SIGKILL };
@@ -124,7 +118,7 @@ static bool cause_of_kill(const struct case_file *file, bool killed, lg_verdict 
         *ret_verdict = (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_STOP_TIMEOUT, .signal = run->term_signal,
                                      .monotonic_ns = lived_on(run) ? run->term_alive_ns : run->term_ns };
     else if (overran(file))
-        *ret_verdict = (lg_verdict){ .end = LG_END_KILLED, .evidence = LG_EVIDENCE_DEADLINE, .signal = SIGKILL };
+        *ret_verdict = (lg_verdict){ .end = LG_END_KILLED, .evidence = LG_EVIDENCE_DEADLINE, .signal = SIGKILL, .monotonic_ns = overran(file) };
     else
         return false;
     return true;

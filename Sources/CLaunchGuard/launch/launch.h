@@ -11,6 +11,10 @@
 #include "store/ledger.h"
 #include "store/run.h"
 
+/* Who can tell that the program hangs: the hearts, by their number, and the launches with a heartbeat of their own. */
+#define LG__HANG_LAUNCH LG__HEARTS
+#define LG__HANGS (LG__HEARTS + 1)
+
 /* What a launch needs of its session. */
 struct lg__host {
     struct lg__run run;
@@ -24,6 +28,10 @@ struct lg__host {
     lg_launch *launches[LG_CONTEXTS_MAX];
     uint32_t launch_count;
     _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat() */
+    _Atomic int32_t heartbeat_tid; /* of that thread; 0: there was none */
+    _Atomic bool heartbeat_paused; /* lg_heartbeat_pause() came after it */
+    _Atomic uint64_t hangs[LG__HANGS]; /* see hang.c */
+    uint32_t *wake;                /* futex that the watch thread sleeps on; NULL: there is none */
     uint8_t boot_id[16];
     _Atomic uint64_t passed_ns;    /* simulated time */
     bool simulated;
@@ -46,6 +54,15 @@ void lg__host_log(const struct lg__host *host, lg_level level, const char *forma
 
 /* Now, as the machine compares it. */
 struct lg__moment lg__host_now(const struct lg__host *host);
+
+/* ---- hang.c ---- */
+
+/* It hangs, since then; the mark in the run file says so. */
+void lg__hang_begin(struct lg__host *host, unsigned who, uint64_t since_ns);
+/* It does not any more. Returns since when it did; 0: it did not, or somebody else has said so. */
+uint64_t lg__hang_end(struct lg__host *host, unsigned who);
+/* The watch thread shall look. */
+void lg__hang_wake(struct lg__host *host);
 
 /* ---- terminate.c: the program ends by its own will ---- */
 

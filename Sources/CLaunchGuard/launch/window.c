@@ -14,18 +14,20 @@ struct window {
     uint64_t epoch;
 };
 
-/* A launch without a heartbeat for too long is marked as hanging, until the next one. Returns true while the program's heart beats. */
+/* A launch without a heartbeat for too long is marked as hanging; the next one takes the mark back. Returns true while the program's heart beats. */
 static bool beats(lg_launch *launch, uint64_t now)
 {
     uint64_t most = (uint64_t)launch->options.heartbeat_ms * 1000000u;
     uint64_t beat = atomic_load(&launch->host->heartbeat_ns), begun = atomic_load(&launch->state->launching_ns);
     uint64_t last = beat < begun ? begun : beat;
-    bool alive = now < last || now - last <= most;
-    _Atomic uint64_t *mark = &launch->host->run.state->hang_ns;
-    if (alive && beat > atomic_load(mark)) /* a mark that another launch has set stays until the heart beats */
-        atomic_store(mark, 0);
-    else if (!alive && !atomic_load(mark))
-        atomic_store(mark, last);
+    bool alive = now < last || now - last <= most || atomic_load(&launch->host->heartbeat_paused);
+    if (!alive && !atomic_load(&launch->host->hangs[LG__HANG_LAUNCH])) {
+        lg__hang_begin(launch->host, LG__HANG_LAUNCH, last);
+        if (atomic_load(&launch->host->heartbeat_ns) > beat)
+            lg__hang_end(launch->host, LG__HANG_LAUNCH); /* it came in between, and did not see the mark */
+        else
+            lg__hang_wake(launch->host);
+    }
     return alive;
 }
 
@@ -68,8 +70,8 @@ static void *count(void *argument)
         if (options->finish != LG_FINISH_BOTH || marked)
             lg__launch_confirm(launch, epoch);
     }
-    if (options->heartbeat_ms && lg__launch_goes_on(launch, epoch))
-        atomic_store(&launch->host->run.state->hang_ns, 0);
+    if (options->heartbeat_ms && lg__launch_goes_on(launch, epoch) && lg__hang_end(launch->host, LG__HANG_LAUNCH))
+        lg__hang_wake(launch->host); /* for its snapshot */
     return NULL;
 }
 

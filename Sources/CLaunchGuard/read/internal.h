@@ -90,6 +90,27 @@ bool lg__reader_has_section(const lg_reader *reader, uint32_t kind);
 /* One slot of the other threads, its first part checked, and its walk when it has one; *ret_walk: how that is.
  * LG_ERR_NOT_FOUND behind the last; LG_ERR_INCOMPLETE: not committed, but one behind it is. */
 lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__thread *ret_thread, lg_status *ret_walk);
+/* Where slots of threads are: those of a crash, or of one snapshot. */
+struct lg__reader_slots {
+    uint32_t section; /* kind */
+    uint32_t bytes;   /* of each */
+    uint32_t count;
+    uint64_t at;      /* of the first one in the section */
+};
+/* How many there are up to the last one whose commit word is not 0. */
+uint32_t lg__reader_slots_stored(const lg_reader *reader, const struct lg__reader_slots *slots);
+/* As lg__reader_slot(). */
+lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_slots *slots, uint32_t index, struct lg__thread *ret_thread,
+                             lg_status *ret_walk);
+/* What a checked slot says. */
+void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thread);
+lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register);
+lg_status lg__reader_slot_frame(const struct lg__thread *slot, uint32_t index, uint64_t *ret_pc);
+/* Head of the section of snapshots and where the slots of one are. LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_DAMAGED. */
+lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg__snapshot *ret_snapshot, struct lg__reader_slots *ret_slots);
+/* Its two parts: LG_OK, LG_ERR_INCOMPLETE: not committed, LG_ERR_DAMAGED. */
+lg_status lg__reader_snapshot_head(struct lg__snapshot *snapshot);
+lg_status lg__reader_snapshot_counts(struct lg__snapshot *snapshot);
 /* The newest whole book of a ledger; bit i of *ret_valid: slot i is whole. */
 lg_status lg__reader_book(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid);
 

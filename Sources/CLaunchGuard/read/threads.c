@@ -2,31 +2,32 @@
 #include "read/internal.h"
 #include "store/crc32c.h"
 
-static lg_status read_head(const lg_reader *reader, struct lg__threads *ret_head)
+static lg_status read_slots(const lg_reader *reader, struct lg__reader_slots *ret_slots)
 {
     struct lg__section section;
+    struct lg__threads head;
     lg_status status = lg__reader_crashed(reader);
     if (status != LG_OK)
         return status;
     if (!lg__reader_has_section(reader, LG__SECTION_THREADS))
         return LG_ERR_NOT_FOUND; /* a file of version 1.0 */
     if (!lg__reader_section(reader, LG__SECTION_THREADS, &section) ||
-        !lg__reader_block(reader, LG__SECTION_THREADS, 0, ret_head, sizeof *ret_head) || ret_head->slot_bytes < sizeof(struct lg__thread) ||
-        ret_head->slot_count > LG__SLOTS_MAX || (section.size - sizeof *ret_head) / ret_head->slot_bytes < ret_head->slot_count)
+        !lg__reader_block(reader, LG__SECTION_THREADS, 0, &head, sizeof head) || head.slot_bytes < sizeof(struct lg__thread) ||
+        head.slot_count > LG__SLOTS_MAX || (section.size - sizeof head) / head.slot_bytes < head.slot_count)
         return LG_ERR_DAMAGED;
+    *ret_slots = (struct lg__reader_slots){ LG__SECTION_THREADS, head.slot_bytes, head.slot_count, sizeof head };
     return LG_OK;
 }
 
-static uint64_t slot_at(const struct lg__threads *head, uint32_t index)
+static uint64_t slot_at(const struct lg__reader_slots *slots, uint32_t index)
 {
-    return sizeof *head + (uint64_t)index * head->slot_bytes;
+    return slots->at + (uint64_t)index * slots->bytes;
 }
 
-/* How many slots there are up to the last one whose commit word is not 0. */
-static uint32_t stored_slots(const lg_reader *reader, const struct lg__threads *head)
+uint32_t lg__reader_slots_stored(const lg_reader *reader, const struct lg__reader_slots *slots)
 {
-    uint32_t count = head->slot_count, commit = 0;
-    while (count && lg__reader_block(reader, LG__SECTION_THREADS, slot_at(head, count - 1), &commit, sizeof commit) && commit == 0)
+    uint32_t count = slots->count, commit = 0;
+    while (count && lg__reader_block(reader, slots->section, slot_at(slots, count - 1), &commit, sizeof commit) && commit == 0)
         count--;
     return count;
 }
@@ -42,19 +43,16 @@ static lg_status check_walk(struct lg__thread *thread)
     return thread->walk_crc == lg__crc32c(0, &thread->method, size) ? LG_OK : LG_ERR_DAMAGED;
 }
 
-lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__thread *ret_thread, lg_status *ret_walk)
+lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_slots *slots, uint32_t index, struct lg__thread *ret_thread,
+                             lg_status *ret_walk)
 {
-    struct lg__threads head;
-    lg_status status = read_head(reader, &head);
-    if (status != LG_OK)
-        return status;
-    if (index >= head.slot_count)
+    if (index >= slots->count)
         return LG_ERR_NOT_FOUND;
-    if (!lg__reader_block(reader, LG__SECTION_THREADS, slot_at(&head, index), ret_thread, sizeof *ret_thread))
+    if (!lg__reader_block(reader, slots->section, slot_at(slots, index), ret_thread, sizeof *ret_thread))
         return LG_ERR_DAMAGED;
     uint32_t commit = atomic_load(&ret_thread->commit);
     if (commit == 0)
-        return index < stored_slots(reader, &head) ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND;
+        return index < lg__reader_slots_stored(reader, slots) ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND;
     const size_t from = offsetof(struct lg__thread, tid);
     if (commit != LG__COMMIT_THREAD || ret_thread->register_count > LG__REGISTERS_MAX ||
         ret_thread->crc != lg__crc32c(0, (const uint8_t *)ret_thread + from, offsetof(struct lg__thread, walk) - from))
@@ -63,18 +61,63 @@ lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__th
     return LG_OK;
 }
 
+lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__thread *ret_thread, lg_status *ret_walk)
+{
+    struct lg__reader_slots slots;
+    lg_status status = read_slots(reader, &slots);
+    return status == LG_OK ? lg__reader_slot_of(reader, &slots, index, ret_thread, ret_walk) : status;
+}
+
+/* ---- what a slot says ---- */
+
+void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thread)
+{
+    memset(ret_thread, 0, sizeof *ret_thread);
+    ret_thread->tid = slot->tid;
+    ret_thread->how = (lg_thread_how)slot->how;
+    ret_thread->state = (char)(slot->state > ' ' && slot->state < 127 ? slot->state : 0);
+    lg__reader_text(ret_thread->name, sizeof ret_thread->name, slot->name, sizeof slot->name);
+    ret_thread->register_count = slot->register_count;
+    ret_thread->blocked = slot->blocked;
+    ret_thread->pc = slot->pc;
+    ret_thread->sp = slot->sp;
+    ret_thread->stack_low = slot->stack_low;
+    ret_thread->stack_high = slot->stack_high;
+}
+
+lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register)
+{
+    struct lg__identity identity;
+    if (index >= slot->register_count)
+        return LG_ERR_NOT_FOUND;
+    uint32_t arch = lg__reader_identity(reader, &identity) == LG_OK ? identity.arch : 0;
+    lg__reader_register_name(arch, index, ret_register->name);
+    ret_register->value = slot->registers[index];
+    return LG_OK;
+}
+
+lg_status lg__reader_slot_frame(const struct lg__thread *slot, uint32_t index, uint64_t *ret_pc)
+{
+    if (index >= slot->head.stored)
+        return LG_ERR_NOT_FOUND;
+    *ret_pc = slot->pcs[index];
+    return LG_OK;
+}
+
+/* ---- the threads of a crash ---- */
+
 lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info)
 {
-    struct lg__threads head;
+    struct lg__reader_slots slots;
     struct lg__crash_threads counted;
     if (!reader || !ret_info)
         return LG_ERR_ARGUMENT;
-    lg_status status = read_head(reader, &head);
+    lg_status status = read_slots(reader, &slots);
     if (status != LG_OK)
         return status;
     lg_threads_info info;
     memset(&info, 0, sizeof info);
-    info.stored = stored_slots(reader, &head);
+    info.stored = lg__reader_slots_stored(reader, &slots);
     if (lg__reader_stage(reader, LG_STAGE_THREADS, &counted, sizeof counted, NULL) == LG_OK) {
         info.complete = 1;
         info.listed = counted.listed;
@@ -98,36 +141,18 @@ lg_status lg_reader_thread(lg_reader *reader, uint32_t index, lg_thread_info *re
     lg_status status = lg__reader_slot(reader, index, &slot, &walk);
     if (status != LG_OK)
         return status;
-    memset(ret_thread, 0, sizeof *ret_thread);
-    ret_thread->tid = slot.tid;
-    ret_thread->how = (lg_thread_how)slot.how;
-    ret_thread->state = (char)(slot.state > ' ' && slot.state < 127 ? slot.state : 0);
-    lg__reader_text(ret_thread->name, sizeof ret_thread->name, slot.name, sizeof slot.name);
-    ret_thread->register_count = slot.register_count;
-    ret_thread->blocked = slot.blocked;
-    ret_thread->pc = slot.pc;
-    ret_thread->sp = slot.sp;
-    ret_thread->stack_low = slot.stack_low;
-    ret_thread->stack_high = slot.stack_high;
+    lg__reader_slot_info(&slot, ret_thread);
     return LG_OK;
 }
 
 lg_status lg_reader_thread_register(lg_reader *reader, uint32_t thread, uint32_t index, lg_register *ret_register)
 {
     struct lg__thread slot;
-    struct lg__identity identity;
     lg_status walk;
     if (!reader || !ret_register)
         return LG_ERR_ARGUMENT;
     lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
-    if (status != LG_OK)
-        return status;
-    if (index >= slot.register_count)
-        return LG_ERR_NOT_FOUND;
-    uint32_t arch = lg__reader_identity(reader, &identity) == LG_OK ? identity.arch : 0;
-    lg__reader_register_name(arch, index, ret_register->name);
-    ret_register->value = slot.registers[index];
-    return LG_OK;
+    return status == LG_OK ? lg__reader_slot_register(reader, &slot, index, ret_register) : status;
 }
 
 lg_status lg_reader_thread_stack(lg_reader *reader, uint32_t thread, lg_stack_info *ret_info)
@@ -153,10 +178,5 @@ lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint32_t in
     lg_status status = lg__reader_slot(reader, thread, &slot, &walk);
     if (status == LG_OK)
         status = walk;
-    if (status != LG_OK)
-        return status;
-    if (index >= slot.head.stored)
-        return LG_ERR_NOT_FOUND;
-    *ret_pc = slot.pcs[index];
-    return LG_OK;
+    return status == LG_OK ? lg__reader_slot_frame(&slot, index, ret_pc) : status;
 }

@@ -8,6 +8,7 @@
 
 #include "store/format_header.h"
 #include "store/format_ledger.h"
+#include "store/format_live.h"
 #include "store/format_record.h"
 #include "store/format_run.h"
 

@@ -18,7 +18,8 @@
 #define MODULES_BYTES (2u * (uint32_t)sizeof(struct lg__module_table))
 #define TAIL_AT (MODULES_AT + MODULES_BYTES)
 #define OWNERS_AT (TAIL_AT + (uint32_t)sizeof(struct lg__tail))
-#define VARIABLE_AT (OWNERS_AT + (uint32_t)sizeof(struct lg__owners))
+#define PULSE_AT (OWNERS_AT + (uint32_t)sizeof(struct lg__owners))
+#define VARIABLE_AT (PULSE_AT + (uint32_t)sizeof(struct lg__pulse))
 
 static_assert(sizeof(struct lg__header) <= IDENTITY_AT, "the header fits");
 static_assert(IDENTITY_AT + sizeof(struct lg__identity) <= STATE_AT, "the identity fits");
@@ -82,8 +83,10 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     const struct lg__ring_shape shape = lg__ring_shape(sizes->ring_bytes);
     struct lg__map memory; /* what the writers keep beside the file: of the ring log, then of the annotations */
     size_t ring_size = lg__ring_size(shape), threads_size = sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread);
-    size_t threads_at = VARIABLE_AT, stacks_at = threads_at + align(threads_size), ring_at = stacks_at + align(sizes->stack_bytes);
-    size_t annotations_at = ring_at + align(ring_size);
+    uint32_t hang_slots = sizes->threads == 0 ? 1 : sizes->threads < LG__SNAPSHOT_THREADS_MAX ? sizes->threads : LG__SNAPSHOT_THREADS_MAX;
+    size_t snapshots_size = sizeof(struct lg__snapshots) + (hang_slots + 1) * sizeof(struct lg__thread);
+    size_t threads_at = VARIABLE_AT, stacks_at = threads_at + align(threads_size), snapshots_at = stacks_at + align(sizes->stack_bytes);
+    size_t ring_at = snapshots_at + align(snapshots_size), annotations_at = ring_at + align(ring_size);
     size_t total = (annotations_at + sizeof(struct lg__annotations) + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
     const struct lg__section sections[] = {
         { LG__SECTION_IDENTITY, 0, IDENTITY_AT, sizeof(struct lg__identity) },
@@ -94,6 +97,8 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
         { LG__SECTION_OWNERS, 0, OWNERS_AT, sizeof(struct lg__owners) },
         { LG__SECTION_THREADS, 0, threads_at, threads_size },
         { LG__SECTION_STACKS, 0, stacks_at, sizes->stack_bytes },
+        { LG__SECTION_PULSE, 0, PULSE_AT, sizeof(struct lg__pulse) },
+        { LG__SECTION_SNAPSHOTS, 0, snapshots_at, snapshots_size },
         { LG__SECTION_RING, 0, ring_at, ring_size },
         { LG__SECTION_ANNOTATIONS, 0, annotations_at, sizeof(struct lg__annotations) },
     };
@@ -117,6 +122,10 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     run.slots = (struct lg__thread *)(void *)(base + threads_at + sizeof(struct lg__threads));
     run.stacks = base + stacks_at;
     run.stack_bytes = sizes->stack_bytes;
+    run.pulse = (struct lg__pulse *)(void *)(base + PULSE_AT);
+    run.snapshots = (struct lg__snapshots *)(void *)(base + snapshots_at);
+    run.snapshot_slots = (struct lg__thread *)(void *)(base + snapshots_at + sizeof(struct lg__snapshots));
+    run.hang_slots = hang_slots;
     *run.identity = *identity;
     run.identity->crc = lg__crc32c(0, run.identity, offsetof(struct lg__identity, crc));
     for (size_t i = 0; i < BLOCK_COUNT; i++) {
@@ -125,6 +134,11 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     }
     run.slot_count = run.threads->slot_count = sizes->threads;
     run.threads->slot_bytes = sizeof(struct lg__thread);
+    run.snapshots->slot_count = hang_slots + 1;
+    run.snapshots->slot_bytes = sizeof(struct lg__thread);
+    run.snapshots->snapshots[0].slot_count = hang_slots;
+    run.snapshots->snapshots[1].first_slot = hang_slots;
+    run.snapshots->snapshots[1].slot_count = 1;
     lg__ring_init(&run.ring, base + ring_at, memory.base, shape);
     run.annotations.file = (struct lg__annotations *)(void *)(base + annotations_at);
     run.annotations.memory = (struct lg__annotation_memory *)(void *)((uint8_t *)memory.base + align(lg__ring_memory(shape)));

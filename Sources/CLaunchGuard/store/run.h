@@ -20,6 +20,10 @@ struct lg__run {
     uint32_t slot_count;
     uint8_t *stacks;          /* stack_bytes */
     uint32_t stack_bytes;
+    struct lg__pulse *pulse;
+    struct lg__snapshots *snapshots;
+    struct lg__thread *snapshot_slots; /* those of the hang, then that of the deadline */
+    uint32_t hang_slots;
     struct lg__ring ring;
     struct lg__annotation_writer annotations;
 };

@@ -1,0 +1,144 @@
+/* One thread in its slot: what it tells of itself, what the kernel tells of it, and its stack. */
+#include "capture/internal.h"
+#include "store/crc32c.h"
+
+/* So many frames of a thread are walked: the others, and what comes behind, want their turn. */
+#define FRAMES_LIMIT 4096u
+
+static void commit(struct lg__thread *slot)
+{
+    slot->crc = lg__crc32c(0, &slot->tid, offsetof(struct lg__thread, walk) - offsetof(struct lg__thread, tid));
+    atomic_store_explicit(&slot->commit, LG__COMMIT_THREAD, memory_order_release);
+}
+
+void lg__thread_clear(struct lg__thread *slot, int32_t tid)
+{
+    memset(slot, 0, offsetof(struct lg__thread, pcs));
+    slot->tid = tid;
+}
+
+void lg__thread_capture(struct lg__thread *slot, const void *ucontext)
+{
+    struct lg__arch_fault context;
+    lg__arch_fault(ucontext, &context);
+    slot->how = LG_THREAD_CAPTURED;
+    slot->pc = context.pc;
+    slot->sp = context.sp;
+    slot->blocked = lg__arch_blocked(ucontext);
+    slot->register_count = lg__arch_registers(ucontext, slot->registers);
+    lg__altstack_bounds(&slot->stack_low, &slot->stack_high);
+    lg__os_thread_name(slot->name);
+    commit(slot);
+}
+
+/* ---- what the kernel tells ---- */
+
+/* Read a file of a thread: /proc/self/task/TID/name. */
+static size_t read_file(int32_t tid, const char *name, char *to, size_t size)
+{
+    char path[32], digits[12];
+    size_t count = 0, at = 0;
+    for (uint32_t rest = (uint32_t)tid; rest || !count; rest /= 10)
+        digits[count++] = (char)('0' + rest % 10);
+    while (count)
+        path[at++] = digits[--count];
+    path[at++] = '/';
+    memcpy(path + at, name, strlen(name) + 1);
+    return lg__files_read(path, to, size);
+}
+
+int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state)
+{
+    char text[1536];
+    *ret_blocked = 0;
+    *ret_state = 0;
+    if (read_file(tid, "status", text, sizeof text) == 0)
+        return lg__os_signal_send(lg__capture.pid, tid, 0) == 0 ? 0 : -1;
+    lg__os_number(lg__os_text_after(text, "SigBlk"), 16, ret_blocked);
+    *ret_state = (unsigned char)*lg__os_text_after(text, "State");
+    return *ret_blocked >> (LG__PARK_SIGNAL - 1) & 1;
+}
+
+bool lg__thread_gone(int32_t tid)
+{
+    uint64_t blocked;
+    uint32_t state;
+    return lg__thread_blocks(tid, &blocked, &state) < 0 || state == 'Z' || state == 'X';
+}
+
+/* "NUMBER six-arguments sp pc" while it is in a system call, "running" else (proc(5), /proc/PID/syscall). */
+static void read_place(const char *text, struct lg__thread *slot)
+{
+    uint64_t before_last = 0, last = 0;
+    if (text[0] < '-' || text[0] > '9')
+        return;
+    for (; *text; text++)
+        if (text[0] == ' ' && text[1] == '0' && text[2] == 'x') {
+            before_last = last;
+            lg__os_number(text + 3, 16, &last);
+        }
+    slot->sp = before_last;
+    slot->pc = last;
+}
+
+bool lg__thread_describe(struct lg__thread *slot)
+{
+    char text[256];
+    int blocks = lg__thread_blocks(slot->tid, &slot->blocked, &slot->state);
+    if (blocks < 0)
+        return false;
+    slot->how = blocks ? LG_THREAD_MASKED : LG_THREAD_SILENT;
+    size_t size = read_file(slot->tid, "comm", text, sizeof text);
+    memcpy(slot->name, text, size && size <= sizeof slot->name ? size - 1 : 0);
+    if (read_file(slot->tid, "syscall", text, sizeof text))
+        read_place(text, slot);
+    commit(slot);
+    return true;
+}
+
+/* ---- its stack ---- */
+
+static struct lg__frames frames_of(struct lg__thread *slot)
+{
+    return (struct lg__frames){ &slot->head, slot->pcs, LG__THREAD_FRAMES_MAX, LG__THREAD_FRAMES_LAST, FRAMES_LIMIT };
+}
+
+static void commit_walk(struct lg__thread *slot)
+{
+    size_t size = offsetof(struct lg__thread, pcs) - offsetof(struct lg__thread, method) + slot->head.stored * sizeof slot->pcs[0];
+    slot->walk_crc = lg__crc32c(0, &slot->method, size);
+    atomic_store_explicit(&slot->walk, LG__COMMIT_WALK, memory_order_release);
+}
+
+void lg__thread_walk(struct lg__thread *slot)
+{
+    const struct lg__frames frames = frames_of(slot);
+    uint64_t registers[LG__REGISTERS_MAX];
+    memcpy(registers, slot->registers, sizeof registers);
+    registers[lg__arch_pc] = slot->pc;
+    registers[lg__arch_sp] = slot->sp;
+    slot->method = LG_STAGE_DWARF;
+    lg__frames_begin(&frames);
+    lg__unwind_dwarf(registers, false, &frames);
+    if (slot->head.reason != LG__WALK_COMPLETE && slot->register_count) {
+        uint64_t total = slot->head.total;
+        lg__frames_begin(&frames);
+        lg__unwind_fp(registers, false, &frames);
+        slot->method = LG_STAGE_FRAMES;
+        if (slot->head.total < total) {
+            slot->method = LG_STAGE_DWARF;
+            lg__frames_begin(&frames);
+            lg__unwind_dwarf(registers, false, &frames);
+        }
+    }
+    commit_walk(slot);
+}
+
+void lg__thread_walk_crashed(struct lg__thread *slot)
+{
+    const struct lg__frames frames = frames_of(slot);
+    if (slot->head.stored > LG__THREAD_FRAMES_MAX)
+        slot->head.stored = 0;
+    lg__frames_finish(&frames, LG__WALK_RECRASH);
+    commit_walk(slot);
+}

@@ -1,0 +1,171 @@
+/* Jobs that somebody else will kill the program for: deadlines, and what is done when one is near.
+ *
+ * Their time is counted by CLOCK_BOOTTIME, and goes on while the process is stopped or the machine asleep: it is somebody else's clock that
+ * kills, it may stand in another machine, and of all clocks that he may use this one is never behind. A warning that comes early costs nothing. */
+#include "capture/capture.h"
+#include "launchguard/watch.h"
+#include "os/os.h"
+#include "session.h"
+
+/* What of the time has passed when a job is about to overrun. */
+#define NEAR_TENTHS 9u
+
+/* The number of a job tells its place: the rest of it is counted. */
+#define TAKEN UINT64_C(1) /* a place that is being filled in or cleared */
+
+static struct job {
+    _Atomic uint64_t number; /* 0: free */
+    uint64_t due_ns;         /* CLOCK_BOOTTIME, when nine tenths have passed; these three are set before the number */
+    uint64_t begun_ns;       /* CLOCK_MONOTONIC */
+    int32_t tid;
+    _Atomic uint64_t near_ns; /* CLOCK_MONOTONIC when that was found; 0: it was not */
+} jobs[LG__DEADLINES];
+
+static _Atomic uint64_t count;
+
+static struct lg__deadline *copy_of(struct lg_session *session, const struct job *job)
+{
+    return &session->host.run.pulse->deadlines[job - jobs];
+}
+
+static struct job *claim(void)
+{
+    for (uint32_t i = 0; i < LG__DEADLINES; i++) {
+        uint64_t nobody = 0;
+        if (atomic_compare_exchange_strong(&jobs[i].number, &nobody, TAKEN))
+            return &jobs[i];
+    }
+    return NULL;
+}
+
+static void copy_name(char to[LG__NAME_BYTES], const char *name)
+{
+    size_t size = strnlen(name, LG_NAME_MAX);
+    bool cut = size == LG_NAME_MAX && name[size];
+    while (cut && size > 0 && ((unsigned char)name[size] & 0xc0) == 0x80)
+        size--; /* not in the middle of a character */
+    memset(to, 0, LG__NAME_BYTES);
+    memcpy(to, name, size);
+}
+
+lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t milliseconds, uint64_t *ret_deadline)
+{
+    if (!ret_deadline)
+        return LG_ERR_ARGUMENT;
+    *ret_deadline = 0;
+    if (!session || !name || milliseconds < 1 || milliseconds > 86400000)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK)
+        return status;
+    lg__run_alive(&session->host.run);
+    if (session->host.simulated) { /* nobody watches it */
+        *ret_deadline = UINT64_MAX;
+        return LG_OK;
+    }
+    struct job *job = claim();
+    if (!job)
+        return LG_ERR_LIMIT;
+    struct lg__deadline *copy = copy_of(session, job);
+    uint64_t number = (atomic_fetch_add(&count, 1) + 1) * LG__DEADLINES + (uint64_t)(job - jobs);
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), near = (uint64_t)milliseconds * 1000000u / 10u * NEAR_TENTHS;
+    job->due_ns = lg__os_clock_ns(CLOCK_BOOTTIME) + near;
+    job->begun_ns = now;
+    job->tid = lg__os_tid();
+    atomic_store(&job->near_ns, 0);
+    copy_name(copy->name, name);
+    atomic_store(&copy->begun_ns, now);
+    atomic_store(&copy->near_ns, 0);
+    atomic_store(&copy->limit_ms, milliseconds);
+    atomic_store(&copy->tid, job->tid);
+    atomic_store(&copy->number, number);
+    atomic_store(&job->number, number);
+    lg__watch_expect(session, now + near);
+    *ret_deadline = number;
+    return LG_OK;
+}
+
+static void name_of(struct lg_session *session, const struct job *job, char name[LG__NAME_BYTES])
+{
+    memcpy(name, copy_of(session, job)->name, LG_NAME_MAX);
+    name[LG_NAME_MAX] = 0; /* whatever the file says */
+}
+
+/* Tenths of a second since then. */
+static unsigned tenths(uint64_t begun_ns)
+{
+    return (unsigned)((lg__os_clock_ns(CLOCK_MONOTONIC) - begun_ns) / 100000000);
+}
+
+lg_status lg_deadline_end(lg_session *session, uint64_t deadline)
+{
+    char name[LG__NAME_BYTES];
+    uint64_t number = deadline;
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK)
+        return status;
+    lg__run_alive(&session->host.run);
+    if (session->host.simulated)
+        return deadline == UINT64_MAX ? LG_OK : LG_ERR_NOT_FOUND;
+    struct job *job = &jobs[deadline % LG__DEADLINES];
+    if (deadline <= TAKEN || !atomic_compare_exchange_strong(&job->number, &number, TAKEN))
+        return LG_ERR_NOT_FOUND;
+    struct lg__deadline *copy = copy_of(session, job);
+    uint64_t near_ns = atomic_exchange(&job->near_ns, 0), begun_ns = job->begun_ns;
+    unsigned length = tenths(begun_ns);
+    name_of(session, job, name);
+    atomic_store(&copy->number, 0);
+    atomic_store(&copy->near_ns, 0);
+    atomic_store(&job->number, 0);
+    if (near_ns) {
+        lg__snapshot_resolve(LG_SNAPSHOT_DEADLINE, begun_ns);
+        lg__host_log(&session->host, LG_LEVEL_NOTICE, "job \"%s\", which was about to overrun its deadline, has ended after %u.%u s", name, length / 10,
+                     length % 10);
+    }
+    return LG_OK;
+}
+
+/* ---- on the watch thread ---- */
+
+static void is_near(struct lg_session *session, struct job *job, uint64_t number)
+{
+    struct lg__deadline *copy = copy_of(session, job);
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), begun_ns = job->begun_ns;
+    char name[LG__NAME_BYTES];
+    name_of(session, job, name);
+    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_DEADLINE, job->tid, name, begun_ns };
+    uint32_t limit_ms = atomic_load(&copy->limit_ms);
+    atomic_store(&copy->near_ns, now);
+    atomic_store(&job->near_ns, now);
+    if (atomic_load(&job->number) != number) { /* it has just ended, and may not have seen the mark */
+        atomic_store(&job->near_ns, 0);
+        atomic_store(&copy->near_ns, 0);
+        return;
+    }
+    unsigned length = tenths(begun_ns);
+    lg__snapshot_take(&wish);
+    if (atomic_load(&job->number) != number)
+        lg__snapshot_resolve(LG_SNAPSHOT_DEADLINE, begun_ns);
+    lg__host_log(&session->host, LG_LEVEL_WARNING, "job \"%s\" of thread %d is about to overrun its deadline of %u ms: %u.%u s have passed", name, wish.tid,
+                 limit_ms, length / 10, length % 10);
+}
+
+uint64_t lg__deadlines_look(struct lg_session *session)
+{
+    uint64_t sleep = LG__NEVER;
+    for (uint32_t i = 0; i < LG__DEADLINES; i++) {
+        uint64_t number = atomic_load(&jobs[i].number);
+        if (number <= TAKEN || atomic_load(&jobs[i].near_ns))
+            continue;
+        uint64_t due = jobs[i].due_ns, now = lg__os_clock_ns(CLOCK_BOOTTIME);
+        if (atomic_load(&jobs[i].number) != number)
+            continue;
+        if (now >= due)
+            is_near(session, &jobs[i], number);
+        else if (due - now < sleep)
+            sleep = due - now;
+    }
+    return sleep;
+}

@@ -1,0 +1,345 @@
+/* Jobs with a deadline: near it, beyond it, ended in time, and what is there when the program is killed for one. */
+#include "harness.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIMIT_OF_JOB_MS 200
+#define LONG_MS 86400000
+
+static lg_session *session;
+
+static void rest(unsigned ms)
+{
+    struct timespec left = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+    while (nanosleep(&left, &left) != 0) {}
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The job of this place among those that are there; false: there are not so many. */
+static bool job_now(uint32_t index, lg_deadline_info *ret_job)
+{
+    lg_reader *reader = newest_run();
+    lg_status status = lg_reader_deadline(reader, index, ret_job);
+    lg_reader_close(reader);
+    return status == LG_OK;
+}
+
+static bool snapshot_now(lg_snapshot_info *ret_snapshot)
+{
+    lg_reader *reader = newest_run();
+    lg_status status = lg_reader_snapshot(reader, LG_SNAPSHOT_DEADLINE, ret_snapshot);
+    lg_reader_close(reader);
+    return status == LG_OK && ret_snapshot->complete;
+}
+
+static bool said(const char *text)
+{
+    static lg_log_entry entry;
+    lg_log_info info;
+    bool has = false;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    for (uint64_t i = 0; !has && lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
+        has = strstr(entry.text, text) != NULL;
+    lg_reader_close(reader);
+    return has;
+}
+
+/* ---- where the job works ---- */
+
+extern char __start_working[], __stop_working[];
+static volatile bool enough;
+
+__attribute__((noinline, section("working"))) static void work_here(void)
+{
+    while (!enough) {}
+    __asm__ volatile("" ::: "memory");
+}
+
+static void *kill_when_near(void *argument)
+{
+    (void)argument;
+    while (!said("is about to overrun")) {
+        rest(2);
+    }
+    kill(getpid(), SIGKILL);
+    return NULL;
+}
+
+static void in_thread(void *(*function)(void *))
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, function, NULL) != 0)
+        _exit(97);
+    pthread_detach(thread);
+}
+
+static void *upload(void *argument)
+{
+    uint64_t deadline;
+    (void)argument;
+    prctl(PR_SET_NAME, "uploader");
+    if (lg_deadline_begin(session, "upload", LIMIT_OF_JOB_MS, &deadline) != LG_OK)
+        _exit(96);
+    work_here();
+    return NULL;
+}
+
+static void body_is_killed_for_it(void *argument)
+{
+    uint64_t other;
+    (void)argument;
+    session = start_session();
+    lg_deadline_begin(session, "nightly", LONG_MS, &other);
+    in_thread(upload);
+    in_thread(kill_when_near);
+    for (;;)
+        pause();
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    lg_deadline_info job;
+    lg_snapshot_info snapshot;
+    lg_thread_info thread;
+    uint64_t pc;
+    uint32_t inside = 0;
+    expect_signal(body_is_killed_for_it, NULL, SIGKILL);
+    assert_true(job_now(0, &job));
+    assert_string_equal(job.name, "nightly");
+    assert_true(job.near_ns == 0 && job.limit_ms == LONG_MS);
+    assert_true(job_now(1, &job));
+    assert_string_equal(job.name, "upload");
+    assert_int_equal(job.limit_ms, LIMIT_OF_JOB_MS);
+    assert_true(job.near_ns - job.begun_ns >= LIMIT_OF_JOB_MS * 900000ull);
+    assert_false(job_now(2, &job));
+    assert_true(job_now(1, &job) && snapshot_now(&snapshot));
+    assert_string_equal(snapshot.name, "upload");
+    assert_int_equal(snapshot.tid, job.tid);
+    assert_int_equal(snapshot.since_ns, job.begun_ns);
+    assert_true(snapshot.stored == 1 && snapshot.captured == 1 && !snapshot.resolved_ns && !snapshot.given_up);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_snapshot_thread(reader, LG_SNAPSHOT_DEADLINE, 0, &thread), LG_OK);
+    assert_int_equal(thread.tid, job.tid);
+    assert_string_equal(thread.name, "uploader");
+    for (uint32_t i = 0; lg_reader_snapshot_frame(reader, LG_SNAPSHOT_DEADLINE, 0, i, &pc) == LG_OK; i++)
+        inside += pc >= (uint64_t)(uintptr_t)__start_working && pc <= (uint64_t)(uintptr_t)__stop_working;
+    assert_int_equal(inside, 1);
+    assert_int_equal(lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot), LG_ERR_NOT_FOUND);
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    lg_reader_close(reader);
+    assert_true(said("job \"upload\" of thread "));
+}
+
+/* ---- ended ---- */
+
+static void body_ends_late(void *argument)
+{
+    uint64_t deadline;
+    lg_deadline_info job;
+    lg_snapshot_info snapshot;
+    (void)argument;
+    session = start_session();
+    lg_deadline_begin(session, "late", LIMIT_OF_JOB_MS, &deadline);
+    while (!said("is about to overrun"))
+        rest(2);
+    if (!job_now(0, &job) || !job.near_ns || lg_deadline_end(session, deadline) != LG_OK || job_now(0, &job))
+        _exit(1);
+    if (!snapshot_now(&snapshot) || !snapshot.resolved_ns || snapshot.resolved_ns - snapshot.since_ns < LIMIT_OF_JOB_MS * 900000ull ||
+        !said("job \"late\", which was about to overrun its deadline, has ended after 0."))
+        _exit(2);
+    if (lg_deadline_end(session, deadline) != LG_ERR_NOT_FOUND)
+        _exit(3);
+}
+
+/* Jobs that end in time leave nothing. One that has the place of another is not ended by the other's number. */
+static void body_ends_in_time(void *argument)
+{
+    uint64_t first, second, begin = now_ns();
+    lg_deadline_info job;
+    lg_snapshot_info snapshot;
+    (void)argument;
+    session = start_session();
+    while (now_ns() - begin < 3 * LIMIT_OF_JOB_MS * 1000000ull) {
+        if (lg_deadline_begin(session, "first", 60000, &first) != LG_OK || lg_deadline_end(session, first) != LG_OK ||
+            lg_deadline_begin(session, "second", LONG_MS, &second) != LG_OK || first == second ||
+            lg_deadline_end(session, first) != LG_ERR_NOT_FOUND || !job_now(0, &job) || strcmp(job.name, "second") != 0 ||
+            lg_deadline_end(session, second) != LG_OK || job_now(0, &job))
+            _exit(1);
+    }
+    if (snapshot_now(&snapshot) || said("deadline"))
+        _exit(2);
+}
+
+static void test_ended(void **state)
+{
+    (void)state;
+    expect_exit(body_ends_late, NULL, 0);
+    state_make();
+    expect_exit(body_ends_in_time, NULL, 0);
+}
+
+/* ---- time that was not lived counts: the clock is somebody else's ---- */
+
+static void body_is_stopped(void *argument)
+{
+    uint64_t deadline, begin = now_ns();
+    lg_deadline_info job;
+    int status;
+    (void)argument;
+    session = start_session();
+    lg_deadline_begin(session, "stopped", 3 * LIMIT_OF_JOB_MS, &deadline);
+    pid_t self = getpid();
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        kill(self, SIGSTOP);
+        rest(4 * LIMIT_OF_JOB_MS);
+        kill(self, SIGCONT);
+        _exit(0);
+    }
+    wait(&status);
+    while (!said("is about to overrun"))
+        rest(1);
+    uint64_t took = now_ns() - begin;
+    if (!job_now(0, &job))
+        _exit(1);
+    printf("a limit of %u ms, of which the process was stopped for %u ms, was found near after %.0f ms\n", 3 * LIMIT_OF_JOB_MS,
+           4 * LIMIT_OF_JOB_MS, (double)took / 1e6);
+    /* Had only lived time counted it would have taken the stop and most of the limit. */
+    exit(job.near_ns - job.begun_ns < (4 + 2) * LIMIT_OF_JOB_MS * 1000000ull ? 0 : 2);
+}
+
+static void test_stopped(void **state)
+{
+    (void)state;
+    expect_exit(body_is_stopped, NULL, 0);
+}
+
+/* ---- many ---- */
+
+static void *begin_and_end(void *argument)
+{
+    (void)argument;
+    uint64_t deadline;
+    for (int i = 0; i < 20000; i++) {
+        lg_status status = lg_deadline_begin(session, "short", 1 + (uint32_t)i % 3, &deadline);
+        if (status == LG_ERR_LIMIT)
+            continue;
+        if (status != LG_OK || lg_deadline_end(session, deadline) != LG_OK)
+            _exit(1);
+    }
+    return NULL;
+}
+
+static void body_many(void *argument)
+{
+    pthread_t threads[4];
+    uint64_t deadlines[LG_DEADLINES_MAX + 1];
+    lg_deadline_info job;
+    (void)argument;
+    session = start_session();
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, begin_and_end, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    if (job_now(0, &job))
+        _exit(2);
+    for (uint32_t i = 0; i < LG_DEADLINES_MAX; i++)
+        if (lg_deadline_begin(session, "one of many", LONG_MS, &deadlines[i]) != LG_OK)
+            _exit(3);
+    if (lg_deadline_begin(session, "too many", LONG_MS, &deadlines[LG_DEADLINES_MAX]) != LG_ERR_LIMIT || deadlines[LG_DEADLINES_MAX] != 0 ||
+        !job_now(LG_DEADLINES_MAX - 1, &job) || job_now(LG_DEADLINES_MAX, &job))
+        _exit(4);
+    if (lg_deadline_end(session, deadlines[7]) != LG_OK || lg_deadline_begin(session, "again", LONG_MS, &deadlines[7]) != LG_OK)
+        _exit(5);
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    expect_exit(body_many, NULL, 0);
+}
+
+static void body_refused(void *argument)
+{
+    char name[101];
+    uint64_t deadline = 1, none;
+    lg_deadline_info job;
+    lg_options nonsense = LG_OPTIONS_INIT;
+    (void)argument;
+    if (lg_start(&nonsense, &session) != LG_ERR_OPTION || lg_deadline_begin(session, "x", 1, &none) != LG_ERR_UNPROTECTED || none != 0 ||
+        lg_deadline_end(session, 40) != LG_ERR_UNPROTECTED)
+        _exit(1);
+    session = start_session();
+    if (lg_deadline_begin(session, "x", 0, &deadline) != LG_ERR_ARGUMENT || deadline != 0 ||
+        lg_deadline_begin(session, "x", 86400001, &deadline) != LG_ERR_ARGUMENT || lg_deadline_begin(session, NULL, 1, &deadline) != LG_ERR_ARGUMENT ||
+        lg_deadline_begin(NULL, "x", 1, &deadline) != LG_ERR_ARGUMENT || lg_deadline_begin(session, "x", 1, NULL) != LG_ERR_ARGUMENT ||
+        lg_deadline_end(NULL, 1) != LG_ERR_ARGUMENT)
+        _exit(2);
+    for (uint64_t number = 0; number < 100; number++)
+        if (lg_deadline_end(session, number) != LG_ERR_NOT_FOUND || lg_deadline_end(session, UINT64_MAX - number) != LG_ERR_NOT_FOUND)
+            _exit(3);
+    memset(name, 'n', 100);
+    name[100] = 0;
+    memcpy(name + 62, "\xc3\xa4", 2); /* a character that would be cut in two */
+    if (lg_deadline_begin(session, name, LONG_MS, &deadline) != LG_OK || !job_now(0, &job) || strlen(job.name) != 62)
+        _exit(4);
+    name[63] = 0;
+    lg_deadline_end(session, deadline);
+    if (lg_deadline_begin(session, name, LONG_MS, &deadline) != LG_OK || !job_now(0, &job) || strcmp(job.name, name) != 0)
+        _exit(5);
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(lg_deadline_end(session, deadline) == LG_ERR_FORKED && lg_deadline_begin(session, "x", 1, &none) == LG_ERR_FORKED ? 0 : 1);
+    if (waitpid(child, &status, 0) != child || status != 0)
+        _exit(6);
+    lg_stop(session);
+    if (lg_deadline_begin(session, "x", 1, &none) != LG_ERR_CLOSED || lg_deadline_end(session, deadline) != LG_ERR_CLOSED)
+        _exit(7);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    expect_exit(body_refused, NULL, 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    state_make();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    state_remove();
+    return 0;
+}
+
+#define DEADLINE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DEADLINE_TEST(test_killed), DEADLINE_TEST(test_ended), DEADLINE_TEST(test_stopped), DEADLINE_TEST(test_many), DEADLINE_TEST(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,992 @@
+/* Run loops that hang: children with short thresholds that hang, come back, are stopped, debugged, killed, and what their run files say. */
+#include "harness.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <link.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "os/fault_point.h"
+#include "os/os.h"
+
+#define THRESHOLD_MS 150
+#define LONG_MS 3600000
+
+static lg_session *session;
+
+static lg_session *start(uint32_t launching_ms, uint32_t running_ms, uint32_t leave_out)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_id = "org.example.test";
+    options.app_version = "1.0";
+    options.state_directory = state_path("");
+    options.hang_launching_ms = launching_ms;
+    options.hang_running_ms = running_ms;
+    options.leave_out = leave_out;
+    options.deadline_ms = 5000;
+    if (lg_start(&options, &session) != LG_OK) {
+        fprintf(stderr, "%s\n", lg_session_message(session));
+        _exit(99);
+    }
+    return session;
+}
+
+static lg_launch *begin_launch(uint32_t heartbeat_ms)
+{
+    lg_launch *launch;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.window_ms = 60000;
+    options.heartbeat_ms = heartbeat_ms;
+    if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_begin(launch) != LG_OK)
+        _exit(98);
+    return launch;
+}
+
+static void rest(unsigned ms)
+{
+    struct timespec left = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+    while (nanosleep(&left, &left) != 0) {}
+}
+
+/* ---- what a run file says, also of a process that lives ---- */
+
+static lg_run_info info_now(void)
+{
+    lg_run_info info;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_run(reader, &info), LG_OK);
+    lg_reader_close(reader);
+    return info;
+}
+
+/* A breadcrumb has this in it. Not in several threads of a process at once. */
+static bool said(const char *text)
+{
+    static lg_log_entry entry;
+    lg_log_info info;
+    bool has = false;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    for (uint64_t i = 0; !has && lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
+        has = strstr(entry.text, text) != NULL;
+    lg_reader_close(reader);
+    return has;
+}
+
+static bool snapshot_now(lg_snapshot_info *ret_snapshot)
+{
+    lg_reader *reader = newest_run();
+    lg_status status = lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, ret_snapshot);
+    lg_reader_close(reader);
+    return status == LG_OK && ret_snapshot->complete;
+}
+
+static void wait_for_hang(void)
+{
+    while (!info_now().hang_ns || !said("it hangs"))
+        rest(2);
+}
+
+static lg_verdict verdict_now(void)
+{
+    lg_verdict verdict;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    lg_reader_close(reader);
+    return verdict;
+}
+
+static void expect_verdict(lg_end end, lg_evidence evidence)
+{
+    lg_verdict verdict = verdict_now();
+    assert_int_equal(verdict.end, end);
+    assert_int_equal(verdict.evidence, evidence);
+}
+
+/* ---- where it hangs: a section of its own, whose bounds are known ---- */
+
+extern char __start_hanging[], __stop_hanging[];
+static volatile bool come_back;
+
+__attribute__((noinline, section("hanging"))) static void hang_here(void)
+{
+    while (!come_back)
+        poll(NULL, 0, 1);
+    __asm__ volatile("" ::: "memory");
+}
+
+/* Index of the thread in the snapshot; its stack is asserted to lead through hang_here() where it is to. */
+static uint32_t thread_of(lg_reader *reader, int32_t tid, bool hangs)
+{
+    lg_thread_info thread;
+    uint32_t index = 0;
+    while (lg_reader_snapshot_thread(reader, LG_SNAPSHOT_HANG, index, &thread) == LG_OK && thread.tid != tid)
+        index++;
+    assert_int_equal(thread.tid, tid);
+    assert_int_equal(thread.how, LG_THREAD_CAPTURED);
+    uint64_t pc;
+    uint32_t inside = 0;
+    for (uint32_t i = 0; lg_reader_snapshot_frame(reader, LG_SNAPSHOT_HANG, index, i, &pc) == LG_OK; i++)
+        inside += pc > (uint64_t)(uintptr_t)__start_hanging && pc <= (uint64_t)(uintptr_t)__stop_hanging;
+    assert_int_equal(inside, hangs);
+    return index;
+}
+
+static void *kill_when_hanging(void *argument)
+{
+    (void)argument;
+    wait_for_hang();
+    kill(getpid(), SIGKILL);
+    return NULL;
+}
+
+static void in_thread(void *(*function)(void *), void *argument)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, function, argument) != 0)
+        _exit(97);
+    pthread_detach(thread);
+}
+
+/* ---- hangs that the process does not survive ---- */
+
+static void body_hangs_and_is_killed(void *argument)
+{
+    const char *when = argument;
+    bool launching = strcmp(when, "launching") == 0;
+    start(launching ? THRESHOLD_MS : LONG_MS, launching ? LONG_MS : THRESHOLD_MS, strcmp(when, "alone") == 0 ? LG_LEAVE_OUT_THREADS : 0);
+    prctl(PR_SET_NAME, "player");
+    lg_launch *launch = begin_launch(0);
+    if (!launching)
+        lg_launch_finished(launch);
+    if (lg_heartbeat(session) != LG_OK)
+        _exit(96);
+    in_thread(kill_when_hanging, NULL);
+    hang_here();
+}
+
+static void test_hang_and_kill(void **state)
+{
+    static const char *const when[] = { "launching", "running", "alone" };
+    (void)state;
+    for (size_t i = 0; i < sizeof when / sizeof when[0]; i++) {
+        state_make();
+        expect_signal(body_hangs_and_is_killed, (void *)(uintptr_t)when[i], SIGKILL);
+        expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
+        lg_reader *reader = newest_run();
+        lg_snapshot_info snapshot;
+        lg_run_info run;
+        lg_heart_info heart;
+        assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+        assert_int_equal(lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot), LG_OK);
+        assert_int_equal(snapshot.tid, run.pid);
+        assert_string_equal(snapshot.name, "player");
+        assert_true(snapshot.complete && !snapshot.given_up && !snapshot.error && !snapshot.resolved_ns);
+        assert_int_equal(snapshot.since_ns, run.hang_ns);
+        assert_true(snapshot.taken_ns - snapshot.since_ns >= THRESHOLD_MS * 1000000ull);
+        /* Beside the two of the test, that of the launch's window. */
+        assert_in_range(snapshot.stored, i == 2 ? 1 : i == 0 ? 3 : 2, i == 2 ? 1 : 3);
+        assert_int_equal(snapshot.captured, snapshot.stored);
+        assert_int_equal(thread_of(reader, run.pid, true), 0);
+        lg_register value;
+        assert_int_equal(lg_reader_snapshot_register(reader, LG_SNAPSHOT_HANG, 0, 0, &value), LG_OK);
+        assert_int_equal(lg_reader_snapshot(reader, LG_SNAPSHOT_DEADLINE, &snapshot), LG_ERR_NOT_FOUND);
+        assert_int_equal(lg_reader_heart(reader, 0, &heart), LG_OK);
+        assert_int_equal(heart.tid, run.pid);
+        assert_string_equal(heart.name, "player");
+        assert_int_equal(heart.hang_ns, run.hang_ns);
+        assert_int_equal(heart.beat_ns, run.hang_ns);
+        assert_int_equal(lg_reader_heart(reader, 1, &heart), LG_ERR_NOT_FOUND);
+        assert_true(said("main thread \"player\""));
+        assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+        lg_reader_close(reader);
+        expect_signal(body_hangs_and_is_killed, (void *)(uintptr_t)when[i], SIGKILL);
+        lg_timeline_entry entry = last_of_timeline();
+        assert_int_equal(entry.verdict.end, LG_END_HANG);
+        assert_int_equal(entry.counted, strcmp(when[i], "launching") == 0);
+    }
+}
+
+/* ---- hangs that pass ---- */
+
+static void *call_back_when_hanging(void *argument)
+{
+    (void)argument;
+    wait_for_hang();
+    come_back = true;
+    return NULL;
+}
+
+static void body_hangs_and_comes_back(void *argument)
+{
+    const char *how = argument;
+    lg_snapshot_info snapshot;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg_heartbeat(session);
+    in_thread(call_back_when_hanging, NULL);
+    hang_here();
+    if (strcmp(how, "pause") == 0)
+        lg_heartbeat_pause(session);
+    else
+        lg_heartbeat(session);
+    if (info_now().hang_ns || !snapshot_now(&snapshot) || !snapshot.resolved_ns ||
+        snapshot.resolved_ns - snapshot.since_ns < THRESHOLD_MS * 1000000ull)
+        _exit(1);
+    if (strcmp(how, "again") == 0) { /* a second one takes the place of the first */
+        come_back = false;
+        in_thread(call_back_when_hanging, NULL);
+        hang_here();
+        lg_heartbeat(session);
+        if (info_now().hang_ns || !snapshot_now(&snapshot) || snapshot.sequence != 2)
+            _exit(2);
+    }
+    kill(getpid(), SIGKILL);
+}
+
+static void test_hang_that_passes(void **state)
+{
+    (void)state;
+    static const char *const how[] = { "beat", "pause", "again" };
+    for (size_t i = 0; i < 3; i++) {
+        state_make();
+        expect_signal(body_hangs_and_comes_back, (void *)(uintptr_t)how[i], SIGKILL);
+        expect_verdict(LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+        assert_true(said(i == 1 ? "pauses after 0." : "has come back after 0."));
+        assert_true(said("the hang is over"));
+        lg_reader *reader = newest_run();
+        thread_of(reader, info_now().pid, true);
+        lg_reader_close(reader);
+    }
+}
+
+/* ---- what is no hang ---- */
+
+/* In a process of its own. */
+static void from_outside(void (*body)(pid_t parent))
+{
+    pid_t parent = getpid();
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        body(parent);
+        _exit(0);
+    }
+}
+
+static void stop_and_continue(pid_t parent)
+{
+    kill(parent, SIGSTOP);
+    rest(3 * THRESHOLD_MS);
+    kill(parent, SIGCONT);
+}
+
+static void beat_for(unsigned ms)
+{
+    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + ms * 1000000ull;
+    while (lg__os_clock_ns(CLOCK_MONOTONIC) < until) {
+        lg_heartbeat(session);
+        rest(2);
+    }
+}
+
+static void body_is_stopped(void *argument)
+{
+    (void)argument;
+    int status;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg_heartbeat(session);
+    from_outside(stop_and_continue);
+    beat_for(4 * THRESHOLD_MS);
+    wait(&status);
+    beat_for(2 * THRESHOLD_MS);
+    kill(getpid(), SIGKILL);
+}
+
+static void body_pauses(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    begin_launch(0);
+    lg_heartbeat(session);
+    lg_heartbeat_pause(session);
+    rest(3 * THRESHOLD_MS);
+    kill(getpid(), SIGKILL);
+}
+
+static void body_never_beats(void *argument)
+{
+    (void)argument;
+    start(THRESHOLD_MS, THRESHOLD_MS, 0);
+    lg_heartbeat_pause(session);
+    rest(3 * THRESHOLD_MS);
+    kill(getpid(), SIGKILL);
+}
+
+static void test_no_hang(void **state)
+{
+    (void)state;
+    static void (*const bodies[])(void *) = { body_is_stopped, body_pauses, body_never_beats };
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        state_make();
+        expect_signal(bodies[i], NULL, SIGKILL);
+        assert_false(said("it hangs"));
+        expect_verdict(LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+        lg_snapshot_info snapshot;
+        assert_false(snapshot_now(&snapshot));
+    }
+}
+
+static void body_is_traced(void *argument)
+{
+    (void)argument;
+    int status;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg_heartbeat(session);
+    lg_heartbeat_pause(session);
+    pid_t parent = getpid();
+    int pipes[2];
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    if (pipe(pipes) != 0)
+        _exit(95);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (ptrace(PTRACE_SEIZE, parent, 0, 0) != 0)
+            _exit(77);
+        if (write(pipes[1], "", 1) != 1)
+            _exit(1);
+        rest(4 * THRESHOLD_MS);
+        if (ptrace(PTRACE_INTERRUPT, parent, 0, 0) == 0) {
+            waitpid(parent, &status, __WALL);
+            ptrace(PTRACE_DETACH, parent, 0, 0);
+        }
+        _exit(0);
+    }
+    close(pipes[1]);
+    char byte;
+    if (read(pipes[0], &byte, 1) != 1) {
+        wait(&status);
+        _exit(WEXITSTATUS(status));
+    }
+    lg_heartbeat(session);
+    uint64_t attached_until = lg__os_clock_ns(CLOCK_MONOTONIC) + 3 * THRESHOLD_MS * 1000000ull;
+    while (lg__os_clock_ns(CLOCK_MONOTONIC) < attached_until)
+        if (info_now().hang_ns)
+            _exit(2);
+    wait_for_hang(); /* once it is let go */
+    kill(getpid(), SIGKILL);
+}
+
+static void test_no_hang_under_a_debugger(void **state)
+{
+    (void)state;
+    struct death death = run_child(body_is_traced, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
+        skip_because("this user may not trace a process");
+    assert_false(death.late);
+    assert_true(WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL);
+    expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
+}
+
+/* ---- several hearts ---- */
+
+static _Atomic int32_t hanging_tid;
+
+static void *hang_in_thread(void *argument)
+{
+    prctl(PR_SET_NAME, "worker");
+    if (lg_heartbeat(session) != LG_OK)
+        _exit(96);
+    hanging_tid = (int32_t)gettid();
+    hang_here();
+    if (!argument)
+        lg_heartbeat(session);
+    return NULL;
+}
+
+static void body_one_of_two_hangs(void *argument)
+{
+    (void)argument;
+    pthread_t worker;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg_heartbeat(session);
+    pthread_create(&worker, NULL, hang_in_thread, "and ends");
+    while (!said("it hangs"))
+        beat_for(4);
+    uint64_t since = info_now().hang_ns;
+    beat_for(2 * THRESHOLD_MS);
+    if (!since || info_now().hang_ns != since)
+        _exit(1); /* the other's heartbeats do not take the mark back */
+    come_back = true;
+    pthread_join(worker, NULL);
+    if (info_now().hang_ns)
+        _exit(2);
+    lg_reader *reader = newest_run();
+    lg_heart_info heart;
+    if (lg_reader_heart(reader, 1, &heart) != LG_ERR_NOT_FOUND || lg_reader_heart(reader, 0, &heart) != LG_OK || heart.tid != getpid())
+        _exit(3);
+    thread_of(reader, hanging_tid, true);
+    thread_of(reader, getpid(), false);
+    lg_reader_close(reader);
+}
+
+static void test_one_of_two(void **state)
+{
+    (void)state;
+    expect_exit(body_one_of_two_hangs, NULL, 0);
+    assert_true(said("thread \"worker\""));
+    assert_true(said("has ended after"));
+}
+
+/* Both hang: the mark stays until the second one has come back, and the snapshot is that of the first. */
+static void body_both_hang(void *argument)
+{
+    (void)argument;
+    pthread_t worker;
+    lg_snapshot_info first, second;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    pthread_create(&worker, NULL, hang_in_thread, NULL);
+    while (!snapshot_now(&first) || !said("it hangs"))
+        rest(2);
+    lg_heartbeat(session);
+    while (!said("main thread"))
+        rest(2);
+    come_back = true;
+    pthread_join(worker, NULL);
+    if (!info_now().hang_ns || !snapshot_now(&second) || second.sequence != first.sequence || !second.resolved_ns)
+        _exit(1);
+    lg_heartbeat(session);
+    if (info_now().hang_ns)
+        _exit(2);
+}
+
+static void test_both(void **state)
+{
+    (void)state;
+    expect_exit(body_both_hang, NULL, 0);
+}
+
+static pthread_barrier_t barrier;
+
+static void *beat_and_wait(void *argument)
+{
+    (void)argument;
+    lg_status status = lg_heartbeat(session);
+    lg_heartbeat_pause(session);
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    return (void *)(uintptr_t)status;
+}
+
+static void body_too_many(void *argument)
+{
+    (void)argument;
+    pthread_t threads[LG_HEARTS_MAX];
+    lg_heart_info heart;
+    start(LONG_MS, LONG_MS, 0);
+    for (int round = 0; round < 3; round++) {
+        pthread_barrier_init(&barrier, NULL, LG_HEARTS_MAX + 1);
+        for (int i = 0; i < LG_HEARTS_MAX; i++)
+            pthread_create(&threads[i], NULL, beat_and_wait, NULL);
+        pthread_barrier_wait(&barrier);
+        lg_reader *reader = newest_run();
+        if (lg_heartbeat(session) != LG_ERR_LIMIT || lg_heartbeat_pause(session) != LG_OK ||
+            lg_reader_heart(reader, LG_HEARTS_MAX - 1, &heart) != LG_OK || !heart.paused)
+            _exit(1);
+        pthread_barrier_wait(&barrier);
+        for (int i = 0; i < LG_HEARTS_MAX; i++) {
+            void *status;
+            pthread_join(threads[i], &status);
+            if (status != (void *)LG_OK)
+                _exit(2);
+        }
+        if (lg_reader_heart(reader, 0, &heart) != LG_ERR_NOT_FOUND)
+            _exit(3);
+        lg_reader_close(reader);
+    }
+    if (lg_heartbeat(session) != LG_OK)
+        _exit(4);
+}
+
+static void test_too_many(void **state)
+{
+    (void)state;
+    expect_exit(body_too_many, NULL, 0);
+}
+
+/* ---- a thread that the kernel ends ---- */
+
+static void *be_killed_alone(void *argument)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpriority, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
+    (void)argument;
+    prctl(PR_SET_NAME, "sandboxed");
+    lg_heartbeat(session);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(77);
+    syscall(SYS_getpriority, 0, 0);
+    _exit(1);
+}
+
+static void body_thread_is_killed(void *argument)
+{
+    (void)argument;
+    lg_heart_info heart;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    in_thread(be_killed_alone, NULL);
+    while (!said("is gone without having ended"))
+        rest(2);
+    lg_reader *reader = newest_run();
+    if (info_now().hang_ns || lg_reader_heart(reader, 0, &heart) != LG_ERR_NOT_FOUND)
+        _exit(2);
+    lg_reader_close(reader);
+}
+
+static void test_thread_killed_by_the_kernel(void **state)
+{
+    (void)state;
+    struct death death = run_child(body_thread_is_killed, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
+        skip_because("the kernel takes no seccomp filter");
+    assert_false(death.late);
+    assert_true(WIFEXITED(death.status) && WEXITSTATUS(death.status) == 0);
+    assert_true(said("\"sandboxed\""));
+    assert_false(said("it hangs"));
+}
+
+/* ---- the watch ---- */
+
+static void body_armed(void *argument)
+{
+    (void)argument;
+    uint64_t deadline;
+    start(LONG_MS, LONG_MS, 0);
+    lg_heartbeat(session);
+    lg_deadline_begin(session, "long", 86400000, &deadline);
+}
+
+static void test_exits_promptly(void **state)
+{
+    (void)state;
+    struct death death = run_child(body_armed, NULL);
+    assert_true(WIFEXITED(death.status) && WEXITSTATUS(death.status) == 0);
+    assert_true(death.ms < LIMIT_MS / 2);
+}
+
+/* A number of a file of the thread, behind a key. */
+static unsigned long long figure(long tid, const char *file, const char *key)
+{
+    char path[64], line[256];
+    unsigned long long value = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/%s", tid, file);
+    FILE *stream = fopen(path, "r");
+    while (stream && fgets(line, sizeof line, stream))
+        if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), "%llu", &value) == 1)
+            break;
+    if (stream)
+        fclose(stream);
+    return value;
+}
+
+/* The one thread that is there beside the first. */
+static long other_thread(void)
+{
+    lg_module module;
+    lg_reader *reader = newest_run();
+    while (lg_reader_module(reader, 0, &module) != LG_OK) {} /* who reads the modules has started the watch before */
+    lg_reader_close(reader);
+    for (;;) {
+        DIR *tasks = opendir("/proc/self/task");
+        long found = 0;
+        unsigned count = 0;
+        for (struct dirent *entry; (entry = readdir(tasks));)
+            if (entry->d_name[0] != '.' && ++count && atol(entry->d_name) != (long)getpid())
+                found = atol(entry->d_name);
+        closedir(tasks);
+        if (count == 2)
+            return found; /* the one that prepares has ended */
+    }
+}
+
+static void body_idle(void *argument)
+{
+    (void)argument;
+    start(THRESHOLD_MS, THRESHOLD_MS, 0);
+    lg_heartbeat(session);
+    lg_heartbeat_pause(session);
+    long watch = other_thread();
+    rest(4 * THRESHOLD_MS); /* what it had begun to count */
+    unsigned long long switches = figure(watch, "status", "voluntary_ctxt_switches:"), ran = figure(watch, "schedstat", "");
+    rest(2500);
+    switches = figure(watch, "status", "voluntary_ctxt_switches:") - switches;
+    printf("the watch over 2.5 s while all pause: %llu switches, %llu us of CPU time\n", switches, (figure(watch, "schedstat", "") - ran) / 1000);
+    /* It looks after the handlers 1, 3 and 7 s after the start: at most two of these. */
+    exit(switches <= 2 ? 0 : 1);
+}
+
+static void test_sleeps(void **state)
+{
+    (void)state;
+    expect_exit(body_idle, NULL, 0);
+}
+
+/* A loop that beats is looked at four times a threshold, and wakes nobody. */
+static void body_beats(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, 400, 0);
+    lg_heartbeat(session);
+    long watch = other_thread();
+    beat_for(200);
+    unsigned long long switches = figure(watch, "status", "voluntary_ctxt_switches:"), ran = figure(watch, "schedstat", "");
+    uint64_t begin = lg__os_clock_ns(CLOCK_MONOTONIC);
+    beat_for(2000);
+    double thresholds = (double)(lg__os_clock_ns(CLOCK_MONOTONIC) - begin) / 400e6;
+    switches = figure(watch, "status", "voluntary_ctxt_switches:") - switches;
+    printf("the watch over %.1f thresholds of a loop that beats: %llu switches, %llu us of CPU time\n", thresholds, switches,
+           (figure(watch, "schedstat", "") - ran) / 1000);
+    exit((double)switches <= 5 * thresholds + 4 ? 0 : 1);
+}
+
+static void test_does_not_wake(void **state)
+{
+    (void)state;
+    expect_exit(body_beats, NULL, 0);
+}
+
+/* ---- what other threads notice ---- */
+
+static _Atomic int interrupted, went_on;
+static int pipes[2];
+
+static void *wait_in_poll(void *argument)
+{
+    (void)argument;
+    struct pollfd wait = { .fd = pipes[0], .events = POLLIN };
+    int ready;
+    while ((ready = poll(&wait, 1, -1)) < 0 && errno == EINTR)
+        interrupted++;
+    went_on += ready == 1;
+    return NULL;
+}
+
+static void *wait_in_read(void *argument)
+{
+    (void)argument;
+    char byte;
+    went_on += read(pipes[0], &byte, 1) == 1; /* never EINTR */
+    return NULL;
+}
+
+static void *spin(void *argument)
+{
+    (void)argument;
+    while (!come_back) {}
+    went_on++;
+    return NULL;
+}
+
+static void body_others_go_on(void *argument)
+{
+    (void)argument;
+    void *(*const functions[])(void *) = { wait_in_poll, wait_in_read, spin, wait_in_read };
+    pthread_t threads[4];
+    start(LONG_MS, THRESHOLD_MS, 0);
+    if (pipe(pipes) != 0)
+        _exit(95);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, functions[i], NULL);
+    lg_heartbeat(session);
+    in_thread(call_back_when_hanging, NULL);
+    hang_here();
+    lg_heartbeat(session);
+    if (write(pipes[1], "12345678", 8) != 8)
+        _exit(95);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    exit(went_on == 4 && interrupted <= 1 ? 0 : 1);
+}
+
+static void test_others_go_on(void **state)
+{
+    (void)state;
+    expect_exit(body_others_go_on, NULL, 0);
+    lg_snapshot_info snapshot;
+    assert_true(snapshot_now(&snapshot));
+    assert_int_equal(snapshot.stored, 6);
+    assert_int_equal(snapshot.captured + snapshot.silent, 6);
+}
+
+/* ---- locks that the hanging thread holds ---- */
+
+static int hang_in_callback(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    (void)info, (void)size, (void)argument;
+    hang_here();
+    return 1;
+}
+
+static void body_hangs_with_the_loaders_lock(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg_modules_refresh(session); /* the one that prepares needs the lock */
+    lg_heartbeat(session);
+    in_thread(kill_when_hanging, NULL);
+    dl_iterate_phdr(hang_in_callback, NULL);
+}
+
+static void test_loaders_lock(void **state)
+{
+    (void)state;
+    expect_signal(body_hangs_with_the_loaders_lock, NULL, SIGKILL);
+    lg_reader *reader = newest_run();
+    thread_of(reader, info_now().pid, true);
+    lg_reader_close(reader);
+}
+
+/* ---- a launch with a heartbeat of its own ---- */
+
+static void body_launch_without_heartbeat(void *argument)
+{
+    start(LONG_MS, LONG_MS, 0);
+    lg_launch *launch = begin_launch(THRESHOLD_MS);
+    if (argument) {
+        lg_snapshot_info snapshot;
+        in_thread(call_back_when_hanging, NULL);
+        hang_here();
+        if (strcmp(argument, "beat") == 0)
+            lg_heartbeat(session);
+        else
+            lg_launch_finished(launch);
+        while (info_now().hang_ns || !snapshot_now(&snapshot) || !snapshot.resolved_ns)
+            rest(2);
+    } else {
+        in_thread(kill_when_hanging, NULL);
+        hang_here();
+    }
+    kill(getpid(), SIGKILL);
+}
+
+static void test_launch_heartbeat(void **state)
+{
+    (void)state;
+    expect_signal(body_launch_without_heartbeat, NULL, SIGKILL);
+    expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
+    lg_reader *reader = newest_run();
+    thread_of(reader, info_now().pid, true);
+    lg_reader_close(reader);
+    static const char *const how[] = { "beat", "finish" };
+    for (size_t i = 0; i < 2; i++) {
+        state_make();
+        expect_signal(body_launch_without_heartbeat, (void *)(uintptr_t)how[i], SIGKILL);
+        expect_verdict(LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+    }
+}
+
+/* ---- crashes while a snapshot is taken ---- */
+
+static const char *crash_at;
+static volatile unsigned crash_after;
+static _Atomic bool crash_now;
+static __thread bool will_crash;
+
+static void *crash_when_told(void *argument)
+{
+    (void)argument;
+    will_crash = true;
+    while (!crash_now) {}
+    for (volatile unsigned i = 0; i < crash_after; i++) {}
+    *(volatile int *)8 = 1;
+    return NULL;
+}
+
+static void *do_nothing(void *argument)
+{
+    (void)argument;
+    for (;;)
+        pause();
+    return NULL;
+}
+
+static void hook_crash(const char *point)
+{
+    if (strcmp(point, crash_at) != 0)
+        return;
+    crash_now = true;
+    while (crash_after == 0 && !will_crash && !lg__capture_busy()) {} /* the snapshot goes on with the crash under way */
+}
+
+struct round {
+    const char *point;
+    unsigned delay;
+};
+
+static void body_crashes_in_a_snapshot(void *argument)
+{
+    const struct round *round = argument;
+    crash_at = round->point;
+    crash_after = round->delay;
+    start(LONG_MS, 100, 0);
+    lg__fault_hook = hook_crash;
+    in_thread(crash_when_told, NULL);
+    for (int i = 0; i < 6; i++)
+        in_thread(do_nothing, NULL);
+    lg_heartbeat(session);
+    hang_here();
+}
+
+static void test_crash_in_a_snapshot(void **state)
+{
+    (void)state;
+    static const char *const points[] = { "snapshot: stands", "snapshot: walk", "snapshot: taken" };
+    unsigned given_up = 0, rounds = 45;
+    for (unsigned i = 0; i < rounds; i++) {
+        const struct round round = { points[i % 3], i % 2 ? i * i * 400 % 200000 : 0 };
+        state_make();
+        expect_signal(body_crashes_in_a_snapshot, (void *)(uintptr_t)&round, SIGSEGV);
+        lg_reader *reader = newest_run();
+        lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+        lg_threads_info threads;
+        lg_thread_info thread;
+        lg_stack_info stack;
+        lg_snapshot_info snapshot;
+        assert_int_equal(crash.signal, SIGSEGV);
+        assert_int_equal(crash.address, 8);
+        assert_int_equal(crash.skipped, 0);
+        assert_int_equal(crash.recrash_count + crash.also_crashed_count, 0);
+        assert_int_equal(lg_reader_threads(reader, &threads), LG_OK);
+        assert_int_equal(threads.listed, 7);
+        assert_int_equal(threads.captured, 7);
+        for (uint32_t k = 0; k < threads.stored; k++) {
+            uint64_t pc;
+            uint32_t inside = 0;
+            assert_int_equal(lg_reader_thread(reader, k, &thread), LG_OK);
+            assert_int_equal(lg_reader_thread_stack(reader, k, &stack), LG_OK);
+            assert_int_equal(stack.truncated, 0);
+            for (uint32_t f = 0; lg_reader_thread_frame(reader, k, f, &pc) == LG_OK; f++)
+                inside += pc > (uint64_t)(uintptr_t)__start_hanging && pc <= (uint64_t)(uintptr_t)__stop_hanging;
+            assert_int_equal(inside, thread.tid == info_now().pid);
+        }
+        assert_int_equal(lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot), LG_OK);
+        given_up += !snapshot.complete || snapshot.given_up;
+        assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+        lg_reader_close(reader);
+        expect_verdict(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
+    }
+    printf("%u of %u snapshots were given up for a crash\n", given_up, rounds);
+    assert_true(given_up >= rounds / 3);
+}
+
+/* A walk that faults costs that stack alone. */
+static void hook_fault(const char *point)
+{
+    static unsigned walks;
+    if (strcmp(point, "snapshot: walk") == 0 && walks++ % 2 == 0)
+        *(volatile int *)8 = 1;
+}
+
+static void body_walks_fault(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, 100, 0);
+    lg__fault_hook = hook_fault;
+    for (int i = 0; i < 3; i++)
+        in_thread(do_nothing, NULL);
+    in_thread(call_back_when_hanging, NULL);
+    lg_heartbeat(session);
+    hang_here();
+    lg_heartbeat(session);
+}
+
+static void test_walk_that_faults(void **state)
+{
+    (void)state;
+    expect_exit(body_walks_fault, NULL, 0);
+    lg_reader *reader = newest_run();
+    lg_crash_info crash;
+    lg_stack_info stack;
+    unsigned cut = 0;
+    assert_int_equal(lg_reader_crash(reader, &crash), LG_ERR_NOT_FOUND);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(lg_reader_snapshot_stack(reader, LG_SNAPSHOT_HANG, i, &stack), LG_OK);
+        cut += stack.truncated && strcmp(stack.reason, "the walk itself crashed") == 0;
+    }
+    assert_int_equal(cut, 3);
+    lg_reader_close(reader);
+}
+
+/* ---- calls that do nothing ---- */
+
+static void body_refused(void *argument)
+{
+    (void)argument;
+    lg_options nonsense = LG_OPTIONS_INIT;
+    lg_session *none;
+    int status;
+    if (lg_start(&nonsense, &none) != LG_ERR_OPTION || lg_heartbeat(none) != LG_ERR_UNPROTECTED || lg_heartbeat_pause(none) != LG_ERR_UNPROTECTED ||
+        lg_heartbeat(NULL) != LG_ERR_ARGUMENT || lg_heartbeat_pause(NULL) != LG_ERR_ARGUMENT)
+        _exit(1);
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg_heartbeat(session);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(lg_heartbeat(session) == LG_ERR_FORKED && lg_heartbeat_pause(session) == LG_ERR_FORKED ? 0 : 1);
+    if (waitpid(child, &status, 0) != child || status != 0)
+        _exit(2);
+    lg_stop(session);
+    if (lg_heartbeat(session) != LG_ERR_CLOSED || lg_heartbeat_pause(session) != LG_ERR_CLOSED)
+        _exit(3);
+    rest(2 * THRESHOLD_MS);
+    _exit(info_now().hang_ns ? 4 : 0);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    expect_exit(body_refused, NULL, 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    state_make();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    state_remove();
+    return 0;
+}
+
+#define HANG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HANG_TEST(test_hang_and_kill), HANG_TEST(test_hang_that_passes), HANG_TEST(test_no_hang), HANG_TEST(test_no_hang_under_a_debugger),
+        HANG_TEST(test_one_of_two), HANG_TEST(test_both), HANG_TEST(test_too_many), HANG_TEST(test_thread_killed_by_the_kernel),
+        HANG_TEST(test_exits_promptly), HANG_TEST(test_sleeps), HANG_TEST(test_does_not_wake), HANG_TEST(test_others_go_on), HANG_TEST(test_loaders_lock),
+        HANG_TEST(test_launch_heartbeat), HANG_TEST(test_crash_in_a_snapshot), HANG_TEST(test_walk_that_faults), HANG_TEST(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
