@@ -55,6 +55,8 @@ static const struct stored {
 } stored[] = {
     { "empty", 0, NULL }, { "most", 495, NULL }, { "one more", 496, NULL }, { "a page", 4096, NULL }, { "large", (1 << 20) - 1, NULL },
     { "no UTF-8", -1, "\xff\xfe\xc3(\x80" }, { "control", -1, "\x1b[31mred\x1b[0m\r\n\t\x01" }, { "k", -1, "Grüße" },
+    { "01234567 the first eight", -1, "one" }, { "01234567 the first 8", -1, "another" },
+    { "012345678901234567890123456789012345678901234567890123456789 6X", -1, "the same but for the last" },
     { "012345678901234567890123456789012345678901234567890123456789 63", -1, "long key" }, { "\xff\x1b key", -1, "hostile key" },
 };
 #define STORED (sizeof stored / sizeof stored[0])
@@ -467,6 +469,162 @@ static void test_announced(void **state)
     state_remove();
 }
 
+/* ---- others in between, as a handler of a signal may be ---- */
+
+static void (*in_between)(void);
+static const char *between;
+static unsigned skips;
+
+static void step_in(const char *point)
+{
+    if (!in_between || strcmp(point, between) != 0 || skips-- > 0)
+        return;
+    void (*now)(void) = in_between;
+    in_between = NULL;
+    now();
+}
+
+static void arm(const char *point, unsigned later, void (*change)(void))
+{
+    between = point;
+    skips = later;
+    in_between = change;
+}
+
+static void take_the_last(void)
+{
+    lg_annotate(session_of_all, "taker", "takes the last place");
+}
+
+static void exchange_places(void)
+{
+    take_the_last();
+    lg_annotate(session_of_all, "key 5", NULL);
+}
+
+static void redact_it(void)
+{
+    lg_redact(session_of_all, "key 7");
+}
+
+static void set_twice(void)
+{
+    lg_annotate(session_of_all, "key 9", "once");
+    lg_annotate(session_of_all, "key 9", "in between");
+}
+
+static void body_between(void *argument)
+{
+    (void)argument;
+    lg__fault_hook = step_in;
+    session_of_all = start_session();
+    char key[16];
+    for (unsigned i = 0; i < 63; i++) {
+        snprintf(key, sizeof key, "key %u", i);
+        lg_annotate(session_of_all, key, "early");
+    }
+    /* The value that was filled for nothing is free again, however often. */
+    for (unsigned i = 0; i < 500; i++) {
+        arm("annotation: filled", 0, take_the_last);
+        if (lg_annotate(session_of_all, "new", "too late") != LG_ERR_LIMIT || lg_annotate(session_of_all, "taker", NULL) != LG_OK)
+            _exit(91);
+    }
+    /* There is a free place all the time, though never where it is looked for. */
+    arm("annotations: a slot", 32, exchange_places);
+    if (lg_annotate(session_of_all, "new", "in the place of key 5") != LG_OK)
+        _exit(90);
+    /* It is taken away, but redacted meanwhile: the key stays. */
+    arm("annotation: filled", 0, redact_it);
+    if (lg_annotate(session_of_all, "key 7", NULL) != LG_OK)
+        _exit(89);
+    arm("annotation: filled", 0, set_twice);
+    if (lg_annotate(session_of_all, "key 9", "last") != LG_OK)
+        _exit(88);
+    arm("annotation: announced", 0, set_twice);
+    if (lg_annotate(session_of_all, "key 9", "behind it") != LG_OK)
+        _exit(87);
+    raise(SIGKILL);
+}
+
+static void test_between(void **state)
+{
+    (void)state;
+    lg_annotation one;
+    state_make();
+    expect_signal(body_between, NULL, SIGKILL);
+    lg_reader *reader = newest_run();
+    assert_int_equal(count_keys(reader), 64);
+    assert_true(read_key(reader, "new", &one));
+    assert_string_equal(one.value, "in the place of key 5");
+    assert_true(read_key(reader, "taker", &one));
+    assert_false(read_key(reader, "key 5", &one));
+    assert_true(read_key(reader, "key 7", &one));
+    assert_int_equal(one.has_value, 0);
+    assert_int_equal(one.redacted, 1);
+    assert_true(read_key(reader, "key 9", &one));
+    assert_string_equal(one.value, "in between"); /* announced first, so the one behind it is the last */
+    lg_reader_close(reader);
+    state_remove();
+}
+
+static lg_reader *reader_of_all;
+
+static void use_all_values(void)
+{
+    for (unsigned i = 0; i < 300; i++)
+        lg_annotate(session_of_all, i % 2 ? "screen" : "document", "again and again");
+}
+
+static void redact_another(void)
+{
+    lg_annotate(session_of_all, "screen", NULL);
+    lg_annotate(session_of_all, "token", "secret");
+    lg_redact(session_of_all, "token");
+}
+
+static void redact_this(void)
+{
+    lg_redact(session_of_all, "screen");
+    lg_annotate(session_of_all, "screen", "secret");
+}
+
+/* A reader that is slow: between any two of its looks the program does what it likes. */
+static void body_slow_reader(void *argument)
+{
+    lg_annotation one;
+    lg__fault_hook = step_in;
+    session_of_all = start_session();
+    lg_annotate(session_of_all, "screen", "first"); /* in the first place */
+    lg_annotate(session_of_all, "document", "letter");
+    if (lg_reader_open(lg_session_run_path(session_of_all), &reader_of_all) != LG_OK)
+        _exit(98);
+    arm("annotations: slot read", 0, use_all_values);
+    if (lg_reader_annotation(reader_of_all, 0, &one) != LG_OK || strcmp(one.key, "screen") != 0 || strcmp(one.value, "again and again") != 0)
+        _exit(91);
+    arm("annotations: value read", 0, use_all_values); /* it was there, whatever came behind */
+    if (lg_reader_annotation(reader_of_all, 0, &one) != LG_OK || strcmp(one.key, "screen") != 0)
+        _exit(90);
+    if (argument) {
+        arm("annotations: value read", 0, redact_another);
+        if (lg_reader_annotation(reader_of_all, 0, &one) != LG_OK || strcmp(one.key, "token") != 0 || strcmp(one.value, "secret") != 0 || !one.redacted)
+            _exit(89);
+    } else {
+        arm("annotations: value read", 0, redact_this);
+        if (lg_reader_annotation(reader_of_all, 0, &one) != LG_OK || strcmp(one.key, "screen") != 0 || !one.redacted)
+            _exit(88);
+    }
+    lg_reader_close(reader_of_all);
+}
+
+static void test_slow_reader(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_slow_reader, NULL, 0);
+    expect_exit(body_slow_reader, (void *)1, 0);
+    state_remove();
+}
+
 /* ---- the file is cut under the program ---- */
 
 static void body_truncated(void *argument)
@@ -584,7 +742,8 @@ int main(void)
     const struct CMUnitTest threads[] = { cmocka_unit_test(test_threads), cmocka_unit_test(test_standing), cmocka_unit_test(test_announced) };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stored), cmocka_unit_test(test_arguments), cmocka_unit_test(test_no_files), cmocka_unit_test(test_kill_at_every_store),
-        cmocka_unit_test(test_many),   cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_many),   cmocka_unit_test(test_between), cmocka_unit_test(test_slow_reader),
+        cmocka_unit_test(test_truncated),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
