@@ -1,9 +1,7 @@
-/* Annotations: what is stored of them, deaths at every store, limits, threads that stand still, all the states of a session. */
-#include "harness.h"
+/* Annotations: what is stored of them, deaths at every store, limits, all the states of a session. */
+#include "annotations.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,34 +13,6 @@
 #include <launchguard/simulate.h>
 
 #include "os/fault_point.h"
-#include "session.h"
-
-/* What the reader shows of one key; false: it shows it not. */
-static bool read_key(lg_reader *reader, const char *key, lg_annotation *ret_annotation)
-{
-    lg_annotation one;
-    unsigned found = 0;
-    for (uint32_t i = 0; i < LG_ANNOTATIONS_MAX; i++) {
-        lg_status status = lg_reader_annotation(reader, i, &one);
-        assert_true(status == LG_OK || status == LG_ERR_NOT_FOUND);
-        if (status == LG_OK && strcmp(one.key, key) == 0) {
-            *ret_annotation = one;
-            found++;
-        }
-    }
-    assert_true(found <= 1);
-    return found == 1;
-}
-
-static uint32_t count_keys(lg_reader *reader)
-{
-    lg_annotation one;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < LG_ANNOTATIONS_MAX; i++)
-        count += lg_reader_annotation(reader, i, &one) == LG_OK;
-    assert_int_equal(lg_reader_annotation(reader, LG_ANNOTATIONS_MAX, &one), LG_ERR_NOT_FOUND);
-    return count;
-}
 
 /* ---- what is stored ---- */
 
@@ -55,6 +25,8 @@ static const struct stored {
 } stored[] = {
     { "empty", 0, NULL }, { "most", 495, NULL }, { "one more", 496, NULL }, { "a page", 4096, NULL }, { "large", (1 << 20) - 1, NULL },
     { "no UTF-8", -1, "\xff\xfe\xc3(\x80" }, { "control", -1, "\x1b[31mred\x1b[0m\r\n\t\x01" }, { "k", -1, "Grüße" },
+    { "01234567 the first eight", -1, "one" }, { "01234567 the first 8", -1, "another" },
+    { "012345678901234567890123456789012345678901234567890123456789 6X", -1, "the same but for the last" },
     { "012345678901234567890123456789012345678901234567890123456789 63", -1, "long key" }, { "\xff\x1b key", -1, "hostile key" },
 };
 #define STORED (sizeof stored / sizeof stored[0])
@@ -86,7 +58,7 @@ static void test_stored(void **state)
         lg_annotation one;
         const char *expected = text_of(&stored[i]);
         size_t size = strlen(expected), kept = size > LG_ANNOTATION_VALUE_MAX ? LG_ANNOTATION_VALUE_MAX : size;
-        assert_true(read_key(reader, stored[i].key, &one));
+        assert_true(annotation_of(reader, stored[i].key, &one));
         assert_int_equal(one.size, kept);
         assert_int_equal(one.cut, size > kept);
         assert_memory_equal(one.value, expected, kept);
@@ -96,7 +68,7 @@ static void test_stored(void **state)
         assert_true(one.monotonic_ns >= run.monotonic_ns);
         assert_int_equal(lg_reader_redacted(reader, stored[i].key), LG_ERR_NOT_FOUND);
     }
-    assert_int_equal(count_keys(reader), STORED);
+    assert_int_equal(annotation_count(reader), STORED);
     lg_reader_close(reader);
     state_remove();
 }
@@ -132,9 +104,9 @@ static void test_arguments(void **state)
     memset(key_of_64, 'k', 64);
     expect_exit(body_arguments, NULL, 0);
     lg_reader *reader = newest_run();
-    assert_int_equal(count_keys(reader), 2);
-    assert_true(read_key(reader, key_of_64 + 1, &one));
-    assert_true(read_key(reader, "parent", &one));
+    assert_int_equal(annotation_count(reader), 2);
+    assert_true(annotation_of(reader, key_of_64 + 1, &one));
+    assert_true(annotation_of(reader, "parent", &one));
     assert_string_equal(one.value, "goes on");
     assert_int_equal(lg_reader_annotation(NULL, 0, &one), LG_ERR_ARGUMENT);
     assert_int_equal(lg_reader_annotation(reader, 0, NULL), LG_ERR_ARGUMENT);
@@ -151,7 +123,7 @@ static void test_arguments(void **state)
 static void body_no_files(void *argument)
 {
     (void)argument;
-    lg_session *session, *simulated;
+    lg_session *session, *simulated = NULL;
     lg_options options = LG_OPTIONS_INIT;
     options.app_id = "org.example.test";
     options.state_directory = "/dev/null/nowhere";
@@ -187,8 +159,6 @@ static const char *const keys[] = { "screen", "document", "token", "other", "not
 
 static struct {
     unsigned passed, kill_at, begun; /* points; changes */
-    _Atomic unsigned standing;
-    _Atomic bool go_on;
 } *shared;
 
 /* What there is after so many changes; false: the key is not there. */
@@ -216,12 +186,12 @@ static bool is_after(lg_reader *reader, unsigned count)
         const char *value;
         bool redacted, there = after_changes(count, keys[i], &value, &redacted);
         expected += there;
-        same = same && read_key(reader, keys[i], &one) == there;
+        same = same && annotation_of(reader, keys[i], &one) == there;
         if (same && there)
             same = one.redacted == redacted && one.has_value == (value != NULL) && strcmp(one.value, value ? value : "") == 0;
         same = same && lg_reader_redacted(reader, keys[i]) == (redacted ? LG_OK : LG_ERR_NOT_FOUND);
     }
-    return same && count_keys(reader) == expected;
+    return same && annotation_count(reader) == expected;
 }
 
 static void kill_at_point(const char *point)
@@ -306,164 +276,18 @@ static void test_many(void **state)
     state_make();
     expect_exit(body_many, NULL, 0);
     lg_reader *reader = newest_run();
-    assert_int_equal(count_keys(reader), LG_ANNOTATIONS_MAX);
+    assert_int_equal(annotation_count(reader), LG_ANNOTATIONS_MAX);
     for (unsigned i = 0; i < LG_ANNOTATIONS_MAX; i++) {
         char key[32], value[32];
         snprintf(key, sizeof key, "key %u", i);
         snprintf(value, sizeof value, "value %u", i);
-        assert_int_equal(read_key(reader, key, &one), i != 9);
+        assert_int_equal(annotation_of(reader, key, &one), i != 9);
         if (i != 9)
             assert_string_equal(one.value, i == 7 ? "" : value);
     }
-    assert_true(read_key(reader, "one", &one));
+    assert_true(annotation_of(reader, "one", &one));
     assert_int_equal(lg_reader_redacted(reader, "key 7"), LG_OK);
     lg_reader_close(reader);
-    state_remove();
-}
-
-/* ---- threads that stand still for ever ---- */
-
-static lg_session *session_of_all;
-static __thread const char *stands_at __attribute__((tls_model("initial-exec")));
-
-static void stand_still(const char *point)
-{
-    if (!stands_at || strcmp(point, stands_at) != 0)
-        return;
-    stands_at = NULL;
-    atomic_fetch_add(&shared->standing, 1);
-    while (!atomic_load(&shared->go_on))
-        usleep(1000);
-}
-
-static void *set_and_stand(void *argument)
-{
-    char key[16];
-    unsigned i = (unsigned)(uintptr_t)argument;
-    stands_at = i % 3 == 0 ? "annotation: taken" : i % 3 == 1 ? "annotation: before the text" : "annotation: filled";
-    snprintf(key, sizeof key, "key %u", i);
-    lg_annotate(session_of_all, key, "late");
-    return NULL;
-}
-
-/* With 64 keys set and 63 threads in the middle of a call the last value is left, and changes go on with it. One more, and there is none. */
-static void body_standing(void *argument)
-{
-    (void)argument;
-    lg__fault_hook = stand_still;
-    session_of_all = start_session();
-    char key[16];
-    pthread_t threads[64];
-    for (unsigned i = 0; i < 64; i++) {
-        snprintf(key, sizeof key, "key %u", i);
-        if (lg_annotate(session_of_all, key, "early") != LG_OK)
-            _exit(91);
-    }
-    for (uintptr_t i = 0; i < 64; i++) {
-        if (pthread_create(&threads[i], NULL, set_and_stand, (void *)i) != 0)
-            _exit(98);
-        while (atomic_load(&shared->standing) <= i)
-            usleep(1000);
-        lg_status expected = i < 63 ? LG_OK : LG_ERR_LIMIT;
-        for (unsigned k = 0; k < 200; k++)
-            if (lg_annotate(session_of_all, "key 1", "on time") != expected)
-                _exit(90);
-    }
-    if (lg_redact(session_of_all, "key 2") != LG_OK) /* needs none */
-        _exit(89);
-    /* A key less: its value is free for others. */
-    if (lg_annotate(session_of_all, "key 0", NULL) != LG_OK || lg_annotate(session_of_all, "key 1", "at last") != LG_OK)
-        _exit(88);
-    if (argument)
-        raise(SIGKILL);
-    atomic_store(&shared->go_on, true);
-    for (unsigned i = 0; i < 64; i++)
-        pthread_join(threads[i], NULL);
-}
-
-static void test_standing(void **state)
-{
-    (void)state;
-    lg_annotation one;
-    for (uintptr_t for_ever = 0; for_ever < 2; for_ever++) {
-        state_make();
-        memset(shared, 0, sizeof *shared);
-        if (for_ever)
-            expect_signal(body_standing, (void *)for_ever, SIGKILL);
-        else
-            expect_exit(body_standing, (void *)for_ever, 0);
-        lg_reader *reader = newest_run();
-        assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
-        assert_int_equal(count_keys(reader), for_ever ? 63 : 64);
-        for (unsigned i = 0; i < 64; i++) {
-            char key[16];
-            snprintf(key, sizeof key, "key %u", i);
-            bool there = read_key(reader, key, &one);
-            assert_int_equal(there, i || !for_ever);
-            if (there)
-                assert_string_equal(one.value, !for_ever ? "late" : i == 1 ? "at last" : "early");
-            assert_int_equal(lg_reader_redacted(reader, key), i == 2 ? LG_OK : LG_ERR_NOT_FOUND);
-        }
-        lg_reader_close(reader);
-    }
-    state_remove();
-}
-
-/* One announces its change and stands still: the next one carries it out, and its own comes behind it. Whoever comes too late does nothing. */
-static void *announce_and_stand(void *argument)
-{
-    stands_at = argument;
-    lg_annotate(session_of_all, "screen", "announced");
-    return NULL;
-}
-
-static void body_announced(void *argument)
-{
-    lg__fault_hook = stand_still;
-    session_of_all = start_session();
-    pthread_t thread;
-    lg_annotate(session_of_all, "screen", "before");
-    if (pthread_create(&thread, NULL, announce_and_stand, argument) != 0)
-        _exit(98);
-    while (!atomic_load(&shared->standing))
-        usleep(1000);
-    if (lg_annotate(session_of_all, "document", "behind it") != LG_OK)
-        _exit(91);
-    pid_t child = fork(); /* what a reader sees now */
-    if (child == 0) {
-        lg_annotation one;
-        lg_reader *reader = newest_run();
-        _exit(read_key(reader, "screen", &one) && strcmp(one.value, "announced") == 0 && read_key(reader, "document", &one) ? 0 : 1);
-    }
-    int status;
-    if (waitpid(child, &status, 0) != child || status != 0)
-        _exit(90);
-    /* Its slot goes to another key, and its value to others. */
-    lg_annotate(session_of_all, "screen", NULL);
-    lg_annotate(session_of_all, "other", "in its place");
-    for (unsigned i = 0; i < 1000; i++)
-        lg_annotate(session_of_all, "document", "again and again");
-    atomic_store(&shared->go_on, true);
-    pthread_join(thread, NULL);
-}
-
-static void test_announced(void **state)
-{
-    (void)state;
-    static const char *const points[] = { "annotation: announced", "annotation: stored", "annotation: carried out" };
-    lg_annotation one;
-    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
-        state_make();
-        memset(shared, 0, sizeof *shared);
-        expect_exit(body_announced, (void *)(uintptr_t)points[i], 0);
-        lg_reader *reader = newest_run();
-        assert_int_equal(count_keys(reader), 2);
-        assert_true(read_key(reader, "other", &one));
-        assert_string_equal(one.value, "in its place");
-        assert_true(read_key(reader, "document", &one));
-        assert_string_equal(one.value, "again and again");
-        lg_reader_close(reader);
-    }
     state_remove();
 }
 
@@ -495,93 +319,8 @@ static void test_truncated(void **state)
     state_remove();
 }
 
-/* ---- many threads, without deaths: also with a sanitizer that looks for races ---- */
-
-#define THREADS 4
-#define ROUNDS 3000
-
-static void *change_all(void *argument)
-{
-    unsigned number = (unsigned)(uintptr_t)argument;
-    char key[16], value[64];
-    for (unsigned i = 0; i < ROUNDS; i++) {
-        snprintf(key, sizeof key, "key %u", (i * (number + 1)) % 9);
-        snprintf(value, sizeof value, "%s is %u of %u, %.*s", key, i, number, (int)(i % 20), "....................");
-        lg_status status = i % 11 == 5 ? lg_annotate(session_of_all, key, NULL) : i % 500 == 499 ? lg_redact(session_of_all, "key 3")
-                                                                                : lg_annotate(session_of_all, key, value);
-        if (status != LG_OK)
-            _exit(91);
-    }
-    return NULL;
-}
-
-static void *read_all(void *argument)
-{
-    bool seen_redacted = false;
-    while (!atomic_load(&shared->go_on)) {
-        lg_reader *reader;
-        lg_annotation one;
-        lg_status status;
-        if (lg_reader_open(argument, &reader) != LG_OK)
-            _exit(90);
-        for (uint32_t i = 0; i < LG_ANNOTATIONS_MAX; i++) {
-            status = lg_reader_annotation(reader, i, &one);
-            if (status == LG_ERR_NOT_FOUND)
-                continue;
-            if (status != LG_OK)
-                _exit(87);
-            char begin[80];
-            snprintf(begin, sizeof begin, "%s is ", one.key);
-            if (one.has_value && strncmp(one.value, begin, strlen(begin)) != 0)
-                _exit(89);
-            if (one.redacted && strcmp(one.key, "key 3") != 0)
-                _exit(88);
-        }
-        status = lg_reader_redacted(reader, "key 3");
-        if (seen_redacted && status != LG_OK)
-            _exit(86);
-        seen_redacted = status == LG_OK;
-        lg_reader_close(reader);
-    }
-    return NULL;
-}
-
-static void body_threads(void *argument)
-{
-    (void)argument;
-    session_of_all = start_session();
-    pthread_t threads[THREADS], reader;
-    pthread_create(&reader, NULL, read_all, (void *)(uintptr_t)lg_session_run_path(session_of_all));
-    for (uintptr_t i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, change_all, (void *)i);
-    for (unsigned i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    atomic_store(&shared->go_on, true);
-    pthread_join(reader, NULL);
-}
-
-static void test_threads(void **state)
-{
-    (void)state;
-    state_make();
-    memset(shared, 0, sizeof *shared);
-    expect_exit(body_threads, NULL, 0);
-    lg_reader *reader = newest_run();
-    assert_in_range(count_keys(reader), 1, 9);
-    assert_int_equal(lg_reader_redacted(reader, "key 3"), LG_OK);
-    lg_reader_close(reader);
-    state_remove();
-}
-
-#ifdef THREADS_ONLY /* with the runtime of a sanitizer, whose own handlers the other tests do not expect */
-static const bool threads_only = true;
-#else
-static const bool threads_only = false;
-#endif
-
 int main(void)
 {
-    const struct CMUnitTest threads[] = { cmocka_unit_test(test_threads), cmocka_unit_test(test_standing), cmocka_unit_test(test_announced) };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stored), cmocka_unit_test(test_arguments), cmocka_unit_test(test_no_files), cmocka_unit_test(test_kill_at_every_store),
         cmocka_unit_test(test_many),   cmocka_unit_test(test_truncated),
@@ -595,9 +334,7 @@ int main(void)
     for (size_t i = 0; i < 1 << 20; i++)
         large[i] = (char)('a' + i * 7 % 26);
     large[(1 << 20) - 1] = 0;
-    int failed = cmocka_run_group_tests_name("annotations, threads", threads, NULL, NULL);
-    if (!failed && !threads_only)
-        failed = cmocka_run_group_tests_name("annotations", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("annotations", tests, NULL, NULL);
     free(large);
     return failed;
 }

@@ -18,7 +18,7 @@
 LG_BEGIN
 
 /** Set the value of a key; a reader sees the old one or the new one, never a mixture, also when the process dies in between. Where threads set
- *  the same key at once, the value of one of them is the last; each value that a call set before another call began is older than that one's.
+ *  the same key at once, the value of one of them is the last one; a call that begins after another has returned is the later of the two.
  *
  *  @param session  from lg_start(); borrowed.
  *  @param key      1 to LG_ANNOTATION_KEY_MAX bytes, UTF-8. Copied.

@@ -1,4 +1,5 @@
 /* Annotations: the slots that are in use, each with its value. */
+#include "os/fault_point.h"
 #include "read/internal.h"
 #include "store/crc32c.h"
 
@@ -56,9 +57,11 @@ static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annota
         uint64_t current = atomic_load(&slot.current);
         if (!value_of(current))
             return LG_ERR_NOT_FOUND;
+        LG_FAULT_POINT("annotations: slot read");
         uint64_t place = offsetof(struct lg__annotations, values) + (value_of(current) - 1) * (uint64_t)sizeof value;
         bool right = value_of(current) <= LG__ANNOTATION_VALUES &&
                      lg__reader_block(reader, LG__SECTION_ANNOTATIONS, place, &value, sizeof value) && is_right(&value, current);
+        LG_FAULT_POINT("annotations: value read");
         if (!read_slot(reader, at, &after))
             return LG_ERR_DAMAGED;
         if (atomic_load(&after.redacted) != atomic_load(&before.redacted))

@@ -146,6 +146,7 @@ static void find(const struct lg__annotation_memory *memory, const struct lg__an
 {
     *ret_slot = *ret_free = LG__ANNOTATIONS;
     for (unsigned slot = 0; slot < LG__ANNOTATIONS; slot++) {
+        LG_FAULT_POINT("annotations: a slot");
         unsigned value = value_of(atomic_load_explicit(&memory->current[slot], memory_order_acquire));
         if (!value) {
             *ret_free = *ret_free < slot ? *ret_free : slot;
