@@ -27,4 +27,8 @@ void dump_threads(void);
 void dump_memory(void);
 void dump_stderr(void);
 
+/* What version 1.3 added, where there is something of it. */
+void dump_pulse(void);
+void dump_snapshots(void);
+
 #endif

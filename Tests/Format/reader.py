@@ -7,7 +7,7 @@ import re
 import sys
 
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
-from run_file import read_crash, read_log, read_modules, read_run, read_stderr
+from run_file import read_crash, read_log, read_modules, read_pulse, read_run, read_snapshots, read_stderr
 
 SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
     STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run", "book_rung", "book_suspect"))
@@ -123,7 +123,7 @@ def killed_for_memory(run, same_boot):
     return False
 
 
-def verdict(run, contexts, crash, same_boot):
+def verdict(run, crash, same_boot):
     def made(end, evidence, signal=0, code=0, kind=0, ns=0):
         return {"end": end, "evidence": evidence, "signal": signal, "code": code, "kind": kind, "monotonic_ns": ns}
 
@@ -164,7 +164,7 @@ def verdict(run, contexts, crash, same_boot):
         return made(*((2, 16) if run["announced"] == 1 else (1, 17)), ns=run["announced_ns"])
     if not same_boot:
         return made(8, 7)
-    if run.get("hang_ns") and any(context and context["phase"] in (1, 2, 3, 5, 6) for context in contexts):
+    if run.get("hang_ns"):
         return made(4, 18, ns=run["hang_ns"])
     if killed_for_memory(run, same_boot):
         return made(5, 19, 9)
@@ -180,8 +180,11 @@ def read(path):
     run["alive"] = int(alive)
     crash, tail = part(read_crash, file, run["ended"], arch), part(read_stderr, file)
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
-            "log": part(read_log, file), "verdict": verdict(run, contexts, crash, same_boot)}
-    return said if tail is None else said | {"stderr": tail}
+            "log": part(read_log, file), "verdict": verdict(run, crash, same_boot)}
+    for name, found in (("stderr", tail), ("pulse", part(read_pulse, file)), ("snapshots", part(read_snapshots, file, arch))):
+        if found is not None:
+            said[name] = found
+    return said
 
 
 if __name__ == "__main__":
