@@ -312,7 +312,7 @@ int main(int count, char **arguments)
         lg_verdict verdict;
         if (dump_run() != 0 || lg_reader_verdict(reader, &verdict) != LG_OK)
             return 1;
-        dump_crash(), dump_stderr(), dump_annotations(), dump_modules(), dump_log(), dump_verdict(&verdict);
+        dump_crash(), dump_stderr(), dump_annotations(), dump_pulse(), dump_snapshots(), dump_modules(), dump_log(), dump_verdict(&verdict);
         printf("}\n");
     }
     int result = run ? 0 : dump_ledger();

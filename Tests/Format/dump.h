@@ -29,4 +29,8 @@ void dump_stderr(void);
 /* The same of version 1.3. */
 void dump_annotations(void);
 
+/* What version 1.3 added, where there is something of it. */
+void dump_pulse(void);
+void dump_snapshots(void);
+
 #endif

@@ -52,11 +52,36 @@ void dump_process(void)
     printf("]},");
 }
 
-static void dump_walk(uint32_t thread)
+/* Threads of a crash (kind 0), or of a snapshot. */
+struct threads {
+    lg_snapshot_kind kind;
+};
+
+static lg_status thread_of(const struct threads *of, uint32_t index, lg_thread_info *thread)
+{
+    return of->kind ? lg_reader_snapshot_thread(reader, of->kind, index, thread) : lg_reader_thread(reader, index, thread);
+}
+
+static lg_status register_of(const struct threads *of, uint32_t thread, uint32_t index, lg_register *value)
+{
+    return of->kind ? lg_reader_snapshot_register(reader, of->kind, thread, index, value) : lg_reader_thread_register(reader, thread, index, value);
+}
+
+static lg_status stack_of(const struct threads *of, uint32_t thread, lg_stack_info *stack)
+{
+    return of->kind ? lg_reader_snapshot_stack(reader, of->kind, thread, stack) : lg_reader_thread_stack(reader, thread, stack);
+}
+
+static lg_status frame_of(const struct threads *of, uint32_t thread, uint32_t index, uint64_t *pc)
+{
+    return of->kind ? lg_reader_snapshot_frame(reader, of->kind, thread, index, pc) : lg_reader_thread_frame(reader, thread, index, pc);
+}
+
+static void dump_walk(const struct threads *of, uint32_t thread)
 {
     lg_stack_info stack;
     uint64_t pc;
-    lg_status status = lg_reader_thread_stack(reader, thread, &stack);
+    lg_status status = stack_of(of, thread, &stack);
     printf("\"walk\":");
     if (status != LG_OK) {
         printf(status == LG_ERR_INCOMPLETE ? "null" : "\"damaged\"");
@@ -65,24 +90,18 @@ static void dump_walk(uint32_t thread)
     putchar('{');
     UNSIGNED(stack, stored), UNSIGNED(stack, first), UNSIGNED(stack, total), TEXT(stack, reason), UNSIGNED(stack, assumed);
     NUMBER(stack, method), printf("\"pcs\":[");
-    for (uint32_t i = 0; lg_reader_thread_frame(reader, thread, i, &pc) == LG_OK; i++)
+    for (uint32_t i = 0; frame_of(of, thread, i, &pc) == LG_OK; i++)
         printf("%s%llu", i ? "," : "", (unsigned long long)pc);
     printf("]}");
 }
 
-void dump_threads(void)
+static void dump_each_thread(const struct threads *of, uint32_t stored)
 {
-    lg_threads_info threads;
     lg_thread_info thread;
     lg_register value;
-    if (!begin("threads", lg_reader_threads(reader, &threads)))
-        return;
-    putchar('{');
-    UNSIGNED(threads, complete), UNSIGNED(threads, listed), UNSIGNED(threads, captured), UNSIGNED(threads, masked);
-    UNSIGNED(threads, silent), UNSIGNED(threads, omitted), NUMBER(threads, error), UNSIGNED(threads, waited_ns);
     printf("\"threads\":[");
-    for (uint32_t i = 0; i < threads.stored; i++) {
-        lg_status status = lg_reader_thread(reader, i, &thread);
+    for (uint32_t i = 0; i < stored; i++) {
+        lg_status status = thread_of(of, i, &thread);
         printf(i ? "," : "");
         if (status != LG_OK) {
             printf(status == LG_ERR_INCOMPLETE ? "null" : "\"damaged\"");
@@ -92,15 +111,81 @@ void dump_threads(void)
         NUMBER(thread, tid), NUMBER(thread, how), NUMBER(thread, state), TEXT(thread, name), UNSIGNED(thread, blocked);
         UNSIGNED(thread, pc), UNSIGNED(thread, sp), UNSIGNED(thread, stack_low), UNSIGNED(thread, stack_high);
         printf("\"registers\":[");
-        for (uint32_t k = 0; lg_reader_thread_register(reader, i, k, &value) == LG_OK; k++)
+        for (uint32_t k = 0; register_of(of, i, k, &value) == LG_OK; k++)
             printf("%s[\"%s\",%llu]", k ? "," : "", value.name, (unsigned long long)value.value);
         printf("],");
-        dump_walk(i);
+        dump_walk(of, i);
         putchar('}');
     }
-    if (lg_reader_thread(reader, threads.stored, &thread) != LG_ERR_NOT_FOUND)
+    if (thread_of(of, stored, &thread) != LG_ERR_NOT_FOUND)
         abort();
+    putchar(']');
+}
+
+void dump_threads(void)
+{
+    static const struct threads of_crash = { 0 };
+    lg_threads_info threads;
+    if (!begin("threads", lg_reader_threads(reader, &threads)))
+        return;
+    putchar('{');
+    UNSIGNED(threads, complete), UNSIGNED(threads, listed), UNSIGNED(threads, captured), UNSIGNED(threads, masked);
+    UNSIGNED(threads, silent), UNSIGNED(threads, omitted), NUMBER(threads, error), UNSIGNED(threads, waited_ns);
+    dump_each_thread(&of_crash, threads.stored);
+    printf("},");
+}
+
+void dump_pulse(void)
+{
+    lg_heart_info heart;
+    lg_deadline_info deadline;
+    lg_status status = lg_reader_heart(reader, 0, &heart);
+    if (status == LG_ERR_NOT_FOUND)
+        status = lg_reader_deadline(reader, 0, &deadline);
+    if (!begin("pulse", status))
+        return;
+    printf("{\"hearts\":[");
+    for (uint32_t i = 0; lg_reader_heart(reader, i, &heart) == LG_OK; i++) {
+        printf(i ? ",{" : "{");
+        NUMBER(heart, tid), TEXT(heart, name), UNSIGNED(heart, beat_ns), UNSIGNED(heart, hang_ns);
+        printf("\"paused\":%u}", heart.paused);
+    }
+    printf("],\"deadlines\":[");
+    for (uint32_t i = 0; lg_reader_deadline(reader, i, &deadline) == LG_OK; i++) {
+        printf(i ? ",{" : "{");
+        TEXT(deadline, name), UNSIGNED(deadline, begun_ns), UNSIGNED(deadline, near_ns), UNSIGNED(deadline, limit_ms);
+        printf("\"tid\":%d}", deadline.tid);
+    }
     printf("]},");
+}
+
+static void dump_snapshot(lg_snapshot_kind kind)
+{
+    const struct threads of_snapshot = { kind };
+    lg_snapshot_info snapshot;
+    lg_status status = lg_reader_snapshot(reader, kind, &snapshot);
+    if (status != LG_OK) {
+        printf(status == LG_ERR_NOT_FOUND ? "null" : "\"damaged\"");
+        return;
+    }
+    putchar('{');
+    UNSIGNED(snapshot, kind), UNSIGNED(snapshot, sequence), NUMBER(snapshot, tid), TEXT(snapshot, name), UNSIGNED(snapshot, since_ns);
+    UNSIGNED(snapshot, taken_ns), UNSIGNED(snapshot, resolved_ns), UNSIGNED(snapshot, complete), UNSIGNED(snapshot, given_up);
+    UNSIGNED(snapshot, listed), UNSIGNED(snapshot, captured), UNSIGNED(snapshot, masked), UNSIGNED(snapshot, silent);
+    UNSIGNED(snapshot, omitted), NUMBER(snapshot, error), UNSIGNED(snapshot, took_ns);
+    dump_each_thread(&of_snapshot, snapshot.stored);
+    putchar('}');
+}
+
+void dump_snapshots(void)
+{
+    lg_snapshot_info snapshot;
+    lg_status first = lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot), second = lg_reader_snapshot(reader, LG_SNAPSHOT_DEADLINE, &snapshot);
+    if (first == LG_ERR_NOT_FOUND && second == LG_ERR_NOT_FOUND)
+        return;
+    printf("\"snapshots\":[");
+    dump_snapshot(LG_SNAPSHOT_HANG), putchar(','), dump_snapshot(LG_SNAPSHOT_DEADLINE);
+    printf("],");
 }
 
 void dump_memory(void)

@@ -1,6 +1,6 @@
 /* Makes run files by hand that hold what a crash handler may leave and no crash can be made to leave at will:
  *
- * parts DIR some|full|empty|bare|lost|quit|later|fields|annotated|annotated-full    a file DIR/<how>.lgrun; prints its path
+ * parts DIR some|full|empty|bare|lost|quit|later|fields|annotated|annotated-full|live|hung    a file DIR/<how>.lgrun; prints its path
  *
  * some   every part, small, as a crash would leave it: the golden file
  * full   every part as large as the format allows
@@ -10,7 +10,9 @@
  * quit   as some, but a dump that SIGQUIT asked for
  * later  no crash: what version 1.2 added, owners and the rest of the state: a golden file
  * fields no crash: breadcrumbs with categories and fields, damaged ones, and ones of kinds that nobody knows: a golden file
- * annotated, annotated-full  no crash: annotations of every kind, a golden file; as many as there can be, as long as they can be */
+ * annotated, annotated-full  no crash: annotations of every kind, a golden file; as many as there can be, as long as they can be
+ * live   no crash: what version 1.3 added of a program that lives, hearts, deadlines and snapshots: a golden file
+ * hung   the same, killed while the snapshot of a hang was being taken; that of the deadline was never */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -100,9 +102,8 @@ static void write_messages(const char *how)
     lg__run_commit(&run, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages->text_size);
 }
 
-static void write_thread(uint32_t slot, uint32_t how, char state, const char *name, uint32_t registers)
+static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t how, char state, const char *name, uint32_t registers)
 {
-    struct lg__thread *thread = &run.slots[slot];
     thread->tid = 4712 + (int32_t)slot;
     thread->how = how;
     thread->state = (unsigned char)state;
@@ -122,9 +123,8 @@ static void write_thread(uint32_t slot, uint32_t how, char state, const char *na
     atomic_store(&thread->commit, LG__COMMIT_THREAD);
 }
 
-static void write_walk(uint32_t slot, uint32_t method, uint32_t stored, uint64_t total, uint32_t reason, uint32_t assumed)
+static void write_walk_to(struct lg__thread *thread, uint32_t method, uint32_t stored, uint64_t total, uint32_t reason, uint32_t assumed)
 {
-    struct lg__thread *thread = &run.slots[slot];
     thread->method = method;
     thread->head = (struct lg__frames_head){ .stored = stored, .first = stored > 80 ? 80 : stored, .total = total, .reason = reason, .assumed = assumed };
     for (uint32_t i = 0; i < stored; i++)
@@ -132,6 +132,16 @@ static void write_walk(uint32_t slot, uint32_t method, uint32_t stored, uint64_t
     const size_t from = offsetof(struct lg__thread, method);
     thread->walk_crc = lg__crc32c(0, (const uint8_t *)thread + from, offsetof(struct lg__thread, pcs) - from + stored * sizeof thread->pcs[0]);
     atomic_store(&thread->walk, LG__COMMIT_WALK);
+}
+
+static void write_thread(uint32_t slot, uint32_t how, char state, const char *name, uint32_t registers)
+{
+    write_thread_to(&run.slots[slot], slot, how, state, name, registers);
+}
+
+static void write_walk(uint32_t slot, uint32_t method, uint32_t stored, uint64_t total, uint32_t reason, uint32_t assumed)
+{
+    write_walk_to(&run.slots[slot], method, stored, total, reason, assumed);
 }
 
 static void write_threads(void)
@@ -359,6 +369,79 @@ static void write_annotations(bool most)
     }
 }
 
+static void write_heart(uint32_t index, int32_t tid, const char *name, uint32_t paused, uint64_t beat_ns, uint64_t hang_ns)
+{
+    struct lg__heart *heart = &run.pulse->hearts[index];
+    memcpy(heart->name, name, strnlen(name, sizeof heart->name));
+    atomic_store(&heart->paused, paused);
+    atomic_store(&heart->beat_ns, beat_ns);
+    atomic_store(&heart->hang_ns, hang_ns);
+    atomic_store(&heart->tid, tid);
+}
+
+static void write_deadline(uint32_t index, const char *name, uint32_t limit_ms, uint64_t near_ns)
+{
+    struct lg__deadline *deadline = &run.pulse->deadlines[index];
+    memcpy(deadline->name, name, strlen(name));
+    atomic_store(&deadline->begun_ns, 3000000000u + index);
+    atomic_store(&deadline->near_ns, near_ns);
+    atomic_store(&deadline->limit_ms, limit_ms);
+    atomic_store(&deadline->tid, 4713 + (int32_t)index);
+    atomic_store(&deadline->number, 64 + index);
+}
+
+static struct lg__snapshot *write_snapshot(uint32_t kind, int32_t tid, const char *name, uint64_t since_ns)
+{
+    struct lg__snapshot *snapshot = &run.snapshots->snapshots[kind - 1];
+    snapshot->kind = kind;
+    snapshot->sequence = kind + 6;
+    snapshot->tid = tid;
+    memcpy(snapshot->name, name, strlen(name));
+    snapshot->since_ns = since_ns;
+    snapshot->taken_ns = since_ns + 2000000000u;
+    snapshot->crc = lg__crc32c(0, &snapshot->kind, offsetof(struct lg__snapshot, counted) - offsetof(struct lg__snapshot, kind));
+    atomic_store(&snapshot->commit, LG__COMMIT_SNAPSHOT);
+    return snapshot;
+}
+
+static void count_snapshot(struct lg__snapshot *snapshot)
+{
+    snapshot->counts_crc = lg__crc32c(0, &snapshot->listed, offsetof(struct lg__snapshot, resolved_ns) - offsetof(struct lg__snapshot, listed));
+    atomic_store(&snapshot->counted, LG__COMMIT_COUNTS);
+}
+
+static void write_live(bool killed)
+{
+    struct lg__thread *slots = run.snapshot_slots;
+    struct lg__snapshot *hang = write_snapshot(LG_SNAPSHOT_HANG, 4711, "player", 5000000000u);
+    write_heart(0, 4711, "player", 0, 5000000000u, 5000000000u);
+    write_thread_to(&slots[0], 0, LG_THREAD_CAPTURED, 0, "player", 18);
+    slots[0].tid = 4711;
+    slots[0].crc = lg__crc32c(0, &slots[0].tid, offsetof(struct lg__thread, walk) - offsetof(struct lg__thread, tid));
+    atomic_store(&run.state->hang_ns, 5000000000u);
+    if (killed)
+        return;
+    write_heart(2, 4799, "sixteen letters!", 1, 6000000000u, 0);
+    write_heart(15, -1, "\x1b[31m", 7, UINT64_MAX, 0);
+    write_deadline(0, "upload \"notes\"", 30000, 30000000000u);
+    write_deadline(31, "nightly", 86400000, 0);
+    write_walk_to(&slots[0], LG_STAGE_DWARF, 7, 7, LG__WALK_COMPLETE, 0);
+    write_thread_to(&slots[1], 1, LG_THREAD_MASKED, 'D', "busy", 0);
+    write_walk_to(&slots[1], LG_STAGE_FRAMES, 1, 1, LG__WALK_RECRASH, 0);
+    /* slot 2 was taken and never committed */
+    write_thread_to(&slots[3], 3, LG_THREAD_SILENT, 'S', "away", 0);
+    hang->listed = 5, hang->captured = 1, hang->masked = 1, hang->silent = 2, hang->omitted = 1, hang->error = 24, hang->took_ns = 500123456;
+    count_snapshot(hang);
+    struct lg__snapshot *deadline = write_snapshot(LG_SNAPSHOT_DEADLINE, 4713, "upload \"notes\"", 3000000000u);
+    struct lg__thread *thread = &slots[run.hang_slots];
+    write_thread_to(thread, 1, LG_THREAD_CAPTURED, 0, "uploader", 18);
+    write_walk_to(thread, LG_STAGE_DWARF, LG__THREAD_FRAMES_MAX, 300, LG__WALK_LIMIT, 2);
+    deadline->listed = deadline->captured = 1;
+    deadline->given_up = 1;
+    count_snapshot(deadline);
+    atomic_store(&deadline->resolved_ns, 31000000000u);
+}
+
 int main(int count, char **arguments)
 {
     if (count != 3)
@@ -395,6 +478,11 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "fields") == 0) {
         write_fields();
+        printf("%s\n", path);
+        return 0;
+    }
+    if (strcmp(how, "live") == 0 || strcmp(how, "hung") == 0) {
+        write_live(strcmp(how, "hung") == 0);
         printf("%s\n", path);
         return 0;
     }

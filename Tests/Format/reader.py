@@ -7,7 +7,7 @@ import re
 import sys
 
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
-from run_file import read_annotations, read_crash, read_log, read_modules, read_run, read_stderr
+from run_file import read_annotations, read_crash, read_log, read_modules, read_pulse, read_run, read_snapshots, read_stderr
 
 SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
     STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run", "book_rung", "book_suspect"))
@@ -127,20 +127,19 @@ def lived_on(run):
     return bool(run["term_signal"]) and run.get("term_alive_ns", 0) > run["term_ns"]
 
 
-def hung_first(run, contexts):
+def hung_first(run):
     hang = run.get("hang_ns", 0)
     leaving = (run["term_ns"] if run["term_signal"] else 0, run.get("announced_ns", 0), run["ended_ns"] if run["ended"] else 0)
-    return (hang != 0 and any(context and context["phase"] in (1, 2, 3, 5, 6) for context in contexts) and
-            all(not at or at > hang + 10**9 for at in leaving))
+    return hang != 0 and all(not at or at > hang + 10**9 for at in leaving)
 
 
 def made(end, evidence, signal=0, code=0, kind=0, ns=0):
     return {"end": end, "evidence": evidence, "signal": signal, "code": code, "kind": kind, "monotonic_ns": ns}
 
 
-def cause(run, contexts, same_boot, killed):
+def cause(run, pulse, same_boot, killed):
     """Why it was ended from outside, by SIGKILL where that is known; None: nothing tells."""
-    if hung_first(run, contexts):
+    if hung_first(run):
         return made(4, 18, 9 if killed else 0, ns=run["hang_ns"])
     if killed_for_memory(run, same_boot):
         return made(5, 15 if killed else 19, 9)
@@ -148,10 +147,11 @@ def cause(run, contexts, same_boot, killed):
         return made(6, 21, 9, ns=run["cpu_near_ns"])
     if lived_on(run) or killed and run["term_signal"]:
         return made(2, 20, run["term_signal"], ns=run["term_alive_ns"] if lived_on(run) else run["term_ns"])
-    return None
+    near = [job["near_ns"] for job in pulse["deadlines"] if job["near_ns"]] if pulse and pulse != "damaged" else []
+    return made(6, 22, 9, ns=min(near)) if near else None
 
 
-def verdict(run, contexts, crash, same_boot):
+def verdict(run, crash, pulse, same_boot):
     def of_record(end, evidence):
         return made(end, evidence, crash["signal"], *((crash["code"], crash["kind"]) if end in (3, 10) else (0, 0)), crash["monotonic_ns"])
     crash = None if crash == "damaged" else crash
@@ -171,7 +171,7 @@ def verdict(run, contexts, crash, same_boot):
         if not died and signal != 9:
             return made(3, 15, signal)
         if not died:
-            return cause(run, contexts, same_boot, True) or made(6, 15, signal)
+            return cause(run, pulse, same_boot, True) or made(6, 15, signal)
     elif told and os.WIFEXITED(status) and not died:
         code = os.WEXITSTATUS(status)
         return made(7 if code else 1, 15, code=code, ns=run["ended_ns"] if run["ended"] else 0)
@@ -189,7 +189,7 @@ def verdict(run, contexts, crash, same_boot):
         return made(*((2, 16) if run["announced"] == 1 else (1, 17)), ns=run["announced_ns"])
     if not same_boot:
         return made(8, 7)
-    found = cause(run, contexts, same_boot, False)
+    found = cause(run, pulse, same_boot, False)
     if found:
         return found
     if run.get("memory_near_ns"):
@@ -204,10 +204,10 @@ def read(path):
     run, contexts, arch = read_run(file)
     alive, same_boot = process_of(run, run.pop("proc_pid"))
     run["alive"] = int(alive)
-    crash, tail = part(read_crash, file, run["ended"], arch), part(read_stderr, file)
+    crash, tail, pulse = part(read_crash, file, run["ended"], arch), part(read_stderr, file), part(read_pulse, file)
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
-            "log": part(read_log, file), "verdict": verdict(run, contexts, crash, same_boot)}
-    later = {"stderr": tail, "annotations": read_annotations(file)}
+            "log": part(read_log, file), "verdict": verdict(run, crash, pulse, same_boot)}
+    later = {"stderr": tail, "annotations": read_annotations(file), "pulse": pulse, "snapshots": part(read_snapshots, file, arch)}
     return said | {name: what for name, what in later.items() if what is not None}
 
 

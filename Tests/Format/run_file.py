@@ -9,6 +9,8 @@ MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUC
     "crash_messages", "message", "crash_process", "crash_threads", "threads", "thread", "chunk", "tail", "crash_done"))
 RING, LANE, ENTRY, FIELDS, FIELD = (STRUCTURES[name] for name in ("ring_header", "lane", "entry", "fields", "field"))
 NOTES, NOTE_SLOT, NOTE_VALUE = (STRUCTURES[name] for name in ("annotations", "annotation_slot", "annotation"))
+PULSE, HEART, DEADLINE, SNAPSHOTS, SNAPSHOT = (STRUCTURES[name] for name in (
+    "pulse", "heart", "deadline", "snapshots", "snapshot"))
 
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
 AARCH64 = ["x%d" % i for i in range(31)] + ["sp", "pc", "pstate"]
@@ -76,7 +78,7 @@ def read_context(block, owner):
     return context
 
 
-# ---- §5.2: annotations ----
+# ---- §5.3: annotations ----
 
 def read_annotations(file):
     """What is in each of the 64 places, as far as something is."""
@@ -311,6 +313,57 @@ def read_stderr(file):
         return None
     data = data[:total] if total < len(data) else data[total % len(data):] + data[:total % len(data)]
     return {"total": total, "text": data.decode("latin-1")}
+
+
+# ---- §5.2, §7.4: pulse and snapshots ----
+
+def read_pulse(file):
+    """Hearts and deadlines that are used; None where there are none."""
+    if 10 not in file.sections:
+        return None
+    block = file.block(10, 0, PULSE.size)
+    hearts = [block[PULSE.at("hearts") + HEART.size * i:] for i in range(16)]
+    deadlines = [block[PULSE.at("deadlines") + DEADLINE.size * i:] for i in range(32)]
+    hearts = [HEART.pick(heart, "tid name beat_ns hang_ns") | {"paused": int(HEART.get(heart, "paused") == 1)}
+              for heart in hearts if HEART.get(heart, "tid")]
+    deadlines = [DEADLINE.pick(one, "name begun_ns near_ns limit_ms tid") for one in deadlines if DEADLINE.get(one, "number")]
+    return {"hearts": hearts, "deadlines": deadlines} if hearts or deadlines else None
+
+
+def read_snapshots(file, arch):
+    """That of a hang and that of a deadline; both are damaged where their head is."""
+    if 11 not in file.sections:
+        return None
+    slots = part(read_snapshot_slots, file)
+    if slots == "damaged":
+        return ["damaged", "damaged"]
+    heads = [file.block(11, SNAPSHOTS.at("snapshots") + SNAPSHOT.size * i, SNAPSHOT.size) for i in (0, 1)]
+    found = [part(read_snapshot, head, kind, slots, arch) for kind, head in enumerate(heads, 1)]
+    return found if found != [None, None] else None
+
+
+def read_snapshot_slots(file):
+    section = file.section(11)
+    head = SNAPSHOTS.pick(file.block(11, 0, SNAPSHOTS.size), "slot_count slot_bytes")
+    count, size = head["slot_count"], head["slot_bytes"]
+    require(size >= THREAD.size and count <= 4096 and SNAPSHOTS.size + count * size <= len(section), "head of the snapshots")
+    return [section[SNAPSHOTS.size + size * i:][:size] for i in range(count)]
+
+
+def read_snapshot(block, kind, slots, arch):
+    place = SNAPSHOT.pick(block, "first_slot slot_count commit crc counted counts_crc")
+    require(place["first_slot"] + place["slot_count"] <= len(slots), "slots of a snapshot")
+    if place["commit"] == 0:
+        return None
+    snapshot = SNAPSHOT.pick(block, "kind sequence tid name since_ns taken_ns resolved_ns")
+    require(place["commit"] == 0x50414e53 and place["crc"] == crc32c(block[16:128]) and snapshot["kind"] == kind, "snapshot")
+    slots = slots[place["first_slot"]:][:place["slot_count"]]
+    while slots and THREAD.get(slots[-1], "commit") == 0:
+        slots.pop()
+    complete = place["counted"] == 0x53544e43 and place["counts_crc"] == crc32c(block[136:176])
+    counts = SNAPSHOT.pick(block if complete else bytes(SNAPSHOT.size), "listed captured masked silent omitted error given_up took_ns")
+    counts["given_up"] = int(counts["given_up"] == 1)
+    return snapshot | counts | {"complete": int(complete), "threads": [part(read_thread, slot, arch) for slot in slots]}
 
 
 # ---- §8: ring log ----

@@ -633,6 +633,54 @@ class Annotations(BothReaders):
             self.assertEqual(self.both(self.state + "/copy")["annotations"][:3], ["damaged"] * 3, length)
 
 
+class Live(BothReaders):
+    """What version 1.3 added of a program that lives."""
+
+    def made(self, how="live"):
+        os.makedirs(self.state, exist_ok=True)
+        return subprocess.run([PARTS, self.state, how], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
+
+    def test_every_field(self):
+        said = self.both(self.made())
+        self.assertEqual([(heart["tid"], heart["paused"], heart["name"]) for heart in said["pulse"]["hearts"]],
+                         [(4711, 0, "player"), (4799, 1, "sixteen letters!"), (-1, 0, "\x1b[31m")])
+        self.assertEqual(said["pulse"]["hearts"][0]["hang_ns"], said["run"]["hang_ns"])
+        self.assertEqual([(one["name"], one["limit_ms"], one["near_ns"], one["tid"]) for one in said["pulse"]["deadlines"]],
+                         [('upload "notes"', 30000, 3 * 10**10, 4713), ("nightly", 86400000, 0, 4744)])
+        hang, deadline = said["snapshots"]
+        self.assertEqual([hang[name] for name in "sequence tid name listed captured masked silent omitted error given_up took_ns complete resolved_ns".split()],
+                         [7, 4711, "player", 5, 1, 1, 2, 1, 24, 0, 500123456, 1, 0])
+        self.assertEqual([thread and (thread["tid"], thread["how"], bool(thread["walk"])) for thread in hang["threads"]],
+                         [(4711, 1, True), (4713, 2, True), None, (4715, 3, False)])
+        self.assertEqual((deadline["given_up"], deadline["resolved_ns"], len(deadline["threads"][0]["walk"]["pcs"])), (1, 31 * 10**9, 96))
+
+    def test_killed_in_between(self):
+        said = self.both(self.made("hung"))
+        self.assertEqual((said["snapshots"][0]["complete"], len(said["snapshots"][0]["threads"]), said["snapshots"][1]), (0, 1, None))
+
+    def test_damage(self):
+        path = self.made()
+        whole, (at, _) = pathlib.Path(path).read_bytes(), page.File(path).sections[11]
+        hang, second = at + 64, at + 64 + 256
+        for where, value, wanted in (
+                (at, 2**32 - 1, "both"), (at, 8, "both"), (at, 6, "deadline"), (at + 4, 1231, "both"), (at + 4, 2**32 - 1, "both"), (at + 4, 0, "both"),
+                (hang, 7, "hang"), (hang, 2**32 - 1, "hang"), (hang + 4, 8, "hang"), (second, 8, "deadline"), (hang + 8, 1, "hang"), (hang + 12, 0, "hang"),
+                (hang + 16, 2, "hang"), (second + 16, 1, "deadline"), (hang + 32, 0x61626364, "hang"), (hang + 128, 1, "counts"), (hang + 140, 9, "counts"),
+                (hang + 176, 9, None), (hang + 4, 2, "fewer")):
+            copy = bytearray(whole)
+            struct.pack_into("<I", copy, where, value)
+            if where in (hang + 16, second + 16):
+                struct.pack_into("<I", copy, where - 4, page.crc32c(copy[where:where + 112]))
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            with self.subTest(at=where - at, value=value):
+                said = self.both(self.state + "/copy")["snapshots"]
+                self.assertEqual([one == "damaged" for one in said], [wanted in ("hang", "both"), wanted in ("deadline", "both")])
+                if wanted in ("counts", None):
+                    self.assertEqual(said[0]["complete"], int(wanted is None))
+                if wanted == "fewer":
+                    self.assertEqual(len(said[0]["threads"]), 2)
+
+
 class Lanes(unittest.TestCase):
     def test_several_lanes_and_a_cycle_counter(self):
         """What the format allows and no version writes: two ticks a nanosecond; a lane with a torn entry, one that

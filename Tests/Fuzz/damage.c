@@ -185,10 +185,9 @@ static void lie(struct lg__slot *slot)
     *numbers[chance(sizeof numbers / sizeof numbers[0])] = chance(2) ? (uint32_t)chance(20) : (uint32_t)nasty();
 }
 
-static void seal_threads(uint8_t *section, size_t room)
+static void seal_threads(uint8_t *section, size_t first_at, size_t room)
 {
-    const struct lg__threads *head = (void *)section;
-    for (size_t at = sizeof *head; at <= room && room - at >= sizeof(struct lg__thread); at += sizeof(struct lg__thread)) {
+    for (size_t at = first_at; at <= room && room - at >= sizeof(struct lg__thread); at += sizeof(struct lg__thread)) {
         struct lg__thread *thread = (void *)(section + at);
         const size_t first = offsetof(struct lg__thread, tid), second = offsetof(struct lg__thread, method);
         thread->crc = lg__crc32c(0, (uint8_t *)thread + first, offsetof(struct lg__thread, walk) - first);
@@ -197,6 +196,17 @@ static void seal_threads(uint8_t *section, size_t room)
         if (atomic_load(&thread->commit) == 0)
             break;
     }
+}
+
+static void seal_snapshots(uint8_t *section, size_t room)
+{
+    struct lg__snapshots *head = (void *)section;
+    for (unsigned i = 0; room >= sizeof *head && i < LG__SNAPSHOTS; i++) {
+        struct lg__snapshot *one = &head->snapshots[i];
+        one->crc = lg__crc32c(0, &one->kind, offsetof(struct lg__snapshot, counted) - offsetof(struct lg__snapshot, kind));
+        one->counts_crc = lg__crc32c(0, &one->listed, offsetof(struct lg__snapshot, resolved_ns) - offsetof(struct lg__snapshot, listed));
+    }
+    seal_threads(section, sizeof *head, room);
 }
 
 static void seal_stacks(uint8_t *section, size_t room)
@@ -260,7 +270,9 @@ static void seal(void)
             continue;
         size_t room = section->size < size - section->offset ? (size_t)section->size : size - section->offset;
         if (section->kind == LG__SECTION_THREADS)
-            seal_threads(bytes + section->offset, room);
+            seal_threads(bytes + section->offset, sizeof(struct lg__threads), room);
+        if (section->kind == LG__SECTION_SNAPSHOTS)
+            seal_snapshots(bytes + section->offset, room);
         if (section->kind == LG__SECTION_STACKS)
             seal_stacks(bytes + section->offset, room);
         if (section->kind == LG__SECTION_ANNOTATIONS && room >= sizeof(struct lg__annotations))

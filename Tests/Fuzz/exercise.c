@@ -152,6 +152,53 @@ static void exercise_threads(lg_reader *reader)
     }
 }
 
+static void exercise_snapshot(lg_reader *reader, lg_snapshot_kind kind)
+{
+    lg_snapshot_info snapshot;
+    lg_thread_info thread;
+    lg_stack_info stack;
+    lg_register value;
+    uint64_t pc;
+    if (expected(lg_reader_snapshot(reader, kind, &snapshot)) != LG_OK) {
+        PROMISE(expected(lg_reader_snapshot_thread(reader, kind, 0, &thread)) != LG_OK);
+        return;
+    }
+    TERMINATED(snapshot.name);
+    PROMISE(snapshot.kind == kind && snapshot.stored <= 4096 && snapshot.complete <= 1 && snapshot.given_up <= 1);
+    PROMISE(lg_reader_snapshot_thread(reader, kind, snapshot.stored, &thread) == LG_ERR_NOT_FOUND);
+    for (uint32_t i = 0; i < snapshot.stored; i += 1 + i / 8) {
+        if (expected(lg_reader_snapshot_thread(reader, kind, i, &thread)) == LG_OK) {
+            TERMINATED(thread.name);
+            PROMISE(thread.register_count <= 40);
+            PROMISE(lg_reader_snapshot_register(reader, kind, i, thread.register_count, &value) == LG_ERR_NOT_FOUND);
+        }
+        if (expected(lg_reader_snapshot_stack(reader, kind, i, &stack)) != LG_OK) {
+            PROMISE(expected(lg_reader_snapshot_frame(reader, kind, i, 0, &pc)) != LG_OK);
+            continue;
+        }
+        PROMISE(stack.stored <= 96 && stack.first <= stack.stored);
+        PROMISE(lg_reader_snapshot_frame(reader, kind, i, stack.stored, &pc) == LG_ERR_NOT_FOUND);
+    }
+}
+
+static void exercise_pulse(lg_reader *reader)
+{
+    lg_heart_info heart;
+    lg_deadline_info deadline;
+    lg_snapshot_info snapshot;
+    for (uint32_t i = 0; expected(lg_reader_heart(reader, i, &heart)) == LG_OK; i++) {
+        TERMINATED(heart.name);
+        PROMISE(i < LG_HEARTS_MAX && heart.tid && heart.paused <= 1);
+    }
+    for (uint32_t i = 0; expected(lg_reader_deadline(reader, i, &deadline)) == LG_OK; i++) {
+        TERMINATED(deadline.name);
+        PROMISE(i < LG_DEADLINES_MAX);
+    }
+    PROMISE(lg_reader_snapshot(reader, (lg_snapshot_kind)3, &snapshot) == LG_ERR_ARGUMENT);
+    exercise_snapshot(reader, LG_SNAPSHOT_HANG);
+    exercise_snapshot(reader, LG_SNAPSHOT_DEADLINE);
+}
+
 static void exercise_memory(lg_reader *reader)
 {
     static uint8_t bytes[1 << 20];
@@ -338,6 +385,7 @@ int exercise(const char *path)
     exercise_messages_and_process(reader);
     exercise_threads(reader);
     exercise_memory(reader);
+    exercise_pulse(reader);
     exercise_modules_and_log(reader);
     exercise_annotations(reader);
     exercise_ledger(reader);

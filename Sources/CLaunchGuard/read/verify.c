@@ -180,6 +180,55 @@ static void verify_owners(lg_reader *reader, struct check *check)
         say(check, "owners", LG_OK, "in bounds");
 }
 
+static void verify_pulse(lg_reader *reader, struct check *check)
+{
+    char detail[160];
+    lg_heart_info heart;
+    lg_deadline_info deadline;
+    uint32_t hearts = 0, deadlines = 0;
+    if (!lg__reader_has_section(reader, LG__SECTION_PULSE))
+        return; /* a file of an older version */
+    while (lg_reader_heart(reader, hearts, &heart) == LG_OK)
+        hearts++;
+    while (lg_reader_deadline(reader, deadlines, &deadline) == LG_OK)
+        deadlines++;
+    snprintf(detail, sizeof detail, "%u hearts, %u deadlines", hearts, deadlines);
+    lg_status status = lg_reader_heart(reader, hearts, &heart);
+    say(check, "pulse", status == LG_ERR_NOT_FOUND ? LG_OK : status, status == LG_ERR_NOT_FOUND ? detail : "bounds wrong");
+}
+
+static void verify_snapshot(lg_reader *reader, uint32_t kind, const char *name, struct check *check)
+{
+    char detail[160];
+    struct lg__snapshot snapshot;
+    struct lg__reader_slots slots;
+    lg_snapshot_info info;
+    lg_status status = lg__reader_snapshot(reader, kind, &snapshot, &slots);
+    if (status == LG_OK)
+        status = lg_reader_snapshot(reader, (lg_snapshot_kind)kind, &info);
+    if (status == LG_ERR_NOT_FOUND)
+        return; /* none was taken, or a file of an older version */
+    if (status != LG_OK) {
+        say(check, name, status, "commit word, bounds or checksum wrong");
+        return;
+    }
+    uint32_t whole = 0;
+    for (uint32_t i = 0; i < info.stored; i++) {
+        struct lg__thread slot;
+        lg_status walk = LG_ERR_INCOMPLETE, one = lg__reader_slot_of(reader, &slots, i, &slot, &walk);
+        whole += one == LG_OK;
+        if (one == LG_ERR_DAMAGED || (one == LG_OK && walk == LG_ERR_DAMAGED)) {
+            snprintf(detail, sizeof detail, "slot %u: commit word, bounds or checksum wrong", i);
+            say(check, name, LG_ERR_DAMAGED, detail);
+        }
+    }
+    lg_status counts = lg__reader_snapshot_counts(&snapshot);
+    if (counts != LG_OK)
+        say(check, name, counts, counts == LG_ERR_INCOMPLETE ? "its counts: not committed" : "its counts: commit word or checksum wrong");
+    snprintf(detail, sizeof detail, "%u stored, %u whole", info.stored, whole);
+    say(check, name, LG_OK, detail);
+}
+
 static void verify_run(lg_reader *reader, struct check *check)
 {
     char detail[160];
@@ -203,6 +252,9 @@ static void verify_run(lg_reader *reader, struct check *check)
     verify_threads(reader, check);
     verify_memory(reader, check);
     verify_tail(reader, check);
+    verify_pulse(reader, check);
+    verify_snapshot(reader, LG_SNAPSHOT_HANG, "snapshot: hang", check);
+    verify_snapshot(reader, LG_SNAPSHOT_DEADLINE, "snapshot: deadline", check);
 
     lg_module module;
     uint32_t modules = 0;
