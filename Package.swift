@@ -109,6 +109,8 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .executableTarget(name: "bench-log-swift", dependencies: ["LaunchGuard"], path: "Benchmarks/log-swift", swiftSettings: strict),
+
         .testTarget(name: "LaunchGuardTests", dependencies: ["LaunchGuard", "LaunchGuardReports"], swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardReportsTests",

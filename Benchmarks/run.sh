@@ -43,4 +43,6 @@ limit 120 "$programs/bench-hostile" "$directory/hostile"
 limit 60 "$programs/bench-thread" "$programs/bench-thread-linked" "$directory/thread" "$(((rounds + 4) / 5))"
 limit 60 "$programs/bench-log" "$directory/log" "$rounds"
 limit 60 "$programs/bench-log-threads" "$directory/log" "$rounds"
+swift=.build/release/bench-log-swift
+[ ! -x "$swift" ] || limit 60 "$swift" "$directory/log-swift" "$rounds"
 exit $failed

@@ -3,7 +3,7 @@ internal import CLaunchGuard
 /// The handle of a session. C: `lg_session *`, which every thread may use.
 @safe
 struct CoreSession: @unchecked Sendable {
-    private let pointer: OpaquePointer?
+    let pointer: OpaquePointer?
 
     static func start(_ options: StartOptions) -> (CoreSession, LaunchGuardError?) {
         var pointer: OpaquePointer?
@@ -54,17 +54,6 @@ struct CoreSession: @unchecked Sendable {
     var runPath: String? { unsafe path(lg_session_run_path(pointer)) }
 
     var stateDirectory: String? { unsafe path(lg_session_state_directory(pointer)) }
-
-    func log(_ level: LaunchGuard.Level, _ message: String) {
-        var message = message
-        message.withUTF8 { bytes in
-            unsafe bytes.withMemoryRebound(to: CChar.self) { text in
-                // An empty buffer may have no address.
-                guard let start = text.baseAddress else { return }
-                unsafe lg_log_write(pointer, lg_level(level.rawValue), start, text.count)
-            }
-        }
-    }
 
     func heartbeat() { _ = unsafe lg_heartbeat(pointer) }
 
