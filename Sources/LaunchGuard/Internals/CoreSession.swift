@@ -55,7 +55,11 @@ struct CoreSession: @unchecked Sendable {
 
     var stateDirectory: String? { unsafe path(lg_session_state_directory(pointer)) }
 
-    func heartbeat() { _ = unsafe lg_heartbeat(pointer) }
+    /// - Returns: false when there will be no heartbeat any more.
+    func heartbeat() -> Bool {
+        let status = unsafe lg_heartbeat(pointer)
+        return status == LG_OK || status == LG_ERR_LIMIT
+    }
 
     func refreshModules() { _ = unsafe lg_modules_refresh(pointer) }
 
