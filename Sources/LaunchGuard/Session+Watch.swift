@@ -15,26 +15,24 @@ extension LaunchGuard.Session {
     /// A main thread that serves the queue for a while and then never again, because it went on to something else, hangs as far as anybody can tell.
     /// It does not keep the process alive. C: `lg_heartbeat()`.
     public func watchMainActor() {
-        watchMainActor(every: .milliseconds(500)) {}
+        watchMainActor(every: .milliseconds(500)) { [core] in core.heartbeat() }
     }
 
-    /// - Parameter onBeat: is called on the main actor.
-    package func watchMainActor(every interval: Duration, onBeat: @escaping @Sendable () -> Void) {
+    /// - Parameter beat: one heartbeat of the calling thread; false when there will be none any more.
+    package func watchMainActor(every interval: Duration, beat: @escaping @Sendable () -> Bool) {
         guard isMainActorWatched.exchange(true, ordering: .relaxed) == false else { return }
-        _ = Watch(core, "main actor", every: interval) { [core] answer in
+        _ = Watch("main actor", every: interval, beat: beat) { answer in
             Task { @MainActor in
-                let isMainThread = lg_shim_is_main_thread() != 0
-                if isMainThread { _ = core.heartbeat() }
-                onBeat()
-                answer(isMainThread ? .beaten : .beat)
+                guard lg_shim_is_main_thread() != 0 else { return answer(.hasNot) }
+                answer(beat() ? .hasBeaten : .isOver)
             }
         }
     }
 
     /// Let the concurrency pool have a heartbeat, until the result is told to end.
     package func watchPool() -> Watch {
-        Watch(core, "task pool", every: .milliseconds(500)) { answer in
-            Task.detached { answer(.beat) }
+        Watch("task pool", every: .milliseconds(500), beat: { [core] in core.heartbeat() }) { answer in
+            Task.detached { answer(.hasNot) }
         }
     }
 }
