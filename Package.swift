@@ -30,11 +30,20 @@ let package = Package(
         .library(name: "LaunchGuard", targets: ["LaunchGuard"]),
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard"]),
         .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports"]),
+        .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
+        .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
         .executable(name: "launchguard", targets: ["launchguard"]),
         .executable(name: "launchguard-faults", targets: ["launchguard-faults"]),
     ],
+    traits: [
+        .trait(name: "SwiftLog", description: "LaunchGuardLogging: a handler for swift-log that writes breadcrumbs."),
+        .trait(name: "ServiceLifecycle", description: "LaunchGuardService: a member of a service group of swift-service-lifecycle."),
+        .default(enabledTraits: []),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         // The core: links libc and libunwind only.
@@ -59,7 +68,23 @@ let package = Package(
         ),
 
         // The thin shell: no Foundation, no package dependency.
-        .target(name: "LaunchGuard", dependencies: ["CLaunchGuard"], swiftSettings: strict),
+        .target(name: "LaunchGuard", dependencies: ["CLaunchGuard", "CThread"], swiftSettings: strict),
+        .systemLibrary(name: "CThread"),
+
+        // What other packages of the ecosystem are told; each is empty without its trait.
+        .target(
+            name: "LaunchGuardLogging",
+            dependencies: ["LaunchGuard", .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"]))],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "LaunchGuardService",
+            dependencies: [
+                "LaunchGuard",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["ServiceLifecycle"])),
+            ],
+            swiftSettings: strict
+        ),
 
         // Reading reports: model, symbols, tool.
         .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard"], swiftSettings: strict),
@@ -109,7 +134,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        .testTarget(name: "LaunchGuardTests", dependencies: ["LaunchGuard", "LaunchGuardReports"], swiftSettings: strict),
+        .executableTarget(name: "bench-log-swift", dependencies: ["LaunchGuard"], path: "Benchmarks/log-swift", swiftSettings: strict),
+
+        // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
+        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "CThread"], path: "Tests/MainActorProbe", swiftSettings: strict),
+        .testTarget(name: "LaunchGuardTests", dependencies: ["LaunchGuard", "LaunchGuardReports", "main-actor-probe"], swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardReportsTests",
             dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard"],

@@ -11,6 +11,7 @@ extension LaunchGuard {
 
         let core: CoreSession
         private let launches = Mutex<[String: Launch]>([:])
+        let isMainActorWatched = Atomic(false)
 
         var preparedLaunches: [Launch] { launches.withLock { Array($0.values) } }
 
@@ -82,7 +83,7 @@ extension LaunchGuard {
         /// The program is alive and well: call it now and then, for example once round its main loop. A crash that an earlier handler
         /// took back is known to be survived from here on, and at most once a second it looks whether the crash handlers are still
         /// what they should be; what took protection away is said in the ring log. C: `lg_heartbeat()`.
-        public func heartbeat() { core.heartbeat() }
+        public func heartbeat() { _ = core.heartbeat() }
 
         /// Read the table of loaded modules again; worth a call after loading or unloading a library, so that crashes in its code
         /// have a complete stack. C: `lg_modules_refresh()`.

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -203,6 +204,104 @@ class SwiftPackage(unittest.TestCase):
             record = reader.read(sorted((state / "runs").iterdir())[-1])
             self.assertEqual(record["verdict"]["end"], 3)
             self.assertTrue(record["crash"]["frames"])
+
+
+class Traits(unittest.TestCase):
+    """The modules for other packages: a consumer that switches both traits on, built once, and its processes that end in every way."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("swift"):
+            raise unittest.SkipTest("no swift in PATH: the traits are not tried")
+        directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(directory.cleanup)
+        cls.work = pathlib.Path(directory.name).resolve()
+        package, scratch = cls.work / "consumer", cls.work / "scratch"
+        shutil.copytree(HERE / "traits", package)
+        (cls.work / "LaunchGuard").symlink_to(ROOT)
+        manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(cls.work / "LaunchGuard"))
+        (package / "Package.swift").write_text(manifest)
+        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory.name}
+        run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900, env=environment)
+        cls.program = scratch / "debug/App"
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(dir=self.work)
+        self.addCleanup(directory.cleanup)
+        self.state = pathlib.Path(directory.name) / "state"
+
+    def test_swift_log(self):
+        done = run(self.program, self.state, "log", limit=60)
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        log = reader.read(done.stdout.strip())["log"]
+        self.assertEqual(log["torn"], 0)
+        entries = [entry for entry in log["entries"] if not entry["text"].startswith("task ")]
+        self.assertEqual({entry["category"] for entry in log["entries"]}, {"network"})
+        fields = {entry["text"]: entry["fields"] for entry in entries}
+        usual = [["from", "handler"], ["kept", "2"]]
+        provided = [["from", "provider"], ["kept", "2"], ["provided", "1"]]
+        self.assertEqual(fields["plain"], provided, "what the provider says counts for more than %s" % usual)
+        self.assertEqual(fields["merged"], [["from", "call"], *provided[1:]])
+        self.assertEqual(fields["nested"], [["convertible", "1.5"], ["from", "provider"], ["kept", "2"], ["list", "[x, [y, z], [k: v]]"], ["number", "7"],
+                                            ["provided", "1"], ["request.header.a", "1"], ["request.header.b", "2"], ["request.method", "GET"]])
+        self.assertEqual([(entry["text"], entry["level"]) for entry in entries],
+                         [("plain", 30), ("merged", 30), ("nested", 20), ("info", 30), ("notice", 40), ("warning", 50), ("error", 60), ("critical", 70),
+                          ("failed", 60), ("still written", 30), ("written", 70)])
+        for entry in entries:
+            place = [value for key, value in entry["fields"] if key in ("file", "line")]
+            self.assertEqual(len(place), 2 if entry["level"] >= 50 else 0)
+            self.assertTrue(not place or place[0].endswith("App.swift") and int(place[1]) > 0)
+        self.assertIn(["error.type", "App.App.Failure"], fields["failed"])
+        self.assertIn(["quiet", "yes"], fields["written"])
+        self.assertNotIn(["quiet", "yes"], fields["still written"])
+        texts = {entry["text"] for entry in log["entries"]}
+        self.assertLessEqual({"task %d %d" % (task, number) for task in range(8) for number in range(20)}, texts)
+
+    def served(self, how, *signals):
+        """A service group that is told this much, each after the line that says it can be: its wait status and its run file."""
+        child = subprocess.Popen([self.program, self.state, how], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                 env=os.environ | {"SWIFT_BACKTRACE": "enable=no"})
+        timer = threading.Timer(60, child.kill)
+        timer.start()
+        try:
+            path = child.stdout.readline().strip()
+            for line, number in signals:
+                while (said := child.stdout.readline()) != line + "\n":
+                    self.assertTrue(said, "it ended before it said: " + line)
+                child.send_signal(number)
+            child.stdout.read()
+            status = child.wait()
+            self.assertTrue(timer.is_alive(), "it hangs")
+        finally:
+            timer.cancel()
+            child.kill()
+            child.wait()
+            child.stdout.close()
+        said = reader.read(path)
+        return status, said["verdict"]["end"], said["verdict"]["evidence"], said["run"].get("announced", 0), said["contexts"][0]["marked"]
+
+    def test_a_group_that_is_asked_to_end(self):
+        self.assertEqual(self.served("serve", ("started", signal.SIGTERM)), (0, 1, 4, 1, 1))
+
+    def test_a_group_that_shuts_down_too_slowly(self):
+        self.assertEqual(self.served("stuck", ("started", signal.SIGTERM), ("told to end", signal.SIGKILL)), (-signal.SIGKILL, 2, 16, 1, 1))
+
+    def test_a_group_that_is_killed(self):
+        self.assertEqual(self.served("serve", ("started", signal.SIGKILL)), (-signal.SIGKILL, 11, 8, 0, 1))
+
+    def test_a_group_that_is_asked_to_end_before_it_is_ready(self):
+        self.assertEqual(self.served("early", ("started", signal.SIGTERM)), (0, 1, 4, 1, 0))
+
+    def test_a_group_that_dies_before_it_is_ready(self):
+        self.assertEqual(self.served("early", ("started", signal.SIGSEGV)), (-signal.SIGSEGV, 3, 3, 0, 0))
+        self.served("early", ("started", signal.SIGKILL))
+        self.assertEqual(reader.read(self.state / "ledger.lg")["contexts"][0]["streak"], 1)
+
+    def test_a_group_that_fails(self):
+        status, end, evidence, announced, marked = self.served("fail")
+        self.assertNotEqual(status, 0)
+        self.assertEqual((announced, marked), (0, 0))
+        self.assertIn((end, evidence), ((7, 4), (3, 3)))
 
 
 if __name__ == "__main__":

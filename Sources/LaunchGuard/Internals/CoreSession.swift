@@ -3,7 +3,7 @@ internal import CLaunchGuard
 /// The handle of a session. C: `lg_session *`, which every thread may use.
 @safe
 struct CoreSession: @unchecked Sendable {
-    private let pointer: OpaquePointer?
+    let pointer: OpaquePointer?
 
     static func start(_ options: StartOptions) -> (CoreSession, LaunchGuardError?) {
         var pointer: OpaquePointer?
@@ -55,15 +55,10 @@ struct CoreSession: @unchecked Sendable {
 
     var stateDirectory: String? { unsafe path(lg_session_state_directory(pointer)) }
 
-    func log(_ level: LaunchGuard.Level, _ message: String) {
-        var message = message
-        message.withUTF8 { bytes in
-            unsafe bytes.withMemoryRebound(to: CChar.self) { text in
-                // An empty buffer may have no address.
-                guard let start = text.baseAddress else { return }
-                unsafe lg_log_write(pointer, lg_level(level.rawValue), start, text.count)
-            }
-        }
+    /// - Returns: false when there will be no heartbeat any more.
+    func heartbeat() -> Bool {
+        let status = unsafe lg_heartbeat(pointer)
+        return status == LG_OK || status == LG_ERR_LIMIT
     }
 
     func annotate(_ key: String, _ value: String?) -> Bool {
@@ -77,8 +72,6 @@ struct CoreSession: @unchecked Sendable {
     func redact(_ key: String) -> Bool {
         !key.utf8.contains(0) && (unsafe key.withCString { unsafe lg_redact(pointer, $0) == LG_OK })
     }
-
-    func heartbeat() { _ = unsafe lg_heartbeat(pointer) }
 
     func refreshModules() { _ = unsafe lg_modules_refresh(pointer) }
 

@@ -1,0 +1,55 @@
+internal import CThread
+import Glibc
+import Synchronization
+
+/// Watches something that has no thread of its own, by a thread that asks it over and over whether it is served. The thread's heart beats for it, from the first answer on;
+/// where an answer stays away, so does the heartbeat. It is one of many threads: it does not keep the process alive.
+@safe
+package final class Watch: Sendable {
+    /// Who answered: one who had a heart of its own and beat with it, or another one, for whom the thread beats.
+    enum Answer { case hasBeaten, hasNot, isOver }
+
+    private let isOver = Atomic(false)
+    private let hasBeaten = Atomic(false)
+    private nonisolated(unsafe) let answers: UnsafeMutablePointer<sem_t>
+
+    /// - Parameters:
+    ///   - name: of the thread, at most 15 bytes.
+    ///   - beat: one heartbeat of the thread; false when there will be none any more.
+    ///   - ask: gets a function to call with the answer, once, from any thread.
+    init(
+        _ name: String, every interval: Duration, beat: @escaping @Sendable () -> Bool,
+        ask: @escaping @Sendable (@escaping @Sendable (Answer) -> Void) -> Void
+    ) {
+        unsafe answers = .allocate(capacity: 1)
+        unsafe sem_init(answers, 0, 0)
+        startThread { [self] in
+            unsafe lg_shim_name_thread(name)
+            while true {
+                ask { [self] answer in
+                    if answer == .isOver { isOver.store(true, ordering: .releasing) }
+                    hasBeaten.store(answer == .hasBeaten, ordering: .relaxed)
+                    unsafe sem_post(answers)
+                }
+                while unsafe sem_wait(answers) != 0 {}  // Only a signal handler ends the wait early.
+                if isOver.load(ordering: .acquiring) { return }
+                if !hasBeaten.load(ordering: .relaxed), !beat() { return }
+                var left = timespec(tv_sec: Int(interval.components.seconds), tv_nsec: Int(interval.components.attoseconds / 1_000_000_000))
+                var time = left
+                while unsafe nanosleep(&time, &left) != 0 { time = left }
+                if isOver.load(ordering: .acquiring) { return }
+            }
+        }
+    }
+
+    deinit {
+        unsafe sem_destroy(answers)
+        unsafe answers.deallocate()
+    }
+
+    /// The thread ends, and its heart is forgotten.
+    package func end() {
+        isOver.store(true, ordering: .releasing)
+        unsafe sem_post(answers)
+    }
+}

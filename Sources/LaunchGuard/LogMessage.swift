@@ -1,0 +1,138 @@
+extension LaunchGuard {
+    /// The text of a breadcrumb that stands in the source, with values in it: `"request \(number) took \(duration) ms"`.
+    ///
+    /// You do not make one: where `session.log()` is called with a literal the compiler does. A literal is not copied before it is in the ring log; strings, integers and
+    /// truth values are put together in one buffer. Of any other value its description is taken, as a `String` does.
+    public struct LogMessage: ExpressibleByStringInterpolation {
+        let literal: StaticString
+        let interpolation: StringInterpolation?
+
+        public init(stringLiteral literal: StaticString) {
+            self.literal = literal
+            interpolation = nil
+        }
+
+        public init(stringInterpolation interpolation: StringInterpolation) {
+            literal = ""
+            self.interpolation = interpolation
+        }
+
+        /// Puts the parts together.
+        @safe
+        public struct StringInterpolation: StringInterpolationProtocol {
+            private typealias Owner = ManagedBuffer<Void, UInt8>
+
+            /// Keeps the bytes; not asked for their address each time, which would cost a retain and a release.
+            private var owner: Owner
+            private var bytes: UnsafeMutablePointer<UInt8>
+            private var count = 0
+            private var capacity: Int
+
+            public init(literalCapacity: Int, interpolationCount: Int) {
+                capacity = literalCapacity + 24 * interpolationCount
+                (owner, unsafe bytes) = unsafe Self.allocate(capacity)
+            }
+
+            /// Append a part that is constant.
+            public mutating func appendLiteral(_ literal: StaticString) {
+                literal.withUTF8Buffer { unsafe append($0) }
+            }
+
+            /// Append a text.
+            public mutating func appendInterpolation(_ text: String) {
+                var text = text
+                text.withUTF8 { unsafe append($0) }
+            }
+
+            /// Append a part of a text.
+            public mutating func appendInterpolation(_ text: Substring) {
+                var text = text
+                text.withUTF8 { unsafe append($0) }
+            }
+
+            /// Append a constant text.
+            public mutating func appendInterpolation(_ text: StaticString) {
+                appendLiteral(text)
+            }
+
+            /// Append an integer in decimal digits.
+            @inlinable public mutating func appendInterpolation<Number: FixedWidthInteger>(_ number: Number) {
+                if let magnitude = UInt64(exactly: number.magnitude) {
+                    append(decimal: magnitude, isNegative: number < (0 as Number))
+                } else {
+                    appendInterpolation(number.description)
+                }
+            }
+
+            /// Append "true" or "false".
+            public mutating func appendInterpolation(_ value: Bool) {
+                appendLiteral(value ? "true" : "false")
+            }
+
+            /// Append the description of a value.
+            public mutating func appendInterpolation<Value>(_ value: Value) {
+                appendInterpolation(String(describing: value))
+            }
+
+            /// Append the description of a type.
+            public mutating func appendInterpolation(_ type: any Any.Type) {
+                appendInterpolation(String(describing: type))
+            }
+
+            @usableFromInline mutating func append(decimal magnitude: UInt64, isNegative: Bool) {
+                let longest = 20
+                reserve(longest + 1)
+                if isNegative {
+                    unsafe bytes[count] = 0x2d
+                    count += 1
+                }
+                var rest = magnitude, size = 1, power: UInt64 = 10
+                while size < longest, rest >= power {
+                    size += 1
+                    power = size < longest ? power * 10 : power
+                }
+                count += size
+                for place in 1...size {
+                    let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                    unsafe bytes[count - place] = UInt8(truncatingIfNeeded: digit) + 0x30
+                    rest = quotient
+                }
+            }
+
+            private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+                guard let start = text.baseAddress else { return }
+                reserve(text.count)
+                unsafe (bytes + count).update(from: start, count: text.count)
+                count += text.count
+            }
+
+            /// Make room for so many bytes more.
+            private mutating func reserve(_ more: Int) {
+                if more > capacity - count { grow(by: more) }
+            }
+
+            @inline(never) private mutating func grow(by more: Int) {
+                let old = owner
+                let oldBytes = unsafe bytes
+                capacity = 2 * (count + more)
+                (owner, unsafe bytes) = unsafe Self.allocate(capacity)
+                unsafe bytes.update(from: oldBytes, count: count)
+                withExtendedLifetime(old) {}
+            }
+
+            private static func allocate(_ capacity: Int) -> (Owner, UnsafeMutablePointer<UInt8>) {
+                let owner = Owner.create(minimumCapacity: capacity) { _ in () }
+                return unsafe (owner, owner.withUnsafeMutablePointerToElements { unsafe $0 })
+            }
+
+            func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+                withExtendedLifetime(owner) { unsafe body(UnsafeRawBufferPointer(start: bytes, count: count)) }
+            }
+        }
+
+        func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+            if let interpolation { return unsafe interpolation.withBytes(body) }
+            return literal.withUTF8Buffer { unsafe body(UnsafeRawBufferPointer($0)) }
+        }
+    }
+}

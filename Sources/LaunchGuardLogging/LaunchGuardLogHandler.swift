@@ -1,0 +1,116 @@
+#if SwiftLog
+public import LaunchGuard
+public import Logging
+
+/// Writes what a program logs with swift-log as breadcrumbs: it is there after any death of the process.
+///
+/// ```swift
+/// LoggingSystem.bootstrap { label in
+///     MultiplexLogHandler([StreamLogHandler.standardError(label: label), LaunchGuardLogHandler(label: label, session: session)])
+/// }
+/// ```
+///
+/// The label becomes the category and metadata become fields, sorted by key; a dictionary in them becomes a field for each of its values, `request.method` for example.
+/// An error becomes the fields `error.message` and `error.type`. Breadcrumbs of ``locationLevel`` and above have the fields `file` and `line` too. Nothing blocks, and every task
+/// and thread may log.
+public struct LaunchGuardLogHandler: LogHandler {
+    public var logLevel: Logger.Level
+    public var metadata: Logger.Metadata = [:]
+    public var metadataProvider: Logger.MetadataProvider?
+    /// From which level on a breadcrumb says where in the source it was written; nil: never.
+    public var locationLevel: Logger.Level?
+
+    private let session: LaunchGuard.Session
+    private let label: String
+
+    /// - Parameters:
+    ///   - label: of the logger; the category of its breadcrumbs, cut to 63 bytes.
+    ///   - session: of the process.
+    ///   - logLevel: the least important level that is written.
+    ///   - metadataProvider: what `LoggingSystem.bootstrap` hands over, if anything.
+    ///   - locationLevel: from which level on a breadcrumb says where in the source it was written; nil: never.
+    public init(
+        label: String,
+        session: LaunchGuard.Session,
+        logLevel: Logger.Level = .info,
+        metadataProvider: Logger.MetadataProvider? = nil,
+        locationLevel: Logger.Level? = .warning
+    ) {
+        self.label = label
+        self.session = session
+        self.logLevel = logLevel
+        self.metadataProvider = metadataProvider
+        self.locationLevel = locationLevel
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        var fields = Fields()
+        for (key, value) in merged(event) { fields.add(value, key) }
+        fields.pairs.sort { $0.0 < $1.0 }
+        if let locationLevel, event.level >= locationLevel {
+            fields.pairs.append(("file", event.file))
+            fields.pairs.append(("line", "\(event.line)"))
+        }
+        session.log(LaunchGuard.Level(event.level), event.message.description, category: label, fields: .init(fields.pairs))
+    }
+
+    /// What the call says counts for more than what the provider says, and that for more than what the handler has.
+    private func merged(_ event: LogEvent) -> Logger.Metadata {
+        var all = metadata
+        if let provided = metadataProvider?.get(), !provided.isEmpty { all.merge(provided) { _, new in new } }
+        if let error = event.error {
+            all["error.message"] = "\(error)"
+            all["error.type"] = "\(String(reflecting: type(of: error)))"
+        }
+        if let given = event.metadata, !given.isEmpty { all.merge(given) { _, new in new } }
+        return all
+    }
+}
+
+/// Metadata as keys and texts.
+private struct Fields {
+    var pairs: [(String, String)] = []
+
+    mutating func add(_ value: Logger.Metadata.Value, _ key: String) {
+        switch value {
+        case .string(let text): pairs.append((key, text))
+        case .stringConvertible(let value): pairs.append((key, value.description))
+        case .array(let values): pairs.append((key, "[" + values.map(Self.text).joined(separator: ", ") + "]"))
+        case .dictionary(let values):
+            for (inner, value) in values { add(value, "\(key).\(inner)") }
+        }
+    }
+
+    /// A value within an array.
+    private static func text(_ value: Logger.Metadata.Value) -> String {
+        switch value {
+        case .string(let text): text
+        case .stringConvertible(let value): value.description
+        case .array(let values): "[" + values.map(text).joined(separator: ", ") + "]"
+        case .dictionary(let values):
+            "[" + values.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }.joined(separator: ", ") + "]"
+        }
+    }
+}
+
+extension LaunchGuard.Level {
+    /// The level of the same name.
+    public init(_ level: Logger.Level) {
+        self =
+            switch level {
+            case .trace: .trace
+            case .debug: .debug
+            case .info: .info
+            case .notice: .notice
+            case .warning: .warning
+            case .error: .error
+            case .critical: .critical
+            }
+    }
+}
+#endif

@@ -1,0 +1,108 @@
+import Glibc
+import LaunchGuard
+import LaunchGuardLogging
+import LaunchGuardService
+import Logging
+import ServiceLifecycle
+
+/// App DIR log: write all there is through swift-log, then die of SIGKILL.
+/// App DIR serve|stuck|early|fail: a service group that ends when it is told to; that does not get to its end; whose launch is not finished; that fails before it is ready.
+@main
+enum App {
+    static func main() async throws {
+        let session = try LaunchGuard.start(appID: "org.example.traits", stateDirectory: CommandLine.arguments[1])
+        guard session.protection == .full else { fatalError("not fully protected: \(String(describing: session.problem))") }
+        say(session.runPath ?? "")
+        switch CommandLine.arguments[2] {
+        case "log": await log(session)
+        case let how: try await serve(session, how)
+        }
+    }
+
+    /// A line for the one who waits for it.
+    static func say(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+
+    static func log(_ session: LaunchGuard.Session) async {
+        let provider = Logger.MetadataProvider { ["from": "provider", "provided": "1"] }
+        LoggingSystem.bootstrap(
+            { label, provider in LaunchGuardLogHandler(label: label, session: session, logLevel: .debug, metadataProvider: provider) }, metadataProvider: provider)
+        var network = Logger(label: "network")
+        network[metadataKey: "from"] = "handler"
+        network[metadataKey: "kept"] = "2"
+        network.info("plain")
+        network.info("merged", metadata: ["from": "call"])
+        network.debug(
+            "nested",
+            metadata: [
+                "request": ["method": "GET", "header": ["b": "2", "a": "1"]], "list": ["x", ["y", "z"], ["k": "v"]], "number": "\(7)", "convertible": .stringConvertible(1.5),
+            ])
+        network.trace("below the level")
+        for level in Logger.Level.allCases.dropFirst(2) { network.log(level: level, "\(level)") }
+        network.error("failed", error: Failure())
+
+        // Loggers are values: what one has the other has not.
+        var quiet = network
+        quiet.logLevel = .critical
+        quiet[metadataKey: "quiet"] = "yes"
+        quiet.error("not written")
+        network.info("still written")
+        quiet.critical("written")
+
+        // From many tasks at once.
+        await withTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask { [network] in for number in 0..<20 { network.info("task \(task) \(number)") } }
+            }
+        }
+        kill(getpid(), SIGKILL)
+    }
+
+    struct Failure: Error {}
+
+    static func serve(_ session: LaunchGuard.Session, _ how: String) async throws {
+        let launch = session.launch("main", window: .zero, finish: .mark)
+        try await launch.begin()
+        var logger = Logger(label: "group", factory: { _ in SwiftLogNoOpLogHandler() })
+        logger.logLevel = .critical
+        let group = ServiceGroup(
+            services: [
+                Worker(isStuck: how == "stuck"),
+                LaunchGuardService(session, launch) {
+                    if how == "fail" { throw Failure() }
+                    if how == "early" {
+                        say("started")
+                        try await Task.sleep(for: .seconds(60))
+                    }
+                },
+                Reporter(launch: how == "early" || how == "fail" ? nil : launch),
+            ],
+            gracefulShutdownSignals: [.sigterm], logger: logger)
+        try await group.run()
+        say("ended")
+    }
+
+    /// Ends when it is told to, or never.
+    struct Worker: Service {
+        let isStuck: Bool
+
+        func run() async throws {
+            try await gracefulShutdown()
+            say("told to end")
+            if isStuck { try await Task.sleep(for: .seconds(60)) }
+        }
+    }
+
+    /// Says when the launch is finished.
+    struct Reporter: Service {
+        let launch: LaunchGuard.Launch?
+
+        func run() async throws {
+            while let launch, launch.status != .normal { try await Task.sleep(for: .milliseconds(5)) }
+            if launch != nil { say("started") }
+            try await gracefulShutdown()
+        }
+    }
+}
