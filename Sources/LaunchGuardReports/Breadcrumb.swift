@@ -16,10 +16,10 @@ public struct Breadcrumbs: Codable, Hashable, Sendable {
         self.unknown = unknown
     }
 
-    /// Take away the values of all fields with these keys.
-    public mutating func redact(_ keys: Set<String>) {
+    /// Take away the values of all fields that leave in no export.
+    mutating func redact(_ redaction: Redaction) {
         for entry in entries.indices {
-            for field in (entries[entry].fields ?? []).indices where keys.contains(entries[entry].fields![field].key) {
+            for field in (entries[entry].fields ?? []).indices where redaction.hides(entries[entry].fields![field].key) {
                 entries[entry].fields![field].value = nil
             }
         }
@@ -48,7 +48,7 @@ public struct Breadcrumb: Codable, Hashable, Sendable {
     /// A key and its value.
     public struct Field: Codable, Hashable, Sendable {
         public var key: String
-        /// nil: it was taken away, because it is a secret.
+        /// Nil where it is redacted.
         public var value: String?
 
         public init(key: String, value: String?) {

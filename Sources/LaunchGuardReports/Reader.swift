@@ -85,7 +85,7 @@ public final class Reader {
         return unsafe lg_reader_run(handle, &info) == LG_OK && info.alive != 0
     }
 
-    /// A new snapshot of the ring log; `run` gives the entries their times.
+    /// A new snapshot of the ring log, without what is redacted; `run` gives the entries their times.
     public func breadcrumbs(of run: RunReport) throws(ReportError) -> Breadcrumbs {
         var info = lg_log_info()
         let status = unsafe lg_reader_log(handle, &info)
@@ -101,6 +101,7 @@ public final class Reader {
             }
             result.entries.append(breadcrumb)
         }
+        result.redact(redaction())
         return result
     }
 

@@ -154,7 +154,7 @@ extension Breadcrumb {
         if isDamaged == true { writer.add("damaged", .red) }
         for (index, field) in (fields ?? []).enumerated() {
             writer.add((index > 0 ? " " : category == nil && text.isEmpty ? "" : "  ") + Self.quoted(field.key) + "=", .dim)
-            if let value = field.value { writer.add(Self.quoted(value)) } else { writer.add("(secret)", .yellow) }
+            if let value = field.value { writer.add(Self.quoted(value)) } else { writer.add("(redacted)", .yellow) }
         }
         if isCut { writer.add(" …", .dim) }
         writer.endLine()

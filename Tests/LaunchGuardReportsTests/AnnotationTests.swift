@@ -7,9 +7,11 @@ import Testing
 /// Annotations in reports, and what is redacted of them: nowhere.
 @Suite struct AnnotationTests {
     /// Long enough to be looked for in every form.
-    private static let secrets = ["set-before-X7Qk2LmNp9", "set-behind-Zr4TwV8bYc", "replaced-Hs6DfGj1KaQ"]
+    private static let secrets = ["set-before-X7Qk2LmNp9", "set-behind-Zr4TwV8bYc", "replaced-Hs6DfGj1KaQ", "field-Wb5NxRt3Uq"]
 
     private static func change(_ child: Child) {
+        child.log("token", secrets[3])
+        child.log("screen", "a field settings")
         child.annotate("screen", "settings")
         child.annotate("token", secrets[2])
         child.annotate("token", secrets[0])
@@ -110,6 +112,7 @@ import Testing
         for place in 0..<64 { changed.replaceSubrange(slots + 16 * place + 8..<slots + 16 * place + 12, with: [0, 0, 0, 0]) }
         let copy = try folder.write(changed, "unredacted.lgrun")
         let output = try Tool.run(["inspect", copy]).output
+        #expect(output.contains("token=\(Self.secrets[3])"))
         #expect(output.contains(Self.secrets[0]) && output.contains(Self.secrets[1]) && !output.contains(Self.secrets[2]))
     }
 

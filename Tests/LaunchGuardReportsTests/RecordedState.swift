@@ -54,6 +54,16 @@ struct RecordedState {
         guard unsafe lg_log_write(session, level, text, text.utf8.count) == LG_OK else { exit(98) }
     }
 
+    /// A breadcrumb with one field.
+    func log(_ key: String, _ value: String) {
+        unsafe key.withCString { key in
+            unsafe value.withCString { value in
+                var field = unsafe lg_field(key: key, value: value)
+                guard unsafe lg_log_fields(session, LG_LEVEL_INFO, "test", nil, 0, &field, 1) == LG_OK else { exit(93) }
+            }
+        }
+    }
+
     func annotate(_ key: String, _ value: String) {
         guard unsafe lg_annotate(session, key, value) == LG_OK else { exit(95) }
     }
