@@ -20,6 +20,7 @@
 
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "session.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -82,7 +83,10 @@ static void begin_keeping(int signal_number)
 static void body_slow_to_stop(void *argument)
 {
     begin_keeping(SIGTERM);
+    uint32_t woken = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
     raise(SIGTERM);
+    if (woken == __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST))
+        _exit(90); /* the watch thread sleeps for minutes in an old program */
     UNTIL(now.term_alive_ns);
     if (argument)
         lg_will_terminate(session);
@@ -329,6 +333,44 @@ static void test_cpu_limit_that_is_not_near(void **state)
     expect_end(after(body_far_from_limit, "was near"), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
 }
 
+/* ---- what the watch thread notes, and when it wants to look again ---- */
+
+#define EXPECT(condition) ((condition) ? (void)0 : _exit(__LINE__ % 90 + 1))
+
+static void body_watch(void *argument)
+{
+    (void)argument;
+    struct lg_session *simulated;
+    if (lg_simulate_start(&simulated) != LG_OK)
+        _exit(95);
+    struct lg__state *state = simulated->host.run.state;
+    EXPECT(lg__limits_watch(simulated, 100 * SECOND_NS) == UINT64_MAX); /* nothing was asked, nothing is limited */
+    atomic_store(&state->term_ns, 100 * SECOND_NS);
+    atomic_store(&state->term_signal, SIGTERM);
+    EXPECT(lg__limits_watch(simulated, 105 * SECOND_NS) == UINT64_MAX && !atomic_load(&state->term_alive_ns)); /* it dies of it */
+    atomic_store(&state->term_kept, 1);
+    EXPECT(lg__limits_watch(simulated, 99 * SECOND_NS) == SECOND_NS && !atomic_load(&state->term_alive_ns));
+    EXPECT(lg__limits_watch(simulated, 100 * SECOND_NS + 1) == SECOND_NS - 1 && !atomic_load(&state->term_alive_ns));
+    EXPECT(lg__limits_watch(simulated, 101 * SECOND_NS) == SECOND_NS && atomic_load(&state->term_alive_ns) == 101 * SECOND_NS);
+    EXPECT(lg__limits_watch(simulated, 150 * SECOND_NS) == SECOND_NS && atomic_load(&state->term_alive_ns) == 150 * SECOND_NS);
+    EXPECT(lg__limits_watch(simulated, 700 * SECOND_NS) == 10 * SECOND_NS);
+    EXPECT(lg__limits_watch(simulated, 100000 * SECOND_NS) == 60 * SECOND_NS);
+    atomic_store(&state->term_signal, 0);
+    /* All its processors are needed to use up what is left, but for the last second. */
+    limit_cpu(1000, 1000);
+    uint64_t pause = lg__limits_watch(simulated, SECOND_NS), all = 999 * SECOND_NS / lg__os_processors();
+    EXPECT(pause <= all && pause > all - SECOND_NS && !atomic_load(&state->cpu_near_ns));
+    EXPECT(lg__os_processors() >= 1 && lg__os_processors() <= (unsigned)sysconf(_SC_NPROCESSORS_CONF));
+    lg_simulate_close(simulated);
+    EXPECT(lg__limits_watch(simulated, SECOND_NS) == UINT64_MAX);
+}
+
+static void test_what_the_watch_notes(void **state)
+{
+    (void)state;
+    expect_exit(body_watch, NULL, 0);
+}
+
 /* ---- ends that leave nothing, and what a witness makes of them ---- */
 
 static void body_quick_exit(void *argument)
@@ -486,6 +528,7 @@ int main(void)
         WITH_STATE(test_signal_that_meant_something_else),
         WITH_STATE(test_order_of_causes),
         WITH_STATE(test_what_counts),
+        WITH_STATE(test_what_the_watch_notes),
         WITH_STATE(test_cpu_limit),
         WITH_STATE(test_cpu_limit_that_is_not_near),
         WITH_STATE(test_ends_without_a_trace),

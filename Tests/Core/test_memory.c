@@ -177,6 +177,7 @@ static void test_memory(void **state)
 static volatile char *eaten;
 static size_t eaten_bytes;
 static int asked[2]; /* pipe on which the callback says that it was called */
+static _Atomic int calls;
 
 /* Have so many more bytes in use. */
 static void eat(size_t bytes)
@@ -211,6 +212,7 @@ static void on_memory(const lg_memory *memory, void *user)
     for (uint64_t i = 0; !said && lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
         said = strstr(entry.text, "memory is near its limit: ") != NULL;
     lg_reader_close(reader);
+    calls++;
     (void)!write(asked[1], right && said ? "y" : "n", 1);
 }
 
@@ -248,6 +250,11 @@ static void body_is_warned(void *argument)
     if (strcmp(argument, "eats on") == 0)
         eat(3 * (size_t)LIMIT_BYTES);
     if (strcmp(argument, "gives back") == 0) {
+        for (int looks = 0; looks < 2; looks++) /* seen near again, and nobody is called again */
+            for (uint64_t seen = newest_info().memory_near_ns; newest_info().memory_near_ns == seen;)
+                usleep(1000);
+        if (calls != 1)
+            _exit(84);
         give_back();
         while (newest_info().memory_near_ns)
             usleep(1000);
