@@ -110,15 +110,16 @@ import Testing
             session.log(.info, "text", category: "c", fields: ["large": large, "page": page, "again": page, "small": "1", large: "2"])
             session.log(.info, "many", fields: .init((0..<300).map { ("\($0)", "") }))
             session.log(.info, large, category: "c", fields: ["small": "1"])
-            // Exactly what there is room for, and one byte more.
+            // Exactly what there is room for, and one byte more; what is left out takes no room from what is behind it.
             session.log(.info, "", fields: ["k": String(repeating: "f", count: 4000 - 4 - 4 - 1)])
-            session.log(.info, "", fields: ["k": String(repeating: "f", count: 4000 - 4 - 4)])
+            session.log(.info, "", fields: ["k": String(repeating: "f", count: 4000 - 4 - 4), "l": "1"])
+            session.log(.info, "t", category: "c", fields: ["k": String(repeating: "f", count: 4000 - 4 - 2 - 4 - 1 - 6), "l": "1", "m": "2"])
         }
         let entries = try #require(try scene.runs().last?.breadcrumbs?.entries)
         let fields = entries.map { ($0.fields ?? []).map { "\($0.key)=\($0.value?.utf8.count ?? -1)" } }
         #expect(fields[0] == ["page=2000", "small=1"] && fields[1] == (0..<255).map { "\($0)=0" } && fields[2] == [])
-        #expect(fields[3] == ["k=3991"] && fields[4] == [])
-        #expect(entries.map(\.isCut) == [true, true, true, false, true])
+        #expect(fields[3] == ["k=3991"] && fields[4] == ["l=1"] && fields[5] == ["k=3983", "l=1"])
+        #expect(entries.map(\.isCut) == [true, true, true, false, true, true])
         #expect(entries[2].text.utf8.count == 4000 - 4 - 1)
     }
 }

@@ -14,7 +14,7 @@ extension CoreSession {
     func log(_ level: LaunchGuard.Level, _ category: String?, _ text: UnsafeRawBufferPointer, _ fields: [(String, String)]) {
         var category = category ?? ""
         if category.utf8.count > Int(LG_NAME_MAX) { category = String(decoding: category.utf8.prefix(Int(LG_NAME_MAX)), as: UTF8.self) }
-        var room = Room(left: Int(LG_LOG_TEXT_MAX) - category.utf8.count - text.count, bytes: category.utf8.count)
+        var room = Room(left: Int(LG_LOG_TEXT_MAX) - 4 - category.utf8.count - text.count, bytes: category.utf8.count)
         let isFitting = fields.prefix(256).map { room.takes($0, $1) }
         unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(room.bytes, 1)) { copies in
             unsafe withUnsafeTemporaryAllocation(of: lg_slice.self, capacity: 2 * fields.count + 1) { slices in
