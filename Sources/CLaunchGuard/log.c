@@ -6,7 +6,7 @@
 
 static lg_status append(lg_session *session, lg_level level, const char *text, size_t size)
 {
-    return lg__ring_write(&session->host.run.ring, (unsigned)level, text, size) ? LG_OK : LG_ERR_LIMIT;
+    return lg__ring_write(&session->host.run.ring, (unsigned)level, LG__ENTRY_TEXT, text, size) ? LG_OK : LG_ERR_LIMIT;
 }
 
 lg_status lg_log_write(lg_session *session, lg_level level, const char *text, size_t size)

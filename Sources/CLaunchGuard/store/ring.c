@@ -95,12 +95,12 @@ struct text {
     uint64_t cells;
 };
 
-static struct text make_text(unsigned level, const char *bytes, size_t size)
+static struct text make_text(unsigned level, unsigned kind, const char *bytes, size_t size)
 {
-    struct text text = { .entry = { .kind = LG__ENTRY_TEXT }, .bytes = bytes };
+    struct text text = { .entry = { .kind = (uint8_t)kind }, .bytes = bytes };
     if (size > LG_LOG_TEXT_MAX) {
         size = LG_LOG_TEXT_MAX;
-        text.entry.kind = LG__ENTRY_CUT;
+        text.entry.kind |= LG__ENTRY_CUT;
     }
     text.entry.tid = thread_id();
     text.entry.size = (uint16_t)size;
@@ -240,9 +240,9 @@ static void find_lane(const struct lg__ring *ring)
     mine = &ring->owners[0];
 }
 
-bool lg__ring_write(const struct lg__ring *ring, unsigned level, const char *bytes, size_t size)
+bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
 {
-    struct text text = make_text(level, bytes, size);
+    struct text text = make_text(level, kind, bytes, size);
     if (!is_mine(ring))
         find_lane(ring);
     struct lg__ring_owner *owner = mine;
@@ -261,6 +261,6 @@ bool lg__ring_write(const struct lg__ring *ring, unsigned level, const char *byt
 
 bool lg__ring_note(const struct lg__ring *ring, unsigned level, const char *bytes, size_t size)
 {
-    struct text text = make_text(level, bytes, size);
+    struct text text = make_text(level, LG__ENTRY_TEXT, bytes, size);
     return write_shared(ring, &text);
 }

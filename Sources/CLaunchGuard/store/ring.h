@@ -37,9 +37,9 @@ size_t lg__ring_memory(struct lg__ring_shape shape);
 /* Lay out a ring log in zeroed memory. `memory` is never given back: threads remember addresses in it. */
 void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape);
 
-/* Append one entry of the program; `size` is cut to LG_LOG_TEXT_MAX. False: writers that stand still in the middle of their entries leave no
+/* Append one entry of the program, of a kind LG__ENTRY_*; `size` is cut to LG_LOG_TEXT_MAX. False: writers that stand still in the middle of their entries leave no
  * room for it. Handler. */
-bool lg__ring_write(const struct lg__ring *ring, unsigned level, const char *text, size_t size);
+bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *text, size_t size);
 
 /* The same for an entry of LaunchGuard's own, in the shared lane: a thread of the program that logs much does not overwrite it, and a thread
  * of LaunchGuard's takes no lane. Handler. */
