@@ -41,4 +41,11 @@ void lg__retention_apply(struct lg_session *session);
 /* Why a call on this session does nothing: LG_OK if it does. Signals: safe. */
 lg_status lg__session_check(const struct lg_session *session);
 
+/* Whether it is LG_OK, for who asks often. Signals: safe. */
+static inline bool lg__session_open(const struct lg_session *session)
+{
+    const _Atomic uint32_t *owns = session->host.owns;
+    return owns && atomic_load_explicit(owns, memory_order_relaxed) && !atomic_load_explicit(&session->host.closed, memory_order_relaxed);
+}
+
 #endif

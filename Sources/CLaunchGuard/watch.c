@@ -60,6 +60,7 @@ static void *watch(void *argument)
     begin_thread();
     for (;;) {
         uint32_t seen = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
+        lg__run_mark_clock(&session->host.run);
         uint64_t deadline = lg__capture_deadline(), now = lg__os_clock_ns(CLOCK_MONOTONIC);
         if (deadline == UINT64_MAX && now >= next) {
             lg__capture_check(false);

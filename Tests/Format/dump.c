@@ -196,7 +196,7 @@ static void dump_log(void)
         return;
     }
     printf("\"log\":{");
-    UNSIGNED(info, torn), UNSIGNED(info, overwritten_bytes);
+    UNSIGNED(info, torn), UNSIGNED(info, overwritten_bytes), UNSIGNED(info, overwritten_entries);
     printf("\"entries\":[");
     for (uint64_t i = 0; lg_reader_log_entry(reader, i, &entry) == LG_OK; i++) {
         printf(i ? ",{" : "{");

@@ -1,4 +1,6 @@
 """Sections 4 to 8 of docs/FORMAT.md: the parts of a run file."""
+import struct
+
 from page import RESOURCES, STRUCTURES, Damaged, crc32c, part, require, uuid
 
 IDENTITY, STATE, CONTEXT, OWNER, MODULES, MODULE = (STRUCTURES[name] for name in (
@@ -292,32 +294,59 @@ def read_log(file):
             cells & (cells - 1) == 0, "ring header")
     lane_bytes = LANE.size + 32 * cells
     require((len(section) - RING.size) // lane_bytes >= lanes, "lanes")
-    log = {"torn": 0, "overwritten_bytes": 0, "entries": []}
+    log = {"torn": 0, "overwritten_bytes": 0, "overwritten_entries": 0, "entries": []}
     for lane in range(lanes):
         read_lane(section[RING.size + lane * lane_bytes:][:lane_bytes], cells, lane, log)
-    for entry in log["entries"] if ring["clock"] == 2 else ():
-        count = (entry["monotonic_ns"] - ring["base_count"]) % 2**64
-        entry["monotonic_ns"] = (ring["base_ns"] + (count * ring["mult"] >> (ring["shift"] & 127))) % 2**64
+    if ring["clock"] == 2:
+        read_times(log["entries"], ring, later_point(file, ring))
+    for entry in log["entries"]:
+        del entry["monotonic"]
     if lanes > 1:
         log["entries"].sort(key=lambda entry: (entry["monotonic_ns"], entry["lane"], entry["sequence"]))
     return log
 
 
+def line(ring, count):
+    return ((count - ring["base_count"]) % 2**64 * ring["mult"] >> (ring["shift"] & 127)) % 2**64
+
+
+def later_point(file, ring):
+    """Counts and nanoseconds from the base of the ring's clock to the later point; None where that is not to be used."""
+    try:
+        count, later_ns, turn = struct.unpack("<QQI4x", file.block(2, STATE.at("clock_count"), 24))
+    except Damaged:
+        return None
+    counts, ns = (count - ring["base_count"]) % 2**64, (later_ns - ring["base_ns"]) % 2**64
+    usable = turn and turn % 2 == 0 and 0 < counts < 2**63 and 0 < ns < 2**63
+    return (counts, ns) if usable and abs(ns - line(ring, count)) <= ns // 16 else None
+
+
+def read_times(entries, ring, later):
+    latest = {}  # by lane and thread; the entries of a lane are in the order of their sequences
+    for entry in entries:
+        if not entry["monotonic"]:
+            count = (entry["monotonic_ns"] - ring["base_count"]) % 2**64
+            since = count * later[1] // later[0] if later else line(ring, entry["monotonic_ns"])
+            entry["monotonic_ns"] = (ring["base_ns"] + since) % 2**64
+        writer = entry["lane"], entry["tid"]
+        entry["monotonic_ns"] = latest[writer] = max(entry["monotonic_ns"], latest.get(writer, 0))
+
+
 def read_lane(lane, cells, index, log):
-    head, body = LANE.get(lane, "head"), lane[LANE.size:]
-    at = max(0, head - cells)
+    head, body, taken = LANE.get(lane, "head"), lane[LANE.size:], len(log["entries"])
+    at = overwritten = max(0, head - cells)
     log["overwritten_bytes"] = (log["overwritten_bytes"] + 32 * at) % 2**64
-    skipped, rest_of_an_old_one = False, at > 0
     while at < head:
         entry, used = entry_at(body, cells, at)
         if entry is None or used > head - at:
-            skipped, at = not rest_of_an_old_one, at + 1
+            begun = ENTRY.pick(body[at % cells * 32:][:32], "commit sequence tid")
+            log["torn"] += (begun["sequence"] == at and begun["tid"] != 0) or begun["commit"] % 2**32 == (at + 1) % 2**32
+            at += 1
             continue
-        log["torn"] += skipped
-        skipped = rest_of_an_old_one = False
         log["entries"].append(entry | {"lane": index})
         at += used
-    log["torn"] += skipped
+    gone = LANE.get(lane, "entries") - (len(log["entries"]) - taken)
+    log["overwritten_entries"] = (log["overwritten_entries"] + min(max(gone, 0), overwritten)) % 2**64
 
 
 def entry_at(body, cells, sequence):
@@ -330,4 +359,4 @@ def entry_at(body, cells, sequence):
     if entry["commit"] >> 32 != crc32c(head[8:], text):
         return None, 0
     return {"sequence": sequence, "monotonic_ns": entry["time"], "tid": entry["tid"], "level": entry["level"],
-            "cut": int(entry["kind"] & 0x80 != 0), "text": text.decode("latin-1")}, (32 + entry["size"] + 31) // 32
+            "monotonic": entry["kind"] & 0x40, "cut": int(entry["kind"] & 0x80 != 0), "text": text.decode("latin-1")}, (32 + entry["size"] + 31) // 32
