@@ -53,10 +53,11 @@ static uint64_t watch_cpu(struct lg_session *session, struct lg__state *state, u
     return SECOND_NS;
 }
 
-uint64_t lg__limits_look(struct lg_session *session)
+uint64_t lg__limits_look(struct lg_session *session, uint64_t now)
 {
     struct lg__state *state = session->host.run.state;
-    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    if (atomic_load(&session->host.closed))
+        return LG__NEVER;
     uint64_t term = watch_term(state, now), cpu = watch_cpu(session, state, now);
     return term < cpu ? term : cpu;
 }

@@ -13,17 +13,15 @@ lg_status lg_log_write(lg_session *session, lg_level level, const char *text, si
 {
     if (!session || (!text && size))
         return LG_ERR_ARGUMENT;
-    lg_status status = lg__session_check(session);
-    return status == LG_OK ? append(session, level, text, size) : status;
+    return lg__session_open(session) ? append(session, level, text, size) : lg__session_check(session);
 }
 
 lg_status lg_logv(lg_session *session, lg_level level, const char *format, va_list arguments)
 {
     if (!session || !format)
         return LG_ERR_ARGUMENT;
-    lg_status status = lg__session_check(session);
-    if (status != LG_OK)
-        return status;
+    if (!lg__session_open(session))
+        return lg__session_check(session);
     char text[LG_LOG_TEXT_MAX + 1]; /* one more than fits: so that a longer text is marked as cut */
     size_t size = lg__text_format(text, sizeof text, format, arguments);
     return append(session, level, text, size < sizeof text ? size : sizeof text);

@@ -219,6 +219,7 @@ static lg_status start(struct lg_session *session, const lg_options *options)
 {
     struct lg__host *host = &session->host;
     struct lg__identity identity;
+    lg__clock_begin();
     lg__crc32c_init();
     lg_status status = lg__session_options(session, options);
     if (status == LG_OK)

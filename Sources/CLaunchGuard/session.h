@@ -35,9 +35,9 @@ bool lg__watch_start(struct lg_session *session);
  * first thread, so that the record is of a stack that means something. Handler. */
 bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext);
 
-/* limits.c: note that a program that was asked to end lives on, and that its CPU time is about to reach the hard limit. For the watch thread.
- * Returns nanoseconds until it wants to be called again; LG__NEVER: it need not be. */
-uint64_t lg__limits_look(struct lg_session *session);
+/* limits.c: note that a program that was asked to end lives on, and that its CPU time is about to reach the hard limit. For the watch thread: `now` is
+ * CLOCK_MONOTONIC. Returns nanoseconds until it wants to be called again; LG__NEVER: it need not be. */
+uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
 
 /* retention.c: delete the oldest ended runs beyond what is to be kept. */
 void lg__retention_apply(struct lg_session *session);
@@ -60,5 +60,12 @@ void lg__hearts_check(struct lg_session *session);
 
 /* watch.c: something is expected at this time, CLOCK_MONOTONIC: wake the watch thread if it sleeps longer. Cheap where it does not. */
 void lg__watch_expect(struct lg_session *session, uint64_t at_ns);
+
+/* Whether it is LG_OK, for who asks often. Signals: safe. */
+static inline bool lg__session_open(const struct lg_session *session)
+{
+    const _Atomic uint32_t *owns = session->host.owns;
+    return owns && atomic_load_explicit(owns, memory_order_relaxed) && !atomic_load_explicit(&session->host.closed, memory_order_relaxed);
+}
 
 #endif

@@ -65,7 +65,7 @@ static uint64_t look_around(struct lg_session *session)
 {
     if (atomic_load(&session->host.closed))
         return LG__NEVER;
-    uint64_t hearts = lg__hearts_look(session), deadlines = lg__deadlines_look(session), limits = lg__limits_look(session);
+    uint64_t hearts = lg__hearts_look(session), deadlines = lg__deadlines_look(session), limits = lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC));
     uint64_t both = hearts < deadlines ? hearts : deadlines;
     return both < limits ? both : limits;
 }
@@ -80,6 +80,7 @@ static void *watch(void *argument)
     begin_thread();
     for (;;) {
         uint32_t seen = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
+        lg__run_mark_clock(&session->host.run);
         uint64_t deadline = lg__capture_deadline(), now = lg__os_clock_ns(CLOCK_MONOTONIC);
         if (deadline == UINT64_MAX && now >= next) {
             lg__capture_check(false);

@@ -344,25 +344,25 @@ static void body_watch(void *argument)
     if (lg_simulate_start(&simulated) != LG_OK)
         _exit(95);
     struct lg__state *state = simulated->host.run.state;
-    EXPECT(lg__limits_watch(simulated, 100 * SECOND_NS) == UINT64_MAX); /* nothing was asked, nothing is limited */
+    EXPECT(lg__limits_look(simulated, 100 * SECOND_NS) == UINT64_MAX); /* nothing was asked, nothing is limited */
     atomic_store(&state->term_ns, 100 * SECOND_NS);
     atomic_store(&state->term_signal, SIGTERM);
-    EXPECT(lg__limits_watch(simulated, 105 * SECOND_NS) == UINT64_MAX && !atomic_load(&state->term_alive_ns)); /* it dies of it */
+    EXPECT(lg__limits_look(simulated, 105 * SECOND_NS) == UINT64_MAX && !atomic_load(&state->term_alive_ns)); /* it dies of it */
     atomic_store(&state->term_kept, 1);
-    EXPECT(lg__limits_watch(simulated, 99 * SECOND_NS) == SECOND_NS && !atomic_load(&state->term_alive_ns));
-    EXPECT(lg__limits_watch(simulated, 100 * SECOND_NS + 1) == SECOND_NS - 1 && !atomic_load(&state->term_alive_ns));
-    EXPECT(lg__limits_watch(simulated, 101 * SECOND_NS) == SECOND_NS && atomic_load(&state->term_alive_ns) == 101 * SECOND_NS);
-    EXPECT(lg__limits_watch(simulated, 150 * SECOND_NS) == SECOND_NS && atomic_load(&state->term_alive_ns) == 150 * SECOND_NS);
-    EXPECT(lg__limits_watch(simulated, 700 * SECOND_NS) == 10 * SECOND_NS);
-    EXPECT(lg__limits_watch(simulated, 100000 * SECOND_NS) == 60 * SECOND_NS);
+    EXPECT(lg__limits_look(simulated, 99 * SECOND_NS) == SECOND_NS && !atomic_load(&state->term_alive_ns));
+    EXPECT(lg__limits_look(simulated, 100 * SECOND_NS + 1) == SECOND_NS - 1 && !atomic_load(&state->term_alive_ns));
+    EXPECT(lg__limits_look(simulated, 101 * SECOND_NS) == SECOND_NS && atomic_load(&state->term_alive_ns) == 101 * SECOND_NS);
+    EXPECT(lg__limits_look(simulated, 150 * SECOND_NS) == SECOND_NS && atomic_load(&state->term_alive_ns) == 150 * SECOND_NS);
+    EXPECT(lg__limits_look(simulated, 700 * SECOND_NS) == 10 * SECOND_NS);
+    EXPECT(lg__limits_look(simulated, 100000 * SECOND_NS) == 60 * SECOND_NS);
     atomic_store(&state->term_signal, 0);
     /* All its processors are needed to use up what is left, but for the last second. */
     limit_cpu(1000, 1000);
-    uint64_t pause = lg__limits_watch(simulated, SECOND_NS), all = 999 * SECOND_NS / lg__os_processors();
+    uint64_t pause = lg__limits_look(simulated, SECOND_NS), all = 999 * SECOND_NS / lg__os_processors();
     EXPECT(pause <= all && pause > all - SECOND_NS && !atomic_load(&state->cpu_near_ns));
     EXPECT(lg__os_processors() >= 1 && lg__os_processors() <= (unsigned)sysconf(_SC_NPROCESSORS_CONF));
     lg_simulate_close(simulated);
-    EXPECT(lg__limits_watch(simulated, SECOND_NS) == UINT64_MAX);
+    EXPECT(lg__limits_look(simulated, SECOND_NS) == UINT64_MAX);
 }
 
 static void test_what_the_watch_notes(void **state)

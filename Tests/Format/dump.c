@@ -214,7 +214,7 @@ static void dump_log(void)
         return;
     }
     printf("\"log\":{");
-    UNSIGNED(info, torn), UNSIGNED(info, overwritten_bytes), LATER(info, unknown);
+    UNSIGNED(info, torn), UNSIGNED(info, overwritten_bytes), UNSIGNED(info, overwritten_entries), LATER(info, unknown);
     printf("\"entries\":[");
     for (uint64_t i = 0; lg_reader_log_entry(reader, i, &entry) == LG_OK; i++) {
         printf(i ? ",{" : "{");

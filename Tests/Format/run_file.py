@@ -1,4 +1,6 @@
 """Sections 4 to 8 of docs/FORMAT.md: the parts of a run file."""
+import struct
+
 from page import RESOURCES, STRUCTURES, Damaged, crc32c, part, require, uuid
 
 IDENTITY, STATE, CONTEXT, OWNER, MODULES, MODULE = (STRUCTURES[name] for name in (
@@ -377,12 +379,13 @@ def read_log(file):
             cells & (cells - 1) == 0, "ring header")
     lane_bytes = LANE.size + 32 * cells
     require((len(section) - RING.size) // lane_bytes >= lanes, "lanes")
-    log = {"torn": 0, "overwritten_bytes": 0, "entries": []}
+    log = {"torn": 0, "overwritten_bytes": 0, "overwritten_entries": 0, "entries": []}
     for lane in range(lanes):
         read_lane(section[RING.size + lane * lane_bytes:][:lane_bytes], cells, lane, log)
-    for entry in log["entries"] if ring["clock"] == 2 else ():
-        count = (entry["monotonic_ns"] - ring["base_count"]) % 2**64
-        entry["monotonic_ns"] = (ring["base_ns"] + (count * ring["mult"] >> (ring["shift"] & 127))) % 2**64
+    if ring["clock"] == 2:
+        read_times(log["entries"], ring, later_point(file, ring))
+    for entry in log["entries"]:
+        del entry["monotonic"]
     if lanes > 1:
         log["entries"].sort(key=lambda entry: (entry["monotonic_ns"], entry["lane"], entry["sequence"]))
     return log
@@ -391,24 +394,52 @@ def read_log(file):
 UNKNOWN = object()  # a whole entry of a kind that this page does not know
 
 
+def line(ring, count):
+    return ((count - ring["base_count"]) % 2**64 * ring["mult"] >> (ring["shift"] & 127)) % 2**64
+
+
+def later_point(file, ring):
+    """Counts and nanoseconds from the base of the ring's clock to the later point; None where that is not to be used."""
+    try:
+        count, later_ns, turn = struct.unpack("<QQI4x", file.block(2, STATE.at("clock_count"), 24))
+    except Damaged:
+        return None
+    counts, ns = (count - ring["base_count"]) % 2**64, (later_ns - ring["base_ns"]) % 2**64
+    usable = turn and turn % 2 == 0 and 0 < counts < 2**63 and 0 < ns < 2**63
+    return (counts, ns) if usable and abs(ns - line(ring, count)) <= ns // 16 else None
+
+
+def read_times(entries, ring, later):
+    latest = {}  # by lane and thread; the entries of a lane are in the order of their sequences
+    for entry in entries:
+        if not entry["monotonic"]:
+            count = (entry["monotonic_ns"] - ring["base_count"]) % 2**64
+            since = count * later[1] // later[0] if later else line(ring, entry["monotonic_ns"])
+            entry["monotonic_ns"] = (ring["base_ns"] + since) % 2**64
+        writer = entry["lane"], entry["tid"]
+        entry["monotonic_ns"] = latest[writer] = max(entry["monotonic_ns"], latest.get(writer, 0))
+
+
 def read_lane(lane, cells, index, log):
-    head, body = LANE.get(lane, "head"), lane[LANE.size:]
-    at = max(0, head - cells)
+    head, body, taken = LANE.get(lane, "head"), lane[LANE.size:], len(log["entries"])
+    at = overwritten = max(0, head - cells)
+    unknown = 0
     log["overwritten_bytes"] = (log["overwritten_bytes"] + 32 * at) % 2**64
-    skipped, rest_of_an_old_one = False, at > 0
     while at < head:
         entry, used = entry_at(body, cells, at)
         if entry is None or used > head - at:
-            skipped, at = not rest_of_an_old_one, at + 1
+            begun = ENTRY.pick(body[at % cells * 32:][:32], "commit sequence tid")
+            log["torn"] += (begun["sequence"] == at and begun["tid"] != 0) or begun["commit"] % 2**32 == (at + 1) % 2**32
+            at += 1
             continue
-        log["torn"] += skipped
-        skipped = rest_of_an_old_one = False
         if entry is UNKNOWN:
-            log["unknown"] = log.get("unknown", 0) + 1
+            unknown += 1
         else:
             log["entries"].append(entry | {"lane": index})
         at += used
-    log["torn"] += skipped
+    gone = LANE.get(lane, "entries") - (len(log["entries"]) - taken + unknown)
+    log |= {"unknown": log.get("unknown", 0) + unknown} if unknown else {}
+    log["overwritten_entries"] = (log["overwritten_entries"] + min(max(gone, 0), overwritten)) % 2**64
 
 
 def entry_at(body, cells, sequence):
@@ -417,7 +448,7 @@ def entry_at(body, cells, sequence):
     entry = ENTRY.pick(head, "commit sequence time tid size level kind")
     if entry["sequence"] != sequence or entry["commit"] % 2**32 != (sequence + 1) % 2**32 or entry["size"] > 4000:
         return None, 0
-    follow, used, kind = (body[at + 32:] + body)[:entry["size"]], (32 + entry["size"] + 31) // 32, entry["kind"] & 0x7f
+    follow, used, kind = (body[at + 32:] + body)[:entry["size"]], (32 + entry["size"] + 31) // 32, entry["kind"] & 0x3f
     if entry["commit"] >> 32 != crc32c(head[8:], follow):
         return None, 0
     if kind > 1:
@@ -425,7 +456,7 @@ def entry_at(body, cells, sequence):
     said = part(read_fields, follow) if kind == 1 else {"text": follow.decode("latin-1")}
     said = {"text": "", "damaged": 1} if said == "damaged" else said
     return said | {"sequence": sequence, "monotonic_ns": entry["time"], "tid": entry["tid"], "level": entry["level"],
-                   "cut": int(entry["kind"] & 0x80 != 0)}, used
+                   "monotonic": entry["kind"] & 0x40, "cut": int(entry["kind"] & 0x80 != 0)}, used
 
 
 def read_fields(block):

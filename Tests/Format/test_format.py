@@ -682,33 +682,83 @@ class Live(BothReaders):
 
 
 class Lanes(unittest.TestCase):
-    def test_several_lanes_and_a_cycle_counter(self):
-        """What the format allows and no version writes: two ticks a nanosecond; a lane with a torn entry, one that
-        has wrapped, one that is empty."""
-        cells, expected = 32, []
-        header = struct.pack("<4I3QIIQ", 3, cells, 32, 2, 1000, 5000, 1, 1, 0, 0)
+    """Ring logs made by hand: what the format allows, whether a version writes it or not. Two counts a nanosecond; entries of two cells each; a
+    lane with a torn entry and cells that were reserved and not written, one that has wrapped, one that is empty."""
+    CELLS = 32
+
+    def make(self, kind=lambda number: 0, time=lambda lane, number: 1000 + 20 * number + 2 * lane, mult=1):
+        cells, self.whole = self.CELLS, []
+        header = struct.pack("<4I3QIIQ", 3, cells, 32, 2, 1000, 5000, mult, 1, 0, 0)
         ring = header + struct.pack("<II", page.crc32c(header), 0)
         for lane, count in enumerate((10, 40, 0)):
             body = bytearray(32 * cells)
             for number in range(count):
-                sequence, text = 2 * number, b"entry %d" % number  # two cells each
-                entry = struct.pack("<QQiHBB", sequence, 1000 + 20 * number + 2 * lane, 77, len(text), 30, 0) + text
-                torn = lane == 0 and number == 4
+                sequence, text = 2 * number, b"entry %d" % number
+                entry = struct.pack("<QQiHBB", sequence, time(lane, number), 77, len(text), 30, kind(number)) + text
+                torn, skipped = lane == 0 and number == 4, lane == 0 and number == 6
                 commit = 0 if torn else page.crc32c(entry) << 32 | sequence + 1
-                at = sequence % cells * 32
-                body[at:at + 64] = (struct.pack("<Q", commit) + entry).ljust(64, b"\0")
-                if not torn and number >= count - cells // 2:
-                    expected.append((5000 + 10 * number + lane, lane, sequence, text.decode()))
-            ring += struct.pack("<Qi52x", 2 * count, 77) + body
+                if not skipped:
+                    at = sequence % cells * 32
+                    body[at:at + 64] = (struct.pack("<Q", commit) + entry).ljust(64, b"\0")
+                if not torn and not skipped and number >= count - cells // 2:
+                    self.whole.append((lane, number, sequence, text.decode()))
+            ring += struct.pack("<QiiQ40x", 2 * count, 77, 0, count) + body
+        return ring
+
+    def read(self, ring, later=(0, 0, 0)):
         with tempfile.TemporaryDirectory() as directory:
             content = bytearray((ROOT / "Tests/Golden/v1.0/crash.lgrun").read_bytes())
             content[90112:90112 + len(ring)] = ring
+            struct.pack_into("<QQI", content, 4096 + 96, *(value % 2**64 for value in later))
             path = directory + "/lanes.lgrun"
             pathlib.Path(path).write_bytes(content)
             log = python_reader(path)["log"]
             self.assertEqual(log, c_reader(path)["log"])
-        self.assertEqual([(e["monotonic_ns"], e["lane"], e["sequence"], e["text"]) for e in log["entries"]], sorted(expected))
-        self.assertEqual((log["torn"], log["overwritten_bytes"]), (1, 32 * (80 - cells)))
+        return log
+
+    def times(self, log):
+        return {(entry["lane"], entry["sequence"] // 2): entry["monotonic_ns"] for entry in log["entries"]}
+
+    def test_several_lanes_and_a_counter(self):
+        log = self.read(self.make())
+        self.assertEqual([(e["monotonic_ns"], e["lane"], e["sequence"], e["text"]) for e in log["entries"]],
+                         sorted((5000 + 10 * number + lane, lane, sequence, text) for lane, number, sequence, text in self.whole))
+        self.assertEqual((log["torn"], log["overwritten_bytes"], log["overwritten_entries"]), (1, 32 * (80 - self.CELLS), 40 - self.CELLS // 2))
+
+    def test_a_later_point_gives_the_rate(self):
+        # By its header 2 counts a nanosecond; by the later point, 2,000,000 counts on, a hundredth more nanoseconds.
+        log = self.read(self.make(time=lambda lane, number: 1000 + 20000 * number), (2001000, 5000 + 1010000, 4))
+        self.assertEqual(self.times(log)[0, 9], 5000 + 90900)
+
+    def test_a_point_that_cannot_be_one(self):
+        for later in ((2001000, 1015000, 3), (2001000, 1015000, 0), (1000, 1015000, 2), (2001000, 5000, 2), (500, 1015000, 2), (2001000, 4000, 2),
+                      (2001000, 5000 + 1070000, 2), (2001000, 5000 + 930000, 2), (2**64 - 1, 2**64 - 1, 2), (0, 0, 2)):
+            with self.subTest(later):
+                log = self.read(self.make(time=lambda lane, number: 1000 + 20000 * number), later)
+                self.assertEqual(self.times(log)[0, 9], 5000 + 90000)
+
+    def test_monotonic_between_counts(self):
+        # Every third is of the other clock, which is 7 ns behind; none goes back.
+        log = self.read(self.make(kind=lambda number: 0x40 if number % 3 == 0 else 0,
+                                  time=lambda lane, number: 4993 + 10 * number if number % 3 == 0 else 1000 + 20 * number))
+        times = self.times(log)
+        for lane, first, last in ((0, 0, 9), (1, 24, 39)):
+            of = [times[lane, number] for number in range(first, last + 1) if (lane, number) in times]
+            self.assertEqual(of, sorted(of))
+        self.assertEqual([times[0, number] for number in (0, 1, 2, 3)], [4993, 5010, 5020, 5023])
+        log = self.read(self.make(kind=lambda number: 0x40 if number % 3 == 0 else 0,
+                                  time=lambda lane, number: 4973 + 10 * number if number % 3 == 0 else 1000 + 20 * number))
+        self.assertEqual([self.times(log)[0, number] for number in (1, 2, 3)], [5010, 5020, 5020])
+
+    def test_hostile_numbers(self):
+        for mult in (0, 1, 2**64 - 1):
+            for later in ((0, 0, 0), (2**64 - 1, 2**64 - 1, 2**32 - 2), (1000 + 2**63 - 1, 5000 + 2**63 - 1, 2), (2**63, 1, 2)):
+                with self.subTest(mult=mult, later=later):
+                    self.assertEqual(len(self.read(self.make(time=lambda lane, number: 2**64 - 1 - 10**17 * number, mult=mult), later)["entries"]), len(self.whole))
+        for entries in (0, 15, 2**64 - 1):  # of lane 1: none counted, fewer than are there, as many as fit a number
+            ring = bytearray(self.make())
+            struct.pack_into("<Q", ring, 64 + (64 + 32 * self.CELLS) + 16, entries)
+            self.assertEqual(self.read(ring)["overwritten_entries"], 0 if entries < 2**64 - 1 else 80 - self.CELLS)
 
 
 class Golden(unittest.TestCase):
@@ -723,6 +773,8 @@ class Golden(unittest.TestCase):
                 expected = json.loads(pathlib.Path(str(path) + ".json").read_text())
                 said, other = python_reader(path), c_reader(path)
                 self.assertEqual(said, other)
+                if path.suffix == ".lgrun" and "overwritten_entries" not in expected["log"]:
+                    self.assertEqual(said["log"].pop("overwritten_entries"), 0)
                 if "boottime_ns" not in expected.get("run", {"boottime_ns": 0}):
                     said["run"].pop("boottime_ns")  # the readers of that time did not show it
                 self.assertEqual(said, expected)

@@ -149,8 +149,10 @@ typedef struct lg_log_field {
 /** Counts over a ring log. */
 typedef struct lg_log_info {
     uint64_t entries;         /**< readable */
-    uint64_t torn;            /**< places where an entry was begun and not committed, or is damaged: skipped */
+    uint64_t torn;            /**< entries that were begun and not committed, or are damaged: skipped */
     uint64_t overwritten_bytes; /**< written since the start and overwritten since */
+    uint64_t overwritten_entries; /**< how many entries that was; one less for each writer that was killed right behind an entry; 0 where an older
+                                   *   version wrote the file */
     uint64_t unknown;         /**< whole entries of a kind that this version does not know: passed over */
 } lg_log_info;
 

@@ -1,8 +1,11 @@
 /* The CPU: AArch64. */
 #if defined(__aarch64__)
+#include "os/arch_inline.h"
 #include "os/os.h"
 
+#include <asm/hwcap.h>
 #include <errno.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 
 const uint32_t lg__arch = LG__ARCH_AARCH64;
@@ -136,9 +139,36 @@ void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t w
     registers[lg__arch_pc] = registers[30];
 }
 
+const char lg__arch_counter_source[] = "arch_sys_counter";
+
+uint64_t lg__arch_counter_hz(void)
+{
+    uint64_t hz;
+    __asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+    return hz;
+}
+
+bool lg__arch_counter_invariant(void)
+{
+    return true; /* Arm ARM, D12.1 */
+}
+
+static uint32_t crc32c_instruction(uint32_t start, const void *bytes, size_t size)
+{
+    const uint8_t *byte = bytes;
+    uint64_t crc = start, word;
+    for (; size >= sizeof word; size -= sizeof word, byte += sizeof word) {
+        memcpy(&word, byte, sizeof word);
+        crc = lg__arch_crc32c_8(crc, word);
+    }
+    for (; size; size--)
+        crc = lg__arch_crc32c_1(crc, *byte++);
+    return (uint32_t)crc;
+}
+
 lg__arch_crc32c_function lg__arch_crc32c(void)
 {
-    return NULL;
+    return getauxval(AT_HWCAP) & HWCAP_CRC32 ? crc32c_instruction : NULL;
 }
 
 #else

@@ -1,10 +1,10 @@
 /* The CPU: x86-64. */
 #if defined(__x86_64__)
+#include "os/arch_inline.h"
 #include "os/os.h"
 
 #include <cpuid.h>
 #include <errno.h>
-#include <nmmintrin.h>
 #include <ucontext.h>
 
 const uint32_t lg__arch = LG__ARCH_X86_64;
@@ -132,19 +132,31 @@ __asm__(".text\n"
         "    jmpq *56(%rdi)\n"
         ".size lg__arch_jump, . - lg__arch_jump\n");
 
-__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(uint32_t crc, const void *bytes, size_t size)
+const char lg__arch_counter_source[] = "tsc";
+
+uint64_t lg__arch_counter_hz(void)
+{
+    return 0;
+}
+
+bool lg__arch_counter_invariant(void)
+{
+    unsigned a, b, c, d;
+    __cpuid(0x80000007, a, b, c, d); /* every CPU with 64 bits has this leaf */
+    return d & 1u << 8;
+}
+
+static uint32_t crc32c_sse42(uint32_t start, const void *bytes, size_t size)
 {
     const uint8_t *byte = bytes;
-    uint64_t wide = crc;
-    for (; size >= 8; size -= 8, byte += 8) {
-        uint64_t word;
-        memcpy(&word, byte, 8);
-        wide = _mm_crc32_u64(wide, word);
+    uint64_t crc = start, word;
+    for (; size >= sizeof word; size -= sizeof word, byte += sizeof word) {
+        memcpy(&word, byte, sizeof word);
+        crc = lg__arch_crc32c_8(crc, word);
     }
-    crc = (uint32_t)wide;
     for (; size; size--)
-        crc = _mm_crc32_u8(crc, *byte++);
-    return crc;
+        crc = lg__arch_crc32c_1(crc, *byte++);
+    return (uint32_t)crc;
 }
 
 lg__arch_crc32c_function lg__arch_crc32c(void)

@@ -66,6 +66,25 @@ uint64_t lg__os_clock_ns(int clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+bool lg__os_counter_allowed(void)
+{
+    int mode = PR_TSC_ENABLE;
+    lg__os_call(SYS_prctl, PR_GET_TSC, (long)(uintptr_t)&mode, 0, 0, 0, 0); /* older kernels forbid it to nobody */
+    return mode != PR_TSC_SIGSEGV;
+}
+
+bool lg__os_counter_trusted(void)
+{
+    char name[32] = "";
+    int file = lg__os_open(-1, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    if (file < 0)
+        return false;
+    long got = lg__os_read(file, name, sizeof name);
+    lg__os_close(file);
+    size_t size = strlen(lg__arch_counter_source);
+    return got == (long)size + 1 && memcmp(name, lg__arch_counter_source, size) == 0 && name[size] == '\n' && lg__arch_counter_invariant();
+}
+
 void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
     struct timespec timeout = { (time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u) };

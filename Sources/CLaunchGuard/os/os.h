@@ -2,7 +2,7 @@
  *
  * Nothing here knows what a run, a ledger or a record is. Functions marked "handler" may run inside the crash handler: they
  * make raw system calls only, touch neither errno nor thread-local storage, take no lock and allocate nothing. The file
- * linux.c holds the system, arch_*.c the CPU; no other file asks which system or CPU it is on.
+ * linux.c holds the system, arch_*.c and arch_inline.h the CPU; no other file asks which system or CPU it is on.
  */
 #ifndef LG_OS_H
 #define LG_OS_H
@@ -31,6 +31,11 @@ pid_t lg__os_tid(void);
 
 /* Nanoseconds of a CLOCK_*; 0 if the clock does not exist. Handler (vdso). */
 uint64_t lg__os_clock_ns(int clock);
+
+/* Whether this process may read the counter of the CPU; where it may not, to read it is a fault. */
+bool lg__os_counter_allowed(void);
+/* Whether the kernel itself takes its time from that counter, which is the judgement of many years. By a file. */
+bool lg__os_counter_trusted(void);
 
 /* Wait while *word == seen, at most `timeout_ns` (UINT64_MAX: for ever). Returns early at any time. Handler. */
 void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
@@ -199,6 +204,12 @@ struct lg__arch_mark {
 };
 int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
 _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
+
+/* The counter that arch_inline.h reads: the name that the kernel has for it as a source of time, its rate where the CPU tells it (else 0), whether it
+ * runs on at one rate in all states of the CPU. */
+extern const char lg__arch_counter_source[];
+uint64_t lg__arch_counter_hz(void);
+bool lg__arch_counter_invariant(void);
 
 /* CRC-32C step by the CPU; NULL if it has none. Handler. */
 typedef uint32_t (*lg__arch_crc32c_function)(uint32_t crc, const void *bytes, size_t size);

@@ -20,7 +20,7 @@ struct lg_reader {
         uint64_t time_ns;
         uint64_t sequence;
         uint32_t lane;
-        uint64_t at; /* of the entry's first cell, from the start of the lane's cells */
+        int32_t tid;
     } *log_index;
     uint64_t log_count;
 

@@ -4,6 +4,7 @@
 
 #include "launchguard/log.h"
 #include "read/internal.h"
+#include "store/clock.h"
 #include "store/crc32c.h"
 
 /* The largest ring log that is read: a hostile file may be sparse and claim any size. */
@@ -14,6 +15,7 @@ struct layout {
     struct lg__ring_header header;
     uint64_t lane_bytes; /* lane header and cells */
     uint64_t cell_mask;  /* of bytes within the cells */
+    struct lg__clock_point later; /* of its clock; 0: none */
 };
 
 static const uint8_t *lane_cells(const lg_reader *reader, const struct layout *layout, uint32_t lane)
@@ -67,57 +69,110 @@ static uint64_t entry_cells(const struct lg__entry *entry)
 
 static unsigned kind_of(const struct lg__entry *entry)
 {
-    return entry->kind & ~LG__ENTRY_CUT;
+    return entry->kind & LG__ENTRY_KIND;
 }
 
-static uint64_t to_ns(const struct lg__ring_header *header, uint64_t time)
+/* The later point of the clock that the state has, if it can be one of this ring; else 0. */
+static struct lg__clock_point later_point(const lg_reader *reader, const struct lg__ring_header *header)
 {
+    const struct lg__clock_point none = { 0, 0 };
+    struct {
+        uint64_t count, ns;
+        uint32_t turn, after;
+    } now, before = { 0 };
+    static_assert(offsetof(struct lg__state, clock_ns) == offsetof(struct lg__state, clock_count) + 8 &&
+                  offsetof(struct lg__state, clock_turn) == offsetof(struct lg__state, clock_count) + 16, "read in one piece");
     if (header->clock != LG__RING_CLOCK_COUNTER)
-        return time;
+        return none;
+    for (int i = 0; i < 8; i++, before = now) { /* its writer may be writing it */
+        if (!lg__reader_block(reader, LG__SECTION_STATE, offsetof(struct lg__state, clock_count), &now, sizeof now))
+            return none;
+        if (i > 0 && now.turn == before.turn && now.turn % 2 == 0 && now.count == before.count && now.ns == before.ns) {
+            struct lg__clock_point point = { now.count, now.ns };
+            return now.turn && lg__clock_fits(header, point) ? point : none;
+        }
+    }
+    return none;
+}
+
+static uint64_t to_ns(const struct layout *layout, const struct lg__entry *entry)
+{
+    const struct lg__ring_header *header = &layout->header;
     __extension__ typedef unsigned __int128 wide;
-    return header->base_ns + (uint64_t)(((wide)(time - header->base_count) * header->mult) >> (header->shift & 127));
+    if (header->clock != LG__RING_CLOCK_COUNTER || (entry->kind & LG__ENTRY_MONOTONIC))
+        return entry->time;
+    if (!layout->later.count)
+        return header->base_ns + lg__clock_line(header, entry->time);
+    /* Exact to the nanosecond at both points. */
+    return header->base_ns + (uint64_t)((wide)(entry->time - header->base_count) * (layout->later.ns - header->base_ns) /
+                                        (layout->later.count - header->base_count));
+}
+
+/* An entry was begun here, and it is not whole: what lies in cells that were reserved and then not written has other numbers. */
+static bool begun(const uint8_t *cells, uint64_t mask, uint64_t sequence)
+{
+    struct lg__entry entry;
+    copy_out(cells, mask, sequence * LG__CELL_BYTES, &entry, sizeof entry);
+    return (entry.sequence == sequence && entry.tid != 0) || (uint32_t)entry.commit == (uint32_t)(sequence + 1);
 }
 
 static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t lane, lg_log_info *info)
 {
     const uint8_t *cells = lane_cells(reader, layout, lane);
-    uint64_t head, count = layout->header.lane_cells;
-    memcpy(&head, cells - sizeof(struct lg__lane), sizeof head);
-    uint64_t at = head > count ? head - count : 0;
-    if (head > count)
-        info->overwritten_bytes += (head - count) * LG__CELL_BYTES;
-    bool torn = false;
-    /* The first cells may be the rest of an entry whose begin was overwritten: that is no torn entry. */
-    bool first = head > count;
+    struct { uint64_t head, tid, entries; } of;
+    static_assert(offsetof(struct lg__lane, tid) == 8 && offsetof(struct lg__lane, entries) == 16, "the begin of a lane");
+    memcpy(&of, cells - sizeof(struct lg__lane), sizeof of);
+    const uint64_t head = of.head, count = layout->header.lane_cells, before = reader->log_count;
+    uint64_t at = head > count ? head - count : 0, overwritten = at, unknown = 0;
     while (at < head) {
         struct lg__entry entry;
         char text[LG_LOG_TEXT_MAX];
         /* No entry ends beyond head: one that claims to would carry the walk past the largest number. */
         if (!entry_at(cells, layout->cell_mask, at, &entry, text) || entry_cells(&entry) > head - at) {
-            torn = !first;
+            info->torn += begun(cells, layout->cell_mask, at);
             at++;
             continue;
         }
-        info->torn += torn;
-        torn = first = false;
         if (kind_of(&entry) > LG__ENTRY_FIELDS)
-            info->unknown++;
+            unknown++;
         else
-            reader->log_index[reader->log_count++] = (struct lg__log_item){ to_ns(&layout->header, entry.time), entry.sequence, lane, at };
+            reader->log_index[reader->log_count++] = (struct lg__log_item){ to_ns(layout, &entry), entry.sequence, lane, entry.tid };
         at += entry_cells(&entry);
     }
-    info->torn += torn;
+    /* Each that was overwritten began in an overwritten cell. */
+    uint64_t shown = reader->log_count - before + unknown, gone = of.entries > shown ? of.entries - shown : 0;
+    info->unknown += unknown;
+    info->overwritten_bytes += overwritten * LG__CELL_BYTES;
+    info->overwritten_entries += gone < overwritten ? gone : overwritten;
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_writer(const void *left, const void *right)
+{
+    const struct lg__log_item *a = left, *b = right;
+    int lanes = order(a->lane, b->lane), threads = order((uint32_t)a->tid, (uint32_t)b->tid);
+    return lanes ? lanes : threads ? threads : order(a->sequence, b->sequence);
+}
+
+/* Two clocks that agree to some microseconds: no entry is earlier than the one before it of the same thread. */
+static void straighten(struct lg__log_item *items, uint64_t count)
+{
+    qsort(items, count, sizeof *items, by_writer);
+    for (uint64_t i = 1; i < count; i++)
+        if (items[i].lane == items[i - 1].lane && items[i].tid == items[i - 1].tid && items[i].time_ns < items[i - 1].time_ns)
+            items[i].time_ns = items[i - 1].time_ns;
 }
 
 static int earlier(const void *left, const void *right)
 {
     const struct lg__log_item *a = left, *b = right;
     /* One order for any content: qsort() goes wrong with a comparison that contradicts itself. */
-    if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns ? -1 : 1;
-    if (a->lane != b->lane)
-        return a->lane < b->lane ? -1 : 1;
-    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+    int times = order(a->time_ns, b->time_ns), lanes = order(a->lane, b->lane);
+    return times ? times : lanes ? lanes : order(a->sequence, b->sequence);
 }
 
 lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
@@ -150,8 +205,11 @@ lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
     reader->log_index = malloc(most * sizeof *reader->log_index);
     if (!reader->log_index)
         return LG_ERR_SYSTEM;
+    layout.later = later_point(reader, &layout.header);
     for (uint32_t lane = 0; lane < layout.header.lane_count; lane++)
         read_lane(reader, &layout, lane, &info);
+    if (layout.header.clock == LG__RING_CLOCK_COUNTER)
+        straighten(reader->log_index, reader->log_count);
     if (layout.header.lane_count > 1)
         qsort(reader->log_index, reader->log_count, sizeof *reader->log_index, earlier);
     info.entries = reader->log_count;

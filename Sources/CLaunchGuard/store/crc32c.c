@@ -19,6 +19,7 @@ static uint32_t by_table(uint32_t crc, const void *bytes, size_t size)
 }
 
 static lg__arch_crc32c_function step = by_table;
+bool lg__crc32c_by_cpu;
 
 void lg__crc32c_init(void)
 {
@@ -27,6 +28,7 @@ void lg__crc32c_init(void)
     lg__arch_crc32c_function fast = lg__arch_crc32c();
     if (fast)
         step = fast;
+    lg__crc32c_by_cpu = fast != NULL;
 }
 
 uint32_t lg__crc32c(uint32_t crc, const void *bytes, size_t size)

@@ -263,7 +263,7 @@ static_assert(sizeof(struct lg__annotations) == 76800, "FORMAT.md, annotations")
 
 #define LG__CELL_BYTES 32u
 #define LG__RING_CLOCK_MONOTONIC 1u /* time fields are CLOCK_MONOTONIC nanoseconds */
-#define LG__RING_CLOCK_COUNTER 2u   /* time fields are cycles: ns = base_ns + ((t − base_count) × mult >> shift) */
+#define LG__RING_CLOCK_COUNTER 2u   /* they are counts of the CPU, but for LG__ENTRY_MONOTONIC: ns = base_ns + ((t − base_count) × mult >> shift) */
 
 struct lg__ring_header { /* written once */
     uint32_t lane_count;
@@ -285,13 +285,19 @@ static_assert(sizeof(struct lg__ring_header) == 64, "FORMAT.md, ring");
 struct lg__lane { /* followed by lane_cells × cell_bytes bytes */
     _Atomic uint64_t head; /* cells ever reserved */
     _Atomic int32_t tid;   /* who writes it, or wrote it last; 0: lane 0, or nobody */
-    uint8_t reserved[52];
+    uint32_t reserved0;
+    _Atomic uint64_t entries; /* ever committed */
+    uint8_t reserved[40];
 };
+static_assert(offsetof(struct lg__lane, entries) == 16, "FORMAT.md, ring");
 static_assert(sizeof(struct lg__lane) == 64, "FORMAT.md, ring");
 
 #define LG__ENTRY_TEXT 0u
 #define LG__ENTRY_FIELDS 1u
-#define LG__ENTRY_CUT 0x80u /* flag in `kind` */
+/* Flags in `kind`, and what is left of it without them. */
+#define LG__ENTRY_CUT 0x80u
+#define LG__ENTRY_MONOTONIC 0x40u /* `time` is CLOCK_MONOTONIC, whatever the clock of the ring is */
+#define LG__ENTRY_KIND 0x3fu
 
 struct lg__entry { /* followed by `size` bytes; entries start at cells and may wrap at the end of the lane */
     uint64_t commit;   /* CRC-32C of the header behind this field and of the bytes, in the upper half; the lower half of sequence + 1 in the lower */

@@ -59,7 +59,7 @@ size_t lg__ring_size(struct lg__ring_shape shape)
 
 size_t lg__ring_memory(struct lg__ring_shape shape)
 {
-    return shape.lanes * sizeof(struct lg__ring_owner) + shape.cells * sizeof(uint64_t);
+    return sizeof(struct lg__clock) + shape.lanes * sizeof(struct lg__ring_owner) + shape.cells * sizeof(uint64_t);
 }
 
 void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape)
@@ -68,15 +68,97 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
     header->lane_count = shape.lanes;
     header->lane_cells = shape.cells;
     header->cell_bytes = LG__CELL_BYTES;
-    header->clock = LG__RING_CLOCK_MONOTONIC;
-    header->crc = lg__crc32c(0, header, offsetof(struct lg__ring_header, crc));
-    ring->owners = memory;
+    ring->clock = memory;
+    ring->owners = (struct lg__ring_owner *)(void *)(ring->clock + 1);
     ring->claims = (_Atomic uint64_t *)(void *)(ring->owners + shape.lanes);
     ring->cell_count = shape.cells;
+    ring->mask = shape.cells * (uint64_t)LG__CELL_BYTES - 1;
+    ring->quick = lg__crc32c_by_cpu ? ring->mask + 1 : 0;
     ring->lane_count = shape.lanes;
-    for (uint32_t lane = 0; lane < shape.lanes; lane++)
+    for (uint32_t lane = 0; lane < shape.lanes; lane++) {
         ring->owners[lane].lane = (struct lg__lane *)(void *)((uint8_t *)(header + 1) + lane * lane_size(shape.cells));
+        ring->owners[lane].first = ring->owners;
+    }
+    ring->owners->busy = 1;
+    lg__clock_init(ring->clock, header);
+    header->crc = lg__crc32c(0, header, offsetof(struct lg__ring_header, crc));
 }
+
+/* ---- writing into cells that are the caller's ---- */
+
+/* An entry behind its commit word is three words: sequence, time, and this, which is known before there are cells for it. */
+static inline uint64_t last_word(unsigned level, unsigned kind, size_t size)
+{
+    return (uint64_t)((uint32_t)size | (level > 255 ? 255 : level) << 16 | kind << 24) << 32;
+}
+#define KIND(flag) ((uint64_t)(flag) << 56)
+static_assert(offsetof(struct lg__entry, sequence) == 8 && offsetof(struct lg__entry, time) == 16 && offsetof(struct lg__entry, tid) == 24 &&
+              offsetof(struct lg__entry, size) == 28 && offsetof(struct lg__entry, level) == 30 && offsetof(struct lg__entry, kind) == 31, "three words");
+
+static inline uint64_t cells_of(size_t size)
+{
+    return (sizeof(struct lg__entry) + size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
+}
+
+/* Copy into the cells from byte `at` on, around the end of the lane, and go on with the checksum of what was copied. */
+static uint32_t copy_in(uint32_t crc, uint8_t *cells, uint64_t mask, uint64_t at, const void *from, size_t size)
+{
+    at &= mask;
+    size_t straight = size <= mask - at ? size : (size_t)(mask + 1 - at);
+    if (size == 0)
+        return crc;
+    memcpy(cells + at, from, straight);
+    memcpy(cells, (const uint8_t *)from + straight, size - straight);
+    crc = lg__crc32c(crc, cells + at, straight);
+    return lg__crc32c(crc, cells, size - straight);
+}
+
+/* The old commit word of a cell must be gone before its old content is: else a death in between shows a mixture whose checksum alone stands between it
+ * and the reader. */
+static inline uint64_t *open_cell(uint8_t *cell)
+{
+    atomic_store_explicit((_Atomic uint64_t *)(void *)cell, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    return (uint64_t *)(void *)cell;
+}
+
+static inline void commit(uint64_t *cell, uint64_t sequence, uint64_t crc)
+{
+    LG_FAULT_POINT("ring: before commit");
+    atomic_store_explicit((_Atomic uint64_t *)(void *)cell, crc << 32 | (uint32_t)(sequence + 1), memory_order_release);
+}
+
+/* The time is taken after the reservation, so that the times of one thread never run against its sequence, even with a signal between. */
+static void put(const struct lg__ring *ring, struct lg__lane *lane, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
+{
+    uint64_t words[3] = { sequence, 0, last };
+    words[2] |= KIND(lg__clock_now(ring->clock, &words[1]));
+    uint8_t *cells = (uint8_t *)(lane + 1);
+    uint64_t at = sequence * LG__CELL_BYTES & ring->mask;
+    uint64_t *cell = open_cell(cells + at);
+    memcpy(cell + 1, words, sizeof words);
+    LG_FAULT_POINT("ring: before text");
+    uint32_t crc = lg__crc32c(0, words, sizeof words);
+    commit(cell, sequence, copy_in(crc, cells, ring->mask, at + sizeof(struct lg__entry), bytes, size));
+}
+
+/* The same by the CPU's instruction and counter alone; false: they are not there, or the entry runs around the end of the lane. */
+static inline bool put_quickly(const struct lg__ring *ring, struct lg__lane *lane, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
+{
+    uint64_t at = sequence * LG__CELL_BYTES & ring->mask, time;
+    if (at + sizeof(struct lg__entry) + size > ring->quick || !lg__clock_count(ring->clock, &time))
+        return false;
+    uint64_t *cell = open_cell((uint8_t *)(lane + 1) + at);
+    cell[1] = sequence;
+    cell[2] = time;
+    cell[3] = last;
+    LG_FAULT_POINT("ring: before text");
+    uint64_t crc = lg__arch_crc32c_8(lg__arch_crc32c_8(lg__arch_crc32c_8(UINT32_MAX, sequence), time), last);
+    commit(cell, sequence, ~lg__crc32c_copy(crc, (uint8_t *)(cell + 4), bytes, size));
+    return true;
+}
+
+/* ---- the shared lane ---- */
 
 /* Id of the calling thread; asked for once a thread. Initial-exec: never allocated on first use, so safe in a handler. */
 static pid_t thread_id(void)
@@ -86,66 +168,6 @@ static pid_t thread_id(void)
         cached = lg__os_tid();
     return cached;
 }
-
-/* ---- writing into cells that are the caller's ---- */
-
-struct text {
-    struct lg__entry entry; /* all but commit, sequence and time */
-    const char *bytes;
-    uint64_t cells;
-};
-
-static struct text make_text(unsigned level, unsigned kind, const char *bytes, size_t size)
-{
-    struct text text = { .entry = { .kind = (uint8_t)kind }, .bytes = bytes };
-    if (size > LG_LOG_TEXT_MAX) {
-        size = LG_LOG_TEXT_MAX;
-        text.entry.kind |= LG__ENTRY_CUT;
-    }
-    text.entry.tid = thread_id();
-    text.entry.size = (uint16_t)size;
-    text.entry.level = (uint8_t)(level > 255 ? 255 : level);
-    text.cells = (sizeof text.entry + size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
-    return text;
-}
-
-/* Copy into the cells from byte `at` on, around the end of the lane. */
-static void copy_in(uint8_t *cells, uint64_t end, uint64_t at, const void *from, size_t size)
-{
-    at &= end - 1;
-    size_t straight = size < end - at ? size : (size_t)(end - at);
-    memcpy(cells + at, from, straight);
-    if (size > straight)
-        memcpy(cells, (const uint8_t *)from + straight, size - straight);
-}
-
-static void put(struct lg__lane *lane, uint64_t cell_count, struct text *text, uint64_t sequence)
-{
-    struct lg__entry *entry = &text->entry;
-    entry->sequence = sequence;
-    /* After the reservation, so that the times of one thread never run against its sequence, even with a signal between. */
-    entry->time = lg__os_clock_ns(CLOCK_MONOTONIC);
-    const size_t commit_bytes = sizeof entry->commit;
-    uint32_t crc = lg__crc32c(0, (const uint8_t *)entry + commit_bytes, sizeof *entry - commit_bytes);
-    crc = lg__crc32c(crc, text->bytes, entry->size);
-
-    uint8_t *cells = (uint8_t *)(lane + 1);
-    uint64_t at = sequence * LG__CELL_BYTES, end = cell_count * LG__CELL_BYTES;
-    uint8_t *cell = cells + (at & (end - 1));
-    _Atomic uint64_t *commit = (_Atomic uint64_t *)(void *)cell;
-    /* The old commit word of this cell must be gone before its old content is: else a death in between shows a mixture
-     * whose checksum alone stands between it and the reader. */
-    atomic_store_explicit(commit, 0, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    memcpy(cell + commit_bytes, (const uint8_t *)entry + commit_bytes, sizeof *entry - commit_bytes);
-    LG_FAULT_POINT("ring: before text");
-    if (entry->size)
-        copy_in(cells, end, at + sizeof *entry, text->bytes, entry->size);
-    LG_FAULT_POINT("ring: before commit");
-    atomic_store_explicit(commit, (uint64_t)crc << 32 | (uint32_t)(sequence + 1), memory_order_release);
-}
-
-/* ---- the shared lane ---- */
 
 #define BUSY UINT64_C(1)
 
@@ -180,19 +202,23 @@ static bool claim(const struct lg__ring *ring, uint64_t sequence, uint64_t cells
     return true;
 }
 
-static bool write_shared(const struct lg__ring *ring, struct text *text)
+static __attribute__((noinline)) bool write_shared(const struct lg__ring *ring, const char *bytes, size_t size, uint64_t last)
 {
     struct lg__lane *lane = ring->owners[0].lane;
+    const uint64_t cells = cells_of(size);
+    last |= (uint32_t)thread_id();
     /* Two laps: then what is in the way does not go away. */
-    for (uint64_t left = 2 * ring->cell_count / text->cells + 8; left > 0; left--) {
-        uint64_t sequence = atomic_fetch_add(&lane->head, text->cells);
+    for (uint64_t left = 2 * ring->cell_count / cells + 8; left > 0; left--) {
+        uint64_t sequence = atomic_fetch_add(&lane->head, cells);
         LG_FAULT_POINT("ring: reserved");
-        if (!claim(ring, sequence, text->cells))
+        if (!claim(ring, sequence, cells))
             continue;
-        put(lane, ring->cell_count, text, sequence);
-        unclaim(ring, sequence, text->cells);
-        if (atomic_load(&lane->head) - sequence <= ring->cell_count)
+        put(ring, lane, sequence, bytes, size, last);
+        unclaim(ring, sequence, cells);
+        if (atomic_load(&lane->head) - sequence <= ring->cell_count) {
+            atomic_fetch_add_explicit(&lane->entries, 1, memory_order_relaxed);
             return true;
+        }
     }
     return false;
 }
@@ -200,12 +226,8 @@ static bool write_shared(const struct lg__ring *ring, struct text *text)
 /* ---- lanes of threads ---- */
 
 /* What the calling thread claimed last. One pointer: a signal handler sees the old one or the new one. */
-static __thread struct lg__ring_owner *mine __attribute__((tls_model("initial-exec")));
-
-static bool is_mine(const struct lg__ring *ring)
-{
-    return (uintptr_t)mine - (uintptr_t)ring->owners < ring->lane_count * sizeof *mine;
-}
+static struct lg__ring_owner of_no_ring;
+static __thread struct lg__ring_owner *mine __attribute__((tls_model("initial-exec"))) = &of_no_ring;
 
 /* Make a lane this thread's, if its word is still `before`: the count in it tells a thread from another that has the same id later. */
 static bool take(struct lg__ring_owner *owner, uint64_t before, pid_t tid)
@@ -222,10 +244,11 @@ static bool take(struct lg__ring_owner *owner, uint64_t before, pid_t tid)
 }
 
 /* A lane for the calling thread: the one it has, one that nobody has had, one whose thread is dead; else the shared one. Entries stay. */
-static void find_lane(const struct lg__ring *ring)
+static __attribute__((noinline)) void find_lane(const struct lg__ring *ring)
 {
     enum { HAS, UNUSED, DEAD, ROUNDS };
     pid_t tid = thread_id(), pid = 0;
+    lg__clock_writer(ring->clock, tid);
     for (int round = HAS; round < ROUNDS; round++)
         for (uint32_t lane = 1; lane < ring->lane_count; lane++) {
             struct lg__ring_owner *owner = &ring->owners[lane];
@@ -237,30 +260,61 @@ static void find_lane(const struct lg__ring *ring)
             if (free && take(owner, before, tid))
                 return;
         }
-    mine = &ring->owners[0];
+    mine = ring->owners;
 }
 
-bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
+/* An entry more, and the lane is busy no more. */
+static inline bool leave(struct lg__ring_owner *owner)
 {
-    struct text text = make_text(level, kind, bytes, size);
-    if (!is_mine(ring))
-        find_lane(ring);
-    struct lg__ring_owner *owner = mine;
-    /* What jumped out of the middle of an entry leaves the lane busy: the thread then goes on in the shared one. */
-    if (owner == ring->owners || atomic_load_explicit(&owner->busy, memory_order_relaxed))
-        return write_shared(ring, &text);
-    atomic_store_explicit(&owner->busy, 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    /* Head first: a death behind it leaves an entry without its commit word, not old entries that look torn. */
-    uint64_t sequence = atomic_load_explicit(&owner->lane->head, memory_order_relaxed);
-    atomic_store_explicit(&owner->lane->head, sequence + text.cells, memory_order_relaxed);
-    put(owner->lane, ring->cell_count, &text, sequence);
+    struct lg__lane *lane = owner->lane;
+    atomic_store_explicit(&lane->entries, atomic_load_explicit(&lane->entries, memory_order_relaxed) + 1, memory_order_relaxed);
     atomic_store_explicit(&owner->busy, 0, memory_order_release);
     return true;
 }
 
+/* What is rare is called last, so that the rest needs no room on the stack. */
+static __attribute__((noinline)) bool put_and_leave(const struct lg__ring *ring, struct lg__ring_owner *owner, uint64_t sequence, const char *bytes,
+                                                    size_t size, uint64_t last)
+{
+    put(ring, owner->lane, sequence, bytes, size, last);
+    return leave(owner);
+}
+
+static __attribute__((noinline)) bool find_and_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
+{
+    find_lane(ring);
+    return lg__ring_write(ring, level, kind, bytes, size);
+}
+
+static __attribute__((noinline)) bool cut_and_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes)
+{
+    return lg__ring_write(ring, level, kind | LG__ENTRY_CUT, bytes, LG_LOG_TEXT_MAX);
+}
+
+bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
+{
+    struct lg__ring_owner *owner = mine;
+    if (owner->first != ring->owners)
+        return find_and_write(ring, level, kind, bytes, size);
+    if (size > LG_LOG_TEXT_MAX)
+        return cut_and_write(ring, level, kind, bytes);
+    uint64_t last = last_word(level, kind, size);
+    /* What jumped out of the middle of an entry leaves the lane busy: the thread then goes on in the shared one. */
+    if (atomic_load_explicit(&owner->busy, memory_order_relaxed))
+        return write_shared(ring, bytes, size, last);
+    atomic_store_explicit(&owner->busy, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    last |= (uint32_t)atomic_load_explicit(&owner->word, memory_order_relaxed); /* its tid */
+    /* Head first: a death behind it leaves an entry without its commit word, not old entries that look torn. */
+    struct lg__lane *lane = owner->lane;
+    uint64_t sequence = atomic_load_explicit(&lane->head, memory_order_relaxed);
+    atomic_store_explicit(&lane->head, sequence + cells_of(size), memory_order_relaxed);
+    return put_quickly(ring, lane, sequence, bytes, size, last) ? leave(owner) : put_and_leave(ring, owner, sequence, bytes, size, last);
+}
+
 bool lg__ring_note(const struct lg__ring *ring, unsigned level, const char *bytes, size_t size)
 {
-    struct text text = make_text(level, LG__ENTRY_TEXT, bytes, size);
-    return write_shared(ring, &text);
+    bool cut = size > LG_LOG_TEXT_MAX;
+    size = cut ? LG_LOG_TEXT_MAX : size;
+    return write_shared(ring, bytes, size, last_word(level, cut ? LG__ENTRY_TEXT | LG__ENTRY_CUT : LG__ENTRY_TEXT, size));
 }

@@ -6,19 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/clock.h"
 #include "store/format.h"
 
 /* Who writes a lane. In memory, not in the file: whoever damages that does not make two threads write one lane. */
 struct lg__ring_owner {
     _Atomic uint64_t word; /* upper half: how often it was claimed; lower half: tid; 0: never claimed */
-    _Atomic uint32_t busy; /* its thread is in the middle of an entry */
+    _Atomic uint32_t busy; /* its thread is in the middle of an entry; of lane 0: always */
     struct lg__lane *lane;
-    uint8_t padding[40]; /* a cache line each */
+    const struct lg__ring_owner *first; /* that of lane 0 of its ring */
+    uint8_t padding[32]; /* a cache line each */
 };
 
 /* The writer's own view. Sizes and addresses are kept here and never read back from the file, which may be damaged. */
 struct lg__ring {
     struct lg__ring_owner *owners; /* one a lane; that of lane 0, which all threads share, stands for no thread */
+    uint64_t mask;                 /* bytes of the cells of a lane, less one */
+    uint64_t quick;                /* those bytes, where the CPU has an instruction for the checksum; else 0 */
+    struct lg__clock *clock;
     _Atomic uint64_t *claims;      /* one a cell of lane 0 */
     uint64_t cell_count;           /* of each lane, a power of two */
     uint32_t lane_count;

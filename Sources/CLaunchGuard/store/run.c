@@ -199,6 +199,11 @@ void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid,
     atomic_store_explicit(&note->commit, 1, memory_order_release);
 }
 
+void lg__run_mark_clock(const struct lg__run *run)
+{
+    lg__clock_mark(run->ring.clock, run->state);
+}
+
 void lg__run_alive(const struct lg__run *run)
 {
     uint32_t chained = LG__OUTCOME_CHAINED;

@@ -62,6 +62,9 @@ void lg__run_uncommit(const struct lg__run *run);
 /* Note what happened while the record was written. Handler. */
 void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc);
 
+/* Store a later point of the ring log's clock: see lg__clock_mark(). */
+void lg__run_mark_clock(const struct lg__run *run);
+
 /* A call of the program shows that it survived the crash of its record. */
 void lg__run_alive(const struct lg__run *run);
 

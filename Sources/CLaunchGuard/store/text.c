@@ -5,9 +5,8 @@
 #include <string.h>
 
 struct output {
-    char *to;
-    size_t capacity;
-    size_t size; /* of the whole text */
+    char *at, *end;
+    size_t lost; /* bytes that there was no room for */
 };
 
 struct conversion {
@@ -16,25 +15,51 @@ struct conversion {
     enum { LENGTH_INT, LENGTH_CHAR, LENGTH_SHORT, LENGTH_LONG, LENGTH_LONG_LONG, LENGTH_SIZE, LENGTH_MAX, LENGTH_POINTER, LENGTH_LONG_DOUBLE } length;
 };
 
-static void put(struct output *out, const char *text, size_t size)
+/* Larger ones count as this: more than the room that anybody gives. */
+#define NUMBER_MAX 10000
+
+/* How much of so many bytes there is room for. */
+static size_t take_room(struct output *out, size_t size)
 {
-    if (out->size < out->capacity) {
-        size_t room = out->capacity - out->size;
-        memcpy(out->to + out->size, text, size < room ? size : room);
+    size_t room = (size_t)(out->end - out->at);
+    if (size <= room)
+        return size;
+    out->lost += size - room;
+    return room;
+}
+
+/* Few bytes in few stores: what comes next reads them in words. */
+static inline void put(struct output *out, const char *text, size_t size)
+{
+    char *to = out->at;
+    size = take_room(out, size);
+    out->at += size;
+    if (size > 16) {
+        memcpy(to, text, size);
+    } else if (size >= 8) {
+        memcpy(to, text, 8);
+        memcpy(to + size - 8, text + size - 8, 8);
+    } else if (size >= 4) {
+        memcpy(to, text, 4);
+        memcpy(to + size - 4, text + size - 4, 4);
+    } else if (size) {
+        to[0] = text[0];
+        to[size / 2] = text[size / 2];
+        to[size - 1] = text[size - 1];
     }
-    out->size += size;
 }
 
 static void put_repeated(struct output *out, char c, int count)
 {
-    for (; count > 0; count--)
-        put(out, &c, 1);
+    size_t size = count > 0 ? take_room(out, (size_t)count) : 0;
+    memset(out->at, c, size);
+    out->at += size;
 }
 
 /* One field: prefix (sign or 0x), zeros, body, blanks to the left or right. */
 static void put_field(struct output *out, const struct conversion *how, const char *prefix, int zeros, const char *body, size_t size)
 {
-    size_t length = strlen(prefix) + (size_t)zeros + size;
+    size_t prefix_size = strlen(prefix), length = prefix_size + (size_t)zeros + size;
     int padding = how->width > 0 && (size_t)how->width > length ? how->width - (int)length : 0;
     if (how->zero && !how->left) {
         zeros += padding;
@@ -42,30 +67,35 @@ static void put_field(struct output *out, const struct conversion *how, const ch
     }
     if (!how->left)
         put_repeated(out, ' ', padding);
-    put(out, prefix, strlen(prefix));
+    put(out, prefix, prefix_size);
     put_repeated(out, '0', zeros);
     put(out, body, size);
     if (how->left)
         put_repeated(out, ' ', padding);
 }
 
-/* Digits of a number into the end of `buffer`; returns their start. */
+#define DIGITS_MAX 24
+
+/* Digits of a number into the end of a buffer; returns their start. */
 static char *digits_of(uintmax_t value, unsigned base, bool upper, char *buffer_end)
 {
     const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+    const unsigned shift = base == 16 ? 4 : 3;
     char *at = buffer_end;
-    do {
-        *--at = digits[value % base];
-        value /= base;
-    } while (value);
+    if (base == 10)
+        do
+            *--at = (char)('0' + value % 10);
+        while (value /= 10);
+    else
+        do
+            *--at = digits[value & (base - 1)];
+        while (value >>= shift);
     return at;
 }
 
 static void put_integer(struct output *out, struct conversion *how, uintmax_t value, unsigned base, bool upper, const char *sign)
 {
-    char buffer[24 * 3];
-    char *end = buffer + sizeof buffer;
-    char *start = digits_of(value, base, upper, end);
+    char buffer[DIGITS_MAX], *end = buffer + sizeof buffer, *start = digits_of(value, base, upper, end);
     size_t size = (size_t)(end - start);
     if (how->has_precision) {
         how->zero = false;
@@ -200,15 +230,6 @@ static void put_float(struct output *out, struct conversion *how, double value, 
     put_field(out, how, sign, 0, text, size);
 }
 
-static int parse_number(const char **at)
-{
-    int value = 0;
-    for (; **at >= '0' && **at <= '9'; (*at)++)
-        if (value < 10000)
-            value = value * 10 + (**at - '0');
-    return value;
-}
-
 static uintmax_t next_unsigned(const struct conversion *how, va_list *arguments)
 {
     switch (how->length) {
@@ -248,7 +269,23 @@ static void put_string(struct output *out, struct conversion *how, const char *t
     put_field(out, how, "", 0, text, size);
 }
 
-static const char *parse(const char *at, struct conversion *how, va_list *arguments)
+static int parse_number(const char **at)
+{
+    int value = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        if (value < NUMBER_MAX)
+            value = value * 10 + (**at - '0');
+    return value < NUMBER_MAX ? value : NUMBER_MAX;
+}
+
+static int given_number(va_list *arguments)
+{
+    int value = va_arg(*arguments, int);
+    return value > NUMBER_MAX ? NUMBER_MAX : value < -NUMBER_MAX ? -NUMBER_MAX : value;
+}
+
+/* Flags, width and precision. */
+static const char *parse_field(const char *at, struct conversion *how, va_list *arguments)
 {
     for (;; at++) {
         if (*at == '-') how->left = true;
@@ -260,100 +297,133 @@ static const char *parse(const char *at, struct conversion *how, va_list *argume
     }
     if (*at == '*') {
         at++;
-        how->width = va_arg(*arguments, int);
+        how->width = given_number(arguments);
         if (how->width < 0) {
             how->left = true;
-            how->width = how->width < -10000 ? 10000 : -how->width;
+            how->width = -how->width;
         }
     } else {
         how->width = parse_number(&at);
     }
-    if (how->width > 10000)
-        how->width = 10000;
     if (*at == '.') {
         at++;
         how->has_precision = true;
         if (*at == '*') {
             at++;
-            how->precision = va_arg(*arguments, int);
-            if (how->precision < 0)
-                how->has_precision = false;
-            if (how->precision > 10000)
-                how->precision = 10000;
+            how->precision = given_number(arguments);
+            how->has_precision = how->precision >= 0;
         } else {
             how->precision = parse_number(&at);
         }
     }
+    return at;
+}
+
+static const char *parse_length(const char *at, struct conversion *how)
+{
     switch (*at) {
     case 'h':
-        at++;
-        how->length = LENGTH_SHORT;
-        if (*at == 'h') { at++; how->length = LENGTH_CHAR; }
-        break;
+        how->length = at[1] == 'h' ? LENGTH_CHAR : LENGTH_SHORT;
+        return at + (at[1] == 'h' ? 2 : 1);
     case 'l':
-        at++;
-        how->length = LENGTH_LONG;
-        if (*at == 'l') { at++; how->length = LENGTH_LONG_LONG; }
-        break;
-    case 'z': at++; how->length = LENGTH_SIZE; break;
-    case 'j': at++; how->length = LENGTH_MAX; break;
-    case 't': at++; how->length = LENGTH_POINTER; break;
-    case 'L': at++; how->length = LENGTH_LONG_DOUBLE; break;
-    default: break;
+        how->length = at[1] == 'l' ? LENGTH_LONG_LONG : LENGTH_LONG;
+        return at + (at[1] == 'l' ? 2 : 1);
+    case 'z': how->length = LENGTH_SIZE; return at + 1;
+    case 'j': how->length = LENGTH_MAX; return at + 1;
+    case 't': how->length = LENGTH_POINTER; return at + 1;
+    case 'L': how->length = LENGTH_LONG_DOUBLE; return at + 1;
+    default: return at;
     }
-    return at;
+}
+
+/* What most conversions are: without flags, width and precision. False: not this one. */
+static bool put_plain(struct output *out, const struct conversion *how, char conversion, va_list *arguments)
+{
+    char buffer[DIGITS_MAX], *end = buffer + sizeof buffer, *start;
+    switch (conversion) {
+    case 'd':
+    case 'i': {
+        intmax_t value = next_signed(how, arguments);
+        start = digits_of(value < 0 ? (uintmax_t)0 - (uintmax_t)value : (uintmax_t)value, 10, false, end);
+        if (value < 0)
+            *--start = '-';
+        break;
+    }
+    case 'u': start = digits_of(next_unsigned(how, arguments), 10, false, end); break;
+    case 'x': start = digits_of(next_unsigned(how, arguments), 16, false, end); break;
+    case 's': {
+        const char *text = va_arg(*arguments, const char *);
+        text = text ? text : "(null)";
+        put(out, text, strlen(text));
+        return true;
+    }
+    default: return false;
+    }
+    put(out, start, (size_t)(end - start));
+    return true;
+}
+
+/* False: there is no such conversion. */
+static bool put_any(struct output *out, struct conversion *how, char conversion, va_list *arguments)
+{
+    switch (conversion) {
+    case 'd':
+    case 'i': {
+        intmax_t value = next_signed(how, arguments);
+        uintmax_t magnitude = value < 0 ? (uintmax_t)0 - (uintmax_t)value : (uintmax_t)value;
+        put_integer(out, how, magnitude, 10, false, sign_of(how, value < 0));
+        return true;
+    }
+    case 'u': put_integer(out, how, next_unsigned(how, arguments), 10, false, ""); return true;
+    case 'o': put_integer(out, how, next_unsigned(how, arguments), 8, false, ""); return true;
+    case 'x': put_integer(out, how, next_unsigned(how, arguments), 16, false, ""); return true;
+    case 'X': put_integer(out, how, next_unsigned(how, arguments), 16, true, ""); return true;
+    case 'p':
+        how->alternate = true;
+        put_integer(out, how, (uintptr_t)va_arg(*arguments, void *), 16, false, "");
+        return true;
+    case 'c': {
+        char c = (char)va_arg(*arguments, int);
+        how->zero = false;
+        put_field(out, how, "", 0, &c, 1);
+        return true;
+    }
+    case 's': put_string(out, how, va_arg(*arguments, const char *)); return true;
+    case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': {
+        double value = how->length == LENGTH_LONG_DOUBLE ? (double)va_arg(*arguments, long double) : va_arg(*arguments, double);
+        put_float(out, how, value, conversion);
+        return true;
+    }
+    case '%': put(out, "%", 1); return true;
+    default: return false;
+    }
 }
 
 size_t lg__text_format(char *to, size_t capacity, const char *format, va_list given)
 {
-    struct output out = { to, capacity, 0 };
+    struct output out = { to, to + capacity, 0 };
     va_list arguments;
     va_copy(arguments, given);
-    for (const char *at = format; *at;) {
-        const char *start = at;
-        while (*at && *at != '%')
-            at++;
-        put(&out, start, (size_t)(at - start));
-        if (!*at)
+    while (true) {
+        const char *literal = format;
+        while (*format && *format != '%')
+            format++;
+        put(&out, literal, (size_t)(format - literal));
+        if (!*format)
             break;
-        start = at;
         struct conversion how = { 0 };
-        at = parse(at + 1, &how, &arguments);
-        char conversion = *at;
-        if (conversion)
-            at++;
-        switch (conversion) {
-        case 'd':
-        case 'i': {
-            intmax_t value = next_signed(&how, &arguments);
-            uintmax_t magnitude = value < 0 ? (uintmax_t)0 - (uintmax_t)value : (uintmax_t)value;
-            put_integer(&out, &how, magnitude, 10, false, sign_of(&how, value < 0));
+        const char *at = format + 1;
+        bool plain = *at >= 'A';
+        if (!plain)
+            at = parse_field(at, &how, &arguments);
+        at = parse_length(at, &how);
+        if (!(plain && put_plain(&out, &how, *at, &arguments)) && !put_any(&out, &how, *at, &arguments)) {
+            /* What arguments it has is not known, and so not which are those of the next one. */
+            put(&out, format, strlen(format));
             break;
         }
-        case 'u': put_integer(&out, &how, next_unsigned(&how, &arguments), 10, false, ""); break;
-        case 'o': put_integer(&out, &how, next_unsigned(&how, &arguments), 8, false, ""); break;
-        case 'x': put_integer(&out, &how, next_unsigned(&how, &arguments), 16, false, ""); break;
-        case 'X': put_integer(&out, &how, next_unsigned(&how, &arguments), 16, true, ""); break;
-        case 'p':
-            how.alternate = true;
-            put_integer(&out, &how, (uintptr_t)va_arg(arguments, void *), 16, false, "");
-            break;
-        case 'c': {
-            char c = (char)va_arg(arguments, int);
-            how.zero = false;
-            put_field(&out, &how, "", 0, &c, 1);
-            break;
-        }
-        case 's': put_string(&out, &how, va_arg(arguments, const char *)); break;
-        case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': {
-            double value = how.length == LENGTH_LONG_DOUBLE ? (double)va_arg(arguments, long double) : va_arg(arguments, double);
-            put_float(&out, &how, value, conversion);
-            break;
-        }
-        case '%': put(&out, "%", 1); break;
-        default: put(&out, start, (size_t)(at - start)); break;
-        }
+        format = at + 1;
     }
     va_end(arguments);
-    return out.size;
+    return (size_t)(out.at - to) + out.lost;
 }

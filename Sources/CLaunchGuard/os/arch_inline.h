@@ -1,0 +1,99 @@
+/* The CPU: what is so small that a call of it would cost more. The rest is in arch_*.c. */
+#ifndef LG_OS_ARCH_INLINE_H
+#define LG_OS_ARCH_INLINE_H
+
+#include <stdint.h>
+
+/* The counter that runs at one rate on all cores. The CPU may read it early, before what stands before it in the program is done: whoever takes a lock
+ * may so read it before the other one has let go. Handler. */
+static inline uint64_t lg__arch_counter(void);
+/* The same when all that has happened: it costs more than everything else about an entry. Handler. */
+static inline uint64_t lg__arch_counter_ordered(void);
+
+/* CRC-32C step over 8, 4, 2 or 1 bytes by the CPU's instruction; only where lg__arch_crc32c() gives a function. Handler. */
+static inline uint64_t lg__arch_crc32c_8(uint64_t crc, uint64_t bytes);
+static inline uint64_t lg__arch_crc32c_4(uint64_t crc, uint32_t bytes);
+static inline uint64_t lg__arch_crc32c_2(uint64_t crc, uint16_t bytes);
+static inline uint64_t lg__arch_crc32c_1(uint64_t crc, uint8_t byte);
+
+#if defined(__x86_64__)
+
+static inline uint64_t lg__arch_counter(void)
+{
+    uint64_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+    return high << 32 | low;
+}
+
+static inline uint64_t lg__arch_counter_ordered(void)
+{
+    __asm__ volatile("lfence" : : : "memory");
+    return lg__arch_counter();
+}
+
+/* In assembly: the builtins want the whole function compiled for a CPU that has the instruction. */
+static inline uint64_t lg__arch_crc32c_8(uint64_t crc, uint64_t bytes)
+{
+    __asm__("crc32q %1, %0" : "+r"(crc) : "r"(bytes));
+    return crc;
+}
+
+static inline uint64_t lg__arch_crc32c_4(uint64_t crc, uint32_t bytes)
+{
+    __asm__("crc32l %1, %k0" : "+r"(crc) : "r"(bytes));
+    return crc;
+}
+
+static inline uint64_t lg__arch_crc32c_2(uint64_t crc, uint16_t bytes)
+{
+    __asm__("crc32w %1, %k0" : "+r"(crc) : "r"(bytes));
+    return crc;
+}
+
+static inline uint64_t lg__arch_crc32c_1(uint64_t crc, uint8_t byte)
+{
+    __asm__("crc32b %1, %k0" : "+r"(crc) : "q"(byte));
+    return crc;
+}
+
+#elif defined(__aarch64__)
+
+static inline uint64_t lg__arch_counter(void)
+{
+    uint64_t count;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(count) : : "memory");
+    return count;
+}
+
+static inline uint64_t lg__arch_counter_ordered(void)
+{
+    __asm__ volatile("isb" : : : "memory");
+    return lg__arch_counter();
+}
+
+static inline uint64_t lg__arch_crc32c_8(uint64_t crc, uint64_t bytes)
+{
+    __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %1" : "+r"(crc) : "r"(bytes));
+    return crc;
+}
+
+static inline uint64_t lg__arch_crc32c_4(uint64_t crc, uint32_t bytes)
+{
+    __asm__(".arch_extension crc\n\tcrc32cw %w0, %w0, %w1" : "+r"(crc) : "r"(bytes));
+    return crc;
+}
+
+static inline uint64_t lg__arch_crc32c_2(uint64_t crc, uint16_t bytes)
+{
+    __asm__(".arch_extension crc\n\tcrc32ch %w0, %w0, %w1" : "+r"(crc) : "r"((uint32_t)bytes));
+    return crc;
+}
+
+static inline uint64_t lg__arch_crc32c_1(uint64_t crc, uint8_t byte)
+{
+    __asm__(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1" : "+r"(crc) : "r"((uint32_t)byte));
+    return crc;
+}
+
+#endif
+#endif
