@@ -167,9 +167,10 @@ static void test_announced(void **state)
 
 /* ---- others in between, as a handler of a signal may be ---- */
 
-static void (*in_between)(void);
-static const char *between;
-static unsigned skips;
+/* Of the thread that arms it: LaunchGuard's own threads pass points as well. */
+static __thread void (*in_between)(void) __attribute__((tls_model("initial-exec")));
+static __thread const char *between __attribute__((tls_model("initial-exec")));
+static __thread unsigned skips __attribute__((tls_model("initial-exec")));
 
 static void step_in(const char *point)
 {
