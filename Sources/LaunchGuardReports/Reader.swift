@@ -68,6 +68,8 @@ public final class Reader {
             report.crash = crash
         }
         report.standardError = standardError(&problems)
+        addPulse(to: &report, &problems)
+        addSnapshots(to: &report, &problems)
         do throws(ReportError) {
             report.breadcrumbs = try breadcrumbs(of: report)
         } catch {
