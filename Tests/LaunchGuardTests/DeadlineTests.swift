@@ -11,13 +11,8 @@ import Testing
             let session = try Child(directory).start()
             session.heartbeat()
             session.heartbeatPause()
-            session.withDeadline("in time", .seconds(3600)) {}
             await session.withDeadline("also in time", .seconds(3600)) { await Task.yield() }
-            session.withDeadline("upload", .milliseconds(100)) {
-                let path = session.runPath ?? ""
-                while try? Reader(path: path).run().snapshots?.first?.isComplete != true { usleep(1000) }
-                kill(getpid(), SIGKILL)
-            }
+            overrun(session)
         }
         let report = try #require(try scene.runs().last)
         #expect(report.deadlines?.map(\.name) == ["upload"])
@@ -25,5 +20,18 @@ import Testing
         let snapshot = try #require(report.snapshots?.first)
         #expect(snapshot.kind == .deadline && snapshot.name == "upload" && snapshot.resolvedNanoseconds == nil)
         #expect(snapshot.threads?.first?.stack != nil)
+    }
+}
+
+/// Ends the process when the stack of the job is there.
+private func overrun(_ session: LaunchGuard.Session) {
+    session.withDeadline("in time", .seconds(3600)) {}
+    session.withDeadline("upload", .milliseconds(100)) {
+        while true {
+            let report = try? Reader(path: session.runPath ?? "").run()
+            if report?.snapshots?.first?.isComplete == true { break }
+            usleep(1000)
+        }
+        kill(getpid(), SIGKILL)
     }
 }
