@@ -49,6 +49,8 @@ extension lg_register: ZeroInitialized {}
 extension lg_note: ZeroInitialized {}
 extension lg_module: ZeroInitialized {}
 extension lg_memory_info: ZeroInitialized {}
+extension lg_heart_info: ZeroInitialized {}
+extension lg_deadline_info: ZeroInitialized {}
 
 /// A fixed array of C characters as a string; bytes that are not UTF-8 become U+FFFD.
 ///

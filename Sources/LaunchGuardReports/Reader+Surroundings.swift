@@ -51,11 +51,18 @@ extension Reader {
     private func addThreads(to crash: inout Crash, of report: RunReport, _ problems: inout Problems) {
         var info = lg_threads_info()
         guard problems.isUsable(unsafe lg_reader_threads(handle, &info), "other threads") else { return }
+        let calls = ThreadCalls { thread, index, register in
+            unsafe lg_reader_thread_register(self.handle, thread, index, &register)
+        } stack: { thread, walk in
+            unsafe lg_reader_thread_stack(self.handle, thread, &walk)
+        } frame: { thread, index, address in
+            unsafe lg_reader_thread_frame(self.handle, thread, index, &address)
+        }
         var threads: [ThreadState] = []
         for index in 0..<info.stored {
             var thread = lg_thread_info()
             guard problems.isUsable(unsafe lg_reader_thread(handle, index, &thread), "other threads") else { continue }
-            threads.append(state(index, &thread, report, &problems))
+            threads.append(state(index, &thread, calls, report, &problems))
         }
         crash.threads = threads.isEmpty ? nil : threads
         if threads.isEmpty, info.complete == 0 { _ = problems.isUsable(LG_ERR_INCOMPLETE, "other threads") }
@@ -66,7 +73,9 @@ extension Reader {
         }
     }
 
-    private func state(_ index: UInt32, _ info: inout lg_thread_info, _ report: RunReport, _ problems: inout Problems) -> ThreadState {
+    func state(
+        _ index: UInt32, _ info: inout lg_thread_info, _ calls: ThreadCalls, _ report: RunReport, _ problems: inout Problems
+    ) -> ThreadState {
         let thread = info.tid
         var state = ThreadState(threadID: thread, name: string(&info.name).nonEmpty, how: .init(info.how))
         state.state = info.state == 0 ? nil : String(UnicodeScalar(UInt8(bitPattern: info.state)))
@@ -77,14 +86,14 @@ extension Reader {
         state.stackLow = info.stack_low.nonZero.map(Address.init)
         state.stackHigh = info.stack_high.nonZero.map(Address.init)
         let registers = problems.list("registers of thread \(thread)", limit: info.register_count) { number, register in
-            unsafe lg_reader_thread_register(handle, index, number, &register)
+            calls.register(index, number, &register)
         } as: { Crash.Register(name: string(&$0.name), value: Address($0.value)) }
         state.registers = registers.isEmpty ? nil : registers
         var walk = lg_stack_info()
-        let status = unsafe lg_reader_thread_stack(handle, index, &walk)
+        let status = calls.stack(index, &walk)
         guard status != LG_ERR_INCOMPLETE, problems.isUsable(status, "stack of thread \(thread)") else { return state }
         let addresses = problems.list("stack of thread \(thread)", limit: walk.stored) { number, address in
-            unsafe lg_reader_thread_frame(handle, index, number, &address)
+            calls.frame(index, number, &address)
         } as: { Address($0) }
         state.stack = Stack(&walk, addresses, in: report)
         return state
@@ -122,6 +131,22 @@ extension Reader {
         guard problems.isUsable(unsafe lg_reader_stderr(handle, &bytes, &size, &total), "standard error") else { return nil }
         return StandardError(
             text: String(decoding: bytes.prefix(size), as: UTF8.self), totalBytes: total, omittedBytes: total - min(total, UInt64(size)))
+    }
+}
+
+/// How the parts of a thread are read: of a crash, or of a snapshot. Each takes the number of the thread first.
+struct ThreadCalls {
+    let register: (UInt32, UInt32, inout lg_register) -> lg_status
+    let stack: (UInt32, inout lg_stack_info) -> lg_status
+    let frame: (UInt32, UInt32, inout UInt64) -> lg_status
+
+    init(
+        register: @escaping (UInt32, UInt32, inout lg_register) -> lg_status, stack: @escaping (UInt32, inout lg_stack_info) -> lg_status,
+        frame: @escaping (UInt32, UInt32, inout UInt64) -> lg_status
+    ) {
+        self.register = register
+        self.stack = stack
+        self.frame = frame
     }
 }
 

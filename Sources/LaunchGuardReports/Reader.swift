@@ -69,6 +69,8 @@ public final class Reader {
         }
         report.annotations = annotations(of: report, &problems)
         report.standardError = standardError(&problems)
+        addPulse(to: &report, &problems)
+        addSnapshots(to: &report, &problems)
         do throws(ReportError) {
             report.breadcrumbs = try breadcrumbs(of: report)
             if report.breadcrumbs?.entries.contains(where: { $0.isDamaged == true }) == true { problems.add("ring log", LG_ERR_DAMAGED) }

@@ -17,6 +17,8 @@ extension RunReport {
             crash.writeResources(to: &writer)
             crash.writeMemory(to: &writer, includesMap: includesMap)
         }
+        for snapshot in snapshots ?? [] { snapshot.write(to: &writer) }
+        writePulse(to: &writer)
         if let standardError { standardError.write(to: &writer, limit: breadcrumbLimit) }
         writeBreadcrumbs(to: &writer, limit: breadcrumbLimit)
         writeModules(to: &writer)
@@ -101,7 +103,7 @@ extension RunIdentity {
                 ?? "its wait status was \(witness.waitStatus)"
             words.append(("witness", "another process waited for it: \(what)"))
         }
-        if let hangSinceNanoseconds { words.append(("hang", "its launch was hanging from \(since(hangSinceNanoseconds).dropFirst(6)) after the start on")) }
+        if let hangSinceNanoseconds { words.append(("hang", "it was hanging from \(since(hangSinceNanoseconds).dropFirst(6)) after the start on")) }
         if let memoryKills {
             words.append(("memory", "the kernel had ended \(memoryKills.count.counting("process", "processes")) of its cgroup before it started"))
         }

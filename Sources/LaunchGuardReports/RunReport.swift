@@ -15,6 +15,11 @@ public struct RunReport: Codable, Hashable, Sendable {
     public var crash: Crash?
     /// Named values that the program set, by key.
     public var annotations: [Annotation]?
+    /// Threads with a heartbeat, and jobs that had not ended.
+    public var hearts: [Heart]?
+    public var deadlines: [Deadline]?
+    /// Stacks that were taken while it lived: of the last hang, of the last job that was about to overrun its deadline.
+    public var snapshots: [Snapshot]?
     public var breadcrumbs: Breadcrumbs?
     /// The last bytes that it wrote to standard error, where it kept them.
     public var standardError: StandardError?
@@ -93,7 +98,7 @@ public struct RunIdentity: Codable, Hashable, Sendable {
     public var announcement: Announcement?
     /// What another process told that waited for it.
     public var witness: Witness?
-    /// Since when its launch was hanging, on the monotonic clock.
+    /// Since when it was hanging, on the monotonic clock.
     public var hangSinceNanoseconds: UInt64?
     /// What the kernel had ended for lack of memory before it started; nil: not known.
     public var memoryKills: MemoryKills?

@@ -6,14 +6,7 @@ extension Crash {
         let missing = missingThreads
         if threads.isEmpty, missing.isEmpty { return }
         writer.heading("other threads")
-        for group in groups(of: threads) {
-            writer.line("  " + Self.title(of: group))
-            let first = group[0]
-            for line in first.remarks { writer.line("    " + line, .yellow) }
-            guard let stack = first.stack else { continue }
-            writer.line("    " + stack.summary, .dim)
-            stack.write(to: &writer, indent: "    ")
-        }
+        ThreadState.write(threads, to: &writer)
         for line in missing { writer.line("  " + line, .yellow) }
     }
 
@@ -34,9 +27,23 @@ extension Crash {
         if let problem = counts.listProblem { lines.append("the list of threads is not complete: \(problem)") }
         return lines
     }
+}
+
+extension ThreadState {
+    /// Threads, those with the same stack in one block; `role`: what they did.
+    static func write(_ threads: [ThreadState], to writer: inout TextWriter, role: String? = nil) {
+        for group in groups(of: threads) {
+            writer.line("  " + title(of: group) + (role.map { ", which \($0)" } ?? ""))
+            let first = group[0]
+            for line in first.remarks { writer.line("    " + line, .yellow) }
+            guard let stack = first.stack else { continue }
+            writer.line("    " + stack.summary, .dim)
+            stack.write(to: &writer, indent: "    ")
+        }
+    }
 
     /// Threads with the same state and the same stack, in the order of their first ones.
-    private func groups(of threads: [ThreadState]) -> [[ThreadState]] {
+    private static func groups(of threads: [ThreadState]) -> [[ThreadState]] {
         var order: [Alike] = []
         var groups: [Alike: [ThreadState]] = [:]
         for thread in threads {

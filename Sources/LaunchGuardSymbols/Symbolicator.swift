@@ -105,9 +105,9 @@ public struct Symbolicator: Sendable {
 
 extension RunReport {
     fileprivate var frames: [Frame] {
-        guard let crash else { return [] }
-        let stacks = [crash.dwarfStack, crash.framePointerStack] + (crash.threads ?? []).map(\.stack)
-        return stacks.flatMap { $0?.frames ?? [] } + (crash.possibleFrames ?? [])
+        let threads = (crash?.threads ?? []) + (snapshots ?? []).flatMap { $0.threads ?? [] }
+        let stacks = [crash?.dwarfStack, crash?.framePointerStack] + threads.map(\.stack)
+        return stacks.flatMap { $0?.frames ?? [] } + (crash?.possibleFrames ?? [])
     }
 
     /// The modules in which frames lie. The kernel's own has no file.
@@ -125,7 +125,6 @@ extension RunReport {
     }
 
     fileprivate mutating func apply(_ locations: [LLVMSymbolizer.Query: [LLVMSymbolizer.Location]], _ files: [Module: String]) {
-        guard var crash else { return }
         var trap: String?
         func symbolicate(_ frames: inout [Frame], isCrashed: Bool = false) {
             for index in frames.indices {
@@ -136,12 +135,17 @@ extension RunReport {
                 if index == 0, isCrashed { trap = trap ?? reason }
             }
         }
+        func symbolicate(_ threads: inout [ThreadState]) {
+            for index in threads.indices where threads[index].stack != nil { symbolicate(&threads[index].stack!.frames) }
+        }
+        var taken = snapshots ?? []
+        for index in taken.indices where taken[index].threads != nil { symbolicate(&taken[index].threads!) }
+        if !taken.isEmpty { snapshots = taken }
+        guard var crash else { return }
         if crash.dwarfStack != nil { symbolicate(&crash.dwarfStack!.frames, isCrashed: true) }
         if crash.framePointerStack != nil { symbolicate(&crash.framePointerStack!.frames, isCrashed: true) }
         if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
-        for index in (crash.threads ?? []).indices where crash.threads?[index].stack != nil {
-            symbolicate(&crash.threads![index].stack!.frames)
-        }
+        if crash.threads != nil { symbolicate(&crash.threads!) }
         crash.refine(trap: trap)
         self.crash = crash
     }

@@ -318,7 +318,6 @@ static void body_pauses(void *argument)
 {
     (void)argument;
     start(LONG_MS, THRESHOLD_MS, 0);
-    begin_launch(0);
     lg_heartbeat(session);
     lg_heartbeat_pause(session);
     rest(3 * THRESHOLD_MS);
@@ -397,6 +396,10 @@ static void test_no_hang_under_a_debugger(void **state)
     assert_false(death.late);
     assert_true(WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL);
     expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
+    /* Not before it was let go, four thresholds after it was attached. */
+    lg_snapshot_info snapshot;
+    assert_true(snapshot_now(&snapshot));
+    assert_true(snapshot.taken_ns - snapshot.since_ns > 3 * THRESHOLD_MS * 1000000ull);
 }
 
 /* ---- several hearts ---- */
@@ -853,6 +856,14 @@ static void body_crashes_in_a_snapshot(void *argument)
     hang_here();
 }
 
+/* Where a thread stands for a snapshot: its stack in the record of a crash shows the program and not this. */
+extern void lg__snapshot_answer(uint32_t turn, uint32_t place, const void *ucontext);
+
+static bool is_standing(uint64_t pc)
+{
+    return pc - (uint64_t)(uintptr_t)lg__snapshot_answer < 512;
+}
+
 static void test_crash_in_a_snapshot(void **state)
 {
     (void)state;
@@ -877,13 +888,15 @@ static void test_crash_in_a_snapshot(void **state)
         assert_int_equal(threads.captured, 7);
         for (uint32_t k = 0; k < threads.stored; k++) {
             uint64_t pc;
-            uint32_t inside = 0;
+            uint32_t inside = 0, standing = 0;
             assert_int_equal(lg_reader_thread(reader, k, &thread), LG_OK);
             assert_int_equal(lg_reader_thread_stack(reader, k, &stack), LG_OK);
             assert_int_equal(stack.truncated, 0);
-            for (uint32_t f = 0; lg_reader_thread_frame(reader, k, f, &pc) == LG_OK; f++)
+            for (uint32_t f = 0; lg_reader_thread_frame(reader, k, f, &pc) == LG_OK; f++, standing += is_standing(pc))
                 inside += pc > (uint64_t)(uintptr_t)__start_hanging && pc <= (uint64_t)(uintptr_t)__stop_hanging;
             assert_int_equal(inside, thread.tid == info_now().pid);
+            if (inside && i % 6 == 0) /* it stood when the crash came */
+                assert_int_equal(standing, 0);
         }
         assert_int_equal(lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot), LG_OK);
         given_up += !snapshot.complete || snapshot.given_up;

@@ -88,8 +88,8 @@ void lg__snapshot_answer(uint32_t turn, uint32_t place, const void *ucontext)
     if (place >= PLACES || stands || lg__capture_busy() || lg__handler_entered() || context.pc == (uint64_t)(uintptr_t)lg__handler_crash ||
         !change(place, turn, ASKED, ANSWERING))
         return;
-    lg__thread_capture(slot_at(place), ucontext);
     stands = ucontext;
+    lg__thread_capture(slot_at(place), ucontext);
     change(place, turn, ANSWERING, STANDS);
     atomic_fetch_add(&answered, 1);
     lg__os_futex_wake((const uint32_t *)&answered);

@@ -73,6 +73,19 @@ struct CoreSession: @unchecked Sendable {
         !key.utf8.contains(0) && (unsafe key.withCString { unsafe lg_redact(pointer, $0) == LG_OK })
     }
 
+    func heartbeatPause() { _ = unsafe lg_heartbeat_pause(pointer) }
+
+    /// 0 where there is none.
+    func beginDeadline(_ name: String, _ limit: Duration) -> UInt64 {
+        var deadline: UInt64 = 0
+        _ = unsafe lg_deadline_begin(pointer, name, UInt32(clamping: min(max(limit.milliseconds, 1), 86_400_000)), &deadline)
+        return deadline
+    }
+
+    func endDeadline(_ deadline: UInt64) {
+        if deadline != 0 { _ = unsafe lg_deadline_end(pointer, deadline) }
+    }
+
     func refreshModules() { _ = unsafe lg_modules_refresh(pointer) }
 
     func willTerminate() { _ = unsafe lg_will_terminate(pointer) }

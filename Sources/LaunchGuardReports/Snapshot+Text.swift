@@ -1,0 +1,62 @@
+extension Snapshot {
+    /// The stacks, that of the thread that matters first.
+    func write(to writer: inout TextWriter) {
+        writer.heading(title)
+        if let length { writer.line("  it was over after \(length.durationText)", .dim) }
+        var others = threads ?? []
+        if let first = others.firstIndex(where: { $0.threadID == threadID }) {
+            ThreadState.write([others.remove(at: first)], to: &writer, role: kind == .hang ? "hung" : "began the job")
+        } else {
+            writer.line("  thread \(threadID), which \(kind == .hang ? "hung" : "began the job"): it is not there", .yellow)
+        }
+        ThreadState.write(others, to: &writer)
+        for line in missing { writer.line("  " + line, .yellow) }
+    }
+
+    private func passed(_ time: UInt64) -> UInt64 { time >= sinceNanoseconds ? time - sinceNanoseconds : 0 }
+
+    /// How long it took in all, where it was over.
+    var length: UInt64? { resolvedNanoseconds.map(passed) }
+
+    private var title: String {
+        let after = "taken after \(passed(takenNanoseconds).durationText)"
+        return switch kind {
+        case .hang: "stacks while it hung, \(after)"
+        case .deadline: "stack of the job \"\(name ?? "")\", which was about to overrun its deadline, \(after)"
+        default: "stacks, taken for a reason that this version does not know (\(kind.rawValue))"
+        }
+    }
+
+    private var missing: [String] {
+        var lines: [String] = []
+        if !isComplete { lines.append("the program ended before all threads had been asked") }
+        guard let counts = threadCounts else { return lines }
+        if counts.omitted > 0 { lines.append("\(UInt64(counts.omitted).counting("more thread is", "more threads are")) not shown: there was no room") }
+        if let problem = counts.listProblem { lines.append("the list of threads is not complete: \(problem)") }
+        return lines
+    }
+}
+
+extension RunReport {
+    /// Run loops and jobs, as they stood at the end.
+    func writePulse(to writer: inout TextWriter) {
+        func thread(_ number: Int32, _ name: String?) -> String { "thread \(number)" + (name.map { " \"\($0)\"" } ?? "") }
+        func since(_ time: UInt64) -> String {
+            guard let start = identity?.monotonicNanoseconds, time >= start else { return "before the start" }
+            return "\((time - start).durationText) after the start"
+        }
+        guard hearts != nil || deadlines != nil else { return }
+        writer.heading("expected")
+        for heart in hearts ?? [] {
+            let beat = "last heartbeat \(since(heart.lastBeatNanoseconds))"
+            let state = heart.hangSinceNanoseconds != nil ? ": it hung" : heart.isPaused ? ", then it waited" : ""
+            writer.line("  \(thread(heart.threadID, heart.name)): \(beat)\(state)", heart.hangSinceNanoseconds != nil ? .red : .plain)
+        }
+        for job in deadlines ?? [] {
+            let state = job.nearNanoseconds.map { ", about to overrun it \(since($0))" } ?? ""
+            writer.line(
+                "  job \"\(job.name)\" of thread \(job.threadID): begun \(since(job.begunNanoseconds)), deadline \(job.limitMilliseconds) ms\(state)",
+                job.nearNanoseconds != nil ? .red : .plain)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@testable import LaunchGuardReports
+
+/// What a run file holds of a program that lived: the model, and what is shown of it.
+@Suite struct SnapshotTests {
+    private static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Golden/v1.3/live.lgrun").path(percentEncoded: false)
+
+    @Test func everyPartIsRead() throws {
+        let report = try Reader(path: Self.path).run()
+        #expect(report.hearts?.map(\.threadID) == [4711, 4799, -1])
+        #expect(report.hearts?.map(\.isPaused) == [false, true, false])
+        #expect(report.hearts?[0].hangSinceNanoseconds == report.identity?.hangSinceNanoseconds)
+        #expect(report.deadlines?.map(\.name) == ["upload \"notes\"", "nightly"])
+        #expect(report.deadlines?.map(\.nearNanoseconds) == [30_000_000_000, nil])
+        #expect(report.deadlines?[1].limitMilliseconds == 86_400_000)
+        let snapshots = try #require(report.snapshots)
+        #expect(snapshots.map(\.kind) == [.hang, .deadline])
+        let hang = snapshots[0]
+        #expect(hang.name == "player" && hang.threadID == 4711 && hang.isComplete && hang.resolvedNanoseconds == nil)
+        #expect(hang.threads?.map(\.threadID) == [4711, 4713, 4715])
+        #expect(hang.threads?[0].stack?.frames.count == 7 && hang.threads?[0].registers?.count == 18)
+        #expect(hang.threadCounts?.listed == 5 && hang.threadCounts?.listProblem != nil)
+        #expect(snapshots[1].length == 28_000_000_000 && !snapshots[1].isComplete)
+        let again: RunReport = try JSONLine.value(from: JSONLine.text(report))
+        #expect(again == report)
+    }
+
+    @Test func theThreadThatHungIsTheFirst() throws {
+        var report = try Reader(path: Self.path).run()
+        report.snapshots?[0].threads?.swapAt(0, 2)
+        let lines = text { report.write(to: &$0) }.lines
+        let start = try #require(lines.firstIndex(of: "stacks while it hung, taken after 2.000 s"))
+        #expect(lines[start + 1] == "  thread 4711 \"player\", which hung")
+        #expect(lines[start + 3].hasPrefix("    #0  0x00007f0000104444 in libexample.so.1"))
+        #expect(lines.contains("  thread 4711 \"player\": last heartbeat 4.000 s after the start: it hung"))
+        #expect(lines.contains("  job \"nightly\" of thread 4744: begun 2.000 s after the start, deadline 86400000 ms"))
+        let job = try #require(lines.firstIndex { $0.hasPrefix("stack of the job \"upload \"notes\"\"") })
+        #expect(Array(lines[(job + 1)...(job + 2)]) == ["  it was over after 28.000 s", "  thread 4713 \"uploader\", which began the job"])
+    }
+
+    @Test func whatIsNotThereIsSaid() throws {
+        var report = try Reader(path: Self.path).run()
+        report.snapshots?[0].threads?.removeFirst()
+        report.snapshots?[0].isComplete = false
+        let lines = text { report.write(to: &$0) }.lines
+        #expect(lines.contains("  thread 4711, which hung: it is not there"))
+        #expect(lines.contains("  the program ended before all threads had been asked"))
+        #expect(lines.contains("  1 more thread is not shown: there was no room"))
+    }
+
+    @Test func nothingReachesTheTerminalAsItIs() throws {
+        let evil = "\u{1B}]0;owned\u{07}\n\u{202E}"
+        var report = try Reader(path: Self.path).run()
+        report.hearts?[0].name = evil
+        report.deadlines?[0].name = evil
+        report.snapshots?[0].threadCounts?.listProblem = evil
+        report.snapshots?[0].threads?[0].name = evil
+        report.snapshots?[1].name = evil
+        let clean = try text { try Reader(path: Self.path).run().write(to: &$0) }
+        let shown = text { report.write(to: &$0) }
+        #expect(shown.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }.isEmpty)
+        #expect(!shown.unicodeScalars.contains("\u{202E}") && shown.lines.count == clean.lines.count)
+        report.snapshots?[0].kind = .init(rawValue: evil)
+        #expect(!text { report.write(to: &$0) }.contains(evil))
+    }
+
+    private func text(_ write: (inout TextWriter) throws -> Void) rethrows -> String {
+        var writer = TextWriter()
+        try write(&writer)
+        return writer.text
+    }
+}
+
+extension String {
+    fileprivate var lines: [String] { split(separator: "\n").map(String.init) }
+}

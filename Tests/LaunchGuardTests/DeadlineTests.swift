@@ -1,0 +1,37 @@
+import Glibc
+import LaunchGuard
+import LaunchGuardReports
+import Testing
+
+/// Jobs with a deadline, and run loops that wait.
+@Suite struct DeadlineTests {
+    @Test func aJobThatOverrunsIsThereAfterSIGKILL() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            session.heartbeat()
+            session.heartbeatPause()
+            await session.withDeadline("also in time", .seconds(3600)) { await Task.yield() }
+            overrun(session)
+        }
+        let report = try #require(try scene.runs().last)
+        #expect(report.deadlines?.map(\.name) == ["upload"])
+        #expect(report.hearts?.map(\.isPaused) == [true])
+        let snapshot = try #require(report.snapshots?.first)
+        #expect(snapshot.kind == .deadline && snapshot.name == "upload" && snapshot.resolvedNanoseconds == nil)
+        #expect(snapshot.threads?.first?.stack != nil)
+    }
+}
+
+/// Ends the process when the stack of the job is there.
+private func overrun(_ session: LaunchGuard.Session) {
+    session.withDeadline("in time", .seconds(3600)) {}
+    session.withDeadline("upload", .milliseconds(100)) {
+        while true {
+            let report = try? Reader(path: session.runPath ?? "").run()
+            if report?.snapshots?.first?.isComplete == true { break }
+            usleep(1000)
+        }
+        kill(getpid(), SIGKILL)
+    }
+}
