@@ -4,16 +4,11 @@
 #include "session.h"
 #include "store/text.h"
 
-static lg_status append(lg_session *session, lg_level level, const char *text, size_t size)
-{
-    return lg__ring_write(&session->host.run.ring, (unsigned)level, LG__ENTRY_TEXT, text, size) ? LG_OK : LG_ERR_LIMIT;
-}
-
 lg_status lg_log_write(lg_session *session, lg_level level, const char *text, size_t size)
 {
     if (!session || (!text && size))
         return LG_ERR_ARGUMENT;
-    return lg__session_open(session) ? append(session, level, text, size) : lg__session_check(session);
+    return lg__session_open(session) ? lg__ring_text(&session->host.run.ring, (unsigned)level, text, size) : lg__session_check(session);
 }
 
 lg_status lg_logv(lg_session *session, lg_level level, const char *format, va_list arguments)
@@ -24,7 +19,7 @@ lg_status lg_logv(lg_session *session, lg_level level, const char *format, va_li
         return lg__session_check(session);
     char text[LG_LOG_TEXT_MAX + 1]; /* one more than fits: so that a longer text is marked as cut */
     size_t size = lg__text_format(text, sizeof text, format, arguments);
-    return append(session, level, text, size < sizeof text ? size : sizeof text);
+    return lg__ring_text(&session->host.run.ring, (unsigned)level, text, size < sizeof text ? size : sizeof text);
 }
 
 lg_status lg_log(lg_session *session, lg_level level, const char *format, ...)

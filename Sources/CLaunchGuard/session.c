@@ -20,7 +20,8 @@
 /* exit() waits this long for what was written to standard error, where that goes through a pipe. */
 #define TAIL_WAIT_NS UINT64_C(1000000000)
 
-static struct lg_session the_session = { .host.lock = PTHREAD_MUTEX_INITIALIZER, .runs_directory = -1 };
+const _Atomic uint32_t lg__session_closed = 0;
+static struct lg_session the_session = { .host.lock = PTHREAD_MUTEX_INITIALIZER, .runs_directory = -1, .open = &lg__session_closed };
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 lg_status lg__session_check(const struct lg_session *session)
@@ -235,7 +236,7 @@ static lg_status start(struct lg_session *session, const lg_options *options)
     if (installed != LG_OK)
         return installed;
     LG_FAULT_POINT("start: installed");
-    host->owns = lg__capture_owner_flag();
+    session->open = host->owns = lg__capture_owner_flag();
     host->counts = host->ledger.primary;
     if (host->counts) {
         lg__account_last_run(host, &identity);
@@ -315,6 +316,7 @@ lg_status lg_stop(lg_session *session)
     lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
+        session->open = &lg__session_closed;
         lg__capture_stop();
         if (session->host.counts)
             atomic_store(&session->host.ledger.hot->owner, 0); /* another process may become the primary */

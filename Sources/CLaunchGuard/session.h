@@ -20,6 +20,7 @@ struct lg_session {
     uint64_t ordinal;
     uint32_t wake; /* futex that the watch thread sleeps on */
     struct lg_session *older; /* of a simulated one: sessions are kept until the process ends */
+    const _Atomic uint32_t *open; /* reads 1 while lg__session_check() says LG_OK; never NULL */
     bool begun;    /* lg_start() was called with success or not */
 };
 
@@ -64,8 +65,10 @@ void lg__watch_expect(struct lg_session *session, uint64_t at_ns);
 /* Whether it is LG_OK, for who asks often. Signals: safe. */
 static inline bool lg__session_open(const struct lg_session *session)
 {
-    const _Atomic uint32_t *owns = session->host.owns;
-    return owns && atomic_load_explicit(owns, memory_order_relaxed) && !atomic_load_explicit(&session->host.closed, memory_order_relaxed);
+    return atomic_load_explicit(session->open, memory_order_relaxed);
 }
+
+/* What `open` points to when it is not. */
+extern const _Atomic uint32_t lg__session_closed;
 
 #endif

@@ -34,7 +34,7 @@ lg_status lg_simulate_start(lg_session **ret_session)
     host->ledger.primary = true;
     host->simulated = true;
     host->counts = true;
-    host->owns = &always;
+    session->open = host->owns = &always;
     session->older = atomic_load(&newest);
     while (!atomic_compare_exchange_weak(&newest, &session->older, session))
         continue;
@@ -111,6 +111,7 @@ void lg_simulate_close(lg_session *session)
     lg_simulate(session, LG_END_CLEAN);
     pthread_mutex_lock(&session->host.lock);
     atomic_store(&session->host.closed, true);
+    session->open = &lg__session_closed;
     session->host.counts = false;
     session->protection = LG_PROTECTION_NONE;
     pthread_mutex_unlock(&session->host.lock);

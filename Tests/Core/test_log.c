@@ -4,13 +4,19 @@
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "session.h"
 #include "store/crc32c.h"
 #include "store/ring.h"
 #include "store/text.h"
@@ -170,6 +176,247 @@ static void test_generations(void **state)
     assert_int_equal(next, GENERATIONS);
     /* A thread may be joined before the kernel has forgotten it; many of them are not. */
     assert_true(own > GENERATIONS / 2);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- the clock ---- */
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* With room for all that is written. */
+static lg_session *start_large(void)
+{
+    lg_session *session;
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    options.ring_bytes = 16777216;
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(99);
+    return session;
+}
+
+/* Until the watch thread has taken a later point of the clock, or said that there will be none. */
+static bool wait_for_clock(lg_session *session)
+{
+    struct lg__clock *clock = session->host.run.ring.clock;
+    while (!clock->span && !clock->given_up)
+        usleep(1000);
+    return clock->span != 0;
+}
+
+/* How an entry's time was taken, from the file itself. */
+static bool by_counter(const struct lg__ring *ring, const char *text)
+{
+    for (uint32_t lane = 0; lane < ring->lane_count; lane++)
+        for (uint64_t cell = 0; cell + 1 < ring->cell_count; cell++) {
+            const struct lg__entry *entry = (const struct lg__entry *)(ring->owners[lane].lane + 1) + cell;
+            if (entry->size == strlen(text) && memcmp(entry + 1, text, entry->size) == 0)
+                return !(entry->kind & LG__ENTRY_MONOTONIC);
+        }
+    _exit(90);
+}
+
+#define ROUNDS 2000
+
+/* Shared with the child: CLOCK_MONOTONIC before and after each entry, and whether there was a counter. */
+static struct {
+    uint64_t before[ROUNDS], after[ROUNDS];
+    bool counter;
+    pthread_mutex_t lock;
+    uint64_t number;
+} *clocks;
+
+static void log_between_looks(lg_session *session, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++) {
+        clocks->before[i] = monotonic_ns();
+        lg_log(session, LG_LEVEL_INFO, "at %u", i);
+        clocks->after[i] = monotonic_ns();
+    }
+}
+
+/* `argument`: at half of the entries what becomes of the counter. */
+enum fate { STAYS, GIVEN_UP, SLEPT, BACKWARDS, LATE, UNSTEADY };
+
+static void body_clock(void *argument)
+{
+    lg_session *session = start_large();
+    struct lg__run *run = &session->host.run;
+    struct lg__clock *clock = run->ring.clock;
+    log_between_looks(session, 0, 100); /* before anybody was asked, or after it */
+    clocks->counter = wait_for_clock(session);
+    log_between_looks(session, 100, ROUNDS / 2 - 100);
+    if (clocks->counter && !by_counter(&run->ring, "at 999"))
+        _exit(93);
+    /* The watch thread sleeps for a second now; this thread does its work once. */
+    switch (*(enum fate *)argument) {
+    case STAYS: lg__run_mark_clock(run); break;
+    case GIVEN_UP: lg__clock_give_up(clock); break;
+    case SLEPT: clock->asleep_ns -= 10000000; lg__run_mark_clock(run); break;
+    case BACKWARDS: clock->last.count += UINT64_C(1) << 50; lg__run_mark_clock(run); break;
+    case LATE: clock->span = 1; break;
+    case UNSTEADY: clock->header.mult *= 2; lg__run_mark_clock(run); break;
+    }
+    log_between_looks(session, ROUNDS / 2, ROUNDS / 2);
+    if (clocks->counter && by_counter(&run->ring, "at 1999") != (*(enum fate *)argument == STAYS))
+        _exit(94);
+}
+
+/* Times lie between two looks at CLOCK_MONOTONIC; by how much they do not, at most. */
+static uint64_t check_times(void)
+{
+    lg_reader *reader = newest_run();
+    lg_log_info info;
+    static lg_log_entry entry;
+    uint64_t worst = 0, last = 0;
+    unsigned number, found = 0;
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    for (uint64_t i = 0; i < info.entries; i++) {
+        assert_int_equal(lg_reader_log_entry(reader, i, &entry), LG_OK);
+        if (sscanf(entry.text, "at %u", &number) != 1)
+            continue;
+        assert_int_equal(number, found++);
+        assert_true(entry.monotonic_ns >= last);
+        last = entry.monotonic_ns;
+        uint64_t off = last < clocks->before[number] ? clocks->before[number] - last : last > clocks->after[number] ? last - clocks->after[number] : 0;
+        worst = off > worst ? off : worst;
+    }
+    assert_int_equal(found, ROUNDS);
+    lg_reader_close(reader);
+    return worst;
+}
+
+static void test_clock(void **state)
+{
+    (void)state;
+    for (enum fate fate = STAYS; fate <= UNSTEADY; fate++) {
+        state_make();
+        expect_exit(body_clock, &fate, 0);
+        uint64_t worst = check_times();
+        print_message("             %u: off by %llu ns at most, by the %s\n", (unsigned)fate, (unsigned long long)worst, clocks->counter ? "counter" : "clock of the kernel");
+        /* Some microseconds on a quiet machine. Where a look at the two clocks was torn apart by something else, a part of that. */
+        assert_true(worst < 1000000);
+        state_remove();
+    }
+}
+
+static void body_without_sys(void *argument)
+{
+    (void)argument;
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount("tmpfs", "/sys", "tmpfs", 0, NULL) != 0)
+        _exit(95);
+    lg_session *session = start_large();
+    if (wait_for_clock(session))
+        _exit(93);
+    log_between_looks(session, 0, ROUNDS);
+}
+
+static void test_clock_without_sys(void **state)
+{
+    (void)state;
+    state_make();
+    struct death death = run_child(body_without_sys, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 95) {
+        state_remove();
+        skip_because("no mount namespace of one's own");
+    }
+    assert_int_equal(death.status, 0);
+    assert_int_equal(check_times(), 0);
+    state_remove();
+}
+
+/* Entries of one thread that is moved from core to core: as they are in the file, before a reader could put them in order. */
+static void body_migrates(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_large();
+    const struct lg__ring *ring = &session->host.run.ring;
+    cpu_set_t all, one;
+    sched_getaffinity(0, sizeof all, &all);
+    wait_for_clock(session);
+    for (int round = 0; round < 2000; round++) {
+        int core = round % CPU_SETSIZE;
+        CPU_ZERO(&one);
+        CPU_SET(core, &one);
+        if (CPU_ISSET(core, &all))
+            sched_setaffinity(0, sizeof one, &one);
+        lg_log(session, LG_LEVEL_INFO, "%d", round % 10);
+    }
+    const struct lg__entry *entry = (const struct lg__entry *)(ring->owners[1].lane + 1), *end = entry + ring->cell_count;
+    unsigned behind = 0;
+    for (; entry + 2 < end && entry[2].sequence > entry->sequence; entry += 2)
+        behind += (entry[2].kind == entry->kind) && entry[2].time < entry->time;
+    exit(behind ? 92 : 0);
+}
+
+static void test_migration(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_migrates, NULL, 0);
+    state_remove();
+}
+
+#define HANDOVERS 8000
+
+/* Numbers are given under a lock, and logged under it: each entry happened behind the one before. */
+static void *write_in_turn(void *argument)
+{
+    for (;;) {
+        pthread_mutex_lock(&clocks->lock);
+        uint64_t number = clocks->number < HANDOVERS ? clocks->number++ : UINT64_MAX;
+        if (number != UINT64_MAX)
+            lg_log(shared, LG_LEVEL_INFO, "turn %u", (unsigned)number);
+        pthread_mutex_unlock(&clocks->lock);
+        if (number == UINT64_MAX)
+            return NULL;
+        if (number % 64 == (uintptr_t)argument)
+            sched_yield();
+    }
+}
+
+static void body_turns(void *argument)
+{
+    (void)argument;
+    pthread_t threads[3];
+    shared = start_large();
+    wait_for_clock(shared);
+    for (uintptr_t i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, write_in_turn, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void test_order_across_threads(void **state)
+{
+    (void)state;
+    state_make();
+    clocks->number = 0;
+    expect_exit(body_turns, NULL, 0);
+    lg_reader *reader = newest_run();
+    lg_log_info info;
+    static lg_log_entry entry;
+    static uint64_t times[HANDOVERS];
+    unsigned number, found = 0, reversed = 0;
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    for (uint64_t i = 0; i < info.entries; i++) {
+        assert_int_equal(lg_reader_log_entry(reader, i, &entry), LG_OK);
+        if (sscanf(entry.text, "turn %u", &number) == 1) {
+            times[number] = entry.monotonic_ns;
+            found++;
+        }
+    }
+    assert_int_equal(found, HANDOVERS);
+    for (unsigned i = 1; i < HANDOVERS; i++)
+        reversed += times[i] < times[i - 1];
+    assert_int_equal(reversed, 0);
     lg_reader_close(reader);
     state_remove();
 }
@@ -352,14 +599,19 @@ static const bool writers_only = false;
 int main(void)
 {
     const struct CMUnitTest writers[] = {
-        cmocka_unit_test(test_many_writers), cmocka_unit_test(test_one_lane), cmocka_unit_test(test_generations),
+        cmocka_unit_test(test_many_writers), cmocka_unit_test(test_one_lane), cmocka_unit_test(test_generations), cmocka_unit_test(test_order_across_threads),
     };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_survives_kill), cmocka_unit_test(test_shapes),       cmocka_unit_test(test_sizes), cmocka_unit_test(test_truncated_file),
         cmocka_unit_test(test_deleted_file),  cmocka_unit_test(test_format), cmocka_unit_test(test_crc),
+        cmocka_unit_test(test_clock), cmocka_unit_test(test_clock_without_sys), cmocka_unit_test(test_migration),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
+    clocks = mmap(NULL, sizeof *clocks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (clocks == MAP_FAILED)
+        return 1;
+    pthread_mutex_init(&clocks->lock, NULL);
     int failed = cmocka_run_group_tests_name("log, writers", writers, NULL, NULL);
     return failed || writers_only ? failed : cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }

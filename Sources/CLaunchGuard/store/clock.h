@@ -64,11 +64,10 @@ static inline void lg__clock_writer(struct lg__clock *clock, int32_t tid)
 /* The counter, now; false: it is not to be used. Handler. */
 static inline bool lg__clock_count(const struct lg__clock *clock, uint64_t *ret_count)
 {
-    uint64_t span = atomic_load_explicit(&clock->span, memory_order_relaxed);
-    if (!span)
+    if (!atomic_load_explicit(&clock->span, memory_order_relaxed))
         return false;
     *ret_count = atomic_load_explicit(&clock->several, memory_order_relaxed) ? lg__arch_counter_ordered() : lg__arch_counter();
-    return *ret_count - atomic_load_explicit(&clock->from, memory_order_relaxed) < span;
+    return *ret_count - atomic_load_explicit(&clock->from, memory_order_relaxed) < atomic_load_explicit(&clock->span, memory_order_relaxed);
 }
 
 /* Now, as an entry has it. Returns what its kind says of that. Handler. */

@@ -20,7 +20,7 @@ extern bool lg__crc32c_by_cpu;
 
 /* Copy, and go on with a checksum of what was copied, also while another thread changes it. Only if lg__crc32c_by_cpu; without the
  * inversions at start and end. */
-static inline uint64_t lg__crc32c_copy(uint64_t crc, uint8_t *to, const void *from, size_t size)
+static inline __attribute__((always_inline)) uint64_t lg__crc32c_copy(uint64_t crc, uint8_t *to, const void *from, size_t size)
 {
     const uint8_t *byte = from;
     size_t at = 0;
@@ -32,12 +32,14 @@ static inline uint64_t lg__crc32c_copy(uint64_t crc, uint8_t *to, const void *fr
         memcpy(to + at, &bytes, sizeof bytes);   \
         at += sizeof bytes;                  \
     } while (0)
-    while (at + 16 <= size) {
+    for (const size_t pairs = size & ~(size_t)15; at != pairs;) {
         COPY(uint64_t, lg__arch_crc32c_8);
         COPY(uint64_t, lg__arch_crc32c_8);
     }
     if (size & 8)
         COPY(uint64_t, lg__arch_crc32c_8);
+    if (size % 8 == 0)
+        return crc;
     if (size & 4)
         COPY(uint32_t, lg__arch_crc32c_4);
     if (size & 2)

@@ -19,7 +19,6 @@
 
 #include <errno.h>
 
-#include "launchguard/log.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
@@ -72,12 +71,15 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
     ring->owners = (struct lg__ring_owner *)(void *)(ring->clock + 1);
     ring->claims = (_Atomic uint64_t *)(void *)(ring->owners + shape.lanes);
     ring->cell_count = shape.cells;
-    ring->mask = shape.cells * (uint64_t)LG__CELL_BYTES - 1;
-    ring->quick = lg__crc32c_by_cpu ? ring->mask + 1 : 0;
     ring->lane_count = shape.lanes;
+    const uint64_t bytes = shape.cells * (uint64_t)LG__CELL_BYTES;
     for (uint32_t lane = 0; lane < shape.lanes; lane++) {
-        ring->owners[lane].lane = (struct lg__lane *)(void *)((uint8_t *)(header + 1) + lane * lane_size(shape.cells));
-        ring->owners[lane].first = ring->owners;
+        struct lg__ring_owner *owner = &ring->owners[lane];
+        owner->lane = (struct lg__lane *)(void *)((uint8_t *)(header + 1) + lane * lane_size(shape.cells));
+        owner->first = ring->owners;
+        owner->mask = bytes - 1;
+        owner->quick = lg__crc32c_by_cpu ? bytes : 0;
+        owner->clock = ring->clock;
     }
     ring->owners->busy = 1;
     lg__clock_init(ring->clock, header);
@@ -87,10 +89,11 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
 /* ---- writing into cells that are the caller's ---- */
 
 /* An entry behind its commit word is three words: sequence, time, and this, which is known before there are cells for it. */
-static inline uint64_t last_word(unsigned level, unsigned kind, size_t size)
+static inline uint64_t last_word(int32_t tid, unsigned level, unsigned kind, size_t size)
 {
-    return (uint64_t)((uint32_t)size | (level > 255 ? 255 : level) << 16 | kind << 24) << 32;
+    return (uint32_t)tid | (uint64_t)((uint32_t)size | level << 16 | kind << 24) << 32;
 }
+#define LEVEL_MAX 255u
 #define KIND(flag) ((uint64_t)(flag) << 56)
 static_assert(offsetof(struct lg__entry, sequence) == 8 && offsetof(struct lg__entry, time) == 16 && offsetof(struct lg__entry, tid) == 24 &&
               offsetof(struct lg__entry, size) == 28 && offsetof(struct lg__entry, level) == 30 && offsetof(struct lg__entry, kind) == 31, "three words");
@@ -129,26 +132,28 @@ static inline void commit(uint64_t *cell, uint64_t sequence, uint64_t crc)
 }
 
 /* The time is taken after the reservation, so that the times of one thread never run against its sequence, even with a signal between. */
-static void put(const struct lg__ring *ring, struct lg__lane *lane, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
+static void put(const struct lg__ring_owner *owner, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
 {
     uint64_t words[3] = { sequence, 0, last };
-    words[2] |= KIND(lg__clock_now(ring->clock, &words[1]));
-    uint8_t *cells = (uint8_t *)(lane + 1);
-    uint64_t at = sequence * LG__CELL_BYTES & ring->mask;
+    words[2] |= KIND(lg__clock_now(owner->clock, &words[1]));
+    uint8_t *cells = (uint8_t *)(owner->lane + 1);
+    uint64_t at = sequence * LG__CELL_BYTES & owner->mask;
     uint64_t *cell = open_cell(cells + at);
     memcpy(cell + 1, words, sizeof words);
     LG_FAULT_POINT("ring: before text");
     uint32_t crc = lg__crc32c(0, words, sizeof words);
-    commit(cell, sequence, copy_in(crc, cells, ring->mask, at + sizeof(struct lg__entry), bytes, size));
+    commit(cell, sequence, copy_in(crc, cells, owner->mask, at + sizeof(struct lg__entry), bytes, size));
 }
 
 /* The same by the CPU's instruction and counter alone; false: they are not there, or the entry runs around the end of the lane. */
-static inline bool put_quickly(const struct lg__ring *ring, struct lg__lane *lane, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
+static inline __attribute__((always_inline)) bool put_quickly(const struct lg__ring_owner *owner, struct lg__lane *lane, uint64_t sequence,
+                                                              const char *bytes, size_t size, uint64_t last)
 {
-    uint64_t at = sequence * LG__CELL_BYTES & ring->mask, time;
-    if (at + sizeof(struct lg__entry) + size > ring->quick || !lg__clock_count(ring->clock, &time))
+    uint64_t at = sequence * LG__CELL_BYTES & owner->mask, time;
+    uint8_t *place = (uint8_t *)(lane + 1) + at;
+    if (at + sizeof(struct lg__entry) + size > owner->quick || !lg__clock_count(owner->clock, &time))
         return false;
-    uint64_t *cell = open_cell((uint8_t *)(lane + 1) + at);
+    uint64_t *cell = open_cell(place);
     cell[1] = sequence;
     cell[2] = time;
     cell[3] = last;
@@ -202,25 +207,25 @@ static bool claim(const struct lg__ring *ring, uint64_t sequence, uint64_t cells
     return true;
 }
 
-static __attribute__((noinline)) bool write_shared(const struct lg__ring *ring, const char *bytes, size_t size, uint64_t last)
+static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
 {
     struct lg__lane *lane = ring->owners[0].lane;
+    const uint64_t last = last_word(thread_id(), level, kind, size);
     const uint64_t cells = cells_of(size);
-    last |= (uint32_t)thread_id();
     /* Two laps: then what is in the way does not go away. */
     for (uint64_t left = 2 * ring->cell_count / cells + 8; left > 0; left--) {
         uint64_t sequence = atomic_fetch_add(&lane->head, cells);
         LG_FAULT_POINT("ring: reserved");
         if (!claim(ring, sequence, cells))
             continue;
-        put(ring, lane, sequence, bytes, size, last);
+        put(ring->owners, sequence, bytes, size, last);
         unclaim(ring, sequence, cells);
         if (atomic_load(&lane->head) - sequence <= ring->cell_count) {
             atomic_fetch_add_explicit(&lane->entries, 1, memory_order_relaxed);
-            return true;
+            return LG_OK;
         }
     }
-    return false;
+    return LG_ERR_LIMIT;
 }
 
 /* ---- lanes of threads ---- */
@@ -239,6 +244,7 @@ static bool take(struct lg__ring_owner *owner, uint64_t before, pid_t tid)
     if ((uint32_t)before != (uint32_t)tid)
         atomic_exchange_explicit(&owner->busy, 0, memory_order_acquire);
     atomic_store_explicit(&owner->lane->tid, tid, memory_order_relaxed);
+    owner->tid = tid;
     mine = owner;
     return true;
 }
@@ -264,57 +270,63 @@ static __attribute__((noinline)) void find_lane(const struct lg__ring *ring)
 }
 
 /* An entry more, and the lane is busy no more. */
-static inline bool leave(struct lg__ring_owner *owner)
+static inline lg_status leave(struct lg__ring_owner *owner)
 {
-    struct lg__lane *lane = owner->lane;
-    atomic_store_explicit(&lane->entries, atomic_load_explicit(&lane->entries, memory_order_relaxed) + 1, memory_order_relaxed);
+    *(uint64_t *)&owner->lane->entries += 1; /* no other thread of this process looks at it */
     atomic_store_explicit(&owner->busy, 0, memory_order_release);
-    return true;
+    return LG_OK;
 }
 
 /* What is rare is called last, so that the rest needs no room on the stack. */
-static __attribute__((noinline)) bool put_and_leave(const struct lg__ring *ring, struct lg__ring_owner *owner, uint64_t sequence, const char *bytes,
-                                                    size_t size, uint64_t last)
+static __attribute__((noinline)) lg_status put_and_leave(struct lg__ring_owner *owner, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
 {
-    put(ring, owner->lane, sequence, bytes, size, last);
+    put(owner, sequence, bytes, size, last);
     return leave(owner);
 }
 
-static __attribute__((noinline)) bool find_and_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
+static __attribute__((noinline)) lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size);
+
+static inline __attribute__((always_inline)) lg_status write_entry(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes,
+                                                                   size_t size)
 {
-    find_lane(ring);
-    return lg__ring_write(ring, level, kind, bytes, size);
+    struct lg__ring_owner *owner = mine;
+    /* What jumped out of the middle of an entry leaves the lane busy: the thread then goes on in the shared one. */
+    if (owner->first != ring->owners || size > LG_LOG_TEXT_MAX || level > LEVEL_MAX || atomic_load_explicit(&owner->busy, memory_order_relaxed))
+        return write_unusual(ring, level, kind, bytes, size);
+    atomic_store_explicit(&owner->busy, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    /* Head first: a death behind it leaves an entry without its commit word, not old entries that look torn. */
+    struct lg__lane *lane = owner->lane;
+    uint64_t last = last_word(owner->tid, level, kind, size), sequence = atomic_load_explicit(&lane->head, memory_order_relaxed);
+    atomic_store_explicit(&lane->head, sequence + cells_of(size), memory_order_relaxed);
+    return put_quickly(owner, lane, sequence, bytes, size, last) ? leave(owner) : put_and_leave(owner, sequence, bytes, size, last);
 }
 
-static __attribute__((noinline)) bool cut_and_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes)
+static lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
 {
-    return lg__ring_write(ring, level, kind | LG__ENTRY_CUT, bytes, LG_LOG_TEXT_MAX);
+    if (size > LG_LOG_TEXT_MAX) {
+        size = LG_LOG_TEXT_MAX;
+        kind |= LG__ENTRY_CUT;
+    }
+    level = level > LEVEL_MAX ? LEVEL_MAX : level;
+    if (mine->first != ring->owners)
+        find_lane(ring);
+    if (atomic_load_explicit(&mine->busy, memory_order_relaxed))
+        return write_shared(ring, level, kind, bytes, size);
+    return write_entry(ring, level, kind, bytes, size);
+}
+
+lg_status lg__ring_text(const struct lg__ring *ring, unsigned level, const char *text, size_t size)
+{
+    return write_entry(ring, level, LG__ENTRY_TEXT, text, size);
 }
 
 bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
 {
-    struct lg__ring_owner *owner = mine;
-    if (owner->first != ring->owners)
-        return find_and_write(ring, level, kind, bytes, size);
-    if (size > LG_LOG_TEXT_MAX)
-        return cut_and_write(ring, level, kind, bytes);
-    uint64_t last = last_word(level, kind, size);
-    /* What jumped out of the middle of an entry leaves the lane busy: the thread then goes on in the shared one. */
-    if (atomic_load_explicit(&owner->busy, memory_order_relaxed))
-        return write_shared(ring, bytes, size, last);
-    atomic_store_explicit(&owner->busy, 1, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    last |= (uint32_t)atomic_load_explicit(&owner->word, memory_order_relaxed); /* its tid */
-    /* Head first: a death behind it leaves an entry without its commit word, not old entries that look torn. */
-    struct lg__lane *lane = owner->lane;
-    uint64_t sequence = atomic_load_explicit(&lane->head, memory_order_relaxed);
-    atomic_store_explicit(&lane->head, sequence + cells_of(size), memory_order_relaxed);
-    return put_quickly(ring, lane, sequence, bytes, size, last) ? leave(owner) : put_and_leave(ring, owner, sequence, bytes, size, last);
+    return write_unusual(ring, level, kind, bytes, size) == LG_OK;
 }
 
 bool lg__ring_note(const struct lg__ring *ring, unsigned level, const char *bytes, size_t size)
 {
-    bool cut = size > LG_LOG_TEXT_MAX;
-    size = cut ? LG_LOG_TEXT_MAX : size;
-    return write_shared(ring, bytes, size, last_word(level, cut ? LG__ENTRY_TEXT | LG__ENTRY_CUT : LG__ENTRY_TEXT, size));
+    return write_shared(ring, level, LG__ENTRY_TEXT, bytes, size < LG_LOG_TEXT_MAX ? size : LG_LOG_TEXT_MAX) == LG_OK;
 }

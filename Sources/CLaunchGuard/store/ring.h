@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "launchguard/log.h"
 #include "store/clock.h"
 #include "store/format.h"
 
@@ -13,16 +14,19 @@
 struct lg__ring_owner {
     _Atomic uint64_t word; /* upper half: how often it was claimed; lower half: tid; 0: never claimed */
     _Atomic uint32_t busy; /* its thread is in the middle of an entry; of lane 0: always */
+    int32_t tid;           /* as in `word`, for that thread */
     struct lg__lane *lane;
-    const struct lg__ring_owner *first; /* that of lane 0 of its ring */
-    uint8_t padding[32]; /* a cache line each */
+    /* The same for all lanes of a ring: here, so that an entry needs this line alone. */
+    const struct lg__ring_owner *first; /* of lane 0 */
+    uint64_t mask;  /* bytes of the cells of a lane, less one */
+    uint64_t quick; /* those bytes, where the CPU has an instruction for the checksum; else 0 */
+    const struct lg__clock *clock;
+    uint8_t padding[8]; /* a cache line each */
 };
 
 /* The writer's own view. Sizes and addresses are kept here and never read back from the file, which may be damaged. */
 struct lg__ring {
     struct lg__ring_owner *owners; /* one a lane; that of lane 0, which all threads share, stands for no thread */
-    uint64_t mask;                 /* bytes of the cells of a lane, less one */
-    uint64_t quick;                /* those bytes, where the CPU has an instruction for the checksum; else 0 */
     struct lg__clock *clock;
     _Atomic uint64_t *claims;      /* one a cell of lane 0 */
     uint64_t cell_count;           /* of each lane, a power of two */
@@ -42,9 +46,12 @@ size_t lg__ring_memory(struct lg__ring_shape shape);
 /* Lay out a ring log in zeroed memory. `memory` is never given back: threads remember addresses in it. */
 void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape);
 
-/* Append one entry of the program, of a kind LG__ENTRY_*; `size` is cut to LG_LOG_TEXT_MAX. False: writers that stand still in the middle of their entries leave no
+/* Append one text of the program; `size` is cut to LG_LOG_TEXT_MAX. LG_ERR_LIMIT: writers that stand still in the middle of their entries leave no
  * room for it. Handler. */
-bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size);
+lg_status lg__ring_text(const struct lg__ring *ring, unsigned level, const char *text, size_t size);
+
+/* Append one entry of the program, of a kind LG__ENTRY_*; false where the other says LG_ERR_LIMIT. Handler. */
+bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *text, size_t size);
 
 /* The same for an entry of LaunchGuard's own, in the shared lane: a thread of the program that logs much does not overwrite it, and a thread
  * of LaunchGuard's takes no lane. Handler. */
