@@ -1,4 +1,4 @@
-import LaunchGuardReports
+@testable import LaunchGuardReports
 import Testing
 
 /// Breadcrumbs with a category and fields, from the golden file that has every kind of them.
