@@ -97,7 +97,7 @@ import Testing
         let run = try Tool.run(["inspect", Sample.golden("v1.2/later.lgrun")])
         #expect(run.output.contains("announced that it would be started again, after 8.000 s\n"))
         #expect(run.output.contains("witness   another process waited for it: it was ended by SIGKILL\n"))
-        #expect(run.output.contains("hang      its launch was hanging from 7.000 s after the start on\n"))
+        #expect(run.output.contains("hang      it was hanging from 7.000 s after the start on\n"))
         #expect(run.output.contains("memory    the kernel had ended 3 processes of its cgroup before it started\n"))
         #expect(run.output.contains("context   sync: held for a repair, begun after 500.000 ms\n"))
         #expect(run.output.contains("          main: its own modules are libplayer.so, libcodec.so.2\n"))
