@@ -1,9 +1,12 @@
 /* A campaign against the ring log: writers are killed at any moment, over and over; the file is cut, deleted, its disk is full; one writer stands
- * still in the middle of an entry for ever, or until the others have gone round the ring; signal handlers write into the middle of a write.
+ * still in the middle of an entry for ever, by itself, in a signal handler that does not return, or with the whole process that somebody stops; or it does
+ * until the others have gone round the ring; signal handlers write into the middle of a write.
  *
  * Each stream of entries is numbered from 1, its texts follow from number and stream, and after each call the number is published in
  * shared memory. Afterwards the public reader must show: texts that are right to the last byte, each once, in order, and without a gap up
- * to the last whose call had returned; what is missing at the begin was overwritten by exactly that lane.
+ * to the last whose call had returned; what is missing at the begin was overwritten by exactly that lane. No more entries may look torn than threads
+ * were in the middle of one, and the overwritten ones are counted: together with those that are shown they are all that returned. A file that was cut promises
+ * less: what it shows is right, once and in order.
  *
  * LAUNCHGUARD_CAMPAIGN_KILLS: how many kills, 400 by default. LAUNCHGUARD_CAMPAIGN_SEED repeats a campaign. */
 #include "harness.h"
@@ -32,15 +35,16 @@
 #define STREAMS (2 * WRITERS) /* of each writer, and of the signal handler on its thread */
 #define LANES 16
 #define TEXT_MAX 300
+#define NOTES_MAX 16 /* entries of LaunchGuard's own in a run, at most */
 
-enum trouble { NONE, SIGNALS, HANGS, LAPPED };
+enum trouble { NONE, SIGNALS, HANGS, PARKED, STOPPED, LAPPED };
 
 struct round {
     uint32_t ring_bytes;
     unsigned writers;
     enum trouble trouble;
     unsigned wait_us; /* from the start to the kill */
-    unsigned stop;    /* HANGS, LAPPED: the first writer stands still at so many fault points of its own */
+    unsigned stop;    /* HANGS to LAPPED: the first writer stands still at so many fault points of its own */
 };
 
 /* Survives the writers. What a stream publishes: `number` last, after the call. */
@@ -119,6 +123,13 @@ static void on_signal(int number)
     in_handler = false;
 }
 
+static void on_park(int number)
+{
+    (void)number;
+    while (true)
+        pause();
+}
+
 static uint64_t shared_head(void)
 {
     return atomic_load(&ring->owners[0].lane->head);
@@ -135,6 +146,10 @@ static void hook(const char *point)
         return;
     while (now.trouble == HANGS)
         pause();
+    if (now.trouble == PARKED)
+        raise(SIGUSR2);
+    if (now.trouble == STOPPED)
+        raise(SIGSTOP);
     if (now.trouble == LAPPED) {
         atomic_store(&seen->lapped_at, shared_head() + 3 * ring->cell_count);
         while (atomic_load(&seen->stopped) < now.writers - 1)
@@ -172,7 +187,9 @@ static void write_for_ever(const char *directory)
     ring = &session->host.run.ring;
     snprintf(seen->path, sizeof seen->path, "%s", lg_session_run_path(session));
     const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+    const struct sigaction park = { .sa_handler = on_park };
     sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGUSR2, &park, NULL);
     lg__fault_hook = hook;
     for (uintptr_t i = 0; i < now.writers; i++) {
         pthread_t thread;
@@ -318,9 +335,15 @@ static bool check_file(const char *path, bool whole)
     for (unsigned stream = 0; stream < STREAMS; stream++)
         if (!check_stream(stream, &shown[stream], header.lane_count, overwritten))
             return false;
-    /* Each writer has a lane of its own: only what the death interrupted is torn. */
-    if (now.writers < header.lane_count && now.trouble != SIGNALS && info.torn > now.writers)
+    /* Only what the death interrupted is torn, in each thread and in the signal handler on it. */
+    if (info.torn > now.writers * (now.trouble == SIGNALS ? 2 : 1))
         COMPLAIN("%llu torn entries of %u writers", (unsigned long long)info.torn, now.writers);
+    uint64_t returned = 0, known = info.entries + info.overwritten_entries;
+    for (unsigned stream = 0; stream < STREAMS; stream++)
+        returned += atomic_load(&seen->streams[stream].number);
+    if (known < returned || known > returned + STREAMS + NOTES_MAX || (info.overwritten_entries > 0) != (sum > 0))
+        COMPLAIN("%llu entries and %llu overwritten ones, %llu returned", (unsigned long long)info.entries, (unsigned long long)info.overwritten_entries,
+                 (unsigned long long)returned);
     totals.entries += info.entries;
     totals.torn += info.torn;
     totals.refused += atomic_load(&seen->refused);
@@ -350,7 +373,7 @@ static bool wait_for(pid_t child, uint64_t more)
         until[i] = atomic_load(&seen->streams[i].number) + more;
     for (int ms = 0; ms < LIMIT_MS; ms++) {
         bool all = atomic_load(&seen->started);
-        for (unsigned i = now.trouble == HANGS; i < now.writers; i++)
+        for (unsigned i = now.trouble == HANGS || now.trouble == PARKED; i < now.writers; i++)
             all &= atomic_load(&seen->streams[i].number) >= until[i];
         int status;
         if (all)
@@ -372,11 +395,24 @@ static bool finish(pid_t child)
     return true;
 }
 
+/* It stops in the middle of an entry, maybe before it says that it started; its file is read, and then it goes on. */
+static bool stop_and_look(pid_t child)
+{
+    int status = 0, ms = 0;
+    while (waitpid(child, &status, WUNTRACED | WNOHANG) != child && ms++ < LIMIT_MS)
+        usleep(1000);
+    if (!WIFSTOPPED(status))
+        COMPLAIN("the writers do not stop: status %#x", (unsigned)status);
+    bool right = check_file(seen->path, true);
+    kill(child, SIGCONT);
+    return right && wait_for(child, 10);
+}
+
 static bool run_round(const char *directory)
 {
     pid_t child = begin(directory);
-    bool right = wait_for(child, 0);
-    if (right && now.trouble == HANGS)
+    bool right = now.trouble == STOPPED ? stop_and_look(child) : wait_for(child, 0);
+    if (right && (now.trouble == HANGS || now.trouble == PARKED))
         right = wait_for(child, 2000); /* the others, many times round */
     for (int ms = 0; right && now.trouble == LAPPED && atomic_load(&seen->stopped) < now.writers; ms++) {
         if (ms == LIMIT_MS)
@@ -400,7 +436,7 @@ static bool run_rounds(const char *directory, enum trouble trouble, unsigned rou
 {
     for (unsigned i = 0; i < rounds; i++) {
         draw_round(trouble);
-        if (trouble == HANGS || trouble == LAPPED) {
+        if (trouble >= HANGS && trouble != STOPPED) {
             now.writers = 2 + draw(3);
             now.ring_bytes = rings[draw(3)];
             /* It waits for the others to go round the shared lane. */
@@ -437,6 +473,8 @@ static void campaign(enum trouble trouble, unsigned percent)
 static void test_kills(void **state) { (void)state; campaign(NONE, 60); }
 static void test_signals(void **state) { (void)state; campaign(SIGNALS, 20); }
 static void test_hangs(void **state) { (void)state; campaign(HANGS, 5); }
+static void test_parked(void **state) { (void)state; campaign(PARKED, 5); }
+static void test_stopped(void **state) { (void)state; campaign(STOPPED, 5); }
 static void test_lapped(void **state) { (void)state; campaign(LAPPED, 5); }
 
 static void test_cut(void **state)
@@ -524,7 +562,8 @@ static void test_full(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kills), cmocka_unit_test(test_signals), cmocka_unit_test(test_hangs),   cmocka_unit_test(test_lapped),
+        cmocka_unit_test(test_kills), cmocka_unit_test(test_signals), cmocka_unit_test(test_hangs),   cmocka_unit_test(test_parked),
+        cmocka_unit_test(test_stopped), cmocka_unit_test(test_lapped),
         cmocka_unit_test(test_cut),   cmocka_unit_test(test_deleted), cmocka_unit_test(test_full),
     };
     struct rlimit no_core = { 0, 0 };

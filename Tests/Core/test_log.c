@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -577,6 +578,283 @@ static void test_format(void **state)
 
 #pragma GCC diagnostic pop
 
+static uint64_t random_state;
+
+static uint64_t draw(void)
+{
+    random_state ^= random_state << 13; /* xorshift, G. Marsaglia 2003 */
+    random_state ^= random_state >> 7;
+    return random_state ^= random_state << 17;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+#define BOTH(...) (whole = format_here(mine, sizeof mine, format, __VA_ARGS__), expected = snprintf(theirs, sizeof theirs, format, __VA_ARGS__))
+
+/* One conversion with flags, width, precision and length as they come, between two letters. */
+static void format_at_random(void)
+{
+    static const char *const lengths[] = { "hh", "h", "", "l", "ll", "z", "j", "t" };
+    static const char conversions[] = "diuxXocspfFeEgG%";
+    char mine[700], theirs[700], format[64] = "<%", number[16];
+    const char conversion = conversions[draw() % (sizeof conversions - 1)];
+    const bool integer = strchr("diuxXo", conversion), real = strchr("fFeEgG", conversion);
+    /* C leaves open what the other flags mean for the other conversions. */
+    const char *flags = integer && strchr("di", conversion) ? "-0+ " : integer && conversion == 'u' ? "-0" : integer ? "-0#" : real ? "-0+ #" : conversion == '%' ? "" : "-";
+    size_t whole = 0;
+    int expected = 0, width = 0, precision = -1;
+    for (size_t i = 0; flags[i]; i++)
+        if (draw() % 4 == 0)
+            strncat(format, &flags[i], 1);
+    bool stars = draw() % 4 == 0 && conversion != '%';
+    if (conversion != '%' && draw() % 2) {
+        width = (int)(draw() % 50) - (stars ? 20 : 0);
+        snprintf(number, sizeof number, "%d", width);
+        strcat(format, stars ? "*" : width ? number : "");
+        stars = stars && width != 0;
+        if (!stars && strchr(format, '*'))
+            *strchr(format, '*') = 0;
+    } else {
+        stars = false;
+    }
+    if (strchr("diuxXosfFeEgG", conversion) && draw() % 2) {
+        precision = (int)(draw() % (real ? 11 : 40));
+        snprintf(number, sizeof number, ".%d", precision);
+        strcat(format, draw() % 8 ? number : precision == 0 ? "." : number);
+    }
+    const char *length = integer ? lengths[draw() % 8] : "";
+    size_t end = strlen(strcat(format, length));
+    snprintf(format + end, sizeof format - end, "%c>", conversion);
+    const uint64_t value = draw() % 5 ? draw() >> draw() % 64 : draw() % 2 ? 0 : UINT64_MAX;
+    if (conversion == '%') {
+        BOTH(0);
+    } else if (integer) {
+        const bool wide = strchr("lzjt", length[0] ? length[0] : '-');
+        if (stars && wide)
+            BOTH(width, value);
+        else if (stars)
+            BOTH(width, (unsigned)value);
+        else if (wide)
+            BOTH(value);
+        else
+            BOTH((unsigned)value);
+    } else if (real) {
+        double fraction = (double)(int64_t)draw() / 9.3e18;
+        for (int n = (int)(draw() % 20) - 8; n != 0; n += n < 0 ? 1 : -1)
+            fraction = n < 0 ? fraction / 10 : fraction * 10;
+        stars ? BOTH(width, fraction) : BOTH(fraction);
+    } else if (conversion == 'c') {
+        int letter = 'a' + (int)(draw() % 26);
+        stars ? BOTH(width, letter) : BOTH(letter);
+    } else if (conversion == 'p') {
+        void *pointer = (void *)(uintptr_t)(value | 1);
+        stars ? BOTH(width, pointer) : BOTH(pointer);
+    } else {
+        static const char text[] = "the quick brown fox jumps over the lazy dog";
+        const char *from = text + draw() % sizeof text;
+        stars ? BOTH(width, from) : BOTH(from);
+    }
+    if (whole == (size_t)expected && strcmp(mine, theirs) == 0)
+        return;
+    /* Right to about 15 digits: the last one may be another. */
+    if (real && whole == (size_t)expected) {
+        double a = strtod(strpbrk(mine, "0123456789"), NULL), b = strtod(strpbrk(theirs, "0123456789"), NULL), last = 1.01;
+        for (int i = precision < 0 ? 6 : precision; i > 0; i--)
+            last /= 10;
+        if (fabs(a - b) <= last + last * fabs(b) && strspn(mine, "<+- 0") == strspn(theirs, "<+- 0"))
+            return;
+    }
+    fail_msg("\"%s\" of %llu, width %d: \"%s\" instead of \"%s\"", format, (unsigned long long)value, width, mine, theirs);
+}
+
+static void test_format_at_random(void **state)
+{
+    (void)state;
+    struct timespec clock;
+    clock_gettime(CLOCK_REALTIME, &clock);
+    uint64_t seed = random_state = (uint64_t)clock.tv_sec * 1000000000u + (uint64_t)clock.tv_nsec;
+    print_message("             seed %llu\n", (unsigned long long)seed);
+    for (int i = 0; i < 200000; i++)
+        format_at_random();
+}
+
+/* What lg_log() does not know, and what is too large: as its documentation says, and within its room. */
+static void test_format_refused(void **state)
+{
+    (void)state;
+    char text[64];
+    int untouched = 7;
+    assert_int_equal(format_here(text, sizeof text, "%d %n %s", 1, &untouched, (char *)8), 7);
+    assert_string_equal(text, "1 %n %s");
+    assert_int_equal(untouched, 7);
+    format_here(text, sizeof text, "%2$s %1$s", (char *)8, (char *)8);
+    assert_string_equal(text, "%2$s %1$s");
+    format_here(text, sizeof text, "%a|%m|%ls", 1.0);
+    assert_string_equal(text, "%a|%m|%ls");
+    format_here(text, sizeof text, "%l");
+    assert_string_equal(text, "%l");
+    assert_int_equal(format_here(text, sizeof text, "%999999999999999999999d", 1), 10000);
+    assert_int_equal(format_here(text, sizeof text, "%.999999999999999999999d", 1), 10000);
+    assert_int_equal(format_here(text, sizeof text, "%*d%-*d", INT_MAX, 1, INT_MIN, 2), 20000);
+    assert_int_equal(format_here(text, sizeof text, "%.*s|%.*s", -1, "all", 0, "none"), 4);
+    for (int i = 0; i < 62; i++)
+        assert_int_equal(text[0], 'a');
+    /* Any bytes as a format, without arguments that anybody could take: nothing is touched that is not there. */
+    for (int i = 0; i < 20000; i++) {
+        char format[24];
+        for (size_t at = 0; at + 1 < sizeof format; at++)
+            format[at] = (char)(draw() % 3 ? "%-+ #0123.*$hlzjtLd ynm"[draw() % 23] : (char)draw());
+        format[sizeof format - 1] = 0;
+        for (char *star; (star = strpbrk(format, "*d"));)
+            *star = 'q';
+        if (!strpbrk(format, "diuxXocspfFeEgG"))
+            assert_true(format_here(text, sizeof text, format) < 200000);
+    }
+}
+
+#pragma GCC diagnostic pop
+
+/* ---- bytes of any kind ---- */
+
+static const char nasty[] = "\x1b[2J\x1b]0;title\x07 \x00 \r\n\t\x7f \xff\xfe \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 %s%n \xe2\x80\xae";
+
+static void body_nasty(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_session();
+    static char page[4096];
+    memset(page, 'p', sizeof page);
+    lg_log_write(session, LG_LEVEL_INFO, nasty, sizeof nasty);
+    lg_log_write(session, LG_LEVEL_INFO, page, sizeof page);
+    for (size_t size = 0; size < 40; size++) /* every way to divide a text into words */
+        lg_log_write(session, LG_LEVEL_INFO, nasty + size % 3, size);
+}
+
+static void test_nasty(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_nasty, NULL, 0);
+    lg_reader *reader = newest_run();
+    lg_log_info info;
+    static lg_log_entry entry;
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    assert_int_equal(info.entries, 42);
+    assert_int_equal(info.torn, 0);
+    assert_int_equal(lg_reader_log_entry(reader, 0, &entry), LG_OK);
+    assert_int_equal(entry.size, sizeof nasty);
+    assert_memory_equal(entry.text, nasty, sizeof nasty);
+    assert_int_equal(lg_reader_log_entry(reader, 1, &entry), LG_OK);
+    assert_int_equal(entry.size, LG_LOG_TEXT_MAX);
+    assert_int_equal(entry.cut, 1);
+    for (size_t size = 0; size < 40; size++) {
+        assert_int_equal(lg_reader_log_entry(reader, 2 + size, &entry), LG_OK);
+        assert_int_equal(entry.size, size);
+        assert_memory_equal(entry.text, nasty + size % 3, size);
+    }
+    lg_reader_close(reader);
+    state_remove();
+}
+
+static void body_ring_sizes(void *argument)
+{
+    lg_session *session;
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    options.ring_bytes = *(const uint32_t *)argument;
+    lg_status status = lg_start(&options, &session);
+    bool right = options.ring_bytes == 0 || (options.ring_bytes >= 4096 && options.ring_bytes <= 16777216);
+    /* Refused or not, the handle is good for calls. */
+    for (int i = 0; i < 5000; i++) {
+        lg_status logged = lg_log(session, LG_LEVEL_INFO, "entry %d", i);
+        if (logged != (right ? LG_OK : LG_ERR_UNPROTECTED))
+            _exit(92);
+    }
+    exit(status == (right ? LG_OK : LG_ERR_OPTION) ? 0 : 93);
+}
+
+static void test_ring_sizes(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = { 0, 1, 31, 32, 4095, 4096, 4097, 5000, 65537, 100000, 16777215, 16777216, 16777217, INT32_MAX, UINT32_MAX };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        uint32_t size = sizes[i];
+        state_make();
+        expect_exit(body_ring_sizes, &size, 0);
+        if (count_runs()) {
+            lg_reader *reader = newest_run();
+            assert_true(log_has(reader, "entry 4999"));
+            lg_reader_close(reader);
+        }
+        state_remove();
+    }
+}
+
+/* ---- a file that changes under the reader ---- */
+
+static void body_changing(void *argument)
+{
+    lg_session *session = start_large();
+    *(_Atomic int *)argument = 1;
+    for (unsigned i = 0;; i++)
+        lg_log(session, LG_LEVEL_INFO, "entry %u %.*s", i, (int)(i % 50), "..................................................");
+}
+
+static void test_changing_file(void **state)
+{
+    (void)state;
+    state_make();
+    _Atomic int *started = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(started != MAP_FAILED);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        plain_signals();
+        alarm(LIMIT_MS / 1000);
+        body_changing((void *)(uintptr_t)started);
+        _exit(1);
+    }
+    while (!*started && waitpid(child, NULL, WNOHANG) == 0)
+        usleep(1000);
+    char path[4096];
+    snprintf(path, sizeof path, "%s", newest_run_path());
+    int file = open(path, O_WRONLY);
+    off_t end = lseek(file, 0, SEEK_END);
+    random_state = (uint64_t)child + 1;
+    uint64_t shown = 0;
+    for (int round = 0; round < 60; round++) {
+        lg_reader *reader = NULL;
+        lg_log_info info;
+        static lg_log_entry entry;
+        assert_int_equal(lg_reader_open(path, &reader), LG_OK);
+        lg_status status = lg_reader_log(reader, &info);
+        assert_true(status == LG_OK || round > 0);
+        for (uint64_t i = 0; status == LG_OK && i < info.entries && i < 2000; i++) {
+            unsigned number;
+            if (lg_reader_log_entry(reader, draw() % info.entries, &entry) != LG_OK || strncmp(entry.text, "launchguard", 11) == 0)
+                continue;
+            assert_int_equal(sscanf(entry.text, "entry %u", &number), 1);
+            shown++;
+        }
+        lg_reader_close(reader);
+        for (int i = 0; i < 20 && round > 10; i++) { /* anywhere behind the header: state, clock, heads, entries */
+            uint64_t bytes = draw();
+            off_t at = 4096 + (off_t)(draw() % 3 ? draw() % 256 : draw() % (uint64_t)(end - 4104));
+            assert_int_equal(pwrite(file, &bytes, 1 + draw() % 8, at) > 0, 1);
+        }
+    }
+    assert_true(shown > 1000);
+    close(file);
+    kill(child, SIGKILL);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* the writer did not mind */
+    munmap((void *)(uintptr_t)started, 4096);
+    state_remove();
+}
+
 static void test_crc(void **state)
 {
     (void)state;
@@ -604,7 +882,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_survives_kill), cmocka_unit_test(test_shapes),       cmocka_unit_test(test_sizes), cmocka_unit_test(test_truncated_file),
         cmocka_unit_test(test_deleted_file),  cmocka_unit_test(test_format), cmocka_unit_test(test_crc),
-        cmocka_unit_test(test_clock), cmocka_unit_test(test_clock_without_sys), cmocka_unit_test(test_migration),
+        cmocka_unit_test(test_format_at_random), cmocka_unit_test(test_format_refused), cmocka_unit_test(test_nasty), cmocka_unit_test(test_ring_sizes),
+        cmocka_unit_test(test_changing_file), cmocka_unit_test(test_clock), cmocka_unit_test(test_clock_without_sys), cmocka_unit_test(test_migration),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -168,6 +168,21 @@ static size_t trim_zeros(const char *text, size_t size)
     return text[size - 1] == '.' ? size - 1 : size;
 }
 
+static double scaled_by(double value, int exponent)
+{
+    if (value == 0)
+        return 0;
+    return exponent > 300 || exponent < -300 ? value / power_of_ten(exponent / 2) / power_of_ten(exponent - exponent / 2) : value / power_of_ten(exponent);
+}
+
+/* Whether a value with this exponent has one more when it is rounded. */
+static bool rounds_to_ten(double value, int exponent, int decimals)
+{
+    char text[64];
+    fixed(scaled_by(value, exponent), decimals, true, text);
+    return text[1] != '.';
+}
+
 /* Right to about 15 digits, which is what a breadcrumb needs. */
 static void put_float(struct output *out, struct conversion *how, double value, char conversion)
 {
@@ -195,6 +210,7 @@ static void put_float(struct output *out, struct conversion *how, double value, 
     if (style == 'g') {
         if (precision == 0)
             precision = 1;
+        exponent += rounds_to_ten(value, exponent, precision - 1);
         style = exponent < -4 || exponent >= precision ? 'e' : 'f';
         precision = style == 'e' ? precision - 1 : precision - 1 - exponent;
         if (precision > 17)
@@ -208,15 +224,8 @@ static void put_float(struct output *out, struct conversion *how, double value, 
         if (conversion == 'g' && !how->alternate)
             size = trim_zeros(text, size);
     } else {
-        double scaled = exponent > 300 || exponent < -300 ? value / power_of_ten(exponent / 2) / power_of_ten(exponent - exponent / 2)
-                                                          : value / power_of_ten(exponent);
-        if (value == 0)
-            scaled = 0;
-        size = fixed(scaled, precision, how->alternate, text);
-        if (size > 1 && text[0] == '1' && text[1] == '0') { /* rounded up to 10 */
-            exponent++;
-            size = fixed(1, precision, how->alternate, text);
-        }
+        exponent += rounds_to_ten(value, exponent, precision);
+        size = fixed(scaled_by(value, exponent), precision, how->alternate, text);
         if (conversion == 'g' && !how->alternate)
             size = trim_zeros(text, size);
         text[size++] = upper ? 'E' : 'e';
