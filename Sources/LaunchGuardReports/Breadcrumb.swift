@@ -6,11 +6,25 @@ public struct Breadcrumbs: Codable, Hashable, Sendable {
     public var torn: UInt64
     /// Bytes that were written and overwritten since.
     public var overwrittenBytes: UInt64
+    /// How many entries that was; 0 also where the file does not tell.
+    public var overwrittenEntries: UInt64
 
-    public init(entries: [Breadcrumb], torn: UInt64 = 0, overwrittenBytes: UInt64 = 0) {
+    public init(entries: [Breadcrumb], torn: UInt64 = 0, overwrittenBytes: UInt64 = 0, overwrittenEntries: UInt64 = 0) {
         self.entries = entries
         self.torn = torn
         self.overwrittenBytes = overwrittenBytes
+        self.overwrittenEntries = overwrittenEntries
+    }
+
+    /// "12 earlier breadcrumbs were overwritten"; nil if none was.
+    public var overwritten: String? {
+        if overwrittenEntries > 0 {
+            "\(overwrittenEntries) earlier breadcrumb\(overwrittenEntries == 1 ? " was" : "s were") overwritten"
+        } else if overwrittenBytes > 0 {
+            "\(overwrittenBytes) bytes of earlier breadcrumbs were overwritten"
+        } else {
+            nil
+        }
     }
 }
 

@@ -84,6 +84,7 @@ extension RunReport {
             writer.add("  ")
             entry.write(to: &writer)
         }
+        if let overwritten = breadcrumbs.overwritten { writer.line("  \(overwritten)", .dim) }
         if breadcrumbs.torn > 0 { writer.line("  \(breadcrumbs.torn) more were not committed or are damaged", .yellow) }
     }
 

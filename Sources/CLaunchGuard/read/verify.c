@@ -170,8 +170,8 @@ static void verify_run(lg_reader *reader, struct check *check)
     lg_log_info log;
     status = lg_reader_log(reader, &log);
     if (status == LG_OK)
-        snprintf(detail, sizeof detail, "%llu entries, %llu torn and skipped, %llu bytes overwritten", (unsigned long long)log.entries,
-                 (unsigned long long)log.torn, (unsigned long long)log.overwritten_bytes);
+        snprintf(detail, sizeof detail, "%llu entries, %llu torn and skipped, %llu entries and %llu bytes overwritten", (unsigned long long)log.entries,
+                 (unsigned long long)log.torn, (unsigned long long)log.overwritten_entries, (unsigned long long)log.overwritten_bytes);
     say(check, "ring log", status, status == LG_OK ? detail : "header, bounds or checksum wrong");
 }
 
