@@ -6,14 +6,28 @@ public struct Breadcrumbs: Codable, Hashable, Sendable {
     public var torn: UInt64
     /// Bytes that were written and overwritten since.
     public var overwrittenBytes: UInt64
+    /// How many entries that was; 0 also where the file does not tell.
+    public var overwrittenEntries: UInt64
     /// Whole entries of a kind that this version does not know; nil: none.
     public var unknown: UInt64?
 
-    public init(entries: [Breadcrumb], torn: UInt64 = 0, overwrittenBytes: UInt64 = 0, unknown: UInt64? = nil) {
+    public init(entries: [Breadcrumb], torn: UInt64 = 0, overwrittenBytes: UInt64 = 0, overwrittenEntries: UInt64 = 0, unknown: UInt64? = nil) {
         self.entries = entries
         self.torn = torn
         self.overwrittenBytes = overwrittenBytes
+        self.overwrittenEntries = overwrittenEntries
         self.unknown = unknown
+    }
+
+    /// "12 earlier breadcrumbs were overwritten"; nil if none was.
+    public var overwritten: String? {
+        if overwrittenEntries > 0 {
+            "\(overwrittenEntries) earlier breadcrumb\(overwrittenEntries == 1 ? " was" : "s were") overwritten"
+        } else if overwrittenBytes > 0 {
+            "\(overwrittenBytes) bytes of earlier breadcrumbs were overwritten"
+        } else {
+            nil
+        }
     }
 
     /// Take away the values of all fields that leave in no export.

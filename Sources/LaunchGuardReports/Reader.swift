@@ -94,7 +94,9 @@ public final class Reader {
         guard status == LG_OK else {
             throw ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: path)
         }
-        var result = Breadcrumbs(entries: [], torn: info.torn, overwrittenBytes: info.overwritten_bytes, unknown: info.unknown.nonZero)
+        var result = Breadcrumbs(
+            entries: [], torn: info.torn, overwrittenBytes: info.overwritten_bytes, overwrittenEntries: info.overwritten_entries,
+            unknown: info.unknown.nonZero)
         var entry = lg_log_entry(), field = lg_log_field()
         for index in 0..<info.entries where unsafe lg_reader_log_entry(handle, index, &entry) == LG_OK {
             var breadcrumb = Breadcrumb(&entry, time: run.time(monotonic: entry.monotonic_ns))

@@ -75,6 +75,7 @@ extension RunReport {
             writer.add("  ")
             entry.write(to: &writer)
         }
+        if let overwritten = breadcrumbs.overwritten { writer.line("  \(overwritten)", .dim) }
         if breadcrumbs.torn > 0 { writer.line("  \(breadcrumbs.torn) more were not committed or are damaged", .yellow) }
         if let unknown = breadcrumbs.unknown { writer.line("  \(unknown) more are of a kind that this version does not know", .yellow) }
     }

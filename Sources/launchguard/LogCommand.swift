@@ -58,6 +58,9 @@ struct LogCommand: ParsableCommand {
         let breadcrumbs = try reader.breadcrumbs(of: run)
         let entries = news.take(breadcrumbs.entries).filter(isWanted)
         show(entries.suffix(lines ?? entries.count))
+        if let overwritten = breadcrumbs.overwritten {
+            Output.complain("\(path): \(overwritten)")
+        }
         if breadcrumbs.torn > 0 {
             Output.complain("\(path): \(breadcrumbs.torn) breadcrumbs were not committed or are damaged")
         }

@@ -70,6 +70,13 @@ import Testing
         #expect(try JSONLine.value(RunReport.self, from: JSONLine.text(report)) == report)
     }
 
+    @Test func overwrittenBreadcrumbsAreCounted() throws {
+        #expect(try text { try Sample.crash().write(to: &$0) }.contains("  2 earlier breadcrumbs were overwritten\n"))
+        #expect(Breadcrumbs(entries: [], overwrittenBytes: 32, overwrittenEntries: 1).overwritten == "1 earlier breadcrumb was overwritten")
+        #expect(Breadcrumbs(entries: [], overwrittenBytes: 64).overwritten == "64 bytes of earlier breadcrumbs were overwritten")
+        #expect(Breadcrumbs(entries: []).overwritten == nil)
+    }
+
     @Test func coloursAreForTerminalsOnly() throws {
         let report = try Sample.crash()
         var coloured = TextWriter(isColored: true)

@@ -37,7 +37,7 @@ enum Sample {
           "stackMemory":{"start":"0x00007ffd00001000","bytes":"00ff"},
           "notes":[{"kind":"recrash","signal":{"number":7,"name":"SIGBUS"},"threadID":4712,"stage":"dwarf",
            "programCounter":"0x0000000000000010"}]},
-         "breadcrumbs":{"torn":1,"overwrittenBytes":64,"entries":[
+         "breadcrumbs":{"torn":1,"overwrittenBytes":64,"overwrittenEntries":2,"entries":[
           {"lane":0,"sequence":7,"monotonicNanoseconds":1300000000,"time":"2026-01-31T12:00:00.300000001Z","threadID":4711,
            "level":"warning","text":"disk is slow","isCut":false},
           {"lane":1,"sequence":1,"monotonicNanoseconds":1400000000,"threadID":4712,"level":"35","text":"cut here","isCut":true}]},

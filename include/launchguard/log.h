@@ -38,7 +38,9 @@ LG_BEGIN
 LG_API lg_status lg_log_write(lg_session *session, lg_level level, const char *text, size_t size);
 
 /** Format one entry and append it. Understands %d %i %u %x %X %o %c %s %p %f %e %g %% with flags, width, precision and the
- *  lengths hh h l ll z j t; needs no locale. An unknown conversion is copied as it stands. A NULL for %s prints "(null)".
+ *  lengths hh h l ll z j t L; needs no locale. Widths and precisions above 10000 count as 10000, floating-point numbers are right to about 15 digits.
+ *  From a conversion on that is not among these - %n, %a, wide characters, positions - the format is copied as it stands, and no argument is touched. A NULL
+ *  for %s prints "(null)".
  *
  *  @param session  from lg_start(); borrowed.
  *  @param level    LG_LEVEL_*.
