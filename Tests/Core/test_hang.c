@@ -576,6 +576,67 @@ static void test_thread_killed_by_the_kernel(void **state)
     assert_false(said("it hangs"));
 }
 
+/* A thread ends just when it is looked at, and another gets its heart. */
+static pthread_t ends;
+static _Atomic int turn;
+
+static void *beat_and_end(void *argument)
+{
+    (void)argument;
+    lg_heartbeat(session);
+    while (!turn)
+        rest(1);
+    return NULL;
+}
+
+static void *beat_and_pause(void *argument)
+{
+    (void)argument;
+    lg_heartbeat(session);
+    lg_heartbeat_pause(session);
+    turn = 2;
+    for (;;)
+        rest(1000);
+    return NULL;
+}
+
+static void hook_ends(const char *point)
+{
+    if (strcmp(point, "heart: is gone?") != 0 || turn)
+        return;
+    turn = 1;
+    pthread_join(ends, NULL);
+    in_thread(beat_and_pause, NULL);
+    while (turn != 2)
+        rest(1);
+    turn = 3;
+}
+
+static void body_ends_when_looked_at(void *argument)
+{
+    (void)argument;
+    lg_heart_info heart;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg__fault_hook = hook_ends;
+    if (pthread_create(&ends, NULL, beat_and_end, NULL) != 0)
+        _exit(97);
+    while (turn != 3)
+        rest(1);
+    /* What is looked at next shows that the watch is past it. */
+    lg_heartbeat(session);
+    in_thread(call_back_when_hanging, NULL);
+    hang_here();
+    lg_heartbeat_pause(session);
+    lg_reader *reader = newest_run();
+    _exit(said("is gone without") ? 1 : lg_reader_heart(reader, 0, &heart) != LG_OK || !heart.paused ? 2 : lg_reader_heart(reader, 1, &heart) != LG_OK ? 3 : 0);
+}
+
+static void test_ends_when_looked_at(void **state)
+{
+    (void)state;
+    expect_exit(body_ends_when_looked_at, NULL, 0);
+}
+
 /* ---- the watch ---- */
 
 static void body_armed(void *argument)
@@ -1002,7 +1063,7 @@ int main(void)
         HANG_TEST(test_one_of_two), HANG_TEST(test_both), HANG_TEST(test_too_many), HANG_TEST(test_thread_killed_by_the_kernel),
         HANG_TEST(test_exits_promptly), HANG_TEST(test_sleeps), HANG_TEST(test_does_not_wake), HANG_TEST(test_others_go_on), HANG_TEST(test_loaders_lock),
         HANG_TEST(test_launch_heartbeat), HANG_TEST(test_crash_in_a_snapshot), HANG_TEST(test_walk_that_faults),
-        HANG_TEST(test_refused),
+        HANG_TEST(test_ends_when_looked_at), HANG_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
