@@ -37,6 +37,7 @@ static lg_session *start(uint32_t launching_ms, uint32_t running_ms, uint32_t le
     options.hang_running_ms = running_ms;
     options.leave_out = leave_out;
     options.deadline_ms = 5000;
+    options.handler_ms = 100;
     if (lg_start(&options, &session) != LG_OK) {
         fprintf(stderr, "%s\n", lg_session_message(session));
         _exit(99);
@@ -1009,6 +1010,39 @@ static void test_walk_that_faults(void **state)
     lg_reader_close(reader);
 }
 
+/* ---- beside what others do ---- */
+
+static sigjmp_buf outside;
+
+static void jump_out(int signal)
+{
+    (void)signal;
+    siglongjmp(outside, 1);
+}
+
+/* Whoever jumps out of a crash is watched again, once it is clear that the earlier handler was left. */
+static void body_hangs_after_a_crash(void *argument)
+{
+    (void)argument;
+    struct sigaction action = { .sa_handler = jump_out, .sa_flags = SA_ONSTACK };
+    lg_snapshot_info snapshot;
+    sigaction(SIGSEGV, &action, NULL);
+    start(LONG_MS, THRESHOLD_MS, 0);
+    if (sigsetjmp(outside, 1) == 0)
+        *(volatile int *)8 = 1;
+    lg_heartbeat(session);
+    in_thread(call_back_when_hanging, NULL);
+    hang_here();
+    lg_heartbeat(session);
+    _exit(!snapshot_now(&snapshot) || snapshot.given_up || snapshot.captured < 2);
+}
+
+static void test_hang_after_a_crash(void **state)
+{
+    (void)state;
+    expect_exit(body_hangs_after_a_crash, NULL, 0);
+}
+
 /* ---- calls that do nothing ---- */
 
 static void body_refused(void *argument)
@@ -1063,7 +1097,7 @@ int main(void)
         HANG_TEST(test_one_of_two), HANG_TEST(test_both), HANG_TEST(test_too_many), HANG_TEST(test_thread_killed_by_the_kernel),
         HANG_TEST(test_exits_promptly), HANG_TEST(test_sleeps), HANG_TEST(test_does_not_wake), HANG_TEST(test_others_go_on), HANG_TEST(test_loaders_lock),
         HANG_TEST(test_launch_heartbeat), HANG_TEST(test_crash_in_a_snapshot), HANG_TEST(test_walk_that_faults),
-        HANG_TEST(test_ends_when_looked_at), HANG_TEST(test_refused),
+        HANG_TEST(test_ends_when_looked_at), HANG_TEST(test_hang_after_a_crash), HANG_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
