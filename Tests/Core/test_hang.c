@@ -1043,6 +1043,29 @@ static void test_hang_after_a_crash(void **state)
     expect_exit(body_hangs_after_a_crash, NULL, 0);
 }
 
+/* libc asks all threads by the same signal, just when it is taken for the first time: it waits for each of them. */
+static void hook_set_user(const char *point)
+{
+    if (strcmp(point, "threads: signal taken") == 0 && setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1) != 0)
+        _exit(1);
+}
+
+static void body_sets_user(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg__fault_hook = hook_set_user;
+    lg_heartbeat(session);
+    in_thread(call_back_when_hanging, NULL);
+    hang_here();
+}
+
+static void test_sets_user(void **state)
+{
+    (void)state;
+    expect_exit(body_sets_user, NULL, 0);
+}
+
 /* ---- calls that do nothing ---- */
 
 static void body_refused(void *argument)
@@ -1097,7 +1120,7 @@ int main(void)
         HANG_TEST(test_one_of_two), HANG_TEST(test_both), HANG_TEST(test_too_many), HANG_TEST(test_thread_killed_by_the_kernel),
         HANG_TEST(test_exits_promptly), HANG_TEST(test_sleeps), HANG_TEST(test_does_not_wake), HANG_TEST(test_others_go_on), HANG_TEST(test_loaders_lock),
         HANG_TEST(test_launch_heartbeat), HANG_TEST(test_crash_in_a_snapshot), HANG_TEST(test_walk_that_faults),
-        HANG_TEST(test_ends_when_looked_at), HANG_TEST(test_hang_after_a_crash), HANG_TEST(test_refused),
+        HANG_TEST(test_ends_when_looked_at), HANG_TEST(test_hang_after_a_crash), HANG_TEST(test_sets_user), HANG_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
