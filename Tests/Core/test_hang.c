@@ -27,6 +27,9 @@
 
 static lg_session *session;
 
+/* The program has more thread-local data than a thread of LaunchGuard has stack, and libc takes it from that. */
+static __thread volatile char large[100000];
+
 static lg_session *start(uint32_t launching_ms, uint32_t running_ms, uint32_t leave_out)
 {
     lg_options options = LG_OPTIONS_INIT;
@@ -38,6 +41,7 @@ static lg_session *start(uint32_t launching_ms, uint32_t running_ms, uint32_t le
     options.leave_out = leave_out;
     options.deadline_ms = 5000;
     options.handler_ms = 100;
+    large[sizeof large - 1] = 1;
     if (lg_start(&options, &session) != LG_OK) {
         fprintf(stderr, "%s\n", lg_session_message(session));
         _exit(99);
