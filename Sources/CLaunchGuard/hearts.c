@@ -7,6 +7,7 @@
 #include "capture/capture.h"
 #include "launch/evidence.h"
 #include "launchguard/watch.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "session.h"
 
@@ -246,6 +247,15 @@ static void take_snapshot(struct lg_session *session, unsigned who, int32_t tid,
         lg__snapshot_resolve(LG_SNAPSHOT_HANG, since_ns); /* it was over before the snapshot had begun */
 }
 
+/* Its thread has ended, and has not let go of it, so that nobody but this thread will: looked at again after the kernel was asked, for the thread may have
+ * let go while it was, and the heart be free, or another's. */
+static bool is_gone(const struct heart *heart)
+{
+    int32_t tid = atomic_load(&heart->tid);
+    LG_FAULT_POINT("heart: is gone?");
+    return tid && lg__thread_gone(tid) && atomic_load(&heart->tid) == tid;
+}
+
 static void say_gone(struct lg_session *session, struct heart *heart)
 {
     char name[16];
@@ -264,7 +274,7 @@ static uint64_t stays_away(struct lg_session *session, struct heart *heart, uint
     unsigned who = number_of(heart);
     int32_t tid = atomic_load(&heart->tid);
     char name[16];
-    if (lg__thread_gone(tid)) {
+    if (is_gone(heart)) {
         say_gone(session, heart);
         return LG__NEVER;
     }
@@ -307,7 +317,7 @@ static uint64_t look(struct lg_session *session, struct heart *heart, uint64_t n
         if (heart->lived_ns < threshold)
             return heart->step_ns = threshold - heart->lived_ns;
         heart->lived_ns = 0;
-        if (lg__thread_gone(atomic_load(&heart->tid)))
+        if (is_gone(heart))
             say_gone(session, heart);
         return heart->step_ns = threshold;
     }
@@ -353,9 +363,7 @@ uint64_t lg__hearts_look(struct lg_session *session)
 
 void lg__hearts_check(struct lg_session *session)
 {
-    for (uint32_t i = 0; i < LG__HEARTS; i++) {
-        int32_t tid = atomic_load(&hearts[i].tid);
-        if (tid && lg__thread_gone(tid) && atomic_load(&hearts[i].tid) == tid)
+    for (uint32_t i = 0; i < LG__HEARTS; i++)
+        if (is_gone(&hearts[i]))
             say_gone(session, &hearts[i]);
-    }
 }

@@ -1,4 +1,5 @@
 /* The threads of a session: one that prepares the handler and ends, one that sleeps until a crash is under way or something that was expected has not come. */
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -9,6 +10,19 @@
 #define PREPARE_STACK_BYTES (256u << 10)
 #define WATCH_STACK_BYTES (64u << 10)
 
+static int add_tls(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    size_t *sum = argument;
+    (void)size;
+    for (size_t i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_TLS)
+            *sum += info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
+    return 0;
+}
+
+/* What libc takes of a thread's stack for the thread-local data of the program and its libraries; it may be larger than our whole stack. */
+static size_t tls_bytes;
+
 /* The program's signals are not for these threads: all are blocked. */
 static bool start_thread(void *(*function)(void *), void *argument, size_t stack_bytes)
 {
@@ -18,7 +32,7 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
     if (pthread_attr_init(&attributes) != 0)
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_attr_setstacksize(&attributes, stack_bytes + tls_bytes);
     sigfillset(&blocked);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int error = lg__thread_create_plain(&thread, &attributes, function, argument);
@@ -156,6 +170,8 @@ static void *prepare(void *argument)
 
 bool lg__watch_start(struct lg_session *session)
 {
+    tls_bytes = 0;
+    dl_iterate_phdr(add_tls, &tls_bytes);
     if (session->keep_stderr)
         session->keep_stderr = lg__tail_start(&session->host.run);
     if (start_thread(prepare, session, PREPARE_STACK_BYTES))

@@ -220,6 +220,9 @@ static void test_order_of_causes(void **state)
         { 5, 8, 4, 9, 9, 0, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
         { 5, 8, 5, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
         { 5, 8, 6, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        { 5, 300, 105, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        /* It did not end for that signal: its loop came round for longer than anybody waits. */
+        { 5, 300, 106, 0, 0, 0, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
         { 0, 0, 6, 0, 0, 7, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, WITNESS) },
         { 0, 0, 6, 0, 0, 8, ENDS(TERMINATED, TERMINATION_ANNOUNCED, HANG, HANG_MARK) },
         /* Not seen alive: of whoever was ended by SIGTERM nobody tells of SIGKILL. */

@@ -27,6 +27,9 @@
 
 static lg_session *session;
 
+/* The program has more thread-local data than a thread of LaunchGuard has stack, and libc takes it from that. */
+static __thread volatile char large[100000];
+
 static lg_session *start(uint32_t launching_ms, uint32_t running_ms, uint32_t leave_out)
 {
     lg_options options = LG_OPTIONS_INIT;
@@ -37,6 +40,8 @@ static lg_session *start(uint32_t launching_ms, uint32_t running_ms, uint32_t le
     options.hang_running_ms = running_ms;
     options.leave_out = leave_out;
     options.deadline_ms = 5000;
+    options.handler_ms = 100;
+    large[sizeof large - 1] = 1;
     if (lg_start(&options, &session) != LG_OK) {
         fprintf(stderr, "%s\n", lg_session_message(session));
         _exit(99);
@@ -250,7 +255,9 @@ static void body_hangs_and_comes_back(void *argument)
         in_thread(call_back_when_hanging, NULL);
         hang_here();
         lg_heartbeat(session);
-        if (info_now().hang_ns || !snapshot_now(&snapshot) || snapshot.sequence != 2)
+        while (!snapshot_now(&snapshot) || snapshot.sequence != 2) /* that it hangs was said before: the mark alone may have been seen */
+            rest(1);
+        if (info_now().hang_ns)
             _exit(2);
     }
     kill(getpid(), SIGKILL);
@@ -572,6 +579,67 @@ static void test_thread_killed_by_the_kernel(void **state)
     assert_true(WIFEXITED(death.status) && WEXITSTATUS(death.status) == 0);
     assert_true(said("\"sandboxed\""));
     assert_false(said("it hangs"));
+}
+
+/* A thread ends just when it is looked at, and another gets its heart. */
+static pthread_t ends;
+static _Atomic int turn;
+
+static void *beat_and_end(void *argument)
+{
+    (void)argument;
+    lg_heartbeat(session);
+    while (!turn)
+        rest(1);
+    return NULL;
+}
+
+static void *beat_and_pause(void *argument)
+{
+    (void)argument;
+    lg_heartbeat(session);
+    lg_heartbeat_pause(session);
+    turn = 2;
+    for (;;)
+        rest(1000);
+    return NULL;
+}
+
+static void hook_ends(const char *point)
+{
+    if (strcmp(point, "heart: is gone?") != 0 || turn)
+        return;
+    turn = 1;
+    pthread_join(ends, NULL);
+    in_thread(beat_and_pause, NULL);
+    while (turn != 2)
+        rest(1);
+    turn = 3;
+}
+
+static void body_ends_when_looked_at(void *argument)
+{
+    (void)argument;
+    lg_heart_info heart;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg__fault_hook = hook_ends;
+    if (pthread_create(&ends, NULL, beat_and_end, NULL) != 0)
+        _exit(97);
+    while (turn != 3)
+        rest(1);
+    /* What is looked at next shows that the watch is past it. */
+    lg_heartbeat(session);
+    in_thread(call_back_when_hanging, NULL);
+    hang_here();
+    lg_heartbeat_pause(session);
+    lg_reader *reader = newest_run();
+    _exit(said("is gone without") ? 1 : lg_reader_heart(reader, 0, &heart) != LG_OK || !heart.paused ? 2 : lg_reader_heart(reader, 1, &heart) != LG_OK ? 3 : 0);
+}
+
+static void test_ends_when_looked_at(void **state)
+{
+    (void)state;
+    expect_exit(body_ends_when_looked_at, NULL, 0);
 }
 
 /* ---- the watch ---- */
@@ -946,6 +1014,62 @@ static void test_walk_that_faults(void **state)
     lg_reader_close(reader);
 }
 
+/* ---- beside what others do ---- */
+
+static sigjmp_buf outside;
+
+static void jump_out(int signal)
+{
+    (void)signal;
+    siglongjmp(outside, 1);
+}
+
+/* Whoever jumps out of a crash is watched again, once it is clear that the earlier handler was left. */
+static void body_hangs_after_a_crash(void *argument)
+{
+    (void)argument;
+    struct sigaction action = { .sa_handler = jump_out, .sa_flags = SA_ONSTACK };
+    lg_snapshot_info snapshot;
+    sigaction(SIGSEGV, &action, NULL);
+    start(LONG_MS, THRESHOLD_MS, 0);
+    if (sigsetjmp(outside, 1) == 0)
+        *(volatile int *)8 = 1;
+    lg_heartbeat(session);
+    in_thread(call_back_when_hanging, NULL);
+    hang_here();
+    lg_heartbeat(session);
+    _exit(!snapshot_now(&snapshot) || snapshot.given_up || snapshot.captured < 2);
+}
+
+static void test_hang_after_a_crash(void **state)
+{
+    (void)state;
+    expect_exit(body_hangs_after_a_crash, NULL, 0);
+}
+
+/* libc asks all threads by the same signal, just when it is taken for the first time: it waits for each of them. */
+static void hook_set_user(const char *point)
+{
+    if (strcmp(point, "threads: signal taken") == 0 && setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1) != 0)
+        _exit(1);
+}
+
+static void body_sets_user(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, THRESHOLD_MS, 0);
+    lg__fault_hook = hook_set_user;
+    lg_heartbeat(session);
+    in_thread(call_back_when_hanging, NULL);
+    hang_here();
+}
+
+static void test_sets_user(void **state)
+{
+    (void)state;
+    expect_exit(body_sets_user, NULL, 0);
+}
+
 /* ---- calls that do nothing ---- */
 
 static void body_refused(void *argument)
@@ -999,7 +1123,8 @@ int main(void)
         HANG_TEST(test_hang_and_kill), HANG_TEST(test_hang_that_passes), HANG_TEST(test_no_hang), HANG_TEST(test_no_hang_under_a_debugger),
         HANG_TEST(test_one_of_two), HANG_TEST(test_both), HANG_TEST(test_too_many), HANG_TEST(test_thread_killed_by_the_kernel),
         HANG_TEST(test_exits_promptly), HANG_TEST(test_sleeps), HANG_TEST(test_does_not_wake), HANG_TEST(test_others_go_on), HANG_TEST(test_loaders_lock),
-        HANG_TEST(test_launch_heartbeat), HANG_TEST(test_crash_in_a_snapshot), HANG_TEST(test_walk_that_faults), HANG_TEST(test_refused),
+        HANG_TEST(test_launch_heartbeat), HANG_TEST(test_crash_in_a_snapshot), HANG_TEST(test_walk_that_faults),
+        HANG_TEST(test_ends_when_looked_at), HANG_TEST(test_hang_after_a_crash), HANG_TEST(test_sets_user), HANG_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

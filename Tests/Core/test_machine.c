@@ -52,9 +52,8 @@ static void *says_yes_at_once(void *argument)
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
     usleep(20000);
     tell("yes");
-    if (lg_launch_repair(launch) != LG_OK)
+    if (lg_launch_repair(launch) != LG_OK) /* once: a second one may come when the next question is asked, and answers that */
         tell("impossible");
-    lg_launch_repair(launch);
     return NULL;
 }
 

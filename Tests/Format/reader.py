@@ -129,7 +129,8 @@ def lived_on(run):
 
 def hung_first(run):
     hang = run.get("hang_ns", 0)
-    leaving = (run["term_ns"] if run["term_signal"] else 0, run.get("announced_ns", 0), run["ended_ns"] if run["ended"] else 0)
+    asked = run["term_signal"] and hang <= run["term_ns"] + 10**11
+    leaving = (run["term_ns"] if asked else 0, run.get("announced_ns", 0), run["ended_ns"] if run["ended"] else 0)
     return hang != 0 and all(not at or at > hang + 10**9 for at in leaving)
 
 

@@ -485,6 +485,8 @@ class Later(BothReaders):
         self.assertEqual(said(("Q", 120, 9 * second))[1], [2, 6, 15, 9 * second])
         run, verdict = said(("Q", 120, 19 * second))
         self.assertEqual((run["term_kept"], run["term_alive_ns"], verdict), (1, 19 * second, [4, 18, 0, 8 * second - 1]))
+        self.assertEqual(said(("Q", 88, 109 * second))[1], [2, 20, 15, 19 * second])
+        self.assertEqual(said(("Q", 88, 109 * second + 1))[1], [4, 18, 0, 109 * second + 1])  # it had other plans with the signal
         self.assertEqual(said(("Q", 88, 8 * second))[1], [2, 20, 15, 19 * second])
         self.assertEqual(said(("I", 56, 1))[1], [2, 20, 15, 19 * second])
         self.assertEqual(said(("I", 56, 2))[1], [1, 17, 0, 9 * second])

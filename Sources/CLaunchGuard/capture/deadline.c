@@ -66,8 +66,10 @@ uint64_t lg__capture_deadline(void)
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     if (now < deadline)
         return deadline - now;
+    uint32_t sequence = lg__capture.sequence;
     if (atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && !hangs_in_handler()) {
-        atomic_compare_exchange_strong(&lg__capture.deadline_ns, &deadline, 0); /* unless a new crash has set another */
+        if (atomic_compare_exchange_strong(&lg__capture.deadline_ns, &deadline, 0)) /* unless a new crash has set another */
+            atomic_store(&lg__capture.survived, sequence); /* the latch stays with its thread, until a new crash asks where that is */
         return UINT64_MAX;
     }
     /* What is committed stays. The process dies of its own signal, on this thread because the crashed one does not answer. */

@@ -105,4 +105,5 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
     }
     lg__deadline_disarm();
     atomic_store(&lg__capture.chain_sp, 0);
+    atomic_store(&lg__capture.survived, lg__capture.sequence);
 }

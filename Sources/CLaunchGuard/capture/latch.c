@@ -35,9 +35,10 @@ enum lg__place lg__capture_place(const void *ucontext)
     return inside_chain(context.sp, altstack) ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
 }
 
+/* Who jumped out of an earlier handler keeps the latch until another crash asks where it is; nothing is under way meanwhile. */
 bool lg__capture_busy(void)
 {
-    return atomic_load(&lg__capture.latch) != 0;
+    return atomic_load(&lg__capture.latch) != 0 && atomic_load(&lg__capture.survived) != lg__capture.sequence;
 }
 
 bool lg__capture_inside(void)

@@ -195,13 +195,15 @@ bool lg__threads_take_signal(void)
 {
     /* It does not block itself: a thread that is about to answer does not look as one that will not. */
     const struct lg__os_disposition ours = { (uintptr_t)on_park, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
-    struct lg__os_disposition before;
+    struct lg__os_disposition before = lg__os_signal_now(LG__PARK_SIGNAL);
     if (park.taken)
         return true;
-    if (lg__os_signal_take(LG__PARK_SIGNAL, &ours, lg__capture_mask() & ~LG__PARK_BIT, SIGSEGV, &before) != 0)
-        return false;
+    /* Before ours is there: libc may be in the middle of its own use, and wait for an answer for ever. */
     if (before.handler != (uintptr_t)on_park) /* the watch and a crash may both come here at once */
         park.before = before;
+    if (lg__os_signal_take(LG__PARK_SIGNAL, &ours, lg__capture_mask() & ~LG__PARK_BIT, SIGSEGV, &before) != 0)
+        return false;
+    LG_FAULT_POINT("threads: signal taken");
     park.taken = true;
     return true;
 }

@@ -81,10 +81,14 @@ static bool lived_on(const lg_run_info *run)
 /* A loop that stands still since the program was asked to end, said that it would, or passed through exit(), is busy with the end. One that had stood
  * still for a while before may be why. */
 #define HUNG_BEFORE_NS UINT64_C(1000000000)
+/* A loop that came round for longer after a signal was not about to end for it: supervisors wait no longer than 90 s. Such a signal means "read your
+ * configuration again". */
+#define ENDING_NS UINT64_C(100000000000)
 
 static bool hung(const lg_run_info *run)
 {
-    const uint64_t leaving[] = { run->term_signal ? run->term_ns : 0, run->end_announced ? run->announced_ns : 0, run->end_ns };
+    bool asked = run->term_signal && (run->hang_ns < run->term_ns || run->hang_ns - run->term_ns <= ENDING_NS);
+    const uint64_t leaving[] = { asked ? run->term_ns : 0, run->end_announced ? run->announced_ns : 0, run->end_ns };
     for (size_t i = 0; i < sizeof leaving / sizeof leaving[0]; i++)
         if (leaving[i] && (leaving[i] < run->hang_ns || leaving[i] - run->hang_ns <= HUNG_BEFORE_NS))
             return false;
