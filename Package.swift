@@ -137,8 +137,12 @@ let package = Package(
         .executableTarget(name: "bench-log-swift", dependencies: ["LaunchGuard"], path: "Benchmarks/log-swift", swiftSettings: strict),
 
         // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
-        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "CThread"], path: "Tests/MainActorProbe", swiftSettings: strict),
-        .testTarget(name: "LaunchGuardTests", dependencies: ["LaunchGuard", "LaunchGuardReports", "main-actor-probe"], swiftSettings: strict),
+        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread"], path: "Tests/MainActorProbe", swiftSettings: strict),
+        .testTarget(
+            name: "LaunchGuardTests",
+            dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardSymbols", "main-actor-probe"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "LaunchGuardReportsTests",
             dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard"],
