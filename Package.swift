@@ -121,6 +121,12 @@ let package = Package(
             path: "Examples/minimal-swift",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "watched-swift",
+            dependencies: ["LaunchGuard"],
+            path: "Examples/watched-swift",
+            swiftSettings: strict
+        ),
         .systemLibrary(
             name: "CSQLite",
             path: "Examples/CSQLite",
