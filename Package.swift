@@ -121,6 +121,12 @@ let package = Package(
             path: "Examples/minimal-swift",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "watched-swift",
+            dependencies: ["LaunchGuard"],
+            path: "Examples/watched-swift",
+            swiftSettings: strict
+        ),
         .systemLibrary(
             name: "CSQLite",
             path: "Examples/CSQLite",
@@ -137,8 +143,12 @@ let package = Package(
         .executableTarget(name: "bench-log-swift", dependencies: ["LaunchGuard"], path: "Benchmarks/log-swift", swiftSettings: strict),
 
         // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.
-        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "CThread"], path: "Tests/MainActorProbe", swiftSettings: strict),
-        .testTarget(name: "LaunchGuardTests", dependencies: ["LaunchGuard", "LaunchGuardReports", "main-actor-probe"], swiftSettings: strict),
+        .executableTarget(name: "main-actor-probe", dependencies: ["LaunchGuard", "LaunchGuardReports", "CThread"], path: "Tests/MainActorProbe", swiftSettings: strict),
+        .testTarget(
+            name: "LaunchGuardTests",
+            dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardSymbols", "main-actor-probe"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "LaunchGuardReportsTests",
             dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard"],

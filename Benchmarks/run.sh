@@ -42,8 +42,6 @@ limit 240 "$programs/bench-crash" "$directory/crash" "$rounds"
 limit 120 "$programs/bench-hostile" "$directory/hostile"
 limit 60 "$programs/bench-thread" "$programs/bench-thread-linked" "$directory/thread" "$(((rounds + 4) / 5))"
 limit 60 "$programs/bench-annotate" "$directory/annotate" "$rounds"
-limit 60 "$programs/bench-log" "$directory/log" "$rounds"
-limit 60 "$programs/bench-log-threads" "$directory/log" "$rounds"
 limit 180 "$(dirname "$0")/log/run.sh" "$build" "$(((rounds + 4) / 5))"
 swift=.build/release/bench-log-swift
 [ ! -x "$swift" ] || limit 60 "$swift" "$directory/log-swift" "$rounds"

@@ -38,6 +38,8 @@ public enum LaunchGuard {
     ///   - deadline: longest time that a crash record may take, 100 ms to 60 s; `nil` for 3 s.
     ///   - handlerDeadline: longest time that a crash handler from before the start may take, such as that of the Swift runtime, 100 ms
     ///     to 1 h; `nil` for 30 s.
+    ///   - hangThresholds: how long a run loop with a heartbeat may stay away before the program is said to hang: 2 s while a launch is under
+    ///     way, else 5 s, unless it says otherwise.
     ///   - keepRuns: how many ended run files are kept; `nil` for 32.
     ///   - keepBytes: how many bytes of ended run files are kept; `nil` for 64 MiB.
     ///   - record: what a crash record holds besides the crashed thread.
@@ -52,6 +54,7 @@ public enum LaunchGuard {
         ringBytes: Int? = nil,
         deadline: Duration? = nil,
         handlerDeadline: Duration? = nil,
+        hangThresholds: HangThresholds = HangThresholds(),
         keepRuns: Int? = nil,
         keepBytes: Int? = nil,
         record: RecordOptions = RecordOptions()
@@ -64,6 +67,7 @@ public enum LaunchGuard {
             ringBytes: ringBytes,
             deadline: deadline,
             handlerDeadline: handlerDeadline,
+            hangThresholds: hangThresholds,
             keepRuns: keepRuns,
             keepBytes: keepBytes,
             record: record

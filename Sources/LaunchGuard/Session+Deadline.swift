@@ -1,13 +1,10 @@
 extension LaunchGuard.Session {
-    /// The run loop of the calling thread is about to wait, for as long as it takes: it is not watched until its next
-    /// ``heartbeat()``. A hang is over. C: `lg_heartbeat_pause()`.
-    public func heartbeatPause() { core.heartbeatPause() }
-
     /// Do a job that has to be over in time, because somebody kills the program if it is not: a supervisor, a platform's limit for
     /// background work.
     ///
     /// When nine tenths of the time have passed and it has not ended it is marked as about to overrun, with the stack of the calling
-    /// thread and a breadcrumb. Nothing is stopped. C: `lg_deadline_begin()`, `lg_deadline_end()`.
+    /// thread and a breadcrumb. Nothing is stopped. Time that the process was stopped, or asleep with its machine, counts too. At most 32 jobs
+    /// are watched at a time; one more is done all the same. C: `lg_deadline_begin()`, `lg_deadline_end()`.
     ///
     /// - Parameters:
     ///   - name: for people, at most 63 bytes; longer is cut.

@@ -2,11 +2,11 @@ internal import CThread
 import Synchronization
 
 extension LaunchGuard.Session {
-    /// Let the main actor have a heartbeat by itself: where it is served and then does not get round to its jobs for longer than the thresholds for hangs, the program hangs.
+    /// Let the main actor have a heartbeat by itself: where it is served and then does not get round to its jobs for longer than ``LaunchGuard/HangThresholds``, the program hangs.
     /// Call it once, early; more calls change nothing.
     ///
     /// About twice a second a job is put into the queue of the main actor, which is the main queue of Dispatch. It opts the main actor in when it runs for the first time:
-    /// in a program that never serves the main queue nothing is watched.
+    /// in a program that never serves the main queue nothing is watched. ``LaunchGuard/HangThresholds`` below a second would call hangs what are none.
     ///
     /// - Where the main thread serves the queue, as it does in `RunLoop.main.run()` or in the loop of a toolkit, the heart is the main thread's own, and a hang has its stack.
     /// - In a program whose `main` is asynchronous, or that calls `dispatchMain()`, the main thread sleeps for good on Linux and threads of the pool take turns with the

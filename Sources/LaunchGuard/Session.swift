@@ -1,7 +1,7 @@
 import Synchronization
 
 extension LaunchGuard {
-    /// The session of this process, from ``LaunchGuard/start(appID:version:stateDirectory:role:ringBytes:deadline:handlerDeadline:keepRuns:keepBytes:record:)``.
+    /// The session of this process, from ``LaunchGuard/start(appID:version:stateDirectory:role:ringBytes:deadline:handlerDeadline:hangThresholds:keepRuns:keepBytes:record:)``.
     ///
     /// There is one a process, and it works until the process ends, whether or not the program keeps the object. Every member may
     /// be called from any thread. C: `lg_session`.
@@ -79,11 +79,6 @@ extension LaunchGuard {
                 return launch
             }
         }
-
-        /// The program is alive and well: call it now and then, for example once round its main loop. A crash that an earlier handler
-        /// took back is known to be survived from here on, and at most once a second it looks whether the crash handlers are still
-        /// what they should be; what took protection away is said in the ring log. C: `lg_heartbeat()`.
-        public func heartbeat() { _ = core.heartbeat() }
 
         /// Read the table of loaded modules again; worth a call after loading or unloading a library, so that crashes in its code
         /// have a complete stack. C: `lg_modules_refresh()`.

@@ -12,14 +12,7 @@ extension Crash {
     }
 
     /// The function that died and, when that is not one of the program's own file, the program's function that called it.
-    package func place(program: String?) -> String? {
-        let frames = stack?.frames ?? []
-        let top = frames.first?.functionName.map { "in \($0)" }
-        guard let program, frames.first?.module != program,
-            let own = frames.first(where: { $0.module == program && $0.functionName != nil })?.functionName
-        else { return top }
-        return top.map { "\($0), called from \(own)" } ?? "called from \(own)"
-    }
+    package func place(program: String?) -> String? { stack?.place(program: program) }
 
     /// The crashed thread with its stack.
     func writeThread(to writer: inout TextWriter) {
@@ -113,6 +106,17 @@ extension Crash {
             }
         }
         if includesMap { memoryMap?.write(to: &writer) }
+    }
+}
+
+extension Stack {
+    /// The innermost function and, when that is not one of the program's own file, the program's function that called it.
+    func place(program: String?) -> String? {
+        let top = frames.first?.functionName.map { "in \($0)" }
+        guard let program, frames.first?.module != program,
+            let own = frames.first(where: { $0.module == program && $0.functionName != nil })?.functionName
+        else { return top }
+        return top.map { "\($0), called from \(own)" } ?? "called from \(own)"
     }
 }
 

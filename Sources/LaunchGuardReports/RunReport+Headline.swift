@@ -97,7 +97,7 @@ extension RunReport {
         case .cpuLimit:
             "killed: its CPU time was used up"
                 + (identity?.cpuLimit.map { ", \($0.usedNanoseconds.durationText) of \($0.limitSeconds) s when last seen" } ?? "")
-        case .deadline: "killed: a job of it was about to overrun its deadline"
+        case .deadline: deadlineSentence
         case .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
             .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter,
             .stopTimeout, .nearMemoryLimit:
@@ -105,20 +105,58 @@ extension RunReport {
         }
     }
 
+    /// Who stood still where, for how long, since when.
     private var hangSentence: String {
         guard let identity, let since = identity.hangSinceNanoseconds else { return "hung: its run loop stood still" }
+        let heart = hearts?.first { $0.hangSinceNanoseconds == since }
+        let who = (heart?.threadID ?? hang?.threadID).map { loopName($0, heart?.name ?? hang?.name) } ?? "its run loop"
+        let place = hang?.place(program: programPath).map { " \($0)" } ?? ""
+        let length = lastSignOfLife.flatMap { $0 > since ? " for at least \(($0 - since).durationText)" : nil } ?? ""
         let start = since > identity.monotonicNanoseconds ? since - identity.monotonicNanoseconds : 0
-        let length = lastSignOfLife.flatMap { $0 > since ? ", for at least \(($0 - since).durationText)" : nil } ?? ""
-        return "hung: its run loop stood still from \(start.durationText) after the start on\(length), when it was \(wasSeenKilled ? "killed" : "ended")"
+        return "hung: \(who) stood still\(place)\(length), until it was \(wasSeenKilled ? "killed" : "ended"); "
+            + "the last heartbeat came \(start.durationText) after the start"
+    }
+
+    /// The stacks of the hang that it ended by.
+    package var hang: Snapshot? {
+        guard verdict?.end == .hang, let since = identity?.hangSinceNanoseconds else { return nil }
+        return snapshots?.first { $0.kind == .hang && $0.sinceNanoseconds == since }
+    }
+
+    private func loopName(_ thread: Int32, _ name: String?) -> String {
+        if thread == identity?.processID { return "its main thread" }
+        if let standIn = ThreadState.standsFor(name) { return standIn }
+        return "its thread " + (name.map { "\"\($0)\"" } ?? "\(thread)")
+    }
+
+    /// The job that was found near its deadline first: the evidence.
+    private var deadlineSentence: String {
+        let near = (deadlines ?? []).filter { $0.nearNanoseconds != nil }.min { $0.nearNanoseconds ?? 0 < $1.nearNanoseconds ?? 0 }
+        guard let job = near else { return "killed: a job of it was about to overrun its deadline" }
+        let length = lastSignOfLife.flatMap { $0 > job.begunNanoseconds ? $0 - job.begunNanoseconds : nil }
+        let ran = length.map { " after \($0.durationText)" } ?? ""
+        return "killed: its job \"\(job.name)\" had not ended\(ran), with a deadline of \(job.limitText)"
     }
 
     /// The last moment of which anything tells that the process was there.
     private var lastSignOfLife: UInt64? {
         let marks = [
             identity?.termination?.monotonicNanoseconds, identity?.termination?.aliveNanoseconds, identity?.cpuLimit?.monotonicNanoseconds,
-            identity?.memoryPressure?.monotonicNanoseconds,
+            identity?.memoryPressure?.monotonicNanoseconds, identity?.announcement?.monotonicNanoseconds,
         ]
-        return (marks.compactMap(\.self) + (breadcrumbs?.entries.map(\.monotonicNanoseconds) ?? [])).max()
+        let taken = (snapshots ?? []).flatMap { [$0.takenNanoseconds, $0.resolvedNanoseconds] }
+        let expected = (hearts ?? []).map(\.lastBeatNanoseconds) + (deadlines ?? []).flatMap { [$0.begunNanoseconds, $0.nearNanoseconds ?? 0] }
+        return ((marks + taken).compactMap(\.self) + expected + (breadcrumbs?.entries.map(\.monotonicNanoseconds) ?? [])).max()
+    }
+
+    /// How long it lasted, in words; the evidence of some ends is a moment before the end.
+    var lifeText: String {
+        guard let identity, let verdict, verdict.end != .running else { return "" }
+        if verdict.end != .unknown, ![.hangMark, .cpuLimit, .deadline, .stopTimeout].contains(verdict.evidenceKind), let duration = durationNanoseconds {
+            return ", lasted \(duration.durationText)"
+        }
+        guard let last = [lastSignOfLife, verdict.monotonicNanoseconds].compactMap(\.self).max(), last > identity.monotonicNanoseconds else { return "" }
+        return ", lived at least \((last - identity.monotonicNanoseconds).durationText)"
     }
 
     private func unknownSentence(_ verdict: Verdict) -> String {

@@ -36,8 +36,7 @@ extension RunReport {
             field("program", [identity.appID, identity.appVersion].compactMap(\.self).joined(separator: " "))
             field("file", (identity.executable ?? "unknown") + (identity.buildID.map { ", build id \($0)" } ?? ""))
             field("process", "\(identity.processID) of user \(identity.userID)")
-            let duration = durationNanoseconds.map { ", lasted \($0.durationText)" } ?? ""
-            field("started", (identity.started?.description ?? "at an unknown time") + duration)
+            field("started", (identity.started?.description ?? "at an unknown time") + lifeText)
             if !identity.isStartComplete { field("", "it ended before lg_start() was complete") }
             if identity.healedPages > 0 { field("", "\(identity.healedPages) pages were lost when its file was cut") }
             if let signal = identity.termination {
@@ -105,7 +104,7 @@ extension RunIdentity {
             words.append(("witness", "another process waited for it: \(what)"))
         }
         if let hangSinceNanoseconds { words.append(("hang", "it was hanging from \(since(hangSinceNanoseconds).dropFirst(6)) after the start on")) }
-        if let memoryKills {
+        if let memoryKills, memoryKills.count > 0 {
             words.append(("memory", "the kernel had ended \(memoryKills.count.counting("process", "processes")) of its cgroup before it started"))
         }
         if let cpuLimit {

@@ -5,12 +5,22 @@ extension Snapshot {
         if let length { writer.line("  it was over after \(length.durationText)", .dim) }
         var others = threads ?? []
         if let first = others.firstIndex(where: { $0.threadID == threadID }) {
-            ThreadState.write([others.remove(at: first)], to: &writer, role: kind == .hang ? "hung" : "began the job")
+            let thread = others.remove(at: first)
+            if kind == .hang, let waited = ThreadState.standsFor(thread.name) {
+                writer.line("  what blocks \(waited) is among the other threads: the first one waits for it", .yellow)
+            }
+            ThreadState.write([thread], to: &writer, role: kind == .hang ? "hung" : "began the job")
         } else {
             writer.line("  thread \(threadID), which \(kind == .hang ? "hung" : "began the job"): it is not there", .yellow)
         }
         ThreadState.write(others, to: &writer)
         for line in missing { writer.line("  " + line, .yellow) }
+    }
+
+    /// Where the thread that matters stood. A thread that stands for something else stands nowhere itself.
+    package func place(program: String?) -> String? {
+        guard let thread = threads?.first(where: { $0.threadID == threadID }), ThreadState.standsFor(thread.name) == nil else { return nil }
+        return thread.stack?.place(program: program)
     }
 
     private func passed(_ time: UInt64) -> UInt64 { time >= sinceNanoseconds ? time - sinceNanoseconds : 0 }
@@ -29,7 +39,7 @@ extension Snapshot {
 
     private var missing: [String] {
         var lines: [String] = []
-        if !isComplete { lines.append("the program ended before all threads had been asked") }
+        if !isComplete { lines.append("the program ended before all of it was taken") }
         guard let counts = threadCounts else { return lines }
         if counts.omitted > 0 { lines.append("\(UInt64(counts.omitted).counting("more thread is", "more threads are")) not shown: there was no room") }
         if let problem = counts.listProblem { lines.append("the list of threads is not complete: \(problem)") }
@@ -46,17 +56,32 @@ extension RunReport {
             return "\((time - start).durationText) after the start"
         }
         guard hearts != nil || deadlines != nil else { return }
-        writer.heading("expected")
+        writer.heading("run loops and jobs")
         for heart in hearts ?? [] {
             let beat = "last heartbeat \(since(heart.lastBeatNanoseconds))"
             let state = heart.hangSinceNanoseconds != nil ? ": it hung" : heart.isPaused ? ", then it waited" : ""
             writer.line("  \(thread(heart.threadID, heart.name)): \(beat)\(state)", heart.hangSinceNanoseconds != nil ? .red : .plain)
         }
         for job in deadlines ?? [] {
-            let state = job.nearNanoseconds.map { ", about to overrun it \(since($0))" } ?? ""
+            let state = job.nearNanoseconds.map { ", near it \(since($0))" } ?? ""
             writer.line(
-                "  job \"\(job.name)\" of thread \(job.threadID): begun \(since(job.begunNanoseconds)), deadline \(job.limitMilliseconds) ms\(state)",
+                "  job \"\(job.name)\" of thread \(job.threadID): begun \(since(job.begunNanoseconds)), deadline \(job.limitText)\(state)",
                 job.nearNanoseconds != nil ? .red : .plain)
+        }
+    }
+}
+
+extension Deadline {
+    var limitText: String { (UInt64(limitMilliseconds) * 1_000_000).durationText }
+}
+
+extension ThreadState {
+    /// What has no thread of its own, and therefore a thread of LaunchGuard that waits for it (`session.watchMainActor()`); nil: the thread is itself.
+    static func standsFor(_ name: String?) -> String? {
+        switch name {
+        case "main actor": "its main actor"
+        case "task pool": "its concurrency pool"
+        default: nil
         }
     }
 }

@@ -89,7 +89,7 @@ private struct ListedRun: Encodable {
     var verdict: Verdict?
     /// Contexts to whose streak or unknown count the run added; nil: not in the timeline.
     var counted: [String]?
-    /// The innermost function of the crash that is known.
+    /// The innermost function that is known, of the crash or of the hang.
     var topFrame: String?
     var problems: [Problem]
 
@@ -101,7 +101,7 @@ private struct ListedRun: Encodable {
         durationNanoseconds = report.durationNanoseconds ?? entry?.durationNanoseconds
         verdict = entry?.verdict ?? report.verdict
         counted = entry?.counted
-        topFrame = report.crash?.place(program: report.programPath)
+        topFrame = report.crash?.place(program: report.programPath) ?? report.hang?.place(program: report.programPath)
         problems = report.problems
     }
 

@@ -146,6 +146,77 @@ static void test_killed(void **state)
     assert_true(said("job \"upload\" of thread "));
 }
 
+/* ---- what the next start makes of it ---- */
+
+static void begin_launch(bool finished)
+{
+    lg_launch *launch;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.window_ms = 0;
+    session = start_session();
+    if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_begin(launch) != LG_OK)
+        _exit(98);
+    if (finished)
+        lg_launch_finished(launch);
+}
+
+/* Its own launch is not finished: the counters stay as the account of the run before it left them. */
+static void body_next_start(void *argument)
+{
+    (void)argument;
+    begin_launch(false);
+}
+
+enum { FINISHED = 1, ENDED = 2, WITNESSED = 4 };
+
+static void body_overruns(void *argument)
+{
+    unsigned how = (unsigned)(uintptr_t)argument;
+    uint64_t deadline;
+    begin_launch(how & FINISHED);
+    lg_deadline_begin(session, "upload", LIMIT_OF_JOB_MS, &deadline);
+    while (!said("is about to overrun"))
+        rest(2);
+    if (how & ENDED)
+        lg_deadline_end(session, deadline);
+    raise(SIGKILL);
+}
+
+static void test_verdict(void **state)
+{
+    (void)state;
+    for (unsigned how = 0; how < 8; how++) {
+        lg_deadline_info job = { .near_ns = 0 };
+        lg_run_info run;
+        lg_verdict verdict;
+        state_make();
+        struct death death = run_child(body_overruns, (void *)(uintptr_t)how);
+        assert_true(!death.late && WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL);
+        assert_int_equal(job_now(0, &job), !(how & ENDED));
+        lg_reader *reader = newest_run();
+        assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+        lg_reader_close(reader);
+        if (how & WITNESSED)
+            assert_int_equal(lg_witness(state_path(""), run.pid, death.status), LG_OK);
+        reader = newest_run();
+        assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+        lg_reader_close(reader);
+        bool known = !(how & ENDED) || (how & WITNESSED);
+        assert_int_equal(verdict.end, known ? LG_END_KILLED : LG_END_UNKNOWN);
+        assert_int_equal(verdict.evidence, !(how & ENDED) ? LG_EVIDENCE_DEADLINE : known ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_NO_MARK);
+        assert_int_equal(verdict.signal, known ? SIGKILL : 0);
+        assert_int_equal(verdict.monotonic_ns, job.near_ns);
+        expect_exit(body_next_start, NULL, 0);
+        lg_timeline_entry entry = last_of_timeline();
+        assert_int_equal(entry.verdict.end, verdict.end);
+        assert_int_equal(entry.verdict.evidence, verdict.evidence);
+        /* Unexplained where a launch was under way: in a counter of its own. */
+        assert_int_equal(entry.counted, !(how & FINISHED));
+        assert_int_equal(ledger_context("main").unknown, !(how & FINISHED));
+        assert_int_equal(ledger_context("main").streak, 0);
+    }
+}
+
 /* ---- ended ---- */
 
 static void body_ends_late(void *argument)
@@ -339,7 +410,8 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DEADLINE_TEST(test_killed), DEADLINE_TEST(test_ended), DEADLINE_TEST(test_stopped), DEADLINE_TEST(test_many), DEADLINE_TEST(test_refused),
+        DEADLINE_TEST(test_killed), DEADLINE_TEST(test_verdict), DEADLINE_TEST(test_ended), DEADLINE_TEST(test_stopped), DEADLINE_TEST(test_many),
+        DEADLINE_TEST(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

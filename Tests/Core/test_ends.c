@@ -175,7 +175,7 @@ static void test_signal_that_meant_something_else(void **state)
 
 /* Seconds after the start; 0: not marked. */
 struct marks {
-    int asked, alive, hung, cpu, memory, announced;
+    int asked, alive, hung, cpu, memory, announced, job; /* a job near its deadline */
     lg_end end;
     lg_evidence evidence;
     lg_end told_end; /* by a witness of SIGKILL */
@@ -193,8 +193,21 @@ static void set_word(size_t at, uint32_t word)
     write_state(at, &word, sizeof word);
 }
 
+/* The first job began with the program. */
+static void set_job(int near_seconds)
+{
+    struct lg__deadline job = { .name = "upload", .number = near_seconds ? LG__DEADLINES : 0, .begun_ns = newest_info().monotonic_ns };
+    job.near_ns = job.begun_ns + (uint64_t)near_seconds * SECOND_NS;
+    int file = open(newest_run_path(), O_RDWR);
+    assert_true(file >= 0);
+    off_t at = section_at(file, LG__SECTION_PULSE) + (off_t)offsetof(struct lg__pulse, deadlines);
+    assert_int_equal(pwrite(file, &job, sizeof job, at), sizeof job);
+    close(file);
+}
+
 static void set_marks(const struct marks *marks)
 {
+    set_job(marks->job);
     set_mark(offsetof(struct lg__state, term_ns), marks->asked);
     set_word(offsetof(struct lg__state, term_signal), marks->asked ? SIGTERM : 0);
     set_mark(offsetof(struct lg__state, term_alive_ns), marks->alive);
@@ -210,28 +223,31 @@ static void test_order_of_causes(void **state)
     (void)state;
 #define ENDS(end, evidence, told_end, told) LG_END_##end, LG_EVIDENCE_##evidence, LG_END_##told_end, LG_EVIDENCE_##told
     static const struct marks rows[] = {
-        /* asked, alive, hung, cpu, memory, announced */
-        { 0, 0, 0, 0, 0, 0, ENDS(UNKNOWN, NO_MARK, KILLED, WITNESS) },
-        { 0, 0, 0, 0, 9, 0, ENDS(UNKNOWN, NEAR_MEMORY_LIMIT, KILLED, WITNESS) },
-        { 5, 8, 0, 0, 9, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
-        { 5, 8, 0, 9, 9, 0, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
-        { 5, 8, 3, 9, 9, 0, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
+        /* asked, alive, hung, cpu, memory, announced, job */
+        { 0, 0, 0, 0, 0, 0, 0, ENDS(UNKNOWN, NO_MARK, KILLED, WITNESS) },
+        { 0, 0, 0, 0, 9, 0, 0, ENDS(UNKNOWN, NEAR_MEMORY_LIMIT, KILLED, WITNESS) },
+        { 0, 0, 0, 0, 9, 0, 9, ENDS(KILLED, DEADLINE, KILLED, DEADLINE) },
+        { 5, 8, 0, 0, 9, 0, 9, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        { 0, 0, 0, 9, 0, 0, 9, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
+        { 0, 0, 3, 0, 0, 0, 9, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
+        { 5, 8, 0, 9, 9, 0, 0, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
+        { 5, 8, 3, 9, 9, 0, 0, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
         /* It stands still because it ends. */
-        { 5, 8, 4, 9, 9, 0, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
-        { 5, 8, 5, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
-        { 5, 8, 6, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
-        { 5, 300, 105, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        { 5, 8, 4, 9, 9, 0, 0, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
+        { 5, 8, 5, 0, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        { 5, 8, 6, 0, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        { 5, 300, 105, 0, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
         /* It did not end for that signal: its loop came round for longer than anybody waits. */
-        { 5, 300, 106, 0, 0, 0, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
-        { 0, 0, 6, 0, 0, 7, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, WITNESS) },
-        { 0, 0, 6, 0, 0, 8, ENDS(TERMINATED, TERMINATION_ANNOUNCED, HANG, HANG_MARK) },
+        { 5, 300, 106, 0, 0, 0, 0, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
+        { 0, 0, 6, 0, 0, 7, 0, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, WITNESS) },
+        { 0, 0, 6, 0, 0, 8, 0, ENDS(TERMINATED, TERMINATION_ANNOUNCED, HANG, HANG_MARK) },
         /* Not seen alive: of whoever was ended by SIGTERM nobody tells of SIGKILL. */
-        { 5, 0, 3, 9, 9, 0, ENDS(TERMINATED, TERMINATE_MARK, HANG, HANG_MARK) },
-        { 5, 4, 0, 9, 9, 0, ENDS(TERMINATED, TERMINATE_MARK, KILLED, CPU_LIMIT) },
-        { 5, 5, 0, 0, 9, 0, ENDS(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
-        { 5, 8, 3, 9, 9, 6, ENDS(TERMINATED, STOP_TIMEOUT, HANG, HANG_MARK) },
-        { 5, 0, 0, 0, 9, 6, ENDS(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
-        { 0, 0, 0, 9, 9, 6, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, CPU_LIMIT) },
+        { 5, 0, 3, 9, 9, 0, 0, ENDS(TERMINATED, TERMINATE_MARK, HANG, HANG_MARK) },
+        { 5, 4, 0, 9, 9, 0, 0, ENDS(TERMINATED, TERMINATE_MARK, KILLED, CPU_LIMIT) },
+        { 5, 5, 0, 0, 9, 0, 0, ENDS(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
+        { 5, 8, 3, 9, 9, 6, 0, ENDS(TERMINATED, STOP_TIMEOUT, HANG, HANG_MARK) },
+        { 5, 0, 0, 0, 9, 6, 0, ENDS(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
+        { 0, 0, 0, 9, 9, 6, 0, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, CPU_LIMIT) },
     };
     run_child(body, WAY(KILL));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -261,6 +277,7 @@ static void test_what_counts(void **state)
         { { .hung = 3 }, true, false },
         { { .cpu = 3 }, false, true },
         { { .memory = 3 }, false, true },
+        { { .job = 3 }, false, true },
         { { .asked = 5, .alive = 8, .cpu = 9 }, false, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

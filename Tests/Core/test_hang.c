@@ -183,6 +183,14 @@ static void body_hangs_and_is_killed(void *argument)
     hang_here();
 }
 
+/* The next start, whose own launch is not finished: the counters stay as the account of the run before it left them. */
+static void body_only_begins(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, LONG_MS, 0);
+    begin_launch(0);
+}
+
 static void test_hang_and_kill(void **state)
 {
     static const char *const when[] = { "launching", "running", "alone" };
@@ -218,10 +226,19 @@ static void test_hang_and_kill(void **state)
         assert_true(said("main thread \"player\""));
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
-        expect_signal(body_hangs_and_is_killed, (void *)(uintptr_t)when[i], SIGKILL);
+        if (i == 1) { /* who waited for it knows how it ended, and nothing else of it */
+            assert_int_equal(lg_witness(state_path(""), run.pid, SIGKILL), LG_OK);
+            expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
+            assert_int_equal(verdict_now().signal, SIGKILL);
+        }
+        expect_exit(body_only_begins, NULL, 0);
         lg_timeline_entry entry = last_of_timeline();
+        bool launching = strcmp(when[i], "launching") == 0;
         assert_int_equal(entry.verdict.end, LG_END_HANG);
-        assert_int_equal(entry.counted, strcmp(when[i], "launching") == 0);
+        assert_int_equal(entry.verdict.evidence, LG_EVIDENCE_HANG_MARK);
+        assert_int_equal(entry.counted, launching);
+        assert_int_equal(ledger_context("main").streak, launching);
+        assert_int_equal(ledger_context("main").unknown, 0);
     }
 }
 

@@ -34,14 +34,15 @@ struct RecordedState {
 @safe struct Child {
     private let session: OpaquePointer?
 
-    /// Starts a session in a directory.
-    init(_ path: String) {
+    /// Starts a session in a directory, with the default threshold for hangs where none is given.
+    init(_ path: String, hangMilliseconds: UInt32 = 0) {
         var session: OpaquePointer?
         var options = unsafe lg_options()
         unsafe options.size = UInt32(MemoryLayout<lg_options>.size)
         let status = unsafe path.withCString { directory in
             unsafe "org.example.reports".withCString { name in
                 unsafe options.app_id = name
+                unsafe options.hang_running_ms = hangMilliseconds
                 unsafe options.state_directory = directory
                 return unsafe lg_start(&options, &session)
             }
@@ -76,6 +77,25 @@ struct RecordedState {
         var launch: OpaquePointer?
         guard unsafe lg_launch_prepare(session, "main", nil, &launch) == LG_OK else { exit(97) }
         guard unsafe lg_launch_begin(launch) == LG_OK else { exit(96) }
+    }
+
+    /// Beats once, and is killed when the stacks of its hang are in its file.
+    func hang(_ path: String) {
+        guard unsafe lg_heartbeat(session) == LG_OK else { exit(92) }
+        Thread.detachNewThread {
+            while !Self.isHanging(path) { usleep(2000) }
+            kill(getpid(), SIGKILL)
+        }
+        Self.standStill()
+    }
+
+    @inline(never) private static func standStill() {
+        while true {}
+    }
+
+    private static func isHanging(_ path: String) -> Bool {
+        let run = try? StateDirectory(path: path).runPaths().last.map { try Reader(path: $0).run() }
+        return run?.snapshots?.first?.isComplete == true
     }
 
     /// Dies of SIGSEGV where there is no memory.

@@ -36,9 +36,58 @@ import Testing
         #expect(lines[start + 1] == "  thread 4711 \"player\", which hung")
         #expect(lines[start + 3].hasPrefix("    #0  0x00007f0000104444 in libexample.so.1"))
         #expect(lines.contains("  thread 4711 \"player\": last heartbeat 4.000 s after the start: it hung"))
-        #expect(lines.contains("  job \"nightly\" of thread 4744: begun 2.000 s after the start, deadline 86400000 ms"))
+        #expect(lines.contains("  job \"nightly\" of thread 4744: begun 2.000 s after the start, deadline 24 h 0 min"))
         let job = try #require(lines.firstIndex { $0.hasPrefix("stack of the job \"upload \"notes\"\"") })
         #expect(Array(lines[(job + 1)...(job + 2)]) == ["  it was over after 28.000 s", "  thread 4713 \"uploader\", which began the job"])
+    }
+
+    /// Told by a heart, by a snapshot alone, and by neither.
+    @Test func theHeadlineSaysWhoHungWhereAndForHowLong() throws {
+        var report = try Reader(path: Self.path).run()
+        report.breadcrumbs = nil
+        report.identity?.termination = nil
+        report.identity?.cpuLimit = nil
+        report.identity?.memoryPressure = nil
+        report.deadlines = nil
+        report.hearts = report.hearts.map { Array($0.prefix(1)) }
+        report.snapshots?.removeLast()
+        report.verdict = Verdict(end: .hang, evidence: "-", evidenceKind: .hangMark)
+        let end = "; the last heartbeat came 4.000 s after the start"
+        report.identity?.processID = 1
+        #expect(report.headline == "hung: its thread \"player\" stood still for at least 2.000 s, until it was ended" + end)
+        report.identity?.processID = 4711
+        report.identity?.witness = .init(waitStatus: 9)
+        report.snapshots?[0].threads?[0].stack?.frames[0].symbols = [.init(name: "decode()")]
+        report.snapshots?[0].threads?[1].stack?.frames[0].symbols = [.init(name: "another")]
+        #expect(report.headline == "hung: its main thread stood still in decode() for at least 2.000 s, until it was killed" + end)
+        report.identity?.processID = 1
+        report.hearts?[0].name = "main actor"
+        report.snapshots?[0].threads?[0].name = "main actor"
+        #expect(report.headline == "hung: its main actor stood still for at least 2.000 s, until it was killed" + end)
+        #expect(text { report.write(to: &$0) }.contains("what blocks its main actor is among the other threads: the first one waits for it"))
+        report.hearts = nil
+        report.snapshots?[0].name = nil
+        #expect(report.headline.hasPrefix("hung: its thread 4711 stood still for at least"))
+        report.snapshots?[0].sinceNanoseconds += 1
+        #expect(report.headline.hasPrefix("hung: its run loop stood still for at least"))
+        report.snapshots = nil
+        #expect(report.headline == "hung: its run loop stood still, until it was killed" + end)
+    }
+
+    @Test func theHeadlineNamesTheJobThatIsTheEvidence() throws {
+        var report = try Reader(path: Self.path).run()
+        report.breadcrumbs = nil
+        report.identity?.termination = nil
+        report.identity?.cpuLimit = nil
+        report.identity?.memoryPressure = nil
+        report.hearts = nil
+        report.snapshots = nil
+        report.verdict = Verdict(end: .killed, evidence: "-", evidenceKind: .deadline)
+        #expect(report.headline == "killed: its job \"upload \"notes\"\" had not ended after 27.000 s, with a deadline of 30.000 s")
+        report.deadlines?[1].nearNanoseconds = 20_000_000_000
+        #expect(report.headline.hasPrefix("killed: its job \"nightly\" had not ended after "))
+        report.deadlines = nil
+        #expect(report.headline == "killed: a job of it was about to overrun its deadline")
     }
 
     @Test func whatIsNotThereIsSaid() throws {
@@ -47,7 +96,7 @@ import Testing
         report.snapshots?[0].isComplete = false
         let lines = text { report.write(to: &$0) }.lines
         #expect(lines.contains("  thread 4711, which hung: it is not there"))
-        #expect(lines.contains("  the program ended before all threads had been asked"))
+        #expect(lines.contains("  the program ended before all of it was taken"))
         #expect(lines.contains("  1 more thread is not shown: there was no room"))
     }
 

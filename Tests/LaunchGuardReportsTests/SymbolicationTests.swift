@@ -91,6 +91,31 @@ import Testing
         #expect(report.crash?.reason == nil)
     }
 
+    @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed"))
+    func snapshotsHaveSymbolsWithAndWithoutACrash() throws {
+        let addresses = addressesOfCallers().addresses
+        for crashed in [true, false] {
+            var report = try RunReport.ofThisProcess(addresses: addresses)
+            let stack = try #require(report.crash?.framePointerStack)
+            let threads = [ThreadState(threadID: 1, how: .silent), ThreadState(threadID: 2, how: .captured, stack: stack)]
+            report.snapshots = [
+                Snapshot(kind: .hang, threadID: 2, sinceNanoseconds: 0, takenNanoseconds: 0, threads: threads),
+                Snapshot(kind: .deadline, threadID: 2, sinceNanoseconds: 0, takenNanoseconds: 0, threads: threads),
+                Snapshot(kind: .deadline, threadID: 3, sinceNanoseconds: 0, takenNanoseconds: 0),
+            ]
+            report.crash?.framePointerStack = nil
+            report.crash?.dwarfStack = nil
+            if !crashed { report.crash = nil }
+            try Symbolicator().symbolicate(&report)
+            let symbolicated = report.snapshots?.map { snapshot in
+                snapshot.threads?.last?.stack?.frames.contains {
+                    $0.symbols?.last?.name.contains("snapshotsHaveSymbolsWithAndWithoutACrash()") == true
+                }
+            }
+            #expect(symbolicated == [true, true, nil])
+        }
+    }
+
     @Test func pathsThatCouldChangeTheQuestionAreRefused() {
         #expect(LLVMSymbolizer.canName("/opt/my app/été"))
         #expect(!LLVMSymbolizer.canName("/tmp/a\" 0x1\nCODE \"/etc/passwd"))

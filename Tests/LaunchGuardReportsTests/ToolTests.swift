@@ -4,6 +4,8 @@ import Foundation
 import LaunchGuardReports
 import Testing
 
+@testable import LaunchGuardSymbols
+
 /// The tool as a user runs it: what it prints, and its exit status.
 @Suite struct ToolTests {
     @Test func aRecordedCrashIsShown() async throws {
@@ -105,6 +107,28 @@ import Testing
         #expect(task.output.contains(/context   main: launching after .*, not finished, in the task "work" of thread \d+, window 60000 ms/))
         let verify = try Tool.run(["verify", Sample.golden("v2.0/story.lg")])
         #expect(verify.status == 0 && verify.output.contains("2 contexts, 14 runs, 9536 bytes"))
+    }
+
+    /// First what happened and where, then what that is decided from, then the stacks.
+    @Test func aHangIsToldFromTheTopDown() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            alarm(20)
+            Child(path, hangMilliseconds: 150).hang(path)
+        }
+        let runPath = try #require(try StateDirectory(path: path).runPaths().last)
+        let run = try Tool.run(["inspect", runPath])
+        let lines = run.output.split(separator: "\n").map(String.init)
+        #expect(try #require(lines.first).contains(/^hung: its .*thread.* stood still.* for at least .*s, until it was ended; the last heartbeat came .*s after the start$/))
+        #expect(lines[1] == "  evidence: it was marked as hanging and left no other mark")
+        #expect(run.output.contains(/\nstarted   .*, lived at least .*s\n/))
+        let stacks = try #require(lines.firstIndex { $0.hasPrefix("stacks while it hung, taken after ") })
+        #expect(lines[stacks + 1].hasSuffix(", which hung"))
+        #expect(stacks < (lines.firstIndex(of: "run loops and jobs") ?? 0))
+        let list = try Tool.run(["list", "--json", path])
+        guard LLVMSymbolizer.find() != nil else { return }
+        #expect(lines[0].contains("standStill()") && list.output.contains("\"topFrame\":\"in "), "\(lines[0])")
     }
 
     @Test func aLedgerOfTheOldFormIsNotRead() throws {

@@ -37,7 +37,7 @@ import Testing
     /// Mistakes in the call, each in a process of its own.
     enum Mistake: String, CaseIterable, Codable, Sendable {
         case noName, badName, nameWithNUL, longName, longVersion, noRing, negativeRing, hugeRing, smallRing, noDeadline
-        case negativeDeadline, longDeadline, noRuns, pathWithNUL
+        case negativeDeadline, longDeadline, noRuns, pathWithNUL, noHang, shortHang, longHang
 
         func start(_ directory: String) throws(LaunchGuardError) {
             let name = "org.example.tests"
@@ -56,6 +56,9 @@ import Testing
             case .negativeDeadline: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, deadline: .seconds(-1))
             case .longDeadline: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, deadline: .seconds(61))
             case .noRuns: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, keepRuns: 0)
+            case .noHang: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, hangThresholds: .init(launching: .zero))
+            case .shortHang: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, hangThresholds: .init(running: .milliseconds(99)))
+            case .longHang: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, hangThresholds: .init(launching: .seconds(3601)))
             case .pathWithNUL: _ = try LaunchGuard.start(appID: name, stateDirectory: directory + "\0/state")
             }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import LaunchGuard
 import LaunchGuardReports
+import LaunchGuardSymbols
 import Testing
 
 /// Which thread has the heart of the main actor, in programs of their own: the main thread of a test is not a test's.
@@ -8,16 +9,45 @@ import Testing
     @Test(arguments: ["dispatch", "runloop", "unserved", "blocked"])
     func theMainActorBeatsWhereItIsServed(how: String) throws {
         let scene = try Scene()
+        let (process, said) = try probe(scene, how)
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0, "\(said)")
+        #expect(try scene.runs().last?.verdict?.end == .clean, "the watch does not keep a program from its end")
+    }
+
+    /// It is busy for good, and the process is killed.
+    @Test(arguments: ["hangs-runloop", "hangs-dispatch"])
+    func aMainActorThatIsBusyHangs(how: String) throws {
+        let scene = try Scene()
+        let (process, said) = try probe(scene, how)
+        #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL, "\(said)")
+        var report = try #require(try scene.runs().last)
+        #expect(report.verdict?.end == .hang && report.verdict?.evidenceKind == .hangMark)
+        #expect(report.headline.hasPrefix(how == "hangs-runloop" ? "hung: its main thread stood still" : "hung: its main actor stood still"), "\(report.headline)")
+        let snapshot = try #require(report.snapshots?.first)
+        let first = try #require(snapshot.threads?.first)
+        #expect(snapshot.kind == .hang && snapshot.threadID == first.threadID)
+        // The main thread where it serves the queue; else the thread that waits for an answer.
+        #expect((first.threadID == report.identity?.processID) == (how == "hangs-runloop"))
+        #expect((first.name == "main actor") == (how == "hangs-dispatch"))
+        guard Symbolicator().isAvailable else { return }
+        try Symbolicator().symbolicate(&report)
+        let busy = report.snapshots?.first?.threads?.filter { thread in
+            thread.stack?.frames.contains { $0.symbols?.contains { $0.name.contains("keepTheMainActorBusy()") } == true } == true
+        }
+        #expect(busy?.count == 1 && (busy?.first?.threadID == first.threadID) == (how == "hangs-runloop"), "\(said)")
+        if how == "hangs-runloop" { #expect(report.headline.contains(" in ") && report.headline.contains("keepTheMainActorBusy()"), "\(report.headline)") }
+    }
+
+    /// Run the program to its end; at the latest its alarm ends it.
+    private func probe(_ scene: Scene, _ how: String) throws -> (process: Process, said: String) {
         let process = Process()
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "main-actor-probe")
         process.arguments = [scene.directory + "/state", how]
         let output = Pipe()
         process.standardOutput = output
-        try process.run()  // It ends by itself, at the latest by an alarm.
+        try process.run()
         process.waitUntilExit()
-        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(process.terminationReason == .exit && process.terminationStatus == 0, "\(said)")
-        #expect(try scene.runs().last?.verdict?.end == .clean, "the watch does not keep a program from its end")
+        return (process, String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
     }
 
     @Test func aTestsOwnMainActorIsWatchedToo() async throws {

@@ -4,10 +4,12 @@
 // runloop    the main thread serves the main queue itself
 // unserved   nobody serves it; the main thread returns from here
 // blocked    as dispatch, and a job blocks the queue for a while
+// hangs-runloop, hangs-dispatch   a job keeps the main actor busy for good, and the process is killed when the stacks are there
 import CThread
 import Dispatch
 import Foundation
 import LaunchGuard
+import LaunchGuardReports
 import Synchronization
 
 final class Seen: Sendable {
@@ -36,9 +38,42 @@ func end(_ status: Int32, _ what: String) -> Never {
     exit(status)
 }
 
+/// Where it hangs.
+@inline(never) @MainActor func keepTheMainActorBusy() {
+    while !isEnough.load(ordering: .relaxed) {}
+    print("never")  // Its caller stays on the stack.
+}
+
+nonisolated let isEnough = Atomic(false)
+
+/// When the hang and its stacks are in the run file: after they are asked for, so that nothing from before counts.
+func killWhenHanging(_ session: LaunchGuard.Session, since: UInt64) -> Never {
+    while true {
+        let snapshot = try? Reader(path: session.runPath ?? "").run().snapshots?.first
+        if let snapshot, snapshot.isComplete, snapshot.resolvedNanoseconds == nil, snapshot.takenNanoseconds > since { kill(getpid(), SIGKILL) }
+        usleep(10_000)
+    }
+}
+
+func hang(_ session: LaunchGuard.Session, _ how: String) -> Never {
+    session.watchMainActor()
+    Thread.detachNewThread {
+        // Served and opted in.
+        while (try? Reader(path: session.runPath ?? "").run().hearts) == nil { usleep(10_000) }
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+        Task { @MainActor in keepTheMainActorBusy() }
+        killWhenHanging(session, since: UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec))
+    }
+    if how == "hangs-runloop" { RunLoop.main.run() }
+    dispatchMain()
+}
+
 alarm(60)  // nothing is left behind, also where the queue is never served
-let session = try LaunchGuard.start(appID: "org.example.probe", stateDirectory: CommandLine.arguments[1])
+let session = try LaunchGuard.start(
+    appID: "org.example.probe", stateDirectory: CommandLine.arguments[1], hangThresholds: .init(running: .seconds(1)))
 let seen = Seen(), how = CommandLine.arguments[2]
+if how.hasPrefix("hangs") { hang(session, how) }
 session.watchMainActor(every: .milliseconds(5)) { seen.take() }
 session.watchMainActor()  // changes nothing
 

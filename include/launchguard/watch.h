@@ -63,7 +63,8 @@ LG_API lg_status lg_heartbeat_pause(lg_session *session);
 
 /** A job begins that has to be over in so many milliseconds, because somebody kills the program if it is not (a supervisor, a platform's limit for background work).
  *
- *  When nine tenths have passed and it has not ended it is marked as about to overrun, with the stack of the calling thread and a breadcrumb.
+ *  When nine tenths have passed and it has not ended it is marked as about to overrun, with the stack of the calling thread and a breadcrumb. Unlike a
+ *  hang's, its time goes on while the process is stopped or asleep with its machine.
  *
  *  @param name          for people, at most LG_NAME_MAX bytes; longer is cut. Copied.
  *  @param milliseconds  1 to 86400000 (a day).

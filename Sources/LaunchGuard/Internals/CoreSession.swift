@@ -11,6 +11,8 @@ struct CoreSession: @unchecked Sendable {
         unsafe cOptions.size = UInt32(MemoryLayout<lg_options>.size)
         unsafe cOptions.deadline_ms = options.deadline
         unsafe cOptions.handler_ms = options.handlerDeadline
+        unsafe cOptions.hang_launching_ms = options.hangLaunching
+        unsafe cOptions.hang_running_ms = options.hangRunning
         unsafe cOptions.ring_bytes = options.ringBytes
         unsafe cOptions.keep_runs = options.keepRuns
         unsafe cOptions.keep_bytes = options.keepBytes

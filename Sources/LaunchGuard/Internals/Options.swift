@@ -9,6 +9,8 @@ struct StartOptions {
     let ringBytes: UInt32
     let deadline: UInt32
     let handlerDeadline: UInt32
+    let hangLaunching: UInt32
+    let hangRunning: UInt32
     let keepRuns: UInt32
     let keepBytes: UInt64
     let stackBytes: UInt32
@@ -18,7 +20,8 @@ struct StartOptions {
 
     init(
         appID: String, version: String, stateDirectory: String?, role: String?, ringBytes: Int?, deadline: Duration?,
-        handlerDeadline: Duration?, keepRuns: Int?, keepBytes: Int?, record: LaunchGuard.RecordOptions
+        handlerDeadline: Duration?, hangThresholds: LaunchGuard.HangThresholds, keepRuns: Int?, keepBytes: Int?,
+        record: LaunchGuard.RecordOptions
     ) throws(LaunchGuardError) {
         self.appID = try text(appID, "appID")
         self.version = try text(version, "version")
@@ -28,6 +31,10 @@ struct StartOptions {
         self.deadline = if let deadline { try number(deadline.milliseconds, "deadline in ms", from: 1) } else { 0 }
         self.handlerDeadline =
             if let handlerDeadline { try number(handlerDeadline.milliseconds, "handlerDeadline in ms", from: 1) } else { 0 }
+        hangLaunching =
+            if let time = hangThresholds.launching { try number(time.milliseconds, "hangThresholds.launching in ms", from: 1) } else { 0 }
+        hangRunning =
+            if let time = hangThresholds.running { try number(time.milliseconds, "hangThresholds.running in ms", from: 1) } else { 0 }
         self.keepRuns = if let keepRuns { try number(keepRuns, "keepRuns", from: 1) } else { 0 }
         self.keepBytes = if let keepBytes { try number(keepBytes, "keepBytes", from: 1) } else { 0 }
         self.stackBytes = if let bytes = record.stackBytes { try number(bytes, "stackBytes", from: 1) } else { 0 }

@@ -1,0 +1,41 @@
+import Glibc
+import LaunchGuard
+import LaunchGuardReports
+import Testing
+
+/// Run loops with a heartbeat that stay away.
+@Suite struct HangTests {
+    enum When: String, CaseIterable, Codable, Sendable { case launching, running }
+
+    /// Each threshold for itself: the other one is an hour.
+    @Test(arguments: When.allCases)
+    func aLoopThatStaysAwayHangs(_ when: When) async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String, when = when as When] in
+            _ = Child(directory)
+            let long = Duration.seconds(3600), short = Duration.milliseconds(200)
+            let session = try LaunchGuard.start(
+                appID: "org.example.tests", stateDirectory: directory + "/state",
+                hangThresholds: .init(launching: when == .launching ? short : long, running: when == .running ? short : long))
+            let launch = session.launch("main", window: .seconds(3600))
+            try await launch.begin()
+            if when == .running { launch.finished() }
+            hang(session)
+        }
+        let report = try #require(try scene.runs().last)
+        #expect(report.verdict?.evidenceKind == .hangMark)
+        let snapshot = try #require(report.snapshots?.first)
+        #expect(snapshot.kind == .hang && snapshot.threads?.first?.threadID == report.hearts?.first?.threadID)
+    }
+}
+
+/// Ends the process when the stacks of the hang are there; the first hang passes.
+private func hang(_ session: LaunchGuard.Session) {
+    func snapshot() -> Snapshot? { try? Reader(path: session.runPath ?? "").run().snapshots?.first }
+    session.heartbeat()
+    while snapshot()?.isComplete != true { usleep(1000) }
+    session.heartbeat()
+    if snapshot()?.resolvedNanoseconds == nil { exit(1) }
+    while snapshot().map({ $0.isComplete && $0.sequence == 2 }) != true { usleep(1000) }
+    kill(getpid(), SIGKILL)
+}
