@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "capture/internal.h"
+#include "capture/capture.h"
 #include "os/fault_point.h"
 
 static volatile int zero;
@@ -74,7 +75,7 @@ static void body(void *argument)
     (void)argument;
     start_session();
     pthread_create(&other, NULL, wait_and_fault, NULL);
-    usleep(30000); /* the watch thread runs */
+    lg__capture_wait_prepared(UINT64_C(10000000000)); /* the modules are known, and the watch thread was started */
     lg__fault_hook = hook;
     *(volatile int *)(uintptr_t)zero = 1;
 }

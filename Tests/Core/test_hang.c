@@ -252,6 +252,17 @@ static void *call_back_when_hanging(void *argument)
     return NULL;
 }
 
+/* What the first hang said is still there: the second one is known by its stacks. */
+static void *call_back_when_taken_again(void *argument)
+{
+    lg_snapshot_info snapshot;
+    (void)argument;
+    while (!snapshot_now(&snapshot) || snapshot.sequence != 2)
+        rest(2);
+    come_back = true;
+    return NULL;
+}
+
 static void body_hangs_and_comes_back(void *argument)
 {
     const char *how = argument;
@@ -269,7 +280,7 @@ static void body_hangs_and_comes_back(void *argument)
         _exit(1);
     if (strcmp(how, "again") == 0) { /* a second one takes the place of the first */
         come_back = false;
-        in_thread(call_back_when_hanging, NULL);
+        in_thread(call_back_when_taken_again, NULL);
         hang_here();
         lg_heartbeat(session);
         while (!snapshot_now(&snapshot) || snapshot.sequence != 2) /* that it hangs was said before: the mark alone may have been seen */
@@ -953,7 +964,7 @@ static void test_crash_in_a_snapshot(void **state)
 {
     (void)state;
     static const char *const points[] = { "snapshot: stands", "snapshot: walk", "snapshot: taken" };
-    unsigned given_up = 0, rounds = 45;
+    unsigned given_up = 0, silent = 0, rounds = 45;
     for (unsigned i = 0; i < rounds; i++) {
         const struct round round = { points[i % 3], i % 2 ? i * i * 400 % 200000 : 0 };
         state_make();
@@ -970,11 +981,14 @@ static void test_crash_in_a_snapshot(void **state)
         assert_int_equal(crash.recrash_count + crash.also_crashed_count, 0);
         assert_int_equal(lg_reader_threads(reader, &threads), LG_OK);
         assert_int_equal(threads.listed, 7);
-        assert_int_equal(threads.captured, 7);
+        assert_int_equal(threads.captured + threads.silent, 7);
+        silent += threads.silent;
         for (uint32_t k = 0; k < threads.stored; k++) {
             uint64_t pc;
             uint32_t inside = 0, standing = 0;
             assert_int_equal(lg_reader_thread(reader, k, &thread), LG_OK);
+            if (thread.how != LG_THREAD_CAPTURED)
+                continue;
             assert_int_equal(lg_reader_thread_stack(reader, k, &stack), LG_OK);
             assert_int_equal(stack.truncated, 0);
             for (uint32_t f = 0; lg_reader_thread_frame(reader, k, f, &pc) == LG_OK; f++, standing += is_standing(pc))
@@ -989,7 +1003,8 @@ static void test_crash_in_a_snapshot(void **state)
         lg_reader_close(reader);
         expect_verdict(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
     }
-    printf("%u of %u snapshots were given up for a crash\n", given_up, rounds);
+    printf("%u of %u snapshots were given up for a crash, %u threads did not get to answer in time\n", given_up, rounds, silent);
+    assert_true(silent <= rounds / 5); /* where the machine is busy; one that never does from where it stands is there in every third round */
     assert_true(given_up >= rounds / 7); /* where the watch itself waits for the crash it is certain */
 }
 
