@@ -74,7 +74,7 @@ static void body(void *argument)
     (void)argument;
     start_session();
     pthread_create(&other, NULL, wait_and_fault, NULL);
-    usleep(30000); /* the watch thread runs */
+    lg__capture_wait_prepared(UINT64_C(10000000000)); /* the modules are known, and the watch thread was started */
     lg__fault_hook = hook;
     *(volatile int *)(uintptr_t)zero = 1;
 }
