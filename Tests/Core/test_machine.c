@@ -174,7 +174,7 @@ static void test_attempts(void **state)
     /* Hanging ones, and such as answer never. */
     for (int hangs = 0; hangs < 2; hangs++) {
         state_restore();
-        lives(LIFE(.in_small = hangs ? HANG : SILENT, .in_large = FAIL, .timeout_ms = 40, .after = FINISH), 0,
+        lives(LIFE(.in_small = hangs ? HANG : SILENT, .in_large = FAIL, .timeout_ms = 500, .after = FINISH), 0,
               HOLD_REPAIR "needs-repair;repairing;small;needs-repair;repairing;large;needs-repair;repairing;large;checking;a;b;normal;");
         assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
     }
