@@ -25,6 +25,8 @@ import Testing
         let report = try #require(try scene.runs().last)
         #expect(report.verdict?.evidenceKind == .hangMark)
         let snapshot = try #require(report.snapshots?.first)
+        // The default would have taken at least so long.
+        #expect(snapshot.takenNanoseconds - snapshot.sinceNanoseconds < (when == .launching ? 2 : 5) * 1_000_000_000)
         #expect(snapshot.kind == .hang && snapshot.threads?.first?.threadID == report.hearts?.first?.threadID)
     }
 }
