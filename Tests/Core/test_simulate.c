@@ -213,6 +213,39 @@ static void test_time(void **state)
     assert_int_equal(info.rung, 0);
 }
 
+static void gives_up_for_long(lg_launch *launch, lg_completion *done, void *user)
+{
+    (void)launch, (void)user;
+    assert_int_equal(lg_simulate_pass(room, 120000), LG_OK); /* the hold's deadline */
+    tell("give up");
+    lg_complete(done, LG_OK);
+}
+
+/* Time that passes while somebody is told of a give-up passes for the hold as well: else nobody knows when to let it pass. */
+static void test_time_while_giving_up(void **state)
+{
+    (void)state;
+    for (lg_callbacks callbacks = LG_CALLBACKS_LIBRARY; callbacks <= LG_CALLBACKS_CALLER; callbacks++) {
+        room_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        options.callbacks = callbacks;
+        options.supervised = 1;
+        options.on_give_up = gives_up_for_long;
+        lg_launch *launch = room_launch(&options);
+        room_crashes(launch, 4);
+        alarm(60); /* the hold itself is longer */
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        alarm(0);
+        lg_launch_info info;
+        assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
+        assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
+        await_no_threads(); /* it is voided, and may still be on its way */
+        assert_told("give up;");
+        room_clean(NULL);
+    }
+    room_make(NULL);
+}
+
 static void test_throttle(void **state)
 {
     (void)state;
@@ -344,7 +377,7 @@ int main(void)
 {
 #define SIMULATE_TEST(function) cmocka_unit_test_setup_teardown(function, room_make, room_clean)
     const struct CMUnitTest tests[] = {
-        SIMULATE_TEST(test_every_end_in_every_place), SIMULATE_TEST(test_refusals),     SIMULATE_TEST(test_time),
+        SIMULATE_TEST(test_every_end_in_every_place), SIMULATE_TEST(test_refusals),     SIMULATE_TEST(test_time), SIMULATE_TEST(test_time_while_giving_up),
         SIMULATE_TEST(test_throttle),                 SIMULATE_TEST(test_from_another_thread), SIMULATE_TEST(test_contexts_and_files),
     };
     return cmocka_run_group_tests_name("simulate", tests, NULL, NULL);

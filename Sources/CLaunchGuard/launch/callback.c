@@ -49,7 +49,7 @@ bool lg__callback_pass(lg_launch *launch, uint64_t passed_ns)
         uint64_t end = atomic_load(&done->end_ns);
         if (atomic_load(&done->state) != PENDING || end == LG__NO_TIMEOUT)
             continue;
-        any = true;
+        any = any || done->work || done->repair || done->batch.context; /* who is told of a give-up is waited for beside the hold */
         end = end > passed_ns ? end - passed_ns : 0;
         atomic_store(&done->end_ns, end);
         if (end <= now)
