@@ -185,9 +185,10 @@ class RealFiles(BothReaders):
         try:
             path = child.stdout.readline().strip()
             until = time.monotonic() + LIMIT
-            while python_reader(path) != c_reader(path) and time.monotonic() < until:
-                pass  # its other threads are still writing
-            said = self.both(path)
+            said, other = python_reader(path), c_reader(path)
+            while said != other and time.monotonic() < until:  # its other threads write in between
+                said, other = python_reader(path), c_reader(path)
+            self.assertEqual(said, other)
             self.assertEqual((said["run"]["alive"], said["verdict"]["end"], said["verdict"]["evidence"]), (1, 12, 1))
         finally:
             child.kill()
