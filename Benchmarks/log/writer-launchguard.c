@@ -13,7 +13,7 @@ static void open_with(const char *directory, uint32_t ring_bytes)
     options.app_id = "org.example.bench";
     options.state_directory = directory;
     options.ring_bytes = ring_bytes;
-    if (lg_start(&options, &session) != LG_OK || lg_log(session, LG_LEVEL_INFO, "%d", 1) != LG_OK)
+    if (lg_start(&options, &session) != LG_OK)
         writer_fail(lg_session_message(session));
 }
 
