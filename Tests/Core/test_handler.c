@@ -504,6 +504,55 @@ static void test_aborts_meanwhile(void **state)
     }
 }
 
+/* ---- the watch thread looks in the moment between the record and the earlier handler ---- */
+
+static void hook_look(const char *point)
+{
+    if (strcmp(point, "finish: threads released") != 0)
+        return;
+    lg__capture_wake();
+    usleep(50000);
+}
+
+static void hang(int number)
+{
+    (void)number;
+    for (;;)
+        pause();
+}
+
+static void body_look_between(void *argument)
+{
+    (void)argument;
+    lg_options options = LG_OPTIONS_INIT;
+    lg_session *session;
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    options.deadline_ms = 300;
+    options.handler_ms = 500;
+    signal(SIGSEGV, hang);
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(99);
+    lg__capture_wait_prepared(UINT64_C(10000000000));
+    lg__fault_hook = hook_look;
+    fault_too(NULL);
+}
+
+static void test_look_between(void **state)
+{
+    (void)state;
+    state_make();
+    struct death death = run_child(body_look_between, NULL);
+    assert_false(death.late);
+    assert_true(WIFSIGNALED(death.status));
+    assert_int_equal(WTERMSIG(death.status), SIGSEGV);
+    assert_true(death.ms >= 500);
+    lg_reader *reader = newest_run();
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 0);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 int main(void)
 {
     static struct CMUnitTest tests[24];
@@ -519,6 +568,7 @@ int main(void)
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_descriptors_gone_early);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_last_words);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_aborts_meanwhile);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_look_between);
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
     return _cmocka_run_group_tests("handler", tests, count, NULL, NULL);

@@ -25,7 +25,7 @@ void lg__deadline_arm(void)
 void lg__deadline_arm_handler(void)
 {
     set(lg__capture.options.handler_ms);
-    /* It sleeps until the record's deadline; waking it takes time, and is needed only where this one may come first. */
+    /* It sleeps until the record's deadline, or is yet to see one; waking it takes time, and is needed only where this one may come first. */
     if (lg__capture.options.handler_ms < lg__capture.options.deadline_ms)
         lg__capture_wake();
 }
@@ -42,8 +42,9 @@ void lg__deadline_disarm(void)
 /* A thread that does not answer is asked again so often: others may be asking, or have the processors. */
 #define TRIES 200
 
-/* The time of the earlier handler is over. It may have jumped out long ago, and the program be well. */
-static bool hangs_in_handler(void)
+/* The time until `deadline` is over while an earlier handler had it. It may have jumped out long ago, and the program be well; or it is only now called,
+ * and has time of its own. */
+static bool hangs_in_handler(uint64_t deadline)
 {
     static const uint32_t nobody_wakes = 0;
     uint32_t sequence = lg__capture.sequence;
@@ -55,27 +56,30 @@ static bool hangs_in_handler(void)
         /* Not in step with those that ask at equal distances. */
         lg__os_futex_wait(&nobody_wakes, 0, place == LG__PLACE_INSIDE ? PROBES_APART_NS : PROBES_APART_NS / 16);
     }
-    return sequence == lg__capture.sequence && atomic_load(&lg__capture.deadline_ns) != 0;
+    return sequence == lg__capture.sequence && atomic_load(&lg__capture.deadline_ns) == deadline;
 }
 
-uint64_t lg__capture_deadline(void)
+/* What is committed stays. The process dies of its own signal, on this thread because the crashed one does not answer. */
+static _Noreturn void end_process(void)
 {
-    uint64_t deadline = atomic_load(&lg__capture.deadline_ns);
-    if (!deadline)
-        return UINT64_MAX;
-    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    if (now < deadline)
-        return deadline - now;
-    uint32_t sequence = lg__capture.sequence;
-    if (atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && !hangs_in_handler()) {
-        if (atomic_compare_exchange_strong(&lg__capture.deadline_ns, &deadline, 0)) /* unless a new crash has set another */
-            atomic_store(&lg__capture.survived, sequence); /* the latch stays with its thread, until a new crash asks where that is */
-        return UINT64_MAX;
-    }
-    /* What is committed stays. The process dies of its own signal, on this thread because the crashed one does not answer. */
     int signal = lg__capture.info.si_signo;
     lg__os_signal_default(signal);
     if (lg__os_pid() != 1 && lg__os_signal_queue(lg__os_pid(), lg__os_tid(), signal, &lg__capture.info) == 0)
         lg__os_signal_block(signal, false); /* delivered here */
     lg__os_exit(128 + signal);
+}
+
+uint64_t lg__capture_deadline(void)
+{
+    for (uint64_t deadline; (deadline = atomic_load(&lg__capture.deadline_ns)) != 0;) {
+        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+        if (now < deadline)
+            return deadline - now;
+        uint32_t sequence = lg__capture.sequence;
+        if (atomic_load(&lg__capture.phase) != LG__PHASE_CHAINING || hangs_in_handler(deadline))
+            end_process();
+        if (atomic_compare_exchange_strong(&lg__capture.deadline_ns, &deadline, 0)) /* unless another has been set */
+            atomic_store(&lg__capture.survived, sequence); /* the latch stays with its thread, until a new crash asks where that is */
+    }
+    return UINT64_MAX;
 }

@@ -1,5 +1,6 @@
 /* The end of the handler: death is unchanged. */
 #include "capture/internal.h"
+#include "os/fault_point.h"
 
 /* The kernel ends even a pid namespace's first process for a fault of its own instruction, but not for a signal that it sends itself. */
 static bool faults_again(int signal, const siginfo_t *info)
@@ -83,6 +84,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
     if (captured) {
         atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_CHAINED);
         lg__threads_release(); /* those of a process that dies here and now stand still to the end */
+        LG_FAULT_POINT("finish: threads released");
         lg__deadline_arm_handler();
     }
     if ((unsigned)previous->sa_flags & SA_RESETHAND)

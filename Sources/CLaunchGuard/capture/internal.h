@@ -78,6 +78,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
 
 /* ---- deadline.c ---- */
 
+/* From the record on until it is known that the crash was survived there is always a deadline: a watch thread that saw none would sleep for good. */
 void lg__deadline_arm(void);
 /* From here on it is the earlier handler that takes its time. */
 void lg__deadline_arm_handler(void);

@@ -108,7 +108,6 @@ __attribute__((noinline)) void lg__record_write(int signal, const siginfo_t *inf
     }
     lg__tail_settle(TAIL_WAIT_NS);
     lg__files_restore();
-    lg__deadline_disarm();
 }
 
 bool lg__record_gives_up(void)
