@@ -52,8 +52,7 @@ lg_status lg__session_check(const struct lg_session *session);
 
 /* Before the first heartbeat can come, and before the watch thread runs. */
 void lg__hearts_prepare(struct lg_session *session);
-/* What the watch thread does: look at all of them, now; returns how long it may sleep, LG__NEVER: for as long as it likes. It has
- * called lg__watch_awake() before. */
+/* What the watch thread does: look at all of them, now; returns how long it may sleep, LG__NEVER: for as long as it likes. */
 uint64_t lg__hearts_look(struct lg_session *session);
 uint64_t lg__deadlines_look(struct lg_session *session);
 /* Threads with a heartbeat that ended without a word. */

@@ -94,7 +94,6 @@ static void *watch(void *argument)
     begin_thread();
     for (;;) {
         uint32_t seen = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
-        lg__run_mark_clock(&session->host.run);
         uint64_t deadline = lg__capture_deadline(), now = lg__os_clock_ns(CLOCK_MONOTONIC);
         if (deadline == UINT64_MAX && now >= next) {
             lg__capture_check(false);
@@ -103,7 +102,8 @@ static void *watch(void *argument)
             next = now + pause;
         }
         atomic_store(&sleeps_until_ns, UINT64_MAX);
-        if (deadline == UINT64_MAX && !lg__capture_busy()) {
+        if (deadline == UINT64_MAX && !lg__capture_busy()) { /* a crash waits for nothing of this */
+            lg__run_mark_clock(&session->host.run);
             uint64_t sleep = look_around(session);
             now = lg__os_clock_ns(CLOCK_MONOTONIC);
             deadline = next > now && next - now < sleep ? next - now : next > now ? sleep : 1;
