@@ -153,22 +153,9 @@ bool lg__arch_counter_invariant(void)
     return true; /* Arm ARM, D12.1 */
 }
 
-static uint32_t crc32c_instruction(uint32_t start, const void *bytes, size_t size)
+bool lg__arch_has_crc32c(void)
 {
-    const uint8_t *byte = bytes;
-    uint64_t crc = start, word;
-    for (; size >= sizeof word; size -= sizeof word, byte += sizeof word) {
-        memcpy(&word, byte, sizeof word);
-        crc = lg__arch_crc32c_8(crc, word);
-    }
-    for (; size; size--)
-        crc = lg__arch_crc32c_1(crc, *byte++);
-    return (uint32_t)crc;
-}
-
-lg__arch_crc32c_function lg__arch_crc32c(void)
-{
-    return getauxval(AT_HWCAP) & HWCAP_CRC32 ? crc32c_instruction : NULL;
+    return getauxval(AT_HWCAP) & HWCAP_CRC32;
 }
 
 #else

@@ -10,7 +10,7 @@ static inline uint64_t lg__arch_counter(void);
 /* The same when all that has happened: it costs more than everything else about an entry. Handler. */
 static inline uint64_t lg__arch_counter_ordered(void);
 
-/* CRC-32C step over 8, 4, 2 or 1 bytes by the CPU's instruction; only where lg__arch_crc32c() gives a function. Handler. */
+/* CRC-32C step over 8, 4, 2 or 1 bytes by the CPU's instruction; only where lg__arch_has_crc32c(). Handler. */
 static inline uint64_t lg__arch_crc32c_8(uint64_t crc, uint64_t bytes);
 static inline uint64_t lg__arch_crc32c_4(uint64_t crc, uint32_t bytes);
 static inline uint64_t lg__arch_crc32c_2(uint64_t crc, uint16_t bytes);

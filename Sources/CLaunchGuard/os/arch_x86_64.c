@@ -146,25 +146,12 @@ bool lg__arch_counter_invariant(void)
     return d & 1u << 8;
 }
 
-static uint32_t crc32c_sse42(uint32_t start, const void *bytes, size_t size)
-{
-    const uint8_t *byte = bytes;
-    uint64_t crc = start, word;
-    for (; size >= sizeof word; size -= sizeof word, byte += sizeof word) {
-        memcpy(&word, byte, sizeof word);
-        crc = lg__arch_crc32c_8(crc, word);
-    }
-    for (; size; size--)
-        crc = lg__arch_crc32c_1(crc, *byte++);
-    return (uint32_t)crc;
-}
-
-lg__arch_crc32c_function lg__arch_crc32c(void)
+bool lg__arch_has_crc32c(void)
 {
     /* One CPUID, for each costs microseconds under a hypervisor: __builtin_cpu_supports() would bring a constructor with twenty. */
     unsigned a, b, c, d;
     __cpuid(1, a, b, c, d);
-    return c & bit_SSE4_2 ? crc32c_sse42 : NULL;
+    return c & bit_SSE4_2;
 }
 
 #else

@@ -211,8 +211,7 @@ extern const char lg__arch_counter_source[];
 uint64_t lg__arch_counter_hz(void);
 bool lg__arch_counter_invariant(void);
 
-/* CRC-32C step by the CPU; NULL if it has none. Handler. */
-typedef uint32_t (*lg__arch_crc32c_function)(uint32_t crc, const void *bytes, size_t size);
-lg__arch_crc32c_function lg__arch_crc32c(void);
+/* Whether the CPU has the instructions for CRC-32C that arch_inline.h uses. */
+bool lg__arch_has_crc32c(void);
 
 #endif

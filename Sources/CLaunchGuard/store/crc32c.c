@@ -18,20 +18,28 @@ static uint32_t by_table(uint32_t crc, const void *bytes, size_t size)
     return crc;
 }
 
-static lg__arch_crc32c_function step = by_table;
+static uint32_t by_cpu(uint32_t start, const void *bytes, size_t size)
+{
+    const uint8_t *byte = bytes;
+    uint64_t crc = start, word;
+    for (; size >= sizeof word; size -= sizeof word, byte += sizeof word) {
+        memcpy(&word, byte, sizeof word);
+        crc = lg__arch_crc32c_8(crc, word);
+    }
+    for (; size; size--)
+        crc = lg__arch_crc32c_1(crc, *byte++);
+    return (uint32_t)crc;
+}
+
 bool lg__crc32c_by_cpu;
 
 void lg__crc32c_init(void)
 {
-    if (step != by_table)
-        return;
-    lg__arch_crc32c_function fast = lg__arch_crc32c();
-    if (fast)
-        step = fast;
-    lg__crc32c_by_cpu = fast != NULL;
+    if (!lg__crc32c_by_cpu)
+        lg__crc32c_by_cpu = lg__arch_has_crc32c();
 }
 
 uint32_t lg__crc32c(uint32_t crc, const void *bytes, size_t size)
 {
-    return ~step(~crc, bytes, size);
+    return ~(lg__crc32c_by_cpu ? by_cpu(~crc, bytes, size) : by_table(~crc, bytes, size));
 }
