@@ -2,31 +2,13 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "store/book.h"
 #include "store/crc32c.h"
-
-static volatile int zero;
-
-int make_state(void **state)
-{
-    (void)state;
-    state_make();
-    return 0;
-}
-
-int remove_state(void **state)
-{
-    (void)state;
-    state_remove();
-    return 0;
-}
 
 /* ---- a program with one launch ---- */
 
@@ -46,11 +28,6 @@ void begin_counting(uint32_t count)
 void begin(void)
 {
     begin_counting(LG_COUNT_DEFAULT);
-}
-
-void crash(void)
-{
-    *(volatile int *)(uintptr_t)zero = 1;
 }
 
 static void body_nothing(void *argument)
@@ -81,24 +58,6 @@ void expect_end_at(lg_timeline_entry entry, lg_end end, lg_evidence evidence, in
     if (entry.verdict.end != end || entry.verdict.evidence != evidence)
         fail_msg("line %d: it ended as \"%s\" (%s), not as \"%s\" (%s)", line, lg_end_name(entry.verdict.end),
                  lg_evidence_sentence(entry.verdict.evidence), lg_end_name(end), lg_evidence_sentence(evidence));
-}
-
-lg_run_info newest_info(void)
-{
-    lg_run_info info;
-    lg_reader *reader = newest_run();
-    assert_int_equal(lg_reader_run(reader, &info), LG_OK);
-    lg_reader_close(reader);
-    return info;
-}
-
-lg_verdict newest_verdict(void)
-{
-    lg_verdict verdict;
-    lg_reader *reader = newest_run();
-    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
-    lg_reader_close(reader);
-    return verdict;
 }
 
 /* Where a section of the newest run begins in its file. */
@@ -200,14 +159,6 @@ void body_counts_exit(void *argument)
 {
     begin_counting(LG_COUNT_DEFAULT | LG_COUNT_EXIT);
     end_by((enum way)(uintptr_t)argument);
-}
-
-static sigjmp_buf escape;
-
-static void jump_out(int signal)
-{
-    (void)signal;
-    siglongjmp(escape, 1);
 }
 
 void body_survives(void *argument)

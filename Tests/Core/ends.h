@@ -8,11 +8,6 @@
 
 #include "store/format.h"
 
-/* Set-up and teardown of a test: a state directory. */
-int make_state(void **state);
-int remove_state(void **state);
-#define WITH_STATE(function) cmocka_unit_test_setup_teardown(function, make_state, remove_state)
-
 /* ---- in a child ---- */
 
 extern lg_session *session;
@@ -29,7 +24,6 @@ enum way { CRASH, ABORT, PIPE_SIGNAL, EXIT_0, EXIT_7, EXIT_7_AT_ONCE, STOP, STOP
 
 /* End like that; where that does not end it, by SIGKILL. */
 void end_by(enum way way);
-void crash(void);
 /* A handler that does nothing. */
 void nothing(int signal);
 
@@ -48,9 +42,6 @@ lg_timeline_entry after(void (*body)(void *), void *argument);
 
 #define expect_end(entry, what, why) expect_end_at(entry, what, why, __LINE__)
 void expect_end_at(lg_timeline_entry entry, lg_end end, lg_evidence evidence, int line);
-
-lg_run_info newest_info(void);
-lg_verdict newest_verdict(void);
 
 /* Where a section of an open file begins. */
 off_t section_at(int file, uint32_t kind);

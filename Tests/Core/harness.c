@@ -1,18 +1,26 @@
 #include "harness.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Who dies on purpose leaves no core. */
+__attribute__((constructor)) static void leave_no_core(void)
+{
+    setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+}
 
 static char directory[512];
 static pid_t owner; /* of the directory: a child's exit() does not remove it */
@@ -51,6 +59,20 @@ const char *state_path(const char *name)
     char *path = paths[next++ % 10];
     snprintf(path, sizeof paths[0], "%s/%s", directory, name);
     return path;
+}
+
+int make_state(void **state)
+{
+    (void)state;
+    state_make();
+    return 0;
+}
+
+int remove_state(void **state)
+{
+    (void)state;
+    state_remove();
+    return 0;
 }
 
 static double now_ms(void)
@@ -96,13 +118,17 @@ struct death run_child(void (*body)(void *), void *argument)
     return death;
 }
 
-void expect_signal(void (*body)(void *), void *argument, int signal)
+void expect_death(struct death death, int signal)
 {
-    struct death death = run_child(body, argument);
     assert_false(death.late);
     if (!WIFSIGNALED(death.status))
         fail_msg("the child was to die of signal %d, but exited with %d", signal, WEXITSTATUS(death.status));
     assert_int_equal(WTERMSIG(death.status), signal);
+}
+
+void expect_signal(void (*body)(void *), void *argument, int signal)
+{
+    expect_death(run_child(body, argument), signal);
 }
 
 void expect_exit(void (*body)(void *), void *argument, int code)
@@ -114,14 +140,12 @@ void expect_exit(void (*body)(void *), void *argument, int code)
     assert_int_equal(WEXITSTATUS(death.status), code);
 }
 
-lg_session *start_version(const char *version)
+lg_session *start_with(lg_options options)
 {
-    lg_options options = LG_OPTIONS_INIT;
     lg_session *session;
-    options.app_id = "org.example.test";
-    options.app_version = version;
-    options.state_directory = directory;
-    options.deadline_ms = 1000;
+    options.app_id = options.app_id ? options.app_id : "org.example.test";
+    options.state_directory = options.state_directory ? options.state_directory : directory;
+    options.deadline_ms = options.deadline_ms ? options.deadline_ms : 1000;
     lg_status status = lg_start(&options, &session);
     if (status != LG_OK || lg_session_protection(session) != LG_PROTECTION_FULL) {
         fprintf(stderr, "lg_start: %s: %s\n", lg_status_name(status), lg_session_message(session));
@@ -130,118 +154,33 @@ lg_session *start_version(const char *version)
     return session;
 }
 
+lg_session *start_version(const char *version)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_version = version;
+    return start_with(options);
+}
+
 lg_session *start_session(void)
 {
     return start_version("1.0");
 }
 
-static unsigned scan_runs(char newest[1024])
+lg_session *start_keeping_stderr(void)
 {
-    DIR *runs = opendir(state_path("runs"));
-    unsigned count = 0;
-    newest[0] = 0;
-    for (struct dirent *entry; runs && (entry = readdir(runs));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        count++;
-        if (strcmp(entry->d_name, newest) > 0)
-            snprintf(newest, 1024, "%s", entry->d_name);
-    }
-    if (runs)
-        closedir(runs);
-    return count;
+    lg_options options = LG_OPTIONS_INIT;
+    int file = open(state_path("stderr"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    dup2(file, STDERR_FILENO);
+    close(file);
+    options.keep_stderr = 1;
+    return start_with(options);
 }
 
-unsigned count_runs(void)
+void *shared_memory(size_t size)
 {
-    char newest[1024];
-    return scan_runs(newest);
-}
-
-const char *newest_run_path(void)
-{
-    static char path[2048];
-    char newest[1024];
-    if (scan_runs(newest) == 0)
-        return NULL;
-    snprintf(path, sizeof path, "%s/runs/%s", directory, newest);
-    return path;
-}
-
-lg_reader *newest_run(void)
-{
-    lg_reader *reader = NULL;
-    const char *path = newest_run_path();
-    assert_non_null(path);
-    assert_int_equal(lg_reader_open(path, &reader), LG_OK);
-    return reader;
-}
-
-lg_reader *run_numbered(uint64_t ordinal)
-{
-    char prefix[16];
-    lg_reader *reader = NULL;
-    snprintf(prefix, sizeof prefix, "%08llu-", (unsigned long long)ordinal);
-    DIR *runs = opendir(state_path("runs"));
-    assert_non_null(runs);
-    for (struct dirent *entry; !reader && (entry = readdir(runs));)
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
-            char path[2048];
-            snprintf(path, sizeof path, "%s/runs/%s", directory, entry->d_name);
-            assert_int_equal(lg_reader_open(path, &reader), LG_OK);
-        }
-    closedir(runs);
-    assert_non_null(reader);
-    return reader;
-}
-
-lg_crash_info crash_of(lg_reader *reader, unsigned last_stage)
-{
-    static const unsigned stages[] = { LG_STAGE_HEADER, LG_STAGE_CONTEXT, LG_STAGE_FRAMES, LG_STAGE_DWARF,
-                                       LG_STAGE_MESSAGES, LG_STAGE_THREADS, LG_STAGE_PROCESS, LG_STAGE_DONE };
-    lg_crash_info crash;
-    assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
-    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++)
-        assert_int_equal((crash.stages >> stages[i]) & 1, stages[i] <= last_stage);
-    return crash;
-}
-
-lg_launch_info ledger_context(const char *name)
-{
-    lg_reader *reader = NULL;
-    lg_launch_info context;
-    assert_int_equal(lg_reader_open(state_path("ledger.lg"), &reader), LG_OK);
-    for (uint32_t i = 0; lg_reader_ledger_context(reader, i, &context) == LG_OK; i++)
-        if (strcmp(context.name, name) == 0) {
-            lg_reader_close(reader);
-            return context;
-        }
-    fail_msg("the ledger has no context \"%s\"", name);
-    return context;
-}
-
-lg_timeline_entry last_of_timeline(void)
-{
-    lg_reader *reader = NULL;
-    lg_ledger_info info;
-    lg_timeline_entry entry;
-    assert_int_equal(lg_reader_open(state_path("ledger.lg"), &reader), LG_OK);
-    assert_int_equal(lg_reader_ledger(reader, &info), LG_OK);
-    assert_true(info.timeline_count > 0);
-    assert_int_equal(lg_reader_timeline(reader, info.timeline_count - 1, &entry), LG_OK);
-    lg_reader_close(reader);
-    return entry;
-}
-
-bool log_has(lg_reader *reader, const char *text)
-{
-    static lg_log_entry entry;
-    lg_log_info info;
-    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
-    for (uint64_t i = 0; lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
-        if (strcmp(entry.text, text) == 0)
-            return true;
-    return false;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    return memory;
 }
 
 void skip_because(const char *reason)

@@ -4,15 +4,8 @@
 #ifndef HARNESS_H
 #define HARNESS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <launchguard/launchguard.h>
+#include "child.h"
+#include "remains.h"
 
 #define LIMIT_MS 20000
 
@@ -29,6 +22,11 @@ void state_remove(void);
 /* Path of something in it; valid until the tenth call from now. */
 const char *state_path(const char *name);
 
+/* Set-up and teardown of a test with such a directory. */
+int make_state(void **state);
+int remove_state(void **state);
+#define WITH_STATE(function) cmocka_unit_test_setup_teardown(function, make_state, remove_state)
+
 /* In a child: the test framework's own handlers, which jump out of crashes, are not inherited. */
 void plain_signals(void);
 
@@ -37,27 +35,20 @@ struct death run_child(void (*body)(void *), void *argument);
 /* The same, asserted to die of this signal, or to exit with this code, in time. */
 void expect_signal(void (*body)(void *), void *argument, int signal);
 void expect_exit(void (*body)(void *), void *argument, int code);
+/* It died of this signal, in time. */
+void expect_death(struct death death, int signal);
 
-/* In a child: start a session in the state directory; aborts the child with exit code 99 if it is not fully protected. */
+/* In a child: start a session in the state directory; the child exits with code 99 if it is not fully protected. */
 lg_session *start_session(void);
 /* The same with a version. */
 lg_session *start_version(const char *version);
+/* The same with other options; where they name no program, directory or deadline, those of start_session(). */
+lg_session *start_with(lg_options options);
+/* The same with standard error going to the file "stderr" of the state directory, and kept. */
+lg_session *start_keeping_stderr(void);
 
-/* Open the newest run file; or the one with this ordinal. Asserts that it opens. */
-lg_reader *newest_run(void);
-lg_reader *run_numbered(uint64_t ordinal);
-/* Path of the newest run file, NULL if there is none. */
-const char *newest_run_path(void);
-unsigned count_runs(void);
-
-/* Its crash record, asserted to be whole up to this stage. */
-lg_crash_info crash_of(lg_reader *reader, unsigned last_stage);
-/* The first context of the ledger. */
-lg_launch_info ledger_context(const char *name);
-lg_timeline_entry last_of_timeline(void);
-
-/* True if the text is in the ring log. */
-bool log_has(lg_reader *reader, const char *text);
+/* Memory that children share with the test, all zero. */
+void *shared_memory(size_t size);
 
 /* Print the reason and skip the test. */
 void skip_because(const char *reason);

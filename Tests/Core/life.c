@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #define STORY_BYTES 8192
 #define SLOT_AT(slot) ((off_t)(slot ? 57344 : 8192))
 
-static volatile int zero;
 char *story;
 const struct life *life;
 lg_session *life_session;
@@ -57,25 +55,16 @@ void tell(const char *format, ...)
 
 int life_make(void **state)
 {
-    (void)state;
     if (!story)
-        story = mmap(NULL, STORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        story = shared_memory(STORY_BYTES);
     story_take();
-    state_make();
-    return 0;
-}
-
-int life_clean(void **state)
-{
-    (void)state;
-    state_remove();
-    return 0;
+    return make_state(state);
 }
 
 void act(enum act what)
 {
     switch (what) {
-    case CRASH: *(volatile int *)(uintptr_t)zero = 1; break;
+    case CRASH: crash(); break;
     case EXIT_7: exit(7);
     case QUICK_7: _exit(7);
     case KILL: raise(SIGKILL); break;
@@ -89,14 +78,6 @@ void act(enum act what)
     case STOP: lg_stop(life_session); break;
     default: break;
     }
-}
-
-void in_thread(void *(*body)(void *), void *argument)
-{
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, body, argument) != 0)
-        _exit(98);
-    pthread_detach(thread);
 }
 
 void await_status(lg_launch *launch, lg_launch_status status)

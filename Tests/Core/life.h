@@ -48,8 +48,6 @@ extern const struct life *life;
 extern lg_session *life_session;
 void live(void *argument);
 void act(enum act what);
-/* In a child: a thread. */
-void in_thread(void *(*body)(void *), void *argument);
 void await_status(lg_launch *launch, lg_launch_status status);
 
 /* What the child's callbacks told, each line with a semicolon; shared memory. */
@@ -64,8 +62,9 @@ void lives(const struct life *given, int end, const char *told);
 /* The same without regard to what was told. */
 void lives_somehow(const struct life *given, int end);
 
+/* Set-up of a test: a directory and an empty story. */
 int life_make(void **state);
-int life_clean(void **state);
+#define WITH_LIFE(function) cmocka_unit_test_setup_teardown(function, life_make, remove_state)
 
 /* What is stored of the context "main". */
 struct lg__book_context stored(void);

@@ -47,7 +47,7 @@ int room_clean(void **state)
 {
     lg_simulate_close(room);
     alarm(0);
-    return life_clean(state);
+    return remove_state(state);
 }
 
 lg_launch *room_launch(const lg_launch_options *options)

@@ -11,6 +11,7 @@ extern lg_session *room;
 /* Setup and teardown: a fresh simulated session and an empty story; SIGALRM ends a test that hangs. */
 int room_make(void **state);
 int room_clean(void **state);
+#define IN_ROOM(function) cmocka_unit_test_setup_teardown(function, room_make, room_clean)
 
 /* A launch; options may be NULL. */
 lg_launch *room_launch(const lg_launch_options *options);

@@ -104,7 +104,6 @@ static void test_standing(void **state)
         }
         lg_reader_close(reader);
     }
-    state_remove();
 }
 
 /* One announces its change and stands still: the next one carries it out, and its own comes behind it. Whoever comes too late does nothing. */
@@ -162,7 +161,6 @@ static void test_announced(void **state)
         assert_string_equal(one.value, "again and again");
         lg_reader_close(reader);
     }
-    state_remove();
 }
 
 /* ---- others in between, as a handler of a signal may be ---- */
@@ -247,7 +245,6 @@ static void test_between(void **state)
 {
     (void)state;
     lg_annotation one;
-    state_make();
     expect_signal(body_between, NULL, SIGKILL);
     lg_reader *reader = newest_run();
     assert_int_equal(annotation_count(reader), 64);
@@ -261,7 +258,6 @@ static void test_between(void **state)
     assert_true(annotation_of(reader, "key 9", &one));
     assert_string_equal(one.value, "in between"); /* announced first, so the one behind it is the last */
     lg_reader_close(reader);
-    state_remove();
 }
 
 static lg_reader *reader_of_all;
@@ -316,10 +312,8 @@ static void body_slow_reader(void *argument)
 static void test_slow_reader(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_slow_reader, NULL, 0);
     expect_exit(body_slow_reader, (void *)1, 0);
-    state_remove();
 }
 
 /* ---- many threads, without deaths: also with a sanitizer that looks for races ---- */
@@ -390,22 +384,20 @@ static void body_threads(void *argument)
 static void test_threads(void **state)
 {
     (void)state;
-    state_make();
     memset(shared, 0, sizeof *shared);
     expect_exit(body_threads, NULL, 0);
     lg_reader *reader = newest_run();
     assert_in_range(annotation_count(reader), 1, 9);
     assert_int_equal(lg_reader_redacted(reader, "key 3"), LG_OK);
     lg_reader_close(reader);
-    state_remove();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_standing),    cmocka_unit_test(test_announced),
-        cmocka_unit_test(test_between), cmocka_unit_test(test_slow_reader),
+        WITH_STATE(test_threads), WITH_STATE(test_standing),    WITH_STATE(test_announced),
+        WITH_STATE(test_between), WITH_STATE(test_slow_reader),
     };
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return shared == MAP_FAILED ? 1 : cmocka_run_group_tests_name("annotations, threads", tests, NULL, NULL);
+    shared = shared_memory(sizeof *shared);
+    return cmocka_run_group_tests_name("annotations, threads", tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +48,6 @@ static void body_stored(void *argument)
 static void test_stored(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_stored, NULL, SIGKILL);
     lg_reader *reader = newest_run();
     lg_run_info run;
@@ -70,7 +68,6 @@ static void test_stored(void **state)
     }
     assert_int_equal(annotation_count(reader), STORED);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- arguments, and sessions that do nothing ---- */
@@ -100,7 +97,6 @@ static void test_arguments(void **state)
 {
     (void)state;
     lg_annotation one;
-    state_make();
     memset(key_of_64, 'k', 64);
     expect_exit(body_arguments, NULL, 0);
     lg_reader *reader = newest_run();
@@ -117,7 +113,6 @@ static void test_arguments(void **state)
     assert_int_equal(lg_reader_annotation(reader, 0, &one), LG_ERR_STATE);
     assert_int_equal(lg_reader_redacted(reader, "key"), LG_ERR_STATE);
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void body_no_files(void *argument)
@@ -239,7 +234,6 @@ static void test_kill_at_every_store(void **state)
     }
     print_message("             %u points: %u before the change, %u behind it\n", points, before, after);
     assert_true(before > SCRIPT && after > SCRIPT);
-    state_remove();
 }
 
 /* ---- limits ---- */
@@ -273,7 +267,6 @@ static void test_many(void **state)
 {
     (void)state;
     lg_annotation one;
-    state_make();
     expect_exit(body_many, NULL, 0);
     lg_reader *reader = newest_run();
     assert_int_equal(annotation_count(reader), LG_ANNOTATIONS_MAX);
@@ -288,7 +281,6 @@ static void test_many(void **state)
     assert_true(annotation_of(reader, "one", &one));
     assert_int_equal(lg_reader_redacted(reader, "key 7"), LG_OK);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- the file is cut under the program ---- */
@@ -311,25 +303,20 @@ static void body_truncated(void *argument)
 static void test_truncated(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_truncated, NULL, 0);
-    state_remove();
     state_make();
     expect_signal(body_truncated, (void *)1, SIGABRT);
-    state_remove();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored), cmocka_unit_test(test_arguments), cmocka_unit_test(test_no_files), cmocka_unit_test(test_kill_at_every_store),
-        cmocka_unit_test(test_many),   cmocka_unit_test(test_truncated),
+        WITH_STATE(test_stored), WITH_STATE(test_arguments), WITH_STATE(test_no_files), WITH_STATE(test_kill_at_every_store),
+        WITH_STATE(test_many),   WITH_STATE(test_truncated),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = shared_memory(sizeof *shared);
     large = malloc(1 << 20);
-    if (shared == MAP_FAILED || !large)
+    if (!large)
         return 1;
     for (size_t i = 0; i < 1 << 20; i++)
         large[i] = (char)('a' + i * 7 % 26);

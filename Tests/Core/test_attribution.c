@@ -4,27 +4,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 static volatile int zero;
-
-static int make(void **state)
-{
-    (void)state;
-    state_make();
-    return 0;
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    state_remove();
-    return 0;
-}
 
 enum who { PLAYER, EDITOR, PLAIN, CONTEXTS };
 static const char *const names[CONTEXTS] = { "player", "editor", "plain" };
@@ -38,11 +22,6 @@ struct plan {
 
 static lg_session *session;
 static lg_launch *launches[CONTEXTS];
-
-static void crash(void)
-{
-    *(volatile int *)(uintptr_t)zero = 1;
-}
 
 typedef int (*plugin_function)(void (*function)(void));
 
@@ -302,15 +281,12 @@ static void test_task_of_an_end_without_a_record(void **state)
 
 int main(void)
 {
-    #define ATTRIBUTION_TEST(function) cmocka_unit_test_setup_teardown(function, make, clean)
     const struct CMUnitTest tests[] = {
-        ATTRIBUTION_TEST(test_modules),
-        ATTRIBUTION_TEST(test_task_on_another_thread),
-        ATTRIBUTION_TEST(test_thread_without_a_task),
-        ATTRIBUTION_TEST(test_module_before_task),
-        ATTRIBUTION_TEST(test_task_of_an_end_without_a_record),
+        WITH_STATE(test_modules),
+        WITH_STATE(test_task_on_another_thread),
+        WITH_STATE(test_thread_without_a_task),
+        WITH_STATE(test_module_before_task),
+        WITH_STATE(test_task_of_an_end_without_a_record),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("attribution", tests, NULL, NULL);
 }

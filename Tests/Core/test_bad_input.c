@@ -23,20 +23,6 @@
 /* docs/FORMAT.md, ledger */
 enum { LEDGER_BYTES = 106496, SLOT_A = 8192, SLOT_B = 57344 };
 
-static int make(void **state)
-{
-    (void)state;
-    state_make();
-    return 0;
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    state_remove();
-    return 0;
-}
-
 /* ---- a program that starts whatever happens ---- */
 
 static struct expectation {
@@ -851,21 +837,18 @@ int main(int count, char **arguments)
 {
     if (count == 2 && strcmp(arguments[1], PROBE) == 0)
         return probe();
-#define BAD(function) cmocka_unit_test_setup_teardown(function, make, clean)
     const struct CMUnitTest tests[] = {
-        BAD(test_directory_missing),     BAD(test_directory_is_file),     BAD(test_directory_is_link),
-        BAD(test_directory_of_another),  BAD(test_directory_not_writable), BAD(test_disk_full_or_read_only),
-        BAD(test_file_size_limit),       BAD(test_directory_from_environment),
-        BAD(test_failed_starts_are_no_suspicion), BAD(test_retried_start_heals), BAD(test_setuid_ignores_environment),
-        BAD(test_ledger_empty),          BAD(test_ledger_random),         BAD(test_ledger_newer),
-        BAD(test_ledger_older),
-        BAD(test_ledger_cut),            BAD(test_ledger_one_slot_damaged), BAD(test_ledger_is_odd),
-        BAD(test_run_file_flipped_or_cut), BAD(test_two_instances),       BAD(test_stale_lock),
-        BAD(test_nonsense_options),      BAD(test_too_many_contexts), BAD(test_renamed_contexts),     BAD(test_disables_itself),
-        BAD(test_program_crashes_in_start),
-        BAD(test_retention),
+        WITH_STATE(test_directory_missing),     WITH_STATE(test_directory_is_file),     WITH_STATE(test_directory_is_link),
+        WITH_STATE(test_directory_of_another),  WITH_STATE(test_directory_not_writable), WITH_STATE(test_disk_full_or_read_only),
+        WITH_STATE(test_file_size_limit),       WITH_STATE(test_directory_from_environment),
+        WITH_STATE(test_failed_starts_are_no_suspicion), WITH_STATE(test_retried_start_heals), WITH_STATE(test_setuid_ignores_environment),
+        WITH_STATE(test_ledger_empty),          WITH_STATE(test_ledger_random),         WITH_STATE(test_ledger_newer),
+        WITH_STATE(test_ledger_older),
+        WITH_STATE(test_ledger_cut),            WITH_STATE(test_ledger_one_slot_damaged), WITH_STATE(test_ledger_is_odd),
+        WITH_STATE(test_run_file_flipped_or_cut), WITH_STATE(test_two_instances),       WITH_STATE(test_stale_lock),
+        WITH_STATE(test_nonsense_options),      WITH_STATE(test_too_many_contexts), WITH_STATE(test_renamed_contexts),     WITH_STATE(test_disables_itself),
+        WITH_STATE(test_program_crashes_in_start),
+        WITH_STATE(test_retention),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("bad input", tests, NULL, NULL);
 }

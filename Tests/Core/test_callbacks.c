@@ -629,11 +629,10 @@ static void test_status_order(void **state)
 
 int main(void)
 {
-#define CALLBACK_TEST(function) cmocka_unit_test_setup_teardown(function, room_make, room_clean)
     const struct CMUnitTest tests[] = {
-        CALLBACK_TEST(test_threads),  CALLBACK_TEST(test_give_up_threads), CALLBACK_TEST(test_executor_runs_twice),
-        CALLBACK_TEST(test_executor_never_runs), CALLBACK_TEST(test_answers), CALLBACK_TEST(test_status_callback_answers),
-        CALLBACK_TEST(test_callbacks_call_everything), CALLBACK_TEST(test_status_order), CALLBACK_TEST(test_main_loop), CALLBACK_TEST(test_main_loop_unprotected),
+        IN_ROOM(test_threads),  IN_ROOM(test_give_up_threads), IN_ROOM(test_executor_runs_twice),
+        IN_ROOM(test_executor_never_runs), IN_ROOM(test_answers), IN_ROOM(test_status_callback_answers),
+        IN_ROOM(test_callbacks_call_everything), IN_ROOM(test_status_order), IN_ROOM(test_main_loop), IN_ROOM(test_main_loop_unprotected),
     };
     return cmocka_run_group_tests_name("callbacks", tests, NULL, NULL);
 }

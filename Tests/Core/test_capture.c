@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -190,7 +189,6 @@ static void check_record(const struct way *way, bool on_thread)
 static void test_way(void **state)
 {
     const struct way *way = *state;
-    state_make();
     expect_signal(body_main, (void *)(uintptr_t)way, way->signal);
     check_record(way, false);
     expect_signal(body_thread, (void *)(uintptr_t)way, way->signal);
@@ -200,7 +198,6 @@ static void test_way(void **state)
     crash_of(first, LG_STAGE_DONE);
     assert_int_equal(lg_reader_verify(first, NULL, NULL), LG_OK);
     lg_reader_close(first);
-    state_remove();
 }
 
 /* ---- deep stacks ---- */
@@ -208,7 +205,6 @@ static void test_way(void **state)
 static void test_overflow_frames(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_main, (void *)(uintptr_t)&ways[WAY_COUNT - 1], SIGSEGV);
     lg_reader *reader = newest_run();
     lg_stack_info stack;
@@ -225,7 +221,6 @@ static void test_overflow_frames(void **state)
     }
     assert_true(found);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- the end: death is unchanged ---- */
@@ -257,7 +252,6 @@ static void body_earlier(void *argument)
 static void test_earlier_handler(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_earlier, NULL, SIGSEGV);
     assert_int_equal(access(state_path("earlier"), F_OK), 0);
     char text[16] = "";
@@ -268,15 +262,6 @@ static void test_earlier_handler(void **state)
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 0);
     lg_reader_close(reader);
-    state_remove();
-}
-
-static sigjmp_buf escape;
-
-static void jump_out(int signal)
-{
-    (void)signal;
-    siglongjmp(escape, 1);
 }
 
 static void body_recovers(void *argument)
@@ -300,7 +285,6 @@ static void body_recovers(void *argument)
 static void test_recovering_handler(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_recovers, NULL, 0);
     lg_reader *reader = newest_run();
     lg_verdict verdict;
@@ -314,14 +298,12 @@ static void test_recovering_handler(void **state)
     assert_int_equal(crash.signal, SIGABRT);
     assert_int_equal(crash.sequence, 3);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* The siginfo with which the process really dies, seen by a tracer: the one a core file shows. */
 static void test_true_siginfo(void **state)
 {
     (void)state;
-    state_make();
     pid_t child = fork();
     if (child == 0) {
         plain_signals();
@@ -350,7 +332,6 @@ static void test_true_siginfo(void **state)
     assert_int_equal(verdict.end, LG_END_DEBUGGER); /* a crash under a tracer counts against nobody */
     assert_int_equal(verdict.signal, SIGSEGV);
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void body_ignored_abort(void *argument)
@@ -365,14 +346,12 @@ static void body_ignored_abort(void *argument)
 static void test_ignored_abort(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_ignored_abort, NULL, SIGABRT);
     lg_reader *reader = newest_run();
     lg_verdict verdict;
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
     assert_int_equal(verdict.end, LG_END_CRASH);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- children of the process ---- */
@@ -383,7 +362,7 @@ static void body_forked(void *argument)
     lg_session *session = start_session();
     pid_t child = argument ? vfork() : fork();
     if (child == 0) {
-        *(volatile int *)(uintptr_t)zero = 1;
+        crash();
         _exit(96);
     }
     if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
@@ -403,7 +382,6 @@ static void test_forked_child(void **state)
         assert_int_equal(lg_reader_crash(reader, &crash), LG_ERR_NOT_FOUND);
         assert_true(log_has(reader, "parent goes on"));
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -428,7 +406,6 @@ static void body_child_writes_nothing(void *argument)
 static void test_child_writes_nothing(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_child_writes_nothing, NULL, SIGKILL);
     lg_reader *reader = newest_run();
     lg_run_info run;
@@ -436,7 +413,6 @@ static void test_child_writes_nothing(void **state)
     assert_int_equal(run.exit_marked, 0); /* the child's exit() left no mark */
     assert_false(log_has(reader, "child"));
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- the first process of a pid namespace ---- */
@@ -464,7 +440,6 @@ static void test_pid_one(void **state)
     (void)state;
     if (geteuid() != 0)
         skip_because("pid namespaces need root");
-    state_make();
     struct death death = run_child(body_pid_one, (void *)(uintptr_t)&ways[1]);
     if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90)
         skip_because("the kernel refuses a pid namespace");
@@ -477,7 +452,6 @@ static void test_pid_one(void **state)
             expect_exit(body_pid_one, (void *)(uintptr_t)&ways[i], 128 + ways[i].signal);
             crash_of(newest_run(), LG_STAGE_DONE);
         }
-    state_remove();
 }
 
 static void body_pid_one_goes_on(void *argument)
@@ -513,7 +487,6 @@ static void test_pid_one_goes_on(void **state)
     (void)state;
     if (geteuid() != 0)
         skip_because("pid namespaces need root");
-    state_make();
     struct death death = run_child(body_pid_one_goes_on, NULL);
     if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90)
         skip_because("the kernel refuses a pid namespace");
@@ -527,7 +500,6 @@ static void test_pid_one_goes_on(void **state)
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
     assert_int_equal(verdict.end, LG_END_UNKNOWN);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- terminated ---- */
@@ -555,7 +527,6 @@ static void test_terminated(void **state)
         assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
         assert_int_equal(verdict.end, LG_END_TERMINATED);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -564,18 +535,16 @@ int main(void)
     static struct CMUnitTest tests[64];
     size_t count = 0;
     for (size_t i = 0; i < WAY_COUNT; i++)
-        tests[count++] = (struct CMUnitTest){ ways[i].name, test_way, NULL, NULL, (void *)(uintptr_t)&ways[i] };
+        tests[count++] = (struct CMUnitTest){ ways[i].name, test_way, make_state, remove_state, (void *)(uintptr_t)&ways[i] };
     static const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_overflow_frames),      cmocka_unit_test(test_earlier_handler),
-        cmocka_unit_test(test_recovering_handler),   cmocka_unit_test(test_true_siginfo),
-        cmocka_unit_test(test_ignored_abort),        cmocka_unit_test(test_forked_child),
-        cmocka_unit_test(test_child_writes_nothing), cmocka_unit_test(test_pid_one),
-        cmocka_unit_test(test_pid_one_goes_on),
-        cmocka_unit_test(test_terminated),
+        WITH_STATE(test_overflow_frames),      WITH_STATE(test_earlier_handler),
+        WITH_STATE(test_recovering_handler),   WITH_STATE(test_true_siginfo),
+        WITH_STATE(test_ignored_abort),        WITH_STATE(test_forked_child),
+        WITH_STATE(test_child_writes_nothing), WITH_STATE(test_pid_one),
+        WITH_STATE(test_pid_one_goes_on),
+        WITH_STATE(test_terminated),
     };
     memcpy(tests + count, others, sizeof others);
     count += sizeof others / sizeof others[0];
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return _cmocka_run_group_tests("capture", tests, count, NULL, NULL);
 }

@@ -2,10 +2,8 @@
 #include "life.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -376,12 +374,9 @@ static void test_thread(void **state)
 
 int main(void)
 {
-#define CLOCK_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
     const struct CMUnitTest tests[] = {
-        CLOCK_TEST(test_stopped), CLOCK_TEST(test_held), CLOCK_TEST(test_finish), CLOCK_TEST(test_heartbeat), CLOCK_TEST(test_hanging_task),
-        CLOCK_TEST(test_streak_gap), CLOCK_TEST(test_thread), CLOCK_TEST(test_protected),
+        WITH_LIFE(test_stopped), WITH_LIFE(test_held), WITH_LIFE(test_finish), WITH_LIFE(test_heartbeat), WITH_LIFE(test_hanging_task),
+        WITH_LIFE(test_streak_gap), WITH_LIFE(test_thread), WITH_LIFE(test_protected),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("clocks", tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,17 +17,6 @@ static int zero_address;
 static __attribute__((noinline)) void fault(void)
 {
     *(volatile int *)(uintptr_t)(zero + 0x18) = 1;
-}
-
-static bool log_contains(lg_reader *reader, const char *text)
-{
-    static lg_log_entry entry;
-    lg_log_info info;
-    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
-    for (uint64_t i = 0; lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
-        if (strstr(entry.text, text))
-            return true;
-    return false;
 }
 
 /* ---- signal() saves our handler and puts it back without its flags ---- */
@@ -66,9 +54,8 @@ static void test_lost_flags(void **state)
         assert_int_equal(crash.has_address, 1);
         assert_int_equal(crash.address, 0x18);
         assert_int_equal(crash.siginfo_lost, 0);
-        assert_int_equal(log_contains(reader, "SIGSEGV lost SA_SIGINFO"), how == WITH_HEARTBEAT);
+        assert_int_equal(log_says(reader, "SIGSEGV lost SA_SIGINFO"), how == WITH_HEARTBEAT);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -84,7 +71,6 @@ static void body_lost_flags_abort(void *argument)
 static void test_lost_flags_of_a_sent_signal(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_lost_flags_abort, NULL, SIGABRT);
     lg_reader *reader = newest_run();
     lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
@@ -93,7 +79,6 @@ static void test_lost_flags_of_a_sent_signal(void **state)
     assert_int_equal(crash.has_address, 0);
     assert_int_equal(crash.sender_pid, 0);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- handlers installed after ours ---- */
@@ -119,17 +104,15 @@ static void body_replaced(void *argument)
 static void test_replaced(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_replaced, NULL, 77);
     lg_reader *reader = newest_run();
     lg_log_info info;
-    assert_true(log_contains(reader, "SIGSEGV got another handler"));
-    assert_true(log_contains(reader, "SIGFPE is ignored"));
-    assert_true(log_contains(reader, "SIGABRT was set to its default action"));
+    assert_true(log_says(reader, "SIGSEGV got another handler"));
+    assert_true(log_says(reader, "SIGFPE is ignored"));
+    assert_true(log_says(reader, "SIGABRT was set to its default action"));
     assert_int_equal(lg_reader_log(reader, &info), LG_OK);
     assert_int_equal(info.entries, 3); /* each said once */
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* The watch thread notices without any call of the program. */
@@ -145,12 +128,10 @@ static void body_replaced_unseen(void *argument)
 static void test_watch_notices(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_replaced_unseen, NULL, SIGKILL);
     lg_reader *reader = newest_run();
-    assert_true(log_contains(reader, "SIGSEGV got another handler"));
+    assert_true(log_says(reader, "SIGSEGV got another handler"));
     lg_reader_close(reader);
-    state_remove();
 }
 
 static struct sigaction ours;
@@ -172,12 +153,10 @@ static void body_replaced_and_chained(void *argument)
 static void test_replaced_and_chained(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_replaced_and_chained, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).address, 0x18);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- blocked faults ---- */
@@ -219,9 +198,8 @@ static void test_blocked(void **state)
         expect_signal(body_blocked, (void *)main_thread, SIGSEGV);
         lg_reader *reader = newest_run();
         assert_int_equal(crash_of(reader, LG_STAGE_DONE).address, 0x18);
-        assert_true(log_contains(reader, "SIGSEGV was blocked on a thread"));
+        assert_true(log_says(reader, "SIGSEGV was blocked on a thread"));
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -270,7 +248,6 @@ static void test_altstacks(void **state)
         else
             assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, LG_CRASH_STACK_OVERFLOW);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -302,12 +279,10 @@ static void body_overflow_in_destructor(void *argument)
 static void test_overflow_in_destructor(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_overflow_in_destructor, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, LG_CRASH_STACK_OVERFLOW);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* Alternate stacks go with their threads. */
@@ -343,9 +318,7 @@ static void body_thousand_threads(void *argument)
 static void test_altstacks_are_freed(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_thousand_threads, NULL, 0);
-    state_remove();
 }
 
 static void body_small_altstack_noticed(void *argument)
@@ -362,41 +335,20 @@ static void body_small_altstack_noticed(void *argument)
 static void test_small_altstack_noticed(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_small_altstack_noticed, NULL, SIGKILL);
     lg_reader *reader = newest_run();
-    assert_true(log_contains(reader, "alternate stack"));
+    assert_true(log_says(reader, "alternate stack"));
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- earlier handlers that hang, and such that take the crash back ---- */
 
-static sigjmp_buf escape;
-
-static void jump_out(int number)
-{
-    (void)number;
-    siglongjmp(escape, 1);
-}
-
-static void hang(int number)
-{
-    (void)number;
-    for (;;)
-        pause();
-}
-
 static void start_with_deadlines(uint32_t deadline_ms, uint32_t handler_ms)
 {
     lg_options options = LG_OPTIONS_INIT;
-    lg_session *session;
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
     options.deadline_ms = deadline_ms;
     options.handler_ms = handler_ms;
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(99);
+    start_with(options);
 }
 static void start_with_patience(uint32_t handler_ms) { start_with_deadlines(300, handler_ms); }
 
@@ -421,12 +373,10 @@ static void body_earlier_hangs_soon(void *argument)
 static void test_earlier_handler_hangs(void **state)
 {
     (void)state;
-    state_make();
     struct death soon = run_child(body_earlier_hangs_soon, NULL);
     assert_true(WIFSIGNALED(soon.status));
     assert_int_equal(WTERMSIG(soon.status), SIGSEGV);
     assert_in_range((uint64_t)soon.ms, 150, 14000);
-    state_remove();
     state_make();
     struct death death = run_child(body_earlier_hangs, NULL);
     assert_false(death.late);
@@ -436,7 +386,6 @@ static void test_earlier_handler_hangs(void **state)
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 0);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* It jumped out, and the program lives on, deep in other calls, longer than any handler may take. */
@@ -461,7 +410,6 @@ static void body_earlier_jumps(void *argument)
 static void test_earlier_handler_jumps(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_earlier_jumps, NULL, 0);
     struct death death = run_child(body_earlier_jumps, (void *)1);
     assert_false(death.late);
@@ -474,17 +422,9 @@ static void test_earlier_handler_jumps(void **state)
     assert_int_equal(crash.sequence, 2);
     assert_int_equal(crash.also_crashed_count, 0);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- libc's own use of the signal that asks the threads ---- */
-
-static void *wait_for_ever(void *argument)
-{
-    for (;;)
-        pause();
-    return argument;
-}
 
 static void body_setuid(void *argument)
 {
@@ -504,9 +444,7 @@ static void body_setuid(void *argument)
 static void test_setuid_after_a_crash(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_setuid, NULL, 0);
-    state_remove();
 }
 
 /* ---- what an earlier handler finds, and what it leaves ---- */
@@ -545,7 +483,6 @@ static void test_mask_of_earlier_handler(void **state)
     for (uintptr_t no_defer = 0; no_defer < 2; no_defer++) {
         state_make();
         expect_exit(body_mask, (void *)no_defer, 0);
-        state_remove();
     }
 }
 
@@ -583,7 +520,6 @@ static void test_one_shot_handlers(void **state)
     for (uintptr_t how = 0; how < 2; how++) {
         state_make();
         expect_exit(body_one_shot, (void *)how, 0);
-        state_remove();
     }
 }
 
@@ -613,10 +549,8 @@ static void body_mended(void *argument)
 static void test_mending_handler(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_mended, NULL, 0);
     expect_signal(body_mended, (void *)1, SIGSEGV);
-    state_remove();
 }
 
 static int restart_ends[2];
@@ -650,9 +584,7 @@ static void body_restart(void *argument)
 static void test_restart(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_restart, NULL, 0);
-    state_remove();
 }
 
 static void leave_at_once(int number)
@@ -678,14 +610,12 @@ static void test_terminated_after_a_crash(void **state)
 {
     (void)state;
     lg_verdict verdict;
-    state_make();
     expect_exit(body_survives_then_terminates, NULL, 0);
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 1);
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
     assert_int_equal(verdict.end, LG_END_TERMINATED);
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void body_lost_then_found(void *argument)
@@ -703,7 +633,6 @@ static void body_lost_then_found(void *argument)
 static void test_siginfo_of_the_next(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_lost_then_found, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
@@ -711,7 +640,6 @@ static void test_siginfo_of_the_next(void **state)
     assert_int_equal(crash.has_address, 1);
     assert_int_equal(crash.address, 0x18);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- C++ ---- */
@@ -737,7 +665,6 @@ static void body_terminates_twice(void *argument)
 static void test_terminates_twice(void **state)
 {
     (void)state;
-    state_make();
     struct death death = run_child(body_terminates_twice, NULL);
     assert_false(death.late);
     assert_true(WIFSIGNALED(death.status));
@@ -746,7 +673,6 @@ static void test_terminates_twice(void **state)
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, LG_CRASH_ABORT_CPP_TERMINATE);
     lg_reader_close(reader);
-    state_remove();
 }
 
 static pthread_barrier_t together;
@@ -785,30 +711,27 @@ static void test_earlier_handler_hangs_for_many(void **state)
         lg_reader *reader = newest_run();
         assert_int_equal(crash_of(reader, LG_STAGE_DONE).sequence, 1);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost_flags),  cmocka_unit_test(test_lost_flags_of_a_sent_signal),
-        cmocka_unit_test(test_replaced),    cmocka_unit_test(test_watch_notices),
-        cmocka_unit_test(test_blocked),     cmocka_unit_test(test_replaced_and_chained),
-        cmocka_unit_test(test_altstacks),   cmocka_unit_test(test_small_altstack_noticed),
-        cmocka_unit_test(test_overflow_in_destructor), cmocka_unit_test(test_altstacks_are_freed),
-        cmocka_unit_test(test_earlier_handler_hangs), cmocka_unit_test(test_earlier_handler_jumps),
-        cmocka_unit_test(test_setuid_after_a_crash),
-        cmocka_unit_test(test_terminates_twice),
-        cmocka_unit_test(test_earlier_handler_hangs_for_many),
-        cmocka_unit_test(test_mask_of_earlier_handler),
-        cmocka_unit_test(test_one_shot_handlers),
-        cmocka_unit_test(test_mending_handler),
-        cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_terminated_after_a_crash),
-        cmocka_unit_test(test_siginfo_of_the_next),
+        WITH_STATE(test_lost_flags),  WITH_STATE(test_lost_flags_of_a_sent_signal),
+        WITH_STATE(test_replaced),    WITH_STATE(test_watch_notices),
+        WITH_STATE(test_blocked),     WITH_STATE(test_replaced_and_chained),
+        WITH_STATE(test_altstacks),   WITH_STATE(test_small_altstack_noticed),
+        WITH_STATE(test_overflow_in_destructor), WITH_STATE(test_altstacks_are_freed),
+        WITH_STATE(test_earlier_handler_hangs), WITH_STATE(test_earlier_handler_jumps),
+        WITH_STATE(test_setuid_after_a_crash),
+        WITH_STATE(test_terminates_twice),
+        WITH_STATE(test_earlier_handler_hangs_for_many),
+        WITH_STATE(test_mask_of_earlier_handler),
+        WITH_STATE(test_one_shot_handlers),
+        WITH_STATE(test_mending_handler),
+        WITH_STATE(test_restart),
+        WITH_STATE(test_terminated_after_a_crash),
+        WITH_STATE(test_siginfo_of_the_next),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("coexist", tests, NULL, NULL);
 }

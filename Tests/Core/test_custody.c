@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* ---- order and keys ---- */
@@ -546,13 +545,12 @@ static void test_marks_from_everywhere(void **state)
 
 int main(void)
 {
-#define CUSTODY_TEST(function) cmocka_unit_test_setup_teardown(function, room_make, room_clean)
     const struct CMUnitTest tests[] = {
-        CUSTODY_TEST(test_nonsense),          CUSTODY_TEST(test_order),           CUSTODY_TEST(test_failures),
-        CUSTODY_TEST(test_protect_actions),   CUSTODY_TEST(test_protect_from_task), CUSTODY_TEST(test_essential_protects_and_fails),
-        CUSTODY_TEST(test_protect_when_all_have_run), CUSTODY_TEST(test_protect_from_thread), CUSTODY_TEST(test_replay_by_key),
-        CUSTODY_TEST(test_replay_deadline),   CUSTODY_TEST(test_replay_is_interrupted), CUSTODY_TEST(test_events),
-        CUSTODY_TEST(test_marks_from_everywhere), CUSTODY_TEST(test_events_of_several_threads),
+        IN_ROOM(test_nonsense),          IN_ROOM(test_order),           IN_ROOM(test_failures),
+        IN_ROOM(test_protect_actions),   IN_ROOM(test_protect_from_task), IN_ROOM(test_essential_protects_and_fails),
+        IN_ROOM(test_protect_when_all_have_run), IN_ROOM(test_protect_from_thread), IN_ROOM(test_replay_by_key),
+        IN_ROOM(test_replay_deadline),   IN_ROOM(test_replay_is_interrupted), IN_ROOM(test_events),
+        IN_ROOM(test_marks_from_everywhere), IN_ROOM(test_events_of_several_threads),
     };
     return cmocka_run_group_tests_name("custody", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Jobs with a deadline: near it, beyond it, ended in time, and what is there when the program is killed for one. */
-#include "harness.h"
+#include "ends.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -13,14 +13,6 @@
 
 #define LIMIT_OF_JOB_MS 200
 #define LONG_MS 86400000
-
-static lg_session *session;
-
-static void rest(unsigned ms)
-{
-    struct timespec left = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
-    while (nanosleep(&left, &left) != 0) {}
-}
 
 static uint64_t now_ns(void)
 {
@@ -36,27 +28,6 @@ static bool job_now(uint32_t index, lg_deadline_info *ret_job)
     lg_status status = lg_reader_deadline(reader, index, ret_job);
     lg_reader_close(reader);
     return status == LG_OK;
-}
-
-static bool snapshot_now(lg_snapshot_info *ret_snapshot)
-{
-    lg_reader *reader = newest_run();
-    lg_status status = lg_reader_snapshot(reader, LG_SNAPSHOT_DEADLINE, ret_snapshot);
-    lg_reader_close(reader);
-    return status == LG_OK && ret_snapshot->complete;
-}
-
-static bool said(const char *text)
-{
-    static lg_log_entry entry;
-    lg_log_info info;
-    bool has = false;
-    lg_reader *reader = newest_run();
-    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
-    for (uint64_t i = 0; !has && lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
-        has = strstr(entry.text, text) != NULL;
-    lg_reader_close(reader);
-    return has;
 }
 
 /* ---- where the job works ---- */
@@ -80,14 +51,6 @@ static void *kill_when_near(void *argument)
     return NULL;
 }
 
-static void in_thread(void *(*function)(void *))
-{
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, function, NULL) != 0)
-        _exit(97);
-    pthread_detach(thread);
-}
-
 static void *upload(void *argument)
 {
     uint64_t deadline;
@@ -105,8 +68,8 @@ static void body_is_killed_for_it(void *argument)
     (void)argument;
     session = start_session();
     lg_deadline_begin(session, "nightly", LONG_MS, &other);
-    in_thread(upload);
-    in_thread(kill_when_near);
+    in_thread(upload, NULL);
+    in_thread(kill_when_near, NULL);
     for (;;)
         pause();
 }
@@ -128,7 +91,7 @@ static void test_killed(void **state)
     assert_int_equal(job.limit_ms, LIMIT_OF_JOB_MS);
     assert_true(job.near_ns - job.begun_ns >= LIMIT_OF_JOB_MS * 900000ull);
     assert_false(job_now(2, &job));
-    assert_true(job_now(1, &job) && snapshot_now(&snapshot));
+    assert_true(job_now(1, &job) && newest_snapshot(LG_SNAPSHOT_DEADLINE, &snapshot));
     assert_string_equal(snapshot.name, "upload");
     assert_int_equal(snapshot.tid, job.tid);
     assert_int_equal(snapshot.since_ns, job.begun_ns);
@@ -148,32 +111,15 @@ static void test_killed(void **state)
 
 /* ---- what the next start makes of it ---- */
 
-static void begin_launch(bool finished)
-{
-    lg_launch *launch;
-    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
-    options.window_ms = 0;
-    session = start_session();
-    if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_begin(launch) != LG_OK)
-        _exit(98);
-    if (finished)
-        lg_launch_finished(launch);
-}
-
-/* Its own launch is not finished: the counters stay as the account of the run before it left them. */
-static void body_next_start(void *argument)
-{
-    (void)argument;
-    begin_launch(false);
-}
-
 enum { FINISHED = 1, ENDED = 2, WITNESSED = 4 };
 
 static void body_overruns(void *argument)
 {
     unsigned how = (unsigned)(uintptr_t)argument;
     uint64_t deadline;
-    begin_launch(how & FINISHED);
+    begin();
+    if (how & FINISHED)
+        lg_launch_finished(launch);
     lg_deadline_begin(session, "upload", LIMIT_OF_JOB_MS, &deadline);
     while (!said("is about to overrun"))
         rest(2);
@@ -206,7 +152,7 @@ static void test_verdict(void **state)
         assert_int_equal(verdict.evidence, !(how & ENDED) ? LG_EVIDENCE_DEADLINE : known ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_NO_MARK);
         assert_int_equal(verdict.signal, known ? SIGKILL : 0);
         assert_int_equal(verdict.monotonic_ns, job.near_ns);
-        expect_exit(body_next_start, NULL, 0);
+        expect_exit(body, WAY(EXIT_0), 0); /* its own launch is not finished: the counters stay as the account left them */
         lg_timeline_entry entry = last_of_timeline();
         assert_int_equal(entry.verdict.end, verdict.end);
         assert_int_equal(entry.verdict.evidence, verdict.evidence);
@@ -231,7 +177,7 @@ static void body_ends_late(void *argument)
         rest(2);
     if (!job_now(0, &job) || !job.near_ns || lg_deadline_end(session, deadline) != LG_OK || job_now(0, &job))
         _exit(1);
-    if (!snapshot_now(&snapshot) || !snapshot.resolved_ns || snapshot.resolved_ns - snapshot.since_ns < LIMIT_OF_JOB_MS * 900000ull ||
+    if (!newest_snapshot(LG_SNAPSHOT_DEADLINE, &snapshot) || !snapshot.resolved_ns || snapshot.resolved_ns - snapshot.since_ns < LIMIT_OF_JOB_MS * 900000ull ||
         !said("job \"late\", which was about to overrun its deadline, has ended after 0."))
         _exit(2);
     if (lg_deadline_end(session, deadline) != LG_ERR_NOT_FOUND)
@@ -253,7 +199,7 @@ static void body_ends_in_time(void *argument)
             lg_deadline_end(session, second) != LG_OK || job_now(0, &job))
             _exit(1);
     }
-    if (snapshot_now(&snapshot) || said("deadline"))
+    if (newest_snapshot(LG_SNAPSHOT_DEADLINE, &snapshot) || said("deadline"))
         _exit(2);
 }
 
@@ -391,27 +337,11 @@ static void test_refused(void **state)
     expect_exit(body_refused, NULL, 0);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    state_make();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    state_remove();
-    return 0;
-}
-
-#define DEADLINE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DEADLINE_TEST(test_killed), DEADLINE_TEST(test_verdict), DEADLINE_TEST(test_ended), DEADLINE_TEST(test_stopped), DEADLINE_TEST(test_many),
-        DEADLINE_TEST(test_refused),
+        WITH_STATE(test_killed), WITH_STATE(test_verdict), WITH_STATE(test_ended), WITH_STATE(test_stopped), WITH_STATE(test_many),
+        WITH_STATE(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

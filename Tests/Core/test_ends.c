@@ -556,7 +556,5 @@ int main(void)
         WITH_STATE(test_thread_ended_by_a_sandbox),
         WITH_STATE(test_stopped_and_continued),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("ends", tests, NULL, NULL);
 }

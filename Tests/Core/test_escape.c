@@ -1,12 +1,9 @@
 /* Callbacks that do what they must not: throw, end the session, close what belongs to others. */
 #include "life.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 void throwing_report(const lg_report_batch *batch, lg_completion *done, void *user);
@@ -188,11 +185,8 @@ static void test_end_while_held(void **state)
 
 int main(void)
 {
-#define ESCAPE_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
     const struct CMUnitTest tests[] = {
-        ESCAPE_TEST(test_exceptions), ESCAPE_TEST(test_stop_inside), ESCAPE_TEST(test_end_while_held),
+        WITH_LIFE(test_exceptions), WITH_LIFE(test_stop_inside), WITH_LIFE(test_end_while_held),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("escape", tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -526,7 +525,5 @@ int main(int count, char **words)
         WITH_STATE(test_fork),
         WITH_STATE(test_daemon),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("evidence", tests, NULL, NULL);
 }

@@ -77,7 +77,6 @@ static void test_survives_kill(void **state)
 {
     (void)state;
     lg_reader *reader;
-    state_make();
     expect_signal(body_killed, NULL, SIGKILL);
     assert_int_equal(open_log(&reader), 201);
     for (uint32_t i = 0; i < 201; i++) {
@@ -89,7 +88,6 @@ static void test_survives_kill(void **state)
         expect_field(reader, i, 1, "url", "https://example.org/a b?c=\"d\"");
     }
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- what is nothing ---- */
@@ -119,7 +117,6 @@ static void test_nothing(void **state)
 {
     (void)state;
     lg_reader *reader;
-    state_make();
     expect_exit(body_nothing, NULL, 0);
     assert_int_equal(open_log(&reader), 6);
     expect_entry(reader, 0, "", "", 0, 0);
@@ -136,7 +133,6 @@ static void test_nothing(void **state)
     assert_int_equal(lg_reader_log_field(NULL, 0, 0, &field), LG_ERR_ARGUMENT);
     assert_int_equal(lg_reader_log_field(reader, 0, 0, NULL), LG_ERR_ARGUMENT);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- what does not fit ---- */
@@ -175,7 +171,6 @@ static void test_large(void **state)
 {
     (void)state;
     lg_reader *reader;
-    state_make();
     expect_exit(body_large, NULL, 0);
     assert_int_equal(open_log(&reader), 10);
     expect_entry(reader, 0, "network", "text", 2, 1);
@@ -200,7 +195,6 @@ static void test_large(void **state)
         assert_int_equal(entry.cut, expected[i].cut);
     }
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void body_many(void *argument)
@@ -224,7 +218,6 @@ static void test_many(void **state)
     (void)state;
     static const struct { uint32_t fields, cut; } expected[] = { { 0, 0 }, { 1, 0 }, { 254, 0 }, { 255, 0 }, { 255, 1 }, { 255, 1 } };
     lg_reader *reader;
-    state_make();
     expect_exit(body_many, NULL, 0);
     assert_int_equal(open_log(&reader), 6);
     for (uint64_t i = 0; i < 6; i++) {
@@ -236,7 +229,6 @@ static void test_many(void **state)
         }
     }
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- around the end of a lane: every place in it, every size of a cell ---- */
@@ -244,13 +236,9 @@ static void test_many(void **state)
 static void body_around(void *argument)
 {
     (void)argument;
-    lg_session *session;
     lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
     options.ring_bytes = 4096;
-    if (lg_start(&options, &session) != LG_OK)
-        exit(99);
+    lg_session *session = start_with(options);
     char *text = letters(300);
     for (size_t i = 0; i < 2000; i++) {
         char number[8];
@@ -265,7 +253,6 @@ static void test_around(void **state)
 {
     (void)state;
     lg_reader *reader;
-    state_make();
     expect_signal(body_around, NULL, SIGKILL);
     uint64_t count = open_log(&reader);
     assert_true(count > 5 && count < 100);
@@ -280,14 +267,13 @@ static void test_around(void **state)
         assert_int_equal(field.value_size, 300 - expected % 300);
     }
     lg_reader_close(reader);
-    state_remove();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_survives_kill), cmocka_unit_test(test_nothing), cmocka_unit_test(test_large),
-        cmocka_unit_test(test_many),          cmocka_unit_test(test_around),
+        WITH_STATE(test_survives_kill), WITH_STATE(test_nothing), WITH_STATE(test_large),
+        WITH_STATE(test_many),          WITH_STATE(test_around),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <launchguard/simulate.h>
@@ -256,9 +255,9 @@ static void test_begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_locks, life_make, life_clean),
-        cmocka_unit_test_setup_teardown(test_wait, life_make, life_clean),
-        cmocka_unit_test_setup_teardown(test_begin, life_make, life_clean),
+        WITH_LIFE(test_locks),
+        WITH_LIFE(test_wait),
+        WITH_LIFE(test_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static void body(void *argument)
     pthread_create(&other, NULL, wait_and_fault, NULL);
     lg__capture_wait_prepared(UINT64_C(10000000000)); /* the modules are known, and the watch thread was started */
     lg__fault_hook = hook;
-    *(volatile int *)(uintptr_t)zero = 1;
+    crash();
 }
 
 static const struct place {
@@ -134,7 +134,6 @@ static void test_place(void **state)
         }
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -160,12 +159,10 @@ static void body_no_pages(void *argument)
 static void test_no_pages(void **state)
 {
     (void)state;
-    state_make();
     struct death death = run_child(body_no_pages, NULL);
     assert_false(death.late);
     assert_true(WIFSIGNALED(death.status));
     assert_true(WTERMSIG(death.status) == SIGILL || WTERMSIG(death.status) == SIGBUS);
-    state_remove();
 }
 
 /* What was written to standard error just before is out, and in the record, though the thread that copies it is slow. */
@@ -178,19 +175,11 @@ static void hook_slow_copy(const char *point)
 static void body_slow_copy(void *argument)
 {
     (void)argument;
-    lg_session *session;
-    lg_options options = LG_OPTIONS_INIT;
-    int file = open(state_path("stderr"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    dup2(file, STDERR_FILENO);
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
-    options.keep_stderr = 1;
     lg__fault_hook = hook_slow_copy;
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(99);
+    start_keeping_stderr();
     usleep(30000);
     fprintf(stderr, "the last words\n");
-    *(volatile int *)(uintptr_t)zero = 1;
+    crash();
 }
 
 static void test_slow_copy(void **state)
@@ -200,7 +189,6 @@ static void test_slow_copy(void **state)
     char text[64] = "";
     size_t size;
     uint64_t total;
-    state_make();
     expect_signal(body_slow_copy, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     assert_int_equal(lg_reader_stderr(reader, bytes, &size, &total), LG_OK);
@@ -210,7 +198,6 @@ static void test_slow_copy(void **state)
     assert_non_null(fgets(text, sizeof text, file));
     fclose(file);
     assert_string_equal(text, "the last words\n");
-    state_remove();
 }
 
 /* SIGKILL in the middle of a breadcrumb: the torn one is not shown, its neighbours are. */
@@ -247,7 +234,6 @@ static void test_torn_breadcrumb(void **state)
         assert_true(log_has(reader, "first"));
         assert_true(log_has(reader, "second"));
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -259,13 +245,6 @@ static void hook_slow(const char *point)
         usleep(20000);
 }
 
-static void *wait_for_ever(void *argument)
-{
-    for (;;)
-        pause();
-    return argument;
-}
-
 static void body_slow_answers(void *argument)
 {
     pthread_t thread;
@@ -274,7 +253,7 @@ static void body_slow_answers(void *argument)
         pthread_create(&thread, NULL, wait_for_ever, argument);
     usleep(30000);
     lg__fault_hook = hook_slow;
-    *(volatile int *)(uintptr_t)zero = 1;
+    crash();
 }
 
 /* A thread that was interrupted at the begin of its answer does not block the question. */
@@ -283,7 +262,6 @@ static void test_slow_answers(void **state)
     (void)state;
     lg_threads_info info;
     attack.point = "thread: asked";
-    state_make();
     expect_signal(body_slow_answers, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     crash_of(reader, LG_STAGE_DONE);
@@ -291,7 +269,6 @@ static void test_slow_answers(void **state)
     assert_int_equal(info.masked, 0);
     assert_int_equal(info.captured, 4);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* A signal from outside, or a fault, comes before a thread has begun to answer. */
@@ -313,7 +290,7 @@ static void body_signal_before_answer(void *argument)
         pthread_create(&thread, NULL, wait_for_ever, argument);
     usleep(30000);
     lg__fault_hook = hook_signal;
-    *(volatile int *)(uintptr_t)zero = 1;
+    crash();
 }
 
 static void test_signal_before_answer(void **state)
@@ -330,18 +307,10 @@ static void test_signal_before_answer(void **state)
         assert_int_equal(info.silent, 0);
         assert_int_equal(info.captured, 4);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
-static sigjmp_buf escape;
 static volatile unsigned turns;
-
-static void jump_out(int number)
-{
-    (void)number;
-    siglongjmp(escape, 1);
-}
 
 static void *turn(void *argument)
 {
@@ -360,7 +329,7 @@ static void body_released_late(void *argument)
     lg__fault_hook = hook_slow;
     for (volatile int i = 0; i < 2; i++)
         if (sigsetjmp(escape, 1) == 0)
-            *(volatile int *)(uintptr_t)zero = 1;
+            crash();
     unsigned seen = turns;
     usleep(300000);
     _exit(turns > seen + 10 ? 0 : 90);
@@ -371,9 +340,7 @@ static void test_released_late(void **state)
 {
     (void)state;
     attack.point = "thread: answered";
-    state_make();
     expect_exit(body_released_late, NULL, 0);
-    state_remove();
 }
 
 /* ---- descriptors ---- */
@@ -388,7 +355,7 @@ static void body_descriptors_gone_early(void *argument)
     while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
     lg__process_prepare(); /* as if the preparing thread had come to it only now */
     while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
-    *(volatile int *)(uintptr_t)zero = 1;
+    crash();
 }
 
 /* A program that uses up all descriptors while LaunchGuard prepares itself: the reserve is still there for the handler. */
@@ -396,14 +363,12 @@ static void test_descriptors_gone_early(void **state)
 {
     (void)state;
     lg_threads_info info;
-    state_make();
     expect_signal(body_descriptors_gone_early, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     crash_of(reader, LG_STAGE_DONE);
     assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
     assert_int_equal(info.error, 0);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- standard error ---- */
@@ -411,15 +376,7 @@ static void test_descriptors_gone_early(void **state)
 static void body_last_words(void *argument)
 {
     (void)argument;
-    lg_options options = LG_OPTIONS_INIT;
-    lg_session *session;
-    int file = open(state_path("stderr"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    dup2(file, STDERR_FILENO);
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
-    options.keep_stderr = 1;
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(99);
+    start_keeping_stderr();
     usleep(30000);
     lg__fault_hook = hook_slow;
     (void)!write(STDERR_FILENO, "the last words\n", 15);
@@ -433,14 +390,12 @@ static void test_last_words(void **state)
     (void)state;
     char text[32] = "";
     attack.point = "tail: read";
-    state_make();
     expect_exit(body_last_words, NULL, 0);
     FILE *file = fopen(state_path("stderr"), "r");
     assert_non_null(file);
     assert_non_null(fgets(text, sizeof text, file));
     fclose(file);
     assert_string_equal(text, "the last words\n");
-    state_remove();
 }
 
 /* While the text of an abort is read, other threads abort too: each puts its own in place and unmaps the one before (glibc's __libc_message()). */
@@ -500,7 +455,6 @@ static void test_aborts_meanwhile(void **state)
             assert_int_equal(lg_reader_message(reader, 1, &message), LG_ERR_NOT_FOUND);
         }
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -514,25 +468,14 @@ static void hook_look(const char *point)
     usleep(50000);
 }
 
-static void hang(int number)
-{
-    (void)number;
-    for (;;)
-        pause();
-}
-
 static void body_look_between(void *argument)
 {
     (void)argument;
     lg_options options = LG_OPTIONS_INIT;
-    lg_session *session;
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
     options.deadline_ms = 300;
     options.handler_ms = 500;
     signal(SIGSEGV, hang);
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(99);
+    start_with(options);
     lg__capture_wait_prepared(UINT64_C(10000000000));
     lg__fault_hook = hook_look;
     fault_too(NULL);
@@ -541,7 +484,6 @@ static void body_look_between(void *argument)
 static void test_look_between(void **state)
 {
     (void)state;
-    state_make();
     struct death death = run_child(body_look_between, NULL);
     assert_false(death.late);
     assert_true(WIFSIGNALED(death.status));
@@ -550,7 +492,6 @@ static void test_look_between(void **state)
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 0);
     lg_reader_close(reader);
-    state_remove();
 }
 
 int main(void)
@@ -559,17 +500,15 @@ int main(void)
     size_t count = 0;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         tests[count++] = (struct CMUnitTest){ places[i].point, test_place, NULL, NULL, (void *)(uintptr_t)&places[i] };
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_torn_breadcrumb);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_no_pages);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_copy);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_slow_answers);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_signal_before_answer);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_released_late);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_descriptors_gone_early);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_last_words);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_aborts_meanwhile);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_look_between);
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_torn_breadcrumb);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_no_pages);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_slow_copy);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_slow_answers);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_signal_before_answer);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_released_late);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_descriptors_gone_early);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_last_words);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_aborts_meanwhile);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_look_between);
     return _cmocka_run_group_tests("handler", tests, count, NULL, NULL);
 }

@@ -30,23 +30,16 @@ static lg_session *session;
 /* The program has more thread-local data than a thread of LaunchGuard has stack, and libc takes it from that. */
 static __thread volatile char large[100000];
 
-static lg_session *start(uint32_t launching_ms, uint32_t running_ms, uint32_t leave_out)
+static void start(uint32_t launching_ms, uint32_t running_ms, uint32_t leave_out)
 {
     lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.example.test";
-    options.app_version = "1.0";
-    options.state_directory = state_path("");
     options.hang_launching_ms = launching_ms;
     options.hang_running_ms = running_ms;
     options.leave_out = leave_out;
     options.deadline_ms = 5000;
     options.handler_ms = 100;
     large[sizeof large - 1] = 1;
-    if (lg_start(&options, &session) != LG_OK) {
-        fprintf(stderr, "%s\n", lg_session_message(session));
-        _exit(99);
-    }
-    return session;
+    session = start_with(options);
 }
 
 static lg_launch *begin_launch(uint32_t heartbeat_ms)
@@ -60,63 +53,15 @@ static lg_launch *begin_launch(uint32_t heartbeat_ms)
     return launch;
 }
 
-static void rest(unsigned ms)
-{
-    struct timespec left = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
-    while (nanosleep(&left, &left) != 0) {}
-}
-
-/* ---- what a run file says, also of a process that lives ---- */
-
-static lg_run_info info_now(void)
-{
-    lg_run_info info;
-    lg_reader *reader = newest_run();
-    assert_int_equal(lg_reader_run(reader, &info), LG_OK);
-    lg_reader_close(reader);
-    return info;
-}
-
-/* A breadcrumb has this in it. Not in several threads of a process at once. */
-static bool said(const char *text)
-{
-    static lg_log_entry entry;
-    lg_log_info info;
-    bool has = false;
-    lg_reader *reader = newest_run();
-    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
-    for (uint64_t i = 0; !has && lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
-        has = strstr(entry.text, text) != NULL;
-    lg_reader_close(reader);
-    return has;
-}
-
-static bool snapshot_now(lg_snapshot_info *ret_snapshot)
-{
-    lg_reader *reader = newest_run();
-    lg_status status = lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, ret_snapshot);
-    lg_reader_close(reader);
-    return status == LG_OK && ret_snapshot->complete;
-}
-
 static void wait_for_hang(void)
 {
-    while (!info_now().hang_ns || !said("it hangs"))
+    while (!newest_info().hang_ns || !said("it hangs"))
         rest(2);
-}
-
-static lg_verdict verdict_now(void)
-{
-    lg_verdict verdict;
-    lg_reader *reader = newest_run();
-    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
-    lg_reader_close(reader);
-    return verdict;
 }
 
 static void expect_verdict(lg_end end, lg_evidence evidence)
 {
-    lg_verdict verdict = verdict_now();
+    lg_verdict verdict = newest_verdict();
     assert_int_equal(verdict.end, end);
     assert_int_equal(verdict.evidence, evidence);
 }
@@ -156,14 +101,6 @@ static void *kill_when_hanging(void *argument)
     wait_for_hang();
     kill(getpid(), SIGKILL);
     return NULL;
-}
-
-static void in_thread(void *(*function)(void *), void *argument)
-{
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, function, argument) != 0)
-        _exit(97);
-    pthread_detach(thread);
 }
 
 /* ---- hangs that the process does not survive ---- */
@@ -229,7 +166,7 @@ static void test_hang_and_kill(void **state)
         if (i == 1) { /* who waited for it knows how it ended, and nothing else of it */
             assert_int_equal(lg_witness(state_path(""), run.pid, SIGKILL), LG_OK);
             expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
-            assert_int_equal(verdict_now().signal, SIGKILL);
+            assert_int_equal(newest_verdict().signal, SIGKILL);
         }
         expect_exit(body_only_begins, NULL, 0);
         lg_timeline_entry entry = last_of_timeline();
@@ -257,7 +194,7 @@ static void *call_back_when_taken_again(void *argument)
 {
     lg_snapshot_info snapshot;
     (void)argument;
-    while (!snapshot_now(&snapshot) || snapshot.sequence != 2)
+    while (!newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || snapshot.sequence != 2)
         rest(2);
     come_back = true;
     return NULL;
@@ -275,7 +212,7 @@ static void body_hangs_and_comes_back(void *argument)
         lg_heartbeat_pause(session);
     else
         lg_heartbeat(session);
-    if (info_now().hang_ns || !snapshot_now(&snapshot) || !snapshot.resolved_ns ||
+    if (newest_info().hang_ns || !newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || !snapshot.resolved_ns ||
         snapshot.resolved_ns - snapshot.since_ns < THRESHOLD_MS * 1000000ull)
         _exit(1);
     if (strcmp(how, "again") == 0) { /* a second one takes the place of the first */
@@ -283,9 +220,9 @@ static void body_hangs_and_comes_back(void *argument)
         in_thread(call_back_when_taken_again, NULL);
         hang_here();
         lg_heartbeat(session);
-        while (!snapshot_now(&snapshot) || snapshot.sequence != 2) /* that it hangs was said before: the mark alone may have been seen */
+        while (!newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || snapshot.sequence != 2) /* that it hangs was said before: the mark alone may have been seen */
             rest(1);
-        if (info_now().hang_ns)
+        if (newest_info().hang_ns)
             _exit(2);
     }
     kill(getpid(), SIGKILL);
@@ -302,7 +239,7 @@ static void test_hang_that_passes(void **state)
         assert_true(said(i == 1 ? "pauses after 0." : "has come back after 0."));
         assert_true(said("the hang is over"));
         lg_reader *reader = newest_run();
-        thread_of(reader, info_now().pid, true);
+        thread_of(reader, newest_info().pid, true);
         lg_reader_close(reader);
     }
 }
@@ -378,7 +315,7 @@ static void test_no_hang(void **state)
         assert_false(said("it hangs"));
         expect_verdict(LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
         lg_snapshot_info snapshot;
-        assert_false(snapshot_now(&snapshot));
+        assert_false(newest_snapshot(LG_SNAPSHOT_HANG, &snapshot));
     }
 }
 
@@ -416,7 +353,7 @@ static void body_is_traced(void *argument)
     lg_heartbeat(session);
     uint64_t attached_until = lg__os_clock_ns(CLOCK_MONOTONIC) + 3 * THRESHOLD_MS * 1000000ull;
     while (lg__os_clock_ns(CLOCK_MONOTONIC) < attached_until)
-        if (info_now().hang_ns)
+        if (newest_info().hang_ns)
             _exit(2);
     wait_for_hang(); /* once it is let go */
     kill(getpid(), SIGKILL);
@@ -433,7 +370,7 @@ static void test_no_hang_under_a_debugger(void **state)
     expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
     /* Not before it was let go, four thresholds after it was attached. */
     lg_snapshot_info snapshot;
-    assert_true(snapshot_now(&snapshot));
+    assert_true(newest_snapshot(LG_SNAPSHOT_HANG, &snapshot));
     assert_true(snapshot.taken_ns - snapshot.since_ns > 3 * THRESHOLD_MS * 1000000ull);
 }
 
@@ -462,13 +399,13 @@ static void body_one_of_two_hangs(void *argument)
     pthread_create(&worker, NULL, hang_in_thread, "and ends");
     while (!said("it hangs"))
         beat_for(4);
-    uint64_t since = info_now().hang_ns;
+    uint64_t since = newest_info().hang_ns;
     beat_for(2 * THRESHOLD_MS);
-    if (!since || info_now().hang_ns != since)
+    if (!since || newest_info().hang_ns != since)
         _exit(1); /* the other's heartbeats do not take the mark back */
     come_back = true;
     pthread_join(worker, NULL);
-    if (info_now().hang_ns)
+    if (newest_info().hang_ns)
         _exit(2);
     lg_reader *reader = newest_run();
     lg_heart_info heart;
@@ -495,17 +432,17 @@ static void body_both_hang(void *argument)
     lg_snapshot_info first, second;
     start(LONG_MS, THRESHOLD_MS, 0);
     pthread_create(&worker, NULL, hang_in_thread, NULL);
-    while (!snapshot_now(&first) || !said("it hangs"))
+    while (!newest_snapshot(LG_SNAPSHOT_HANG, &first) || !said("it hangs"))
         rest(2);
     lg_heartbeat(session);
     while (!said("main thread"))
         rest(2);
     come_back = true;
     pthread_join(worker, NULL);
-    if (!info_now().hang_ns || !snapshot_now(&second) || second.sequence != first.sequence || !second.resolved_ns)
+    if (!newest_info().hang_ns || !newest_snapshot(LG_SNAPSHOT_HANG, &second) || second.sequence != first.sequence || !second.resolved_ns)
         _exit(1);
     lg_heartbeat(session);
-    if (info_now().hang_ns)
+    if (newest_info().hang_ns)
         _exit(2);
 }
 
@@ -592,7 +529,7 @@ static void body_thread_is_killed(void *argument)
     while (!said("is gone without having ended"))
         rest(2);
     lg_reader *reader = newest_run();
-    if (info_now().hang_ns || lg_reader_heart(reader, 0, &heart) != LG_ERR_NOT_FOUND)
+    if (newest_info().hang_ns || lg_reader_heart(reader, 0, &heart) != LG_ERR_NOT_FOUND)
         _exit(2);
     lg_reader_close(reader);
 }
@@ -828,7 +765,7 @@ static void test_others_go_on(void **state)
     (void)state;
     expect_exit(body_others_go_on, NULL, 0);
     lg_snapshot_info snapshot;
-    assert_true(snapshot_now(&snapshot));
+    assert_true(newest_snapshot(LG_SNAPSHOT_HANG, &snapshot));
     assert_int_equal(snapshot.stored, 6);
     assert_int_equal(snapshot.captured + snapshot.silent, 6);
 }
@@ -857,7 +794,7 @@ static void test_loaders_lock(void **state)
     (void)state;
     expect_signal(body_hangs_with_the_loaders_lock, NULL, SIGKILL);
     lg_reader *reader = newest_run();
-    thread_of(reader, info_now().pid, true);
+    thread_of(reader, newest_info().pid, true);
     lg_reader_close(reader);
 }
 
@@ -875,7 +812,7 @@ static void body_launch_without_heartbeat(void *argument)
             lg_heartbeat(session);
         else
             lg_launch_finished(launch);
-        while (info_now().hang_ns || !snapshot_now(&snapshot) || !snapshot.resolved_ns)
+        while (newest_info().hang_ns || !newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || !snapshot.resolved_ns)
             rest(2);
     } else {
         in_thread(kill_when_hanging, NULL);
@@ -890,7 +827,7 @@ static void test_launch_heartbeat(void **state)
     expect_signal(body_launch_without_heartbeat, NULL, SIGKILL);
     expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
     lg_reader *reader = newest_run();
-    thread_of(reader, info_now().pid, true);
+    thread_of(reader, newest_info().pid, true);
     lg_reader_close(reader);
     static const char *const how[] = { "beat", "finish" };
     for (size_t i = 0; i < 2; i++) {
@@ -917,14 +854,6 @@ static void *crash_when_told(void *argument)
     return NULL;
 }
 
-static void *do_nothing(void *argument)
-{
-    (void)argument;
-    for (;;)
-        pause();
-    return NULL;
-}
-
 static void hook_crash(const char *point)
 {
     if (strcmp(point, crash_at) != 0)
@@ -947,7 +876,7 @@ static void body_crashes_in_a_snapshot(void *argument)
     lg__fault_hook = hook_crash;
     in_thread(crash_when_told, NULL);
     for (int i = 0; i < 6; i++)
-        in_thread(do_nothing, NULL);
+        in_thread(wait_for_ever, NULL);
     lg_heartbeat(session);
     hang_here();
 }
@@ -993,7 +922,7 @@ static void test_crash_in_a_snapshot(void **state)
             assert_int_equal(stack.truncated, 0);
             for (uint32_t f = 0; lg_reader_thread_frame(reader, k, f, &pc) == LG_OK; f++, standing += is_standing(pc))
                 inside += pc > (uint64_t)(uintptr_t)__start_hanging && pc <= (uint64_t)(uintptr_t)__stop_hanging;
-            assert_int_equal(inside, thread.tid == info_now().pid);
+            assert_int_equal(inside, thread.tid == newest_info().pid);
             if (inside && i % 6 == 0) /* it stood when the crash came */
                 assert_int_equal(standing, 0);
         }
@@ -1022,7 +951,7 @@ static void body_walks_fault(void *argument)
     start(LONG_MS, 100, 0);
     lg__fault_hook = hook_fault;
     for (int i = 0; i < 3; i++)
-        in_thread(do_nothing, NULL);
+        in_thread(wait_for_ever, NULL);
     in_thread(call_back_when_hanging, NULL);
     lg_heartbeat(session);
     hang_here();
@@ -1048,14 +977,6 @@ static void test_walk_that_faults(void **state)
 
 /* ---- beside what others do ---- */
 
-static sigjmp_buf outside;
-
-static void jump_out(int signal)
-{
-    (void)signal;
-    siglongjmp(outside, 1);
-}
-
 /* Whoever jumps out of a crash is watched again, once it is clear that the earlier handler was left. */
 static void body_hangs_after_a_crash(void *argument)
 {
@@ -1064,13 +985,13 @@ static void body_hangs_after_a_crash(void *argument)
     lg_snapshot_info snapshot;
     sigaction(SIGSEGV, &action, NULL);
     start(LONG_MS, THRESHOLD_MS, 0);
-    if (sigsetjmp(outside, 1) == 0)
+    if (sigsetjmp(escape, 1) == 0)
         *(volatile int *)8 = 1;
     lg_heartbeat(session);
     in_thread(call_back_when_hanging, NULL);
     hang_here();
     lg_heartbeat(session);
-    _exit(!snapshot_now(&snapshot) || snapshot.given_up || snapshot.captured < 2);
+    _exit(!newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || snapshot.given_up || snapshot.captured < 2);
 }
 
 static void test_hang_after_a_crash(void **state)
@@ -1124,7 +1045,7 @@ static void body_refused(void *argument)
     if (lg_heartbeat(session) != LG_ERR_CLOSED || lg_heartbeat_pause(session) != LG_ERR_CLOSED)
         _exit(3);
     rest(2 * THRESHOLD_MS);
-    _exit(info_now().hang_ns ? 4 : 0);
+    _exit(newest_info().hang_ns ? 4 : 0);
 }
 
 static void test_refused(void **state)
@@ -1133,30 +1054,14 @@ static void test_refused(void **state)
     expect_exit(body_refused, NULL, 0);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    state_make();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    state_remove();
-    return 0;
-}
-
-#define HANG_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HANG_TEST(test_hang_and_kill), HANG_TEST(test_hang_that_passes), HANG_TEST(test_no_hang), HANG_TEST(test_no_hang_under_a_debugger),
-        HANG_TEST(test_one_of_two), HANG_TEST(test_both), HANG_TEST(test_too_many), HANG_TEST(test_thread_killed_by_the_kernel),
-        HANG_TEST(test_exits_promptly), HANG_TEST(test_sleeps), HANG_TEST(test_does_not_wake), HANG_TEST(test_others_go_on), HANG_TEST(test_loaders_lock),
-        HANG_TEST(test_launch_heartbeat), HANG_TEST(test_crash_in_a_snapshot), HANG_TEST(test_walk_that_faults),
-        HANG_TEST(test_ends_when_looked_at), HANG_TEST(test_hang_after_a_crash), HANG_TEST(test_sets_user), HANG_TEST(test_refused),
+        WITH_STATE(test_hang_and_kill), WITH_STATE(test_hang_that_passes), WITH_STATE(test_no_hang), WITH_STATE(test_no_hang_under_a_debugger),
+        WITH_STATE(test_one_of_two), WITH_STATE(test_both), WITH_STATE(test_too_many), WITH_STATE(test_thread_killed_by_the_kernel),
+        WITH_STATE(test_exits_promptly), WITH_STATE(test_sleeps), WITH_STATE(test_does_not_wake), WITH_STATE(test_others_go_on), WITH_STATE(test_loaders_lock),
+        WITH_STATE(test_launch_heartbeat), WITH_STATE(test_crash_in_a_snapshot), WITH_STATE(test_walk_that_faults),
+        WITH_STATE(test_ends_when_looked_at), WITH_STATE(test_hang_after_a_crash), WITH_STATE(test_sets_user), WITH_STATE(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -76,13 +75,11 @@ static void body_loader_lock(void *argument)
 static void test_loader_lock(void **state)
 {
     (void)state;
-    state_make();
     struct death death = run_child(body_loader_lock, NULL);
     assert_false(death.late);
     assert_int_equal(WTERMSIG(death.status), SIGSEGV);
     assert_true(death.ms < 1000);
     expect_record(LG_CRASH_NULL_READ, die_null_read);
-    state_remove();
 }
 
 static void body_no_descriptors(void *argument)
@@ -98,10 +95,8 @@ static void body_no_descriptors(void *argument)
 static void test_no_descriptors(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_no_descriptors, NULL, SIGSEGV);
     expect_record(LG_CRASH_NULL_READ, die_null_read);
-    state_remove();
 }
 
 /* From here on these system calls are refused, or raise SIGSYS. */
@@ -133,12 +128,10 @@ static void body_no_vm_readv(void *argument)
 static void test_sandbox_without_vm_readv(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_no_vm_readv, NULL, SIGSEGV);
     expect_record(LG_CRASH_NULL_READ, die_null_read);
     expect_signal(body_no_vm_readv, (void *)1, SIGSEGV); /* code at pc cannot be read */
     expect_record(LG_CRASH_JUMP_BAD, die_jump_bad);
-    state_remove();
 }
 
 static void bad_frame_pointer(void)
@@ -172,7 +165,6 @@ static void test_bad_pointers(void **state)
         assert_int_equal(stack.truncated, 1);
         assert_true(stack.stored >= 1);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -180,7 +172,7 @@ static void *die_together(void *argument)
 {
     (void)argument;
     pthread_barrier_wait(&barrier);
-    *(volatile int *)(uintptr_t)zero = 1;
+    crash();
     return NULL;
 }
 
@@ -208,7 +200,6 @@ static void test_many_at_once(void **state)
         assert_int_equal(crash.sequence, 1);
         assert_int_equal(crash.recrash_count, 0);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -220,12 +211,10 @@ static const int luxuries[] = { SYS_process_vm_readv, SYS_openat, SYS_getdents64
 
 static volatile sig_atomic_t waiting;
 
-static void *wait_for_ever(void *argument)
+static void *wait_and_say_so(void *argument)
 {
     waiting = 1;
-    for (;;)
-        pause();
-    return argument;
+    return wait_for_ever(argument);
 }
 
 struct refusal {
@@ -238,7 +227,7 @@ static void body_refused(void *argument)
     const struct refusal *refusal = argument;
     pthread_t thread;
     start_session();
-    pthread_create(&thread, NULL, wait_for_ever, NULL);
+    pthread_create(&thread, NULL, wait_and_say_so, NULL);
     while (!waiting)
         usleep(1000);
     usleep(20000);
@@ -262,7 +251,6 @@ static void expect_refused(const struct refusal *refusal)
     assert_int_equal(crash.stages & 14, 14);
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void test_refused_calls(void **state)
@@ -295,7 +283,6 @@ static void body_pages_never_come(void *argument)
 static void test_pages_never_come(void **state)
 {
     (void)state;
-    state_make();
     struct death death = run_child(body_pages_never_come, NULL);
     if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90)
         skip_because("the kernel refuses userfaultfd");
@@ -305,7 +292,6 @@ static void test_pages_never_come(void **state)
     lg_reader *reader = newest_run();
     crash_of(reader, LG_STAGE_HEADER);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* No room for one more queued signal: the threads cannot be asked, and nobody waits for them. */
@@ -314,7 +300,7 @@ static void body_full_queue(void *argument)
     pthread_t thread;
     (void)argument;
     start_session();
-    pthread_create(&thread, NULL, wait_for_ever, NULL);
+    pthread_create(&thread, NULL, wait_and_say_so, NULL);
     while (!waiting)
         usleep(1000);
     usleep(30000); /* LaunchGuard's own threads have begun */
@@ -326,7 +312,6 @@ static void test_full_queue(void **state)
 {
     (void)state;
     lg_threads_info info;
-    state_make();
     expect_signal(body_full_queue, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
@@ -334,7 +319,6 @@ static void test_full_queue(void **state)
     assert_int_equal(info.silent, 1);
     assert_true(info.waited_ns < 50000000); /* a tenth of the deadline is 100 ms */
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- death at any moment of the capture ---- */
@@ -395,7 +379,6 @@ static void test_killed_anywhere(void **state)
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         seen[count]++;
         lg_reader_close(reader);
-        state_remove();
     }
     print_message("             stages committed: none %u, 1: %u, 2: %u, 3: %u, 4: %u, 5: %u, 6: %u, 7: %u, all %u\n", seen[0], seen[1], seen[2],
                   seen[3], seen[4], seen[5], seen[6], seen[7], seen[8]);
@@ -404,12 +387,10 @@ static void test_killed_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loader_lock),   cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_sandbox_without_vm_readv),
-        cmocka_unit_test(test_bad_pointers),  cmocka_unit_test(test_many_at_once),   cmocka_unit_test(test_refused_calls),
-        cmocka_unit_test(test_full_queue),
-        cmocka_unit_test(test_killed_anywhere), cmocka_unit_test(test_pages_never_come),
+        WITH_STATE(test_loader_lock),   WITH_STATE(test_no_descriptors), WITH_STATE(test_sandbox_without_vm_readv),
+        WITH_STATE(test_bad_pointers),  WITH_STATE(test_many_at_once),   WITH_STATE(test_refused_calls),
+        WITH_STATE(test_full_queue),
+        WITH_STATE(test_killed_anywhere), WITH_STATE(test_pages_never_come),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
 }

@@ -7,16 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
 #include "store/crc32c.h"
 #include "store/format.h"
-
-static volatile int zero;
 
 /* What a child's callbacks tell the test: lines in memory that both share. */
 static char *story;
@@ -35,19 +31,10 @@ static void tell(const char *format, ...)
 
 static int make(void **state)
 {
-    (void)state;
     if (!story)
-        story = mmap(NULL, STORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        story = shared_memory(STORY_BYTES);
     story[0] = 0;
-    state_make();
-    return 0;
-}
-
-static int clean(void **state)
-{
-    (void)state;
-    state_remove();
-    return 0;
+    return make_state(state);
 }
 
 /* ---- a program with one context ---- */
@@ -93,7 +80,7 @@ static void first_repair(lg_completion *done, void *user)
 {
     tell("%s", (const char *)user);
     if (program->repair_crashes)
-        *(volatile int *)(uintptr_t)zero = 1;
+        crash();
     if (program->repair_hangs)
         for (;;)
             pause();
@@ -125,7 +112,7 @@ static lg_status task(void *user)
 {
     tell("task %s", (const char *)user);
     if (program->how == CRASH_IN_TASK && strcmp(user, "b") == 0)
-        *(volatile int *)(uintptr_t)zero = 1;
+        crash();
     return LG_OK;
 }
 
@@ -172,7 +159,7 @@ static void run_program(void *argument)
         _exit(89);
     switch (program->how) {
     case CRASH_IN_TASK:
-    case CRASH_AFTER: *(volatile int *)(uintptr_t)zero = 1; break;
+    case CRASH_AFTER: crash(); break;
     case FINISH: lg_launch_finished(launch); break;
     case TERMINATE: raise(SIGTERM); break;
     case KILL: raise(SIGKILL); break;
@@ -417,7 +404,7 @@ static void two_contexts(void *argument)
     lg_launch_finished(a);
     lg_launch_begin(b);
     if (argument)
-        *(volatile int *)(uintptr_t)zero = 1;
+        crash();
 }
 
 static void test_contexts(void **state)
@@ -478,7 +465,7 @@ static void test_kill_at_every_store(void **state)
 
 int main(void)
 {
-    #define LAUNCH_TEST(function) cmocka_unit_test_setup_teardown(function, make, clean)
+    #define LAUNCH_TEST(function) cmocka_unit_test_setup_teardown(function, make, remove_state)
     const struct CMUnitTest tests[] = {
         LAUNCH_TEST(test_crash_crash_repair), LAUNCH_TEST(test_task_is_known),   LAUNCH_TEST(test_probation),
         LAUNCH_TEST(test_repair_fails),       LAUNCH_TEST(test_repair_silent_or_hanging), LAUNCH_TEST(test_repair_answers_oddly),
@@ -486,7 +473,5 @@ int main(void)
         LAUNCH_TEST(test_window),             LAUNCH_TEST(test_upgrade),         LAUNCH_TEST(test_reboot),
         LAUNCH_TEST(test_run_file_gone),      LAUNCH_TEST(test_contexts),        LAUNCH_TEST(test_kill_at_every_store),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
 }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -595,13 +594,10 @@ int main(int count, char **arguments)
 {
     if (count == 4 && strcmp(arguments[1], "second") == 0)
         return second_process(arguments[2], atoi(arguments[3]));
-#define INPUT_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
     const struct CMUnitTest tests[] = {
-        INPUT_TEST(test_options),        INPUT_TEST(test_repairs),        INPUT_TEST(test_damaged_slots), INPUT_TEST(test_absurd_numbers),
-        INPUT_TEST(test_vanishing_files), INPUT_TEST(test_run_file_is_gone), INPUT_TEST(test_no_place), INPUT_TEST(test_two_processes),
-        INPUT_TEST(test_stop), INPUT_TEST(test_stop_while_repairing),
+        WITH_LIFE(test_options),        WITH_LIFE(test_repairs),        WITH_LIFE(test_damaged_slots), WITH_LIFE(test_absurd_numbers),
+        WITH_LIFE(test_vanishing_files), WITH_LIFE(test_run_file_is_gone), WITH_LIFE(test_no_place), WITH_LIFE(test_two_processes),
+        WITH_LIFE(test_stop), WITH_LIFE(test_stop_while_repairing),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("launch-input", tests, NULL, NULL);
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,7 +42,6 @@ static void body_killed(void *argument)
 static void test_survives_kill(void **state)
 {
     (void)state;
-    state_make();
     assert_int_equal(pipe(announcements), 0);
     expect_signal(body_killed, NULL, SIGKILL);
     close(announcements[1]);
@@ -66,7 +64,6 @@ static void test_survives_kill(void **state)
         assert_int_equal(entry.level, LG_LEVEL_INFO);
     }
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- many writers, overwriting ---- */
@@ -84,15 +81,19 @@ static void *write_many(void *argument)
     return NULL;
 }
 
+#define LARGE 16777216 /* with room for all that is written */
+
+static lg_session *start_with_ring(uint32_t bytes)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.ring_bytes = bytes;
+    return start_with(options);
+}
+
 static void body_writers(void *argument)
 {
     pthread_t threads[WRITERS];
-    lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
-    options.ring_bytes = *(const uint32_t *)argument;
-    if (lg_start(&options, &shared) != LG_OK)
-        _exit(99);
+    shared = start_with_ring(*(const uint32_t *)argument);
     for (uintptr_t i = 0; i < WRITERS; i++)
         pthread_create(&threads[i], NULL, write_many, (void *)i);
     for (int i = 0; i < WRITERS; i++)
@@ -127,7 +128,6 @@ static void many_writers(uint32_t ring_bytes)
         last[writer] = (int)number;
     }
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void test_many_writers(void **state) { (void)state; many_writers(0); }
@@ -158,7 +158,6 @@ static void body_generations(void *argument)
 static void test_generations(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_generations, NULL, 0);
     lg_reader *reader = newest_run();
     lg_log_info info;
@@ -178,7 +177,6 @@ static void test_generations(void **state)
     /* A thread may be joined before the kernel has forgotten it; many of them are not. */
     assert_true(own > GENERATIONS / 2);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- the clock ---- */
@@ -188,19 +186,6 @@ static uint64_t monotonic_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* With room for all that is written. */
-static lg_session *start_large(void)
-{
-    lg_session *session;
-    lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
-    options.ring_bytes = 16777216;
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(99);
-    return session;
 }
 
 /* Until the watch thread has taken a later point of the clock, or said that there will be none. */
@@ -248,7 +233,7 @@ enum fate { STAYS, GIVEN_UP, SLEPT, BACKWARDS, LATE, UNSTEADY };
 
 static void body_clock(void *argument)
 {
-    lg_session *session = start_large();
+    lg_session *session = start_with_ring(LARGE);
     struct lg__run *run = &session->host.run;
     struct lg__clock *clock = run->ring.clock;
     log_between_looks(session, 0, 100); /* before anybody was asked, or after it */
@@ -304,7 +289,6 @@ static void test_clock(void **state)
         print_message("             %u: off by %llu ns at most, by the %s\n", (unsigned)fate, (unsigned long long)worst, clocks->counter ? "counter" : "clock of the kernel");
         /* Some microseconds on a quiet machine. Where a look at the two clocks was torn apart by something else, a part of that. */
         assert_true(worst < 1000000);
-        state_remove();
     }
 }
 
@@ -313,7 +297,7 @@ static void body_without_sys(void *argument)
     (void)argument;
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount("tmpfs", "/sys", "tmpfs", 0, NULL) != 0)
         _exit(95);
-    lg_session *session = start_large();
+    lg_session *session = start_with_ring(LARGE);
     if (wait_for_clock(session))
         _exit(93);
     log_between_looks(session, 0, ROUNDS);
@@ -322,22 +306,18 @@ static void body_without_sys(void *argument)
 static void test_clock_without_sys(void **state)
 {
     (void)state;
-    state_make();
     struct death death = run_child(body_without_sys, NULL);
-    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 95) {
-        state_remove();
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 95)
         skip_because("no mount namespace of one's own");
-    }
     assert_int_equal(death.status, 0);
     assert_int_equal(check_times(), 0);
-    state_remove();
 }
 
 /* Entries of one thread that is moved from core to core: as they are in the file, before a reader could put them in order. */
 static void body_migrates(void *argument)
 {
     (void)argument;
-    lg_session *session = start_large();
+    lg_session *session = start_with_ring(LARGE);
     const struct lg__ring *ring = &session->host.run.ring;
     cpu_set_t all, one;
     sched_getaffinity(0, sizeof all, &all);
@@ -360,9 +340,7 @@ static void body_migrates(void *argument)
 static void test_migration(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_migrates, NULL, 0);
-    state_remove();
 }
 
 #define HANDOVERS 16000 /* two cells each: a lane has room for all */
@@ -404,7 +382,7 @@ static void body_turns(void *argument)
 {
     pthread_t threads[3];
     const unsigned count = argument ? 2 : 3;
-    shared = start_large();
+    shared = start_with_ring(LARGE);
     wait_for_clock(shared);
     for (uintptr_t i = 0; i < count; i++)
         pthread_create(&threads[i], NULL, argument ? write_in_turn : write_under_lock, (void *)i);
@@ -435,7 +413,6 @@ static void check_turns(void *argument)
         reversed += times[i] < times[i - 1];
     assert_int_equal(reversed, 0);
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void test_order_across_threads(void **state)
@@ -484,7 +461,6 @@ static void test_sizes(void **state)
 {
     (void)state;
     static const struct { uint32_t size, cut; } expected[] = { { 0, 0 }, { 0, 0 }, { LG_LOG_TEXT_MAX, 0 }, { LG_LOG_TEXT_MAX, 1 }, { LG_LOG_TEXT_MAX, 1 }, { 5, 0 } };
-    state_make();
     expect_exit(body_sizes, NULL, 0);
     lg_reader *reader = newest_run();
     lg_log_info info;
@@ -498,7 +474,6 @@ static void test_sizes(void **state)
     }
     assert_int_equal(entry.level, 255);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- the file is cut under the program ---- */
@@ -519,12 +494,9 @@ static void body_truncated(void *argument)
 static void test_truncated_file(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_truncated, NULL, 0); /* the program lives on */
-    state_remove();
     state_make();
     expect_signal(body_truncated, (void *)1, SIGABRT); /* and dies as it would have */
-    state_remove();
 }
 
 static void body_deleted(void *argument)
@@ -540,9 +512,7 @@ static void body_deleted(void *argument)
 static void test_deleted_file(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_deleted, NULL, 0);
-    state_remove();
 }
 
 /* ---- formatting, against the C library ---- */
@@ -758,7 +728,6 @@ static void body_nasty(void *argument)
 static void test_nasty(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_nasty, NULL, 0);
     lg_reader *reader = newest_run();
     lg_log_info info;
@@ -778,7 +747,6 @@ static void test_nasty(void **state)
         assert_memory_equal(entry.text, nasty + size % 3, size);
     }
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void body_ring_sizes(void *argument)
@@ -812,7 +780,6 @@ static void test_ring_sizes(void **state)
             assert_true(log_has(reader, "entry 4999"));
             lg_reader_close(reader);
         }
-        state_remove();
     }
 }
 
@@ -820,7 +787,7 @@ static void test_ring_sizes(void **state)
 
 static void body_changing(void *argument)
 {
-    lg_session *session = start_large();
+    lg_session *session = start_with_ring(LARGE);
     *(_Atomic int *)argument = 1;
     for (unsigned i = 0;; i++)
         lg_log(session, LG_LEVEL_INFO, "entry %u %.*s", i, (int)(i % 50), "..................................................");
@@ -829,9 +796,7 @@ static void body_changing(void *argument)
 static void test_changing_file(void **state)
 {
     (void)state;
-    state_make();
-    _Atomic int *started = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(started != MAP_FAILED);
+    _Atomic int *started = shared_memory(4096);
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
@@ -876,7 +841,6 @@ static void test_changing_file(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* the writer did not mind */
     munmap((void *)(uintptr_t)started, 4096);
-    state_remove();
 }
 
 static void test_crc(void **state)
@@ -901,19 +865,15 @@ static const bool writers_only = false;
 int main(void)
 {
     const struct CMUnitTest writers[] = {
-        cmocka_unit_test(test_many_writers), cmocka_unit_test(test_one_lane), cmocka_unit_test(test_generations), cmocka_unit_test(test_order_across_threads),
+        WITH_STATE(test_many_writers), WITH_STATE(test_one_lane), WITH_STATE(test_generations), WITH_STATE(test_order_across_threads),
     };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_survives_kill), cmocka_unit_test(test_shapes),       cmocka_unit_test(test_sizes), cmocka_unit_test(test_truncated_file),
-        cmocka_unit_test(test_deleted_file),  cmocka_unit_test(test_format), cmocka_unit_test(test_crc),
-        cmocka_unit_test(test_format_at_random), cmocka_unit_test(test_format_refused), cmocka_unit_test(test_nasty), cmocka_unit_test(test_ring_sizes),
-        cmocka_unit_test(test_changing_file), cmocka_unit_test(test_clock), cmocka_unit_test(test_clock_without_sys), cmocka_unit_test(test_migration),
+        WITH_STATE(test_survives_kill), WITH_STATE(test_shapes),       WITH_STATE(test_sizes), WITH_STATE(test_truncated_file),
+        WITH_STATE(test_deleted_file),  WITH_STATE(test_format), WITH_STATE(test_crc),
+        WITH_STATE(test_format_at_random), WITH_STATE(test_format_refused), WITH_STATE(test_nasty), WITH_STATE(test_ring_sizes),
+        WITH_STATE(test_changing_file), WITH_STATE(test_clock), WITH_STATE(test_clock_without_sys), WITH_STATE(test_migration),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
-    clocks = mmap(NULL, sizeof *clocks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (clocks == MAP_FAILED)
-        return 1;
+    clocks = shared_memory(sizeof *clocks);
     pthread_mutex_init(&clocks->lock, NULL);
     int failed = cmocka_run_group_tests_name("log, writers", writers, NULL, NULL);
     return failed || writers_only ? failed : cmocka_run_group_tests_name("log", tests, NULL, NULL);

@@ -1,12 +1,10 @@
 /* Every state of the machine, reached by real processes: what is called, in which order, and what the next start makes of it. */
 #include "life.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -517,16 +515,13 @@ static void test_every_death(void **state)
 
 int main(void)
 {
-#define MACHINE_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
     const struct CMUnitTest tests[] = {
-        MACHINE_TEST(test_report_thresholds), MACHINE_TEST(test_by_hand), MACHINE_TEST(test_consent),
-        MACHINE_TEST(test_attempts),          MACHINE_TEST(test_probation_climbs), MACHINE_TEST(test_protect_hangs),
-        MACHINE_TEST(test_safe_mode_and_trial),
-        MACHINE_TEST(test_halted),            MACHINE_TEST(test_throttle), MACHINE_TEST(test_deescalation),
-        MACHINE_TEST(test_shadow),            MACHINE_TEST(test_kill_switch), MACHINE_TEST(test_restart),
-        MACHINE_TEST(test_custody_and_none),  MACHINE_TEST(test_every_death),
+        WITH_LIFE(test_report_thresholds), WITH_LIFE(test_by_hand), WITH_LIFE(test_consent),
+        WITH_LIFE(test_attempts),          WITH_LIFE(test_probation_climbs), WITH_LIFE(test_protect_hangs),
+        WITH_LIFE(test_safe_mode_and_trial),
+        WITH_LIFE(test_halted),            WITH_LIFE(test_throttle), WITH_LIFE(test_deescalation),
+        WITH_LIFE(test_shadow),            WITH_LIFE(test_kill_switch), WITH_LIFE(test_restart),
+        WITH_LIFE(test_custody_and_none),  WITH_LIFE(test_every_death),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
 }

@@ -519,7 +519,5 @@ int main(void)
         WITH_STATE(test_arguments),
         WITH_STATE(test_nothing_to_be_known),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

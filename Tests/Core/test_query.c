@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,27 +17,16 @@
 #include "store/crc32c.h"
 #include "store/format.h"
 
-static volatile int zero;
-
-static int make(void **state)
-{
-    (void)state;
-    state_make();
-    return 0;
-}
-
 static pid_t living; /* a program that lives while the test looks; 0: none */
 
 static int clean(void **state)
 {
-    (void)state;
     if (living > 0) {
         kill(living, SIGKILL);
         waitpid(living, NULL, 0);
     }
     living = 0;
-    state_remove();
-    return 0;
+    return remove_state(state);
 }
 
 /* ---- a program with one launch and one repair ---- */
@@ -79,16 +67,10 @@ static void begin(lg_repair_callback run, bool by_hand)
         _exit(98);
 }
 
-static void wait_for_ever(void)
+static void stay(void)
 {
     be_ready();
-    for (;;)
-        pause();
-}
-
-static void crash(void)
-{
-    *(volatile int *)(uintptr_t)zero = 1;
+    wait_for_ever(NULL);
 }
 
 static void body_crash(void *argument)
@@ -123,13 +105,13 @@ static void body_stop(void *argument)
     (void)argument;
     begin(repair_works, false);
     lg_stop(session);
-    wait_for_ever();
+    stay();
 }
 
 static void hook_stops(const char *point)
 {
     if (strcmp(point, "ledger: before store") == 0)
-        wait_for_ever();
+        stay();
 }
 
 /* The run file has it that the launch is finished, the ledger not yet. */
@@ -146,7 +128,7 @@ static void body_held_and_stopped(void *argument)
     (void)argument;
     begin(repair_works, true);
     lg_stop(session);
-    wait_for_ever();
+    stay();
 }
 
 static void body_of_version_2(void *argument)
@@ -159,13 +141,13 @@ static void body_launching(void *argument)
 {
     (void)argument;
     begin(repair_works, false);
-    wait_for_ever();
+    stay();
 }
 
 static void body_finished(void *argument)
 {
     body_finish(argument);
-    wait_for_ever();
+    stay();
 }
 
 static void body_repairing(void *argument)
@@ -178,7 +160,7 @@ static void body_held(void *argument)
 {
     (void)argument;
     begin(repair_works, true);
-    wait_for_ever();
+    stay();
 }
 
 static void start_living(void (*body)(void *), void *argument)
@@ -570,7 +552,7 @@ static void body_role_lives(void *argument)
     lg_launch_prepare(session, "main", NULL, &launch);
     lg_launch_begin(launch);
     lg_launch_finished(launch);
-    wait_for_ever();
+    stay();
 }
 
 static void body_role_is_secondary(void *argument)
@@ -680,7 +662,7 @@ static void test_second_process(void **state)
 
 int main(void)
 {
-    #define QUERY_TEST(function) cmocka_unit_test_setup_teardown(function, make, clean)
+    #define QUERY_TEST(function) cmocka_unit_test_setup_teardown(function, make_state, clean)
     const struct CMUnitTest tests[] = {
         QUERY_TEST(test_of_the_living),  QUERY_TEST(test_of_the_dead),
         QUERY_TEST(test_after_an_upgrade),
@@ -689,7 +671,5 @@ int main(void)
         QUERY_TEST(test_state_directory), QUERY_TEST(test_roles),
         QUERY_TEST(test_roles_that_make_no_sense), QUERY_TEST(test_second_process),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("query", tests, NULL, NULL);
 }

@@ -20,18 +20,6 @@
 
 static volatile int zero;
 
-static lg_session *start_with(const lg_options *wish)
-{
-    lg_options options = *wish;
-    lg_session *session;
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
-    options.deadline_ms = 1000;
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(99);
-    return session;
-}
-
 static lg_reader *record(void)
 {
     lg_reader *reader = newest_run();
@@ -97,7 +85,6 @@ static void test_messages(void **state)
         }
         assert_int_equal(lg_reader_message(reader, sayings[i].text != NULL, &message), LG_ERR_NOT_FOUND);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -169,13 +156,13 @@ static void body_threads(void *argument)
     lg_options options = LG_OPTIONS_INIT;
     if (argument)
         options.thread_limit = 7;
-    start_with(&options);
+    start_with(options);
     make_threads();
     if (argument) {
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 64, 64 });
         while (open("/dev/null", O_RDONLY) >= 0) {}
     }
-    *(volatile int *)(uintptr_t)zero = 1;
+    crash();
 }
 
 static bool goes_through(lg_reader *reader, uint32_t thread, uint64_t start, uint64_t size)
@@ -191,7 +178,6 @@ static void test_threads(void **state)
 {
     (void)state;
     lg_threads_info info;
-    state_make();
     struct death death = run_child(body_threads, NULL);
     assert_false(death.late);
     assert_int_equal(WTERMSIG(death.status), SIGSEGV);
@@ -230,7 +216,6 @@ static void test_threads(void **state)
     }
     assert_int_equal(seen, 0x7fffffff);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* More threads than there is room for, and no descriptor to be had: the reserve lists them all the same. */
@@ -241,7 +226,6 @@ static void test_threads_beyond_the_limit(void **state)
     lg_resource resource;
     size_t size;
     uint32_t cut;
-    state_make();
     expect_signal(body_threads, (void *)1, SIGSEGV);
     lg_reader *reader = record();
     assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
@@ -254,19 +238,11 @@ static void test_threads_beyond_the_limit(void **state)
     assert_int_equal(lg_reader_resource(reader, LG_RESOURCE_DESCRIPTORS, &resource), LG_OK);
     assert_in_range(resource.value, 62, 66); /* LaunchGuard gave its own one up; the test may have inherited some */
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- an earlier handler takes the crash back: the threads go on ---- */
 
-static sigjmp_buf escape;
 static atomic_int rounds;
-
-static void jump_out(int signal)
-{
-    (void)signal;
-    siglongjmp(escape, 1);
-}
 
 static void *count_rounds(void *argument)
 {
@@ -287,7 +263,7 @@ static void body_survives(void *argument)
     pthread_create(&thread, NULL, count_rounds, NULL);
     for (int i = 0; i < 20; i++) {
         if (sigsetjmp(escape, 1) == 0)
-            *(volatile int *)(uintptr_t)zero = 1;
+            crash();
         int before = atomic_load(&rounds);
         for (int wait = 0; atomic_load(&rounds) < before + 2; wait++) {
             if (wait == 5000)
@@ -304,7 +280,6 @@ static void test_threads_go_on(void **state)
     (void)state;
     lg_threads_info info;
     lg_verdict verdict;
-    state_make();
     expect_signal(body_survives, NULL, SIGKILL);
     lg_reader *reader = record();
     lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
@@ -315,7 +290,6 @@ static void test_threads_go_on(void **state)
     assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
     assert_int_equal(info.stored, 1);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* A later record holds nothing of an earlier one, also when it has fewer threads. */
@@ -335,7 +309,7 @@ static void body_fewer_threads(void *argument)
     for (int i = 0; i < 5; i++)
         pthread_create(&threads[i], NULL, wait_and_end, NULL);
     if (sigsetjmp(escape, 1) == 0)
-        *(volatile int *)(uintptr_t)zero = 1;
+        crash();
     atomic_store(&ready, 1);
     for (int i = 0; i < 5; i++)
         pthread_join(threads[i], NULL);
@@ -347,7 +321,6 @@ static void test_fewer_threads(void **state)
     (void)state;
     lg_threads_info info;
     lg_memory_info memory;
-    state_make();
     expect_signal(body_fewer_threads, NULL, SIGABRT);
     lg_reader *reader = record();
     assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
@@ -355,7 +328,6 @@ static void test_fewer_threads(void **state)
     assert_int_equal(lg_reader_memory(reader, 0, &memory), LG_OK);
     assert_int_equal(lg_reader_memory(reader, 1, &memory), LG_ERR_NOT_FOUND);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- memory map, figures, stack memory ---- */
@@ -364,7 +336,7 @@ static void body_map(void *argument)
 {
     lg_options options = LG_OPTIONS_INIT;
     options.leave_out = (uint32_t)(uintptr_t)argument;
-    start_with(&options);
+    start_with(options);
     make_threads();
     int file = open(state_path("mapped"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     *(volatile char *)mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) = 1;
@@ -376,7 +348,6 @@ static void test_process(void **state)
     static char map[65536];
     size_t size;
     uint32_t cut;
-    state_make();
     expect_signal(body_map, NULL, SIGBUS);
     lg_reader *reader = record();
     lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
@@ -400,7 +371,6 @@ static void test_process(void **state)
         assert_in_range(resource.value, expected[i].least, expected[i].most);
     }
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void test_stack_memory(void **state)
@@ -409,7 +379,6 @@ static void test_stack_memory(void **state)
     static uint8_t bytes[131072];
     lg_memory_info memory;
     uint64_t word;
-    state_make();
     expect_signal(body_map, NULL, SIGBUS);
     lg_reader *reader = record();
     lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
@@ -428,7 +397,6 @@ static void test_stack_memory(void **state)
     }
     assert_int_equal(count, THREADS + 1);
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void test_left_out(void **state)
@@ -442,7 +410,6 @@ static void test_left_out(void **state)
     uint64_t start;
     size_t size;
     const unsigned all = LG_LEAVE_OUT_MESSAGES | LG_LEAVE_OUT_THREADS | LG_LEAVE_OUT_STACKS | LG_LEAVE_OUT_PROCESS;
-    state_make();
     expect_signal(body_map, (void *)(uintptr_t)all, SIGBUS);
     lg_reader *reader = newest_run();
     assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
@@ -454,18 +421,13 @@ static void test_left_out(void **state)
     if (lg_reader_threads(reader, &threads) == LG_OK)
         assert_int_equal(threads.stored, 0);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- standard error ---- */
 
 static void body_stderr(void *argument)
 {
-    lg_options options = LG_OPTIONS_INIT;
-    int file = open(state_path("stderr"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    dup2(file, STDERR_FILENO);
-    options.keep_stderr = 1;
-    start_with(&options);
+    start_keeping_stderr();
     for (int i = 0; i < 1000; i++)
         fprintf(stderr, "line %d\n", i);
     pid_t child = fork();
@@ -477,7 +439,7 @@ static void body_stderr(void *argument)
     fprintf(stderr, "the last words\n");
     if (argument)
         exit(3);
-    *(volatile int *)(uintptr_t)zero = 1;
+    crash();
 }
 
 static void test_stderr(void **state)
@@ -514,18 +476,7 @@ static void test_stderr(void **state)
         assert_memory_equal(whole, expected, length);
         assert_non_null(strstr(whole + length, "the last words\n"));
         lg_reader_close(reader);
-        state_remove();
     }
-}
-
-static void start_keeping_stderr(void)
-{
-    lg_options options = LG_OPTIONS_INIT;
-    int file = open(state_path("stderr"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    dup2(file, STDERR_FILENO);
-    close(file);
-    options.keep_stderr = 1;
-    start_with(&options);
 }
 
 static bool file_has(const char *name, const char *text)
@@ -562,7 +513,6 @@ static void test_own_threads_heal(void **state)
         state_make();
         expect_exit(body_stderr_of_a_cut_file, (void *)watch, 0);
         assert_true(file_has("stderr", "one\ntwo\n"));
-        state_remove();
     }
 }
 
@@ -587,10 +537,8 @@ static void body_redirected(void *argument)
 static void test_redirected_stderr(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_redirected, NULL, 0);
     assert_true(file_has("log", "from the child\n"));
-    state_remove();
 }
 
 static void body_closes_all(void *argument)
@@ -600,7 +548,7 @@ static void body_closes_all(void *argument)
     if (argument)
         start_keeping_stderr();
     else
-        start_with(&(lg_options)LG_OPTIONS_INIT);
+        start_session();
     signal(SIGPIPE, SIG_IGN);
     usleep(50000);
     syscall(SYS_close_range, 3, ~0u, 0);
@@ -632,7 +580,6 @@ static void test_closes_all(void **state)
     for (uintptr_t keeps = 0; keeps < 2; keeps++) {
         state_make();
         expect_exit(body_closes_all, (void *)keeps, 0);
-        state_remove();
     }
 }
 
@@ -641,23 +588,21 @@ static void body_no_standard_files(void *argument)
     (void)argument;
     for (int file = 0; file < 3; file++)
         close(file);
-    start_with(&(lg_options)LG_OPTIONS_INIT);
+    start_session();
     for (int file = 0; file < 3; file++)
         if (fcntl(file, F_GETFD) >= 0 || write(file, "this is not a run file", 22) >= 0)
             _exit(90 + file);
-    *(volatile int *)(uintptr_t)zero = 1;
+    crash();
 }
 
 /* What a program writes to a standard file that it was started without goes nowhere, and not into a file of ours. */
 static void test_no_standard_files(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_no_standard_files, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     crash_of(reader, LG_STAGE_DONE);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* ---- a dump on request, limits, a pipe without a reader ---- */
@@ -721,7 +666,6 @@ static void test_limits(void **state)
         assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
         assert_int_equal(verdict.end, limits[i].end);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -740,22 +684,18 @@ static void body_ignores_pipe(void *argument)
 static void test_ignored_stay_ignored(void **state)
 {
     (void)state;
-    state_make();
     expect_exit(body_ignores_pipe, NULL, 0);
-    state_remove();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages),      cmocka_unit_test(test_threads),      cmocka_unit_test(test_threads_beyond_the_limit),
-        cmocka_unit_test(test_threads_go_on), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_process),
-        cmocka_unit_test(test_stack_memory),  cmocka_unit_test(test_left_out),      cmocka_unit_test(test_stderr),
-        cmocka_unit_test(test_own_threads_heal), cmocka_unit_test(test_redirected_stderr), cmocka_unit_test(test_closes_all),
-        cmocka_unit_test(test_no_standard_files), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_ignored_stay_ignored),
+        WITH_STATE(test_messages),      WITH_STATE(test_threads),      WITH_STATE(test_threads_beyond_the_limit),
+        WITH_STATE(test_threads_go_on), WITH_STATE(test_fewer_threads), WITH_STATE(test_process),
+        WITH_STATE(test_stack_memory),  WITH_STATE(test_left_out),      WITH_STATE(test_stderr),
+        WITH_STATE(test_own_threads_heal), WITH_STATE(test_redirected_stderr), WITH_STATE(test_closes_all),
+        WITH_STATE(test_no_standard_files), WITH_STATE(test_limits),
+        WITH_STATE(test_ignored_stay_ignored),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }

@@ -375,10 +375,9 @@ static void test_contexts_and_files(void **state)
 
 int main(void)
 {
-#define SIMULATE_TEST(function) cmocka_unit_test_setup_teardown(function, room_make, room_clean)
     const struct CMUnitTest tests[] = {
-        SIMULATE_TEST(test_every_end_in_every_place), SIMULATE_TEST(test_refusals),     SIMULATE_TEST(test_time), SIMULATE_TEST(test_time_while_giving_up),
-        SIMULATE_TEST(test_throttle),                 SIMULATE_TEST(test_from_another_thread), SIMULATE_TEST(test_contexts_and_files),
+        IN_ROOM(test_every_end_in_every_place), IN_ROOM(test_refusals),     IN_ROOM(test_time), IN_ROOM(test_time_while_giving_up),
+        IN_ROOM(test_throttle),                 IN_ROOM(test_from_another_thread), IN_ROOM(test_contexts_and_files),
     };
     return cmocka_run_group_tests_name("simulate", tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SIGKILL at every store of the machine: a scripted life is killed at each point that it passes, one after the other. */
 #include "life.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -214,8 +211,8 @@ static void test_kill_at_every_store(void **state)
 {
     (void)state;
     unsigned killed = 0;
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    recorded = mmap(NULL, sizeof *recorded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = shared_memory(sizeof *shared);
+    recorded = shared_memory(sizeof *recorded);
     write_script();
     for (unsigned run = 0; run < RUNS; run++) {
         if (run)
@@ -392,10 +389,8 @@ static void test_storm(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(test_script, life_make, life_clean),
-                                        cmocka_unit_test_setup_teardown(test_kill_at_every_store, life_make, life_clean),
-                                        cmocka_unit_test_setup_teardown(test_storm, life_make, life_clean) };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
+    const struct CMUnitTest tests[] = { WITH_LIFE(test_script),
+                                        WITH_LIFE(test_kill_at_every_store),
+                                        WITH_LIFE(test_storm) };
     return cmocka_run_group_tests_name("stores", tests, NULL, NULL);
 }

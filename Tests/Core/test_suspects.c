@@ -1,10 +1,6 @@
 /* Tasks that crash: known at the next start, suspect after two, left out for one launch. */
 #include "life.h"
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 
 static void next_time(const char *last_task)
 {
@@ -111,12 +107,9 @@ static void test_protect_by_a_task(void **state)
 
 int main(void)
 {
-#define SUSPECT_TEST(function) cmocka_unit_test_setup_teardown(function, life_make, life_clean)
     const struct CMUnitTest tests[] = {
-        SUSPECT_TEST(test_task_is_known), SUSPECT_TEST(test_suspect_is_left_out_once), SUSPECT_TEST(test_thresholds_of_suspicion),
-        SUSPECT_TEST(test_safe_mode_leaves_out), SUSPECT_TEST(test_protect_by_a_task),
+        WITH_LIFE(test_task_is_known), WITH_LIFE(test_suspect_is_left_out_once), WITH_LIFE(test_thresholds_of_suspicion),
+        WITH_LIFE(test_safe_mode_leaves_out), WITH_LIFE(test_protect_by_a_task),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("suspects", tests, NULL, NULL);
 }

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -116,7 +115,7 @@ static void begin(void)
 /* A function that calls another has a frame of its own. */
 FUNCTION nothing(void) { __asm__ volatile(""); }
 
-FUNCTION crash(void)
+FUNCTION crash_here(void)
 {
     nothing();
     *(volatile int *)(uintptr_t)zero = 1;
@@ -177,7 +176,7 @@ static void body_plugin(void *argument)
         unload(plugin->path);
         call = load(plugin->then);
     }
-    call(crash);
+    call(crash_here);
 }
 
 static void check_plugin(const char *path, const char *gone)
@@ -206,10 +205,8 @@ static void test_loaded_since(void **state)
 {
     (void)state;
     struct plugin plugin = { .path = PLUGIN_A };
-    state_make();
     expect_signal(body_plugin, &plugin, SIGSEGV);
     check_plugin(PLUGIN_A, NULL);
-    state_remove();
 }
 
 static void test_exchanged_since(void **state)
@@ -220,13 +217,11 @@ static void test_exchanged_since(void **state)
         state_make();
         expect_signal(body_plugin, &plugin, SIGSEGV);
         check_plugin(PLUGIN_B, PLUGIN_A);
-        state_remove();
         /* Without build ids the name tells them apart. */
         plugin = (struct plugin){ .path = PLUGIN_C, .then = PLUGIN_D, .refresh = refresh };
         state_make();
         expect_signal(body_plugin, &plugin, SIGSEGV);
         check_plugin(PLUGIN_D, PLUGIN_C);
-        state_remove();
     }
 }
 
@@ -251,13 +246,12 @@ static void body_upgraded(void *argument)
     unload(path);
     unlink(path);
     copy_file(PLUGIN_B, path);
-    load(path)(crash);
+    load(path)(crash_here);
 }
 
 static void test_upgraded_since(void **state)
 {
     (void)state;
-    state_make();
     char path[1024];
     snprintf(path, sizeof path, "%s", state_path("plugin.so"));
     copy_file(PLUGIN_A, path);
@@ -268,7 +262,6 @@ static void test_upgraded_since(void **state)
     assert_true(has_module(reader, path, &module));
     assert_string_equal(module.build_id, shared);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* The file of a module is cut while it is mapped: what is read of it is not there. */
@@ -278,7 +271,7 @@ static void crash_after_cut(void)
 {
     if (truncate(cut, 0) != 0)
         _exit(95);
-    crash();
+    crash_here();
 }
 
 static void body_cut(void *argument)
@@ -302,7 +295,6 @@ static void test_cut_module(void **state)
         assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
         assert_true(stack_of(reader, LG_STAGE_DWARF).stored >= 2);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -310,13 +302,8 @@ static void test_cut_module(void **state)
 static void body_early(void *argument)
 {
     (void)argument;
-    lg_options options = LG_OPTIONS_INIT;
-    lg_session *session;
-    options.app_id = "org.example.test";
-    options.app_version = "1.0";
-    options.state_directory = state_path(".");
-    lg_start(&options, &session);
-    crash();
+    start_session();
+    crash_here();
 }
 
 static void test_early(void **state)
@@ -334,7 +321,6 @@ static void test_early(void **state)
         assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK);
         assert_string_equal(module.path, self);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -359,7 +345,7 @@ static void body_busy(void *argument)
     lg__capture_wait_prepared(UINT64_C(2000000000));
     pthread_create(&thread, NULL, load_and_unload, session);
     usleep((useconds_t)(2000 + (uintptr_t)argument * 37));
-    crash();
+    crash_here();
 }
 
 static void test_busy_loader(void **state)
@@ -375,7 +361,6 @@ static void test_busy_loader(void **state)
         assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK); /* whichever table: a whole one */
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -397,7 +382,7 @@ static void body_list(void *argument)
             map->l_addr += 4096;
         break;
     }
-    call(crash);
+    call(crash_here);
 }
 
 static void test_damaged_list(void **state)
@@ -414,7 +399,6 @@ static void test_damaged_list(void **state)
         assert_true(stack_of(reader, LG_STAGE_DWARF).stored >= 1);
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -439,14 +423,14 @@ static jit compile(const uint8_t *code, size_t size)
 #define COMPILE(code) compile(code, sizeof(code))
 
 static jit second;
-FUNCTION call_second(void) { second(crash); }
+FUNCTION call_second(void) { second(crash_here); }
 
 /* The caller's frame holds no return address any more. */
 FUNCTION smash_caller(void)
 {
     uint64_t *mine = __builtin_frame_address(0), *callers = (uint64_t *)(uintptr_t)mine[0];
     callers[1] = 0x41414141;
-    crash();
+    crash_here();
 }
 
 enum jit_kind { JIT_MIDDLE, JIT_FIRST, JIT_TWICE, JIT_PLAIN };
@@ -455,13 +439,13 @@ static void body_jit(void *argument)
 {
     begin();
     switch ((enum jit_kind)(intptr_t)argument) {
-    case JIT_MIDDLE: COMPILE(jit_call)(crash); break;
+    case JIT_MIDDLE: COMPILE(jit_call)(crash_here); break;
     case JIT_FIRST: COMPILE(jit_crash)(NULL); break;
     case JIT_TWICE:
         second = COMPILE(jit_call);
         COMPILE(jit_call)(call_second);
         break;
-    case JIT_PLAIN: COMPILE(jit_plain)(crash); break;
+    case JIT_PLAIN: COMPILE(jit_plain)(crash_here); break;
     }
     abort();
 }
@@ -477,13 +461,11 @@ static void body_jit_smashed(void *argument)
 static void test_jit_smashed(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_jit_smashed, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
-    assert_ends(reader, "no unwind information", 3); /* crash(), smash_caller(), the code */
+    assert_ends(reader, "no unwind information", 3); /* crash_here(), smash_caller(), the code */
     assert_int_equal(assumed(), 0);
     lg_reader_close(reader);
-    state_remove();
 }
 
 static void test_jit(void **state)
@@ -503,7 +485,6 @@ static void test_jit(void **state)
         else
             assert_whole(reader, body_jit);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -577,7 +558,6 @@ static void test_smashed(void **state)
         if (cases[i].kind == SMASH_GARBAGE) /* what stands in place of the return address is shown, once */
             assert_true(frame(reader, 1) == 0x4141414141414141);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -586,7 +566,7 @@ static void __attribute__((noinline)) overrun(volatile char *from)
 {
     for (int i = 0; i < 512; i++)
         from[i] = 'A';
-    crash();
+    crash_here();
 }
 
 static void body_overrun(void *argument)
@@ -600,14 +580,12 @@ static void body_overrun(void *argument)
 static void test_overrun(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_overrun, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
     assert_ends(reader, "no unwind information", 5);
     assert_true(stack_of(reader, LG_STAGE_DWARF).stored >= 3);
     lg_reader_close(reader);
-    state_remove();
 }
 
 FUNCTION bad_stack_pointer(void)
@@ -626,12 +604,10 @@ static void body_bad_sp(void *argument)
 static void test_bad_sp(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_bad_sp, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     assert_whole(reader, body_bad_sp); /* the function's row needs the frame pointer only */
     lg_reader_close(reader);
-    state_remove();
 }
 #endif
 
@@ -640,7 +616,7 @@ static void test_bad_sp(void **state)
 static void crash_in_handler(int signal)
 {
     (void)signal;
-    crash();
+    crash_here();
 }
 
 static void body_handler(void *argument)
@@ -665,7 +641,6 @@ static void test_through_handler(void **state)
         assert_int_equal(assumed(), 0);
         assert_true(frame_within(reader, (uint64_t)(uintptr_t)crash_in_handler, FUNCTION_BYTES) >= 0);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -713,7 +688,6 @@ static void test_wild_call(void **state)
         assert_whole(reader, body_wild_below_handler);
         assert_int_equal(assumed(), 1);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -746,11 +720,10 @@ static void test_without_loader(void **state)
         assert_true(has_module(reader, programs[i], &module));
         lg_stack_info stack = stack_of(reader, LG_STAGE_DWARF);
         assert_int_equal(stack.truncated, 0);
-        assert_true(stack.stored >= 4); /* crash(), main(), two of libc */
+        assert_true(stack.stored >= 4); /* crash_here(), main(), two of libc */
         for (uint32_t k = 0; k < stack.stored; k++)
             assert_true(frame(reader, k) - module.start < module.end - module.start);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -777,33 +750,29 @@ static void body_fault(void *argument)
     lg__fault_hook = hook;
     if (argument)
         abort();
-    crash();
+    crash_here();
 }
 
 static void test_fault_in_tables(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_fault, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0); /* that read alone was lost */
     assert_true(frame_of(reader, body_fault) >= 0);
     assert_int_equal(assumed(), 3);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* All signals blocked, as in many worker threads: a fault would be an instant kill, so none is needed. */
 static void test_all_blocked(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_fault, (void *)1, SIGABRT);
     lg_reader *reader = newest_run();
     crash_of(reader, LG_STAGE_DONE);
     assert_whole(reader, body_fault);
     lg_reader_close(reader);
-    state_remove();
 }
 
 /* A sandbox that lets through known operations of rt_sigprocmask only. */
@@ -838,7 +807,6 @@ static void test_sandbox(void **state)
         assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
         assert_whole(reader, body_sandbox);
         lg_reader_close(reader);
-        state_remove();
     }
 }
 
@@ -848,7 +816,7 @@ static __attribute__((noinline)) int deep(int depth)
 {
     volatile int here = depth;
     if (depth == 0) {
-        crash();
+        crash_here();
         return 0;
     }
     return deep(depth - 1) + here;
@@ -864,7 +832,6 @@ static void body_deep(void *argument)
 static void test_deep(void **state)
 {
     (void)state;
-    state_make();
     expect_signal(body_deep, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
     lg_stack_info stack = stack_of(reader, LG_STAGE_DWARF);
@@ -872,7 +839,6 @@ static void test_deep(void **state)
     assert_true(stack.total > 20000);
     assert_int_equal(stack.stored, 512);
     lg_reader_close(reader);
-    state_remove();
 }
 
 int test_against_libunwind(char *ret_message, size_t size);
@@ -918,20 +884,18 @@ static void test_damaged_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loaded_since),   cmocka_unit_test(test_exchanged_since), cmocka_unit_test(test_upgraded_since),
-        cmocka_unit_test(test_cut_module),     cmocka_unit_test(test_damaged_list),   cmocka_unit_test(test_busy_loader),
-        cmocka_unit_test(test_early),
+        WITH_STATE(test_loaded_since),   WITH_STATE(test_exchanged_since), WITH_STATE(test_upgraded_since),
+        WITH_STATE(test_cut_module),     WITH_STATE(test_damaged_list),   WITH_STATE(test_busy_loader),
+        WITH_STATE(test_early),
 #if defined(__x86_64__)
-        cmocka_unit_test(test_jit),            cmocka_unit_test(test_smashed),         cmocka_unit_test(test_overrun),
-        cmocka_unit_test(test_bad_sp),         cmocka_unit_test(test_jit_smashed),
+        WITH_STATE(test_jit),            WITH_STATE(test_smashed),         WITH_STATE(test_overrun),
+        WITH_STATE(test_bad_sp),         WITH_STATE(test_jit_smashed),
 #endif
-        cmocka_unit_test(test_through_handler), cmocka_unit_test(test_wild_call),      cmocka_unit_test(test_fault_in_tables),
-        cmocka_unit_test(test_without_loader),
-        cmocka_unit_test(test_all_blocked),    cmocka_unit_test(test_sandbox),         cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_rows),           cmocka_unit_test(test_damaged_tables),
+        WITH_STATE(test_through_handler), WITH_STATE(test_wild_call),      WITH_STATE(test_fault_in_tables),
+        WITH_STATE(test_without_loader),
+        WITH_STATE(test_all_blocked),    WITH_STATE(test_sandbox),         WITH_STATE(test_deep),
+        WITH_STATE(test_rows),           WITH_STATE(test_damaged_tables),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
-    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = shared_memory(4096);
     return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
 }

@@ -5,9 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -291,7 +289,5 @@ int main(void)
         WITH_STATE(test_witness_of_the_living),
         WITH_STATE(test_witness_and_owners),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
     return cmocka_run_group_tests_name("witness", tests, NULL, NULL);
 }
