@@ -4,24 +4,14 @@
  *
  * What a call does follows from its thread and its number. Each call has a ticket from before it began and one from after it returned, in shared
  * memory. What the public reader shows must be, to the last byte, of a call that had begun; and no call of the same key may have returned that
- * began after that one had returned.
- *
- * LAUNCHGUARD_CAMPAIGN_KILLS: how many kills, 400 by default. LAUNCHGUARD_CAMPAIGN_SEED repeats a campaign. */
-#include "harness.h"
+ * began after that one had returned. */
+#include "campaign.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
@@ -44,21 +34,12 @@ static struct round {
 /* Survives the callers. */
 static struct seen {
     _Atomic uint64_t ticket;
-    _Atomic uint32_t started, standing;
+    _Atomic uint32_t standing;
     struct {
         _Atomic uint64_t begun, returned;
         _Atomic uint64_t start[KEPT], end[KEPT];
     } callers[CALLERS];
-    char path[4096];
 } *seen;
-
-static uint64_t random_state;
-
-static uint32_t draw(uint32_t below)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random_state >> 33) % below;
-}
 
 /* ---- what a call does ---- */
 
@@ -158,35 +139,19 @@ static void *call_on(void *argument)
     return NULL;
 }
 
-/* In a child: start, and call until the end. */
-static void call_for_ever(const char *directory)
+static void prepare(lg_session *started)
 {
-    lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.example.campaign";
-    options.state_directory = directory;
-    options.keep_runs = 2;
-    options.ring_bytes = 4096;
-    options.stack_bytes = 4096;
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(99);
-    snprintf(seen->path, sizeof seen->path, "%s", lg_session_run_path(session));
-    const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-    sigaction(SIGUSR1, &action, NULL);
-    lg__fault_hook = hook;
-    for (uintptr_t i = 0; i < now.threads; i++) {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, call_on, (void *)i) != 0)
-            _exit(98);
-    }
-    atomic_store(&seen->started, 1);
-    while (true)
-        pause();
+    session = started;
 }
 
-/* ---- what must be true ---- */
+static uint64_t returned(unsigned caller)
+{
+    return atomic_load(&seen->callers[caller].returned);
+}
 
-static char complaint[900];
-#define COMPLAIN(...) return snprintf(complaint, sizeof complaint, __VA_ARGS__), false
+static const struct party callers = { prepare, call_on, on_signal, hook, returned };
+
+/* ---- what must be true ---- */
 
 static struct { uint64_t kills, values, looks; } totals;
 
@@ -354,64 +319,34 @@ static bool look_on(const char *path)
 
 /* ---- rounds ---- */
 
-static pid_t begin(const char *directory)
+static pid_t begin_round(const char *directory)
 {
     memset(seen, 0, sizeof *seen);
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        plain_signals();
-        call_for_ever(directory);
-    }
-    return child;
-}
-
-/* Until every thread that goes on has made so many calls more; false: they do not. */
-static bool wait_for(pid_t child, uint64_t more)
-{
-    uint64_t until[THREADS];
-    for (unsigned i = 0; i < now.threads; i++)
-        until[i] = atomic_load(&seen->callers[i].returned) + more;
-    for (int ms = 0; ms < LIMIT_MS; ms++) {
-        bool all = atomic_load(&seen->started);
-        for (unsigned i = now.trouble == STANDS; i < now.threads; i++)
-            all &= atomic_load(&seen->callers[i].returned) >= until[i];
-        int status;
-        if (all)
-            return true;
-        if (waitpid(child, &status, WNOHANG) == child)
-            COMPLAIN("the callers ended by themselves: status %#x", (unsigned)status);
-        usleep(1000);
-    }
-    COMPLAIN("the callers do not go on");
-}
-
-static bool finish(pid_t child)
-{
-    int status;
-    kill(child, SIGKILL);
-    if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-        COMPLAIN("the callers ended by themselves: status %#x", (unsigned)status);
     totals.kills++;
-    return true;
+    return begin(&callers, directory, now.threads, 4096);
+}
+
+/* The callers that go on, all but the first where it stands still. */
+static bool call_more(pid_t child, uint64_t more)
+{
+    return wait_for(child, now.trouble == STANDS, more);
 }
 
 static bool run_round(const char *directory)
 {
-    pid_t child = begin(directory);
-    bool right = wait_for(child, 0);
+    pid_t child = begin_round(directory);
+    bool right = call_more(child, 0);
     for (int ms = 0; right && (now.trouble == STANDS || now.trouble == COMES_LATE) && !atomic_load(&seen->standing); ms++) {
         if (ms == LIMIT_MS)
             right = (snprintf(complaint, sizeof complaint, "nobody stands still"), false);
-        usleep(1000);
+        rest(1);
     }
     if (right && now.trouble != NONE)
-        right = wait_for(child, 200); /* the others go on */
+        right = call_more(child, 200); /* the others go on */
     for (unsigned i = 0; right && i < 3; i++)
-        right = look_on(seen->path);
+        right = look_on(run_path());
     usleep(now.wait_us);
-    return finish(child) && right && check_ended(seen->path);
+    return finish(child) && right && check_ended(run_path());
 }
 
 static void draw_round(enum trouble trouble)
@@ -422,23 +357,15 @@ static void draw_round(enum trouble trouble)
         now.threads = 2 + draw(THREADS - 1);
 }
 
-static uint64_t seed;
-
-static unsigned kills_wanted(void)
-{
-    const char *wanted = getenv("LAUNCHGUARD_CAMPAIGN_KILLS");
-    return wanted ? (unsigned)strtoul(wanted, NULL, 10) : 400;
-}
-
 static void campaign(enum trouble trouble, unsigned percent)
 {
     const char *directory = state_make();
     memset(&totals, 0, sizeof totals);
-    for (unsigned i = 0; i < 1 + kills_wanted() * percent / 100; i++) {
+    for (unsigned i = 0; i < campaign_rounds(percent); i++) {
         draw_round(trouble);
         if (!run_round(directory))
             fail_msg("%s (round %u, %u threads, %u keys, trouble %d, stop %u, %u µs, seed %llu)", complaint, i, now.threads, now.keys, (int)now.trouble,
-                     now.stop, now.wait_us, (unsigned long long)seed);
+                     now.stop, now.wait_us, (unsigned long long)campaign_seed());
     }
     print_message("             %llu kills, %llu values compared, %llu seen while they changed\n", (unsigned long long)totals.kills,
                   (unsigned long long)totals.values, (unsigned long long)totals.looks);
@@ -456,24 +383,24 @@ static void test_cut(void **state)
 {
     (void)state;
     const char *directory = state_make();
-    for (unsigned i = 0; i < 1 + kills_wanted() / 20; i++) {
+    for (unsigned i = 0; i < campaign_rounds(5); i++) {
         struct stat info;
         lg_reader *reader;
         lg_annotation one;
         draw_round(i % 2 ? NONE : SIGNALS);
-        pid_t child = begin(directory);
-        bool right = wait_for(child, 10);
-        right = right && stat(seen->path, &info) == 0 && truncate(seen->path, i % 4 ? (off_t)(info.st_size - draw(80000)) : 0) == 0 && wait_for(child, 100);
+        pid_t child = begin_round(directory);
+        bool right = call_more(child, 10);
+        right = right && stat(run_path(), &info) == 0 && truncate(run_path(), i % 4 ? (off_t)(info.st_size - draw(80000)) : 0) == 0 && call_more(child, 100);
         if (!finish(child) || !right)
-            fail_msg("%s (round %u, %u threads, %u keys, seed %llu)", complaint, i, now.threads, now.keys, (unsigned long long)seed);
-        if (lg_reader_open(seen->path, &reader) != LG_OK)
+            fail_msg("%s (round %u, %u threads, %u keys, seed %llu)", complaint, i, now.threads, now.keys, (unsigned long long)campaign_seed());
+        if (lg_reader_open(run_path(), &reader) != LG_OK)
             continue;
         for (uint32_t k = 0; k < LG_ANNOTATIONS_MAX; k++) { /* what is left of the file: whole values, or none */
             unsigned key, caller;
             uint64_t number;
             if (lg_reader_annotation(reader, k, &one) == LG_OK && one.has_value &&
                 (sscanf(one.key, "key %u", &key) != 1 || key >= now.keys || !find_call(&one, key, &caller, &number)))
-                fail_msg("%s (round %u, seed %llu)", complaint, i, (unsigned long long)seed);
+                fail_msg("%s (round %u, seed %llu)", complaint, i, (unsigned long long)campaign_seed());
         }
         lg_reader_close(reader);
     }
@@ -486,14 +413,6 @@ int main(void)
         cmocka_unit_test(test_kills), cmocka_unit_test(test_signals), cmocka_unit_test(test_one_stands), cmocka_unit_test(test_one_comes_late),
         cmocka_unit_test(test_cut),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
-    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (seen == MAP_FAILED)
-        return 1;
-    const char *given = getenv("LAUNCHGUARD_CAMPAIGN_SEED");
-    struct timespec clock;
-    clock_gettime(CLOCK_REALTIME, &clock);
-    random_state = seed = given ? strtoull(given, NULL, 10) : (uint64_t)clock.tv_sec * 1000 + (uint64_t)clock.tv_nsec / 1000000;
+    seen = shared_memory(sizeof *seen);
     return cmocka_run_group_tests_name("annotation campaign", tests, NULL, NULL);
 }

@@ -6,26 +6,17 @@
  * shared memory. Afterwards the public reader must show: texts that are right to the last byte, each once, in order, and without a gap up
  * to the last whose call had returned; what is missing at the begin was overwritten by exactly that lane. No more entries may look torn than threads
  * were in the middle of one, and the overwritten ones are counted: together with those that are shown they are all that returned. A file that was cut promises
- * less: what it shows is right, once and in order.
- *
- * LAUNCHGUARD_CAMPAIGN_KILLS: how many kills, 400 by default. LAUNCHGUARD_CAMPAIGN_SEED repeats a campaign. */
-#include "harness.h"
+ * less: what it shows is right, once and in order. */
+#include "campaign.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
@@ -49,7 +40,6 @@ struct round {
 
 /* Survives the writers. What a stream publishes: `number` last, after the call. */
 static struct {
-    _Atomic uint32_t started;
     _Atomic uint64_t lapped_at; /* LAPPED: the others write until head is here; 0: not yet known */
     _Atomic uint64_t refused;
     _Atomic uint32_t stopped;   /* writers that write no more */
@@ -57,16 +47,7 @@ static struct {
         _Atomic uint64_t number;
         _Atomic uint64_t heads[LANES]; /* before the last call that returned */
     } streams[STREAMS];
-    char path[4096];
 } *seen;
-
-static uint64_t random_state;
-
-static uint32_t draw(uint32_t below)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random_state >> 33) % below;
-}
 
 /* ---- the writers ---- */
 
@@ -173,33 +154,20 @@ static void *write_on(void *argument)
     return NULL;
 }
 
-/* In a child: start, and write until the end. */
-static void write_for_ever(const char *directory)
+static void prepare(lg_session *started)
 {
-    lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.example.campaign";
-    options.state_directory = directory;
-    options.ring_bytes = now.ring_bytes;
-    options.keep_runs = 2;
-    options.stack_bytes = 4096;
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(99);
-    ring = &session->host.run.ring;
-    snprintf(seen->path, sizeof seen->path, "%s", lg_session_run_path(session));
-    const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
     const struct sigaction park = { .sa_handler = on_park };
-    sigaction(SIGUSR1, &action, NULL);
+    session = started;
+    ring = &session->host.run.ring;
     sigaction(SIGUSR2, &park, NULL);
-    lg__fault_hook = hook;
-    for (uintptr_t i = 0; i < now.writers; i++) {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, write_on, (void *)i) != 0)
-            _exit(98);
-    }
-    atomic_store(&seen->started, 1);
-    while (true)
-        pause();
 }
+
+static uint64_t returned(unsigned writer)
+{
+    return atomic_load(&seen->streams[writer].number);
+}
+
+static const struct party writers = { prepare, write_on, on_signal, hook, returned };
 
 /* ---- what must be true afterwards ---- */
 
@@ -226,9 +194,6 @@ static bool read_heads(const char *path, struct lg__ring_header *ret_ring, uint6
         close(file);
     return right;
 }
-
-static char complaint[512];
-#define COMPLAIN(...) return snprintf(complaint, sizeof complaint, __VA_ARGS__), false
 
 static struct { uint64_t kills, entries, torn, refused; } totals;
 
@@ -352,47 +317,17 @@ static bool check_file(const char *path, bool whole)
 
 /* ---- rounds ---- */
 
-static pid_t begin(const char *directory)
+static pid_t begin_round(const char *directory)
 {
     memset(seen, 0, sizeof *seen);
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        plain_signals();
-        write_for_ever(directory);
-    }
-    return child;
-}
-
-/* Until all streams of writers that go on have written so much more; false: they do not. */
-static bool wait_for(pid_t child, uint64_t more)
-{
-    uint64_t until[WRITERS];
-    for (unsigned i = 0; i < now.writers; i++)
-        until[i] = atomic_load(&seen->streams[i].number) + more;
-    for (int ms = 0; ms < LIMIT_MS; ms++) {
-        bool all = atomic_load(&seen->started);
-        for (unsigned i = now.trouble == HANGS || now.trouble == PARKED; i < now.writers; i++)
-            all &= atomic_load(&seen->streams[i].number) >= until[i];
-        int status;
-        if (all)
-            return true;
-        if (waitpid(child, &status, WNOHANG) == child)
-            COMPLAIN("the writers ended by themselves: status %#x", (unsigned)status);
-        usleep(1000);
-    }
-    COMPLAIN("the writers do not go on");
-}
-
-static bool finish(pid_t child)
-{
-    int status;
-    kill(child, SIGKILL);
-    if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-        COMPLAIN("the writers ended by themselves: status %#x", (unsigned)status);
     totals.kills++;
-    return true;
+    return begin(&writers, directory, now.writers, now.ring_bytes);
+}
+
+/* The writers that go on, all but the first where it stands still. */
+static bool write_more(pid_t child, uint64_t more)
+{
+    return wait_for(child, now.trouble == HANGS || now.trouble == PARKED, more);
 }
 
 /* It stops in the middle of an entry, maybe before it says that it started; its file is read, and then it goes on. */
@@ -400,27 +335,27 @@ static bool stop_and_look(pid_t child)
 {
     int status = 0, ms = 0;
     while (waitpid(child, &status, WUNTRACED | WNOHANG) != child && ms++ < LIMIT_MS)
-        usleep(1000);
+        rest(1);
     if (!WIFSTOPPED(status))
         COMPLAIN("the writers do not stop: status %#x", (unsigned)status);
-    bool right = check_file(seen->path, true);
+    bool right = check_file(run_path(), true);
     kill(child, SIGCONT);
-    return right && wait_for(child, 10);
+    return right && write_more(child, 10);
 }
 
 static bool run_round(const char *directory)
 {
-    pid_t child = begin(directory);
-    bool right = now.trouble == STOPPED ? stop_and_look(child) : wait_for(child, 0);
+    pid_t child = begin_round(directory);
+    bool right = now.trouble == STOPPED ? stop_and_look(child) : write_more(child, 0);
     if (right && (now.trouble == HANGS || now.trouble == PARKED))
-        right = wait_for(child, 2000); /* the others, many times round */
+        right = write_more(child, 2000); /* the others, many times round */
     for (int ms = 0; right && now.trouble == LAPPED && atomic_load(&seen->stopped) < now.writers; ms++) {
         if (ms == LIMIT_MS)
             COMPLAIN("the writers do not stop");
-        usleep(1000);
+        rest(1);
     }
     usleep(now.wait_us);
-    return finish(child) && right && check_file(seen->path, true);
+    return finish(child) && right && check_file(run_path(), true);
 }
 
 static const uint32_t rings[] = { 4096, 16384, 65536, 262144, 1048576 };
@@ -429,8 +364,6 @@ static void draw_round(enum trouble trouble)
 {
     now = (struct round){ rings[draw(5)], 1 + draw(WRITERS), trouble, draw(draw(4) ? 400 : 4000), 18 + draw(6) };
 }
-
-static uint64_t seed;
 
 static bool run_rounds(const char *directory, enum trouble trouble, unsigned rounds)
 {
@@ -446,24 +379,18 @@ static bool run_rounds(const char *directory, enum trouble trouble, unsigned rou
         if (!run_round(directory)) {
             size_t size = strlen(complaint);
             snprintf(complaint + size, sizeof complaint - size, " (round %u, ring of %u, %u writers, trouble %d, %u µs, seed %llu)", i,
-                     now.ring_bytes, now.writers, (int)now.trouble, now.wait_us, (unsigned long long)seed);
+                     now.ring_bytes, now.writers, (int)now.trouble, now.wait_us, (unsigned long long)campaign_seed());
             return false;
         }
     }
     return true;
 }
 
-static unsigned kills_wanted(void)
-{
-    const char *wanted = getenv("LAUNCHGUARD_CAMPAIGN_KILLS");
-    return wanted ? (unsigned)strtoul(wanted, NULL, 10) : 400;
-}
-
 static void campaign(enum trouble trouble, unsigned percent)
 {
     const char *directory = state_make();
     memset(&totals, 0, sizeof totals);
-    if (!run_rounds(directory, trouble, 1 + kills_wanted() * percent / 100))
+    if (!run_rounds(directory, trouble, campaign_rounds(percent)))
         fail_msg("%s", complaint);
     print_message("             %llu kills, %llu entries shown, %llu torn ones skipped, %llu refused\n", (unsigned long long)totals.kills,
                   (unsigned long long)totals.entries, (unsigned long long)totals.torn, (unsigned long long)totals.refused);
@@ -481,13 +408,13 @@ static void test_cut(void **state)
 {
     (void)state;
     const char *directory = state_make();
-    for (unsigned i = 0; i < 1 + kills_wanted() / 20; i++) {
+    for (unsigned i = 0; i < campaign_rounds(5); i++) {
         draw_round(i % 2 ? NONE : SIGNALS);
-        pid_t child = begin(directory);
-        bool right = wait_for(child, 10);
+        pid_t child = begin_round(directory);
+        bool right = write_more(child, 10);
         struct stat info;
-        right = right && stat(seen->path, &info) == 0 && truncate(seen->path, i % 4 ? (off_t)draw((uint32_t)info.st_size) : 0) == 0 && wait_for(child, 10);
-        if (!finish(child) || !right || !check_file(seen->path, false))
+        right = right && stat(run_path(), &info) == 0 && truncate(run_path(), i % 4 ? (off_t)draw((uint32_t)info.st_size) : 0) == 0 && write_more(child, 10);
+        if (!finish(child) || !right || !check_file(run_path(), false))
             fail_msg("%s (round %u, ring of %u, %u writers)", complaint, i, now.ring_bytes, now.writers);
     }
     state_remove();
@@ -497,12 +424,12 @@ static void test_deleted(void **state)
 {
     (void)state;
     const char *directory = state_make();
-    for (unsigned i = 0; i < 1 + kills_wanted() / 20; i++) {
+    for (unsigned i = 0; i < campaign_rounds(5); i++) {
         draw_round(i % 2 ? NONE : SIGNALS);
-        pid_t child = begin(directory);
-        bool right = wait_for(child, 1);
+        pid_t child = begin_round(directory);
+        bool right = write_more(child, 1);
         /* A second name keeps what the first one's deletion would take away. */
-        right = right && link(seen->path, state_path("kept")) == 0 && unlink(seen->path) == 0 && wait_for(child, 100);
+        right = right && link(run_path(), state_path("kept")) == 0 && unlink(run_path()) == 0 && write_more(child, 100);
         if (!finish(child) || !right || !check_file(state_path("kept"), true))
             fail_msg("%s (round %u, ring of %u, %u writers)", complaint, i, now.ring_bytes, now.writers);
         unlink(state_path("kept"));
@@ -525,13 +452,13 @@ static bool fill_up(const char *directory)
 static void body_full(void *argument)
 {
     const char *directory = argument;
-    for (unsigned i = 0; i < 1 + kills_wanted() / 20; i++) {
+    for (unsigned i = 0; i < campaign_rounds(5); i++) {
         draw_round(NONE);
         if (mount("tmpfs", directory, "tmpfs", 0, "size=4m,mode=0700") != 0)
             _exit(97);
-        pid_t child = begin(directory);
-        bool right = wait_for(child, 0) && fill_up(directory) && wait_for(child, 100);
-        if (!finish(child) || !right || !check_file(seen->path, true)) {
+        pid_t child = begin_round(directory);
+        bool right = write_more(child, 0) && fill_up(directory) && write_more(child, 100);
+        if (!finish(child) || !right || !check_file(run_path(), true)) {
             fprintf(stderr, "%s (round %u, ring of %u, %u writers)\n", complaint, i, now.ring_bytes, now.writers);
             _exit(96);
         }
@@ -566,14 +493,6 @@ int main(void)
         cmocka_unit_test(test_stopped), cmocka_unit_test(test_lapped),
         cmocka_unit_test(test_cut),   cmocka_unit_test(test_deleted), cmocka_unit_test(test_full),
     };
-    struct rlimit no_core = { 0, 0 };
-    setrlimit(RLIMIT_CORE, &no_core);
-    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (seen == MAP_FAILED)
-        return 1;
-    const char *given = getenv("LAUNCHGUARD_CAMPAIGN_SEED");
-    struct timespec clock;
-    clock_gettime(CLOCK_REALTIME, &clock);
-    random_state = seed = given ? strtoull(given, NULL, 10) : (uint64_t)clock.tv_sec * 1000 + (uint64_t)clock.tv_nsec / 1000000;
+    seen = shared_memory(sizeof *seen);
     return cmocka_run_group_tests_name("campaign", tests, NULL, NULL);
 }
