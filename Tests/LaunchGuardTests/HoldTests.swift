@@ -195,11 +195,7 @@ import Testing
 
     @Test func aRealLaunchWaitsForAYes() async throws {
         let scene = try Scene()
-        for _ in 1...2 {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                try await Child(directory).crash()
-            }
-        }
+        await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
             let launch = try child.start().launch("main", window: .zero, policy: .init(hold: .custody))

@@ -7,11 +7,7 @@ import Testing
 @Suite struct LaunchTests {
     @Test func twoCrashesAreReportedAndRepairedInTheThirdStart() async throws {
         let scene = try Scene()
-        for _ in 1...2 {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                try await Child(directory).crash()
-            }
-        }
+        await scene.crashTwice()
         #expect(try scene.runs().map(\.verdict?.end) == [.crash, .crash])
 
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in

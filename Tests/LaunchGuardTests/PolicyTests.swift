@@ -8,11 +8,7 @@ import Testing
     @Test(arguments: ["1", "yes", "0", ""])
     func theKillSwitchMakesALaunchUnprotected(_ value: String) async throws {
         let scene = try Scene()
-        for _ in 1...2 {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                try await Child(directory).crash()
-            }
-        }
+        await scene.crashTwice()
         await #expect(processExitsWith: .success) { [value = value as String, directory = scene.directory as String] in
             unsafe setenv("TESTS_UNPROTECTED", value, 1)
             let child = Child(directory)
@@ -30,11 +26,7 @@ import Testing
 
     @Test func inShadowALaunchSaysWhatItWouldHaveDone() async throws {
         let scene = try Scene()
-        for _ in 1...2 {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                try await Child(directory).crash()
-            }
-        }
+        await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
             let launch = try child.start().launch("main", policy: .init(isShadow: true))

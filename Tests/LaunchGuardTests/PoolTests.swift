@@ -29,11 +29,7 @@ import Testing
 
     @Test func aBlockedPoolHoldsUpNeitherRepairsNorTasks() async throws {
         let scene = try Scene()
-        for _ in 1...2 {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                try await Child(directory).crash()
-            }
-        }
+        await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
             let cache = Cache()
@@ -65,11 +61,7 @@ import Testing
 
     @Test func aMainActorThatIsBlockedLetsRepairsTimeOutAndTheLaunchGoOn() async throws {
         let scene = try Scene()
-        for _ in 1...2 {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                try await Child(directory).crash()
-            }
-        }
+        await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
             let launch = try child.start().launch("main", reportAfter: 9)

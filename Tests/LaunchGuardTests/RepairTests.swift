@@ -7,11 +7,7 @@ import Testing
     /// A scene whose next start needs a repair.
     private func crashedScene() async throws -> Scene {
         let scene = try Scene()
-        for _ in 1...2 {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                try await Child(directory).crash()
-            }
-        }
+        await scene.crashTwice()
         return scene
     }
 

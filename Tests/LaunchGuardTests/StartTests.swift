@@ -159,11 +159,7 @@ import Testing
 
     @Test func aDamagedLedgerIsKeptAsideAndTheProgramProtected() async throws {
         let scene = try Scene()
-        for _ in 1...2 {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                try await Child(directory).crash()
-            }
-        }
+        await scene.crashTwice()
         try Data("not a ledger".utf8).write(to: URL(fileURLWithPath: StateDirectory(path: scene.directory + "/state").ledgerPath))
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()

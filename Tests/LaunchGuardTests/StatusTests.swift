@@ -6,11 +6,7 @@ import Testing
 @Suite struct StatusTests {
     @Test func everybodySeesEveryChangeInOrder() async throws {
         let scene = try Scene()
-        for _ in 1...2 {
-            await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                try await Child(directory).crash()
-            }
-        }
+        await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
             let launch = try child.start().launch("main")

@@ -1,5 +1,6 @@
 import Foundation
 import LaunchGuardReports
+import Testing
 
 /// A directory of a test's own, with a state directory and a journal that children write into; removed at the end of the test.
 final class Scene: Sendable {
@@ -11,6 +12,15 @@ final class Scene: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    /// Two launches one after the other crash: the next one is to repair.
+    func crashTwice(sourceLocation: SourceLocation = #_sourceLocation) async {
+        for _ in 1...2 {
+            await #expect(processExitsWith: .signal(SIGSEGV), sourceLocation: sourceLocation) { [directory = directory as String] in
+                try await Child(directory).crash()
+            }
+        }
+    }
 
     /// What the children noted, in order.
     var journal: [String] {
