@@ -1,7 +1,10 @@
 #include "child.h"
 
+#include <dirent.h>
 #include <pthread.h>
-#include <stdint.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,10 +30,45 @@ void jump_out(int signal)
     siglongjmp(escape, 1);
 }
 
+uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 void rest(unsigned ms)
 {
     struct timespec left = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
     while (nanosleep(&left, &left) != 0) {}
+}
+
+unsigned count_threads(void)
+{
+    unsigned count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *entry; (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+bool others_sleep(void)
+{
+    bool sleep = true;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *entry; (entry = readdir(tasks));) {
+        char path[300], state = 'S';
+        if (entry->d_name[0] == '.' || atoi(entry->d_name) == gettid())
+            continue;
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", entry->d_name);
+        FILE *file = fopen(path, "re");
+        sleep &= file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1 && state == 'S';
+        if (file)
+            fclose(file);
+    }
+    closedir(tasks);
+    return sleep;
 }
 
 void in_thread(void *(*body)(void *), void *argument)
@@ -46,4 +84,20 @@ void *wait_for_ever(void *argument)
     for (;;)
         pause();
     return argument;
+}
+
+static void *say_and_wait(void *running)
+{
+    atomic_fetch_add((atomic_uint *)running, 1);
+    return wait_for_ever(NULL);
+}
+
+void start_waiting(unsigned count)
+{
+    static atomic_uint running;
+    unsigned until = running + count;
+    for (unsigned i = 0; i < count; i++)
+        in_thread(say_and_wait, &running);
+    while (running < until)
+        rest(1);
 }

@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Who dies on purpose leaves no core. */
@@ -75,13 +74,6 @@ int remove_state(void **state)
     return 0;
 }
 
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 void plain_signals(void)
 {
     for (int number = 1; number < 32; number++)
@@ -92,7 +84,7 @@ struct death run_child(void (*body)(void *), void *argument)
 {
     struct death death = { 0, 0, false };
     fflush(NULL);
-    double begin = now_ms();
+    uint64_t begin = now_ns();
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -114,7 +106,7 @@ struct death run_child(void (*body)(void *), void *argument)
     }
     close(file);
     assert_int_equal(waitpid(child, &death.status, 0), child);
-    death.ms = now_ms() - begin;
+    death.ms = (double)(now_ns() - begin) / 1e6;
     return death;
 }
 
@@ -164,6 +156,17 @@ lg_session *start_version(const char *version)
 lg_session *start_session(void)
 {
     return start_version("1.0");
+}
+
+void wait_prepared(void)
+{
+    lg_module module;
+    lg_reader *reader = newest_run();
+    while (lg_reader_module(reader, 0, &module) != LG_OK) /* who reads the modules has started the watch before */
+        rest(1);
+    lg_reader_close(reader);
+    while (count_threads() != 2 || !others_sleep())
+        rest(1);
 }
 
 lg_session *start_keeping_stderr(void)

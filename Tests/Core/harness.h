@@ -40,7 +40,9 @@ void expect_death(struct death death, int signal);
 
 /* In a child: start a session in the state directory; the child exits with code 99 if it is not fully protected. */
 lg_session *start_session(void);
-/* The same with a version. */
+/* After it: until LaunchGuard is prepared, and its watch, the only thread beside the first, sleeps. */
+void wait_prepared(void);
+/* The same as start_session() with a version. */
 lg_session *start_version(const char *version);
 /* The same with other options; where they name no program, directory or deadline, those of start_session(). */
 lg_session *start_with(lg_options options);

@@ -80,6 +80,15 @@ void act(enum act what)
     }
 }
 
+void life_repair(lg_launch *launch, const char *name, lg_repair_callback run)
+{
+    lg_repair repair = LG_REPAIR_INIT;
+    repair.name = name;
+    repair.run = run;
+    if (lg_launch_add_repair(launch, &repair) != LG_OK)
+        _exit(96);
+}
+
 void await_status(lg_launch *launch, lg_launch_status status)
 {
     while (lg_launch_get_status(launch) != status)

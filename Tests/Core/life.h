@@ -48,6 +48,7 @@ extern const struct life *life;
 extern lg_session *life_session;
 void live(void *argument);
 void act(enum act what);
+void life_repair(lg_launch *launch, const char *name, lg_repair_callback run);
 void await_status(lg_launch *launch, lg_launch_status status);
 
 /* What the child's callbacks told, each line with a semicolon; shared memory. */

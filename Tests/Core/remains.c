@@ -101,6 +101,14 @@ lg_crash_info crash_of(lg_reader *reader, unsigned last_stage)
     return crash;
 }
 
+lg_crash_info newest_crash(unsigned last_stage)
+{
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, last_stage);
+    lg_reader_close(reader);
+    return crash;
+}
+
 lg_launch_info ledger_context(const char *name)
 {
     lg_reader *reader = NULL;

@@ -27,6 +27,8 @@ bool newest_snapshot(lg_snapshot_kind kind, lg_snapshot_info *ret_snapshot);
 /* The crash record, asserted to be whole up to this stage and no further. */
 lg_crash_info crash_of(lg_reader *reader, unsigned last_stage);
 
+lg_crash_info newest_crash(unsigned last_stage);
+
 /* A breadcrumb is this text; or has it in it. Not in several threads at once. */
 bool log_has(lg_reader *reader, const char *text);
 bool log_says(lg_reader *reader, const char *part);

@@ -1,6 +1,5 @@
 #include "room.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,16 +12,6 @@ const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
     return "race:copy_in\n";
-}
-
-static unsigned count_threads(void)
-{
-    unsigned count = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    for (struct dirent *entry; (entry = readdir(tasks));)
-        count += entry->d_name[0] != '.';
-    closedir(tasks);
-    return count;
 }
 
 static void *nothing(void *argument)

@@ -586,6 +586,8 @@ static void test_two_instances(void **state)
     assert_int_equal(last_of_timeline().verdict.end, LG_END_UNKNOWN);
 }
 
+static int test_is_over[2];
+
 static void orphan_keeps_lock(void *argument)
 {
     (void)argument;
@@ -593,8 +595,9 @@ static void orphan_keeps_lock(void *argument)
     pid_t orphan = _Fork(); /* past the handlers that would let go of the lock */
     if (orphan == 0) {
         /* Inherits every descriptor, lock included, and outlives its parent. */
-        usleep(500000);
-        _exit(0);
+        char byte;
+        close(test_is_over[1]);
+        _exit((int)read(test_is_over[0], &byte, 1));
     }
     abort();
 }
@@ -602,9 +605,12 @@ static void orphan_keeps_lock(void *argument)
 static void test_stale_lock(void **state)
 {
     (void)state;
+    assert_int_equal(pipe(test_is_over), 0);
     expect_signal(orphan_keeps_lock, NULL, SIGABRT);
     expect_start(FULL, state_path(""));
     assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
+    close(test_is_over[0]);
+    close(test_is_over[1]);
 }
 
 /* ---- nonsense ---- */
@@ -806,18 +812,14 @@ static void test_program_crashes_in_start(void **state)
 static void start_keeping_three(void *argument)
 {
     lg_options options = LG_OPTIONS_INIT;
-    lg_session *session;
     lg_launch *launch;
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
     options.keep_runs = 3;
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(92);
+    lg_session *session = start_with(options);
+    wait_prepared(); /* the files are deleted behind the start */
     lg_launch_options never = LG_LAUNCH_OPTIONS_INIT;
     never.repair_after = 1000;
     lg_launch_prepare(session, "main", &never, &launch);
     lg_launch_begin(launch);
-    usleep(100000); /* the files are deleted behind the start */
     if (argument)
         abort();
 }

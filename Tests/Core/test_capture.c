@@ -259,9 +259,7 @@ static void test_earlier_handler(void **state)
     assert_non_null(fgets(text, sizeof text, file));
     fclose(file);
     assert_string_equal(text, "earlier");
-    lg_reader *reader = newest_run();
-    assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 0);
-    lg_reader_close(reader);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 0);
 }
 
 static void body_recovers(void *argument)
@@ -286,14 +284,10 @@ static void test_recovering_handler(void **state)
 {
     (void)state;
     expect_exit(body_recovers, NULL, 0);
-    lg_reader *reader = newest_run();
-    lg_verdict verdict;
-    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
-    assert_int_equal(verdict.end, LG_END_CLEAN);
-    lg_reader_close(reader);
+    assert_int_equal(newest_verdict().end, LG_END_CLEAN);
     /* The crash that it does not survive takes the record. */
     expect_signal(body_recovers, (void *)1, SIGABRT);
-    reader = newest_run();
+    lg_reader *reader = newest_run();
     lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
     assert_int_equal(crash.signal, SIGABRT);
     assert_int_equal(crash.sequence, 3);
@@ -347,11 +341,7 @@ static void test_ignored_abort(void **state)
 {
     (void)state;
     expect_signal(body_ignored_abort, NULL, SIGABRT);
-    lg_reader *reader = newest_run();
-    lg_verdict verdict;
-    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
-    assert_int_equal(verdict.end, LG_END_CRASH);
-    lg_reader_close(reader);
+    assert_int_equal(newest_verdict().end, LG_END_CRASH);
 }
 
 /* ---- children of the process ---- */

@@ -10,13 +10,6 @@
 
 #define MS UINT64_C(1000000)
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
-}
-
 static lg_run_context of_run(void)
 {
     lg_run_context context;

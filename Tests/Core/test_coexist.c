@@ -72,13 +72,11 @@ static void test_lost_flags_of_a_sent_signal(void **state)
 {
     (void)state;
     expect_signal(body_lost_flags_abort, NULL, SIGABRT);
-    lg_reader *reader = newest_run();
-    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    lg_crash_info crash = newest_crash(LG_STAGE_DONE);
     assert_int_equal(crash.signal, SIGABRT);
     assert_int_equal(crash.siginfo_lost, 1);
     assert_int_equal(crash.has_address, 0);
     assert_int_equal(crash.sender_pid, 0);
-    lg_reader_close(reader);
 }
 
 /* ---- handlers installed after ours ---- */
@@ -121,7 +119,8 @@ static void body_replaced_unseen(void *argument)
     (void)argument;
     start_session();
     signal(SIGSEGV, leave);
-    sleep(2);
+    while (!said("SIGSEGV got another handler"))
+        rest(1);
     raise(SIGKILL);
 }
 
@@ -129,9 +128,6 @@ static void test_watch_notices(void **state)
 {
     (void)state;
     expect_signal(body_replaced_unseen, NULL, SIGKILL);
-    lg_reader *reader = newest_run();
-    assert_true(log_says(reader, "SIGSEGV got another handler"));
-    lg_reader_close(reader);
 }
 
 static struct sigaction ours;
@@ -154,9 +150,7 @@ static void test_replaced_and_chained(void **state)
 {
     (void)state;
     expect_signal(body_replaced_and_chained, NULL, SIGSEGV);
-    lg_reader *reader = newest_run();
-    assert_int_equal(crash_of(reader, LG_STAGE_DONE).address, 0x18);
-    lg_reader_close(reader);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).address, 0x18);
 }
 
 /* ---- blocked faults ---- */
@@ -280,9 +274,7 @@ static void test_overflow_in_destructor(void **state)
 {
     (void)state;
     expect_signal(body_overflow_in_destructor, NULL, SIGSEGV);
-    lg_reader *reader = newest_run();
-    assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, LG_CRASH_STACK_OVERFLOW);
-    lg_reader_close(reader);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).kind, LG_CRASH_STACK_OVERFLOW);
 }
 
 /* Alternate stacks go with their threads. */
@@ -343,6 +335,8 @@ static void test_small_altstack_noticed(void **state)
 
 /* ---- earlier handlers that hang, and such that take the crash back ---- */
 
+#define LONG_MS 60000 /* longer than a child may live */
+
 static void start_with_deadlines(uint32_t deadline_ms, uint32_t handler_ms)
 {
     lg_options options = LG_OPTIONS_INIT;
@@ -365,8 +359,8 @@ static void body_earlier_hangs_soon(void *argument)
 {
     (void)argument;
     signal(SIGSEGV, hang);
-    start_with_deadlines(15000, 200);
-    usleep(30000); /* the watch thread sleeps */
+    start_with_deadlines(LONG_MS, 200);
+    wait_prepared(); /* the watch thread sleeps */
     fault();
 }
 
@@ -374,18 +368,13 @@ static void test_earlier_handler_hangs(void **state)
 {
     (void)state;
     struct death soon = run_child(body_earlier_hangs_soon, NULL);
-    assert_true(WIFSIGNALED(soon.status));
-    assert_int_equal(WTERMSIG(soon.status), SIGSEGV);
-    assert_in_range((uint64_t)soon.ms, 150, 14000);
+    expect_death(soon, SIGSEGV);
+    assert_true(soon.ms >= 150);
     state_make();
     struct death death = run_child(body_earlier_hangs, NULL);
-    assert_false(death.late);
-    assert_true(WIFSIGNALED(death.status));
-    assert_int_equal(WTERMSIG(death.status), SIGSEGV);
-    assert_in_range((uint64_t)death.ms, 450, 5000);
-    lg_reader *reader = newest_run();
-    assert_int_equal(crash_of(reader, LG_STAGE_DONE).handled, 0);
-    lg_reader_close(reader);
+    expect_death(death, SIGSEGV);
+    assert_true(death.ms >= 450);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 0);
 }
 
 /* It jumped out, and the program lives on, deep in other calls, longer than any handler may take. */
@@ -411,17 +400,11 @@ static void test_earlier_handler_jumps(void **state)
 {
     (void)state;
     expect_exit(body_earlier_jumps, NULL, 0);
-    struct death death = run_child(body_earlier_jumps, (void *)1);
-    assert_false(death.late);
-    assert_true(WIFSIGNALED(death.status));
-    assert_int_equal(WTERMSIG(death.status), SIGABRT);
-    assert_true(death.ms < 3000); /* nobody waited for the thread that had gone on */
-    lg_reader *reader = newest_run();
-    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    expect_signal(body_earlier_jumps, (void *)1, SIGABRT);
+    lg_crash_info crash = newest_crash(LG_STAGE_DONE);
     assert_int_equal(crash.signal, SIGABRT);
     assert_int_equal(crash.sequence, 2);
     assert_int_equal(crash.also_crashed_count, 0);
-    lg_reader_close(reader);
 }
 
 /* ---- libc's own use of the signal that asks the threads ---- */
@@ -429,11 +412,9 @@ static void test_earlier_handler_jumps(void **state)
 static void body_setuid(void *argument)
 {
     (void)argument;
-    pthread_t thread;
     signal(SIGSEGV, jump_out);
     start_session();
-    for (int i = 0; i < 4; i++)
-        pthread_create(&thread, NULL, wait_for_ever, NULL);
+    start_waiting(4);
     if (sigsetjmp(escape, 1) == 0)
         fault(); /* takes the signal */
     if (setuid(getuid()) != 0) /* libc asks every thread with it, and waits for all */
@@ -634,12 +615,10 @@ static void test_siginfo_of_the_next(void **state)
 {
     (void)state;
     expect_signal(body_lost_then_found, NULL, SIGSEGV);
-    lg_reader *reader = newest_run();
-    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    lg_crash_info crash = newest_crash(LG_STAGE_DONE);
     assert_int_equal(crash.siginfo_lost, 0);
     assert_int_equal(crash.has_address, 1);
     assert_int_equal(crash.address, 0x18);
-    lg_reader_close(reader);
 }
 
 /* ---- C++ ---- */
@@ -658,21 +637,15 @@ static void body_terminates_twice(void *argument)
 {
     (void)argument;
     set_terminate(terminate_again);
-    start_session();
+    start_with_deadlines(LONG_MS, LONG_MS);
     terminate();
 }
 
 static void test_terminates_twice(void **state)
 {
     (void)state;
-    struct death death = run_child(body_terminates_twice, NULL);
-    assert_false(death.late);
-    assert_true(WIFSIGNALED(death.status));
-    assert_int_equal(WTERMSIG(death.status), SIGABRT);
-    assert_true(death.ms < 900); /* it did not wait for itself */
-    lg_reader *reader = newest_run();
-    assert_int_equal(crash_of(reader, LG_STAGE_DONE).kind, LG_CRASH_ABORT_CPP_TERMINATE);
-    lg_reader_close(reader);
+    expect_signal(body_terminates_twice, NULL, SIGABRT); /* it does not wait for itself */
+    assert_int_equal(newest_crash(LG_STAGE_DONE).kind, LG_CRASH_ABORT_CPP_TERMINATE);
 }
 
 static pthread_barrier_t together;
@@ -703,14 +676,8 @@ static void test_earlier_handler_hangs_for_many(void **state)
     (void)state;
     for (int round = 0; round < 6; round++) {
         state_make();
-        struct death death = run_child(body_many_hang, NULL);
-        assert_false(death.late);
-        assert_true(WIFSIGNALED(death.status));
-        assert_int_equal(WTERMSIG(death.status), SIGSEGV);
-        assert_true(death.ms < 1500);
-        lg_reader *reader = newest_run();
-        assert_int_equal(crash_of(reader, LG_STAGE_DONE).sequence, 1);
-        lg_reader_close(reader);
+        expect_signal(body_many_hang, NULL, SIGSEGV);
+        assert_int_equal(newest_crash(LG_STAGE_DONE).sequence, 1);
     }
 }
 

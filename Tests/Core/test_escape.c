@@ -14,11 +14,7 @@ void throwing_status(lg_launch *launch, lg_launch_status status, void *user);
 
 static void throwing_repair_first(lg_launch *launch)
 {
-    lg_repair repair = LG_REPAIR_INIT;
-    repair.name = "throws";
-    repair.run = throwing_repair;
-    if (lg_launch_add_repair(launch, &repair) != LG_OK)
-        _exit(96);
+    life_repair(launch, "throws", throwing_repair);
 }
 
 static void replace_task(lg_launch *launch, lg_task_callback run, lg_protect_callback protect)
@@ -152,11 +148,7 @@ static void announce_after_repair_began(lg_completion *done, void *user)
 
 static void announcing_repair(lg_launch *launch)
 {
-    lg_repair repair = LG_REPAIR_INIT;
-    repair.name = "announces";
-    repair.run = announce_after_repair_began;
-    if (lg_launch_add_repair(launch, &repair) != LG_OK)
-        _exit(96);
+    life_repair(launch, "announces", announce_after_repair_began);
 }
 
 static void test_end_while_held(void **state)

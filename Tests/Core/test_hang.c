@@ -365,8 +365,7 @@ static void test_no_hang_under_a_debugger(void **state)
     struct death death = run_child(body_is_traced, NULL);
     if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
         skip_because("this user may not trace a process");
-    assert_false(death.late);
-    assert_true(WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL);
+    expect_death(death, SIGKILL);
     expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
     /* Not before it was let go, four thresholds after it was attached. */
     lg_snapshot_info snapshot;
@@ -621,9 +620,7 @@ static void body_armed(void *argument)
 static void test_exits_promptly(void **state)
 {
     (void)state;
-    struct death death = run_child(body_armed, NULL);
-    assert_true(WIFEXITED(death.status) && WEXITSTATUS(death.status) == 0);
-    assert_true(death.ms < LIMIT_MS / 2);
+    expect_exit(body_armed, NULL, 0);
 }
 
 /* A number of a file of the thread, behind a key. */
@@ -644,21 +641,14 @@ static unsigned long long figure(long tid, const char *file, const char *key)
 /* The one thread that is there beside the first. */
 static long other_thread(void)
 {
-    lg_module module;
-    lg_reader *reader = newest_run();
-    while (lg_reader_module(reader, 0, &module) != LG_OK) {} /* who reads the modules has started the watch before */
-    lg_reader_close(reader);
-    for (;;) {
-        DIR *tasks = opendir("/proc/self/task");
-        long found = 0;
-        unsigned count = 0;
-        for (struct dirent *entry; (entry = readdir(tasks));)
-            if (entry->d_name[0] != '.' && ++count && atol(entry->d_name) != (long)getpid())
-                found = atol(entry->d_name);
-        closedir(tasks);
-        if (count == 2)
-            return found; /* the one that prepares has ended */
-    }
+    long found = 0;
+    wait_prepared();
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *entry; (entry = readdir(tasks));)
+        if (entry->d_name[0] != '.' && atol(entry->d_name) != (long)getpid())
+            found = atol(entry->d_name);
+    closedir(tasks);
+    return found;
 }
 
 static void body_idle(void *argument)

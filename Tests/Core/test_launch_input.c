@@ -304,11 +304,7 @@ static void deleting_repair(lg_completion *done, void *user)
 
 static void delete_in_repair(lg_launch *launch)
 {
-    lg_repair repair = LG_REPAIR_INIT;
-    repair.name = "factory reset";
-    repair.run = deleting_repair;
-    if (lg_launch_add_repair(launch, &repair) != LG_OK)
-        _exit(96);
+    life_repair(launch, "factory reset", deleting_repair);
 }
 
 static void test_vanishing_files(void **state)
