@@ -113,8 +113,7 @@ static void test_place(void **state)
         print_message("             %s after \"%s\"\n", action_names[action], place->point);
         attack = (struct attack){ place->point, action, place->last_stage };
         state_make();
-        struct death death = run_child(body, NULL);
-        expect_death(death, action == KILL ? SIGKILL : SIGSEGV);
+        expect_signal(body, NULL, action == KILL ? SIGKILL : SIGSEGV);
         lg_reader *reader = newest_run();
         lg_crash_info crash;
         assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
@@ -332,8 +331,10 @@ static void *turn(void *argument)
 static void body_released_late(void *argument)
 {
     pthread_t thread;
+    lg_options options = LG_OPTIONS_INIT;
+    options.deadline_ms = 60000; /* until then it would wait at the most */
     signal(SIGSEGV, jump_out);
-    start_session();
+    start_with(options);
     wait_prepared();
     pthread_create(&thread, NULL, turn, argument);
     while (!turns)

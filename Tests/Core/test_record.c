@@ -97,6 +97,7 @@ static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 
 static __attribute__((noinline)) void wait_in_condition(void)
 {
+    atomic_fetch_add(&ready, 1);
     pthread_mutex_lock(&mutex);
     for (;;)
         pthread_cond_wait(&never, &mutex);
@@ -104,12 +105,14 @@ static __attribute__((noinline)) void wait_in_condition(void)
 
 static __attribute__((noinline)) void wait_in_sleep(void)
 {
+    atomic_fetch_add(&ready, 1);
     for (;;)
         sleep(1000);
 }
 
 static __attribute__((noinline)) void be_busy(void)
 {
+    atomic_fetch_add(&ready, 1);
     for (;;)
         zero = 0;
 }
@@ -120,12 +123,11 @@ static void *be_a_thread(void *argument)
     char name[16];
     snprintf(name, sizeof name, "worker-%ld", number);
     prctl(PR_SET_NAME, name);
-    atomic_fetch_add(&ready, 1);
     if (number == MASKED) { /* by the system call: libc would leave two signals open */
         uint64_t all = UINT64_MAX;
         syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
-        for (;;)
-            pause();
+        atomic_fetch_add(&ready, 1);
+        wait_for_ever(NULL);
     }
     if (number == BUSY)
         be_busy();
@@ -142,13 +144,11 @@ static void *be_a_thread(void *argument)
 
 static void make_threads(void)
 {
-    pthread_t thread;
+    wait_prepared();
     for (long i = 0; i < THREADS; i++)
-        if (pthread_create(&thread, NULL, be_a_thread, (void *)i) != 0)
-            _exit(98);
+        in_thread(be_a_thread, (void *)i);
     while (atomic_load(&ready) < THREADS)
         usleep(1000);
-    usleep(30000);
 }
 
 static void body_threads(void *argument)
@@ -178,8 +178,7 @@ static void test_threads(void **state)
 {
     (void)state;
     lg_threads_info info;
-    struct death death = run_child(body_threads, NULL);
-    expect_death(death, SIGSEGV);
+    expect_signal(body_threads, NULL, SIGSEGV);
     lg_reader *reader = record();
     assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
     assert_int_equal(info.complete, 1);
