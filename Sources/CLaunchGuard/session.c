@@ -21,7 +21,7 @@
 #define TAIL_WAIT_NS UINT64_C(1000000000)
 
 const _Atomic uint32_t lg__session_closed = 0;
-static struct lg_session the_session = { .host.lock = PTHREAD_MUTEX_INITIALIZER, .runs_directory = -1, .open = &lg__session_closed };
+static struct lg_session the_session; /* all zero until the first start: most of its pages are never there */
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 lg_status lg__session_check(const struct lg_session *session)
@@ -283,8 +283,13 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
     if (!ret_session)
         return LG_ERR_ARGUMENT;
     struct lg_session *session = &the_session;
-    *ret_session = session;
     pthread_mutex_lock(&starting);
+    if (!session->open) {
+        pthread_mutex_init(&session->host.lock, NULL);
+        session->runs_directory = -1;
+        session->open = &lg__session_closed;
+    }
+    *ret_session = session;
     lg_status status;
     if (session->host.owns) {
         status = lg__host_owned(&session->host) ? LG_ERR_ALREADY : LG_ERR_FORKED;

@@ -4,15 +4,15 @@ extension LaunchGuard {
     /// You do not make one: where `session.log()` is called with a literal the compiler does. A literal is not copied before it is in the ring log; strings, integers and
     /// truth values are put together in one buffer. Of any other value its description is taken, as a `String` does.
     public struct LogMessage: ExpressibleByStringInterpolation {
-        let literal: StaticString
-        let interpolation: StringInterpolation?
+        @usableFromInline let literal: StaticString
+        @usableFromInline let interpolation: StringInterpolation?
 
-        public init(stringLiteral literal: StaticString) {
+        @inlinable public init(stringLiteral literal: StaticString) {
             self.literal = literal
             interpolation = nil
         }
 
-        public init(stringInterpolation interpolation: StringInterpolation) {
+        @inlinable public init(stringInterpolation interpolation: StringInterpolation) {
             literal = ""
             self.interpolation = interpolation
         }

@@ -4,10 +4,11 @@
 extension LaunchGuard.Session {
     /// Append a breadcrumb to the ring log. When the call has returned, the breadcrumb survives any death of the process.
     ///
-    /// The text is cut after 4000 bytes. Callable from any thread, without a lock and, as long as it has no more than 256 bytes, without an allocation.
+    /// The text is cut after 4000 bytes. Callable from any thread, without a lock. Values in the text cost one allocation, a text without them none.
     /// C: `lg_log_write()`.
+    @inlinable
     public func log(_ level: LaunchGuard.Level, _ message: LaunchGuard.LogMessage) {
-        unsafe message.withBytes { unsafe core.log(level, $0) }
+        if let interpolation = message.interpolation { log(level, interpolation) } else { log(level, message.literal) }
     }
 
     /// Append a breadcrumb of any text. C: `lg_log_write()`.
@@ -54,6 +55,10 @@ extension LaunchGuard.Session {
         _ level: LaunchGuard.Level, _ message: some StringProtocol, category: String? = nil, fields: LaunchGuard.LogFields
     ) {
         log(level, text: String(message), category: category, fields: fields)
+    }
+
+    @usableFromInline func log(_ level: LaunchGuard.Level, _ interpolation: LaunchGuard.LogMessage.StringInterpolation) {
+        unsafe interpolation.withBytes { unsafe core.log(level, $0) }
     }
 
     @usableFromInline func log(_ level: LaunchGuard.Level, text: String) {

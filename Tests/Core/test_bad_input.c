@@ -19,6 +19,7 @@
 #include "os/fault_point.h"
 #include "store/crc32c.h"
 #include "store/format.h"
+#include "store/ledger.h"
 
 /* docs/FORMAT.md, ledger */
 enum { LEDGER_BYTES = 106496, SLOT_A = 8192, SLOT_B = 57344 };
@@ -489,6 +490,27 @@ static void test_ledger_one_slot_damaged(void **state)
     expect_fresh(LG_ERR_DAMAGED, "ledger.lg.damaged-", bytes, size);
 }
 
+/* What a damaged slot leaves behind the used part of the book reaches nobody: a context that is made is empty. */
+static void test_ledger_remnants(void **state)
+{
+    (void)state;
+    static struct lg__ledger before, after;
+    static const uint8_t boot_id[16];
+    struct lg__book_context expected = { .name = "second" };
+    struct lg__problem problem = { .status = LG_OK };
+    int directory = open(state_path(""), O_RDONLY | O_DIRECTORY);
+    assert_int_equal(lg__ledger_open(directory, "ledger", 0, boot_id, &before, &problem), LG_OK);
+    lg__ledger_context(&before.book, "first");
+    lg__ledger_store(&before);
+    lg__ledger_context(&before.book, "second")->streak = 7;
+    lg__ledger_store(&before);
+    before.slots[before.current]->crc ^= 1;
+    assert_int_equal(lg__ledger_open(directory, "ledger", 0, boot_id, &after, &problem), LG_OK);
+    assert_int_equal(after.book.context_count, 1);
+    assert_memory_equal(lg__ledger_context(&after.book, "second"), &expected, sizeof expected);
+    close(directory);
+}
+
 static void test_ledger_is_odd(void **state)
 {
     (void)state;
@@ -621,8 +643,10 @@ static void nonsense_options(void *argument)
     (void)argument;
     lg_session *session;
     lg_options options = LG_OPTIONS_INIT;
+    dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
     lg_status status = lg_start(NULL, &session);
     REQUIRE(status == LG_ERR_ARGUMENT && session);
+    REQUIRE(fcntl(0, F_GETFD) == 0); /* what is not open is not closed */
     status = lg_start(&options, NULL);
     REQUIRE(status == LG_ERR_ARGUMENT);
     static const char *const ids[] = { NULL, "", ".hidden", "a/b", "../up", "with space",
@@ -846,7 +870,8 @@ int main(int count, char **arguments)
         WITH_STATE(test_failed_starts_are_no_suspicion), WITH_STATE(test_retried_start_heals), WITH_STATE(test_setuid_ignores_environment),
         WITH_STATE(test_ledger_empty),          WITH_STATE(test_ledger_random),         WITH_STATE(test_ledger_newer),
         WITH_STATE(test_ledger_older),
-        WITH_STATE(test_ledger_cut),            WITH_STATE(test_ledger_one_slot_damaged), WITH_STATE(test_ledger_is_odd),
+        WITH_STATE(test_ledger_cut),            WITH_STATE(test_ledger_one_slot_damaged), WITH_STATE(test_ledger_remnants),
+        WITH_STATE(test_ledger_is_odd),
         WITH_STATE(test_run_file_flipped_or_cut), WITH_STATE(test_two_instances),       WITH_STATE(test_stale_lock),
         WITH_STATE(test_nonsense_options),      WITH_STATE(test_too_many_contexts), WITH_STATE(test_renamed_contexts),     WITH_STATE(test_disables_itself),
         WITH_STATE(test_program_crashes_in_start),

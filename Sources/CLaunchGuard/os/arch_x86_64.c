@@ -3,8 +3,8 @@
 #include "os/arch_inline.h"
 #include "os/os.h"
 
-#include <cpuid.h>
 #include <errno.h>
+#include <sys/platform/x86.h>
 #include <ucontext.h>
 
 const uint32_t lg__arch = LG__ARCH_X86_64;
@@ -139,19 +139,15 @@ uint64_t lg__arch_counter_hz(void)
     return 0;
 }
 
+/* libc asked the CPU when the program was loaded; under a hypervisor each CPUID of our own would cost microseconds. */
 bool lg__arch_counter_invariant(void)
 {
-    unsigned a, b, c, d;
-    __cpuid(0x80000007, a, b, c, d); /* every CPU with 64 bits has this leaf */
-    return d & 1u << 8;
+    return CPU_FEATURE_PRESENT(INVARIANT_TSC);
 }
 
 bool lg__arch_has_crc32c(void)
 {
-    /* One CPUID, for each costs microseconds under a hypervisor: __builtin_cpu_supports() would bring a constructor with twenty. */
-    unsigned a, b, c, d;
-    __cpuid(1, a, b, c, d);
-    return c & bit_SSE4_2;
+    return CPU_FEATURE_ACTIVE(SSE4_2);
 }
 
 #else

@@ -51,18 +51,20 @@ static bool book_right(const struct lg__book *book)
     return true;
 }
 
-static bool check(uint64_t generation, uint32_t size, uint32_t crc, struct lg__book *book)
+static bool check(uint64_t generation, uint32_t size, uint32_t crc, const struct lg__book *book)
 {
     if (generation == 0 || size < HEAD_BYTES || size > sizeof *book)
         return false;
-    memset((uint8_t *)book + size, 0, sizeof *book - size);
     return book->context_count <= LG__CONTEXTS && size == lg__book_used(book) && crc == lg__book_crc(generation, size, book) &&
            book_right(book);
 }
 
 bool lg__book_check(struct lg__slot *slot)
 {
-    return check(slot->generation, slot->size, slot->crc, &slot->book);
+    if (!check(slot->generation, slot->size, slot->crc, &slot->book))
+        return false;
+    memset((uint8_t *)&slot->book + slot->size, 0, sizeof slot->book - slot->size);
+    return true;
 }
 
 uint64_t lg__book_load(const struct lg__slot *slot, struct lg__book *ret_book)

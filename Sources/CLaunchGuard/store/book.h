@@ -16,8 +16,8 @@ uint32_t lg__book_crc(uint64_t generation, uint32_t size, const struct lg__book 
  * becomes zero. */
 bool lg__book_check(struct lg__slot *slot);
 
-/* Copy the used part of a slot's book, which another process may be writing; the rest becomes zero. Returns its generation; 0: it was not
- * stored to its end, or a number or a string in it is out of bounds. Nothing else may reach the machine. */
+/* Copy the used part of a slot's book, which another process may be writing; the rest stays as it is, its pages untouched. Returns its generation;
+ * 0: it was not stored to its end, or a number or a string in it is out of bounds. Nothing else may reach the machine. */
 uint64_t lg__book_load(const struct lg__slot *slot, struct lg__book *ret_book);
 
 #endif

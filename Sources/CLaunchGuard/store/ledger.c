@@ -185,7 +185,6 @@ static void load(struct lg__ledger *ledger)
 static lg_status open_once(int directory, const char *path, uint64_t owner, const uint8_t boot_id[16],
                            struct lg__ledger *ledger, struct lg__problem *problem)
 {
-    *ledger = (struct lg__ledger){ .map.file = -1 };
     int file = lg__os_file_beyond(openat(directory, NAME, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (file < 0 && errno == ENOENT)
         return create(directory, path, ledger, 1, owner, problem);
@@ -240,6 +239,7 @@ lg_status lg__ledger_open(int directory, const char *path, uint64_t owner, const
                           struct lg__ledger *ret_ledger, struct lg__problem *problem)
 {
     lg_status status = LG_ERR_ALREADY;
+    ret_ledger->map.file = -1;
     for (int tries = 0; status == LG_ERR_ALREADY && tries < 8; tries++)
         status = open_once(directory, path, owner, boot_id, ret_ledger, problem);
     /* A tool of its own kind put aside is worth the status although the retry succeeded. */

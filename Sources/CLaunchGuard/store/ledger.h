@@ -32,6 +32,7 @@ bool lg__ledger_owner_alive(uint64_t owner, const uint8_t boot_id[16]);
  * damaged, newer or older one is kept aside under another name, and what is readable of it is taken over; of an older one the number of the
  * next run.
  *
+ *  @param ret_ledger  zeroed memory; of its book only what is used is touched.
  *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER or LG_ERR_OLDER: usable, a fresh file in place
  *          of the unusable one (problem says which); any other: no ledger.
  */
