@@ -1,5 +1,6 @@
 /* The handler ends: a crash that takes longer than the deadline is ended by the watch thread. */
 #include "capture/internal.h"
+#include "os/fault_point.h"
 
 static void set(uint32_t ms)
 {
@@ -76,6 +77,7 @@ uint64_t lg__capture_deadline(void)
         if (now < deadline)
             return deadline - now;
         uint32_t sequence = lg__capture.sequence;
+        LG_FAULT_POINT("deadline: over");
         if (atomic_load(&lg__capture.phase) != LG__PHASE_CHAINING || hangs_in_handler(deadline))
             end_process();
         if (atomic_compare_exchange_strong(&lg__capture.deadline_ns, &deadline, 0)) /* unless another has been set */

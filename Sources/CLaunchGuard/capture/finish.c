@@ -14,6 +14,7 @@ static void die(int signal, siginfo_t *info, void *ucontext)
 {
     pid_t pid = lg__os_pid();
     lg__os_signal_default(signal);
+    LG_FAULT_POINT("finish: dies");
     lg__arch_unblock_on_return(ucontext, signal);
     if (pid == 1) {
         if (!faults_again(signal, info))
@@ -35,6 +36,7 @@ static void survived(const siginfo_t *info)
         return; /* it took so long that another crash did not believe in it any more */
     lg__threads_release();
     lg__deadline_disarm();
+    LG_FAULT_POINT("finish: disarmed");
     atomic_store(&lg__capture.options.run.record->outcome, lg__capture_sent(info) ? LG__OUTCOME_HANDLED : LG__OUTCOME_CHAINED);
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
     atomic_store(&lg__capture.latch, 0);
@@ -106,6 +108,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
         return;
     }
     lg__deadline_disarm();
+    LG_FAULT_POINT("finish: disarmed");
     atomic_store(&lg__capture.chain_sp, 0);
     atomic_store(&lg__capture.survived, lg__capture.sequence);
 }

@@ -1,5 +1,6 @@
 /* One crash at a time is recorded: others wait, unless the one before was taken back by an earlier handler that jumped out. */
 #include "capture/internal.h"
+#include "os/fault_point.h"
 
 /* How often a thread that crashed second looks whether the first one has gone on. */
 #define LOOK_NS UINT64_C(20000000)
@@ -75,6 +76,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
             }
             break; /* the earlier handler jumped out and the program went on: this is a new crash */
         }
+        LG_FAULT_POINT("latch: another's");
         if (!until) {
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
@@ -91,6 +93,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
             continue;
         /* Twice: it may have come out to die at once. */
         bool outside = lg__threads_probe((int32_t)owner) == LG__PLACE_OUTSIDE;
+        LG_FAULT_POINT("latch: probed");
         if ((over || (outside && was_outside)) && atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
             break;
         was_outside = outside;
@@ -98,5 +101,6 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
     if (lg__capture.sequence)
         lg__run_uncommit(&lg__capture.options.run);
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
+    LG_FAULT_POINT("latch: taken");
     return true;
 }

@@ -100,6 +100,7 @@ static void on_park(int signal, siginfo_t *info, void *ucontext)
         return;
     }
     if (index == PROBE) {
+        LG_FAULT_POINT("thread: probed");
         atomic_store(&probed, 1 + (uint32_t)lg__capture_place(ucontext));
         lg__os_futex_wake((const uint32_t *)&probed);
         return;
@@ -216,6 +217,7 @@ static void begin(struct lg__crash_threads *counts)
     atomic_store(&park.answered, 0);
     atomic_store(&park.expected, UINT32_MAX);
     atomic_fetch_add(&park.generation, 1);
+    LG_FAULT_POINT("threads: asks");
     if (!lg__threads_take_signal()) {
         counts->error = -1;
         return;
