@@ -41,6 +41,7 @@ static void survived(const siginfo_t *info)
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
     atomic_store(&lg__capture.latch, 0);
     lg__os_futex_wake((const uint32_t *)&lg__capture.latch);
+    lg__capture_wake(); /* it sleeps until the deadline, or for good where it saw neither that nor the end of the crash */
 }
 
 /* The earlier action does nothing: the signal is ignored, or the kernel keeps the first process of a pid namespace from it. */
@@ -111,4 +112,5 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
     LG_FAULT_POINT("finish: disarmed");
     atomic_store(&lg__capture.chain_sp, 0);
     atomic_store(&lg__capture.survived, lg__capture.sequence);
+    lg__capture_wake();
 }

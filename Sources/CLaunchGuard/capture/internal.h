@@ -82,6 +82,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
 void lg__deadline_arm(void);
 /* From here on it is the earlier handler that takes its time. */
 void lg__deadline_arm_handler(void);
+/* It was survived. The watch thread is to be woken when nothing is under way any more. */
 void lg__deadline_disarm(void);
 /* Wake the watch thread, to look at what has changed. Handler. */
 void lg__capture_wake(void);
