@@ -18,6 +18,7 @@
 #define LONG_MS 60000 /* longer than a child may live */
 
 static lg_session *session;
+static volatile int zero;
 
 static void start(uint32_t deadline_ms, uint32_t handler_ms)
 {
@@ -32,6 +33,19 @@ static void start(uint32_t deadline_ms, uint32_t handler_ms)
     lg__capture_wait_prepared(UINT64_C(10000000000)); /* the watch thread was started */
 }
 
+
+__attribute__((noinline)) static void fault(void)
+{
+    *(volatile int *)(uintptr_t)zero = 1;
+}
+
+static void in_thread(void *(*function)(void *))
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, function, NULL) != 0)
+        _exit(98);
+    pthread_detach(thread);
+}
 
 static void await(_Atomic unsigned *count, unsigned least)
 {
@@ -88,10 +102,83 @@ static void test_hang_after_crash(void **state)
     }
 }
 
+/* ---- a thread that jumped out of an earlier handler crashes again while another one has just seen it outside ---- */
+
+static __thread sigjmp_buf escape;
+static __thread volatile bool may_escape;
+static _Atomic unsigned crashes, probes, recorders;
+
+static void jumps_or_dies(int number)
+{
+    if (may_escape)
+        siglongjmp(escape, 1);
+    signal(number, SIG_DFL);
+}
+
+static void survive_by_jumping(void)
+{
+    may_escape = true;
+    if (sigsetjmp(escape, 1) == 0)
+        fault();
+    may_escape = false;
+}
+
+static void hook_crash_again(const char *point)
+{
+    if (strcmp(point, "latch: probed") == 0) {
+        unsigned before = atomic_load(&crashes);
+        atomic_fetch_add(&probes, 1);
+        for (int i = 0; atomic_load(&probes) >= 2 && atomic_load(&crashes) == before && i < 1000; i++)
+            usleep(1000);
+    } else if (strcmp(point, "latch: taken") == 0) {
+        atomic_fetch_add(&crashes, 1);
+        if (atomic_fetch_add(&recorders, 1) != 0)
+            _exit(90);
+        if (may_escape && atomic_load(&crashes) > 1)
+            usleep(100000); /* long enough for the other one */
+    } else if (strcmp(point, "handler: recorded") == 0) {
+        atomic_fetch_sub(&recorders, 1);
+    }
+}
+
+static void *jumps_again_when_seen(void *argument)
+{
+    survive_by_jumping();
+    await(&probes, 2);
+    survive_by_jumping();
+    for (;;)
+        pause();
+    return argument;
+}
+
+static void body_seen_outside(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, LONG_MS);
+    lg__fault_hook = hook_crash_again;
+    in_thread(jumps_again_when_seen);
+    await(&crashes, 1);
+    fault();
+}
+
+static void test_seen_outside(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_seen_outside, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hang_after_crash),
+        cmocka_unit_test(test_seen_outside),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -50,7 +50,7 @@ static bool hangs_in_handler(uint64_t deadline)
     static const uint32_t nobody_wakes = 0;
     uint32_t sequence = lg__capture.sequence;
     for (int tries = 0, inside = 0; inside < PROBES; tries++) {
-        enum lg__place place = lg__threads_probe((int32_t)atomic_load(&lg__capture.latch));
+        enum lg__place place = lg__threads_probe(lg__latch_owner());
         if (place != LG__PLACE_INSIDE && (place != LG__PLACE_NO_ANSWER || tries == TRIES || sequence != lg__capture.sequence))
             return false;
         inside += place == LG__PLACE_INSIDE;

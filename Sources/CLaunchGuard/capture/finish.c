@@ -32,7 +32,7 @@ static void die(int signal, siginfo_t *info, void *ucontext)
 /* Let another crash in: this one did not end the process. What somebody sent is over; anything else may yet come again. */
 static void survived(const siginfo_t *info)
 {
-    if (atomic_load(&lg__capture.latch) != (uint32_t)lg__os_tid())
+    if (lg__latch_owner() != lg__os_tid())
         return; /* it took so long that another crash did not believe in it any more */
     lg__threads_release();
     lg__deadline_disarm();

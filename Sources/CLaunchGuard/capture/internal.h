@@ -18,7 +18,7 @@ struct lg__capture {
     pid_t pid;                    /* of the owner of the session */
     const _Atomic uint32_t *owns; /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
 
-    _Atomic uint32_t latch;   /* thread id of the crash under way; 0: none */
+    _Atomic uint32_t latch;   /* futex: the crash under way and its thread, see latch.c; 0: none */
     _Atomic uint32_t phase;   /* enum lg__capture_phase */
     _Atomic uint32_t stage;   /* lg_stage under way */
     _Atomic uint64_t chain_sp; /* stack pointer of our handler while an earlier one runs */
@@ -60,6 +60,8 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
 /* Become the one crash that is recorded. false: it happened while that crash was dealt with, and the rest is done. */
 bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontext);
+/* The thread whose crash is under way; 0: none is. */
+int32_t lg__latch_owner(void);
 
 /* ---- record.c ---- */
 

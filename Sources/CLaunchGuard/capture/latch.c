@@ -8,6 +8,24 @@
 /* How far below an alternate stack its overflow may come to light. */
 #define OVERFLOW_REACH UINT64_C(65536)
 
+/* Whose crash it is, and above that which one: who has seen that this thread came out of an earlier handler must not take the place of its next crash. */
+#define TID_BITS 22 /* of the kernel's PID_MAX_LIMIT */
+
+static uint32_t word_of(uint32_t tid)
+{
+    return tid | (lg__capture.sequence + 1) << TID_BITS;
+}
+
+static uint32_t tid_of(uint32_t word)
+{
+    return word & ((UINT32_C(1) << TID_BITS) - 1);
+}
+
+int32_t lg__latch_owner(void)
+{
+    return (int32_t)tid_of(atomic_load(&lg__capture.latch));
+}
+
 /* True when a stack pointer belongs to the earlier handler that ours called, and not to the program after that one jumped out. */
 static bool inside_chain(uint64_t sp, const stack_t *altstack)
 {
@@ -45,7 +63,7 @@ bool lg__capture_busy(void)
 bool lg__capture_inside(void)
 {
     stack_t altstack;
-    return atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid() &&
+    return atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && lg__latch_owner() == lg__os_tid() &&
            sigaltstack(NULL, &altstack) == 0 && inside_chain((uint64_t)(uintptr_t)__builtin_frame_address(0), &altstack);
 }
 
@@ -59,14 +77,14 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
 {
     uint32_t self = (uint32_t)lg__os_tid();
     uint64_t until = 0;
-    bool was_outside = false;
+    uint32_t was_outside = 0;
     for (;;) {
         uint32_t owner = 0;
-        if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
+        if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, word_of(self)))
             break;
         uint32_t sequence = lg__capture.sequence;
         bool chaining = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING;
-        if (owner == self) {
+        if (tid_of(owner) == self) {
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
             if (!chaining || inside_chain(fault.sp, &ucontext->uc_stack)) {
@@ -74,7 +92,10 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
                     lg__record_recrash(signal, ucontext);
                 return false;
             }
-            break; /* the earlier handler jumped out and the program went on: this is a new crash */
+            /* The earlier handler jumped out and the program went on: this is a new crash. */
+            if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, word_of(self)))
+                break;
+            continue;
         }
         LG_FAULT_POINT("latch: another's");
         if (!until) {
@@ -92,11 +113,11 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
         if (!chaining || sequence != lg__capture.sequence)
             continue;
         /* Twice: it may have come out to die at once. */
-        bool outside = lg__threads_probe((int32_t)owner) == LG__PLACE_OUTSIDE;
+        bool outside = lg__threads_probe((int32_t)tid_of(owner)) == LG__PLACE_OUTSIDE;
         LG_FAULT_POINT("latch: probed");
-        if ((over || (outside && was_outside)) && atomic_compare_exchange_strong(&lg__capture.latch, &owner, self))
+        if ((over || (outside && was_outside == owner)) && atomic_compare_exchange_strong(&lg__capture.latch, &owner, word_of(self)))
             break;
-        was_outside = outside;
+        was_outside = outside ? owner : 0;
     }
     if (lg__capture.sequence)
         lg__run_uncommit(&lg__capture.options.run);

@@ -128,7 +128,7 @@ static bool ask(uint32_t number, void *argument)
 {
     struct lg__crash_threads *counts = argument;
     int32_t tid = (int32_t)number;
-    if ((uint32_t)tid == atomic_load(&lg__capture.latch) || lg__threads_are_exempt(tid))
+    if (tid == lg__latch_owner() || lg__threads_are_exempt(tid))
         return true;
     counts->listed++;
     if (park.asked == run()->slot_count) {
