@@ -174,11 +174,46 @@ static void test_seen_outside(void **state)
     state_remove();
 }
 
+/* ---- a thread that crashes and jumps out without a pause does not keep another one's crash from its turn ---- */
+
+static void *lives_by_jumping(void *argument)
+{
+    for (;; atomic_fetch_add(&crashes, 1))
+        survive_by_jumping();
+    return argument;
+}
+
+static void body_no_pause(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, LONG_MS);
+    in_thread(lives_by_jumping);
+    await(&crashes, 1);
+    fault();
+}
+
+static void test_no_pause(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_no_pause, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    lg_run_info run;
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    assert_int_equal(crash.tid, run.pid);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hang_after_crash),
         cmocka_unit_test(test_seen_outside),
+        cmocka_unit_test(test_no_pause),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -73,6 +73,31 @@ bool lg__capture_sent(const siginfo_t *info)
     return info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__capture.pid);
 }
 
+/* Who waits for its turn. A thread that jumps out of crashes lets it go first at its next one: it may crash so often that nobody ever sees it outside. */
+static _Atomic uint32_t heir;
+
+static void be_heir(uint32_t self)
+{
+    uint32_t nobody = 0;
+    atomic_compare_exchange_strong(&heir, &nobody, self);
+}
+
+static void be_heir_no_more(uint32_t self)
+{
+    atomic_compare_exchange_strong(&heir, &self, 0);
+}
+
+/* The calling thread has the latch from the crash before, out of whose earlier handler it jumped. True: for this one, too. */
+static bool take_again(uint32_t word)
+{
+    uint32_t next = atomic_exchange(&heir, 0);
+    if (!atomic_compare_exchange_strong(&lg__capture.latch, &word, word_of(next ? next : tid_of(word))))
+        return false;
+    if (next)
+        lg__os_futex_wake((const uint32_t *)&lg__capture.latch);
+    return !next;
+}
+
 bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontext)
 {
     uint32_t self = (uint32_t)lg__os_tid();
@@ -84,6 +109,8 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
             break;
         uint32_t sequence = lg__capture.sequence;
         bool chaining = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING;
+        if (tid_of(owner) == self && until)
+            break; /* it was handed over */
         if (tid_of(owner) == self) {
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
@@ -92,8 +119,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
                     lg__record_recrash(signal, ucontext);
                 return false;
             }
-            /* The earlier handler jumped out and the program went on: this is a new crash. */
-            if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, word_of(self)))
+            if (take_again(owner)) /* the program went on: this is a new crash */
                 break;
             continue;
         }
@@ -107,6 +133,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
             until = lg__os_clock_ns(CLOCK_MONOTONIC) +
                     ((uint64_t)lg__capture.options.deadline_ms + lg__capture.options.handler_ms) * 1000000u;
         }
+        be_heir(self);
         /* Wait for the other crash to end the process. An earlier handler may have taken it back and jumped out: that thread tells. */
         lg__os_futex_wait((const uint32_t *)&lg__capture.latch, owner, LOOK_NS);
         bool over = lg__os_clock_ns(CLOCK_MONOTONIC) > until;
@@ -119,6 +146,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
             break;
         was_outside = outside ? owner : 0;
     }
+    be_heir_no_more(self);
     if (lg__capture.sequence)
         lg__run_uncommit(&lg__capture.options.run);
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
