@@ -208,12 +208,55 @@ static void test_no_pause(void **state)
     state_remove();
 }
 
+/* ---- the deadline of a crash that was jumped out of comes while the next one begins ---- */
+
+static _Atomic unsigned late;
+
+static void hook_old_deadline(const char *point)
+{
+    if (strcmp(point, "deadline: over") == 0)
+        atomic_fetch_add(&late, 1);
+    else if (strcmp(point, "latch: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
+        usleep(400000); /* the watch looks after 200 */
+}
+
+/* The other way: the watch has found that it is over, and the next one begins before it goes on. */
+static void hook_old_look(const char *point)
+{
+    if (strcmp(point, "deadline: over") == 0 && atomic_fetch_add(&late, 1) == 0)
+        await(&crashes, 2);
+    else if (strcmp(point, "latch: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
+        usleep(400000);
+}
+
+static void body_old_deadline(void *argument)
+{
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 200);
+    lg__fault_hook = argument ? hook_old_look : hook_old_deadline;
+    survive_by_jumping();
+    if (argument)
+        await(&late, 1);
+    survive_by_jumping();
+    _exit(0);
+}
+
+static void test_old_deadline(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_exit(body_old_deadline, i ? (void *)state : NULL, 0);
+        state_remove();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hang_after_crash),
         cmocka_unit_test(test_seen_outside),
         cmocka_unit_test(test_no_pause),
+        cmocka_unit_test(test_old_deadline),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

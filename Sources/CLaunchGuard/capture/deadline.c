@@ -78,7 +78,8 @@ uint64_t lg__capture_deadline(void)
             return deadline - now;
         uint32_t sequence = lg__capture.sequence;
         LG_FAULT_POINT("deadline: over");
-        if (atomic_load(&lg__capture.phase) != LG__PHASE_CHAINING || hangs_in_handler(deadline))
+        bool chaining = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING;
+        if (chaining ? hangs_in_handler(deadline) : atomic_load(&lg__capture.deadline_ns) == deadline) /* that phase may be of a later crash */
             end_process();
         if (atomic_compare_exchange_strong(&lg__capture.deadline_ns, &deadline, 0)) /* unless another has been set */
             atomic_store(&lg__capture.survived, sequence); /* the latch stays with its thread, until a new crash asks where that is */

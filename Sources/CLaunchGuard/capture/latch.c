@@ -147,6 +147,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
         was_outside = outside ? owner : 0;
     }
     be_heir_no_more(self);
+    lg__deadline_disarm(); /* of the crash before: what comes now is not what it is for */
     if (lg__capture.sequence)
         lg__run_uncommit(&lg__capture.options.run);
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
