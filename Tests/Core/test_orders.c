@@ -250,6 +250,37 @@ static void test_old_deadline(void **state)
     }
 }
 
+/* ---- a thread without an alternate stack jumps out: nobody can tell that it did, but its time has passed ---- */
+
+static void *faults(void *argument)
+{
+    fault();
+    return argument;
+}
+
+static void body_cannot_tell(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 100);
+    sigaltstack(&none, NULL);
+    survive_by_jumping();
+    while (argument && lg__capture_busy())
+        usleep(1000);
+    in_thread(faults);
+    for (;;)
+        pause();
+}
+
+static void test_cannot_tell(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_signal(body_cannot_tell, i ? (void *)state : NULL, SIGSEGV);
+        state_remove();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_seen_outside),
         cmocka_unit_test(test_no_pause),
         cmocka_unit_test(test_old_deadline),
+        cmocka_unit_test(test_cannot_tell),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -129,7 +129,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
             lg__arch_fault(ucontext, &fault);
             lg__run_note(&lg__capture.options.run, LG_NOTE_ALSO_CRASHED, signal, (int)self, atomic_load(&lg__capture.stage), fault.pc);
             lg__threads_answer(ucontext);
-            /* Without an alternate stack it cannot tell; after the time for both it is not believed to come back. */
+            /* Without an alternate stack it cannot tell; after the time for both it is not believed to come back. The watch thread may know before. */
             until = lg__os_clock_ns(CLOCK_MONOTONIC) +
                     ((uint64_t)lg__capture.options.deadline_ms + lg__capture.options.handler_ms) * 1000000u;
         }
@@ -139,10 +139,11 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
         bool over = lg__os_clock_ns(CLOCK_MONOTONIC) > until;
         if (!chaining || sequence != lg__capture.sequence)
             continue;
-        /* Twice: it may have come out to die at once. */
-        bool outside = lg__threads_probe((int32_t)tid_of(owner)) == LG__PLACE_OUTSIDE;
+        enum lg__place place = lg__threads_probe((int32_t)tid_of(owner));
         LG_FAULT_POINT("latch: probed");
-        if ((over || (outside && was_outside == owner)) && atomic_compare_exchange_strong(&lg__capture.latch, &owner, word_of(self)))
+        bool outside = place == LG__PLACE_OUTSIDE, left = place == LG__PLACE_UNKNOWN && atomic_load(&lg__capture.survived) == sequence;
+        /* Twice: it may have come out to die at once. */
+        if ((over || left || (outside && was_outside == owner)) && atomic_compare_exchange_strong(&lg__capture.latch, &owner, word_of(self)))
             break;
         was_outside = outside ? owner : 0;
     }
