@@ -281,6 +281,46 @@ static void test_cannot_tell(void **state)
     }
 }
 
+/* ---- two wait for the turn of one whose time has passed: the second does not take it from the first ---- */
+
+static void hook_win(const char *point)
+{
+    if (strcmp(point, "latch: won") == 0) {
+        if (atomic_load(&lg__capture.survived))
+            usleep(200000); /* long enough for the other one */
+    } else if (strcmp(point, "latch: taken") == 0) {
+        if (atomic_fetch_add(&recorders, 1) != 0)
+            _exit(90);
+    } else if (strcmp(point, "handler: recorded") == 0) {
+        atomic_fetch_sub(&recorders, 1);
+    }
+}
+
+static void body_two_wait(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 100);
+    lg__fault_hook = hook_win;
+    sigaltstack(&none, NULL);
+    survive_by_jumping();
+    while (lg__capture_busy())
+        usleep(1000);
+    in_thread(faults);
+    in_thread(faults);
+    for (;;)
+        pause();
+}
+
+static void test_two_wait(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_two_wait, NULL, SIGSEGV);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_no_pause),
         cmocka_unit_test(test_old_deadline),
         cmocka_unit_test(test_cannot_tell),
+        cmocka_unit_test(test_two_wait),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -23,7 +23,7 @@ struct lg__capture {
     _Atomic uint32_t stage;   /* lg_stage under way */
     _Atomic uint64_t chain_sp; /* stack pointer of our handler while an earlier one runs */
     _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: not armed */
-    uint32_t sequence;
+    _Atomic uint32_t sequence; /* number of the crash that is or was recorded */
     _Atomic uint32_t survived; /* the latest crash of which it is known that the earlier handler is left, though its thread keeps the latch */
     uint32_t skipped; /* stages that crashed */
     siginfo_t info;   /* of the crash under way, for the deadline */

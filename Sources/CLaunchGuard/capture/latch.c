@@ -21,6 +21,12 @@ static uint32_t tid_of(uint32_t word)
     return word & ((UINT32_C(1) << TID_BITS) - 1);
 }
 
+/* Its record has begun: what is known of a phase and a number is known of this crash. */
+static bool is_recorded(uint32_t word, uint32_t sequence)
+{
+    return word >> TID_BITS == (sequence & (UINT32_MAX >> TID_BITS));
+}
+
 int32_t lg__latch_owner(void)
 {
     return (int32_t)tid_of(atomic_load(&lg__capture.latch));
@@ -108,7 +114,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
         if (atomic_compare_exchange_strong(&lg__capture.latch, &owner, word_of(self)))
             break;
         uint32_t sequence = lg__capture.sequence;
-        bool chaining = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING;
+        bool chaining = is_recorded(owner, sequence) && atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING;
         if (tid_of(owner) == self && until)
             break; /* it was handed over */
         if (tid_of(owner) == self) {
@@ -147,6 +153,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
             break;
         was_outside = outside ? owner : 0;
     }
+    LG_FAULT_POINT("latch: won");
     be_heir_no_more(self);
     lg__deadline_disarm(); /* of the crash before: what comes now is not what it is for */
     if (lg__capture.sequence)
