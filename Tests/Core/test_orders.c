@@ -321,6 +321,61 @@ static void test_two_wait(void **state)
     state_remove();
 }
 
+/* ---- an earlier handler that lets no signal in, not even those of libc, and hangs, or has jumped out ---- */
+
+static void block_everything(void)
+{
+    const uint64_t all = UINT64_MAX;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+}
+
+static void blocks_and_hangs(int number)
+{
+    (void)number;
+    block_everything();
+    for (;;)
+        pause();
+}
+
+static void body_blocks_and_hangs(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, blocks_and_hangs);
+    start(LONG_MS, 100);
+    fault();
+}
+
+static void *ends_when_over(void *argument)
+{
+    while (lg__capture_busy())
+        usleep(1000);
+    _exit(0);
+    return argument;
+}
+
+static void body_blocks_and_jumps(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 100);
+    survive_by_jumping();
+    block_everything();
+    in_thread(ends_when_over);
+    for (;;)
+        pause();
+}
+
+static void test_blocks_everything(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_blocks_and_hangs, NULL, SIGSEGV);
+    state_remove();
+    state_make();
+    expect_exit(body_blocks_and_jumps, NULL, 0);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_old_deadline),
         cmocka_unit_test(test_cannot_tell),
         cmocka_unit_test(test_two_wait),
+        cmocka_unit_test(test_blocks_everything),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

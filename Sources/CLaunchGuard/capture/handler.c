@@ -80,8 +80,7 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     if (captured) {
         lg__record_write(signal, info, info == &unknown, ucontext);
         LG_FAULT_POINT("handler: recorded");
-        atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
-        atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
+        lg__capture_chain(__builtin_frame_address(0), ucontext);
     } else if (owner) {
         /* Inside an earlier handler: as if we were not there; but one that crashes over and over ends, too. */
         chain = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && !lg__record_gives_up();

@@ -60,6 +60,25 @@ enum lg__place lg__capture_place(const void *ucontext)
     return inside_chain(context.sp, altstack) ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
 }
 
+enum lg__place lg__capture_place_asleep(int32_t tid)
+{
+    uint64_t handler = atomic_load(&lg__capture.chain_sp), low = atomic_load(&lg__capture.chain_low), sp;
+    if (!low || !lg__thread_sleeps(tid, &sp))
+        return LG__PLACE_NO_ANSWER;
+    if (sp >= low && sp < handler)
+        return LG__PLACE_INSIDE;
+    return sp + OVERFLOW_REACH >= low && sp < low ? LG__PLACE_UNKNOWN : LG__PLACE_OUTSIDE;
+}
+
+void lg__capture_chain(const void *frame, const void *ucontext)
+{
+    const stack_t *altstack = &((const ucontext_t *)ucontext)->uc_stack;
+    uint64_t sp = (uint64_t)(uintptr_t)frame, low = (uint64_t)(uintptr_t)altstack->ss_sp;
+    atomic_store(&lg__capture.chain_low, sp >= low && sp < low + altstack->ss_size ? low : 0);
+    atomic_store(&lg__capture.chain_sp, sp);
+    atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
+}
+
 /* Who jumped out of an earlier handler keeps the latch until another crash asks where it is; nothing is under way meanwhile. */
 bool lg__capture_busy(void)
 {

@@ -275,12 +275,13 @@ enum lg__place lg__threads_probe(int32_t tid)
     atomic_store(&probed, 0);
     if (lg__os_signal_send(lg__capture.pid, tid, 0) != 0)
         place = LG__PLACE_OUTSIDE; /* the thread has ended */
-    else if (lg__threads_take_signal() && lg__os_signal_ask(lg__capture.pid, tid, LG__PARK_SIGNAL, lg__threads_question(0, PROBE)) == 0) {
+    else if (!lg__threads_take_signal() || lg__os_signal_ask(lg__capture.pid, tid, LG__PARK_SIGNAL, lg__threads_question(0, PROBE)) != 0)
+        place = lg__capture_place_asleep(tid);
+    else {
         uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + PROBE_NS, now;
         while (!atomic_load(&probed) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
             lg__os_futex_wait((const uint32_t *)&probed, 0, until - now);
-        if (atomic_load(&probed))
-            place = (enum lg__place)(atomic_load(&probed) - 1);
+        place = atomic_load(&probed) ? (enum lg__place)(atomic_load(&probed) - 1) : lg__capture_place_asleep(tid);
     }
     atomic_store(&probing, 0);
     return place;
