@@ -376,6 +376,64 @@ static void test_blocks_everything(void **state)
     state_remove();
 }
 
+/* ---- the watch thread is stopped with the others, since nobody knows it yet ---- */
+
+static _Atomic int32_t beginner; /* the watch thread, before it has said that it is one */
+static _Atomic unsigned begun, stopped;
+static bool hangs_in_record;
+
+static void hook_stop_watch(const char *point)
+{
+    if (strcmp(point, "watch: thread begins") == 0) {
+        if (atomic_fetch_add(&begun, 1) == 1) { /* the preparing one was the first */
+            atomic_store(&beginner, lg__os_tid());
+            await(&stopped, 1);
+        }
+    } else if (strcmp(point, "thread: answered") == 0) {
+        if (atomic_load(&beginner) == lg__os_tid())
+            atomic_fetch_add(&stopped, 1);
+    } else if (strcmp(point, "handler: thread stacks") == 0) {
+        if (!atomic_load(&stopped))
+            _exit(91);
+        while (hangs_in_record)
+            pause();
+    }
+}
+
+static void hangs(int number)
+{
+    (void)number;
+    for (;;)
+        pause();
+}
+
+static void body_watch_stopped(void *argument)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    hangs_in_record = argument != NULL;
+    signal(SIGSEGV, hangs);
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    options.deadline_ms = hangs_in_record ? 500 : 10000; /* time enough for an answer */
+    options.handler_ms = 100;
+    lg__fault_hook = hook_stop_watch;
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(99);
+    await(&begun, 2);
+    while (!atomic_load(&beginner))
+        usleep(500);
+    fault();
+}
+
+static void test_watch_stopped(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_signal(body_watch_stopped, i ? (void *)state : NULL, SIGSEGV);
+        state_remove();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_cannot_tell),
         cmocka_unit_test(test_two_wait),
         cmocka_unit_test(test_blocks_everything),
+        cmocka_unit_test(test_watch_stopped),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
