@@ -66,7 +66,8 @@ static void in_child(void)
     if (!host->owns)
         return;
     atomic_store((_Atomic uint32_t *)(uintptr_t)host->owns, 0); /* where the kernel does not wipe the page */
-    pthread_mutex_init(&host->lock, NULL); /* whoever held it is not here */
+    pthread_mutex_init(&host->lock, NULL); /* whoever held it, or the other, is not here */
+    pthread_mutex_init(&starting, NULL);
     lg__tail_give_back();
     lg__map_abandon(&host->run.map);
     lg__map_abandon(&host->ledger.map);
@@ -285,6 +286,7 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
     struct lg_session *session = &the_session;
     *ret_session = session;
     pthread_mutex_lock(&starting);
+    LG_FAULT_POINT("start: locked");
     lg_status status;
     if (session->host.owns) {
         status = lg__host_owned(&session->host) ? LG_ERR_ALREADY : LG_ERR_FORKED;

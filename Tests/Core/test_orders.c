@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/internal.h"
@@ -434,6 +436,52 @@ static void test_watch_stopped(void **state)
     }
 }
 
+/* ---- a fork while another thread asks for a start that has been made ---- */
+
+static _Atomic unsigned starts;
+
+static void hook_hold_start(const char *point)
+{
+    if (strcmp(point, "start: locked") != 0)
+        return;
+    atomic_fetch_add(&starts, 1);
+    for (;;)
+        pause();
+}
+
+static void *starts_again(void *argument)
+{
+    lg_session *again;
+    lg_start(NULL, &again);
+    return argument;
+}
+
+static void body_forks_meanwhile(void *argument)
+{
+    int status;
+    (void)argument;
+    start(LONG_MS, LONG_MS);
+    lg__fault_hook = hook_hold_start;
+    in_thread(starts_again);
+    await(&starts, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        lg_session *again;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        lg__fault_hook = NULL;
+        _exit(lg_start(NULL, &again) == LG_ERR_FORKED ? 0 : 92);
+    }
+    _exit(waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 93);
+}
+
+static void test_forks_meanwhile(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_forks_meanwhile, NULL, 0);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_two_wait),
         cmocka_unit_test(test_blocks_everything),
         cmocka_unit_test(test_watch_stopped),
+        cmocka_unit_test(test_forks_meanwhile),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
