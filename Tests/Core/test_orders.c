@@ -233,8 +233,10 @@ static void hook_old_look(const char *point)
 
 static void body_old_deadline(void *argument)
 {
+    const stack_t none = { .ss_flags = SS_DISABLE };
     signal(SIGSEGV, jumps_or_dies);
     start(LONG_MS, 200);
+    sigaltstack(&none, NULL); /* so that nobody can tell before that it jumped out */
     lg__fault_hook = argument ? hook_old_look : hook_old_deadline;
     survive_by_jumping();
     if (argument)
@@ -482,6 +484,46 @@ static void test_forks_meanwhile(void **state)
     state_remove();
 }
 
+/* ---- the time of an earlier handler is long: who jumped out of it early is watched again, who sleeps in it sleeps on ---- */
+
+static void body_hang_after_jump(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, LONG_MS);
+    lg_heartbeat(session);
+    survive_by_jumping();
+    while (!atomic_load(&session->host.run.state->hang_ns))
+        usleep(1000);
+    _exit(0);
+}
+
+static void sleeps_long(int number)
+{
+    (void)number;
+    lg__capture_wake();
+    _exit(sleep(3) == 0 ? 0 : 94);
+}
+
+static void body_sleeps_long(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, sleeps_long);
+    start(LONG_MS, LONG_MS);
+    fault();
+}
+
+static void test_long_time(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_hang_after_jump, NULL, 0);
+    state_remove();
+    state_make();
+    expect_exit(body_sleeps_long, NULL, 0);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_blocks_everything),
         cmocka_unit_test(test_watch_stopped),
         cmocka_unit_test(test_forks_meanwhile),
+        cmocka_unit_test(test_long_time),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);
