@@ -524,6 +524,51 @@ static void test_long_time(void **state)
     state_remove();
 }
 
+/* ---- the watch thread is late to say of a crash that it was left: the next one is over as well ---- */
+
+static _Atomic unsigned left, over;
+
+static void hook_late_word(const char *point)
+{
+    if (strcmp(point, "deadline: left") != 0)
+        return;
+    atomic_fetch_add(&left, 1);
+    await(&over, 1);
+}
+
+static void jumps_then_mends(int number)
+{
+    if (may_escape)
+        siglongjmp(escape, 1);
+    mends(number);
+    signal(number, SIG_DFL);
+}
+
+static void body_late_word(void *argument)
+{
+    (void)argument;
+    page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal(SIGSEGV, jumps_then_mends);
+    start(LONG_MS, LONG_MS);
+    lg_heartbeat(session);
+    lg__fault_hook = hook_late_word;
+    survive_by_jumping();
+    await(&left, 1);
+    *(volatile char *)page = 1;
+    atomic_fetch_add(&over, 1);
+    while (!atomic_load(&session->host.run.state->hang_ns))
+        usleep(1000);
+    _exit(0);
+}
+
+static void test_late_word(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_late_word, NULL, 0);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -537,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_watch_stopped),
         cmocka_unit_test(test_forks_meanwhile),
         cmocka_unit_test(test_long_time),
+        cmocka_unit_test(test_late_word),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -106,8 +106,10 @@ uint64_t lg__capture_deadline(void)
             if (chaining ? hangs_in_handler(deadline) : atomic_load(&lg__capture.deadline_ns) == deadline) /* that phase may be of a later crash */
                 end_process();
         }
-        if (atomic_compare_exchange_strong(&lg__capture.deadline_ns, &deadline, 0)) /* unless another has been set */
-            atomic_store(&lg__capture.survived, sequence); /* the latch stays with its thread, until a new crash asks where that is */
+        if (atomic_compare_exchange_strong(&lg__capture.deadline_ns, &deadline, 0)) { /* unless another has been set */
+            LG_FAULT_POINT("deadline: left");
+            lg__latch_left(sequence); /* the latch stays with its thread, until a new crash asks where that is */
+        }
     }
     return UINT64_MAX;
 }

@@ -111,6 +111,6 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
     lg__deadline_disarm();
     LG_FAULT_POINT("finish: disarmed");
     atomic_store(&lg__capture.chain_sp, 0);
-    atomic_store(&lg__capture.survived, lg__capture.sequence);
+    lg__latch_left(lg__capture.sequence);
     lg__capture_wake();
 }

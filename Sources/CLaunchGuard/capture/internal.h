@@ -63,6 +63,8 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontext);
 /* The record is written: from here on the earlier handler is called, by the handler with this frame. */
 void lg__capture_chain(const void *frame, const void *ucontext);
+/* It is known that the earlier handler was left that was called for this crash. Who says so of an older one is late. */
+void lg__latch_left(uint32_t sequence);
 /* The thread whose crash is under way; 0: none is. */
 int32_t lg__latch_owner(void);
 

@@ -79,6 +79,12 @@ void lg__capture_chain(const void *frame, const void *ucontext)
     atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
 }
 
+void lg__latch_left(uint32_t sequence)
+{
+    uint32_t known = atomic_load(&lg__capture.survived);
+    while ((int32_t)(sequence - known) > 0 && !atomic_compare_exchange_strong(&lg__capture.survived, &known, sequence)) {}
+}
+
 /* Who jumped out of an earlier handler keeps the latch until another crash asks where it is; nothing is under way meanwhile. */
 bool lg__capture_busy(void)
 {
