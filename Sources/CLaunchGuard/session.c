@@ -66,7 +66,8 @@ static void in_child(void)
     if (!host->owns)
         return;
     atomic_store((_Atomic uint32_t *)(uintptr_t)host->owns, 0); /* where the kernel does not wipe the page */
-    pthread_mutex_init(&host->lock, NULL); /* whoever held it is not here */
+    pthread_mutex_init(&host->lock, NULL); /* whoever held it, or the other, is not here */
+    pthread_mutex_init(&starting, NULL);
     lg__tail_give_back();
     lg__map_abandon(&host->run.map);
     lg__map_abandon(&host->ledger.map);
@@ -284,6 +285,7 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
         return LG_ERR_ARGUMENT;
     struct lg_session *session = &the_session;
     pthread_mutex_lock(&starting);
+    LG_FAULT_POINT("start: locked");
     if (!session->open) {
         pthread_mutex_init(&session->host.lock, NULL);
         session->runs_directory = -1;

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "capture/capture.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "session.h"
 
@@ -55,6 +56,7 @@ static void begin_thread(void)
 static void *pump(void *argument)
 {
     (void)argument;
+    LG_FAULT_POINT("watch: thread begins");
     lg__threads_exempt();
     begin_thread();
     lg__tail_pump();
@@ -89,12 +91,15 @@ static void *watch(void *argument)
 {
     struct lg_session *session = argument;
     uint64_t pause = CHECK_FIRST_NS, next = lg__os_clock_ns(CLOCK_MONOTONIC) + pause;
+    LG_FAULT_POINT("watch: thread begins");
     lg__threads_exempt();
     lg__capture_watches();
     begin_thread();
     for (;;) {
         uint32_t seen = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
+        LG_FAULT_POINT("watch: wakes");
         uint64_t deadline = lg__capture_deadline(), now = lg__os_clock_ns(CLOCK_MONOTONIC);
+        LG_FAULT_POINT("watch: looked");
         if (deadline == UINT64_MAX && now >= next) {
             lg__capture_check(false);
             lg__hearts_check(session);
@@ -109,6 +114,7 @@ static void *watch(void *argument)
             deadline = next > now && next - now < sleep ? next - now : next > now ? sleep : 1;
             atomic_store(&sleeps_until_ns, now + deadline);
         }
+        LG_FAULT_POINT("watch: sleeps");
         lg__os_futex_wait(&session->wake, seen, deadline ? deadline : 1);
     }
     return NULL;
@@ -152,6 +158,7 @@ static void *prepare(void *argument)
     struct lg_session *session = argument;
     /* Faults of this thread itself are for the handler, as everybody's are. */
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+    LG_FAULT_POINT("watch: thread begins");
     lg__threads_exempt();
     begin_thread();
     lg__altstack_ensure();

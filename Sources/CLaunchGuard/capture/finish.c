@@ -14,6 +14,7 @@ static void die(int signal, siginfo_t *info, void *ucontext)
 {
     pid_t pid = lg__os_pid();
     lg__os_signal_default(signal);
+    LG_FAULT_POINT("finish: dies");
     lg__arch_unblock_on_return(ucontext, signal);
     if (pid == 1) {
         if (!faults_again(signal, info))
@@ -31,14 +32,16 @@ static void die(int signal, siginfo_t *info, void *ucontext)
 /* Let another crash in: this one did not end the process. What somebody sent is over; anything else may yet come again. */
 static void survived(const siginfo_t *info)
 {
-    if (atomic_load(&lg__capture.latch) != (uint32_t)lg__os_tid())
+    if (lg__latch_owner() != lg__os_tid())
         return; /* it took so long that another crash did not believe in it any more */
     lg__threads_release();
     lg__deadline_disarm();
+    LG_FAULT_POINT("finish: disarmed");
     atomic_store(&lg__capture.options.run.record->outcome, lg__capture_sent(info) ? LG__OUTCOME_HANDLED : LG__OUTCOME_CHAINED);
     atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
     atomic_store(&lg__capture.latch, 0);
     lg__os_futex_wake((const uint32_t *)&lg__capture.latch);
+    lg__capture_wake(); /* it sleeps until the deadline, or for good where it saw neither that nor the end of the crash */
 }
 
 /* The earlier action does nothing: the signal is ignored, or the kernel keeps the first process of a pid namespace from it. */
@@ -106,6 +109,8 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
         return;
     }
     lg__deadline_disarm();
+    LG_FAULT_POINT("finish: disarmed");
     atomic_store(&lg__capture.chain_sp, 0);
-    atomic_store(&lg__capture.survived, lg__capture.sequence);
+    lg__latch_left(lg__capture.sequence);
+    lg__capture_wake();
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "capture/internal.h"
+#include "os/fault_point.h"
 
 #define FIRST_CHANCES 4
 static lg__first_chance first_chances[FIRST_CHANCES];
@@ -78,8 +79,8 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     bool chain = true, captured = owner && lg__latch_take(signal, info, ucontext);
     if (captured) {
         lg__record_write(signal, info, info == &unknown, ucontext);
-        atomic_store(&lg__capture.chain_sp, (uint64_t)(uintptr_t)__builtin_frame_address(0));
-        atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
+        LG_FAULT_POINT("handler: recorded");
+        lg__capture_chain(__builtin_frame_address(0), ucontext);
     } else if (owner) {
         /* Inside an earlier handler: as if we were not there; but one that crashes over and over ends, too. */
         chain = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && !lg__record_gives_up();

@@ -18,12 +18,13 @@ struct lg__capture {
     pid_t pid;                    /* of the owner of the session */
     const _Atomic uint32_t *owns; /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
 
-    _Atomic uint32_t latch;   /* thread id of the crash under way; 0: none */
+    _Atomic uint32_t latch;   /* futex: the crash under way and its thread, see latch.c; 0: none */
     _Atomic uint32_t phase;   /* enum lg__capture_phase */
     _Atomic uint32_t stage;   /* lg_stage under way */
     _Atomic uint64_t chain_sp; /* stack pointer of our handler while an earlier one runs */
+    _Atomic uint64_t chain_low; /* lower end of the alternate stack that it runs on; 0: it does not */
     _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: not armed */
-    uint32_t sequence;
+    _Atomic uint32_t sequence; /* number of the crash that is or was recorded */
     _Atomic uint32_t survived; /* the latest crash of which it is known that the earlier handler is left, though its thread keeps the latch */
     uint32_t skipped; /* stages that crashed */
     siginfo_t info;   /* of the crash under way, for the deadline */
@@ -60,6 +61,12 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
 /* Become the one crash that is recorded. false: it happened while that crash was dealt with, and the rest is done. */
 bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontext);
+/* The record is written: from here on the earlier handler is called, by the handler with this frame. */
+void lg__capture_chain(const void *frame, const void *ucontext);
+/* It is known that the earlier handler was left that was called for this crash. Who says so of an older one is late. */
+void lg__latch_left(uint32_t sequence);
+/* The thread whose crash is under way; 0: none is. */
+int32_t lg__latch_owner(void);
 
 /* ---- record.c ---- */
 
@@ -82,6 +89,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
 void lg__deadline_arm(void);
 /* From here on it is the earlier handler that takes its time. */
 void lg__deadline_arm_handler(void);
+/* It was survived. The watch thread is to be woken when nothing is under way any more. */
 void lg__deadline_disarm(void);
 /* Wake the watch thread, to look at what has changed. Handler. */
 void lg__capture_wake(void);
@@ -199,6 +207,8 @@ void lg__thread_capture(struct lg__thread *slot, const void *ucontext);
 bool lg__thread_describe(struct lg__thread *slot);
 /* 1: it blocks the question, 0: it does not, −1: it is gone. */
 int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state);
+/* It is in a system call: where its stack was then. false: it is not, or the kernel does not tell. */
+bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp);
 /* Walk its stack, which stands still or may be wrong; commits the second part. */
 void lg__thread_walk(struct lg__thread *slot);
 /* That walk crashed: commit what it had. */
@@ -242,6 +252,8 @@ bool lg__capture_sent(const siginfo_t *info);
 
 /* The answer for an interrupted context of that thread. */
 enum lg__place lg__capture_place(const void *ucontext);
+/* The answer in its place, when it sleeps and lets no question in, as the kernel tells. */
+enum lg__place lg__capture_place_asleep(int32_t tid);
 
 /* ---- snapshot.c ---- */
 

@@ -34,7 +34,7 @@ void lg__memory_forget(void)
 {
     memset(readable[lg__walker], 0, sizeof readable[lg__walker]);
     lg__memory_age[lg__walker]++;
-    recoveries[lg__walker].possible = lg__walker == LG__WALKER_WATCH || atomic_load(&lg__capture.latch) == (uint32_t)lg__os_tid();
+    recoveries[lg__walker].possible = lg__walker == LG__WALKER_WATCH || lg__latch_owner() == lg__os_tid();
 }
 
 __attribute__((noinline)) bool lg__memory_guarded(void (*function)(void *), void *argument)

@@ -1,5 +1,6 @@
 /* What the handler needs and must not make itself: the module table and the place of the loader's list. */
 #include "capture/internal.h"
+#include "os/fault_point.h"
 
 /* Of what may grow large, as much as a small program needs. */
 #define MAP_TOUCHED_BYTES 6144u
@@ -24,6 +25,7 @@ static void touch_record(void)
 
 void lg__capture_prepare(void)
 {
+    LG_FAULT_POINT("prepare: begins");
     lg__loader_prepare();
     lg__modules_refresh();
     lg__process_prepare();
@@ -31,6 +33,7 @@ void lg__capture_prepare(void)
     lg__memory_prepare();
     lg__unwind_dwarf_prepare();
     lg__unwind_libunwind_prepare();
+    LG_FAULT_POINT("prepare: done");
     atomic_store(&lg__capture.prepared, 1);
     lg__os_futex_wake((const uint32_t *)&lg__capture.prepared);
 }

@@ -89,6 +89,7 @@ void lg__snapshot_answer(uint32_t turn, uint32_t place, const void *ucontext)
         !change(place, turn, ASKED, ANSWERING))
         return;
     stands = ucontext;
+    LG_FAULT_POINT("snapshot: answers");
     lg__thread_capture(slot_at(place), ucontext);
     change(place, turn, ANSWERING, STANDS);
     atomic_fetch_add(&answered, 1);
@@ -264,6 +265,7 @@ void lg__snapshot_take(const struct lg__snapshot_wish *wish)
         head->error = -1;
     }
     lg__os_signal_block(SIGSEGV, true);
+    LG_FAULT_POINT("snapshot: closes");
     head->given_up = lg__capture_busy();
     close_and_count(head, head->given_up);
     head->took_ns = lg__os_clock_ns(CLOCK_MONOTONIC) - now;

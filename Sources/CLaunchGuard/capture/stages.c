@@ -27,7 +27,7 @@ void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext)
     header->trap = fault.trap;
     header->error = fault.error;
     header->pid = lg__capture.pid;
-    header->tid = (int32_t)atomic_load(&lg__capture.latch);
+    header->tid = lg__latch_owner();
     header->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
     header->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
     header->wall_ns = lg__os_clock_ns(CLOCK_REALTIME);

@@ -67,18 +67,26 @@ bool lg__thread_gone(int32_t tid)
 }
 
 /* "NUMBER six-arguments sp pc" while it is in a system call, "running" else (proc(5), /proc/PID/syscall). */
-static void read_place(const char *text, struct lg__thread *slot)
+static bool read_place(const char *text, uint64_t *ret_sp, uint64_t *ret_pc)
 {
     uint64_t before_last = 0, last = 0;
     if (text[0] < '-' || text[0] > '9')
-        return;
+        return false;
     for (; *text; text++)
         if (text[0] == ' ' && text[1] == '0' && text[2] == 'x') {
             before_last = last;
             lg__os_number(text + 3, 16, &last);
         }
-    slot->sp = before_last;
-    slot->pc = last;
+    *ret_sp = before_last;
+    *ret_pc = last;
+    return true;
+}
+
+bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp)
+{
+    char text[256];
+    uint64_t pc;
+    return read_file(tid, "syscall", text, sizeof text) && read_place(text, ret_sp, &pc);
 }
 
 bool lg__thread_describe(struct lg__thread *slot)
@@ -91,7 +99,7 @@ bool lg__thread_describe(struct lg__thread *slot)
     size_t size = read_file(slot->tid, "comm", text, sizeof text);
     memcpy(slot->name, text, size && size <= sizeof slot->name ? size - 1 : 0);
     if (read_file(slot->tid, "syscall", text, sizeof text))
-        read_place(text, slot);
+        read_place(text, &slot->sp, &slot->pc);
     commit(slot);
     return true;
 }

@@ -100,6 +100,7 @@ static void on_park(int signal, siginfo_t *info, void *ucontext)
         return;
     }
     if (index == PROBE) {
+        LG_FAULT_POINT("thread: probed");
         atomic_store(&probed, 1 + (uint32_t)lg__capture_place(ucontext));
         lg__os_futex_wake((const uint32_t *)&probed);
         return;
@@ -127,7 +128,7 @@ static bool ask(uint32_t number, void *argument)
 {
     struct lg__crash_threads *counts = argument;
     int32_t tid = (int32_t)number;
-    if ((uint32_t)tid == atomic_load(&lg__capture.latch) || lg__threads_are_exempt(tid))
+    if (tid == lg__latch_owner() || lg__threads_are_exempt(tid))
         return true;
     counts->listed++;
     if (park.asked == run()->slot_count) {
@@ -216,6 +217,7 @@ static void begin(struct lg__crash_threads *counts)
     atomic_store(&park.answered, 0);
     atomic_store(&park.expected, UINT32_MAX);
     atomic_fetch_add(&park.generation, 1);
+    LG_FAULT_POINT("threads: asks");
     if (!lg__threads_take_signal()) {
         counts->error = -1;
         return;
@@ -273,12 +275,13 @@ enum lg__place lg__threads_probe(int32_t tid)
     atomic_store(&probed, 0);
     if (lg__os_signal_send(lg__capture.pid, tid, 0) != 0)
         place = LG__PLACE_OUTSIDE; /* the thread has ended */
-    else if (lg__threads_take_signal() && lg__os_signal_ask(lg__capture.pid, tid, LG__PARK_SIGNAL, lg__threads_question(0, PROBE)) == 0) {
+    else if (!lg__threads_take_signal() || lg__os_signal_ask(lg__capture.pid, tid, LG__PARK_SIGNAL, lg__threads_question(0, PROBE)) != 0)
+        place = lg__capture_place_asleep(tid);
+    else {
         uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + PROBE_NS, now;
         while (!atomic_load(&probed) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
             lg__os_futex_wait((const uint32_t *)&probed, 0, until - now);
-        if (atomic_load(&probed))
-            place = (enum lg__place)(atomic_load(&probed) - 1);
+        place = atomic_load(&probed) ? (enum lg__place)(atomic_load(&probed) - 1) : lg__capture_place_asleep(tid);
     }
     atomic_store(&probing, 0);
     return place;

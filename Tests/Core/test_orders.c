@@ -1,0 +1,569 @@
+/* Orders of threads that once went wrong: one is held at a fault point until another has passed its own. */
+#include "harness.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/internal.h"
+#include "os/fault_point.h"
+#include "session.h"
+
+#define LONG_MS 60000 /* longer than a child may live */
+
+static lg_session *session;
+
+static void start(uint32_t deadline_ms, uint32_t handler_ms)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.deadline_ms = deadline_ms;
+    options.handler_ms = handler_ms;
+    options.hang_launching_ms = options.hang_running_ms = 100;
+    session = start_with(options);
+    lg__capture_wait_prepared(UINT64_C(10000000000)); /* the watch thread was started */
+}
+
+static void await(_Atomic unsigned *count, unsigned least)
+{
+    while (atomic_load(count) < least)
+        usleep(500);
+}
+
+/* ---- the watch thread looks while a crash ends well, or sleeps until the deadline of it ---- */
+
+static char *page;
+static _Atomic unsigned sleeps;
+
+static void mends(int number)
+{
+    (void)number;
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+}
+
+static void hook_look_at_end(const char *point)
+{
+    if (strcmp(point, "watch: sleeps") == 0)
+        atomic_fetch_add(&sleeps, 1);
+    if (strcmp(point, "finish: disarmed") != 0)
+        return;
+    unsigned before = atomic_load(&sleeps);
+    lg__capture_wake();
+    await(&sleeps, before + 1);
+}
+
+static void body_hang_after_crash(void *argument)
+{
+    signal(SIGSEGV, mends);
+    page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    start(LONG_MS, LONG_MS);
+    lg_heartbeat(session);
+    if (argument)
+        lg__fault_hook = hook_look_at_end;
+    *(volatile char *)page = 1;
+    while (!atomic_load(&session->host.run.state->hang_ns))
+        usleep(1000);
+    _exit(0);
+}
+
+static void test_hang_after_crash(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_exit(body_hang_after_crash, i ? (void *)state : NULL, 0);
+        state_remove();
+    }
+}
+
+/* ---- a thread that jumped out of an earlier handler crashes again while another one has just seen it outside ---- */
+
+static __thread sigjmp_buf way_out;
+static __thread volatile bool may_escape;
+static _Atomic unsigned crashes, probes, recorders;
+
+static void jumps_or_dies(int number)
+{
+    if (may_escape)
+        siglongjmp(way_out, 1);
+    signal(number, SIG_DFL);
+}
+
+static void survive_by_jumping(void)
+{
+    may_escape = true;
+    if (sigsetjmp(way_out, 1) == 0)
+        crash();
+    may_escape = false;
+}
+
+static void hook_crash_again(const char *point)
+{
+    if (strcmp(point, "latch: probed") == 0) {
+        unsigned before = atomic_load(&crashes);
+        atomic_fetch_add(&probes, 1);
+        for (int i = 0; atomic_load(&probes) >= 2 && atomic_load(&crashes) == before && i < 1000; i++)
+            usleep(1000);
+    } else if (strcmp(point, "latch: taken") == 0) {
+        atomic_fetch_add(&crashes, 1);
+        if (atomic_fetch_add(&recorders, 1) != 0)
+            _exit(90);
+        if (may_escape && atomic_load(&crashes) > 1)
+            usleep(100000); /* long enough for the other one */
+    } else if (strcmp(point, "handler: recorded") == 0) {
+        atomic_fetch_sub(&recorders, 1);
+    }
+}
+
+static void *jumps_again_when_seen(void *argument)
+{
+    survive_by_jumping();
+    await(&probes, 2);
+    survive_by_jumping();
+    for (;;)
+        pause();
+    return argument;
+}
+
+static void body_seen_outside(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, LONG_MS);
+    lg__fault_hook = hook_crash_again;
+    in_thread(jumps_again_when_seen, NULL);
+    await(&crashes, 1);
+    crash();
+}
+
+static void test_seen_outside(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_seen_outside, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- a thread that crashes and jumps out without a pause does not keep another one's crash from its turn ---- */
+
+static void *lives_by_jumping(void *argument)
+{
+    for (;; atomic_fetch_add(&crashes, 1))
+        survive_by_jumping();
+    return argument;
+}
+
+static void body_no_pause(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, LONG_MS);
+    in_thread(lives_by_jumping, NULL);
+    await(&crashes, 1);
+    crash();
+}
+
+static void test_no_pause(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_no_pause, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    lg_run_info run;
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    assert_int_equal(crash.tid, run.pid);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- the deadline of a crash that was jumped out of comes while the next one begins ---- */
+
+static _Atomic unsigned late;
+
+static void hook_old_deadline(const char *point)
+{
+    if (strcmp(point, "deadline: over") == 0)
+        atomic_fetch_add(&late, 1);
+    else if (strcmp(point, "latch: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
+        usleep(400000); /* the watch looks after 200 */
+}
+
+/* The other way: the watch has found that it is over, and the next one begins before it goes on. */
+static void hook_old_look(const char *point)
+{
+    if (strcmp(point, "deadline: over") == 0 && atomic_fetch_add(&late, 1) == 0)
+        await(&crashes, 2);
+    else if (strcmp(point, "latch: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
+        usleep(400000);
+}
+
+static void body_old_deadline(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 200);
+    sigaltstack(&none, NULL); /* so that nobody can tell before that it jumped out */
+    lg__fault_hook = argument ? hook_old_look : hook_old_deadline;
+    survive_by_jumping();
+    if (argument)
+        await(&late, 1);
+    survive_by_jumping();
+    _exit(0);
+}
+
+static void test_old_deadline(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_exit(body_old_deadline, i ? (void *)state : NULL, 0);
+        state_remove();
+    }
+}
+
+/* ---- a thread without an alternate stack jumps out: nobody can tell that it did, but its time has passed ---- */
+
+static void *faults(void *argument)
+{
+    crash();
+    return argument;
+}
+
+static void body_cannot_tell(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 100);
+    sigaltstack(&none, NULL);
+    survive_by_jumping();
+    while (argument && lg__capture_busy())
+        usleep(1000);
+    in_thread(faults, NULL);
+    for (;;)
+        pause();
+}
+
+static void test_cannot_tell(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_signal(body_cannot_tell, i ? (void *)state : NULL, SIGSEGV);
+        state_remove();
+    }
+}
+
+/* ---- two wait for the turn of one whose time has passed: the second does not take it from the first ---- */
+
+static void hook_win(const char *point)
+{
+    if (strcmp(point, "latch: won") == 0) {
+        if (atomic_load(&lg__capture.survived))
+            usleep(200000); /* long enough for the other one */
+    } else if (strcmp(point, "latch: taken") == 0) {
+        if (atomic_fetch_add(&recorders, 1) != 0)
+            _exit(90);
+    } else if (strcmp(point, "handler: recorded") == 0) {
+        atomic_fetch_sub(&recorders, 1);
+    }
+}
+
+static void body_two_wait(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 100);
+    lg__fault_hook = hook_win;
+    sigaltstack(&none, NULL);
+    survive_by_jumping();
+    while (lg__capture_busy())
+        usleep(1000);
+    in_thread(faults, NULL);
+    in_thread(faults, NULL);
+    for (;;)
+        pause();
+}
+
+static void test_two_wait(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_two_wait, NULL, SIGSEGV);
+    state_remove();
+}
+
+/* ---- an earlier handler that lets no signal in, not even those of libc, and hangs, or has jumped out ---- */
+
+static void block_everything(void)
+{
+    const uint64_t all = UINT64_MAX;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+}
+
+static void blocks_and_hangs(int number)
+{
+    (void)number;
+    block_everything();
+    for (;;)
+        pause();
+}
+
+static void body_blocks_and_hangs(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, blocks_and_hangs);
+    start(LONG_MS, 100);
+    crash();
+}
+
+static void *ends_when_over(void *argument)
+{
+    while (lg__capture_busy())
+        usleep(1000);
+    _exit(0);
+    return argument;
+}
+
+static void body_blocks_and_jumps(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 100);
+    survive_by_jumping();
+    block_everything();
+    in_thread(ends_when_over, NULL);
+    for (;;)
+        pause();
+}
+
+static void test_blocks_everything(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_blocks_and_hangs, NULL, SIGSEGV);
+    state_remove();
+    state_make();
+    expect_exit(body_blocks_and_jumps, NULL, 0);
+    state_remove();
+}
+
+/* ---- the watch thread is stopped with the others, since nobody knows it yet ---- */
+
+static _Atomic int32_t beginner; /* the watch thread, before it has said that it is one */
+static _Atomic unsigned begun, stopped;
+static bool hangs_in_record;
+
+static void hook_stop_watch(const char *point)
+{
+    if (strcmp(point, "watch: thread begins") == 0) {
+        if (atomic_fetch_add(&begun, 1) == 1) { /* the preparing one was the first */
+            atomic_store(&beginner, lg__os_tid());
+            await(&stopped, 1);
+        }
+    } else if (strcmp(point, "thread: answered") == 0) {
+        if (atomic_load(&beginner) == lg__os_tid())
+            atomic_fetch_add(&stopped, 1);
+    } else if (strcmp(point, "handler: thread stacks") == 0) {
+        if (!atomic_load(&stopped))
+            _exit(91);
+        while (hangs_in_record)
+            pause();
+    }
+}
+
+static void hangs(int number)
+{
+    (void)number;
+    for (;;)
+        pause();
+}
+
+static void body_watch_stopped(void *argument)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    hangs_in_record = argument != NULL;
+    signal(SIGSEGV, hangs);
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    options.deadline_ms = hangs_in_record ? 500 : 10000; /* time enough for an answer */
+    options.handler_ms = 100;
+    lg__fault_hook = hook_stop_watch;
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(99);
+    await(&begun, 2);
+    while (!atomic_load(&beginner))
+        usleep(500);
+    crash();
+}
+
+static void test_watch_stopped(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_signal(body_watch_stopped, i ? (void *)state : NULL, SIGSEGV);
+        state_remove();
+    }
+}
+
+/* ---- a fork while another thread asks for a start that has been made ---- */
+
+static _Atomic unsigned starts;
+
+static void hook_hold_start(const char *point)
+{
+    if (strcmp(point, "start: locked") != 0)
+        return;
+    atomic_fetch_add(&starts, 1);
+    for (;;)
+        pause();
+}
+
+static void *starts_again(void *argument)
+{
+    lg_session *again;
+    lg_start(NULL, &again);
+    return argument;
+}
+
+static void body_forks_meanwhile(void *argument)
+{
+    int status;
+    (void)argument;
+    start(LONG_MS, LONG_MS);
+    lg__fault_hook = hook_hold_start;
+    in_thread(starts_again, NULL);
+    await(&starts, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        lg_session *again;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        lg__fault_hook = NULL;
+        _exit(lg_start(NULL, &again) == LG_ERR_FORKED ? 0 : 92);
+    }
+    _exit(waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 93);
+}
+
+static void test_forks_meanwhile(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_forks_meanwhile, NULL, 0);
+    state_remove();
+}
+
+/* ---- the time of an earlier handler is long: who jumped out of it early is watched again, who sleeps in it sleeps on ---- */
+
+static void body_hang_after_jump(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, LONG_MS);
+    lg_heartbeat(session);
+    survive_by_jumping();
+    while (!atomic_load(&session->host.run.state->hang_ns))
+        usleep(1000);
+    _exit(0);
+}
+
+static void sleeps_long(int number)
+{
+    (void)number;
+    lg__capture_wake();
+    _exit(sleep(3) == 0 ? 0 : 94);
+}
+
+static void body_sleeps_long(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, sleeps_long);
+    start(LONG_MS, LONG_MS);
+    crash();
+}
+
+static void test_long_time(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_hang_after_jump, NULL, 0);
+    state_remove();
+    state_make();
+    expect_exit(body_sleeps_long, NULL, 0);
+    state_remove();
+}
+
+/* ---- the watch thread is late to say of a crash that it was left: the next one is over as well ---- */
+
+static _Atomic unsigned left, over;
+
+static void hook_late_word(const char *point)
+{
+    if (strcmp(point, "deadline: left") != 0)
+        return;
+    atomic_fetch_add(&left, 1);
+    await(&over, 1);
+}
+
+static void jumps_then_mends(int number)
+{
+    if (may_escape)
+        siglongjmp(way_out, 1);
+    mends(number);
+    signal(number, SIG_DFL);
+}
+
+static void body_late_word(void *argument)
+{
+    (void)argument;
+    page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    signal(SIGSEGV, jumps_then_mends);
+    start(LONG_MS, LONG_MS);
+    lg_heartbeat(session);
+    lg__fault_hook = hook_late_word;
+    survive_by_jumping();
+    await(&left, 1);
+    *(volatile char *)page = 1;
+    atomic_fetch_add(&over, 1);
+    while (!atomic_load(&session->host.run.state->hang_ns))
+        usleep(1000);
+    _exit(0);
+}
+
+static void test_late_word(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_late_word, NULL, 0);
+    state_remove();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hang_after_crash),
+        cmocka_unit_test(test_seen_outside),
+        cmocka_unit_test(test_no_pause),
+        cmocka_unit_test(test_old_deadline),
+        cmocka_unit_test(test_cannot_tell),
+        cmocka_unit_test(test_two_wait),
+        cmocka_unit_test(test_blocks_everything),
+        cmocka_unit_test(test_watch_stopped),
+        cmocka_unit_test(test_forks_meanwhile),
+        cmocka_unit_test(test_long_time),
+        cmocka_unit_test(test_late_word),
+    };
+    struct rlimit no_core = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &no_core);
+    return cmocka_run_group_tests_name("orders", tests, NULL, NULL);
+}
