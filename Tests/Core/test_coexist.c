@@ -364,31 +364,50 @@ static void body_earlier_hangs_soon(void *argument)
     fault();
 }
 
+static const stack_t no_altstack = { .ss_flags = SS_DISABLE };
+
+/* On the stack of the thread: only its frames tell that it is still in there. */
+static void body_earlier_hangs_without_altstack(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, hang);
+    start_with_patience(500);
+    sigaltstack(&no_altstack, NULL);
+    fault();
+}
+
 static void test_earlier_handler_hangs(void **state)
 {
     (void)state;
     struct death soon = run_child(body_earlier_hangs_soon, NULL);
     expect_death(soon, SIGSEGV);
     assert_true(soon.ms >= 150);
-    state_make();
-    struct death death = run_child(body_earlier_hangs, NULL);
-    expect_death(death, SIGSEGV);
-    assert_true(death.ms >= 450);
-    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 0);
+    void (*const bodies[])(void *) = { body_earlier_hangs, body_earlier_hangs_without_altstack };
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        struct death death = run_child(bodies[i], NULL);
+        expect_death(death, SIGSEGV);
+        assert_true(death.ms >= 450);
+        assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 0);
+    }
 }
 
 /* It jumped out, and the program lives on, deep in other calls, longer than any handler may take. */
+enum { AND_LIVES, WITHOUT_ALTSTACK, AND_ANOTHER_CRASHES };
+
 static void body_earlier_jumps(void *argument)
 {
     signal(SIGSEGV, jump_out);
     start_with_patience(200);
+    if (argument == (void *)WITHOUT_ALTSTACK)
+        sigaltstack(&no_altstack, NULL);
     if (sigsetjmp(escape, 1) == 0)
         fault();
     volatile char space[65536];
     space[0] = 1;
     for (int i = 0; i < 80; i++)
         usleep(10000);
-    if (argument) { /* and then another thread crashes, whose handler does not come back */
+    if (argument == (void *)AND_ANOTHER_CRASHES) { /* and then another thread crashes, whose handler does not come back */
         pthread_t thread;
         pthread_create(&thread, NULL, fault_on_thread_for_good, NULL);
         pthread_join(thread, NULL);
@@ -399,8 +418,11 @@ static void body_earlier_jumps(void *argument)
 static void test_earlier_handler_jumps(void **state)
 {
     (void)state;
-    expect_exit(body_earlier_jumps, NULL, 0);
-    expect_signal(body_earlier_jumps, (void *)1, SIGABRT);
+    expect_exit(body_earlier_jumps, (void *)AND_LIVES, 0);
+    state_make();
+    expect_exit(body_earlier_jumps, (void *)WITHOUT_ALTSTACK, 0);
+    state_make();
+    expect_signal(body_earlier_jumps, (void *)AND_ANOTHER_CRASHES, SIGABRT);
     lg_crash_info crash = newest_crash(LG_STAGE_DONE);
     assert_int_equal(crash.signal, SIGABRT);
     assert_int_equal(crash.sequence, 2);

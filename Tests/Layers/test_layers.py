@@ -23,7 +23,7 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
-                "capture/finish.c", "capture/frames.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c", "capture/prepare.c",
+                "capture/finish.c", "capture/frames.c", "capture/handler.c", "capture/image.c", "capture/latch.c", "capture/loader.c", "capture/memory.c", "capture/prepare.c",
                 "capture/record.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler part is in the call graph below.
@@ -36,7 +36,7 @@ ALSO_AT_START = {
     "capture/process.c": "snprintf strcspn strncmp",
     "capture/tail.c": "close dup2 fcntl pipe2 poll read write",
     "capture/install.c": "mmap munmap sigaction sigdelset sigfillset",
-    "capture/latch.c": "sigaltstack",
+    "capture/place.c": "sigaltstack",
     "capture/interpose.c": "__interceptor_pthread_create dlsym free malloc pthread_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
     "capture/unwind_libunwind.c": "_Ux86_64_create_addr_space _Uaarch64_create_addr_space",

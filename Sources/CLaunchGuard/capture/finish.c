@@ -68,7 +68,7 @@ static void set_mask(int signal, const struct sigaction *previous, const void *u
     lg__os_signals_set(lg__arch_blocked(ucontext) | wanted);
 }
 
-void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool captured)
+__attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool captured)
 {
     const struct sigaction *previous = &lg__capture.previous[signal];
 
@@ -86,6 +86,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool ca
      * the program lives on; what it does next tells. */
     if (captured) {
         atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_CHAINED);
+        atomic_store(&lg__capture.chain_return, lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0)));
         lg__threads_release(); /* those of a process that dies here and now stand still to the end */
         LG_FAULT_POINT("finish: threads released");
         lg__deadline_arm_handler();

@@ -23,6 +23,7 @@ struct lg__capture {
     _Atomic uint32_t stage;   /* lg_stage under way */
     _Atomic uint64_t chain_sp; /* stack pointer of our handler while an earlier one runs */
     _Atomic uint64_t chain_low; /* lower end of the alternate stack that it runs on; 0: it does not */
+    _Atomic uint64_t chain_return; /* where it returns to in our handler */
     _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: not armed */
     _Atomic uint32_t sequence; /* number of the crash that is or was recorded */
     _Atomic uint32_t survived; /* the latest crash of which it is known that the earlier handler is left, though its thread keeps the latch */
@@ -61,10 +62,6 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
 /* Become the one crash that is recorded. false: it happened while that crash was dealt with, and the rest is done. */
 bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontext);
-/* The record is written: from here on the earlier handler is called, by the handler with this frame. */
-void lg__capture_chain(const void *frame, const void *ucontext);
-/* It is known that the earlier handler was left that was called for this crash. Who says so of an older one is late. */
-void lg__latch_left(uint32_t sequence);
 /* The thread whose crash is under way; 0: none is. */
 int32_t lg__latch_owner(void);
 
@@ -250,7 +247,15 @@ enum lg__place lg__threads_probe(int32_t tid);
 /* A signal came from outside: it is no crash of the stage that it interrupted. What abort() and raise() send is. Handler. */
 bool lg__capture_sent(const siginfo_t *info);
 
-/* The answer for an interrupted context of that thread. */
+/* ---- place.c ---- */
+
+/* The record is written: from here on the earlier handler is called, by the handler with this frame. */
+void lg__capture_chain(const void *frame, const void *ucontext);
+/* It is known that the earlier handler was left that was called for this crash. Who says so of an older one is late. */
+void lg__latch_left(uint32_t sequence);
+/* True when a stack pointer belongs to the earlier handler that ours called, and not to the program after that one jumped out. */
+bool lg__chain_has(uint64_t sp, const stack_t *altstack);
+/* The answer for an interrupted context of that thread. On the thread itself. */
 enum lg__place lg__capture_place(const void *ucontext);
 /* The answer in its place, when it sleeps and lets no question in, as the kernel tells. */
 enum lg__place lg__capture_place_asleep(int32_t tid);

@@ -5,9 +5,6 @@
 /* How often a thread that crashed second looks whether the first one has gone on. */
 #define LOOK_NS UINT64_C(20000000)
 
-/* How far below an alternate stack its overflow may come to light. */
-#define OVERFLOW_REACH UINT64_C(65536)
-
 /* Whose crash it is, and above that which one: who has seen that this thread came out of an earlier handler must not take the place of its next crash. */
 #define TID_BITS 22 /* of the kernel's PID_MAX_LIMIT */
 
@@ -32,53 +29,6 @@ int32_t lg__latch_owner(void)
     return (int32_t)tid_of(atomic_load(&lg__capture.latch));
 }
 
-/* True when a stack pointer belongs to the earlier handler that ours called, and not to the program after that one jumped out. */
-static bool inside_chain(uint64_t sp, const stack_t *altstack)
-{
-    uint64_t handler = atomic_load(&lg__capture.chain_sp), own_low, own_high;
-    uint64_t low = (uint64_t)(uintptr_t)altstack->ss_sp, high = low + altstack->ss_size;
-    if (handler < low || handler >= high)
-        return sp < handler;
-    if (sp >= low) /* ours runs on the alternate stack: so does what it called */
-        return sp < handler;
-    /* What it called ran out of that stack; unless the thread's own lies there. */
-    lg__altstack_bounds(&own_low, &own_high);
-    return sp + OVERFLOW_REACH >= low && !(sp >= own_low && sp < own_high);
-}
-
-enum lg__place lg__capture_place(const void *ucontext)
-{
-    const stack_t *altstack = &((const ucontext_t *)ucontext)->uc_stack;
-    uint64_t handler = atomic_load(&lg__capture.chain_sp), low = (uint64_t)(uintptr_t)altstack->ss_sp;
-    struct lg__arch_fault context;
-    if (!handler)
-        return LG__PLACE_OUTSIDE; /* it returned */
-    /* On its own stack a program that went on may well be deeper than the handler was: only the alternate stack tells. */
-    if (handler < low || handler >= low + altstack->ss_size)
-        return LG__PLACE_UNKNOWN;
-    lg__arch_fault(ucontext, &context);
-    return inside_chain(context.sp, altstack) ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
-}
-
-enum lg__place lg__capture_place_asleep(int32_t tid)
-{
-    uint64_t handler = atomic_load(&lg__capture.chain_sp), low = atomic_load(&lg__capture.chain_low), sp;
-    if (!low || !lg__thread_sleeps(tid, &sp))
-        return LG__PLACE_NO_ANSWER;
-    if (sp >= low && sp < handler)
-        return LG__PLACE_INSIDE;
-    return sp + OVERFLOW_REACH >= low && sp < low ? LG__PLACE_UNKNOWN : LG__PLACE_OUTSIDE;
-}
-
-void lg__capture_chain(const void *frame, const void *ucontext)
-{
-    const stack_t *altstack = &((const ucontext_t *)ucontext)->uc_stack;
-    uint64_t sp = (uint64_t)(uintptr_t)frame, low = (uint64_t)(uintptr_t)altstack->ss_sp;
-    atomic_store(&lg__capture.chain_low, sp >= low && sp < low + altstack->ss_size ? low : 0);
-    atomic_store(&lg__capture.chain_sp, sp);
-    atomic_store(&lg__capture.phase, LG__PHASE_CHAINING);
-}
-
 void lg__latch_left(uint32_t sequence)
 {
     uint32_t known = atomic_load(&lg__capture.survived);
@@ -89,13 +39,6 @@ void lg__latch_left(uint32_t sequence)
 bool lg__capture_busy(void)
 {
     return atomic_load(&lg__capture.latch) != 0 && atomic_load(&lg__capture.survived) != lg__capture.sequence;
-}
-
-bool lg__capture_inside(void)
-{
-    stack_t altstack;
-    return atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && lg__latch_owner() == lg__os_tid() &&
-           sigaltstack(NULL, &altstack) == 0 && inside_chain((uint64_t)(uintptr_t)__builtin_frame_address(0), &altstack);
 }
 
 /* A signal that came from outside is no crash of the stage that it interrupted. What abort() and raise() send is. */
@@ -145,7 +88,7 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
         if (tid_of(owner) == self) {
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
-            if (!chaining || inside_chain(fault.sp, &ucontext->uc_stack)) {
+            if (!chaining || lg__chain_has(fault.sp, &ucontext->uc_stack)) {
                 if (!lg__capture_sent(info))
                     lg__record_recrash(signal, ucontext);
                 return false;
