@@ -429,6 +429,48 @@ static void test_earlier_handler_jumps(void **state)
     assert_int_equal(crash.also_crashed_count, 0);
 }
 
+/* The first crash is jumped out of, the next one, deeper in the program, is the end: not one in the handler of the first. */
+static void jump_once(int number)
+{
+    static volatile sig_atomic_t jumped;
+    if (!jumped) {
+        jumped = 1;
+        siglongjmp(escape, 1);
+    }
+    signal(number, SIG_DFL);
+}
+
+static __attribute__((noinline)) void fault_deep(void)
+{
+    volatile char space[65536];
+    space[0] = 1;
+    fault();
+    (void)space[0]; /* no tail call */
+}
+
+static void body_jumps_then_crashes_deeper(void *argument)
+{
+    signal(SIGSEGV, jump_once);
+    start_with_deadlines(LONG_MS, LONG_MS);
+    if (argument == (void *)WITHOUT_ALTSTACK)
+        sigaltstack(&no_altstack, NULL);
+    if (sigsetjmp(escape, 1) == 0)
+        fault();
+    fault_deep();
+}
+
+static void test_earlier_handler_jumps_once(void **state)
+{
+    (void)state;
+    for (uintptr_t how = AND_LIVES; how <= WITHOUT_ALTSTACK; how++) {
+        state_make();
+        expect_signal(body_jumps_then_crashes_deeper, (void *)how, SIGSEGV);
+        lg_crash_info crash = newest_crash(LG_STAGE_DONE);
+        assert_int_equal(crash.sequence, 2);
+        assert_int_equal(crash.recrash_count, 0);
+    }
+}
+
 /* ---- libc's own use of the signal that asks the threads ---- */
 
 static void body_setuid(void *argument)
@@ -711,7 +753,7 @@ int main(void)
         WITH_STATE(test_blocked),     WITH_STATE(test_replaced_and_chained),
         WITH_STATE(test_altstacks),   WITH_STATE(test_small_altstack_noticed),
         WITH_STATE(test_overflow_in_destructor), WITH_STATE(test_altstacks_are_freed),
-        WITH_STATE(test_earlier_handler_hangs), WITH_STATE(test_earlier_handler_jumps),
+        WITH_STATE(test_earlier_handler_hangs), WITH_STATE(test_earlier_handler_jumps), WITH_STATE(test_earlier_handler_jumps_once),
         WITH_STATE(test_setuid_after_a_crash),
         WITH_STATE(test_terminates_twice),
         WITH_STATE(test_earlier_handler_hangs_for_many),

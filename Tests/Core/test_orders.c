@@ -383,25 +383,15 @@ static void hook_stop_watch(const char *point)
     }
 }
 
-static void hangs(int number)
-{
-    (void)number;
-    for (;;)
-        pause();
-}
-
 static void body_watch_stopped(void *argument)
 {
     lg_options options = LG_OPTIONS_INIT;
     hangs_in_record = argument != NULL;
-    signal(SIGSEGV, hangs);
-    options.app_id = "org.example.test";
-    options.state_directory = state_path("");
-    options.deadline_ms = hangs_in_record ? 500 : 10000; /* time enough for an answer */
+    signal(SIGSEGV, hang);
+    options.deadline_ms = hangs_in_record ? 4000 : 10000; /* a tenth is time enough for an answer */
     options.handler_ms = 100;
     lg__fault_hook = hook_stop_watch;
-    if (lg_start(&options, &session) != LG_OK)
-        _exit(99);
+    session = start_with(options);
     await(&begun, 2);
     while (!atomic_load(&beginner))
         usleep(500);

@@ -72,6 +72,15 @@ static bool take_again(uint32_t word)
     return !next;
 }
 
+/* The calling thread crashed again: in the earlier handler, or did that one jump out, and the program go on? */
+static bool still_inside(const ucontext_t *ucontext)
+{
+    struct lg__arch_fault fault;
+    enum lg__place place = lg__capture_place(ucontext);
+    lg__arch_fault(ucontext, &fault);
+    return place == LG__PLACE_UNKNOWN ? lg__chain_has(fault.sp, &ucontext->uc_stack) : place == LG__PLACE_INSIDE;
+}
+
 bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontext)
 {
     uint32_t self = (uint32_t)lg__os_tid();
@@ -86,9 +95,9 @@ bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontex
         if (tid_of(owner) == self && until)
             break; /* it was handed over */
         if (tid_of(owner) == self) {
-            struct lg__arch_fault fault;
-            lg__arch_fault(ucontext, &fault);
-            if (!chaining || lg__chain_has(fault.sp, &ucontext->uc_stack)) {
+            if (!lg__capture_sent(info))
+                lg__memory_recover();
+            if (!chaining || still_inside(ucontext)) {
                 if (!lg__capture_sent(info))
                     lg__record_recrash(signal, ucontext);
                 return false;

@@ -20,22 +20,22 @@ bool lg__chain_has(uint64_t sp, const stack_t *altstack)
     return sp + OVERFLOW_REACH >= low && !(sp >= own_low && sp < own_high);
 }
 
-/* Whether the walk from there comes to our handler: then what that called is not left. That it does not come there says nothing, for it may end early. */
-static bool returns_to_handler(const void *ucontext)
+/* Where the walk from there comes to: to our handler, then what that called is not left; to the end of the stack without it, then it is. */
+static enum lg__place place_by_walk(const void *ucontext)
 {
     uint64_t pcs[FRAMES], registers[LG__REGISTERS_MAX], handler = atomic_load(&lg__capture.chain_return);
     struct lg__frames_head head;
     const struct lg__frames frames = { &head, pcs, FRAMES, 1, FRAMES };
     if (atomic_load(&lg__capture.phase) != LG__PHASE_CHAINING || lg__latch_owner() != lg__os_tid())
-        return false; /* a crash is being recorded, which walks with the same memory */
+        return LG__PLACE_UNKNOWN; /* a crash is being recorded, which walks with the same memory */
     lg__memory_forget(); /* the program went on since the record */
     lg__frames_begin(&frames);
     lg__arch_registers(ucontext, registers);
     lg__unwind_dwarf(registers, false, &frames);
     for (uint32_t i = 0; i < head.stored; i++)
         if (pcs[i] == handler)
-            return true;
-    return false;
+            return LG__PLACE_INSIDE;
+    return head.reason == LG__WALK_COMPLETE ? LG__PLACE_OUTSIDE : LG__PLACE_UNKNOWN;
 }
 
 enum lg__place lg__capture_place(const void *ucontext)
@@ -47,7 +47,7 @@ enum lg__place lg__capture_place(const void *ucontext)
         return LG__PLACE_OUTSIDE; /* it returned */
     /* On its own stack a program that went on may well be deeper than the handler was. */
     if (handler < low || handler >= low + altstack->ss_size)
-        return returns_to_handler(ucontext) ? LG__PLACE_INSIDE : LG__PLACE_UNKNOWN;
+        return place_by_walk(ucontext);
     lg__arch_fault(ucontext, &context);
     return lg__chain_has(context.sp, altstack) ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
 }

@@ -119,7 +119,6 @@ bool lg__record_gives_up(void)
 __attribute__((noinline)) void lg__record_recrash(int signal, const void *ucontext)
 {
     struct lg__arch_fault fault;
-    lg__memory_recover();
     /* Counted before the note, whose own store may be what crashes. */
     if (lg__capture.recrashes++ >= RECRASHES_MAX)
         return;
