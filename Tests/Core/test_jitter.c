@@ -148,6 +148,14 @@ static void *faults(void *argument)
     return NULL;
 }
 
+/* Where only its frames tell where the thread is. */
+static void perhaps_no_altstack(void)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    if (chance(30))
+        sigaltstack(&none, NULL);
+}
+
 static void some_threads(void)
 {
     for (unsigned i = below(4); i > 0; i--)
@@ -231,6 +239,7 @@ static void handler_hangs(void)
     signal(SIGSEGV, hang);
     some_threads();
     start();
+    perhaps_no_altstack();
     crash();
 }
 
@@ -259,6 +268,7 @@ static void handler_jumps(void)
     signal(SIGSEGV, jumps);
     some_threads();
     start();
+    perhaps_no_altstack();
     bool beats = chance(60);
     if (beats)
         lg_heartbeat(session);
