@@ -538,6 +538,33 @@ static void test_late_word(void **state)
     state_remove();
 }
 
+/* ---- a thread that takes longer to answer than anybody waits: one question at a time ---- */
+
+static void hook_slow_answer(const char *point)
+{
+    if (strcmp(point, "thread: probed") == 0)
+        rest(200);
+}
+
+static void body_answers_slowly(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    (void)argument;
+    signal(SIGSEGV, hang);
+    start(LONG_MS, 100);
+    sigaltstack(&none, NULL); /* so that nobody but itself can tell */
+    lg__fault_hook = hook_slow_answer;
+    crash();
+}
+
+static void test_answers_slowly(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_answers_slowly, NULL, SIGSEGV);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_watch_stopped),
         cmocka_unit_test(test_forks_meanwhile),
         cmocka_unit_test(test_long_time),
+        cmocka_unit_test(test_answers_slowly),
         cmocka_unit_test(test_late_word),
     };
     struct rlimit no_core = { 0, 0 };

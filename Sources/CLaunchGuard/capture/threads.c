@@ -90,6 +90,19 @@ void lg__threads_answer(const void *ucontext)
 static _Atomic uint32_t probing; /* thread that asks; 0: none */
 static _Atomic uint32_t probed;  /* futex: enum lg__place, plus one */
 
+/* Who asks does not wait for long, and asks again: a question that comes while one is being answered is the same, and finds the first one's answer. */
+static void answer_probe(const void *ucontext)
+{
+    static __thread bool answering __attribute__((tls_model("initial-exec")));
+    if (answering)
+        return;
+    answering = true;
+    LG_FAULT_POINT("thread: probed");
+    atomic_store(&probed, 1 + (uint32_t)lg__capture_place(ucontext));
+    lg__os_futex_wake((const uint32_t *)&probed);
+    answering = false;
+}
+
 static void on_park(int signal, siginfo_t *info, void *ucontext)
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
@@ -100,9 +113,7 @@ static void on_park(int signal, siginfo_t *info, void *ucontext)
         return;
     }
     if (index == PROBE) {
-        LG_FAULT_POINT("thread: probed");
-        atomic_store(&probed, 1 + (uint32_t)lg__capture_place(ucontext));
-        lg__os_futex_wake((const uint32_t *)&probed);
+        answer_probe(ucontext);
         return;
     }
     if (index & LG__SNAPSHOT_QUESTION) {
