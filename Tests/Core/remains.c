@@ -97,7 +97,8 @@ lg_crash_info crash_of(lg_reader *reader, unsigned last_stage)
     lg_crash_info crash;
     assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++)
-        assert_int_equal((crash.stages >> stages[i]) & 1, stages[i] <= last_stage);
+        if (((crash.stages >> stages[i]) & 1) != (stages[i] <= last_stage))
+            fail_msg("stage %u is %s; committed are %#x", stages[i], stages[i] <= last_stage ? "missing" : "there", crash.stages);
     return crash;
 }
 

@@ -376,6 +376,8 @@ static void hook_stop_watch(const char *point)
         if (atomic_load(&beginner) == lg__os_tid())
             atomic_fetch_add(&stopped, 1);
     } else if (strcmp(point, "handler: thread stacks") == 0) {
+        for (int i = 0; !atomic_load(&stopped) && i < 2000; i++) /* it has answered, and is about to say so */
+            usleep(1000);
         if (!atomic_load(&stopped))
             _exit(91);
         while (hangs_in_record)

@@ -42,13 +42,14 @@ enum lg__place lg__capture_place(const void *ucontext)
 {
     const stack_t *altstack = &((const ucontext_t *)ucontext)->uc_stack;
     uint64_t handler = atomic_load(&lg__capture.chain_sp), low = (uint64_t)(uintptr_t)altstack->ss_sp;
+    const struct lg__crash_header *crash = lg__run_stage(&lg__capture.options.run, LG_STAGE_HEADER);
     struct lg__arch_fault context;
-    if (!handler)
-        return LG__PLACE_OUTSIDE; /* it returned */
+    lg__arch_fault(ucontext, &context);
+    if (!handler) /* it returned; where the fault was the thread may be about to repeat it, and to die of it */
+        return context.pc == crash->pc ? LG__PLACE_NO_ANSWER : LG__PLACE_OUTSIDE;
     /* On its own stack a program that went on may well be deeper than the handler was. */
     if (handler < low || handler >= low + altstack->ss_size)
         return place_by_walk(ucontext);
-    lg__arch_fault(ucontext, &context);
     return lg__chain_has(context.sp, altstack) ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
 }
 
