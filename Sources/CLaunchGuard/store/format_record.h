@@ -21,7 +21,7 @@ static_assert(sizeof(struct lg__stage) == 24, "FORMAT.md, record");
 enum lg__outcome {
     LG__OUTCOME_DYING = 0,
     LG__OUTCOME_CHAINED = 1, /* an earlier handler was called: the program may live on */
-    LG__OUTCOME_HANDLED = 2   /* a call of the program came after it */
+    LG__OUTCOME_HANDLED = 2   /* its thread was seen to go on after it */
 };
 
 struct lg__note {
@@ -41,11 +41,13 @@ struct lg__record {
     struct lg__stage stages[LG__STAGES];
     _Atomic uint32_t outcome; /* enum lg__outcome */
     _Atomic uint32_t note_count; /* notes begun; those beyond LG__NOTES_MAX are only counted */
-    uint8_t reserved0[56];
+    _Atomic uint32_t within; /* sequence number of the crash in whose earlier handler this one happened; 0: none */
+    uint8_t reserved0[52];
     struct lg__note notes[LG__NOTES_MAX];
     uint8_t reserved1[64];
 };
 static_assert(offsetof(struct lg__record, outcome) == 384, "FORMAT.md, record");
+static_assert(offsetof(struct lg__record, within) == 392, "FORMAT.md, record");
 static_assert(offsetof(struct lg__record, notes) == 448, "FORMAT.md, record");
 static_assert(sizeof(struct lg__record) == 1024, "FORMAT.md, record");
 
@@ -208,6 +210,47 @@ struct lg__crash_done { /* stage 8 */
     uint32_t reserved;
 };
 static_assert(sizeof(struct lg__crash_done) == 16, "FORMAT.md, record");
+
+/* ---- Run file: brief records, of crashes that came while an earlier one was with its handler ---- */
+
+#define LG__BRIEFS 4
+#define LG__BRIEF_FRAMES_MAX 128
+#define LG__BRIEF_FRAMES_LAST 16
+
+enum lg__brief_part { LG__BRIEF_HEADER, LG__BRIEF_CONTEXT, LG__BRIEF_FRAMES, LG__BRIEF_PARTS };
+
+struct lg__brief {
+    struct lg__brief_commit {
+        uint32_t size;
+        uint32_t crc;            /* CRC-32C of the first `size` bytes of the part */
+        _Atomic uint64_t commit; /* LG__COMMIT_STAGE + stage when whole, written last: stages 1, 2 and 3 */
+    } parts[LG__BRIEF_PARTS];
+    _Atomic uint32_t outcome; /* enum lg__outcome */
+    _Atomic uint32_t within;  /* as in struct lg__record */
+    uint8_t reserved0[8];
+    struct lg__crash_header header;
+    struct lg__crash_context context;
+    struct lg__frames_head head; /* the part LG__BRIEF_FRAMES: head and stored pcs */
+    uint64_t pcs[LG__BRIEF_FRAMES_MAX];
+    uint8_t reserved1[56];
+};
+static_assert(offsetof(struct lg__brief, outcome) == 48, "FORMAT.md, brief records");
+static_assert(offsetof(struct lg__brief, within) == 52, "FORMAT.md, brief records");
+static_assert(offsetof(struct lg__brief, header) == 64, "FORMAT.md, brief records");
+static_assert(offsetof(struct lg__brief, context) == 256, "FORMAT.md, brief records");
+static_assert(offsetof(struct lg__brief, head) == 1200, "FORMAT.md, brief records");
+static_assert(offsetof(struct lg__brief, pcs) == 1224, "FORMAT.md, brief records");
+static_assert(sizeof(struct lg__brief) == 2304, "FORMAT.md, brief records");
+
+struct lg__briefs {
+    uint32_t count;       /* of the records that follow; written at creation */
+    uint32_t brief_bytes; /* sizeof(struct lg__brief) of the writer */
+    uint8_t reserved[56];
+    struct lg__brief briefs[LG__BRIEFS];
+};
+static_assert(offsetof(struct lg__briefs, brief_bytes) == 4, "FORMAT.md, brief records");
+static_assert(offsetof(struct lg__briefs, briefs) == 64, "FORMAT.md, brief records");
+static_assert(sizeof(struct lg__briefs) == 9280, "FORMAT.md, brief records");
 
 /* ---- Run file: the other threads at the crash; each slot is committed by itself ---- */
 

@@ -19,7 +19,8 @@
 #define TAIL_AT (MODULES_AT + MODULES_BYTES)
 #define OWNERS_AT (TAIL_AT + (uint32_t)sizeof(struct lg__tail))
 #define PULSE_AT (OWNERS_AT + (uint32_t)sizeof(struct lg__owners))
-#define VARIABLE_AT (PULSE_AT + (uint32_t)sizeof(struct lg__pulse))
+#define BRIEFS_AT (PULSE_AT + (uint32_t)sizeof(struct lg__pulse))
+#define VARIABLE_AT (BRIEFS_AT + (uint32_t)sizeof(struct lg__briefs))
 
 static_assert(sizeof(struct lg__header) <= IDENTITY_AT, "the header fits");
 static_assert(IDENTITY_AT + sizeof(struct lg__identity) <= STATE_AT, "the identity fits");
@@ -98,6 +99,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
         { LG__SECTION_THREADS, 0, threads_at, threads_size },
         { LG__SECTION_STACKS, 0, stacks_at, sizes->stack_bytes },
         { LG__SECTION_PULSE, 0, PULSE_AT, sizeof(struct lg__pulse) },
+        { LG__SECTION_BRIEFS, 0, BRIEFS_AT, sizeof(struct lg__briefs) },
         { LG__SECTION_SNAPSHOTS, 0, snapshots_at, snapshots_size },
         { LG__SECTION_RING, 0, ring_at, ring_size },
         { LG__SECTION_ANNOTATIONS, 0, annotations_at, sizeof(struct lg__annotations) },
@@ -123,6 +125,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     run.stacks = base + stacks_at;
     run.stack_bytes = sizes->stack_bytes;
     run.pulse = (struct lg__pulse *)(void *)(base + PULSE_AT);
+    run.briefs = (struct lg__briefs *)(void *)(base + BRIEFS_AT);
     run.snapshots = (struct lg__snapshots *)(void *)(base + snapshots_at);
     run.snapshot_slots = (struct lg__thread *)(void *)(base + snapshots_at + sizeof(struct lg__snapshots));
     run.hang_slots = hang_slots;
@@ -134,6 +137,8 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     }
     run.slot_count = run.threads->slot_count = sizes->threads;
     run.threads->slot_bytes = sizeof(struct lg__thread);
+    run.briefs->count = LG__BRIEFS;
+    run.briefs->brief_bytes = sizeof(struct lg__brief);
     run.snapshots->slot_count = hang_slots + 1;
     run.snapshots->slot_bytes = sizeof(struct lg__thread);
     run.snapshots->snapshots[0].slot_count = hang_slots;

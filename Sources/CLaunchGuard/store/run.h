@@ -21,6 +21,7 @@ struct lg__run {
     uint8_t *stacks;          /* stack_bytes */
     uint32_t stack_bytes;
     struct lg__pulse *pulse;
+    struct lg__briefs *briefs;
     struct lg__snapshots *snapshots;
     struct lg__thread *snapshot_slots; /* those of the hang, then that of the deadline */
     uint32_t hang_slots;
