@@ -58,7 +58,7 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status;
-    lg__run_alive(&session->host.run);
+    lg__capture_called();
     if (session->host.simulated) { /* nobody watches it */
         *ret_deadline = UINT64_MAX;
         return LG_OK;
@@ -106,7 +106,7 @@ lg_status lg_deadline_end(lg_session *session, uint64_t deadline)
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status;
-    lg__run_alive(&session->host.run);
+    lg__capture_called();
     if (session->host.simulated)
         return deadline == UINT64_MAX ? LG_OK : LG_ERR_NOT_FOUND;
     struct job *job = &jobs[deadline % LG__DEADLINES];

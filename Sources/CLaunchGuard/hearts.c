@@ -183,7 +183,7 @@ lg_status lg_heartbeat(lg_session *session)
     if (status != LG_OK)
         return status;
     struct lg__host *host = &session->host;
-    lg__run_alive(&host->run);
+    lg__capture_called();
     uint64_t now = now_ns(), last = atomic_load_explicit(&checked_ns, memory_order_relaxed);
     atomic_store_explicit(&host->heartbeat_paused, false, memory_order_relaxed);
     atomic_store(&host->heartbeat_ns, now);

@@ -38,7 +38,6 @@ lg_status lg__session_check(const struct lg_session *session)
 static void mark_end(enum lg__ended how, int code)
 {
     struct lg__state *state = the_session.host.run.state;
-    lg__run_alive(&the_session.host.run);
     atomic_store(&state->exit_code, code);
     atomic_store(&state->ended_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     atomic_store(&state->ended, (uint32_t)how);
@@ -48,7 +47,7 @@ static void at_exit(int code, void *argument)
 {
     (void)argument;
     /* An earlier handler that calls exit() does not make a clean end of a crash. */
-    if (lg__session_check(&the_session) == LG_OK && !lg__capture_inside())
+    if (lg__session_check(&the_session) == LG_OK && lg__capture_exits())
         mark_end(LG__ENDED_EXIT, code);
     if (lg__host_owned(&the_session.host))
         lg__tail_settle(TAIL_WAIT_NS);
@@ -319,6 +318,7 @@ lg_status lg_stop(lg_session *session)
         lg_simulate_close(session);
         return LG_OK;
     }
+    lg__capture_exits();
     mark_end(LG__ENDED_STOP, 0);
     lg__launches_terminate(&session->host);
     pthread_mutex_lock(&session->host.lock);
@@ -343,7 +343,7 @@ static lg_status announce(lg_session *session, enum lg__announced what)
     if (status != LG_OK)
         return status;
     struct lg__host *host = &session->host;
-    lg__run_alive(&host->run);
+    lg__capture_called();
     if (atomic_load(&host->run.state->announced) != (uint32_t)what) {
         atomic_store(&host->run.state->announced_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
         atomic_store(&host->run.state->announced, (uint32_t)what);

@@ -41,11 +41,16 @@ void lg__capture_started(void);
 /* 1 in the process that started the capture, 0 in its forked children. Handler. */
 const _Atomic uint32_t *lg__capture_owner_flag(void);
 
-/* True while a crash is dealt with. Handler. */
+/* True while a crash is recorded, or is with an earlier handler that has time left. Handler. */
 bool lg__capture_busy(void);
 
-/* True on the thread whose crash an earlier handler is dealing with right now. */
-bool lg__capture_inside(void);
+/* The calling thread calls into the library: where it crashed before and is outside the earlier handler that was called for that, it
+ * survived. Costs a few loads. Handler. */
+void lg__capture_called(void);
+
+/* The process is about to end by exit() or lg_stop(): settle which crashes it survived, for at most 200 ms where one is open. false: the
+ * calling thread is inside an earlier handler, and this is the end of that crash. */
+bool lg__capture_exits(void);
 
 /* Give the signals back to whom they belonged, where they are still ours. */
 void lg__capture_stop(void);
@@ -77,8 +82,8 @@ void lg__tail_give_back(void);
 /* Read the module table again. On an ordinary thread. */
 void lg__capture_refresh_modules(void);
 
-/* For the watch thread: nanoseconds until the deadline of a crash under way, or of the earlier handler that was called for it; UINT64_MAX when
- * there is none. Ends the process when it has passed. */
+/* For the watch thread: look at every crash whose fate is open. Returns nanoseconds until the next look; UINT64_MAX: there is none. Ends the
+ * process where a deadline has passed. */
 uint64_t lg__capture_deadline(void);
 
 /* ---- for the watch thread, of a program that lives ---- */

@@ -1,117 +1,269 @@
-/* The handler ends: a crash that takes longer than the deadline is ended by the watch thread. */
+#include "capture/deadline.h"
+
 #include "capture/internal.h"
+#include "capture/place.h"
+#include "capture/question.h"
+#include "capture/watch_walk.h"
 #include "os/fault_point.h"
 
-static void set(uint32_t ms)
-{
-    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    atomic_store(&lg__capture.deadline_ns, now + (uint64_t)ms * 1000000u);
-}
-
-void lg__capture_wake(void)
-{
-    uint32_t *wake = lg__capture.options.wake;
-    if (!wake)
-        return;
-    __atomic_fetch_add(wake, 1, __ATOMIC_SEQ_CST);
-    lg__os_futex_wake(wake);
-}
-
-void lg__deadline_arm(void)
-{
-    set(lg__capture.options.deadline_ms);
-    lg__capture_wake();
-}
-
-void lg__deadline_arm_handler(void)
-{
-    set(lg__capture.options.handler_ms);
-    /* It sleeps until the record's deadline, or is yet to see one; waking it takes time, and is needed only where this one may come first. */
-    if (lg__capture.options.handler_ms < lg__capture.options.deadline_ms)
-        lg__capture_wake();
-}
-
-void lg__deadline_disarm(void)
-{
-    atomic_store(&lg__capture.deadline_ns, 0);
-}
-
-/* Asked this often, this long apart, and always found there: a handler of something else that looks the same passes. */
-#define PROBES 3
-#define PROBES_APART_NS UINT64_C(20000000)
-
-/* A thread that does not answer is asked again so often: others may be asking, or have the processors. */
-#define TRIES 200
-
-/* The time until `deadline` is over while an earlier handler had it. It may have jumped out long ago, and the program be well; or it is only now called,
- * and has time of its own. */
-static bool hangs_in_handler(uint64_t deadline)
-{
-    static const uint32_t nobody_wakes = 0;
-    uint32_t sequence = lg__capture.sequence;
-    for (int tries = 0, inside = 0; inside < PROBES; tries++) {
-        enum lg__place place = lg__threads_probe(lg__latch_owner());
-        if (place != LG__PLACE_INSIDE && (place != LG__PLACE_NO_ANSWER || tries == TRIES || sequence != lg__capture.sequence))
-            return false;
-        inside += place == LG__PLACE_INSIDE;
-        /* Not in step with those that ask at equal distances. */
-        lg__os_futex_wait(&nobody_wakes, 0, place == LG__PLACE_INSIDE ? PROBES_APART_NS : PROBES_APART_NS / 16);
-    }
-    return sequence == lg__capture.sequence && atomic_load(&lg__capture.deadline_ns) == deadline;
-}
-
-/* While an earlier handler has its time it is looked so often whether that has jumped out: nothing else is watched meanwhile. */
+/* A thread that is with its earlier handler is looked at this often. */
 #define LOOK_NS UINT64_C(1000000000)
+/* A thread at its deadline is asked this often, this long apart, and always found inside: a handler
+ * of something else that looks the same passes. */
+#define LOOKS 3
+#define LOOKS_APART_NS UINT64_C(20000000)
+/* A thread that does not answer is asked again: the machine may be busy. */
+#define TRIES 200
+#define ANSWER_NS UINT64_C(50000000)
 
-/* Who sleeps in that handler is not asked: the signal would end its sleep. Twice: it may have come out to die at once. */
-static bool has_jumped_out(void)
+static void arm(struct lg__crash *crash, uint32_t ms)
 {
-    static const uint32_t nobody_wakes = 0;
-    if (!atomic_load(&lg__capture.chain_low))
-        return false; /* nor without an alternate stack, where only asking tells */
-    for (int i = 0; i < 2; i++) {
-        if (i)
-            lg__os_futex_wait(&nobody_wakes, 0, PROBES_APART_NS);
-        int32_t tid = lg__latch_owner();
-        enum lg__place place = lg__capture_place_asleep(tid);
-        if (place == LG__PLACE_NO_ANSWER)
-            place = lg__threads_probe(tid);
-        if (place != LG__PLACE_OUTSIDE)
-            return false;
-    }
-    return true;
+    atomic_store(&crash->deadline_ns, lg__os_clock_ns(CLOCK_MONOTONIC) + (uint64_t)ms * 1000000u);
 }
 
-/* What is committed stays. The process dies of its own signal, on this thread because the crashed one does not answer. */
-static _Noreturn void end_process(void)
+void lg__deadline_arm(struct lg__crash *crash)
 {
-    int signal = lg__capture.info.si_signo;
+    if (atomic_load(&crash->deadline_ns))
+        return;
+    arm(crash, lg__setup.options.deadline_ms);
+    lg__crash_wake_watch();
+}
+
+void lg__deadline_arm_handler(struct lg__crash *crash)
+{
+    arm(crash, lg__setup.options.handler_ms);
+    /* The watch thread sleeps until the record's deadline, or is yet to see one. A wake takes time,
+     * and is needed only where the handler's deadline may come first. */
+    if (lg__setup.options.handler_ms < lg__setup.options.deadline_ms)
+        lg__crash_wake_watch();
+}
+
+/* What is committed stays. The process dies of its own signal, on this thread because the crashed
+ * one does not answer. */
+static _Noreturn void end_process(const struct lg__crash *crash)
+{
+    siginfo_t info = crash->info;
+    int signal = info.si_signo;
     lg__os_signal_default(signal);
-    if (lg__os_pid() != 1 && lg__os_signal_queue(lg__os_pid(), lg__os_tid(), signal, &lg__capture.info) == 0)
+    if (lg__os_pid() != 1 && lg__os_signal_queue(lg__os_pid(), lg__os_tid(), signal, &info) == 0)
         lg__os_signal_block(signal, false); /* delivered here */
     lg__os_exit(128 + signal);
 }
 
+void lg__deadline_end_holder(void)
+{
+    struct lg__crash *crash = lg__crash_current();
+    if (crash)
+        end_process(crash);
+}
+
+/* ---- on the watch thread: where is a thread that was with its earlier handler? ---- */
+
+enum finding { INSIDE, OUTSIDE, UNKNOWN, NO_ANSWER, VANISHED };
+
+static enum finding finding_of(enum lg__place place)
+{
+    return place == LG__PLACE_INSIDE ? INSIDE : place == LG__PLACE_OUTSIDE ? OUTSIDE : UNKNOWN;
+}
+
+/* As the kernel says, of a thread that sleeps: a question would end its sleep. */
+static enum finding look_asleep(const struct lg__crash *crash)
+{
+    uint64_t sp;
+    return lg__thread_sleeps(crash->tid, &sp) ? finding_of(lg__place_by_stack(crash, sp)) : NO_ANSWER;
+}
+
+static enum finding ask_thread(const struct lg__crash *crash)
+{
+    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + ANSWER_NS;
+    if (lg__os_signal_send(lg__setup.pid, crash->tid, 0) != 0)
+        return VANISHED;
+    if (lg__question_is_blocked(LG__ASKER_WATCH, LG__QUESTION_LOOK))
+        return NO_ANSWER;
+    if (!lg__question_begin(LG__ASKER_WATCH, until) || !lg__question_ask(LG__ASKER_WATCH, LG__QUESTION_LOOK, crash->tid))
+        return look_asleep(crash);
+    lg__question_wait(LG__ASKER_WATCH, 1, until);
+    if (lg__question_close(LG__ASKER_WATCH, LG__QUESTION_LOOK))
+        return look_asleep(crash);
+    struct lg__thread *slot = lg__question_slot(LG__ASKER_WATCH, LG__QUESTION_LOOK);
+    enum lg__place place = lg__place_by_stack(crash, slot->sp);
+    if (place == LG__PLACE_UNKNOWN) {
+        lg__memory_forget(true);
+        lg__watch_walk(slot);
+        place = lg__place_by_walk(crash, &slot->head, slot->pcs);
+    }
+    return lg__question_release(LG__ASKER_WATCH, LG__QUESTION_LOOK) ? finding_of(place) : NO_ANSWER;
+}
+
+static void pause_ns(uint64_t time_ns)
+{
+    static const uint32_t nobody_wakes = 0;
+    lg__os_futex_wait(&nobody_wakes, 0, time_ns);
+}
+
+static bool is_still(const struct lg__crash *crash, uint64_t word)
+{
+    return atomic_load(&crash->word) == word;
+}
+
+/* The finding at the deadline. INSIDE only where several looks say so. */
+static enum finding look_closely(const struct lg__crash *crash, uint64_t word)
+{
+    for (int tries = 0, inside = 0; tries < TRIES && is_still(crash, word); tries++) {
+        enum finding finding = ask_thread(crash);
+        if (finding != INSIDE && finding != NO_ANSWER)
+            return finding;
+        if (finding == INSIDE && ++inside == LOOKS)
+            return INSIDE;
+        /* Not in step with a thread that works at equal distances. */
+        pause_ns(finding == INSIDE ? LOOKS_APART_NS : LOOKS_APART_NS / 16);
+    }
+    return UNKNOWN;
+}
+
+static enum finding look(const struct lg__crash *crash, bool exiting)
+{
+    if (!exiting && !crash->altstack_low)
+        return UNKNOWN; /* only a question would tell, and it would end a sleep */
+    enum finding finding = look_asleep(crash);
+    return finding == NO_ANSWER || (exiting && finding == UNKNOWN) ? ask_thread(crash) : finding;
+}
+
+/* ---- on the watch thread: one crash ---- */
+
+static _Atomic uint32_t exit_asked, exit_answered; /* futex */
+
+/* Its deadline has passed, or it is time to look; returns nanoseconds until the next look. */
+static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t deadline, bool exiting)
+{
+    uint32_t sequence = lg__crash_sequence(word);
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    bool over = deadline && now >= deadline;
+    if (over)
+        LG_FAULT_POINT("deadline: over");
+    enum finding finding = over ? look_closely(crash, word) : look(crash, exiting);
+    if (!is_still(crash, word))
+        return 1;
+    if (finding == INSIDE && over && lg__crash_event(crash, sequence, LG__CRASH_EXPIRES, false))
+        end_process(crash);
+    if (finding == VANISHED)
+        lg__crash_event(crash, sequence, LG__CRASH_VANISHES, false);
+    if (finding == OUTSIDE)
+        lg__crash_event(crash, sequence, exiting ? LG__CRASH_EXITS : LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
+    if (finding == UNKNOWN && over)
+        atomic_compare_exchange_strong(&crash->deadline_ns, &deadline, 0); /* nothing is known, and nothing is done */
+    if (!is_still(crash, word) || over)
+        return 1;
+    now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    return deadline <= now ? deadline ? 1 : UINT64_MAX : deadline - now < LOOK_NS ? deadline - now : LOOK_NS;
+}
+
+static uint64_t look_at(struct lg__crash *crash, bool exiting)
+{
+    uint64_t word = atomic_load(&crash->word), deadline = atomic_load(&crash->deadline_ns), now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    uint32_t sequence = lg__crash_sequence(word);
+    switch (lg__crash_state(word)) {
+    case LG__CRASH_RECORDING:
+    case LG__CRASH_ENDING:
+        if (!deadline)
+            return LOOK_NS;
+        if (now < deadline)
+            return deadline - now < LOOK_NS ? deadline - now : LOOK_NS;
+        LG_FAULT_POINT("deadline: over");
+        if (lg__crash_state(word) == LG__CRASH_ENDING || lg__crash_event(crash, sequence, LG__CRASH_EXPIRES, false))
+            end_process(crash);
+        return 1;
+    case LG__CRASH_CHAINED:
+        return look_at_chained(crash, word, deadline, exiting);
+    case LG__CRASH_LEFT:
+        if (!lg__crash_settled(crash, now))
+            return LOOK_NS;
+        if (exiting)
+            lg__crash_event(crash, sequence, LG__CRASH_EXITS, false);
+        else
+            lg__crash_event(crash, sequence, LG__CRASH_SETTLES, lg__crash_action_is_default(crash->info.si_signo));
+        return UINT64_MAX;
+    default:
+        return UINT64_MAX;
+    }
+}
+
 uint64_t lg__capture_deadline(void)
 {
-    for (uint64_t deadline; (deadline = atomic_load(&lg__capture.deadline_ns)) != 0;) {
-        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-        uint32_t sequence = lg__capture.sequence;
-        if (now < deadline) {
-            if (atomic_load(&lg__capture.phase) != LG__PHASE_CHAINING || !has_jumped_out()) {
-                now = lg__os_clock_ns(CLOCK_MONOTONIC); /* asking took its time */
-                return now >= deadline ? 1 : deadline - now < LOOK_NS ? deadline - now : LOOK_NS;
-            }
-        } else {
-            LG_FAULT_POINT("deadline: over");
-            bool chaining = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING;
-            if (chaining ? hangs_in_handler(deadline) : atomic_load(&lg__capture.deadline_ns) == deadline) /* that phase may be of a later crash */
-                end_process();
-        }
-        if (atomic_compare_exchange_strong(&lg__capture.deadline_ns, &deadline, 0)) { /* unless another has been set */
-            LG_FAULT_POINT("deadline: left");
-            lg__latch_left(sequence); /* the latch stays with its thread, until a new crash asks where that is */
-        }
+    uint64_t sleep = UINT64_MAX;
+    uint32_t asked = atomic_load(&exit_asked);
+    bool exiting = asked != atomic_load(&exit_answered);
+    for (int i = 0; i < LG__CRASHES; i++) {
+        uint64_t next = look_at(&lg__crashes[i], exiting);
+        sleep = next < sleep ? next : sleep;
     }
-    return UINT64_MAX;
+    if (exiting) {
+        atomic_store(&exit_answered, asked);
+        lg__os_futex_wake((const uint32_t *)&exit_answered);
+    }
+    return sleep;
+}
+
+/* ---- on a thread of the program: what its own call shows ---- */
+
+/* How long an exit waits for a look of the watch thread. */
+#define EXIT_NS UINT64_C(200000000)
+
+/* The place of the calling thread. A stack pointer above our handler's frame shows that the frame is
+ * gone; below it may lie the earlier handler as well as a deeper program. */
+static enum lg__place place_of_caller(const struct lg__crash *crash)
+{
+    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    enum lg__place place = lg__place_by_stack(crash, sp);
+    return place == LG__PLACE_UNKNOWN && sp > crash->handler_sp ? LG__PLACE_OUTSIDE : place;
+}
+
+static bool is_open(uint64_t word)
+{
+    return lg__crash_state(word) == LG__CRASH_CHAINED || lg__crash_state(word) == LG__CRASH_LEFT;
+}
+
+void lg__capture_called(void)
+{
+    int32_t self = 0;
+    for (int i = 0; i < LG__CRASHES; i++) {
+        struct lg__crash *crash = &lg__crashes[i];
+        uint64_t word = atomic_load(&crash->word);
+        if (lg__crash_state(word) != LG__CRASH_CHAINED)
+            continue;
+        self = self ? self : lg__os_tid();
+        if (crash->tid == self && place_of_caller(crash) == LG__PLACE_OUTSIDE)
+            lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
+    }
+}
+
+bool lg__capture_exits(void)
+{
+    bool open = false;
+    int32_t self = lg__os_tid();
+    for (int i = 0; i < LG__CRASHES; i++) {
+        struct lg__crash *crash = &lg__crashes[i];
+        uint64_t word = atomic_load(&crash->word);
+        if (!is_open(word))
+            continue;
+        open = true;
+        if (lg__crash_state(word) != LG__CRASH_CHAINED || crash->tid != self)
+            continue;
+        enum lg__place place = place_of_caller(crash);
+        if (place == LG__PLACE_INSIDE)
+            return false;
+        if (place == LG__PLACE_OUTSIDE)
+            lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXITS, false);
+    }
+    if (open) {
+        uint32_t asked = atomic_fetch_add(&exit_asked, 1) + 1, seen;
+        uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + EXIT_NS, now;
+        lg__crash_wake_watch();
+        while ((int32_t)((seen = atomic_load(&exit_answered)) - asked) < 0 && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
+            lg__os_futex_wait((const uint32_t *)&exit_answered, seen, until - now);
+    }
+    for (int i = 0; i < LG__CRASHES; i++)
+        if (lg__crash_state(atomic_load(&lg__crashes[i].word)) == LG__CRASH_CHAINED && lg__crashes[i].tid == self)
+            return false;
+    return true;
 }

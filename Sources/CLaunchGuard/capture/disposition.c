@@ -37,7 +37,7 @@ static void say(int signal, enum trouble trouble, const char *text)
         return;
     line[at++] = ' ';
     memcpy(line + at, text, rest);
-    lg__ring_note(&lg__capture.options.run.ring, LG_LEVEL_WARNING, line, at + rest);
+    lg__ring_note(&lg__setup.options.run.ring, LG_LEVEL_WARNING, line, at + rest);
 }
 
 static bool is_fault(int signal)
@@ -48,7 +48,7 @@ static bool is_fault(int signal)
 static void check_handler(int signal)
 {
     struct lg__os_disposition now = lg__os_signal_now(signal);
-    if (now.handler != (uintptr_t)lg__capture_handler(signal)) {
+    if (now.handler != (uintptr_t)lg__install_handler(signal)) {
         if (now.handler == (uintptr_t)SIG_DFL)
             say(signal, DEFAULTED, "was set to its default action: it leaves no record any more");
         else if (now.handler == (uintptr_t)SIG_IGN)
@@ -60,7 +60,7 @@ static void check_handler(int signal)
     bool siginfo = now.flags & SA_SIGINFO, onstack = now.flags & SA_ONSTACK;
     if (siginfo && onstack)
         return;
-    lg__capture_install_again(signal);
+    lg__install_again(signal);
     if (!siginfo)
         say(signal, LOST_SIGINFO, "lost SA_SIGINFO of its handler, as by signal() saving and restoring it: installed again");
     else
@@ -70,7 +70,7 @@ static void check_handler(int signal)
 void lg__disposition_check_thread(void)
 {
     uint64_t blocked = lg__os_signals_blocked();
-    for (const int *signal = lg__capture_signals; *signal; signal++)
+    for (const int *signal = lg__install_signals; *signal; signal++)
         if (is_fault(*signal) && blocked >> (*signal - 1) & 1) {
             lg__os_signal_block(*signal, false);
             say(*signal, BLOCKED, "was blocked on a thread, where a fault would have left no record: not any more");
@@ -80,7 +80,7 @@ void lg__disposition_check_thread(void)
 int lg__thread_begin(void)
 {
     int error = lg__altstack_ensure();
-    if (lg__capture_owner())
+    if (lg__setup_owner())
         lg__disposition_check_thread();
     return error;
 }
@@ -94,10 +94,10 @@ static void check_altstack(void)
 
 void lg__capture_check(bool thread_too)
 {
-    if (!lg__capture_owner())
+    if (!lg__setup_owner())
         return;
-    for (const int *signal = lg__capture_signals; *signal; signal++)
-        if (lg__capture.installed[*signal])
+    for (const int *signal = lg__install_signals; *signal; signal++)
+        if (lg__setup.installed[*signal])
             check_handler(*signal);
     if (thread_too) {
         lg__disposition_check_thread();
@@ -108,5 +108,5 @@ void lg__capture_check(bool thread_too)
 bool lg__disposition_lost_siginfo(int signal)
 {
     struct lg__os_disposition now = lg__os_signal_now(signal);
-    return now.handler == (uintptr_t)lg__capture_handler(signal) && !(now.flags & SA_SIGINFO);
+    return now.handler == (uintptr_t)lg__install_handler(signal) && !(now.flags & SA_SIGINFO);
 }

@@ -1,4 +1,5 @@
 /* The end of the handler: death is unchanged. */
+#include "capture/deadline.h"
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
@@ -29,21 +30,6 @@ static void die(int signal, siginfo_t *info, void *ucontext)
     lg__os_exit(128 + signal);
 }
 
-/* Let another crash in: this one did not end the process. What somebody sent is over; anything else may yet come again. */
-static void survived(const siginfo_t *info)
-{
-    if (lg__latch_owner() != lg__os_tid())
-        return; /* it took so long that another crash did not believe in it any more */
-    lg__threads_release();
-    lg__deadline_disarm();
-    LG_FAULT_POINT("finish: disarmed");
-    atomic_store(&lg__capture.options.run.record->outcome, lg__capture_sent(info) ? LG__OUTCOME_HANDLED : LG__OUTCOME_CHAINED);
-    atomic_store(&lg__capture.phase, LG__PHASE_IDLE);
-    atomic_store(&lg__capture.latch, 0);
-    lg__os_futex_wake((const uint32_t *)&lg__capture.latch);
-    lg__capture_wake(); /* it sleeps until the deadline, or for good where it saw neither that nor the end of the crash */
-}
-
 /* The earlier action does nothing: the signal is ignored, or the kernel keeps the first process of a pid namespace from it. */
 static bool is_nothing(const struct sigaction *previous, const siginfo_t *info)
 {
@@ -51,12 +37,7 @@ static bool is_nothing(const struct sigaction *previous, const siginfo_t *info)
         return false;
     if (previous->sa_handler == SIG_IGN)
         return info->si_code <= 0; /* a real fault ends the process even when it is ignored */
-    return previous->sa_handler == SIG_DFL && lg__capture_sent(info) && lg__os_pid() == 1;
-}
-
-static bool is_terminating(int signal)
-{
-    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+    return previous->sa_handler == SIG_DFL && lg__setup_sent(info) && lg__os_pid() == 1;
 }
 
 /* The mask that the kernel would have given an earlier handler. */
@@ -68,28 +49,50 @@ static void set_mask(int signal, const struct sigaction *previous, const void *u
     lg__os_signals_set(lg__arch_blocked(ucontext) | wanted);
 }
 
-__attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool captured)
+/* What may bring the signal once more without another record: its default action, where the handler took itself down and the fault repeats or the
+ * signal was raised again; a fault whose signal is blocked where it repeats; abort(), which raises again with the default action. */
+static bool comes_unseen(int signal, const siginfo_t *info, const void *ucontext)
 {
-    const struct sigaction *previous = &lg__capture.previous[signal];
+    bool blocked = lg__arch_blocked(ucontext) >> (signal - 1) & 1;
+    return lg__crash_action_is_default(signal) || (!lg__setup_sent(info) && (blocked || signal == SIGABRT));
+}
+
+/* The record is written, and the thread goes on in the handler or in the program: other crashes may be recorded from here on. */
+static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen)
+{
+    lg__threads_release();
+    LG_FAULT_POINT("finish: threads released");
+    if (event == LG__CRASH_CHAINS) {
+        atomic_store(lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash)), LG__OUTCOME_CHAINED);
+        lg__deadline_arm_handler(crash);
+    }
+    lg__crash_event(crash, sequence, event, unseen);
+    LG_FAULT_POINT("finish: let go");
+    lg__crash_unlock();
+}
+
+__attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain)
+{
+    const struct sigaction *previous = &lg__setup.previous[signal];
+    const uint32_t sequence = crash ? lg__crash_sequence(atomic_load(&crash->word)) : 0;
 
     if (chain && is_nothing(previous, info)) {
-        if (captured)
-            survived(info);
+        if (crash)
+            let_go(crash, sequence, LG__CRASH_PASSES, !lg__setup_sent(info) && signal == SIGABRT);
         return;
     }
     if (!chain || (!(previous->sa_flags & SA_SIGINFO) && (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN))) {
+        if (crash)
+            lg__crash_event(crash, sequence, LG__CRASH_DIES, false); /* under the lock: threads stand still to the end */
         die(signal, info, ucontext);
         return;
     }
 
-    /* The earlier handler is called as a function, under the mask that it asked for. It need not return: a jump out of it, and
-     * the program lives on; what it does next tells. */
-    if (captured) {
-        atomic_store(&lg__capture.options.run.record->outcome, LG__OUTCOME_CHAINED);
-        atomic_store(&lg__capture.chain_return, lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0)));
-        lg__threads_release(); /* those of a process that dies here and now stand still to the end */
-        LG_FAULT_POINT("finish: threads released");
-        lg__deadline_arm_handler();
+    /* The earlier handler is called as a function, under the mask that it asked for. It need not return: it may leave by longjmp, and the program
+     * lives on; what its thread does next shows that. */
+    if (crash) {
+        crash->return_pc = lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0));
+        let_go(crash, sequence, LG__CRASH_CHAINS, false);
     }
     if ((unsigned)previous->sa_flags & SA_RESETHAND)
         lg__os_signal_default(signal);
@@ -98,20 +101,7 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
         previous->sa_sigaction(signal, info, ucontext);
     else
         previous->sa_handler(signal);
-
-    if (is_terminating(signal))
-        return;
-    if (!captured)
-        return;
-    /* It took itself down, and the fault repeats or the signal was raised once more: the process ends here and now, and nobody else's crash
-     * may take the place of the record before that. Or it is over, and this thread is found outside, as one that jumped out. */
-    if (lg__os_signal_now(signal).handler != (uintptr_t)SIG_DFL) {
-        survived(info);
-        return;
-    }
-    lg__deadline_disarm();
-    LG_FAULT_POINT("finish: disarmed");
-    atomic_store(&lg__capture.chain_sp, 0);
-    lg__latch_left(lg__capture.sequence);
-    lg__capture_wake();
+    LG_FAULT_POINT("finish: returned");
+    if (crash)
+        lg__crash_event(crash, sequence, LG__CRASH_RETURNS, comes_unseen(signal, info, ucontext));
 }

@@ -1,7 +1,10 @@
 /* Entry of the signal handlers. */
 #include <errno.h>
 
+#include "capture/deadline.h"
 #include "capture/internal.h"
+#include "capture/place.h"
+#include "capture/watch_walk.h"
 #include "os/fault_point.h"
 
 #define FIRST_CHANCES 4
@@ -19,13 +22,21 @@ bool lg__capture_add_first_chance(lg__first_chance function)
     return true;
 }
 
-/* Somebody took SA_SIGINFO from our handler: `info` is not filled. Faults of an instruction happen again when it is repeated, with the handler as it
- * should be; of anything else the signal itself is all that is known. True: repeat. */
+static bool claimed(int signal, siginfo_t *info, void *ucontext)
+{
+    for (unsigned i = 0; i < first_chance_count; i++)
+        if (first_chances[i](signal, info, ucontext))
+            return true;
+    return false;
+}
+
+/* Somebody took SA_SIGINFO from our handler: `info` is not filled. A fault of an instruction happens again when the instruction is
+ * repeated, with the handler as it should be; of any other signal its number is all that is known. True: repeat. */
 static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
 {
     struct lg__arch_fault fault;
     lg__arch_fault(ucontext, &fault);
-    lg__capture_install_again(signal);
+    lg__install_again(signal);
     if (fault.trap && signal != SIGTRAP && signal != SIGABRT)
         return true;
     memset(info, 0, sizeof *info);
@@ -34,12 +45,83 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
     return false;
 }
 
-/* This thread is inside the handler, before the earlier handler. Initial-exec: exists with the thread. */
-static __thread bool entered __attribute__((tls_model("initial-exec")));
+/* A thread that waits for the crash lock looks this often whether the time for any record is over. */
+#define LOOK_NS UINT64_C(20000000)
+/* What the watch thread has beyond a deadline before a waiting thread acts in its place. */
+#define GRACE_NS UINT64_C(2000000000)
 
-bool lg__handler_entered(void)
+/* Take the crash lock. false: the calling thread has it already, and crashed while it wrote a record or died. */
+static bool take_lock(int signal, int32_t self, const void *ucontext)
 {
-    return entered;
+    uint64_t until = 0;
+    int32_t waits_for = 0;
+    while (!lg__crash_lock(self)) {
+        int32_t holder = lg__crash_holder();
+        if (holder == self)
+            return false;
+        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+        LG_FAULT_POINT("lock: another's");
+        if (!until) {
+            struct lg__arch_fault fault;
+            lg__arch_fault(ucontext, &fault);
+            lg__run_note(&lg__setup.options.run, LG_NOTE_ALSO_CRASHED, signal, self, lg__record_stage(), fault.pc);
+        }
+        if (holder != waits_for || !until)
+            until = now + (uint64_t)lg__setup.options.deadline_ms * 1000000u + GRACE_NS;
+        waits_for = holder;
+        if (now > until)
+            lg__deadline_end_holder();
+        lg__threads_answer(ucontext);
+        lg__crash_wait(LOOK_NS);
+    }
+    return true;
+}
+
+/* Earlier crashes of this thread whose handler it has left: it went on from there. Returns the latest one that it is still inside of. */
+static uint32_t look_back(int32_t self, const void *ucontext)
+{
+    uint32_t within = 0;
+    for (int i = 0; i < LG__CRASHES; i++) {
+        struct lg__crash *crash = &lg__crashes[i];
+        uint64_t word = atomic_load(&crash->word);
+        enum lg__crash_state state = lg__crash_state(word);
+        if (crash->tid != self || (state != LG__CRASH_CHAINED && state != LG__CRASH_LEFT))
+            continue;
+        if (state == LG__CRASH_LEFT || lg__place_of_context(crash, ucontext) == LG__PLACE_OUTSIDE)
+            lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_REPEATS, false);
+        else if (lg__crash_sequence(word) > within)
+            within = lg__crash_sequence(word);
+    }
+    return within;
+}
+
+/* Record the crash. NULL: there was no room for a record. Sets *ret_chain to false where not even an earlier handler is to be called. */
+static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext, bool *ret_chain)
+{
+    int32_t self = lg__os_tid();
+    *ret_chain = true;
+    if (!take_lock(signal, self, ucontext)) {
+        struct lg__crash *current = lg__crash_current();
+        if (!lg__setup_sent(info)) {
+            lg__memory_recover();
+            lg__record_recrash(signal, ucontext); /* does not return while a stage can still be left out */
+        }
+        *ret_chain = false;
+        if (current)
+            lg__crash_event(current, lg__crash_sequence(atomic_load(&current->word)), LG__CRASH_DIES, false);
+        return NULL;
+    }
+    uint32_t within = look_back(self, ucontext);
+    struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost);
+    LG_FAULT_POINT("lock: taken");
+    if (!crash) {
+        lg__crash_unlock();
+        return NULL;
+    }
+    atomic_store(lg__run_within(&lg__setup.options.run, lg__crash_slot_of(crash)), within);
+    lg__record_write(crash, ucontext);
+    LG_FAULT_POINT("handler: recorded");
+    return crash;
 }
 
 void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
@@ -48,45 +130,39 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     lg__arch_enter_handler();
     if (signal == SIGSYS && lg__arch_refused(ucontext))
         return;
-    /* A signal that somebody sends while this thread's crash is dealt with already: not one more of them. */
-    if (entered && lg__capture_sent(info)) {
+    /* A signal that somebody sends while this thread's crash is recorded: not one more of them. */
+    if (lg__crash_entered && lg__setup_sent(info)) {
         lg__arch_block_on_return(ucontext, signal);
         return;
     }
-    if (!lg__capture_sent(info))
+    if (!lg__setup_sent(info))
         lg__os_signal_block(signal, false);
-    bool owner = lg__capture_owner(), outer = entered;
-    entered |= owner; /* not in a vforked child, whose memory this is not */
+    bool owner = lg__setup_owner(), outer = lg__crash_entered;
+    lg__crash_entered |= owner; /* not in a vforked child, whose memory this is not */
     int error = errno;
     if (lg__disposition_lost_siginfo(signal)) {
         info = &unknown;
         if (mend_siginfo(signal, info, ucontext)) {
-            entered = outer;
+            lg__crash_entered = outer;
             return;
         }
     }
-    for (unsigned i = 0; i < first_chance_count; i++)
-        if (first_chances[i](signal, info, ucontext)) {
-            entered = outer;
-            errno = error;
-            return;
-        }
-    if (lg__walker == LG__WALKER_WATCH && !lg__capture_sent(info)) {
-        entered = outer; /* it need not return */
-        lg__snapshot_recover();
-        entered |= owner;
+    if (claimed(signal, info, ucontext)) {
+        lg__crash_entered = outer;
+        errno = error;
+        return;
     }
-    bool chain = true, captured = owner && lg__latch_take(signal, info, ucontext);
-    if (captured) {
-        lg__record_write(signal, info, info == &unknown, ucontext);
-        LG_FAULT_POINT("handler: recorded");
-        lg__capture_chain(__builtin_frame_address(0), ucontext);
-    } else if (owner) {
-        /* Inside an earlier handler: as if we were not there; but one that crashes over and over ends, too. */
-        chain = atomic_load(&lg__capture.phase) == LG__PHASE_CHAINING && !lg__record_gives_up();
+    if (lg__walker == LG__WALKER_WATCH && !lg__setup_sent(info)) {
+        lg__crash_entered = outer; /* it need not return */
+        lg__watch_walk_recover();
+        lg__crash_entered |= owner;
     }
-    entered = false; /* an earlier handler need not return */
-    lg__finish(signal, info, ucontext, chain, captured);
+    bool chain = true;
+    struct lg__crash *crash = owner ? record(signal, info, info == &unknown, ucontext, &chain) : NULL;
+    if (crash)
+        lg__place_enter(crash, __builtin_frame_address(0), ucontext);
+    lg__crash_entered = false; /* an earlier handler need not return */
+    lg__finish(signal, info, ucontext, crash, chain);
     errno = error;
 }
 
@@ -96,9 +172,9 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
 {
     lg__arch_enter_handler();
     int error = errno;
-    if (lg__capture_owner()) {
-        struct lg__state *state = lg__capture.options.run.state;
-        const struct sigaction *previous = &lg__capture.previous[signal];
+    if (lg__setup_owner()) {
+        struct lg__state *state = lg__setup.options.run.state;
+        const struct sigaction *previous = &lg__setup.previous[signal];
         bool sent = info->si_code <= 0, kept = previous->sa_flags & SA_SIGINFO || previous->sa_handler != SIG_DFL;
         atomic_store_explicit(&state->term_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
         atomic_store_explicit(&state->term_pid, sent ? info->si_pid : 0, memory_order_relaxed);
@@ -106,8 +182,8 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
         atomic_store_explicit(&state->term_kept, kept, memory_order_relaxed);
         atomic_store_explicit(&state->term_signal, signal, memory_order_release);
         if (kept)
-            lg__capture_wake();
+            lg__crash_wake_watch();
     }
-    lg__finish(signal, info, ucontext, true, false);
+    lg__finish(signal, info, ucontext, NULL, true);
     errno = error;
 }

@@ -1,149 +1,109 @@
 /* Which signals are taken, how, and for whom: the process that started the session, and not its children. */
-#include <sys/mman.h>
-
 #include "capture/internal.h"
 
-struct lg__capture lg__capture;
-
 /* Crashes; then limits, a request for a dump, and a lost reader: those four leave a record only where they would end the process. */
-const int lg__capture_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ, SIGQUIT, SIGPIPE, 0 };
+const int lg__install_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ, SIGQUIT, SIGPIPE, 0 };
 #define CRASH_COUNT 7
-#define RECORD_COUNT (sizeof lg__capture_signals / sizeof lg__capture_signals[0] - 1)
+#define RECORD_COUNT (sizeof lg__install_signals / sizeof lg__install_signals[0] - 1)
 static const int terminate_signals[] = { SIGTERM, SIGINT, SIGHUP };
 #define TERMINATE_COUNT (sizeof terminate_signals / sizeof terminate_signals[0])
 
-/* True in the process that started the session; false in its children. The pid by system call, because a vforked child has all
- * of our memory; the page, because a child in a new pid namespace may have our pid. */
-bool lg__capture_owner(void)
-{
-    return lg__os_pid() == lg__capture.pid && lg__capture.owns && atomic_load_explicit(lg__capture.owns, memory_order_relaxed);
-}
-
-void (*lg__capture_handler(int signal))(int, siginfo_t *, void *)
+void (*lg__install_handler(int signal))(int, siginfo_t *, void *)
 {
     for (size_t i = 0; i < TERMINATE_COUNT; i++)
         if (terminate_signals[i] == signal)
-            return lg__handler_terminate;
-    return lg__handler_crash;
+            return lg__setup.on_terminate;
+    return lg__setup.on_crash;
 }
 
 /* Without SA_NODEFER: under a storm of signals from outside the kernel would pile up handlers before the first instruction of one ran. A fault
  * inside the handler must come back to it, though: the handler unblocks its signal, unless somebody sent it. */
 #define RECORD_FLAGS (SA_SIGINFO | SA_ONSTACK)
 
-uint64_t lg__capture_mask(void)
+static uint64_t mask_of_handlers(void)
 {
     uint64_t mask = UINT64_MAX;
     for (size_t i = 0; i < CRASH_COUNT; i++)
-        mask &= ~(UINT64_C(1) << (lg__capture_signals[i] - 1));
+        mask &= ~(UINT64_C(1) << (lg__install_signals[i] - 1));
     return mask;
 }
 
 /* The flags: where an earlier handler, or none because the signal is ignored, lets system calls go on, ours does, too. */
 static int record_flags(int signal)
 {
-    const struct sigaction *previous = &lg__capture.previous[signal];
+    const struct sigaction *previous = &lg__setup.previous[signal];
     bool restart = previous->sa_flags & SA_RESTART || previous->sa_handler == SIG_IGN;
     return RECORD_FLAGS | (restart ? SA_RESTART : 0);
 }
 
-void lg__capture_install_again(int signal)
+void lg__install_again(int signal)
 {
-    const struct lg__os_disposition ours = { (uintptr_t)lg__handler_crash, (unsigned long)record_flags(signal) };
+    const struct lg__os_disposition ours = { (uintptr_t)lg__setup.on_crash, (unsigned long)record_flags(signal) };
     struct lg__os_disposition before;
-    lg__os_signal_take(signal, &ours, lg__capture_mask(), signal, &before);
+    lg__os_signal_take(signal, &ours, lg__setup.mask, signal, &before);
 }
 
 static bool install(int signal)
 {
-    struct sigaction action = { .sa_sigaction = lg__handler_crash, .sa_flags = record_flags(signal) };
+    struct sigaction action = { .sa_sigaction = lg__setup.on_crash, .sa_flags = record_flags(signal) };
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < CRASH_COUNT; i++)
-        sigdelset(&action.sa_mask, lg__capture_signals[i]);
+        sigdelset(&action.sa_mask, lg__install_signals[i]);
     return sigaction(signal, &action, NULL) == 0;
 }
 
 /* A signal that the kernel would let end any process but the first of a pid namespace: not even its handler would run. */
 static bool is_kept_away(const struct sigaction *previous)
 {
-    return previous->sa_handler == SIG_DFL && lg__capture.pid == 1;
+    return previous->sa_handler == SIG_DFL && lg__setup.pid == 1;
 }
 
 static bool install_record(int signal, bool is_crash)
 {
-    struct sigaction *previous = &lg__capture.previous[signal];
+    struct sigaction *previous = &lg__setup.previous[signal];
     if (sigaction(signal, NULL, previous) != 0)
         return false;
     /* What the program ignores, or deals with itself as a part of its work, is not an end. */
     if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL) || is_kept_away(previous)))
         return true;
-    lg__capture.installed[signal] = install(signal);
-    return lg__capture.installed[signal];
+    lg__setup.installed[signal] = install(signal);
+    return lg__setup.installed[signal];
 }
 
 static bool install_terminate(int signal)
 {
-    struct sigaction *previous = &lg__capture.previous[signal];
-    struct sigaction action = { .sa_sigaction = lg__handler_terminate };
+    struct sigaction *previous = &lg__setup.previous[signal];
+    struct sigaction action = { .sa_sigaction = lg__setup.on_terminate };
     if (sigaction(signal, NULL, previous) != 0)
         return false;
     if (previous->sa_handler == SIG_IGN || is_kept_away(previous))
         return true; /* ignored stays ignored: there is no end to mark */
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous->sa_flags & (SA_RESTART | SA_NODEFER));
     action.sa_mask = previous->sa_mask;
-    lg__capture.installed[signal] = sigaction(signal, &action, NULL) == 0;
-    return lg__capture.installed[signal];
+    lg__setup.installed[signal] = sigaction(signal, &action, NULL) == 0;
+    return lg__setup.installed[signal];
 }
 
-/* A page that reads 1 here and 0 in a forked child. */
-static bool make_owner_page(void)
+bool lg__install_all(void)
 {
-    void *page = mmap(NULL, LG__PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return false;
-    lg__os_wipe_on_fork(page, LG__PAGE); /* an old kernel: the pid alone has to tell */
-    atomic_store((_Atomic uint32_t *)page, 1);
-    lg__capture.owns = page;
-    return true;
-}
-
-bool lg__capture_start(const struct lg__capture_options *options)
-{
-    lg__capture.options = *options;
-    lg__capture.pid = lg__os_pid();
-    if (!lg__capture.owns && !make_owner_page())
-        return false;
-    lg__os_bind();
-    lg__files_prepare();
-    lg__messages_prepare();
+    lg__setup.mask = mask_of_handlers();
     for (size_t i = 0; i < RECORD_COUNT; i++)
-        if (!install_record(lg__capture_signals[i], i < CRASH_COUNT))
+        if (!install_record(lg__install_signals[i], i < CRASH_COUNT))
             return false;
     for (size_t i = 0; i < TERMINATE_COUNT; i++)
         if (!install_terminate(terminate_signals[i]))
             return false;
-    lg__disposition_check_thread();
     return true;
-}
-
-void lg__capture_started(void)
-{
-    lg__capture.options.starting_tid = 0;
-}
-
-const _Atomic uint32_t *lg__capture_owner_flag(void)
-{
-    return lg__capture.owns;
 }
 
 void lg__capture_stop(void)
 {
     for (int signal = 1; signal <= SIGSYS; signal++) {
         struct sigaction current;
-        if (!lg__capture.installed[signal] || sigaction(signal, NULL, &current) != 0)
+        if (!lg__setup.installed[signal] || sigaction(signal, NULL, &current) != 0)
             continue;
-        if (current.sa_sigaction == lg__handler_crash || current.sa_sigaction == lg__handler_terminate)
-            sigaction(signal, &lg__capture.previous[signal], NULL);
-        lg__capture.installed[signal] = false;
+        if (current.sa_sigaction == lg__setup.on_crash || current.sa_sigaction == lg__setup.on_terminate)
+            sigaction(signal, &lg__setup.previous[signal], NULL);
+        lg__setup.installed[signal] = false;
     }
 }

@@ -3,45 +3,12 @@
 #define LG_CAPTURE_INTERNAL_H
 
 #include "capture/capture.h"
+#include "capture/crash.h"
 #include "launchguard/reader.h"
 #include "launchguard/session.h"
 #include "os/os.h"
 
 #include <ucontext.h>
-
-/* ---- state of the handler: one for the process, in static memory ---- */
-
-struct lg__capture {
-    struct lg__capture_options options;
-    struct sigaction previous[SIGSYS + 1];
-    bool installed[SIGSYS + 1];
-    pid_t pid;                    /* of the owner of the session */
-    const _Atomic uint32_t *owns; /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
-
-    _Atomic uint32_t latch;   /* futex: the crash under way and its thread, see latch.c; 0: none */
-    _Atomic uint32_t phase;   /* enum lg__capture_phase */
-    _Atomic uint32_t stage;   /* lg_stage under way */
-    _Atomic uint64_t chain_sp; /* stack pointer of our handler while an earlier one runs */
-    _Atomic uint64_t chain_low; /* lower end of the alternate stack that it runs on; 0: it does not */
-    _Atomic uint64_t chain_return; /* where it returns to in our handler */
-    _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC; 0: not armed */
-    _Atomic uint32_t sequence; /* number of the crash that is or was recorded */
-    _Atomic uint32_t survived; /* the latest crash of which it is known that the earlier handler is left, though its thread keeps the latch */
-    uint32_t skipped; /* stages that crashed */
-    siginfo_t info;   /* of the crash under way, for the deadline */
-    bool siginfo_lost; /* it is not what the kernel said */
-    uint32_t recrashes;
-    struct lg__arch_mark stage_mark; /* where a stage that crashes goes on */
-
-    _Atomic uint32_t prepared; /* futex: 1 when lg__capture_prepare() is done */
-};
-
-enum lg__capture_phase { LG__PHASE_IDLE, LG__PHASE_CAPTURING, LG__PHASE_CHAINING };
-
-extern struct lg__capture lg__capture;
-
-/* True in the process that started the session; false in its children. */
-bool lg__capture_owner(void);
 
 /* ---- walkers ---- */
 
@@ -53,43 +20,23 @@ extern __thread uint32_t lg__walker __attribute__((tls_model("initial-exec")));
 
 /* ---- handler.c: what is installed ---- */
 
-/* The calling thread is inside the handler of a crash. Handler. */
-bool lg__handler_entered(void);
 void lg__handler_crash(int signal, siginfo_t *info, void *ucontext);
 void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
-/* ---- latch.c ---- */
-
-/* Become the one crash that is recorded. false: it happened while that crash was dealt with, and the rest is done. */
-bool lg__latch_take(int signal, const siginfo_t *info, const ucontext_t *ucontext);
-/* The thread whose crash is under way; 0: none is. */
-int32_t lg__latch_owner(void);
-
 /* ---- record.c ---- */
 
-/* Write the record; `siginfo_lost`: `info` is not what the kernel said. */
-void lg__record_write(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext);
+/* Write the record of this crash, under the crash lock. */
+void lg__record_write(struct lg__crash *crash, const void *ucontext);
 /* A second crash on the thread whose crash is being recorded. Does not return while a stage can still be left out. */
 void lg__record_recrash(int signal, const void *ucontext);
-/* True when there were too many of them. */
-bool lg__record_gives_up(void);
+/* lg_stage under way. */
+uint32_t lg__record_stage(void);
 
 /* ---- finish.c ---- */
 
 /* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns when the program is to go on or the
- * signal is queued. `captured`: it is the crash that the latch was taken for; of anything else nothing shared changes. */
-void lg__finish(int signal, siginfo_t *info, void *ucontext, bool chain, bool captured);
-
-/* ---- deadline.c ---- */
-
-/* From the record on until it is known that the crash was survived there is always a deadline: a watch thread that saw none would sleep for good. */
-void lg__deadline_arm(void);
-/* From here on it is the earlier handler that takes its time. */
-void lg__deadline_arm_handler(void);
-/* It was survived. The watch thread is to be woken when nothing is under way any more. */
-void lg__deadline_disarm(void);
-/* Wake the watch thread, to look at what has changed. Handler. */
-void lg__capture_wake(void);
+ * signal is queued. `crash`: what was recorded, under the crash lock, which this function gives up; NULL: nothing was. */
+void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain);
 
 /* ---- classify.c ---- */
 
@@ -99,8 +46,9 @@ void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uin
 
 /* ---- memory.c: reads that never fault: pages found readable once are read with plain loads from then on ---- */
 
-/* Forget which pages were found readable. At the begin of each crash on its thread, and of each snapshot on the watch thread. */
-void lg__memory_forget(void);
+/* Forget which pages were found readable. At the begin of each crash on its thread, and of each snapshot on the watch thread. `recovers`: the
+ * handler sends faults of this thread's reads back with lg__memory_recover(). */
+void lg__memory_forget(bool recovers);
 /* Counts that for each walker: what was learned before holds no longer. */
 extern uint32_t lg__memory_age[LG__WALKERS];
 /* In the handler, for a fault of the calling thread: go back to the guarded read that it was made by, if it was. */
@@ -118,19 +66,19 @@ bool lg__memory_word(uint64_t from, uint64_t *ret_word);
 
 /* ---- stages.c ---- */
 
-void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext);
-void lg__stage_context(const void *ucontext);
-void lg__stage_frames(const void *ucontext);
-void lg__stage_dwarf(const void *ucontext);
-void lg__stage_spare_walk(const void *ucontext); /* once more stage 4, where its walk crashed */
+void lg__stage_header(const struct lg__crash *crash, const void *ucontext);
+void lg__stage_context(const struct lg__crash *crash, const void *ucontext);
+void lg__stage_frames(const struct lg__crash *crash, const void *ucontext);
+void lg__stage_dwarf(const struct lg__crash *crash, const void *ucontext);
+void lg__stage_spare_walk(const struct lg__crash *crash, const void *ucontext); /* once more stage 4, where its walk crashed */
 void lg__stage_messages(void); /* messages.c */
 void lg__stage_threads(void);  /* threads.c */
 void lg__stage_process(void);  /* process.c */
-void lg__stage_done(void);
+void lg__stage_done(uint32_t skipped);
 /* A stage that crashed: commit what it had. */
 void lg__stage_process_commit(void);
 /* A walk that crashed: commit what it had. */
-void lg__stage_walk_crashed(unsigned stage);
+void lg__stage_walk_crashed(const struct lg__crash *crash, unsigned stage);
 
 /* ---- frames.c: where a walk puts its frames ---- */
 
@@ -213,72 +161,26 @@ void lg__thread_walk_crashed(struct lg__thread *slot);
 
 /* ---- threads.c ---- */
 
-/* Of the signals that libc keeps for itself and therefore lets no program block: 33 is glibc's for setuid() in all threads, musl's for
- * cancellation. It is taken when a crash or a hang has happened and not before; what is not ours is passed on. */
-#define LG__PARK_SIGNAL 33
-#define LG__PARK_BIT (UINT64_C(1) << (LG__PARK_SIGNAL - 1))
-/* Take it. false: the system refuses. */
-bool lg__threads_take_signal(void);
-/* The value that a thread is asked with: by which crash or snapshot, for which slot. */
-static inline uint64_t lg__threads_question(uint32_t turn, uint32_t slot)
-{
-    return (uint64_t)turn << 32 | slot;
-}
-/* In the slot: it is a snapshot that asks. */
-#define LG__SNAPSHOT_QUESTION UINT32_C(0x40000000)
-/* A thread of LaunchGuard that has to go on. */
-bool lg__threads_are_exempt(int32_t tid);
-
-/* On a thread that waits for another one's crash: give the answer that this thread was asked for, where a signal came before the first instruction of
- * it. Nobody returns to it any more. */
+/* On a thread that waits for the crash lock: give the answer that this thread was asked for, from where it crashed. */
 void lg__threads_answer(const void *ucontext);
 /* Walk the stacks of the threads that stage 6 found; after a crash in one of them, those that are left. */
 void lg__threads_walk(void);
 bool lg__threads_left(void);
-/* Slots in use. */
+/* Places in use. */
 uint32_t lg__threads_count(void);
 /* Let them go on. */
 void lg__threads_release(void);
 
-/* Where a thread is for which an earlier handler was called: still in it, or gone on because that one jumped out. */
-enum lg__place { LG__PLACE_UNKNOWN, LG__PLACE_INSIDE, LG__PLACE_OUTSIDE, LG__PLACE_NO_ANSWER };
-/* Ask it. Takes a moment; NO_ANSWER also when another thread is asking. */
-enum lg__place lg__threads_probe(int32_t tid);
-/* A signal came from outside: it is no crash of the stage that it interrupted. What abort() and raise() send is. Handler. */
-bool lg__capture_sent(const siginfo_t *info);
-
-/* ---- place.c ---- */
-
-/* The record is written: from here on the earlier handler is called, by the handler with this frame. */
-void lg__capture_chain(const void *frame, const void *ucontext);
-/* It is known that the earlier handler was left that was called for this crash. Who says so of an older one is late. */
-void lg__latch_left(uint32_t sequence);
-/* True when a stack pointer belongs to the earlier handler that ours called, and not to the program after that one jumped out. */
-bool lg__chain_has(uint64_t sp, const stack_t *altstack);
-/* The answer for an interrupted context of that thread. On the thread itself. */
-enum lg__place lg__capture_place(const void *ucontext);
-/* The answer in its place, when it sleeps and lets no question in, as the kernel tells. */
-enum lg__place lg__capture_place_asleep(int32_t tid);
-
-/* ---- snapshot.c ---- */
-
-/* On a thread that a snapshot asks: tell, and stand still until its stack has been walked. Handler. */
-void lg__snapshot_answer(uint32_t turn, uint32_t index, const void *ucontext);
-/* The context in which the calling thread stands still for a snapshot; NULL: it does not. Handler. */
-const void *lg__snapshot_stands(void);
-/* In the handler of a fault: where the watch thread made it while it walked a stack, that walk ends here. */
-void lg__snapshot_recover(void);
-
 /* ---- install.c ---- */
 
 /* Signals that leave a record; 0 ends the list. */
-extern const int lg__capture_signals[];
+extern const int lg__install_signals[];
+/* Install the handlers of lg__setup. false with errno: the signals could not be taken. */
+bool lg__install_all(void);
 /* The handler installed for one of them. */
-void (*lg__capture_handler(int signal))(int, siginfo_t *, void *);
-/* What our handlers block: all but the crashes. Handler. */
-uint64_t lg__capture_mask(void);
+void (*lg__install_handler(int signal))(int, siginfo_t *, void *);
 /* Install it again, with our flags. Handler. */
-void lg__capture_install_again(int signal);
+void lg__install_again(int signal);
 
 /* ---- disposition.c ---- */
 

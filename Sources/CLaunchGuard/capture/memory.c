@@ -30,11 +30,11 @@ static struct recovery {
     struct lg__arch_mark mark;
 } recoveries[LG__WALKERS];
 
-void lg__memory_forget(void)
+void lg__memory_forget(bool recovers)
 {
     memset(readable[lg__walker], 0, sizeof readable[lg__walker]);
     lg__memory_age[lg__walker]++;
-    recoveries[lg__walker].possible = lg__walker == LG__WALKER_WATCH || lg__latch_owner() == lg__os_tid();
+    recoveries[lg__walker].possible = recovers;
 }
 
 __attribute__((noinline)) bool lg__memory_guarded(void (*function)(void *), void *argument)

@@ -180,13 +180,13 @@ static void add_exception(uint32_t kind)
 
 void lg__stage_messages(void)
 {
-    const struct lg__run *run = &lg__capture.options.run;
-    const struct lg__crash_header *header = lg__run_stage(run, LG_STAGE_HEADER);
+    const struct lg__run *run = &lg__setup.options.run;
+    const struct lg__crash_header *header = lg__run_stage(run, 0, LG_STAGE_HEADER);
     uint32_t kind = header->kind;
-    block = lg__run_stage(run, LG_STAGE_MESSAGES);
+    block = lg__run_stage(run, 0, LG_STAGE_MESSAGES);
     memset(block, 0, offsetof(struct lg__crash_messages, text));
     add_libc(kind);
     add_swift(kind);
     add_exception(kind);
-    lg__run_commit(run, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + block->text_size);
+    lg__run_commit(run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + block->text_size);
 }

@@ -51,7 +51,7 @@ bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range
 
 struct lg__module_table *lg__modules_file_begin(bool in_handler)
 {
-    struct lg__module_table *files = lg__capture.options.run.modules;
+    struct lg__module_table *files = lg__setup.options.run.modules;
     if (in_handler)
         atomic_store(&handler_wrote, true);
     if (!files || (in_handler && atomic_load(&refreshing)))
@@ -162,7 +162,7 @@ void lg__modules_refresh(void)
      * under way when a crash begins writes the table that is not in use, and there is no second one; only the very first may still come,
      * for which the handler waits. */
     atomic_store(&refreshing, true);
-    if (atomic_load(&lg__capture.phase) != LG__PHASE_CAPTURING || (!atomic_load(&published) && !atomic_load(&handler_wrote)))
+    if (lg__crash_holder() == 0 || (!atomic_load(&published) && !atomic_load(&handler_wrote)))
         refresh();
     atomic_store(&refreshing, false);
     pthread_mutex_unlock(&mutex);

@@ -1,4 +1,6 @@
-/* What the handler needs and must not make itself: the module table and the place of the loader's list. */
+/* What the handler needs and must not make itself: handlers and owner page at the start, then the module table and the place of the loader's list. */
+#include <sys/mman.h>
+
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
@@ -9,19 +11,50 @@
 /* The pages that the record will lie on, so that the handler does not wait for the file system to give them one by one. */
 static void touch_record(void)
 {
-    const struct lg__run *run = &lg__capture.options.run;
+    const struct lg__run *run = &lg__setup.options.run;
     lg__map_read_ahead(&run->map);
-    lg__memory_touch(lg__run_stage(run, LG_STAGE_HEADER), sizeof(struct lg__crash_header));
-    lg__memory_touch(lg__run_stage(run, LG_STAGE_CONTEXT), sizeof(struct lg__crash_context));
-    lg__memory_touch(lg__run_stage(run, LG_STAGE_FRAMES), sizeof(struct lg__crash_frames));
-    lg__memory_touch(lg__run_stage(run, LG_STAGE_DWARF), sizeof(struct lg__crash_frames));
-    lg__memory_touch(lg__run_stage(run, LG_STAGE_DONE), sizeof(struct lg__crash_done));
-    lg__memory_touch(lg__run_stage(run, LG_STAGE_MESSAGES), sizeof(struct lg__crash_messages));
-    if (!(lg__capture.options.leave_out & LG_LEAVE_OUT_PROCESS))
-        lg__memory_touch(lg__run_stage(run, LG_STAGE_PROCESS), offsetof(struct lg__crash_process, map) + MAP_TOUCHED_BYTES);
+    lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_HEADER), sizeof(struct lg__crash_header));
+    lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_CONTEXT), sizeof(struct lg__crash_context));
+    lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_FRAMES), sizeof(struct lg__crash_frames));
+    lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_DWARF), sizeof(struct lg__crash_frames));
+    lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_DONE), sizeof(struct lg__crash_done));
+    lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_MESSAGES), sizeof(struct lg__crash_messages));
+    if (!(lg__setup.options.leave_out & LG_LEAVE_OUT_PROCESS))
+        lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_PROCESS), offsetof(struct lg__crash_process, map) + MAP_TOUCHED_BYTES);
     if (run->stack_bytes)
         lg__memory_touch(run->stacks, STACK_TOUCHED_BYTES);
 }
+
+/* A page that reads 1 here and 0 in a forked child. */
+static bool make_owner_page(void)
+{
+    void *page = mmap(NULL, LG__PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return false;
+    lg__os_wipe_on_fork(page, LG__PAGE); /* an old kernel: the pid alone has to tell */
+    atomic_store((_Atomic uint32_t *)page, 1);
+    lg__setup.owns = page;
+    return true;
+}
+
+bool lg__capture_start(const struct lg__capture_options *options)
+{
+    lg__setup.options = *options;
+    lg__setup.on_crash = lg__handler_crash;
+    lg__setup.on_terminate = lg__handler_terminate;
+    lg__setup.pid = lg__os_pid();
+    if (!lg__setup.owns && !make_owner_page())
+        return false;
+    lg__os_bind();
+    lg__files_prepare();
+    lg__messages_prepare();
+    if (!lg__install_all())
+        return false;
+    lg__disposition_check_thread();
+    return true;
+}
+
+static _Atomic uint32_t prepared; /* futex: 1 when lg__capture_prepare() is done */
 
 void lg__capture_prepare(void)
 {
@@ -34,16 +67,16 @@ void lg__capture_prepare(void)
     lg__unwind_dwarf_prepare();
     lg__unwind_libunwind_prepare();
     LG_FAULT_POINT("prepare: done");
-    atomic_store(&lg__capture.prepared, 1);
-    lg__os_futex_wake((const uint32_t *)&lg__capture.prepared);
+    atomic_store(&prepared, 1);
+    lg__os_futex_wake((const uint32_t *)&prepared);
 }
 
 void lg__capture_wait_prepared(uint64_t timeout_ns)
 {
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + timeout_ns;
     uint64_t now;
-    while (!atomic_load(&lg__capture.prepared) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
-        lg__os_futex_wait((const uint32_t *)&lg__capture.prepared, 0, until - now);
+    while (!atomic_load(&prepared) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
+        lg__os_futex_wait((const uint32_t *)&prepared, 0, until - now);
 }
 
 void lg__capture_refresh_modules(void)

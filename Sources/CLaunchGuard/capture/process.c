@@ -57,7 +57,7 @@ void lg__process_prepare(void)
 
 static const struct lg__run *run(void)
 {
-    return &lg__capture.options.run;
+    return &lg__setup.options.run;
 }
 
 static struct lg__crash_process *block;
@@ -216,7 +216,7 @@ static bool is_there(const struct lg__thread *slot)
 
 static void store_stacks(void)
 {
-    const struct lg__crash_header *header = lg__run_stage(run(), LG_STAGE_HEADER);
+    const struct lg__crash_header *header = lg__run_stage(run(), 0, LG_STAGE_HEADER);
     uint32_t others = 0;
     stacks_used = 0;
     for (uint32_t i = 0; i < lg__threads_count(); i++)
@@ -233,8 +233,8 @@ static void store_stacks(void)
 
 void lg__stage_process(void)
 {
-    uint32_t leave_out = lg__capture.options.leave_out;
-    block = lg__run_stage(run(), LG_STAGE_PROCESS);
+    uint32_t leave_out = lg__setup.options.leave_out;
+    block = lg__run_stage(run(), 0, LG_STAGE_PROCESS);
     memset(block, 0, offsetof(struct lg__crash_process, map));
     memset(block->resources, 0xff, sizeof block->resources);
     if (!(leave_out & LG_LEAVE_OUT_STACKS))
@@ -251,6 +251,6 @@ void lg__stage_process(void)
 
 void lg__stage_process_commit(void)
 {
-    if (block && !atomic_load(&run()->record->stages[LG_STAGE_PROCESS].commit) && block->map_size <= LG__MAP_BYTES)
-        lg__run_commit(run(), LG_STAGE_PROCESS, offsetof(struct lg__crash_process, map) + block->map_size);
+    if (block && !lg__run_is_committed(run(), 0, LG_STAGE_PROCESS) && block->map_size <= LG__MAP_BYTES)
+        lg__run_commit(run(), 0, LG_STAGE_PROCESS, offsetof(struct lg__crash_process, map) + block->map_size);
 }

@@ -9,55 +9,58 @@
 
 static const struct lg__run *run(void)
 {
-    return &lg__capture.options.run;
+    return &lg__setup.options.run;
 }
 
-void lg__stage_header(int signal, const siginfo_t *info, const void *ucontext)
+void lg__stage_header(const struct lg__crash *crash, const void *ucontext)
 {
+    const unsigned slot = lg__crash_slot_of(crash);
+    const int signal = crash->info.si_signo;
     struct lg__arch_fault fault;
-    struct lg__crash_header *header = lg__run_stage(run(), LG_STAGE_HEADER);
+    struct lg__crash_header *header = lg__run_stage(run(), slot, LG_STAGE_HEADER);
     lg__arch_fault(ucontext, &fault);
     memset(header, 0, sizeof *header);
     lg__altstack_bounds(&header->stack_low, &header->stack_high);
-    lg__classify(info, &fault, header->stack_low, lg__capture.pid, header);
+    lg__classify(&crash->info, &fault, header->stack_low, lg__setup.pid, header);
     header->signal = signal;
     header->pc = fault.pc;
     header->sp = fault.sp;
     header->fp = fault.fp;
     header->trap = fault.trap;
     header->error = fault.error;
-    header->pid = lg__capture.pid;
-    header->tid = lg__latch_owner();
+    header->pid = lg__setup.pid;
+    header->tid = crash->tid;
     header->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
     header->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
     header->wall_ns = lg__os_clock_ns(CLOCK_REALTIME);
-    header->sequence = lg__capture.sequence;
-    if (lg__capture.siginfo_lost)
+    header->sequence = lg__crash_sequence(atomic_load(&crash->word));
+    if (crash->siginfo_lost)
         header->flags = LG__CRASH_SIGINFO_LOST;
-    lg__run_commit(run(), LG_STAGE_HEADER, sizeof *header);
+    lg__run_commit(run(), slot, LG_STAGE_HEADER, sizeof *header);
 
-    struct lg__hot *hot = lg__capture.options.hot;
+    struct lg__hot *hot = lg__setup.options.hot;
     if (hot && signal != SIGQUIT) { /* a dump that somebody asked for is no crash */
         atomic_store_explicit(&hot->crash_ns, header->monotonic_ns, memory_order_relaxed);
-        atomic_store_explicit(&hot->crash_ordinal, lg__capture.options.ordinal, memory_order_release);
+        atomic_store_explicit(&hot->crash_ordinal, lg__setup.options.ordinal, memory_order_release);
         /* Another thread of the program crashed during lg_start(): that is no reason for LaunchGuard to suspect itself. */
-        int32_t starting = lg__capture.options.starting_tid;
+        int32_t starting = lg__setup.options.starting_tid;
         if (starting && starting != header->tid)
             atomic_store_explicit(&hot->starting, 0, memory_order_relaxed);
     }
 }
 
-void lg__stage_context(const void *ucontext)
+void lg__stage_context(const struct lg__crash *crash, const void *ucontext)
 {
+    const unsigned slot = lg__crash_slot_of(crash);
     struct lg__arch_fault fault;
-    struct lg__crash_context *context = lg__run_stage(run(), LG_STAGE_CONTEXT);
-    lg__memory_forget();
+    struct lg__crash_context *context = lg__run_stage(run(), slot, LG_STAGE_CONTEXT);
+    lg__memory_forget(true);
     lg__arch_fault(ucontext, &fault);
     context->arch = lg__arch;
     context->register_count = lg__arch_registers(ucontext, context->registers);
     lg__os_thread_name(context->thread_name);
     context->stack_start = fault.sp;
-    bool wanted = !(lg__capture.options.leave_out & LG_LEAVE_OUT_STACKS);
+    bool wanted = !(lg__setup.options.leave_out & LG_LEAVE_OUT_STACKS);
     context->stack_size = wanted ? (uint32_t)lg__memory_read(context->stack, fault.sp, LG__STACK_BYTES) : 0;
     /* Around pc: where its first half cannot be read, from pc itself. */
     context->code_start = fault.pc - LG__CODE_BYTES / 2;
@@ -66,75 +69,81 @@ void lg__stage_context(const void *ucontext)
         context->code_start = fault.pc;
         context->code_size = (uint32_t)lg__memory_read(context->code, fault.pc, LG__CODE_BYTES);
     }
-    lg__run_commit(run(), LG_STAGE_CONTEXT, sizeof *context);
+    lg__run_commit(run(), slot, LG_STAGE_CONTEXT, sizeof *context);
 }
 
-static bool wild_pc(void)
+static bool wild_pc(unsigned slot)
 {
-    const struct lg__crash_header *header = lg__run_stage(run(), LG_STAGE_HEADER);
+    const struct lg__crash_header *header = lg__run_stage(run(), slot, LG_STAGE_HEADER);
     return header->kind == LG_CRASH_JUMP_NULL || header->kind == LG_CRASH_JUMP_BAD || header->kind == LG_CRASH_EXEC_NX;
 }
 
-static struct lg__frames frames_of(unsigned stage)
+static struct lg__frames frames_of(unsigned slot, unsigned stage)
 {
-    struct lg__crash_frames *block = lg__run_stage(run(), stage);
-    return (struct lg__frames){ &block->head, block->pcs, LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT };
+    struct lg__frames_head *head = lg__run_stage(run(), slot, stage); /* the pcs are behind it, in both kinds of record */
+    if (slot)
+        return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__BRIEF_FRAMES_MAX, LG__BRIEF_FRAMES_LAST, FRAMES_LIMIT };
+    return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT };
 }
 
-void lg__stage_frames(const void *ucontext)
+typedef void (*walker)(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
+
+static void walk_stage(unsigned slot, unsigned stage, const void *ucontext, walker walk)
 {
     uint64_t registers[LG__REGISTERS_MAX];
-    struct lg__frames frames = frames_of(LG_STAGE_FRAMES);
+    struct lg__frames frames = frames_of(slot, stage);
     lg__frames_begin(&frames);
     lg__arch_registers(ucontext, registers);
-    lg__unwind_fp(registers, wild_pc(), &frames);
-    lg__run_commit(run(), LG_STAGE_FRAMES, lg__frames_size(&frames));
+    walk(registers, wild_pc(slot), &frames);
+    lg__run_commit(run(), slot, stage, lg__frames_size(&frames));
 }
 
-void lg__stage_dwarf(const void *ucontext)
+void lg__stage_frames(const struct lg__crash *crash, const void *ucontext)
 {
-    uint64_t registers[LG__REGISTERS_MAX];
-    struct lg__frames frames = frames_of(LG_STAGE_DWARF);
-    lg__frames_begin(&frames);
-    lg__arch_registers(ucontext, registers);
+    walk_stage(lg__crash_slot_of(crash), LG_STAGE_FRAMES, ucontext, lg__unwind_fp);
+}
+
+void lg__stage_dwarf(const struct lg__crash *crash, const void *ucontext)
+{
     lg__capture_wait_prepared(PREPARE_WAIT_NS);
-    lg__unwind_dwarf(registers, wild_pc(), &frames);
-    lg__run_commit(run(), LG_STAGE_DWARF, lg__frames_size(&frames));
+    walk_stage(lg__crash_slot_of(crash), LG_STAGE_DWARF, ucontext, lg__unwind_dwarf);
 }
 
-void lg__stage_spare_walk(const void *ucontext)
+void lg__stage_spare_walk(const struct lg__crash *crash, const void *ucontext)
 {
     static struct lg__crash_frames other;
-    const struct lg__frames first = frames_of(LG_STAGE_DWARF);
+    const unsigned slot = lg__crash_slot_of(crash);
+    const struct lg__frames first = frames_of(slot, LG_STAGE_DWARF);
     const struct lg__frames second = { &other.head, other.pcs, LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT };
     uint64_t registers[LG__REGISTERS_MAX];
     if (first.head->reason != LG__WALK_RECRASH)
         return;
     lg__frames_begin(&second);
     lg__arch_registers(ucontext, registers);
-    lg__unwind_libunwind(registers, wild_pc(), &second);
+    lg__unwind_libunwind(registers, wild_pc(slot), &second);
     if (second.head->total <= first.head->total)
         return;
-    lg__run_uncommit_stage(run(), LG_STAGE_DWARF);
-    memcpy(lg__run_stage(run(), LG_STAGE_DWARF), &other, lg__frames_size(&second));
-    lg__run_commit(run(), LG_STAGE_DWARF, lg__frames_size(&second));
+    lg__run_uncommit_stage(run(), slot, LG_STAGE_DWARF);
+    memcpy(first.head, &other, lg__frames_size(&second));
+    lg__run_commit(run(), slot, LG_STAGE_DWARF, lg__frames_size(&second));
 }
 
-void lg__stage_walk_crashed(unsigned stage)
+void lg__stage_walk_crashed(const struct lg__crash *crash, unsigned stage)
 {
-    struct lg__frames frames = frames_of(stage);
-    if (atomic_load(&run()->record->stages[stage].commit))
+    const unsigned slot = lg__crash_slot_of(crash);
+    struct lg__frames frames = frames_of(slot, stage);
+    if (lg__run_is_committed(run(), slot, stage))
         return; /* the walk was whole; the crash came after it */
-    if (frames.head->stored > LG__FRAMES_MAX)
+    if (frames.head->stored > frames.capacity)
         frames.head->stored = 0;
     lg__frames_finish(&frames, LG__WALK_RECRASH);
-    lg__run_commit(run(), stage, lg__frames_size(&frames));
+    lg__run_commit(run(), slot, stage, lg__frames_size(&frames));
 }
 
-void lg__stage_done(void)
+void lg__stage_done(uint32_t skipped)
 {
-    struct lg__crash_done *done = lg__run_stage(run(), LG_STAGE_DONE);
+    struct lg__crash_done *done = lg__run_stage(run(), 0, LG_STAGE_DONE);
     done->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
-    done->skipped = lg__capture.skipped;
-    lg__run_commit(run(), LG_STAGE_DONE, sizeof *done);
+    done->skipped = skipped;
+    lg__run_commit(run(), 0, LG_STAGE_DONE, sizeof *done);
 }

@@ -1,4 +1,5 @@
 /* A launch is finished: by the mark, by time, by either or by both. */
+#include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "os/os.h"
@@ -7,7 +8,7 @@ void lg__launch_confirm(lg_launch *launch, uint64_t epoch)
 {
     bool done = false;
     if (lg__launch_protects(launch)) {
-        lg__run_alive(&launch->host->run);
+        lg__capture_called();
         LG__WITH_CONTEXT(launch, epoch, context) {
             if (context->phase != LG_PHASE_LAUNCHING) /* protected meanwhile, about to end, or finished */
                 continue;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "os/os.h"
@@ -198,7 +199,7 @@ lg_status lg_launch_begin(lg_launch *launch)
     bool waits = launch->options.hold == LG_HOLD_BLOCK;
     struct lg__book_context context = { .phase = LG_PHASE_NONE };
     if (lg__launch_protects(launch)) {
-        lg__run_alive(&launch->host->run);
+        lg__capture_called();
         decide(launch, epoch);
         lg__launch_tell(launch);
         lg__launch_look(launch, &context);

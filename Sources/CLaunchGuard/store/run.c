@@ -155,28 +155,52 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     return LG_OK;
 }
 
-void *lg__run_stage(const struct lg__run *run, unsigned stage)
+static struct lg__brief *brief_of(const struct lg__run *run, unsigned slot)
 {
-    return (uint8_t *)run->record + block_of(stage)->offset;
+    return &run->briefs->briefs[slot - 1];
 }
 
-void lg__run_commit(const struct lg__run *run, unsigned stage, size_t size)
+void *lg__run_stage(const struct lg__run *run, unsigned slot, unsigned stage)
 {
-    struct lg__stage *entry = &run->record->stages[stage];
-    entry->size = (uint32_t)size;
-    entry->crc = lg__crc32c(0, lg__run_stage(run, stage), size);
-    atomic_store_explicit(&entry->commit, LG__COMMIT_STAGE + stage, memory_order_release);
+    if (slot == 0)
+        return (uint8_t *)run->record + block_of(stage)->offset;
+    struct lg__brief *brief = brief_of(run, slot);
+    return stage == LG_STAGE_HEADER ? (void *)&brief->header : stage == LG_STAGE_CONTEXT ? (void *)&brief->context : (void *)&brief->head;
 }
 
-void lg__run_uncommit_stage(const struct lg__run *run, unsigned stage)
+void lg__run_commit(const struct lg__run *run, unsigned slot, unsigned stage, size_t size)
 {
-    atomic_store(&run->record->stages[stage].commit, 0);
+    uint32_t crc = lg__crc32c(0, lg__run_stage(run, slot, stage), size);
+    if (slot == 0) {
+        struct lg__stage *entry = &run->record->stages[stage];
+        entry->size = (uint32_t)size;
+        entry->crc = crc;
+        atomic_store_explicit(&entry->commit, LG__COMMIT_STAGE + stage, memory_order_release);
+    } else {
+        struct lg__brief_commit *part = &brief_of(run, slot)->parts[stage - LG_STAGE_HEADER];
+        part->size = (uint32_t)size;
+        part->crc = crc;
+        atomic_store_explicit(&part->commit, LG__COMMIT_STAGE + stage, memory_order_release);
+    }
 }
 
-void lg__run_uncommit(const struct lg__run *run)
+static _Atomic uint64_t *commit_word(const struct lg__run *run, unsigned slot, unsigned stage)
 {
-    for (unsigned stage = 0; stage < LG__STAGES; stage++)
-        atomic_store_explicit(&run->record->stages[stage].commit, 0, memory_order_relaxed);
+    return slot ? &brief_of(run, slot)->parts[stage - LG_STAGE_HEADER].commit : &run->record->stages[stage].commit;
+}
+
+bool lg__run_is_committed(const struct lg__run *run, unsigned slot, unsigned stage)
+{
+    return atomic_load(commit_word(run, slot, stage)) != 0;
+}
+
+void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned stage)
+{
+    atomic_store(commit_word(run, slot, stage), 0);
+}
+
+static void uncommit_rest(const struct lg__run *run)
+{
     for (unsigned i = 0; i < LG__NOTES_MAX; i++)
         atomic_store_explicit(&run->record->notes[i].commit, 0, memory_order_relaxed);
     for (uint32_t i = 0; i < run->slot_count; i++) {
@@ -186,7 +210,26 @@ void lg__run_uncommit(const struct lg__run *run)
     if (run->stack_bytes)
         atomic_store_explicit((_Atomic uint32_t *)(void *)run->stacks, 0, memory_order_relaxed);
     atomic_store_explicit(&run->record->note_count, 0, memory_order_relaxed);
-    atomic_store_explicit(&run->record->outcome, LG__OUTCOME_DYING, memory_order_release);
+}
+
+void lg__run_uncommit(const struct lg__run *run, unsigned slot)
+{
+    for (unsigned stage = slot ? LG_STAGE_HEADER : 0; stage < (slot ? LG_STAGE_HEADER + LG__BRIEF_PARTS : LG__STAGES); stage++)
+        atomic_store_explicit(commit_word(run, slot, stage), 0, memory_order_relaxed);
+    if (slot == 0)
+        uncommit_rest(run);
+    atomic_store_explicit(lg__run_within(run, slot), 0, memory_order_relaxed);
+    atomic_store_explicit(lg__run_outcome(run, slot), LG__OUTCOME_DYING, memory_order_release);
+}
+
+_Atomic uint32_t *lg__run_outcome(const struct lg__run *run, unsigned slot)
+{
+    return slot ? &brief_of(run, slot)->outcome : &run->record->outcome;
+}
+
+_Atomic uint32_t *lg__run_within(const struct lg__run *run, unsigned slot)
+{
+    return slot ? &brief_of(run, slot)->within : &run->record->within;
 }
 
 void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc)
@@ -207,11 +250,4 @@ void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid,
 void lg__run_mark_clock(const struct lg__run *run)
 {
     lg__clock_mark(run->ring.clock, run->state);
-}
-
-void lg__run_alive(const struct lg__run *run)
-{
-    uint32_t chained = LG__OUTCOME_CHAINED;
-    if (atomic_load_explicit(&run->record->outcome, memory_order_relaxed) == chained)
-        atomic_compare_exchange_strong(&run->record->outcome, &chained, LG__OUTCOME_HANDLED);
 }

@@ -48,25 +48,25 @@ void lg__run_uuid_text(const uint8_t uuid[16], char text[37]);
 lg_status lg__run_create(int directory, const char *name, const char *path, const struct lg__run_sizes *sizes,
                          const struct lg__identity *identity, struct lg__run *ret_run, struct lg__problem *problem);
 
+/* The records of the run: slot 0 is the full one, the others are brief and have stages 1 to 3. */
+
 /* The block of a stage, to be filled in place. Handler. */
-void *lg__run_stage(const struct lg__run *run, unsigned stage);
-
+void *lg__run_stage(const struct lg__run *run, unsigned slot, unsigned stage);
 /* Commit the first `size` bytes of a stage's block. Handler. */
-void lg__run_commit(const struct lg__run *run, unsigned stage, size_t size);
-
+void lg__run_commit(const struct lg__run *run, unsigned slot, unsigned stage, size_t size);
+bool lg__run_is_committed(const struct lg__run *run, unsigned slot, unsigned stage);
 /* Take one stage back, to write it once more. Handler. */
-void lg__run_uncommit_stage(const struct lg__run *run, unsigned stage);
-
-/* Take back all stages and notes: a later crash takes the place of one that the program survived. Handler. */
-void lg__run_uncommit(const struct lg__run *run);
+void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned stage);
+/* Take a whole record back, with its notes: a later crash takes its place. Handler. */
+void lg__run_uncommit(const struct lg__run *run, unsigned slot);
+/* enum lg__outcome of a record, and the crash in whose handler it happened. Handler. */
+_Atomic uint32_t *lg__run_outcome(const struct lg__run *run, unsigned slot);
+_Atomic uint32_t *lg__run_within(const struct lg__run *run, unsigned slot);
 
 /* Note what happened while the record was written. Handler. */
 void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc);
 
 /* Store a later point of the ring log's clock: see lg__clock_mark(). */
 void lg__run_mark_clock(const struct lg__run *run);
-
-/* A call of the program shows that it survived the crash of its record. */
-void lg__run_alive(const struct lg__run *run);
 
 #endif

@@ -1,0 +1,146 @@
+#include "capture/crash.h"
+
+#include "os/fault_point.h"
+#include "os/os.h"
+
+/* A signal that ends the process all the same comes within microseconds of CPU time. */
+#define SETTLE_NS UINT64_C(1000000000)
+
+struct lg__crash lg__crashes[LG__CRASHES];
+__thread bool lg__crash_entered __attribute__((tls_model("initial-exec")));
+
+/* ---- the lock ---- */
+
+static _Atomic uint32_t holder; /* futex: thread; 0: open */
+static _Atomic uint32_t next;   /* thread that has waited; 0: none */
+static struct lg__crash *current;
+static uint32_t sequence; /* of the latest crash */
+
+int32_t lg__crash_holder(void)
+{
+    return (int32_t)atomic_load(&holder);
+}
+
+bool lg__crash_lock(int32_t self)
+{
+    uint32_t nobody = 0, me = (uint32_t)self;
+    bool handed = atomic_load(&holder) == me && current == NULL;
+    if (!handed && !atomic_compare_exchange_strong(&holder, &nobody, me))
+        return false;
+    atomic_compare_exchange_strong(&next, &me, 0);
+    return true;
+}
+
+void lg__crash_wait(uint64_t timeout_ns)
+{
+    uint32_t nobody = 0, self = (uint32_t)lg__os_tid(), seen = atomic_load(&holder);
+    atomic_compare_exchange_strong(&next, &nobody, self);
+    if (seen && seen != self)
+        lg__os_futex_wait((const uint32_t *)&holder, seen, timeout_ns);
+}
+
+/* A thread that crashes and recovers without a pause must not keep another one's crash waiting:
+ * the lock goes to the one that waits. */
+void lg__crash_unlock(void)
+{
+    current = NULL;
+    atomic_store(&holder, atomic_exchange(&next, 0));
+    lg__os_futex_wake((const uint32_t *)&holder);
+}
+
+struct lg__crash *lg__crash_current(void)
+{
+    return current;
+}
+
+/* ---- states ---- */
+
+static uint64_t word_of(uint32_t number, enum lg__crash_state state)
+{
+    return (uint64_t)number << 8 | state;
+}
+
+bool lg__crash_action_is_default(int signal)
+{
+    uintptr_t handler = lg__os_signal_now(signal).handler;
+    return handler == (uintptr_t)SIG_DFL || handler == (uintptr_t)SIG_IGN;
+}
+
+bool lg__crash_settled(const struct lg__crash *crash, uint64_t now_ns)
+{
+    uint64_t left = atomic_load(&crash->left_ns);
+    return left && now_ns >= left && now_ns - left >= SETTLE_NS;
+}
+
+bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_event event, bool unseen)
+{
+    uint64_t word = atomic_load(&crash->word);
+    enum lg__crash_state to;
+    do {
+        to = lg__crash_next(lg__crash_state(word), event, unseen);
+        if (lg__crash_sequence(word) != number || to == lg__crash_state(word))
+            return false;
+        if (to == LG__CRASH_LEFT)
+            atomic_store(&crash->left_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    } while (!atomic_compare_exchange_weak(&crash->word, &word, word_of(number, to)));
+    if (to == LG__CRASH_LEFT)
+        lg__crash_wake_watch(); /* nothing else would make it look a second later */
+    if (to == LG__CRASH_SURVIVED) {
+        /* The slot becomes free after that: no later crash in it can be taken for this one. */
+        LG_FAULT_POINT("crash: survived");
+        atomic_store(lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash)), LG__OUTCOME_HANDLED);
+        lg__crash_event(crash, number, LG__CRASH_STORED, false);
+    }
+    return true;
+}
+
+bool lg__capture_busy(void)
+{
+    for (int i = 0; i < LG__CRASHES; i++)
+        if (lg__crash_state(atomic_load(&lg__crashes[i].word)) == LG__CRASH_CHAINED && atomic_load(&lg__crashes[i].deadline_ns))
+            return true;
+    return lg__crash_holder() != 0;
+}
+
+/* ---- a new crash ---- */
+
+struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost)
+{
+    const struct lg__run *run = &lg__setup.options.run;
+    struct lg__crash_slot slots[LG__CRASHES];
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    struct lg__crash *crash;
+    uint64_t word;
+    do {
+        for (int i = 0; i < LG__CRASHES; i++) {
+            word = atomic_load(&lg__crashes[i].word);
+            slots[i] = (struct lg__crash_slot){ lg__crash_state(word), lg__crash_sequence(word), lg__crash_settled(&lg__crashes[i], now) };
+        }
+        int chosen = lg__crash_choose(slots, LG__CRASHES);
+        if (chosen < 0)
+            return NULL;
+        crash = &lg__crashes[chosen];
+        word = word_of(slots[chosen].sequence, slots[chosen].state);
+    } while (slots[crash - lg__crashes].state != LG__CRASH_FREE &&
+             !lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_DISPLACED, false));
+    lg__run_uncommit(run, lg__crash_slot_of(crash));
+    crash->tid = tid;
+    crash->info = *info;
+    crash->siginfo_lost = siginfo_lost;
+    crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
+    atomic_store(&crash->left_ns, 0);
+    atomic_store(&crash->deadline_ns, 0);
+    atomic_store(&crash->word, word_of(++sequence, LG__CRASH_FREE));
+    lg__crash_event(crash, sequence, LG__CRASH_BEGINS, false);
+    current = crash;
+    return crash;
+}
+
+void lg__crash_wake_watch(void)
+{
+    uint32_t *wake = lg__setup.options.wake;
+    if (!wake)
+        return;
+    __atomic_fetch_add(wake, 1, __ATOMIC_SEQ_CST);
+    lg__os_futex_wake(wake);
+}

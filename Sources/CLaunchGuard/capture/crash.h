@@ -1,0 +1,72 @@
+/* The crashes of this process whose fate is open, and the crash lock. docs/CRASH.md. */
+#ifndef LG_CAPTURE_CRASH_H
+#define LG_CAPTURE_CRASH_H
+
+#include "capture/crash_next.h"
+#include "capture/setup.h"
+
+/* As many as the run file has records: the full one and the brief ones. */
+#define LG__CRASHES (1 + LG__BRIEFS)
+
+/* One crash. Its thread fills everything but the three words before the state in which others look
+ * at it; a reader that looked compares the word again. */
+struct lg__crash {
+    _Atomic uint64_t word;        /* sequence number, enum lg__crash_state */
+    _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC, of RECORDING, CHAINED and ENDING; 0: none yet */
+    _Atomic uint64_t left_ns;     /* CLOCK_MONOTONIC when its handler was left */
+    int32_t tid;
+    bool siginfo_lost;
+    siginfo_t info;
+    uint64_t handler_sp;    /* stack pointer of our handler, which calls the earlier one */
+    uint64_t altstack_low;  /* lower end of the alternate stack that it runs on; 0: it does not */
+    uint64_t return_pc;     /* where the earlier handler returns to */
+    uint64_t stack_low, stack_high; /* of its thread; zeros if unknown */
+};
+extern struct lg__crash lg__crashes[LG__CRASHES];
+
+/* The calling thread is in the handler of a crash, before the earlier handler. Initial-exec: exists
+ * with the thread. */
+extern __thread bool lg__crash_entered __attribute__((tls_model("initial-exec")));
+
+/* ---- the crash lock: held while a record is written, or until the process dies. Handler. ---- */
+
+/* Take the lock, unless another thread has it; ask again after a wait. A thread that waits gets its
+ * turn before one that comes later. */
+bool lg__crash_lock(int32_t self);
+void lg__crash_wait(uint64_t timeout_ns);
+void lg__crash_unlock(void);
+/* The thread that has the lock; 0: none. */
+int32_t lg__crash_holder(void);
+
+/* ---- one crash. Handler. ---- */
+
+/* Choose a slot, under the lock. NULL: there is none. */
+struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost);
+/* The crash that is being recorded, or that the process dies of; NULL: none. Under the lock. */
+struct lg__crash *lg__crash_current(void);
+
+static inline unsigned lg__crash_slot_of(const struct lg__crash *crash)
+{
+    return (unsigned)(crash - lg__crashes);
+}
+static inline enum lg__crash_state lg__crash_state(uint64_t word)
+{
+    return (enum lg__crash_state)(word & 0xff);
+}
+static inline uint32_t lg__crash_sequence(uint64_t word)
+{
+    return (uint32_t)(word >> 8);
+}
+
+/* An event for the crash with this sequence number, by the table. Returns true when the state has
+ * changed: whoever brings the event then does what the row says. */
+bool lg__crash_event(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen);
+/* The signal of a crash has its default action now, or is ignored and would end the process. */
+bool lg__crash_action_is_default(int signal);
+/* The handler of a crash was left at least a second ago. */
+bool lg__crash_settled(const struct lg__crash *crash, uint64_t now_ns);
+
+/* Wake the watch thread, to look at what has changed. */
+void lg__crash_wake_watch(void);
+
+#endif

@@ -1,0 +1,15 @@
+/* The handler ends: a crash that takes longer than its deadline is ended by the watch thread. */
+#ifndef LG_CAPTURE_DEADLINE_H
+#define LG_CAPTURE_DEADLINE_H
+
+#include "capture/crash.h"
+
+/* The time for the record of this crash begins, if it has not. Handler. */
+void lg__deadline_arm(struct lg__crash *crash);
+/* The record is written: from here on the earlier handler takes its time. Handler. */
+void lg__deadline_arm_handler(struct lg__crash *crash);
+/* The crash that has the lock took longer than any crash may: end the process. For a thread that
+ * waits for the lock, should the watch thread not run. Handler. */
+void lg__deadline_end_holder(void);
+
+#endif

@@ -1,0 +1,247 @@
+#include "capture/question.h"
+
+#include "capture/internal.h"
+#include "os/fault_point.h"
+
+/* An answer that has begun is written in less, unless its thread does not run. */
+#define WRITING_NS UINT64_C(2000000)
+
+#define ANSWER_BITS 3u
+#define TURN_MASK (UINT32_MAX >> ANSWER_BITS)
+/* In the value of the signal: the place, and above it who asks. */
+#define PLACE_BITS 24u
+
+static _Atomic uint32_t crash_words[LG__THREADS_MAX], watch_words[LG__QUESTION_WATCH_PLACES]; /* futexes: turn, enum lg__answer */
+static struct lg__thread look_slot;
+
+static struct asker {
+    _Atomic uint32_t *words;
+    uint32_t places;
+    _Atomic uint32_t turn;
+    _Atomic uint64_t until_ns;
+    _Atomic uint32_t answered; /* futex */
+    _Atomic uint32_t expected; /* the answer with this number wakes the asker */
+} askers[LG__ASKERS] = {
+    { .words = crash_words, .places = LG__THREADS_MAX },
+    { .words = watch_words, .places = LG__QUESTION_WATCH_PLACES },
+};
+
+static struct lg__os_disposition before;
+static _Atomic bool taken;
+
+/* Where the calling thread stands still for the watch thread; NULL: it does not. */
+static __thread const void *stands __attribute__((tls_model("initial-exec")));
+
+struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place)
+{
+    const struct lg__run *run = &lg__setup.options.run;
+    if (asker == LG__ASKER_CRASH)
+        return &run->slots[place];
+    if (place == LG__QUESTION_LOOK)
+        return &look_slot;
+    return &run->snapshot_slots[place == LG__QUESTION_JOB ? run->hang_slots : place];
+}
+
+static uint32_t word_of(uint32_t turn, enum lg__answer answer)
+{
+    return (turn & TURN_MASK) << ANSWER_BITS | (uint32_t)answer;
+}
+
+static bool change(enum lg__asker asker, uint32_t place, uint32_t turn, enum lg__answer from, enum lg__answer to)
+{
+    uint32_t is = word_of(turn, from);
+    return atomic_compare_exchange_strong(&askers[asker].words[place], &is, word_of(turn, to));
+}
+
+/* ---- on the threads that are asked ---- */
+
+static bool write_answer(enum lg__asker asker, uint32_t place, uint32_t turn, const void *ucontext)
+{
+    struct asker *of = &askers[asker];
+    if (!change(asker, place, turn, LG__ANSWER_ASKED, LG__ANSWER_WRITING))
+        return false;
+    lg__thread_capture(lg__question_slot(asker, place), ucontext);
+    change(asker, place, turn, LG__ANSWER_WRITING, LG__ANSWER_STANDS);
+    if (atomic_fetch_add(&of->answered, 1) + 1 >= atomic_load(&of->expected))
+        lg__os_futex_wake((const uint32_t *)&of->answered);
+    return true;
+}
+
+static void stand(enum lg__asker asker, uint32_t place, uint32_t turn)
+{
+    _Atomic uint32_t *word = &askers[asker].words[place];
+    uint64_t until = atomic_load(&askers[asker].until_ns), now;
+    while (atomic_load(word) == word_of(turn, LG__ANSWER_STANDS) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
+        lg__os_futex_wait((const uint32_t *)word, word_of(turn, LG__ANSWER_STANDS), until - now);
+    change(asker, place, turn, LG__ANSWER_STANDS, LG__ANSWER_LEFT);
+}
+
+/* A thread that crashes does not stand for a snapshot, be it before the first instruction of its
+ * handler: its record would wait. */
+static bool is_wanted_elsewhere(const void *ucontext)
+{
+    struct lg__arch_fault context;
+    lg__arch_fault(ucontext, &context);
+    return lg__capture_busy() || lg__crash_entered || context.pc == (uint64_t)(uintptr_t)lg__setup.on_crash;
+}
+
+static void on_question(int signal, siginfo_t *info, void *ucontext)
+{
+    uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+    uint32_t turn = (uint32_t)(value >> 32), asker = (uint32_t)value >> PLACE_BITS, place = (uint32_t)value & ((1u << PLACE_BITS) - 1);
+    if (info->si_code != SI_QUEUE || info->si_pid != lg__setup.pid) { /* libc's own use of the signal */
+        if (before.handler > (uintptr_t)SIG_IGN)
+            ((void (*)(int, siginfo_t *, void *))before.handler)(signal, info, ucontext);
+        return;
+    }
+    if (asker >= LG__ASKERS || place >= askers[asker].places)
+        return;
+    LG_FAULT_POINT("thread: asked");
+    if (asker == LG__ASKER_CRASH) {
+        if (write_answer(asker, place, turn, stands ? stands : ucontext)) {
+            LG_FAULT_POINT("thread: answered");
+            stand(asker, place, turn);
+        }
+        return;
+    }
+    if (stands || (place != LG__QUESTION_LOOK && is_wanted_elsewhere(ucontext)))
+        return;
+    stands = ucontext;
+    LG_FAULT_POINT("snapshot: answers");
+    if (write_answer(asker, place, turn, ucontext)) {
+        LG_FAULT_POINT("snapshot: stands");
+        stand(asker, place, turn);
+    }
+    stands = NULL;
+}
+
+void lg__question_answer_crash(uint32_t places, const void *ucontext)
+{
+    int32_t self = lg__os_tid();
+    uint32_t turn = askers[LG__ASKER_CRASH].turn;
+    for (uint32_t i = 0; i < places; i++)
+        if (lg__question_slot(LG__ASKER_CRASH, i)->tid == self)
+            write_answer(LG__ASKER_CRASH, i, turn, ucontext);
+}
+
+/* ---- on the asker ---- */
+
+/* The signal stays taken: a late answer must not find the default action, which would end the
+ * process with the wrong status. */
+static bool take_signal(void)
+{
+    /* It does not block itself: a thread that is about to answer does not look as one that will not. */
+    const struct lg__os_disposition ours = { (uintptr_t)on_question, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
+    if (atomic_load(&taken))
+        return true;
+    /* Before ours is there: libc may be in the middle of its own use, and wait for an answer for ever. */
+    struct lg__os_disposition is = lg__os_signal_now(LG__QUESTION_SIGNAL);
+    if (is.handler != (uintptr_t)on_question) /* the watch thread and a crash may both come here at once */
+        before = is;
+    if (lg__os_signal_take(LG__QUESTION_SIGNAL, &ours, lg__setup.mask & ~LG__QUESTION_BIT, SIGSEGV, &is) != 0)
+        return false;
+    LG_FAULT_POINT("threads: signal taken");
+    atomic_store(&taken, true);
+    return true;
+}
+
+bool lg__question_begin(enum lg__asker asker, uint64_t until_ns)
+{
+    struct asker *of = &askers[asker];
+    of->turn = (of->turn + 1) & TURN_MASK;
+    atomic_store(&of->until_ns, until_ns);
+    atomic_store(&of->answered, 0);
+    atomic_store(&of->expected, UINT32_MAX);
+    return take_signal();
+}
+
+bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid)
+{
+    struct asker *of = &askers[asker];
+    lg__thread_clear(lg__question_slot(asker, place), tid);
+    atomic_store(&of->words[place], word_of(of->turn, LG__ANSWER_ASKED));
+    if (lg__os_signal_ask(lg__setup.pid, tid, LG__QUESTION_SIGNAL, (uint64_t)of->turn << 32 | (uint32_t)asker << PLACE_BITS | place) == 0)
+        return true;
+    change(asker, place, of->turn, LG__ANSWER_ASKED, LG__ANSWER_CLOSED); /* the user's queue of signals is full, or the thread has just ended */
+    return false;
+}
+
+static enum lg__answer answer_of(uint32_t word)
+{
+    return (enum lg__answer)(word & ((1u << ANSWER_BITS) - 1));
+}
+
+bool lg__question_is_blocked(enum lg__asker asker, uint32_t place)
+{
+    return answer_of(atomic_load(&askers[asker].words[place])) == LG__ANSWER_WRITING;
+}
+
+enum lg__answer lg__question_answer(enum lg__asker asker, uint32_t place)
+{
+    uint32_t word = atomic_load(&askers[asker].words[place]);
+    return word >> ANSWER_BITS == askers[asker].turn ? answer_of(word) : LG__ANSWER_NONE;
+}
+
+uint32_t lg__question_answered(enum lg__asker asker)
+{
+    return atomic_load(&askers[asker].answered);
+}
+
+void lg__question_wait(enum lg__asker asker, uint32_t expected, uint64_t until_ns)
+{
+    struct asker *of = &askers[asker];
+    uint32_t answered;
+    uint64_t now;
+    atomic_store(&of->expected, expected);
+    while ((answered = atomic_load(&of->answered)) < expected && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until_ns)
+        lg__os_futex_wait((const uint32_t *)&of->answered, answered, until_ns - now);
+}
+
+bool lg__question_close(enum lg__asker asker, uint32_t place)
+{
+    uint32_t turn = askers[asker].turn;
+    if (change(asker, place, turn, LG__ANSWER_ASKED, LG__ANSWER_CLOSED) || lg__question_answer(asker, place) == LG__ANSWER_CLOSED)
+        return true;
+    for (uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + WRITING_NS;
+         lg__question_answer(asker, place) == LG__ANSWER_WRITING && lg__os_clock_ns(CLOCK_MONOTONIC) < until;) {}
+    return false;
+}
+
+bool lg__question_release(enum lg__asker asker, uint32_t place)
+{
+    bool stood = change(asker, place, askers[asker].turn, LG__ANSWER_STANDS, LG__ANSWER_LEFT);
+    lg__os_futex_wake((const uint32_t *)&askers[asker].words[place]);
+    return stood;
+}
+
+/* ---- exempt threads ---- */
+
+#define EXEMPT_MAX 4
+static _Atomic int32_t exempt[EXEMPT_MAX]; /* threads of LaunchGuard that have to go on while a crash is recorded */
+
+static void exchange(int32_t from, int32_t to)
+{
+    for (int i = 0; i < EXEMPT_MAX; i++) {
+        int32_t is = from;
+        if (atomic_compare_exchange_strong(&exempt[i], &is, to))
+            return;
+    }
+}
+
+void lg__threads_exempt(void)
+{
+    exchange(0, lg__os_tid());
+}
+
+void lg__threads_exempt_no_more(void)
+{
+    exchange(lg__os_tid(), 0);
+}
+
+bool lg__question_is_exempt(int32_t tid)
+{
+    for (int i = 0; i < EXEMPT_MAX; i++)
+        if (atomic_load(&exempt[i]) == tid)
+            return true;
+    return false;
+}

@@ -1,0 +1,27 @@
+#include "capture/setup.h"
+
+#include "os/os.h"
+
+struct lg__setup lg__setup;
+
+/* The pid by system call, because a vforked child has all of our memory; the page, because a child
+ * in a new pid namespace may have our pid. */
+bool lg__setup_owner(void)
+{
+    return lg__os_pid() == lg__setup.pid && lg__setup.owns && atomic_load_explicit(lg__setup.owns, memory_order_relaxed);
+}
+
+bool lg__setup_sent(const siginfo_t *info)
+{
+    return info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__setup.pid);
+}
+
+const _Atomic uint32_t *lg__capture_owner_flag(void)
+{
+    return lg__setup.owns;
+}
+
+void lg__capture_started(void)
+{
+    lg__setup.options.starting_tid = 0;
+}

@@ -1,0 +1,36 @@
+#include "capture/watch_walk.h"
+
+#include "capture/internal.h"
+#include "os/fault_point.h"
+
+static struct lg__arch_mark mark;
+static _Atomic bool walking; /* the mark is set */
+
+void lg__capture_watches(void)
+{
+    lg__walker = LG__WALKER_WATCH;
+}
+
+void lg__watch_walk_recover(void)
+{
+    if (!atomic_load(&walking))
+        return;
+    lg__memory_recover();
+    if (atomic_exchange(&walking, false))
+        lg__arch_jump(&mark);
+}
+
+__attribute__((noinline)) void lg__watch_walk(struct lg__thread *slot)
+{
+    const uint64_t blocked = lg__os_signals_blocked();
+    lg__os_signal_block(SIGSEGV, false); /* blocked, it would end the process */
+    if (lg__arch_mark(&mark) != 0) {
+        lg__thread_walk_crashed(slot);
+    } else {
+        atomic_store(&walking, true);
+        LG_FAULT_POINT("snapshot: walk");
+        lg__thread_walk(slot);
+        atomic_store(&walking, false);
+    }
+    lg__os_signals_set(blocked); /* also those of a handler that was left by the jump */
+}

@@ -1,0 +1,13 @@
+/* Walks of the watch thread, over stacks of a program that lives. */
+#ifndef LG_CAPTURE_WATCH_WALK_H
+#define LG_CAPTURE_WATCH_WALK_H
+
+#include "store/format.h"
+
+/* Walk the stack of a thread that stands. Threads that go on may take away what the walk is about to
+ * read, and stacks may be smashed: a walk that faults costs that stack alone. */
+void lg__watch_walk(struct lg__thread *slot);
+/* In the handler of a fault on the watch thread: where a walk made it, that walk ends here. */
+void lg__watch_walk_recover(void);
+
+#endif
