@@ -1,5 +1,5 @@
 /* Jobs with a deadline: near it, beyond it, ended in time, and what is there when the program is killed for one. */
-#include "ends.h"
+#include "ending_program.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* Memory that runs short: who is warned, in a real control group and from files made for the purpose, and ends for lack of it. */
-#include "ends.h"
+#include "ending_program.h"
 
 #include <errno.h>
 #include <fcntl.h>

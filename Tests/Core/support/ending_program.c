@@ -1,4 +1,4 @@
-#include "ends.h"
+#include "ending_program.h"
 
 #include <fcntl.h>
 #include <signal.h>

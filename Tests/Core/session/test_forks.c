@@ -1,5 +1,5 @@
 /* Children of a process with launches: whatever its other threads did at the fork, no call hangs, and none does anything. */
-#include "life.h"
+#include "scripted_life.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

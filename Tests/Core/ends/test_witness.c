@@ -1,5 +1,5 @@
 /* lg_witness(): what it makes known, and what it does not touch. */
-#include "ends.h"
+#include "ending_program.h"
 
 #include <fcntl.h>
 #include <signal.h>

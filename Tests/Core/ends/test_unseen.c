@@ -1,6 +1,6 @@
 /* Deaths that no handler sees, each for real: what is left of them, what a witness adds, and what the next start makes of it. docs/ENDS.md names
  * these tests. */
-#include "ends.h"
+#include "ending_program.h"
 
 #include <dlfcn.h>
 #include <errno.h>

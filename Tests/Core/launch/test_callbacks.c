@@ -1,5 +1,5 @@
 /* Callbacks: on which thread, how they may answer, and what they may call. */
-#include "room.h"
+#include "simulated.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -129,13 +129,13 @@ static lg_launch *everything(lg_hold hold, lg_callbacks callbacks, lg_executor e
     options.hold = hold;
     options.callbacks = callbacks;
     options.executor = executor;
-    lg_launch *launch = room_launch(&options);
+    lg_launch *launch = simulated_launch(&options);
     lg_task added = LG_TASK_INIT;
     added.key = "task";
     added.run = task;
     added.protect = protect;
     lg_launch_add_task(launch, &added);
-    room_repair(launch, "mend", 0, mend);
+    simulated_repair(launch, "mend", 0, mend);
     caller = pthread_self();
     return launch;
 }
@@ -150,17 +150,17 @@ static void test_threads(void **state)
         { LG_CALLBACKS_EXECUTOR, at_once, "report 2 on caller;protect on caller;mend on caller;task on caller;" },
     };
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        room_make(NULL);
+        simulated_make(NULL);
         start_queue();
         lg_launch *launch = everything(LG_HOLD_BLOCK, ways[i].callbacks, ways[i].executor);
-        room_crashes(launch, 2);
+        simulated_crashes(launch, 2);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         assert_told(ways[i].told);
-        room_crashes(launch, 0);
+        simulated_crashes(launch, 0);
         end_queue();
-        room_clean(NULL);
+        simulated_clean(NULL);
     }
-    room_make(NULL);
+    simulated_make(NULL);
 }
 
 /* The thread that begins it is the one that runs the work of the executor, a main loop: in custody it is not held, and no healthy launch hangs. */
@@ -183,10 +183,10 @@ static void test_main_loop(void **state)
     for (unsigned crashes = 0; crashes < 3; crashes++) {
         pthread_t thread;
         lg_launch *launch = everything(LG_HOLD_CUSTODY, LG_CALLBACKS_EXECUTOR, enqueue);
-        lg_simulate(room, LG_END_UPGRADE);
+        lg_simulate(simulated, LG_END_UPGRADE);
         for (unsigned i = 0; i < crashes; i++) {
             lg_launch_begin(launch);
-            lg_simulate(room, LG_END_CRASH);
+            lg_simulate(simulated, LG_END_CRASH);
         }
         story_take();
         queue.over = false;
@@ -195,8 +195,8 @@ static void test_main_loop(void **state)
         run_queue(NULL);
         pthread_join(thread, NULL);
         assert_told(told[crashes]);
-        room_clean(NULL);
-        room_make(NULL);
+        simulated_clean(NULL);
+        simulated_make(NULL);
     }
 }
 
@@ -211,7 +211,7 @@ static void test_main_loop_unprotected(void **state)
     options.callbacks = LG_CALLBACKS_EXECUTOR;
     options.executor = enqueue;
     options.kill_switch = "PATH";
-    assert_int_equal(lg_launch_prepare(room, "main", &options, &launch), LG_ERR_UNPROTECTED);
+    assert_int_equal(lg_launch_prepare(simulated, "main", &options, &launch), LG_ERR_UNPROTECTED);
     lg_task added = LG_TASK_INIT;
     added.key = "task";
     added.run = task;
@@ -234,9 +234,9 @@ static void test_give_up_threads(void **state)
     options.on_give_up = give_up;
     options.callbacks = LG_CALLBACKS_EXECUTOR;
     options.executor = enqueue;
-    lg_launch *launch = room_launch(&options);
+    lg_launch *launch = simulated_launch(&options);
     caller = pthread_self();
-    room_crashes(launch, 4);
+    simulated_crashes(launch, 4);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("give up on queue;");
     end_queue();
@@ -247,10 +247,10 @@ static void test_executor_runs_twice(void **state)
 {
     (void)state;
     for (int times = 0; times < 50; times++) {
-        room_make(NULL);
+        simulated_make(NULL);
         start_queue();
         lg_launch *launch = everything(LG_HOLD_BLOCK, LG_CALLBACKS_EXECUTOR, twice);
-        room_crashes(launch, 2);
+        simulated_crashes(launch, 2);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         const char *told = story_take();
         unsigned count = 0;
@@ -258,9 +258,9 @@ static void test_executor_runs_twice(void **state)
             count += *told == ';';
         assert_int_equal(count, 4);
         end_queue();
-        room_clean(NULL);
+        simulated_clean(NULL);
     }
-    room_make(NULL);
+    simulated_make(NULL);
 }
 
 /* Work that is never run costs its time and no more; where it is run after all, nothing happens. */
@@ -281,7 +281,7 @@ static void test_executor_never_runs(void **state)
     options.callbacks = LG_CALLBACKS_EXECUTOR;
     options.executor = enqueue;
     options.repair_after = 1;
-    lg_launch *launch = room_launch(&options);
+    lg_launch *launch = simulated_launch(&options);
     lg_repair repair = LG_REPAIR_INIT;
     repair.name = "mend";
     repair.timeout_ms = 20;
@@ -289,7 +289,7 @@ static void test_executor_never_runs(void **state)
     repair.run = mend;
     lg_launch_add_repair(launch, &repair);
     queue.given = queue.taken = 0;
-    room_crashes(launch, 1);
+    simulated_crashes(launch, 1);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_int_equal(queue.given, 3); /* report and two attempts */
     lg_launch_info info;
@@ -299,7 +299,7 @@ static void test_executor_never_runs(void **state)
         queue.work[i](queue.argument[i]);
     assert_told("");
     /* A task has no time limit: it waits until the run is over. */
-    lg_simulate(room, LG_END_CLEAN);
+    lg_simulate(simulated, LG_END_CLEAN);
     lg_task added = LG_TASK_INIT;
     added.key = "task";
     added.run = task;
@@ -314,7 +314,7 @@ static void test_executor_never_runs(void **state)
             break;
         usleep(1000);
     }
-    lg_simulate(room, LG_END_CLEAN);
+    lg_simulate(simulated, LG_END_CLEAN);
     pthread_join(thread, NULL);
     assert_int_equal(begun, LG_ERR_CLOSED);
     queue.work[3](queue.argument[3]);
@@ -356,15 +356,15 @@ static void test_answers(void **state)
     lg_complete(NULL, LG_OK);
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.repair_after = 1;
-    lg_launch *launch = room_launch(&options);
+    lg_launch *launch = simulated_launch(&options);
     lg_repair never = LG_REPAIR_INIT;
     never.name = "never";
     never.timeout_ms = 30;
     never.attempts = 1;
     never.run = keeps;
     lg_launch_add_repair(launch, &never);
-    room_repair(launch, "several", 0, answers_from_threads);
-    room_crashes(launch, 1);
+    simulated_repair(launch, "several", 0, answers_from_threads);
+    simulated_crashes(launch, 1);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     await_told("kept;answered;");
     /* Late ones, in this run and in the next ones. */
@@ -375,7 +375,7 @@ static void test_answers(void **state)
     lg_complete(kept, LG_OK);
     assert_int_equal(lg_launch_get_info(launch, &again), LG_OK);
     assert_memory_equal(&info, &again, sizeof info);
-    lg_simulate(room, LG_END_CRASH);
+    lg_simulate(simulated, LG_END_CRASH);
     lg_complete(kept, LG_OK);
 }
 
@@ -411,21 +411,21 @@ static void test_status_callback_answers(void **state)
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.repair_after = 1;
     options.on_status = status_answers;
-    lg_launch *launch = room_launch(&options);
-    room_repair(launch, "mend", 0, keeps_and_answers);
-    room_crashes(launch, 1);
+    lg_launch *launch = simulated_launch(&options);
+    simulated_repair(launch, "mend", 0, keeps_and_answers);
+    simulated_crashes(launch, 1);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("not asked yet;kept;");
-    room_clean(NULL);
-    room_make(NULL);
+    simulated_clean(NULL);
+    simulated_make(NULL);
     kept = NULL;
     options.on_status = status_answers_later;
-    launch = room_launch(&options);
-    room_repair(launch, "mend", 0, keeps_and_answers);
+    launch = simulated_launch(&options);
+    simulated_repair(launch, "mend", 0, keeps_and_answers);
     lg_launch_begin(launch); /* with finish from on_status, before the tasks */
     assert_told("finished ok;");
     assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
-    lg_simulate(room, LG_END_CRASH);
+    lg_simulate(simulated, LG_END_CRASH);
     lg_launch_begin(launch);
     assert_told("finished ok;");
 }
@@ -448,7 +448,7 @@ static void calls_everything(lg_launch *launch)
         tell("repair added");
     if (lg_launch_replay_by_key(launch) != LG_ERR_STATE)
         tell("by key");
-    lg_launch_prepare(room, "main", NULL, &other);
+    lg_launch_prepare(simulated, "main", NULL, &other);
     lg_launch_wait(launch, 0);
     lg_launch_get_info(launch, &info);
     lg_launch_get_status(launch);
@@ -457,15 +457,15 @@ static void calls_everything(lg_launch *launch)
     lg_launch_signal(launch, NULL, "event");
     lg_launch_replay(launch, NULL);
     lg_launch_query("/nowhere", "main", &info);
-    lg_session_protection(room);
-    lg_session_message(room);
-    lg_session_run_path(room);
-    lg_session_state_directory(room);
-    lg_heartbeat(room);
-    lg_log(room, LG_LEVEL_INFO, "from a callback");
+    lg_session_protection(simulated);
+    lg_session_message(simulated);
+    lg_session_run_path(simulated);
+    lg_session_state_directory(simulated);
+    lg_heartbeat(simulated);
+    lg_log(simulated, LG_LEVEL_INFO, "from a callback");
     lg_state_directory("org.example.test", directory, sizeof directory);
     lg_thread_register();
-    lg_simulate_pass(room, 1);
+    lg_simulate_pass(simulated, 1);
     if (lg_simulate_start(&session) == LG_OK)
         lg_simulate_close(session);
     tell("called");
@@ -528,7 +528,7 @@ static void test_callbacks_call_everything(void **state)
     (void)state;
     for (lg_callbacks callbacks = LG_CALLBACKS_LIBRARY; callbacks <= LG_CALLBACKS_EXECUTOR; callbacks++)
         for (int repairs = 0; repairs < 2; repairs++) {
-            room_make(NULL);
+            simulated_make(NULL);
             start_queue();
             lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
             options.callbacks = callbacks;
@@ -536,7 +536,7 @@ static void test_callbacks_call_everything(void **state)
             options.on_report = everything_report;
             options.on_give_up = everything_give_up;
             options.on_status = everything_status;
-            lg_launch *launch = the_launch = room_launch(&options);
+            lg_launch *launch = the_launch = simulated_launch(&options);
             lg_task added = LG_TASK_INIT;
             added.key = "task";
             added.run = everything_task;
@@ -544,8 +544,8 @@ static void test_callbacks_call_everything(void **state)
             added.on_event = everything_event;
             lg_launch_add_task(launch, &added);
             if (repairs)
-                room_repair(launch, "mend", 0, everything_repair);
-            room_crashes(launch, repairs ? 2 : 4);
+                simulated_repair(launch, "mend", 0, everything_repair);
+            simulated_crashes(launch, repairs ? 2 : 4);
             assert_int_equal(lg_launch_begin(launch), LG_OK);
             const char *told = story_take();
             assert_null(strstr(told, "begun"));
@@ -553,9 +553,9 @@ static void test_callbacks_call_everything(void **state)
             assert_null(strstr(told, "by key"));
             assert_non_null(strstr(told, "called;called;called;"));
             end_queue();
-            room_clean(NULL);
+            simulated_clean(NULL);
         }
-    room_make(NULL);
+    simulated_make(NULL);
 }
 
 /* ---- on_status ---- */
@@ -590,14 +590,14 @@ static void test_status_order(void **state)
 {
     (void)state;
     for (int slow = 0; slow < 2; slow++) {
-        room_make(NULL);
+        simulated_make(NULL);
         statuses.count = 0;
         statuses.takes = slow ? 2000 : 0;
         lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
         options.repair_after = 1;
         options.on_status = notes_status;
-        lg_launch *launch = room_launch(&options);
-        room_repair(launch, "mend", 0, room_repaired);
+        lg_launch *launch = simulated_launch(&options);
+        simulated_repair(launch, "mend", 0, simulated_repaired);
         for (int runs = 0; runs < (slow ? 10 : 200); runs++) {
             pthread_t threads[3];
             for (int i = 0; i < 3; i++)
@@ -608,9 +608,9 @@ static void test_status_order(void **state)
             for (int i = 0; i < 3; i++)
                 pthread_join(threads[i], NULL);
             lg_launch_wait(launch, UINT32_MAX);
-            lg_simulate(room, LG_END_CLEAN);
+            lg_simulate(simulated, LG_END_CLEAN);
         }
-        room_clean(NULL);
+        simulated_clean(NULL);
         await_no_threads();
         /* No change twice, and each is one that can follow. */
         lg_launch_status before = LG_LAUNCH_NORMAL;
@@ -624,15 +624,15 @@ static void test_status_order(void **state)
         }
         assert_int_equal(before, LG_LAUNCH_NORMAL);
     }
-    room_make(NULL);
+    simulated_make(NULL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_ROOM(test_threads),  IN_ROOM(test_give_up_threads), IN_ROOM(test_executor_runs_twice),
-        IN_ROOM(test_executor_never_runs), IN_ROOM(test_answers), IN_ROOM(test_status_callback_answers),
-        IN_ROOM(test_callbacks_call_everything), IN_ROOM(test_status_order), IN_ROOM(test_main_loop), IN_ROOM(test_main_loop_unprotected),
+        SIMULATED(test_threads),  SIMULATED(test_give_up_threads), SIMULATED(test_executor_runs_twice),
+        SIMULATED(test_executor_never_runs), SIMULATED(test_answers), SIMULATED(test_status_callback_answers),
+        SIMULATED(test_callbacks_call_everything), SIMULATED(test_status_order), SIMULATED(test_main_loop), SIMULATED(test_main_loop_unprotected),
     };
     return cmocka_run_group_tests_name("callbacks", tests, NULL, NULL);
 }

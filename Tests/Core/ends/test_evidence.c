@@ -1,5 +1,5 @@
 /* How a run ended, row by row: children that end in every way, and what the next start makes of it. */
-#include "ends.h"
+#include "ending_program.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
-#include "room.h"
+#include "simulated.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-lg_session *room;
+lg_session *simulated;
 static unsigned threads_at_first;
 
 /* A writer that is lapped by the ring log meets the next one in the same cells; the checksum tells the reader. */
@@ -19,7 +19,7 @@ static void *nothing(void *argument)
     return argument;
 }
 
-int room_make(void **state)
+int simulated_make(void **state)
 {
     alarm(LIMIT_MS / 1000);
     if (!threads_at_first) {
@@ -29,26 +29,26 @@ int room_make(void **state)
         threads_at_first = count_threads();
     }
     life_make(state);
-    return lg_simulate_start(&room) == LG_OK ? 0 : -1;
+    return lg_simulate_start(&simulated) == LG_OK ? 0 : -1;
 }
 
-int room_clean(void **state)
+int simulated_clean(void **state)
 {
-    lg_simulate_close(room);
+    lg_simulate_close(simulated);
     alarm(0);
     return remove_state(state);
 }
 
-lg_launch *room_launch(const lg_launch_options *options)
+lg_launch *simulated_launch(const lg_launch_options *options)
 {
     lg_launch *launch;
-    assert_int_equal(lg_launch_prepare(room, "main", options, &launch), LG_OK);
+    assert_int_equal(lg_launch_prepare(simulated, "main", options, &launch), LG_OK);
     return launch;
 }
 
 static lg_status run(void *user)
 {
-    const struct room_task *task = user;
+    const struct simulated_task *task = user;
     tell("%s", task->key);
     if (task->then)
         task->then(task->launch);
@@ -57,15 +57,15 @@ static lg_status run(void *user)
 
 static void protect(void *user)
 {
-    tell("protect %s", ((const struct room_task *)user)->key);
+    tell("protect %s", ((const struct simulated_task *)user)->key);
 }
 
 static void event(const char *event, void *user)
 {
-    tell("%s: %s", ((const struct room_task *)user)->key, event);
+    tell("%s: %s", ((const struct simulated_task *)user)->key, event);
 }
 
-lg_status room_add(lg_launch *launch, struct room_task *task)
+lg_status simulated_add(lg_launch *launch, struct simulated_task *task)
 {
     lg_task added = LG_TASK_INIT;
     task->launch = launch;
@@ -78,7 +78,7 @@ lg_status room_add(lg_launch *launch, struct room_task *task)
     return lg_launch_add_task(launch, &added);
 }
 
-lg_status room_repair(lg_launch *launch, const char *name, uint32_t flags, lg_repair_callback callback)
+lg_status simulated_repair(lg_launch *launch, const char *name, uint32_t flags, lg_repair_callback callback)
 {
     lg_repair repair = LG_REPAIR_INIT;
     repair.name = name;
@@ -88,17 +88,17 @@ lg_status room_repair(lg_launch *launch, const char *name, uint32_t flags, lg_re
     return lg_launch_add_repair(launch, &repair);
 }
 
-void room_repaired(lg_completion *done, void *name)
+void simulated_repaired(lg_completion *done, void *name)
 {
     tell("%s", (const char *)name);
     lg_complete(done, LG_OK);
 }
 
-void room_crashes(lg_launch *launch, unsigned times)
+void simulated_crashes(lg_launch *launch, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
         lg_launch_begin(launch);
-        assert_int_equal(lg_simulate(room, LG_END_CRASH), LG_OK);
+        assert_int_equal(lg_simulate(simulated, LG_END_CRASH), LG_OK);
     }
     story_take();
 }

@@ -1,5 +1,5 @@
 /* Every state of the machine, reached by real processes: what is called, in which order, and what the next start makes of it. */
-#include "life.h"
+#include "scripted_life.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Callbacks that do what they must not: throw, end the session, close what belongs to others. */
-#include "life.h"
+#include "scripted_life.h"
 
 #include <signal.h>
 #include <stdlib.h>

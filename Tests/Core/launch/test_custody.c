@@ -1,5 +1,5 @@
 /* Custody: the tasks of a launch, in order, held, protected, replayed. */
-#include "room.h"
+#include "simulated.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ static lg_status nothing(void *user)
 static void test_nonsense(void **state)
 {
     (void)state;
-    lg_launch *launch = room_launch(NULL);
+    lg_launch *launch = simulated_launch(NULL);
     lg_task good = LG_TASK_INIT, bad;
     char longest[LG_NAME_MAX + 1], too_long[LG_NAME_MAX + 2];
     memset(longest, 'k', sizeof longest);
@@ -60,17 +60,17 @@ static void test_nonsense(void **state)
     assert_int_equal(where, LG_TASK_DONE);
 }
 
-static struct room_task late = { .key = "late", .answer = LG_OK }, other_b = { .key = "b", .flags = LG_TASK_REPLACE };
+static struct simulated_task late = { .key = "late", .answer = LG_OK }, other_b = { .key = "b", .flags = LG_TASK_REPLACE };
 
 static void adds_late(lg_launch *launch)
 {
     lg_task_state where;
-    static struct room_task again = { .key = "a", .flags = LG_TASK_REPLACE };
-    if (room_add(launch, &late) != LG_OK || room_add(launch, &late) != LG_ERR_DUPLICATE)
+    static struct simulated_task again = { .key = "a", .flags = LG_TASK_REPLACE };
+    if (simulated_add(launch, &late) != LG_OK || simulated_add(launch, &late) != LG_ERR_DUPLICATE)
         tell("not added");
-    if (room_add(launch, &other_b) != LG_OK)
+    if (simulated_add(launch, &other_b) != LG_OK)
         tell("not replaced");
-    if (room_add(launch, &again) != LG_ERR_STATE) /* it runs */
+    if (simulated_add(launch, &again) != LG_ERR_STATE) /* it runs */
         tell("replaced");
     if (lg_launch_task_state(launch, "a", &where) != LG_OK || where != LG_TASK_RUNNING)
         tell("does not run");
@@ -79,19 +79,19 @@ static void adds_late(lg_launch *launch)
 static void test_order(void **state)
 {
     (void)state;
-    lg_launch *launch = room_launch(NULL);
-    struct room_task c = { .key = "c" }, a = { .key = "a", .then = adds_late }, b = { .key = "b", .answer = LG_ERR_FAILED }, after = { .key = "after" };
-    assert_int_equal(room_add(launch, &c), LG_OK);
-    assert_int_equal(room_add(launch, &a), LG_OK);
-    assert_int_equal(room_add(launch, &b), LG_OK);
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task c = { .key = "c" }, a = { .key = "a", .then = adds_late }, b = { .key = "b", .answer = LG_ERR_FAILED }, after = { .key = "after" };
+    assert_int_equal(simulated_add(launch, &c), LG_OK);
+    assert_int_equal(simulated_add(launch, &a), LG_OK);
+    assert_int_equal(simulated_add(launch, &b), LG_OK);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("c;a;b;late;"); /* the other b, in the place of the first, answers LG_OK */
     lg_task_state where;
     assert_int_equal(lg_launch_task_state(launch, "b", &where), LG_OK);
     assert_int_equal(where, LG_TASK_DONE);
-    assert_int_equal(room_add(launch, &after), LG_ERR_STATE);
+    assert_int_equal(simulated_add(launch, &after), LG_ERR_STATE);
     other_b.flags = LG_TASK_REPLACE;
-    assert_int_equal(room_add(launch, &other_b), LG_ERR_STATE);
+    assert_int_equal(simulated_add(launch, &other_b), LG_ERR_STATE);
     assert_int_equal(lg_launch_begin(launch), LG_ERR_STATE);
     assert_int_equal(lg_launch_replay_by_key(launch), LG_ERR_STATE);
 }
@@ -99,11 +99,11 @@ static void test_order(void **state)
 static void test_failures(void **state)
 {
     (void)state;
-    lg_launch *launch = room_launch(NULL);
-    struct room_task a = { .key = "a", .answer = LG_ERR_FAILED }, b = { .key = "b", .flags = LG_TASK_ESSENTIAL, .answer = LG_ERR_FAILED }, c = { .key = "c" };
-    room_add(launch, &a);
-    room_add(launch, &b);
-    room_add(launch, &c);
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task a = { .key = "a", .answer = LG_ERR_FAILED }, b = { .key = "b", .flags = LG_TASK_ESSENTIAL, .answer = LG_ERR_FAILED }, c = { .key = "c" };
+    simulated_add(launch, &a);
+    simulated_add(launch, &b);
+    simulated_add(launch, &c);
     for (int again = 0; again < 2; again++) {
         assert_int_equal(lg_launch_begin(launch), LG_ERR_FAILED);
         assert_told("a;b;");
@@ -117,7 +117,7 @@ static void test_failures(void **state)
         /* It has begun all the same, and can be finished. */
         assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
         assert_int_equal(lg_launch_finished(launch), LG_OK);
-        assert_int_equal(lg_simulate(room, LG_END_CLEAN), LG_OK);
+        assert_int_equal(lg_simulate(simulated, LG_END_CLEAN), LG_OK);
     }
 }
 
@@ -132,13 +132,13 @@ static void asks_for_protection(lg_launch *launch)
 static void test_protect_actions(void **state)
 {
     (void)state;
-    lg_launch *launch = room_launch(NULL);
-    struct room_task a = { .key = "a", .protects = true }, b = { .key = "b" }, c = { .key = "c", .protects = true };
-    room_add(launch, &a);
-    room_add(launch, &b);
-    room_add(launch, &c);
-    room_repair(launch, "mend", 0, room_repaired);
-    room_crashes(launch, 2);
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task a = { .key = "a", .protects = true }, b = { .key = "b" }, c = { .key = "c", .protects = true };
+    simulated_add(launch, &a);
+    simulated_add(launch, &b);
+    simulated_add(launch, &c);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    simulated_crashes(launch, 2);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("protect a;protect c;mend;a;b;c;");
 }
@@ -146,12 +146,12 @@ static void test_protect_actions(void **state)
 static void test_protect_from_task(void **state)
 {
     (void)state;
-    lg_launch *launch = room_launch(NULL);
-    struct room_task a = { .key = "a", .protects = true }, b = { .key = "b", .protects = true, .then = asks_for_protection }, c = { .key = "c", .protects = true };
-    room_add(launch, &a);
-    room_add(launch, &b);
-    room_add(launch, &c);
-    room_repair(launch, "mend", 0, room_repaired);
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task a = { .key = "a", .protects = true }, b = { .key = "b", .protects = true, .then = asks_for_protection }, c = { .key = "c", .protects = true };
+    simulated_add(launch, &a);
+    simulated_add(launch, &b);
+    simulated_add(launch, &c);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
     assert_int_equal(lg_launch_protect(launch, NULL), LG_ERR_STATE);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;b;protect c;mend;c;");
@@ -166,11 +166,11 @@ static void test_protect_from_task(void **state)
 static void test_essential_protects_and_fails(void **state)
 {
     (void)state;
-    lg_launch *launch = room_launch(NULL);
-    struct room_task a = { .key = "a", .flags = LG_TASK_ESSENTIAL, .then = asks_for_protection, .answer = LG_ERR_FAILED }, b = { .key = "b", .protects = true };
-    room_add(launch, &a);
-    room_add(launch, &b);
-    room_repair(launch, "mend", 0, room_repaired);
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task a = { .key = "a", .flags = LG_TASK_ESSENTIAL, .then = asks_for_protection, .answer = LG_ERR_FAILED }, b = { .key = "b", .protects = true };
+    simulated_add(launch, &a);
+    simulated_add(launch, &b);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
     assert_int_equal(lg_launch_begin(launch), LG_ERR_FAILED);
     assert_told("a;mend;");
     assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
@@ -180,14 +180,14 @@ static void test_protect_when_all_have_run(void **state)
 {
     (void)state;
     for (lg_hold hold = LG_HOLD_BLOCK; hold <= LG_HOLD_NONE; hold++) {
-        room_make(NULL);
+        simulated_make(NULL);
         lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
         options.hold = hold;
         options.on_status = life_status;
-        lg_launch *launch = room_launch(&options);
-        struct room_task a = { .key = "a", .protects = true };
-        room_add(launch, &a);
-        room_repair(launch, "mend", 0, room_repaired);
+        lg_launch *launch = simulated_launch(&options);
+        struct simulated_task a = { .key = "a", .protects = true };
+        simulated_add(launch, &a);
+        simulated_repair(launch, "mend", 0, simulated_repaired);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         assert_int_equal(lg_launch_protect(launch, "too hot"), LG_OK);
         assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
@@ -195,15 +195,15 @@ static void test_protect_when_all_have_run(void **state)
         assert_int_equal(lg_launch_finished(launch), LG_OK);
         story_take();
         /* Nothing to try: it goes on in safe mode; there it is in vain. */
-        assert_int_equal(lg_simulate(room, LG_END_UPGRADE), LG_OK);
-        room_clean(NULL);
+        assert_int_equal(lg_simulate(simulated, LG_END_UPGRADE), LG_OK);
+        simulated_clean(NULL);
     }
-    room_make(NULL);
-    lg_launch *launch = room_launch(NULL);
-    struct room_task a = { .key = "a", .then = asks_for_protection }, unsafe = { .key = "unsafe", .flags = LG_TASK_UNSAFE }, c = { .key = "c", .then = asks_for_protection };
-    room_add(launch, &a);
-    room_add(launch, &unsafe);
-    room_add(launch, &c);
+    simulated_make(NULL);
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task a = { .key = "a", .then = asks_for_protection }, unsafe = { .key = "unsafe", .flags = LG_TASK_UNSAFE }, c = { .key = "c", .then = asks_for_protection };
+    simulated_add(launch, &a);
+    simulated_add(launch, &unsafe);
+    simulated_add(launch, &c);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;c;");
     lg_launch_info info;
@@ -237,37 +237,37 @@ static void test_protect_from_thread(void **state)
 {
     (void)state;
     for (int custody = 0; custody < 2; custody++) {
-        room_make(NULL);
+        simulated_make(NULL);
         atomic_store(&gate, 0);
         lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
         options.hold = custody ? LG_HOLD_CUSTODY : LG_HOLD_BLOCK;
-        lg_launch *launch = room_launch(&options);
-        struct room_task a = { .key = "a", .then = waits_at_the_gate }, b = { .key = "b", .protects = true };
-        room_add(launch, &a);
-        room_add(launch, &b);
-        room_repair(launch, "mend", 0, room_repaired);
+        lg_launch *launch = simulated_launch(&options);
+        struct simulated_task a = { .key = "a", .then = waits_at_the_gate }, b = { .key = "b", .protects = true };
+        simulated_add(launch, &a);
+        simulated_add(launch, &b);
+        simulated_repair(launch, "mend", 0, simulated_repaired);
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, protects_from_outside, launch), 0);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK); /* in custody begin has returned as soon as the launch was held */
         assert_told("a;protected;protect b;mend;b;"); /* b does not begin once the call has returned */
         pthread_join(thread, NULL);
-        room_clean(NULL);
+        simulated_clean(NULL);
     }
-    room_make(NULL);
+    simulated_make(NULL);
 }
 
 /* ---- replay ---- */
 
-static lg_launch *replaying(uint32_t hold_ms, struct room_task *tasks, unsigned count)
+static lg_launch *replaying(uint32_t hold_ms, struct simulated_task *tasks, unsigned count)
 {
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.hold = LG_HOLD_CUSTODY;
     options.hold_ms = hold_ms;
-    lg_launch *launch = room_launch(&options);
+    lg_launch *launch = simulated_launch(&options);
     for (unsigned i = 0; i < count; i++)
-        room_add(launch, &tasks[i]);
-    room_repair(launch, "mend", 0, room_repaired);
+        simulated_add(launch, &tasks[i]);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
     assert_int_equal(lg_launch_replay_by_key(launch), LG_OK);
     return launch;
 }
@@ -275,14 +275,14 @@ static lg_launch *replaying(uint32_t hold_ms, struct room_task *tasks, unsigned 
 static void test_replay_by_key(void **state)
 {
     (void)state;
-    struct room_task tasks[] = { { .key = "a" }, { .key = "b" }, { .key = "c" }, { .key = "d" } };
+    struct simulated_task tasks[] = { { .key = "a" }, { .key = "b" }, { .key = "c" }, { .key = "d" } };
     lg_launch *launch = replaying(10000, tasks, 4);
     assert_int_equal(lg_launch_replay(launch, NULL), LG_ERR_STATE);
     /* Without a hold they run by themselves. */
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;b;c;d;");
-    lg_simulate(room, LG_END_CRASH);
-    room_crashes(launch, 1);
+    lg_simulate(simulated, LG_END_CRASH);
+    simulated_crashes(launch, 1);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     await_told("mend;");
     assert_int_equal(lg_launch_wait(launch, 20), LG_ERR_TIMEOUT);
@@ -304,26 +304,26 @@ static void test_replay_by_key(void **state)
 static void test_replay_deadline(void **state)
 {
     (void)state;
-    struct room_task tasks[] = { { .key = "a" }, { .key = "b" }, { .key = "c" } };
+    struct simulated_task tasks[] = { { .key = "a" }, { .key = "b" }, { .key = "c" } };
     lg_launch *launch = replaying(1000, tasks, 3);
     for (int again = 0; again < 2; again++) {
-        room_crashes(launch, 2);
+        simulated_crashes(launch, 2);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         await_status(launch, LG_LAUNCH_CHECKING);
         lg_launch_replay(launch, "b");
         assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
         assert_told("mend;b;a;c;");
-        lg_simulate(room, LG_END_UPGRADE);
+        lg_simulate(simulated, LG_END_UPGRADE);
     }
 }
 
 static void test_replay_is_interrupted(void **state)
 {
     (void)state;
-    struct room_task tasks[] = { { .key = "a" }, { .key = "b" } };
+    struct simulated_task tasks[] = { { .key = "a" }, { .key = "b" } };
     lg_launch *launch = replaying(10000, tasks, 2);
-    room_repair(launch, "mend better", 0, room_repaired);
-    room_crashes(launch, 2);
+    simulated_repair(launch, "mend better", 0, simulated_repaired);
+    simulated_crashes(launch, 2);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     await_told("mend;");
     await_status(launch, LG_LAUNCH_CHECKING);
@@ -333,12 +333,12 @@ static void test_replay_is_interrupted(void **state)
     await_status(launch, LG_LAUNCH_CHECKING);
     assert_int_equal(lg_launch_replay(launch, "b"), LG_OK);
     await_told("b;");
-    assert_int_equal(lg_will_terminate(room), LG_OK);
+    assert_int_equal(lg_will_terminate(simulated), LG_OK);
     assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_ERR_CLOSED);
     assert_told("");
     assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
     /* The next run knows nothing of it. */
-    lg_simulate(room, LG_END_TERMINATED);
+    lg_simulate(simulated, LG_END_TERMINATED);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;b;");
 }
@@ -355,22 +355,22 @@ static void signals_within(lg_launch *launch)
 static void test_events(void **state)
 {
     (void)state;
-    lg_launch *launch = room_launch(NULL);
-    struct room_task tasks[] = { { .key = "a", .listens = true },
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task tasks[] = { { .key = "a", .listens = true },
                                  { .key = "b", .listens = true, .then = signals_within },
                                  { .key = "left out", .flags = LG_TASK_UNSAFE, .listens = true },
                                  { .key = "fails", .answer = LG_ERR_FAILED, .listens = true },
                                  { .key = "deaf" },
                                  { .key = "c", .listens = true } };
     for (int i = 0; i < 6; i++)
-        room_add(launch, &tasks[i]);
+        simulated_add(launch, &tasks[i]);
     assert_int_equal(lg_launch_signal(launch, "a", "before all"), LG_OK);
     assert_int_equal(lg_launch_signal(launch, "nobody", "x"), LG_ERR_NOT_FOUND);
     assert_int_equal(lg_launch_signal(launch, "a", ""), LG_ERR_OPTION);
     assert_int_equal(lg_launch_signal(launch, "a", NULL), LG_ERR_OPTION);
     assert_int_equal(lg_launch_signal(NULL, "a", "x"), LG_ERR_ARGUMENT);
-    room_crashes(launch, 1); /* forgets it, and has nothing to try */
-    room_crashes(launch, 1);
+    simulated_crashes(launch, 1); /* forgets it, and has nothing to try */
+    simulated_crashes(launch, 1);
     assert_int_equal(lg_launch_signal(launch, "a", "before all"), LG_OK);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;a: before all;b;a: early;a: active;b: active;fails;deaf;c;c: active;");
@@ -400,7 +400,7 @@ static void test_events_of_several_threads(void **state)
 {
     (void)state;
     pthread_t threads[4];
-    lg_launch *launch = room_launch(NULL);
+    lg_launch *launch = simulated_launch(NULL);
     lg_task task = LG_TASK_INIT;
     task.key = "listens";
     task.run = nothing;
@@ -457,11 +457,11 @@ static void *marks(void *argument)
         case 9: lg_launch_get_info(launch, &info); break;
         case 10: lg_launch_task_state(launch, "a", &where); break;
         case 11: lg_launch_streak(launch); break;
-        case 12: lg_heartbeat(room); break;
+        case 12: lg_heartbeat(simulated); break;
         case 13: lg_launch_wait(launch, 0); break;
         case 14:
             if (rand_r(&worker->seed) % 8 == 0)
-                lg_will_terminate(room);
+                lg_will_terminate(simulated);
             break;
         default: lg_launch_add_task(launch, &added); break;
         }
@@ -484,7 +484,7 @@ static void test_marks_from_everywhere(void **state)
     static const lg_end ends[] = { LG_END_CRASH, LG_END_CRASH, LG_END_CLEAN, LG_END_UNKNOWN, LG_END_TERMINATED, LG_END_HANG };
     unsigned seed = 7;
     for (lg_hold hold = LG_HOLD_BLOCK; hold <= LG_HOLD_NONE; hold++) {
-        room_make(NULL);
+        simulated_make(NULL);
         _Atomic uint32_t told = 0;
         lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
         options.hold = hold;
@@ -494,7 +494,7 @@ static void test_marks_from_everywhere(void **state)
         options.repair_after = 1;
         options.on_status = quiet_status;
         options.user = &told;
-        lg_launch *launch = room_launch(&options);
+        lg_launch *launch = simulated_launch(&options);
         lg_task task = LG_TASK_INIT;
         task.run = nothing;
         static const char *const keys[] = { "a", "b", "c" };
@@ -502,8 +502,8 @@ static void test_marks_from_everywhere(void **state)
             task.key = keys[i];
             lg_launch_add_task(launch, &task);
         }
-        room_repair(launch, "one", 0, random_repair);
-        room_repair(launch, "two", LG_REPAIR_CONSENT, random_repair);
+        simulated_repair(launch, "one", 0, random_repair);
+        simulated_repair(launch, "two", LG_REPAIR_CONSENT, random_repair);
         if (hold == LG_HOLD_CUSTODY)
             lg_launch_replay_by_key(launch);
         struct worker workers[THREADS];
@@ -517,14 +517,14 @@ static void test_marks_from_everywhere(void **state)
             lg_launch_begin(launch);
             if (rounds % 3)
                 lg_launch_wait(launch, 5);
-            assert_int_equal(lg_simulate(room, ends[rand_r(&seed) % (sizeof ends / sizeof ends[0])]), LG_OK);
+            assert_int_equal(lg_simulate(simulated, ends[rand_r(&seed) % (sizeof ends / sizeof ends[0])]), LG_OK);
         }
         atomic_store(&stop, true);
         for (unsigned i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
         /* No state is lost and nobody is caught: good launches lead back to the normal one. */
         lg_launch_info info = { .mode = LG_LAUNCH_MODE_SAFE };
-        lg_simulate(room, LG_END_CLEAN);
+        lg_simulate(simulated, LG_END_CLEAN);
         for (int launches = 0; launches < 80 && (info.mode != LG_LAUNCH_MODE_NORMAL || info.streak); launches++) {
             lg_status begun = lg_launch_begin(launch);
             if (begun == LG_OK)
@@ -533,24 +533,24 @@ static void test_marks_from_everywhere(void **state)
             assert_int_equal(lg_launch_finished(launch), LG_OK);
             assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
             lg_launch_get_info(launch, &info);
-            lg_simulate(room, LG_END_CLEAN);
+            lg_simulate(simulated, LG_END_CLEAN);
         }
         assert_int_equal(info.mode, LG_LAUNCH_MODE_NORMAL);
         assert_int_equal(info.streak, 0);
-        room_clean(NULL);
+        simulated_clean(NULL);
         await_no_threads();
     }
-    room_make(NULL);
+    simulated_make(NULL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_ROOM(test_nonsense),          IN_ROOM(test_order),           IN_ROOM(test_failures),
-        IN_ROOM(test_protect_actions),   IN_ROOM(test_protect_from_task), IN_ROOM(test_essential_protects_and_fails),
-        IN_ROOM(test_protect_when_all_have_run), IN_ROOM(test_protect_from_thread), IN_ROOM(test_replay_by_key),
-        IN_ROOM(test_replay_deadline),   IN_ROOM(test_replay_is_interrupted), IN_ROOM(test_events),
-        IN_ROOM(test_marks_from_everywhere), IN_ROOM(test_events_of_several_threads),
+        SIMULATED(test_nonsense),          SIMULATED(test_order),           SIMULATED(test_failures),
+        SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
+        SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
+        SIMULATED(test_replay_deadline),   SIMULATED(test_replay_is_interrupted), SIMULATED(test_events),
+        SIMULATED(test_marks_from_everywhere), SIMULATED(test_events_of_several_threads),
     };
     return cmocka_run_group_tests_name("custody", tests, NULL, NULL);
 }

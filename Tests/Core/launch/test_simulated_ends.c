@@ -1,5 +1,5 @@
 /* Simulated ends: in every phase, from everywhere, again and again. */
-#include "room.h"
+#include "simulated.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ static void at(enum place here)
         return;
     armed = false;
     tell("end");
-    if (lg_simulate(room, end) != LG_OK)
+    if (lg_simulate(simulated, end) != LG_OK)
         tell("not ended");
 }
 
@@ -79,7 +79,7 @@ static lg_launch *whole(lg_callbacks callbacks, bool repairs)
     options.on_give_up = give_up;
     options.on_status = on_status;
     options.count = LG_COUNT_DEFAULT | LG_COUNT_EXIT;
-    lg_launch *launch = room_launch(&options);
+    lg_launch *launch = simulated_launch(&options);
     lg_task added = LG_TASK_INIT;
     added.run = task;
     added.protect = protect;
@@ -88,7 +88,7 @@ static lg_launch *whole(lg_callbacks callbacks, bool repairs)
     added.key = added.user = b;
     lg_launch_add_task(launch, &added);
     if (repairs)
-        room_repair(launch, "mend", 0, mend);
+        simulated_repair(launch, "mend", 0, mend);
     return launch;
 }
 
@@ -102,11 +102,11 @@ static void test_every_end_in_every_place(void **state)
     for (lg_callbacks callbacks = LG_CALLBACKS_LIBRARY; callbacks <= LG_CALLBACKS_CALLER; callbacks++)
         for (place = 0; place < PLACES; place++)
             for (size_t i = 0; i < ENDS; i++) {
-                room_make(NULL);
+                simulated_make(NULL);
                 end = ends[i];
                 armed = false;
                 lg_launch *launch = whole(callbacks, place != IN_GIVE_UP);
-                room_crashes(launch, place == IN_GIVE_UP ? 4 : 2);
+                simulated_crashes(launch, place == IN_GIVE_UP ? 4 : 2);
                 armed = true;
                 lg_status begun = lg_launch_begin(launch);
                 if (begun != (place < AFTER_BEGIN ? LG_ERR_CLOSED : LG_OK))
@@ -133,15 +133,15 @@ static void test_every_end_in_every_place(void **state)
                 for (int launches = 0; launches < 6; launches++) {
                     assert_int_equal(lg_launch_begin(launch), LG_OK);
                     assert_int_equal(lg_launch_finished(launch), LG_OK);
-                    assert_int_equal(lg_simulate(room, LG_END_CLEAN), LG_OK);
+                    assert_int_equal(lg_simulate(simulated, LG_END_CLEAN), LG_OK);
                 }
                 assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
                 assert_int_equal(info.mode, LG_LAUNCH_MODE_NORMAL);
                 assert_int_equal(info.streak, 0);
-                room_clean(NULL);
+                simulated_clean(NULL);
             }
     await_no_threads();
-    room_make(NULL);
+    simulated_make(NULL);
 }
 
 static void test_refusals(void **state)
@@ -150,11 +150,11 @@ static void test_refusals(void **state)
     lg_session *none;
     assert_int_equal(lg_simulate_start(NULL), LG_ERR_ARGUMENT);
     assert_int_equal(lg_simulate(NULL, LG_END_CRASH), LG_ERR_ARGUMENT);
-    assert_int_equal(lg_simulate(room, LG_END_NONE), LG_ERR_OPTION);
-    assert_int_equal(lg_simulate(room, LG_END_RUNNING), LG_ERR_OPTION);
-    assert_int_equal(lg_simulate(room, (lg_end)99), LG_ERR_OPTION);
-    assert_int_equal(lg_simulate_pass(room, -1), LG_ERR_ARGUMENT);
-    assert_int_equal(lg_simulate_pass(room, INT64_MAX), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_simulate(simulated, LG_END_NONE), LG_ERR_OPTION);
+    assert_int_equal(lg_simulate(simulated, LG_END_RUNNING), LG_ERR_OPTION);
+    assert_int_equal(lg_simulate(simulated, (lg_end)99), LG_ERR_OPTION);
+    assert_int_equal(lg_simulate_pass(simulated, -1), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_simulate_pass(simulated, INT64_MAX), LG_ERR_ARGUMENT);
     assert_int_equal(lg_simulate_pass(NULL, 1), LG_ERR_ARGUMENT);
     lg_simulate_close(NULL);
     lg_options bad = LG_OPTIONS_INIT;
@@ -165,11 +165,11 @@ static void test_refusals(void **state)
     lg_simulate_close(none);
     /* Closed: every call does nothing. */
     lg_launch *launch = whole(LG_CALLBACKS_LIBRARY, true);
-    lg_simulate_close(room);
-    lg_simulate_close(room);
-    assert_int_equal(lg_simulate(room, LG_END_CRASH), LG_ERR_STATE);
+    lg_simulate_close(simulated);
+    lg_simulate_close(simulated);
+    assert_int_equal(lg_simulate(simulated, LG_END_CRASH), LG_ERR_STATE);
     assert_int_equal(lg_launch_begin(launch), LG_ERR_CLOSED);
-    assert_int_equal(lg_session_protection(room), LG_PROTECTION_NONE);
+    assert_int_equal(lg_session_protection(simulated), LG_PROTECTION_NONE);
     assert_told("");
 }
 
@@ -181,33 +181,33 @@ static void test_time(void **state)
     lg_launch_info info;
     lg_launch *launch = whole(LG_CALLBACKS_LIBRARY, true);
     /* A streak is forgotten after six hours of this boot. */
-    room_crashes(launch, 2);
-    lg_simulate_pass(room, 6 * 3600 * 1000 - 2000);
+    simulated_crashes(launch, 2);
+    lg_simulate_pass(simulated, 6 * 3600 * 1000 - 2000);
     lg_launch_begin(launch);
     assert_told("report 2;protect a;protect b;mend;a;b;");
-    lg_simulate(room, LG_END_CRASH);
+    lg_simulate(simulated, LG_END_CRASH);
     lg_launch_get_info(launch, &info);
     assert_int_equal(info.due, 1); /* on probation */
-    lg_simulate(room, LG_END_UPGRADE);
-    room_crashes(launch, 2);
-    lg_simulate_pass(room, 6 * 3600 * 1000);
+    lg_simulate(simulated, LG_END_UPGRADE);
+    simulated_crashes(launch, 2);
+    lg_simulate_pass(simulated, 6 * 3600 * 1000);
     lg_launch_begin(launch);
     assert_told("a;b;");
-    lg_simulate(room, LG_END_CLEAN);
+    lg_simulate(simulated, LG_END_CLEAN);
     lg_launch_get_info(launch, &info);
     assert_int_equal(info.streak, 0);
     /* Not over a reboot: nobody knows how long that was. */
-    room_crashes(launch, 2);
-    lg_simulate(room, LG_END_REBOOT);
-    lg_simulate_pass(room, 100 * 3600 * 1000);
+    simulated_crashes(launch, 2);
+    lg_simulate(simulated, LG_END_REBOOT);
+    lg_simulate_pass(simulated, 100 * 3600 * 1000);
     lg_launch_begin(launch);
     assert_told("report 2;protect a;protect b;mend;a;b;");
     assert_int_equal(lg_launch_finished(launch), LG_OK);
-    lg_simulate(room, LG_END_CLEAN);
+    lg_simulate(simulated, LG_END_CLEAN);
     /* The ladder starts at its foot again after a day. */
     lg_launch_get_info(launch, &info);
     assert_true(info.rung > 0);
-    lg_simulate_pass(room, 24 * 3600 * 1000);
+    lg_simulate_pass(simulated, 24 * 3600 * 1000);
     lg_launch_begin(launch);
     lg_launch_get_info(launch, &info);
     assert_int_equal(info.rung, 0);
@@ -216,7 +216,7 @@ static void test_time(void **state)
 static void gives_up_for_long(lg_launch *launch, lg_completion *done, void *user)
 {
     (void)launch, (void)user;
-    assert_int_equal(lg_simulate_pass(room, 120000), LG_OK); /* the hold's deadline */
+    assert_int_equal(lg_simulate_pass(simulated, 120000), LG_OK); /* the hold's deadline */
     tell("give up");
     lg_complete(done, LG_OK);
 }
@@ -226,13 +226,13 @@ static void test_time_while_giving_up(void **state)
 {
     (void)state;
     for (lg_callbacks callbacks = LG_CALLBACKS_LIBRARY; callbacks <= LG_CALLBACKS_CALLER; callbacks++) {
-        room_make(NULL);
+        simulated_make(NULL);
         lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
         options.callbacks = callbacks;
         options.supervised = 1;
         options.on_give_up = gives_up_for_long;
-        lg_launch *launch = room_launch(&options);
-        room_crashes(launch, 4);
+        lg_launch *launch = simulated_launch(&options);
+        simulated_crashes(launch, 4);
         alarm(60); /* the hold itself is longer */
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         alarm(0);
@@ -241,9 +241,9 @@ static void test_time_while_giving_up(void **state)
         assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
         await_no_threads(); /* it is voided, and may still be on its way */
         assert_told("give up;");
-        room_clean(NULL);
+        simulated_clean(NULL);
     }
-    room_make(NULL);
+    simulated_make(NULL);
 }
 
 static void test_throttle(void **state)
@@ -252,19 +252,19 @@ static void test_throttle(void **state)
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.streak_gap_ms = 0;
     options.deescalate_runs = 1;
-    lg_launch *launch = room_launch(&options);
-    room_repair(launch, "costly", LG_REPAIR_DESTRUCTIVE, room_repaired);
+    lg_launch *launch = simulated_launch(&options);
+    simulated_repair(launch, "costly", LG_REPAIR_DESTRUCTIVE, simulated_repaired);
     for (int days = 0; days < 3; days++) {
-        room_crashes(launch, 2);
+        simulated_crashes(launch, 2);
         lg_launch_begin(launch);
         assert_told("costly;");
         for (int i = 0; i < 2; i++) {
             lg_launch_finished(launch);
-            lg_simulate(room, LG_END_CLEAN);
+            lg_simulate(simulated, LG_END_CLEAN);
             lg_launch_begin(launch);
         }
-        lg_simulate(room, LG_END_CRASH);
-        room_crashes(launch, 1);
+        lg_simulate(simulated, LG_END_CRASH);
+        simulated_crashes(launch, 1);
         lg_launch_begin(launch); /* within the day: safe mode */
         assert_told("");
         lg_launch_info info;
@@ -272,14 +272,14 @@ static void test_throttle(void **state)
         assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
         for (int i = 0; i < 4; i++) {
             lg_launch_finished(launch);
-            lg_simulate(room, LG_END_CLEAN);
+            lg_simulate(simulated, LG_END_CLEAN);
             lg_launch_begin(launch);
         }
         lg_launch_finished(launch);
-        lg_simulate(room, LG_END_CLEAN);
+        lg_simulate(simulated, LG_END_CLEAN);
         lg_launch_get_info(launch, &info);
         assert_int_equal(info.mode, LG_LAUNCH_MODE_NORMAL);
-        lg_simulate_pass(room, 25 * 3600 * 1000);
+        lg_simulate_pass(simulated, 25 * 3600 * 1000);
     }
 }
 
@@ -291,8 +291,8 @@ static void *ends_all_the_time(void *argument)
 {
     unsigned *seed = argument;
     while (!atomic_load(&stop)) {
-        lg_simulate(room, ends[(unsigned)rand_r(seed) % ENDS]);
-        lg_simulate_pass(room, rand_r(seed) % 3600000);
+        lg_simulate(simulated, ends[(unsigned)rand_r(seed) % ENDS]);
+        lg_simulate_pass(simulated, rand_r(seed) % 3600000);
         usleep((useconds_t)rand_r(seed) % 500);
     }
     return NULL;
@@ -302,22 +302,22 @@ static void test_from_another_thread(void **state)
 {
     (void)state;
     for (lg_hold hold = LG_HOLD_BLOCK; hold <= LG_HOLD_NONE; hold++) {
-        room_make(NULL);
+        simulated_make(NULL);
         armed = false;
         lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
         options.hold = hold;
         options.on_status = on_status;
         options.window_ms = 5;
         options.heartbeat_ms = 2;
-        lg_launch *launch = room_launch(&options);
+        lg_launch *launch = simulated_launch(&options);
         static char a[] = "a";
         lg_task added = LG_TASK_INIT;
         added.run = task;
         added.protect = protect;
         added.key = added.user = a;
         lg_launch_add_task(launch, &added);
-        room_repair(launch, "mend", 0, mend);
-        room_repair(launch, "ask", LG_REPAIR_CONSENT, mend);
+        simulated_repair(launch, "mend", 0, mend);
+        simulated_repair(launch, "ask", LG_REPAIR_CONSENT, mend);
         unsigned seeds[2] = { 1, 2 };
         pthread_t threads[2];
         atomic_store(&stop, false);
@@ -333,10 +333,10 @@ static void test_from_another_thread(void **state)
         atomic_store(&stop, true);
         for (int i = 0; i < 2; i++)
             pthread_join(threads[i], NULL);
-        room_clean(NULL);
+        simulated_clean(NULL);
         await_no_threads();
     }
-    room_make(NULL);
+    simulated_make(NULL);
 }
 
 /* ---- two launches, and nothing in the file system ---- */
@@ -348,14 +348,14 @@ static void test_contexts_and_files(void **state)
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(state_path("")), 0);
     lg_launch *first, *second, *again;
-    assert_int_equal(lg_launch_prepare(room, "first", NULL, &first), LG_OK);
-    assert_int_equal(lg_launch_prepare(room, "second", NULL, &second), LG_OK);
-    assert_int_equal(lg_launch_prepare(room, "first", NULL, &again), LG_ERR_DUPLICATE);
+    assert_int_equal(lg_launch_prepare(simulated, "first", NULL, &first), LG_OK);
+    assert_int_equal(lg_launch_prepare(simulated, "second", NULL, &second), LG_OK);
+    assert_int_equal(lg_launch_prepare(simulated, "first", NULL, &again), LG_ERR_DUPLICATE);
     assert_ptr_equal(first, again);
     lg_launch_begin(first);
     lg_launch_begin(second);
     lg_launch_finished(first);
-    lg_simulate(room, LG_END_CRASH);
+    lg_simulate(simulated, LG_END_CRASH);
     assert_int_equal(lg_launch_streak(first), 0);
     assert_int_equal(lg_launch_streak(second), 1);
     lg_session *another;
@@ -376,8 +376,8 @@ static void test_contexts_and_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_ROOM(test_every_end_in_every_place), IN_ROOM(test_refusals),     IN_ROOM(test_time), IN_ROOM(test_time_while_giving_up),
-        IN_ROOM(test_throttle),                 IN_ROOM(test_from_another_thread), IN_ROOM(test_contexts_and_files),
+        SIMULATED(test_every_end_in_every_place), SIMULATED(test_refusals),     SIMULATED(test_time), SIMULATED(test_time_while_giving_up),
+        SIMULATED(test_throttle),                 SIMULATED(test_from_another_thread), SIMULATED(test_contexts_and_files),
     };
     return cmocka_run_group_tests_name("simulate", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Tasks that crash: known at the next start, suspect after two, left out for one launch. */
-#include "life.h"
+#include "scripted_life.h"
 
 
 static void next_time(const char *last_task)

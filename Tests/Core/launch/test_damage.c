@@ -1,5 +1,5 @@
 /* Nonsense in the options of a launch, and files that are damaged or vanish under it. The tasks run in any case. */
-#include "life.h"
+#include "scripted_life.h"
 
 #include <fcntl.h>
 #include <ftw.h>

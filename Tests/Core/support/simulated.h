@@ -1,23 +1,23 @@
 /* Simulated launches inside the test's own process, with a hard limit for each test: for what no death is needed for. */
-#ifndef ROOM_H
-#define ROOM_H
+#ifndef SIMULATED_H
+#define SIMULATED_H
 
-#include "life.h"
+#include "scripted_life.h"
 
 #include <launchguard/simulate.h>
 
-extern lg_session *room;
+extern lg_session *simulated;
 
 /* Setup and teardown: a fresh simulated session and an empty story; SIGALRM ends a test that hangs. */
-int room_make(void **state);
-int room_clean(void **state);
-#define IN_ROOM(function) cmocka_unit_test_setup_teardown(function, room_make, room_clean)
+int simulated_make(void **state);
+int simulated_clean(void **state);
+#define SIMULATED(function) cmocka_unit_test_setup_teardown(function, simulated_make, simulated_clean)
 
 /* A launch; options may be NULL. */
-lg_launch *room_launch(const lg_launch_options *options);
+lg_launch *simulated_launch(const lg_launch_options *options);
 
 /* One task: its key is told when it runs; then `then` is called, if there is one. */
-struct room_task {
+struct simulated_task {
     const char *key;
     uint32_t flags;
     lg_status answer;
@@ -25,12 +25,12 @@ struct room_task {
     bool protects, listens;
     lg_launch *launch;
 };
-lg_status room_add(lg_launch *launch, struct room_task *task);
-lg_status room_repair(lg_launch *launch, const char *name, uint32_t flags, lg_repair_callback run);
-void room_repaired(lg_completion *done, void *name); /* tells its name and succeeds */
+lg_status simulated_add(lg_launch *launch, struct simulated_task *task);
+lg_status simulated_repair(lg_launch *launch, const char *name, uint32_t flags, lg_repair_callback run);
+void simulated_repaired(lg_completion *done, void *name); /* tells its name and succeeds */
 
 /* Begin and crash so often. */
-void room_crashes(lg_launch *launch, unsigned times);
+void simulated_crashes(lg_launch *launch, unsigned times);
 
 /* Assert that soon there are no more threads than before the first test. */
 void await_no_threads(void);

@@ -1,5 +1,5 @@
 /* Rows of docs/LAUNCH.md that a reader may want to see by name, and what the model has no word for: the events of the timeline. That the machine is the
- * page in every state is test_model.c's and test_lives.c's. */
+ * page in every state is test_all_states.c's and test_random_lives.c's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* What counts as time: neither what a program was stopped for nor what it was held for; a heart that does not beat is no life. */
-#include "life.h"
+#include "scripted_life.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A program with one launch that ends in any way, and what the next start makes of it. */
-#ifndef ENDS_H
-#define ENDS_H
+#ifndef ENDING_PROGRAM_H
+#define ENDING_PROGRAM_H
 
 #include "harness.h"
 

@@ -1,4 +1,4 @@
-#include "life.h"
+#include "scripted_life.h"
 
 #include <dirent.h>
 #include <fcntl.h>

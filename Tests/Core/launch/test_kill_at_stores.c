@@ -1,5 +1,5 @@
 /* SIGKILL at every store of the machine: a scripted life is killed at each point that it passes, one after the other. */
-#include "life.h"
+#include "scripted_life.h"
 
 #include <signal.h>
 #include <stdio.h>

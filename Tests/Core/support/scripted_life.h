@@ -1,6 +1,6 @@
 /* One life of a program with one launch, two repairs and two tasks: what happens where in it is said by the test. */
-#ifndef LIFE_H
-#define LIFE_H
+#ifndef SCRIPTED_LIFE_H
+#define SCRIPTED_LIFE_H
 
 #include "harness.h"
 
