@@ -1,7 +1,8 @@
 """The layer rule of the core, and what its crash handler may call.
 
-Layers: os < store < capture, guard, read < launch < the files beside these folders. Arrows point down; two folders of one layer do not
-see each other. Called with the shared library, a library that breaks the rules, and the objects of the core.
+Layers: os < store < capture, read < launch < session. Arrows point down; two folders of one layer
+do not see each other. Called with the shared library, a library that breaks the rules, and the
+objects of the core.
 """
 import pathlib
 import re
@@ -13,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORE = ROOT / "Sources/CLaunchGuard"
 LIBRARY, FORBIDDEN, *OBJECTS = sys.argv[1:]
 
-LEVELS = {"os": 0, "store": 1, "capture": 2, "guard": 2, "read": 2, "launch": 3, "": 4}
+LEVELS = {"os": 0, "store": 1, "capture": 2, "read": 2, "launch": 3, "session": 4}
 
 # What may be called in a signal handler: functions of libc that take no lock, allocate nothing and were bound at start; the parts of
 # libunwind's remote interface that work on our accessors alone.
@@ -53,8 +54,7 @@ def run(*command):
 
 
 def folder(path):
-    parent = str(pathlib.PurePosixPath(path).parent)
-    return "" if parent == "." else parent
+    return str(pathlib.PurePosixPath(path).parent)
 
 
 def allowed(user, used):
@@ -64,11 +64,6 @@ def allowed(user, used):
 
 def sources(pattern):
     return sorted(path.relative_to(CORE).as_posix() for path in CORE.rglob(pattern))
-
-
-def room(path):
-    """The folder of a source file. names.c holds the words of the public headers, which every layer may use."""
-    return "os" if path == "names.c" else folder(path)
 
 
 def source_of(object_path):
@@ -147,7 +142,7 @@ class Layers(unittest.TestCase):
         self.assertGreater(len(where), 100)
         for path in OBJECTS:
             for symbol in undefined(path) & set(where):
-                self.assertTrue(allowed(room(source_of(path)), room(where[symbol])),
+                self.assertTrue(allowed(folder(source_of(path)), folder(where[symbol])),
                                 "%s must not use %s of %s" % (source_of(path), symbol, where[symbol]))
 
 

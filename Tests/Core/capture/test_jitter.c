@@ -28,7 +28,7 @@
 
 #include "capture/capture.h"
 #include "os/fault_point.h"
-#include "session.h"
+#include "session/session.h"
 
 #define ROUNDS 160
 #define PARTS 4ul /* processes that play them */

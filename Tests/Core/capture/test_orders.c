@@ -15,7 +15,7 @@
 
 #include "capture/internal.h"
 #include "os/fault_point.h"
-#include "session.h"
+#include "session/session.h"
 
 #define LONG_MS 60000 /* longer than a child may live */
 

@@ -20,7 +20,7 @@
 
 #include "os/fault_point.h"
 #include "os/os.h"
-#include "session.h"
+#include "session/session.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "session/session.h"
 #include "store/crc32c.h"
 #include "store/ring.h"
 #include "store/text.h"

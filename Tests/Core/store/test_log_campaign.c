@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "os/fault_point.h"
-#include "session.h"
+#include "session/session.h"
 
 #define WRITERS 8
 #define STREAMS (2 * WRITERS) /* of each writer, and of the signal handler on its thread */

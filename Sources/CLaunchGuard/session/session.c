@@ -1,5 +1,5 @@
 /* Start, stop, fork: the only part that sees all layers. */
-#include "session.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <stdio.h>

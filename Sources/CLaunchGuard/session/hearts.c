@@ -9,7 +9,7 @@
 #include "launchguard/watch.h"
 #include "os/fault_point.h"
 #include "os/os.h"
-#include "session.h"
+#include "session/session.h"
 
 /* A heartbeat looks after the handlers when the last look is longer ago. */
 #define CHECK_NS UINT64_C(1000000000)

@@ -1,7 +1,7 @@
 #include "launchguard/log.h"
 
 #include "os/os.h"
-#include "session.h"
+#include "session/session.h"
 #include "store/text.h"
 
 lg_status lg_log_write(lg_session *session, lg_level level, const char *text, size_t size)

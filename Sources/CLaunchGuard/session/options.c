@@ -4,7 +4,7 @@
 
 #include "launchguard/log.h"
 #include "os/os.h"
-#include "session.h"
+#include "session/session.h"
 
 /* Names in a state directory that a role's folder cannot have, beside "runs". */
 #define LEDGER "ledger.lg"

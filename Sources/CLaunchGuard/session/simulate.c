@@ -3,7 +3,7 @@
 
 #include "launchguard/simulate.h"
 #include "os/os.h"
-#include "session.h"
+#include "session/session.h"
 #include "store/crc32c.h"
 
 /* Handles stay valid; what nobody asks for any more is no leak. */

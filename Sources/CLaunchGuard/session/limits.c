@@ -1,7 +1,7 @@
 /* What the watch thread notes of a program that may be ended without a word: it lives on after it was asked to end, or has used up its CPU time. It takes
  * no lock and allocates nothing. */
 #include "os/os.h"
-#include "session.h"
+#include "session/session.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MINUTE_NS (60 * SECOND_NS)

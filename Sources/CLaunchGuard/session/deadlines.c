@@ -5,7 +5,7 @@
 #include "capture/capture.h"
 #include "launchguard/watch.h"
 #include "os/os.h"
-#include "session.h"
+#include "session/session.h"
 
 /* What of the time has passed when a job is about to overrun. */
 #define NEAR_TENTHS 9u

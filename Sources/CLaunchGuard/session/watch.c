@@ -6,7 +6,7 @@
 #include "capture/capture.h"
 #include "os/fault_point.h"
 #include "os/os.h"
-#include "session.h"
+#include "session/session.h"
 
 #define PREPARE_STACK_BYTES (256u << 10)
 #define WATCH_STACK_BYTES (64u << 10)

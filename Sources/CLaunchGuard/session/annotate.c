@@ -1,6 +1,6 @@
 #include "launchguard/annotate.h"
 
-#include "session.h"
+#include "session/session.h"
 
 /* Why a call does nothing; else the key. */
 static lg_status begin(const lg_session *session, const char *key, struct lg__annotation_key *ret_key)

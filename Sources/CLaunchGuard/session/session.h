@@ -1,4 +1,9 @@
-/* The part that ties the layers together: the session. Nothing below includes this header. */
+/* The session: the uppermost layer of the core, which ties the other ones together.
+ *
+ * A file belongs here if it acts for one started session (`lg_session`) and needs two or more of the folders
+ * below: the calls of the public API that take a session, what the watch thread does, and what a parent does
+ * with the files of a session. A file that can do its work without the session belongs further down. Nothing
+ * in the folders below includes a header of this one. */
 #ifndef LG_SESSION_H
 #define LG_SESSION_H
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "session/session.h"
 
 /* More files than this in one directory are dealt with at the next starts. */
 #define FILES_MAX 65536u

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "launchguard/log.h"
-#include "session.h"
+#include "session/session.h"
 
 struct payload {
     struct lg__fields head;

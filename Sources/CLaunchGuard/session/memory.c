@@ -6,7 +6,7 @@
 
 #include "capture/capture.h"
 #include "os/os.h"
-#include "session.h"
+#include "session/session.h"
 
 /* Far from the limit it looks every second; in the last quarter before the mark more often, for memory can be eaten fast. */
 #define PAUSE_NS UINT64_C(1000000000)
