@@ -1,6 +1,8 @@
 /* Prints a file as JSON through the public reader, in the shape of reader.py. */
 #include "dump.h"
 
+#include <stdlib.h>
+
 lg_reader *reader;
 
 void json_text(const char *text, size_t size)
@@ -130,16 +132,17 @@ static void dump_cpu(const lg_crash_info *crash)
     printf("]},");
 }
 
-static void dump_crash(void)
+/* The selected one. */
+static void dump_crash(bool of_several)
 {
     lg_crash_info crash;
     lg_note note;
     lg_status status = lg_reader_crash(reader, &crash);
     if (status != LG_OK) {
-        printf(status == LG_ERR_NOT_FOUND ? "\"crash\":null," : "\"crash\":\"damaged\",");
+        printf(status == LG_ERR_NOT_FOUND ? "null" : "\"damaged\"");
         return;
     }
-    printf("\"crash\":{");
+    putchar('{');
     NUMBER(crash, signal), NUMBER(crash, code), NUMBER(crash, kind), UNSIGNED(crash, pc), UNSIGNED(crash, sp), UNSIGNED(crash, fp);
     UNSIGNED(crash, trap), UNSIGNED(crash, error), NUMBER(crash, tid), NUMBER(crash, sender_pid), UNSIGNED(crash, sender_uid);
     NUMBER(crash, syscall_number), UNSIGNED(crash, monotonic_ns), UNSIGNED(crash, boottime_ns), UNSIGNED(crash, wall_ns);
@@ -155,6 +158,11 @@ static void dump_crash(void)
         UNSIGNED(crash, stacks_cut);
     if (crash.siginfo_lost)
         UNSIGNED(crash, siginfo_lost);
+    LATER(crash, brief), LATER(crash, within);
+    if (of_several)
+        LATER(crash, is_end);
+    else if (!crash.is_end)
+        abort();
     dump_messages(), dump_process(), dump_threads(), dump_memory();
     printf("\"notes\":[");
     for (uint32_t i = 0; lg_reader_note(reader, i, &note) == LG_OK; i++) {
@@ -166,7 +174,30 @@ static void dump_crash(void)
     dump_cpu(&crash);
     printf("\"frames\":[");
     dump_frames(LG_STAGE_FRAMES), putchar(','), dump_frames(LG_STAGE_DWARF);
-    printf("]},");
+    printf("]}");
+}
+
+/* What version 1.4 added: all crashes, where there is more than one. */
+static void dump_crashes(void)
+{
+    uint32_t count = 0;
+    printf("\"crash\":"), dump_crash(false), putchar(',');
+    if (lg_reader_crash_count(reader, &count) != LG_OK) {
+        printf("\"crashes\":\"damaged\",");
+        return;
+    }
+    if (count > 1)
+        printf("\"crashes\":[");
+    for (uint32_t i = 0; i < count; i++) {
+        if (lg_reader_select_crash(reader, i) != LG_OK)
+            abort();
+        if (count > 1)
+            printf(i ? "," : ""), dump_crash(true);
+    }
+    if (count > 1)
+        printf("],");
+    if (lg_reader_select_crash(reader, count) != LG_ERR_NOT_FOUND)
+        abort();
 }
 
 static void dump_modules(void)
@@ -312,7 +343,7 @@ int main(int count, char **arguments)
         lg_verdict verdict;
         if (dump_run() != 0 || lg_reader_verdict(reader, &verdict) != LG_OK)
             return 1;
-        dump_crash(), dump_stderr(), dump_annotations(), dump_pulse(), dump_snapshots(), dump_modules(), dump_log(), dump_verdict(&verdict);
+        dump_crashes(), dump_stderr(), dump_annotations(), dump_pulse(), dump_snapshots(), dump_modules(), dump_log(), dump_verdict(&verdict);
         printf("}\n");
     }
     int result = run ? 0 : dump_ledger();

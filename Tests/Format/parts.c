@@ -1,6 +1,6 @@
 /* Makes run files by hand that hold what a crash handler may leave and no crash can be made to leave at will:
  *
- * parts DIR some|full|empty|bare|lost|quit|later|fields|annotated|annotated-full|live|hung    a file DIR/<how>.lgrun; prints its path
+ * parts DIR some|full|empty|bare|lost|quit|briefs|later|fields|annotated|annotated-full|live|hung    a file DIR/<how>.lgrun; prints its path
  *
  * some   every part, small, as a crash would leave it: the golden file
  * full   every part as large as the format allows
@@ -8,6 +8,8 @@
  * bare   the handler was killed while the threads captured themselves: threads and stack memory, but no later stage
  * lost   as some, but a SIGSEGV whose siginfo was lost, with a kind that no table knows
  * quit   as some, but a dump that SIGQUIT asked for
+ * briefs as some, and while that crash was with an earlier handler, one in that handler and one of
+ *        another thread, of which the program died; one whose header is damaged: a golden file
  * later  no crash: what version 1.2 added, owners and the rest of the state: a golden file
  * fields no crash: breadcrumbs with categories and fields, damaged ones, and ones of kinds that nobody knows: a golden file
  * annotated, annotated-full  no crash: annotations of every kind, a golden file; as many as there can be, as long as they can be
@@ -226,6 +228,60 @@ static void write_stacks(void)
         at = write_chunk(at, STACK - 0x100000, 0, 4712);
         write_chunk(at, STACK - 0x200000, 64, 4713);
     }
+}
+
+static struct lg__brief *write_brief(uint32_t index, uint32_t sequence, int32_t tid, int32_t signal, uint32_t kind, const char *name)
+{
+    struct lg__brief *brief = &run.briefs->briefs[index];
+    brief->header = (struct lg__crash_header){
+        .signal = signal, .code = 1, .kind = kind, .flags = LG__CRASH_HAS_ADDRESS, .address = 16 * sequence, .pc = PROGRAM + 0x100 * sequence,
+        .sp = STACK - 0x1000 * sequence, .fp = STACK - 0x1000 * sequence + 64, .tid = tid, .pid = 4711, .monotonic_ns = 3000000000u + 1000 * sequence,
+        .boottime_ns = 3000000001u + 1000 * sequence, .wall_ns = UINT64_C(1767225602000000000) + 1000 * sequence, .sequence = sequence
+    };
+    brief->context = (struct lg__crash_context){ .arch = LG__ARCH_X86_64, .register_count = 18, .code_start = brief->header.pc, .code_size = 8,
+                                                 .stack_start = brief->header.sp };
+    memcpy(brief->context.thread_name, name, strlen(name));
+    for (uint64_t i = 0; i < 18; i++)
+        brief->context.registers[i] = 0x1000 * sequence + i;
+    return brief;
+}
+
+static void commit_brief(struct lg__brief *brief, unsigned part, const void *from, size_t size)
+{
+    brief->parts[part].size = (uint32_t)size;
+    brief->parts[part].crc = lg__crc32c(0, from, size);
+    atomic_store(&brief->parts[part].commit, LG__COMMIT_STAGE + part + 1);
+}
+
+static void commit_frames(struct lg__brief *brief, uint32_t stored, uint32_t first, uint64_t total, uint32_t reason)
+{
+    brief->head = (struct lg__frames_head){ .stored = stored, .first = first, .total = total, .reason = reason };
+    for (uint32_t i = 0; i < stored; i++)
+        brief->pcs[i] = i ? PROGRAM + 0x3000 + 16 * i : brief->header.pc;
+    commit_brief(brief, LG__BRIEF_FRAMES, &brief->head, sizeof brief->head + stored * sizeof brief->pcs[0]);
+}
+
+static void write_briefs(void)
+{
+    atomic_store(&run.record->outcome, LG__OUTCOME_CHAINED);
+    /* In the handler of the crash in the record; ended before its frames were walked. */
+    struct lg__brief *brief = write_brief(1, 2, 4711, SIGSEGV, LG_CRASH_NULL_READ, "loader");
+    atomic_store(&brief->within, 1);
+    atomic_store(&brief->outcome, LG__OUTCOME_CHAINED);
+    commit_brief(brief, LG__BRIEF_HEADER, &brief->header, sizeof brief->header);
+    commit_brief(brief, LG__BRIEF_CONTEXT, &brief->context, sizeof brief->context);
+    /* Another thread; as many frames as can be stored. */
+    brief = write_brief(0, 3, 4712, SIGBUS, LG_CRASH_BUS, "worker");
+    commit_brief(brief, LG__BRIEF_HEADER, &brief->header, sizeof brief->header);
+    commit_brief(brief, LG__BRIEF_CONTEXT, &brief->context, sizeof brief->context);
+    commit_frames(brief, LG__BRIEF_FRAMES_MAX, LG__BRIEF_FRAMES_MAX - LG__BRIEF_FRAMES_LAST, 300, LG__WALK_BAD_POINTER);
+    /* Its header does not go with its checksum; the other parts are whole. */
+    brief = write_brief(2, 4, 4713, SIGILL, LG_CRASH_ILLEGAL, "helper");
+    commit_brief(brief, LG__BRIEF_HEADER, &brief->header, sizeof brief->header);
+    commit_brief(brief, LG__BRIEF_CONTEXT, &brief->context, sizeof brief->context);
+    commit_frames(brief, 3, 3, 3, LG__WALK_COMPLETE);
+    brief->header.tid = 4714;
+    /* The last place holds nothing. */
 }
 
 static void write_tail(void)
@@ -501,6 +557,8 @@ int main(int count, char **arguments)
         done->monotonic_ns = 3001000000;
         lg__run_commit(&run, LG_STAGE_DONE, sizeof *done);
     }
+    if (strcmp(how, "briefs") == 0)
+        write_briefs();
     printf("%s\n", path);
     return 0;
 }

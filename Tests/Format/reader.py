@@ -7,7 +7,7 @@ import re
 import sys
 
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
-from run_file import read_annotations, read_crash, read_log, read_modules, read_pulse, read_run, read_snapshots, read_stderr
+from run_file import read_annotations, read_crashes, read_log, read_modules, read_pulse, read_run, read_snapshots, read_stderr
 
 SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
     STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run", "book_rung", "book_suspect"))
@@ -205,10 +205,10 @@ def read(path):
     run, contexts, arch = read_run(file)
     alive, same_boot = process_of(run, run.pop("proc_pid"))
     run["alive"] = int(alive)
-    crash, tail, pulse = part(read_crash, file, run["ended"], arch), part(read_stderr, file), part(read_pulse, file)
+    (crash, crashes), tail, pulse = read_crashes(file, arch), part(read_stderr, file), part(read_pulse, file)
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
             "log": part(read_log, file), "verdict": verdict(run, crash, pulse, same_boot)}
-    later = {"stderr": tail, "annotations": read_annotations(file), "pulse": pulse, "snapshots": part(read_snapshots, file, arch)}
+    later = {"crashes": crashes, "stderr": tail, "annotations": read_annotations(file), "pulse": pulse, "snapshots": part(read_snapshots, file, arch)}
     return said | {name: what for name, what in later.items() if what is not None}
 
 

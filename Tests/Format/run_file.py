@@ -11,6 +11,7 @@ MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUC
     "crash_messages", "message", "crash_process", "crash_threads", "threads", "thread", "chunk", "tail", "crash_done"))
 RING, LANE, ENTRY, FIELDS, FIELD = (STRUCTURES[name] for name in ("ring_header", "lane", "entry", "fields", "field"))
 NOTES, NOTE_SLOT, NOTE_VALUE = (STRUCTURES[name] for name in ("annotations", "annotation_slot", "annotation"))
+BRIEFS, BRIEF, BRIEF_COMMIT = (STRUCTURES[name] for name in ("briefs", "brief", "brief_commit"))
 PULSE, HEART, DEADLINE, SNAPSHOTS, SNAPSHOT = (STRUCTURES[name] for name in (
     "pulse", "heart", "deadline", "snapshots", "snapshot"))
 
@@ -136,20 +137,106 @@ def read_module(table, index):
     return module
 
 
-# ---- §7: record ----
+# ---- §7, §7.5: record, brief records ----
 
-def read_stage(file, stage, size):
+def read_stage(place, stage, size):
     """The block, its missing rest zero, and its committed size; None if it was not committed."""
-    entry = STAGE.pick(file.block(4, STAGE.size * stage, STAGE.size), "offset capacity size crc commit")
-    if entry["commit"] == 0:
+    entry, block_of = place.entry(stage)
+    if entry is None or entry["commit"] == 0:
         return None
     require(entry["commit"] == 0x4547415453474c00 + stage and entry["size"] <= min(entry["capacity"], 1 << 20), "stage %d" % stage)
-    block = file.block(4, entry["offset"], entry["size"])
+    block = block_of(entry["offset"], entry["size"])
     require(entry["crc"] == crc32c(block), "stage %d" % stage)
     return block[:size].ljust(size, b"\0"), entry["size"]
 
 
-def read_crash(file, ended, arch):
+class Record:
+    """The record, and what else tells of its crash."""
+    brief = 0
+
+    def __init__(self, file):
+        self.block, self.section, self.sections = file.block, file.section, file.sections
+
+    def entry(self, stage):
+        entry = STAGE.pick(self.block(4, STAGE.size * stage, STAGE.size), "offset capacity size crc commit")
+        return entry, lambda at, size: self.block(4, at, size)
+
+    def words(self):
+        return RECORD.pick(self.block(4, 0, RECORD.size), "outcome within")
+
+    def notes(self):
+        record = self.block(4, 0, RECORD.size)
+        return [record[RECORD.at("notes") + NOTE.size * i:][:NOTE.size] for i in range(16)]
+
+
+class Brief:
+    """One of the places for brief records: nothing but its three parts tells of its crash."""
+    brief, sections = 1, {}
+    PARTS = {1: ("header", CRASH.size), 2: ("context", CPU.size), 3: ("head", WALK.size + 8 * 128)}
+
+    def __init__(self, block):
+        self.block = block
+
+    def entry(self, stage):
+        if stage not in self.PARTS:
+            return None, None
+        name, capacity = self.PARTS[stage]
+        entry = BRIEF_COMMIT.pick(self.block[BRIEF.at("parts") + BRIEF_COMMIT.size * (stage - 1):], "size crc commit")
+        return entry | {"offset": BRIEF.at(name), "capacity": capacity}, lambda at, size: self.block[at:at + size]
+
+    def words(self):
+        return BRIEF.pick(self.block, "outcome within")
+
+    def notes(self):
+        return []
+
+
+def read_briefs(file):
+    """The places for brief records."""
+    if 13 not in file.sections:
+        return []
+    section = file.section(13)
+    head = BRIEFS.pick(file.block(13, 0, 64), "count brief_bytes")
+    count, size = head["count"], head["brief_bytes"]
+    require(size >= BRIEF.size and count <= 64 and 64 + count * size <= len(section), "head of the brief records")
+    return [Brief(section[64 + size * i:][:size]) for i in range(count)]
+
+
+def read_crashes(file, arch):
+    """The crash that counts, and all of them in the order of their sequences where there are several."""
+    briefs, found = part(read_briefs, file), []
+    for place in [Record(file)] + (briefs if briefs != "damaged" else []):
+        stage = part(read_stage, place, 1, CRASH.size)
+        if stage is not None:
+            found.append((place, CRASH.pick(stage[0], "sequence signal") if stage != "damaged" else None))
+    found.sort(key=lambda one: (one[1] is not None, one[1]["sequence"] if one[1] else 0))
+    end = find_end([head and head | place.words() for place, head in found])
+    crashes = [part(read_crash, place, arch) for place, _ in found]
+    crash = crashes[end] if crashes else None
+    if briefs == "damaged":
+        return crash, briefs
+    return crash, [one | {"is_end": 1} if i == end and one != "damaged" else one for i, one in enumerate(crashes)] if len(found) > 1 else None
+
+
+# ---- §11: the crash that counts ----
+
+def find_end(crashes):
+    """Its index; a crash is None where its header is damaged."""
+    handled = [i for i, crash in enumerate(crashes) if crash and crash["outcome"] == 2]
+    dumps = [i for i, crash in enumerate(crashes) if crash and crash["signal"] == 3 and i not in handled]
+    others = [i for i, crash in enumerate(crashes) if crash and i not in handled + dumps]
+    if not others:
+        return (dumps or handled or [0])[-1]
+    end = others[-1]
+    while True:
+        within = crashes[end]["within"]
+        causes = [i for i in others if crashes[i]["sequence"] == within and 0 < within < crashes[end]["sequence"]]
+        if not causes:
+            return end
+        end = causes[-1]
+
+
+def read_crash(file, arch):
     stage = read_stage(file, 1, CRASH.size)
     if stage is None:
         return None
@@ -173,11 +260,10 @@ def read_crash(file, ended, arch):
         crash["kind"] = kind or crash["kind"]
     whole = [part(read_stage, file, stage, 0) not in (None, "damaged") for stage in range(1, 16)]
     crash["stages"] = sum(1 << stage for stage, is_whole in enumerate(whole, 1) if is_whole)
-    record = file.block(4, 0, RECORD.size)
-    outcome = RECORD.get(record, "outcome")
-    crash["handled"] = int(outcome == 2 or (outcome == 1 and ended != 0))
-    notes = [record[RECORD.at("notes") + NOTE.size * i:][:NOTE.size] for i in range(16)]
-    crash["notes"] = [NOTE.pick(note, "kind signal tid stage pc") for note in notes if note_counts(note)]
+    words = file.words()
+    crash["handled"] = int(words["outcome"] == 2)
+    crash |= {name: value for name, value in (("brief", file.brief), ("within", words["within"])) if value}
+    crash["notes"] = [NOTE.pick(note, "kind signal tid stage pc") for note in file.notes() if note_counts(note)]
     crash["cpu"] = part(read_cpu, file)
     crash["frames"] = [part(read_frames, file, stage) for stage in (3, 4)]
     return crash

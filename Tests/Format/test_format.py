@@ -338,6 +338,122 @@ class Parts(BothReaders):
                     self.assertEqual(said["crash"]["kind"], 18 if where == 5 else 29)
 
 
+class Briefs(BothReaders):
+    """What version 1.4 of run files added: several crashes, and which of them counts."""
+    HEADER, CONTEXT, FRAMES = ((0, 64), (16, 256), (32, 1200))  # commit and block in a brief record
+
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.state)
+        self.path = subprocess.run([PARTS, self.state, "briefs"], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
+        self.whole = pathlib.Path(self.path).read_bytes()
+        self.record, self.section = (page.File(self.path).sections[kind][0] for kind in (4, 13))
+
+    def brief(self, index):
+        return self.section + 64 + 2304 * index
+
+    def changed(self, *changes, seal=()):
+        """Both readers of a copy; the parts in `seal` (place, part) get the checksums of what is in them then."""
+        copy = bytearray(self.whole)
+        for at, kind, value in changes:
+            struct.pack_into(kind, copy, at, value)
+        for place, (commit, block) in seal:
+            commit, block = self.brief(place) + commit, self.brief(place) + block
+            size = struct.unpack_from("<I", copy, commit)[0]
+            struct.pack_into("<I", copy, commit + 4, page.crc32c(copy[block:block + size]))
+        pathlib.Path(self.state + "/copy").write_bytes(copy)
+        return self.both(self.state + "/copy")
+
+    def test_every_crash(self):
+        said = self.both(self.path)
+        damaged, main, nested, other = said["crashes"]
+        self.assertEqual(damaged, "damaged")
+        self.assertEqual([[crash.get(name, 0) for name in ("sequence", "signal", "tid", "brief", "within", "handled", "is_end", "stages")]
+                          for crash in (main, nested, other)],
+                         [[1, 6, 4711, 0, 0, 0, 0, 0b1_1111_1110], [2, 11, 4711, 1, 1, 0, 0, 0b110], [3, 7, 4712, 1, 0, 0, 1, 0b1110]])
+        self.assertEqual(said["crash"] | {"is_end": 1}, other)
+        self.assertEqual([said["verdict"][name] for name in ("end", "evidence", "signal", "kind", "monotonic_ns")], [3, 3, 7, 17, 3000003000])
+        self.assertEqual((nested["frames"], nested["cpu"]["thread_name"]), ([None, None], "loader"))
+        walk = other["frames"][0]
+        self.assertEqual((len(walk["pcs"]), walk["first"], walk["total"], other["frames"][1]), (128, 112, 300, None))
+        for name in ("messages", "process", "threads", "memory"):
+            self.assertIn(name, main)
+            self.assertNotIn(name, other)
+
+    def test_the_crash_that_counts(self):
+        outcomes = [self.record + 384, self.brief(1) + 48, self.brief(0) + 48]  # of the crashes 1, 2 and 3
+        withins = [self.record + 392, self.brief(1) + 52, self.brief(0) + 52]
+        signals = [None, self.brief(1) + 64, self.brief(0) + 64]
+        for outcome, within, dumps, end in (
+                ((1, 1, 0), (0, 1, 0), (), 3), ((1, 1, 2), (0, 1, 0), (), 1), ((1, 0, 2), (0, 0, 0), (), 2), ((2, 0, 2), (0, 1, 0), (), 2),
+                ((2, 2, 2), (0, 1, 0), (), 3), ((2, 2, 2), (0, 0, 2), (), 3), ((1, 1, 0), (0, 1, 2), (), 1), ((0, 2, 0), (0, 1, 2), (), 3),
+                ((0, 2, 2), (0, 1, 0), (), 1), ((7, 2, 2), (0, 1, 0), (), 1),
+                # a dump hides no crash, and no crash that was survived hides a dump
+                ((1, 1, 0), (0, 1, 0), (3,), 1), ((2, 2, 0), (0, 0, 0), (3,), 3), ((2, 0, 2), (0, 1, 0), (2,), 2), ((2, 1, 0), (0, 0, 2), (2,), 3),
+                ((2, 0, 0), (0, 0, 0), (2, 3), 3), ((2, 0, 0), (0, 0, 2), (2, 3), 3), ((2, 2, 2), (0, 0, 0), (3,), 3),
+                # numbers that no writer stores
+                ((1, 1, 0), (3, 1, 3), (), 3), ((1, 1, 0), (2, 3, 2), (), 2), ((1, 1, 0), (0, 0, 9), (), 3), ((1, 1, 0), (3, 3, 2**32 - 1), (), 3)):
+            changes = [(at, "<I", value) for places, values in ((outcomes, outcome), (withins, within)) for at, value in zip(places, values)]
+            changes += [(signals[number - 1], "<i", 3) for number in dumps]
+            with self.subTest(outcome=outcome, within=within, dumps=dumps):
+                said = self.changed(*changes, seal=[(0, self.HEADER), (1, self.HEADER)])
+                self.assertEqual(said["crash"]["sequence"], end)
+                self.assertEqual([crash["sequence"] for crash in said["crashes"][1:] if crash.get("is_end")], [end])
+                handled = outcome[end - 1] == 2
+                self.assertEqual(said["crash"]["handled"], int(handled))
+                self.assertEqual(said["verdict"]["end"], 8 if handled else 2 if end in dumps else 3)
+
+    def test_order(self):
+        said = self.changed((self.brief(0) + 64 + 128, "<I", 1), (self.brief(1) + 64 + 128, "<I", 0), seal=[(0, self.HEADER), (1, self.HEADER)])
+        self.assertEqual([(crash["sequence"], crash["tid"]) for crash in said["crashes"][1:]], [(0, 4711), (1, 4711), (1, 4712)])
+        self.assertEqual(said["crash"]["tid"], 4712)
+        # The record may hold a later crash than a brief record, or none, or a damaged one.
+        for commit, others in ((0, 2), (0x4547415453474c02, 2)):
+            said = self.changed((self.record + 24 + 16, "<Q", commit))
+            self.assertEqual([crash if crash == "damaged" else crash["sequence"] for crash in said["crashes"]], ["damaged"] * (2 if commit else 1) + [2, 3])
+        copy = bytearray(self.whole)
+        for place in (0, 1, 2):
+            copy[self.brief(place):self.brief(place) + 48] = bytes(48)
+        pathlib.Path(self.state + "/copy").write_bytes(copy)
+        said = self.both(self.state + "/copy")
+        self.assertEqual((said["crash"]["sequence"], "crashes" in said), (1, False))
+
+    def test_hostile_numbers(self):
+        for at, value in ((0, 65), (0, 2**32 - 1), (0, 5), (4, 2303), (4, 0), (4, 2**32 - 1), (4, 2305)):
+            with self.subTest(at=at, value=value):
+                said = self.changed((self.section + at, "<I", value))
+                self.assertEqual((said["crashes"], said["crash"]["sequence"]), ("damaged", 1))
+        self.assertEqual(self.changed((self.section, "<I", 0))["crash"]["sequence"], 1)
+        said = self.changed((self.section, "<I", 1))
+        self.assertEqual([crash["sequence"] for crash in said["crashes"]], [1, 3])
+        said = self.changed((self.section, "<I", 2), (self.section + 4, "<I", 2304 * 2))
+        self.assertEqual([crash if crash == "damaged" else crash["sequence"] for crash in said["crashes"]], ["damaged", 1, 3])
+        frames = self.brief(0) + self.FRAMES[0]
+        for at, value in ((self.brief(0) + 1200, 129), (self.brief(0) + 1200, 2**32 - 1), (self.brief(0) + 1204, 129), (frames, 24 + 8 * 127), (frames, 23),
+                          (frames, 1049), (frames, 2**32 - 1), (frames, 0)):
+            with self.subTest(frames=at, value=value):
+                self.assertEqual(self.changed((at, "<I", value), seal=[(0, self.FRAMES)])["crash"]["frames"], ["damaged", None])
+        self.assertEqual(self.changed((self.brief(0) + 1200, "<I", 100), (self.brief(0) + 1204, "<I", 100), seal=[(0, self.FRAMES)])["crash"]["frames"][0]["total"], 300)
+        context = self.brief(0) + self.CONTEXT[0]
+        self.assertEqual(self.changed((context, "<I", 945), seal=[(0, self.CONTEXT)])["crash"]["cpu"], "damaged")
+        self.assertEqual(self.changed((context, "<I", 328), seal=[(0, self.CONTEXT)])["crash"]["cpu"]["thread_name"], "")
+        self.assertEqual(self.changed((self.brief(0) + self.HEADER[0], "<I", 193), seal=[(0, self.HEADER)])["crash"]["sequence"], 1)
+
+    def test_both_readers_agree_on_damage(self):
+        chance, clean, kinds = random.Random(3), python_reader(self.path), {"same": 0, "part": 0}
+        written = [at for at in range(self.section, self.section + 64 + 3 * 2304) if self.whole[at]]
+        head = [at for at in written if (at - self.section - 64) % 2304 < 256]
+        for at in chance.sample(written, 60) + chance.sample(head, 60):
+            copy = bytearray(self.whole)
+            copy[at] ^= 1 << chance.randrange(8)
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            kinds["same" if self.both(self.state + "/copy") == clean else "part"] += 1
+        self.assertGreater(min(kinds.values()), 10, kinds)
+        for length in (0, 3, 63, 64, 64 + 47, 64 + 300, 64 + 2304, 64 + 4 * 2304 - 1, 64 + 4 * 2304):
+            pathlib.Path(self.state + "/copy").write_bytes(self.whole[:self.section + length])
+            self.both(self.state + "/copy")
+
+
 class Ledgers(BothReaders):
     """Ledgers made by hand: states that take many runs to come by, and numbers that no writer stores."""
 

@@ -209,6 +209,28 @@ static void seal_snapshots(uint8_t *section, size_t room)
     seal_threads(section, sizeof *head, room);
 }
 
+/* Mostly also numbers of crashes that name each other. */
+static void seal_briefs(struct lg__briefs *briefs)
+{
+    for (unsigned i = 0; i < LG__BRIEFS; i++) {
+        struct lg__brief *brief = &briefs->briefs[i];
+        const uint8_t *const parts[LG__BRIEF_PARTS] = { (void *)&brief->header, (void *)&brief->context, (void *)&brief->head };
+        if (chance(2)) {
+            brief->header.sequence = (uint32_t)chance(4);
+            atomic_store(&brief->within, (uint32_t)chance(4));
+            atomic_store(&brief->outcome, (uint32_t)chance(3));
+        }
+        if (chance(8) == 0)
+            brief->head.stored = (uint32_t)nasty();
+        for (unsigned part = 0; part < LG__BRIEF_PARTS; part++) {
+            if (chance(4) == 0)
+                atomic_store(&brief->parts[part].commit, chance(2) ? LG__COMMIT_STAGE + part + 1 : 0);
+            if (brief->parts[part].size <= (size_t)((uint8_t *)(brief + 1) - parts[part]))
+                brief->parts[part].crc = lg__crc32c(0, parts[part], brief->parts[part].size);
+        }
+    }
+}
+
 static void seal_stacks(uint8_t *section, size_t room)
 {
     for (size_t at = 0; at < room && room - at >= sizeof(struct lg__chunk);) {
@@ -273,6 +295,8 @@ static void seal(void)
             seal_threads(bytes + section->offset, sizeof(struct lg__threads), room);
         if (section->kind == LG__SECTION_SNAPSHOTS)
             seal_snapshots(bytes + section->offset, room);
+        if (section->kind == LG__SECTION_BRIEFS && room >= sizeof(struct lg__briefs))
+            seal_briefs((void *)(bytes + section->offset));
         if (section->kind == LG__SECTION_STACKS)
             seal_stacks(bytes + section->offset, room);
         if (section->kind == LG__SECTION_ANNOTATIONS && room >= sizeof(struct lg__annotations))

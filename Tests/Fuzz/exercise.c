@@ -83,6 +83,7 @@ static void exercise_crash(lg_reader *reader)
     if (expected(lg_reader_crash(reader, &crash)) == LG_OK) {
         TERMINATED(crash.thread_name);
         PROMISE(crash.stages & 1u << LG_STAGE_HEADER);
+        PROMISE(crash.brief <= 1 && crash.is_end <= 1 && crash.handled <= 1 && (!crash.brief || crash.stages <= 15));
         lg_crash_kind_name(crash.kind);
     }
     for (uint32_t i = 0; i < 64 && expected(lg_reader_register(reader, i, &value)) == LG_OK; i++)
@@ -227,6 +228,37 @@ static void exercise_fields(lg_reader *reader, uint64_t index, const lg_log_entr
     }
     PROMISE(size <= LG_LOG_TEXT_MAX);
     PROMISE(lg_reader_log_field(reader, index, count, &field) == LG_ERR_NOT_FOUND);
+}
+
+/* Each crash in its turn; the one that counts is selected in between and again in the end. */
+static void exercise_crashes(lg_reader *reader, lg_file_kind kind)
+{
+    lg_crash_info crash, first;
+    lg_threads_info threads;
+    uint32_t count = 0, ends = 0, last = 0, end = 0;
+    PROMISE(lg_reader_crash_count(NULL, &count) == LG_ERR_ARGUMENT && lg_reader_crash_count(reader, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_select_crash(NULL, 0) == LG_ERR_ARGUMENT);
+    lg_status counted = expected(lg_reader_crash_count(reader, &count)), read = expected(lg_reader_crash(reader, &first));
+    PROMISE((counted == LG_ERR_STATE) == (kind == LG_FILE_LEDGER));
+    PROMISE(lg_reader_select_crash(reader, count) == (kind == LG_FILE_LEDGER ? LG_ERR_STATE : LG_ERR_NOT_FOUND) || counted == LG_ERR_DAMAGED);
+    PROMISE(read != LG_OK || first.is_end);
+    for (uint32_t i = 0; i < count; i++) {
+        PROMISE(lg_reader_select_crash(reader, i) == LG_OK);
+        exercise_crash(reader);
+        if (expected(lg_reader_crash(reader, &crash)) != LG_OK) {
+            PROMISE(last == 0); /* the damaged ones come first */
+            continue;
+        }
+        PROMISE(last <= crash.sequence);
+        last = crash.sequence;
+        ends += crash.is_end;
+        end = crash.is_end ? i : end;
+        PROMISE(!crash.brief || lg_reader_threads(reader, &threads) == LG_ERR_NOT_FOUND);
+    }
+    PROMISE(count <= 65 && ends == (counted == LG_OK && read == LG_OK));
+    PROMISE(!count || lg_reader_select_crash(reader, end) == LG_OK);
+    PROMISE(expected(lg_reader_crash(reader, &crash)) == read || read != LG_OK);
+    PROMISE(read != LG_OK || (crash.sequence == first.sequence && crash.tid == first.tid));
 }
 
 static void exercise_modules_and_log(lg_reader *reader)
@@ -384,6 +416,7 @@ int exercise(const char *path)
     exercise_messages_and_process(reader);
     exercise_threads(reader);
     exercise_memory(reader);
+    exercise_crashes(reader, kind);
     exercise_pulse(reader);
     exercise_modules_and_log(reader);
     exercise_annotations(reader);

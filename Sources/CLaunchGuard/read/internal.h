@@ -24,6 +24,8 @@ struct lg_reader {
     } *log_index;
     uint64_t log_count;
 
+    uint32_t place; /* of the selected crash: LG__PLACE_RECORD, or 1 + the index of a brief record */
+
     uint32_t chunk_index; /* of the chunk of stack memory at `chunk_at`: to go on from there */
     uint64_t chunk_at;
 };
@@ -32,6 +34,9 @@ struct lg_reader {
 #define LG__STAGE_BYTES_MAX (UINT32_C(1) << 20)
 #define LG__STACKS_BYTES_MAX (UINT64_C(64) << 20)
 #define LG__SLOTS_MAX UINT32_C(4096)
+#define LG__BRIEFS_MAX UINT32_C(64)
+
+#define LG__PLACE_RECORD UINT32_C(0)
 
 /* The block of the process without the map. */
 struct lg__reader_process {
@@ -57,14 +62,51 @@ lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_
 /* What a context of the run owns, checked; modules behind the end of the list become zero. LG_ERR_NOT_FOUND: a file of an older version;
  * LG_ERR_DAMAGED: out of bounds, or the list has no end. Who asks for the context sees neither. */
 lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner);
-/* One stage of the record, checked; `size` is the capacity of `to`, the rest of it is zeroed. Stores the committed bytes.
+/* One stage of the selected crash, checked; `size` is the capacity of `to`, the rest of it is zeroed. Stores the committed bytes.
  * LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not committed, and the file has no room for it. */
 lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size);
 /* The same in two parts: the first bytes of the block, and those behind them. Not the whole block is ever in memory. */
 lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,
                                  size_t *ret_size);
+/* The same of the crash in a place. */
+lg_status lg__reader_stage_at(const lg_reader *reader, uint32_t place, unsigned stage, void *to, size_t size, size_t *ret_size);
 /* LG_OK if there is a crash record, be its header damaged; LG_ERR_NOT_FOUND; LG_ERR_STATE. */
 lg_status lg__reader_crashed(const lg_reader *reader);
+/* The same, and LG_ERR_NOT_FOUND where the selected crash is in a brief record. */
+lg_status lg__reader_recorded(const lg_reader *reader);
+
+/* A committed block: where it is, and what its commit says. */
+struct lg__reader_commit {
+    uint32_t section; /* kind */
+    uint64_t at;
+    uint32_t capacity, size, crc;
+    uint64_t commit;
+};
+/* Number and size of the places for brief records. LG_ERR_NOT_FOUND: a file of an older version;
+ * LG_ERR_DAMAGED. */
+lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes);
+/* One part of the brief record in a place, not yet checked. LG_ERR_NOT_FOUND: brief records have no
+ * such stage. */
+lg_status lg__reader_brief_part(const lg_reader *reader, uint32_t place, unsigned stage, struct lg__reader_commit *ret_commit);
+
+/* The crashes of the run in the order of their sequences; those whose header is damaged come first,
+ * with sequence 0. */
+struct lg__reader_crashes {
+    uint32_t count;
+    uint32_t end; /* index of the crash that counts as the end of the run; 0 where there is none */
+    struct lg__reader_crash {
+        uint32_t place, sequence;
+        uint32_t outcome, within; /* as in struct lg__record */
+        int32_t signal;
+        bool whole; /* its header is */
+    } crashes[1 + LG__BRIEFS_MAX];
+};
+void lg__reader_crashes(const lg_reader *reader, struct lg__reader_crashes *ret_crashes);
+/* Outcome of the crash in a place, and the crash in whose earlier handler it happened; 0 where they
+ * cannot be read. */
+void lg__reader_outcome(const lg_reader *reader, uint32_t place, uint32_t *ret_outcome, uint32_t *ret_within);
+/* Select the crash that counts; the record where there is none. */
+void lg__reader_select_end(lg_reader *reader);
 /* The messages, checked. */
 lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages *ret_messages);
 /* The part of the process's block before the map, checked. The first `size` bytes of the map go to `map`. */

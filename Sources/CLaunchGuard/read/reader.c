@@ -123,6 +123,8 @@ lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
         errno = error;
         return status;
     }
+    if (reader->kind == LG_FILE_RUN)
+        lg__reader_select_end(reader);
     *ret_reader = reader;
     return LG_OK;
 }

@@ -1,4 +1,4 @@
-/* The crash record: exactly the stages that were committed and whose checksum is right. */
+/* The record of a crash: exactly the stages that were committed and whose checksum is right. */
 #include <stdio.h>
 
 #include "read/internal.h"
@@ -19,18 +19,30 @@ static void copy_part(uint8_t *to, size_t start, size_t size, const uint8_t *fro
         memcpy(to + (low - start), from + (low - at), high - low);
 }
 
-lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,
-                                 size_t *ret_size)
+static lg_status find_stage(const lg_reader *reader, uint32_t place, unsigned stage, struct lg__reader_commit *ret_commit)
 {
+    if (place != LG__PLACE_RECORD)
+        return lg__reader_brief_part(reader, place, stage, ret_commit);
     struct lg__record record;
     lg_status status = read_record(reader, &record);
     if (status != LG_OK)
         return status;
     struct lg__stage *entry = &record.stages[stage];
-    uint64_t commit = atomic_load(&entry->commit);
-    if (commit == 0)
-        return entry->capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND; /* the writer had no room for it: an older version */
-    if (commit != LG__COMMIT_STAGE + stage || entry->size > entry->capacity || entry->size > LG__STAGE_BYTES_MAX)
+    *ret_commit = (struct lg__reader_commit){ LG__SECTION_RECORD, entry->offset, entry->capacity, entry->size, entry->crc,
+                                             atomic_load(&entry->commit) };
+    return LG_OK;
+}
+
+static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned stage, void *head, size_t head_size, void *rest,
+                            size_t rest_size, size_t *ret_size)
+{
+    struct lg__reader_commit commit;
+    lg_status status = find_stage(reader, place, stage, &commit);
+    if (status != LG_OK)
+        return status;
+    if (commit.commit == 0)
+        return commit.capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND; /* the writer had no room for it: an older version */
+    if (commit.commit != LG__COMMIT_STAGE + stage || commit.size > commit.capacity || commit.size > LG__STAGE_BYTES_MAX)
         return LG_ERR_DAMAGED;
     if (head_size)
         memset(head, 0, head_size);
@@ -39,27 +51,38 @@ lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *
     /* A larger block than this version knows is checked whole and shown as far as it is known. */
     uint8_t piece[1024];
     uint32_t crc = 0;
-    for (size_t at = 0; at < entry->size; at += sizeof piece) {
-        size_t count = entry->size - at < sizeof piece ? entry->size - at : sizeof piece;
-        if (!lg__reader_block(reader, LG__SECTION_RECORD, (uint64_t)entry->offset + at, piece, count))
+    for (size_t at = 0; at < commit.size; at += sizeof piece) {
+        size_t count = commit.size - at < sizeof piece ? commit.size - at : sizeof piece;
+        if (!lg__reader_block(reader, commit.section, commit.at + at, piece, count))
             return LG_ERR_DAMAGED;
         crc = lg__crc32c(crc, piece, count);
         copy_part(head, 0, head_size, piece, at, count);
         copy_part(rest, head_size, rest_size, piece, at, count);
     }
-    if (entry->crc != crc) {
+    if (commit.crc != crc) {
         if (rest_size)
             memset(rest, 0, rest_size);
         return LG_ERR_DAMAGED;
     }
     if (ret_size)
-        *ret_size = entry->size;
+        *ret_size = commit.size;
     return LG_OK;
+}
+
+lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,
+                                 size_t *ret_size)
+{
+    return read_stage(reader, reader->place, stage, head, head_size, rest, rest_size, ret_size);
+}
+
+lg_status lg__reader_stage_at(const lg_reader *reader, uint32_t place, unsigned stage, void *to, size_t size, size_t *ret_size)
+{
+    return read_stage(reader, place, stage, to, size, NULL, 0, ret_size);
 }
 
 lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size)
 {
-    return lg__reader_stage_parts(reader, stage, to, size, NULL, 0, ret_size);
+    return read_stage(reader, reader->place, stage, to, size, NULL, 0, ret_size);
 }
 
 lg_status lg__reader_crashed(const lg_reader *reader)
@@ -67,6 +90,11 @@ lg_status lg__reader_crashed(const lg_reader *reader)
     /* A damaged header does not hide the other parts. */
     lg_status status = lg__reader_stage(reader, LG_STAGE_HEADER, NULL, 0, NULL);
     return status == LG_ERR_INCOMPLETE ? LG_ERR_NOT_FOUND : status == LG_ERR_STATE ? status : LG_OK;
+}
+
+lg_status lg__reader_recorded(const lg_reader *reader)
+{
+    return reader->place == LG__PLACE_RECORD ? lg__reader_crashed(reader) : LG_ERR_NOT_FOUND;
 }
 
 static uint32_t whole_stages(const lg_reader *reader)
@@ -82,12 +110,9 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
 {
     if (!reader || !ret_crash)
         return LG_ERR_ARGUMENT;
-    struct lg__record record;
     struct lg__crash_header header;
     struct lg__crash_context context;
-    lg_status status = read_record(reader, &record);
-    if (status == LG_OK)
-        status = lg__reader_stage(reader, LG_STAGE_HEADER, &header, sizeof header, NULL);
+    lg_status status = lg__reader_stage(reader, LG_STAGE_HEADER, &header, sizeof header, NULL);
     if (status != LG_OK)
         return status == LG_ERR_INCOMPLETE ? LG_ERR_NOT_FOUND : status;
     lg_crash_info crash;
@@ -125,12 +150,13 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
         crash.skipped = done.skipped;
     if (lg__reader_process(reader, &process, NULL, 0) == LG_OK)
         crash.stacks_cut = process.stacks_cut;
-    /* An earlier handler was called: only a later mark tells whether the program went on from there. */
-    struct lg__state state;
-    uint32_t outcome = atomic_load(&record.outcome), ended = LG__ENDED_NO;
-    if (lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state))
-        ended = atomic_load(&state.ended);
-    crash.handled = outcome == LG__OUTCOME_HANDLED || (outcome == LG__OUTCOME_CHAINED && (ended == LG__ENDED_EXIT || ended == LG__ENDED_STOP));
+    uint32_t outcome;
+    lg__reader_outcome(reader, reader->place, &outcome, &crash.within);
+    crash.handled = outcome == LG__OUTCOME_HANDLED;
+    crash.brief = reader->place != LG__PLACE_RECORD;
+    struct lg__reader_crashes crashes;
+    lg__reader_crashes(reader, &crashes);
+    crash.is_end = crashes.count && crashes.crashes[crashes.end].place == reader->place;
     if (lg__reader_stage(reader, LG_STAGE_CONTEXT, &context, sizeof context, NULL) == LG_OK)
         lg__reader_text(crash.thread_name, sizeof crash.thread_name, context.thread_name, sizeof context.thread_name);
     lg_note note;
@@ -195,7 +221,7 @@ lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_note)
     struct lg__record record;
     if (!reader || !ret_note)
         return LG_ERR_ARGUMENT;
-    lg_status status = read_record(reader, &record);
+    lg_status status = reader->place == LG__PLACE_RECORD ? read_record(reader, &record) : LG_ERR_NOT_FOUND;
     if (status != LG_OK)
         return status;
     uint32_t found = 0;

@@ -35,7 +35,7 @@ static lg_status check_chunk(const lg_reader *reader, uint64_t memory_at, const 
 static lg_status find_chunk(lg_reader *reader, uint32_t index, struct lg__chunk *ret_chunk, uint64_t *ret_memory_at)
 {
     struct lg__section section;
-    lg_status status = lg__reader_crashed(reader);
+    lg_status status = lg__reader_recorded(reader);
     if (status != LG_OK)
         return status;
     if (!lg__reader_has_section(reader, LG__SECTION_STACKS))

@@ -6,7 +6,7 @@ static lg_status read_slots(const lg_reader *reader, struct lg__reader_slots *re
 {
     struct lg__section section;
     struct lg__threads head;
-    lg_status status = lg__reader_crashed(reader);
+    lg_status status = lg__reader_recorded(reader);
     if (status != LG_OK)
         return status;
     if (!lg__reader_has_section(reader, LG__SECTION_THREADS))

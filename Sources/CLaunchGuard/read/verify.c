@@ -32,30 +32,56 @@ static lg_status check_content(lg_reader *reader, unsigned stage)
     }
 }
 
-static void verify_record(lg_reader *reader, struct check *check)
+/* The record that holds the selected crash. */
+static void verify_record(lg_reader *reader, const char *record, struct check *check)
 {
     static const struct { unsigned stage; const char *name; } stages[] = {
-        { LG_STAGE_HEADER, "record: crash header" },     { LG_STAGE_CONTEXT, "record: context" },
-        { LG_STAGE_FRAMES, "record: frame-pointer frames" }, { LG_STAGE_DWARF, "record: DWARF frames" },
-        { LG_STAGE_MESSAGES, "record: messages" },       { LG_STAGE_THREADS, "record: other threads, counted" },
-        { LG_STAGE_PROCESS, "record: process" },         { LG_STAGE_DONE, "record: done" },
+        { LG_STAGE_HEADER, "crash header" },     { LG_STAGE_CONTEXT, "context" },
+        { LG_STAGE_FRAMES, "frame-pointer frames" }, { LG_STAGE_DWARF, "DWARF frames" },
+        { LG_STAGE_MESSAGES, "messages" },       { LG_STAGE_THREADS, "other threads, counted" },
+        { LG_STAGE_PROCESS, "process" },         { LG_STAGE_DONE, "done" },
     };
-    char detail[160];
+    char detail[160], name[64];
     for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
         size_t size = 0;
         lg_status status = lg__reader_stage(reader, stages[i].stage, NULL, 0, &size);
         if (status == LG_ERR_NOT_FOUND)
-            continue; /* a file of an older version */
+            continue; /* a file of an older version, or a brief record */
+        snprintf(name, sizeof name, "%s: %s", record, stages[i].name);
         if (status == LG_OK && check_content(reader, stages[i].stage) == LG_ERR_DAMAGED) {
-            say(check, stages[i].name, LG_ERR_DAMAGED, "a number in it is out of bounds");
+            say(check, name, LG_ERR_DAMAGED, "a number in it is out of bounds");
             continue;
         }
         if (status == LG_OK)
             snprintf(detail, sizeof detail, "committed, %zu bytes, checksum right", size);
         else
             snprintf(detail, sizeof detail, "%s", status == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
-        say(check, stages[i].name, status, detail);
+        say(check, name, status, detail);
     }
+}
+
+static void verify_briefs(lg_reader *reader, struct check *check)
+{
+    char text[64];
+    uint32_t count, bytes, used = 0;
+    lg_status status = lg__reader_briefs(reader, &count, &bytes);
+    if (status == LG_ERR_NOT_FOUND)
+        return; /* a file of an older version */
+    if (status != LG_OK) {
+        say(check, "brief records", status, "bounds wrong");
+        return;
+    }
+    for (uint32_t place = 1; place <= count; place++) {
+        if (lg__reader_stage_at(reader, place, LG_STAGE_HEADER, NULL, 0, NULL) == LG_ERR_INCOMPLETE)
+            continue; /* it holds nothing */
+        used++;
+        reader->place = place;
+        snprintf(text, sizeof text, "brief record %u", place - 1);
+        verify_record(reader, text, check);
+    }
+    reader->place = LG__PLACE_RECORD;
+    snprintf(text, sizeof text, "%u places, %u used", count, used);
+    say(check, "brief records", LG_OK, text);
 }
 
 static void verify_threads(lg_reader *reader, struct check *check)
@@ -249,9 +275,13 @@ static void verify_run(lg_reader *reader, struct check *check)
 
     verify_owners(reader, check);
     verify_annotations(reader, check);
-    verify_record(reader, check);
+    uint32_t selected = reader->place;
+    reader->place = LG__PLACE_RECORD;
+    verify_record(reader, "record", check);
     verify_threads(reader, check);
     verify_memory(reader, check);
+    verify_briefs(reader, check);
+    reader->place = selected;
     verify_tail(reader, check);
     verify_pulse(reader, check);
     verify_snapshot(reader, LG_SNAPSHOT_HANG, "snapshot: hang", check);

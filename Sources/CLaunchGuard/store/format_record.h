@@ -234,6 +234,7 @@ struct lg__brief {
     uint64_t pcs[LG__BRIEF_FRAMES_MAX];
     uint8_t reserved1[56];
 };
+static_assert(sizeof(struct lg__brief_commit) == 16, "FORMAT.md, brief records");
 static_assert(offsetof(struct lg__brief, outcome) == 48, "FORMAT.md, brief records");
 static_assert(offsetof(struct lg__brief, within) == 52, "FORMAT.md, brief records");
 static_assert(offsetof(struct lg__brief, header) == 64, "FORMAT.md, brief records");

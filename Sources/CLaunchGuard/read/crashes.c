@@ -1,0 +1,171 @@
+/* The crashes of a run: one in the record, others in brief records. Which of them counts as the end. */
+#include <signal.h>
+
+#include "read/internal.h"
+
+lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
+{
+    struct lg__section section;
+    struct { uint32_t count, brief_bytes; } head;
+    const size_t head_size = offsetof(struct lg__briefs, briefs);
+    static_assert(offsetof(struct lg__briefs, brief_bytes) == sizeof(uint32_t), "the head begins with the two");
+    if (!lg__reader_has_section(reader, LG__SECTION_BRIEFS))
+        return LG_ERR_NOT_FOUND;
+    if (!lg__reader_section(reader, LG__SECTION_BRIEFS, &section) || section.size < head_size ||
+        !lg__reader_block(reader, LG__SECTION_BRIEFS, 0, &head, sizeof head) || head.brief_bytes < sizeof(struct lg__brief) ||
+        head.count > LG__BRIEFS_MAX || (section.size - head_size) / head.brief_bytes < head.count)
+        return LG_ERR_DAMAGED;
+    *ret_count = head.count;
+    *ret_bytes = head.brief_bytes;
+    return LG_OK;
+}
+
+/* Where the brief record of a place is in its section. */
+static lg_status find_brief(const lg_reader *reader, uint32_t place, uint64_t *ret_at)
+{
+    uint32_t count, bytes;
+    lg_status status = lg__reader_briefs(reader, &count, &bytes);
+    if (status != LG_OK)
+        return status;
+    if (place > count)
+        return LG_ERR_NOT_FOUND;
+    *ret_at = offsetof(struct lg__briefs, briefs) + (uint64_t)(place - 1) * bytes;
+    return LG_OK;
+}
+
+lg_status lg__reader_brief_part(const lg_reader *reader, uint32_t place, unsigned stage, struct lg__reader_commit *ret_commit)
+{
+    static const struct { uint32_t at, capacity; } parts[] = {
+        { offsetof(struct lg__brief, header), sizeof(struct lg__crash_header) },
+        { offsetof(struct lg__brief, context), sizeof(struct lg__crash_context) },
+        { offsetof(struct lg__brief, head), sizeof(struct lg__frames_head) + LG__BRIEF_FRAMES_MAX * sizeof(uint64_t) },
+    };
+    static_assert(sizeof parts / sizeof parts[0] == LG__BRIEF_PARTS, "every part has its place");
+    struct lg__brief_commit commit;
+    uint64_t at;
+    lg_status status = find_brief(reader, place, &at);
+    if (status != LG_OK)
+        return status;
+    uint32_t part = stage - LG_STAGE_HEADER;
+    if (part >= LG__BRIEF_PARTS)
+        return LG_ERR_NOT_FOUND;
+    if (!lg__reader_block(reader, LG__SECTION_BRIEFS, at + part * sizeof commit, &commit, sizeof commit))
+        return LG_ERR_DAMAGED; /* the file shrank meanwhile */
+    *ret_commit = (struct lg__reader_commit){ LG__SECTION_BRIEFS, at + parts[part].at, parts[part].capacity, commit.size, commit.crc,
+                                             atomic_load(&commit.commit) };
+    return LG_OK;
+}
+
+void lg__reader_outcome(const lg_reader *reader, uint32_t place, uint32_t *ret_outcome, uint32_t *ret_within)
+{
+    bool brief = place != LG__PLACE_RECORD;
+    uint32_t kind = brief ? LG__SECTION_BRIEFS : LG__SECTION_RECORD;
+    uint64_t at = 0;
+    *ret_outcome = *ret_within = 0;
+    if (brief && find_brief(reader, place, &at) != LG_OK)
+        return;
+    lg__reader_block(reader, kind, at + (brief ? offsetof(struct lg__brief, outcome) : offsetof(struct lg__record, outcome)),
+                     ret_outcome, sizeof *ret_outcome);
+    lg__reader_block(reader, kind, at + (brief ? offsetof(struct lg__brief, within) : offsetof(struct lg__record, within)), ret_within,
+                     sizeof *ret_within);
+}
+
+/* ---- the end of the run ---- */
+
+enum rank { RANK_DAMAGED, RANK_HANDLED, RANK_DUMP, RANK_CRASH };
+
+static enum rank rank(const struct lg__reader_crash *crash)
+{
+    if (!crash->whole)
+        return RANK_DAMAGED;
+    if (crash->outcome == LG__OUTCOME_HANDLED)
+        return RANK_HANDLED;
+    return crash->signal == SIGQUIT ? RANK_DUMP : RANK_CRASH;
+}
+
+/* The crash in whose earlier handler a crash happened, where that one counts as well; else the crash itself. */
+static uint32_t cause_of(const struct lg__reader_crashes *list, uint32_t index)
+{
+    const struct lg__reader_crash *crash = &list->crashes[index];
+    for (uint32_t i = index; crash->within && i-- > 0;)
+        if (rank(&list->crashes[i]) == RANK_CRASH && list->crashes[i].sequence == crash->within && crash->within < crash->sequence)
+            return i;
+    return index;
+}
+
+static uint32_t find_end(const struct lg__reader_crashes *list)
+{
+    uint32_t end = 0;
+    enum rank best = RANK_DAMAGED;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (rank(&list->crashes[i]) >= best && rank(&list->crashes[i]) > RANK_DAMAGED) {
+            best = rank(&list->crashes[i]);
+            end = i;
+        }
+    /* Each step goes to a smaller index: numbers that lie in a circle end as well. */
+    for (uint32_t cause; best == RANK_CRASH && (cause = cause_of(list, end)) != end;)
+        end = cause;
+    return end;
+}
+
+void lg__reader_crashes(const lg_reader *reader, struct lg__reader_crashes *ret_crashes)
+{
+    uint32_t briefs = 0, bytes, count = 0;
+    if (lg__reader_briefs(reader, &briefs, &bytes) != LG_OK)
+        briefs = 0;
+    for (uint32_t place = LG__PLACE_RECORD; place <= briefs; place++) {
+        struct lg__crash_header header;
+        lg_status status = lg__reader_stage_at(reader, place, LG_STAGE_HEADER, &header, sizeof header, NULL);
+        if (status != LG_OK && status != LG_ERR_DAMAGED)
+            continue; /* nothing is there */
+        struct lg__reader_crash crash = { .place = place, .whole = status == LG_OK };
+        if (crash.whole) {
+            crash.sequence = header.sequence;
+            crash.signal = header.signal;
+        }
+        lg__reader_outcome(reader, place, &crash.outcome, &crash.within);
+        uint32_t at = count++;
+        for (; at > 0 && (ret_crashes->crashes[at - 1].sequence > crash.sequence ||
+                          (ret_crashes->crashes[at - 1].whole && !crash.whole)); at--)
+            ret_crashes->crashes[at] = ret_crashes->crashes[at - 1];
+        ret_crashes->crashes[at] = crash;
+    }
+    ret_crashes->count = count;
+    ret_crashes->end = find_end(ret_crashes);
+}
+
+void lg__reader_select_end(lg_reader *reader)
+{
+    struct lg__reader_crashes list;
+    lg__reader_crashes(reader, &list);
+    reader->place = list.count ? list.crashes[list.end].place : LG__PLACE_RECORD;
+}
+
+lg_status lg_reader_crash_count(lg_reader *reader, uint32_t *ret_count)
+{
+    struct lg__reader_crashes list;
+    uint32_t briefs, bytes;
+    if (!reader || !ret_count)
+        return LG_ERR_ARGUMENT;
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    if (lg__reader_briefs(reader, &briefs, &bytes) == LG_ERR_DAMAGED)
+        return LG_ERR_DAMAGED;
+    lg__reader_crashes(reader, &list);
+    *ret_count = list.count;
+    return LG_OK;
+}
+
+lg_status lg_reader_select_crash(lg_reader *reader, uint32_t index)
+{
+    struct lg__reader_crashes list;
+    if (!reader)
+        return LG_ERR_ARGUMENT;
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    lg__reader_crashes(reader, &list);
+    if (index >= list.count)
+        return LG_ERR_NOT_FOUND;
+    reader->place = list.crashes[index].place;
+    return LG_OK;
+}
