@@ -37,7 +37,7 @@ static bool full, empty;
 
 static void write_header(const char *how)
 {
-    struct lg__crash_header *header = lg__run_stage(&run, LG_STAGE_HEADER);
+    struct lg__crash_header *header = lg__run_stage(&run, 0, LG_STAGE_HEADER);
     *header = (struct lg__crash_header){
         .signal = SIGABRT, .code = -6, .kind = LG_CRASH_ABORT, .flags = LG__CRASH_HAS_SENDER, .sender_pid = 4711, .sender_uid = 1000,
         .pc = LIBRARY + 0x1234, .sp = STACK, .fp = STACK + 64, .tid = 4711, .pid = 4711, .monotonic_ns = 3000000000, .boottime_ns = 3000000001,
@@ -47,12 +47,12 @@ static void write_header(const char *how)
         header->signal = SIGQUIT, header->code = 0, header->kind = LG_CRASH_QUIT, header->sender_pid = 1, header->sender_uid = 0;
     if (strcmp(how, "lost") == 0)
         header->signal = SIGSEGV, header->code = 0, header->kind = 77, header->flags = LG__CRASH_SIGINFO_LOST;
-    lg__run_commit(&run, LG_STAGE_HEADER, sizeof *header);
+    lg__run_commit(&run, 0, LG_STAGE_HEADER, sizeof *header);
 }
 
 static void write_context(void)
 {
-    struct lg__crash_context *context = lg__run_stage(&run, LG_STAGE_CONTEXT);
+    struct lg__crash_context *context = lg__run_stage(&run, 0, LG_STAGE_CONTEXT);
     context->arch = LG__ARCH_X86_64;
     context->register_count = 18;
     for (unsigned i = 0; i < 18; i++)
@@ -64,16 +64,16 @@ static void write_context(void)
     context->code_size = 64;
     memset(context->stack, 0xaa, 16);
     memset(context->code, 0x90, 64);
-    lg__run_commit(&run, LG_STAGE_CONTEXT, sizeof *context);
+    lg__run_commit(&run, 0, LG_STAGE_CONTEXT, sizeof *context);
 }
 
 static void write_frames(unsigned stage, uint32_t stored, uint32_t reason, uint32_t assumed)
 {
-    struct lg__crash_frames *frames = lg__run_stage(&run, stage);
+    struct lg__crash_frames *frames = lg__run_stage(&run, 0, stage);
     frames->head = (struct lg__frames_head){ .stored = stored, .first = stored, .total = stored, .reason = reason, .assumed = assumed };
     for (uint32_t i = 0; i < stored; i++)
         frames->pcs[i] = i % 3 ? PROGRAM + 0x1000 + 16 * i : LIBRARY + 0x1234 + 256 * i;
-    lg__run_commit(&run, stage, offsetof(struct lg__crash_frames, pcs) + stored * sizeof frames->pcs[0]);
+    lg__run_commit(&run, 0, stage, offsetof(struct lg__crash_frames, pcs) + stored * sizeof frames->pcs[0]);
 }
 
 static void add_message(struct lg__crash_messages *messages, uint32_t source, const char *text, uint32_t cut)
@@ -86,7 +86,7 @@ static void add_message(struct lg__crash_messages *messages, uint32_t source, co
 
 static void write_messages(const char *how)
 {
-    struct lg__crash_messages *messages = lg__run_stage(&run, LG_STAGE_MESSAGES);
+    struct lg__crash_messages *messages = lg__run_stage(&run, 0, LG_STAGE_MESSAGES);
     if (full) {
         memset(messages->text, 'm', sizeof messages->text);
         messages->count = LG__MESSAGES_MAX;
@@ -101,7 +101,7 @@ static void write_messages(const char *how)
         add_message(messages, LG_MESSAGE_CPP_TYPE, "St13runtime_error", 0);
         add_message(messages, LG_MESSAGE_CPP_WHAT, "no room for \"notes\" \x1b[31m\xff", 1);
     }
-    lg__run_commit(&run, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages->text_size);
+    lg__run_commit(&run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages->text_size);
 }
 
 static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t how, char state, const char *name, uint32_t registers)
@@ -167,12 +167,12 @@ static void write_threads(void)
 
 static void count_threads(void)
 {
-    struct lg__crash_threads *threads = lg__run_stage(&run, LG_STAGE_THREADS);
+    struct lg__crash_threads *threads = lg__run_stage(&run, 0, LG_STAGE_THREADS);
     if (!empty)
         *threads = (struct lg__crash_threads){ .listed = 7, .captured = 3, .masked = 1, .silent = 1, .omitted = 2, .waited_ns = 1234567 };
     if (full)
         *threads = (struct lg__crash_threads){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 24, UINT64_MAX, { 0 } };
-    lg__run_commit(&run, LG_STAGE_THREADS, sizeof *threads);
+    lg__run_commit(&run, 0, LG_STAGE_THREADS, sizeof *threads);
 }
 
 static void write_process(void)
@@ -182,7 +182,7 @@ static void write_process(void)
         "7f0000000000-7f0000001000 r--s 00002000 08:01 43                         /var/lib/example/data with spaces\n"
         "7f0000100000-7f0000200000 r-xp 00000000 08:01 44                         /lib/libexample.so.1\n"
         "7ffc00000000-7ffc00020000 rw-p 00000000 00:00 0                          [stack]\n";
-    struct lg__crash_process *process = lg__run_stage(&run, LG_STAGE_PROCESS);
+    struct lg__crash_process *process = lg__run_stage(&run, 0, LG_STAGE_PROCESS);
     for (uint32_t i = 0; i < LG__RESOURCES; i++)
         process->resources[i] = full ? UINT64_MAX - 1 : empty || i > LG_RESOURCE_TRACER || i % 7 == 6 ? LG__RESOURCE_UNKNOWN : 1000003 * (uint64_t)(i + 1);
     if (!full && !empty)
@@ -200,7 +200,7 @@ static void write_process(void)
         process->map_size = LG__MAP_BYTES;
         process->map_cut = 1;
     }
-    lg__run_commit(&run, LG_STAGE_PROCESS, offsetof(struct lg__crash_process, map) + process->map_size);
+    lg__run_commit(&run, 0, LG_STAGE_PROCESS, offsetof(struct lg__crash_process, map) + process->map_size);
 }
 
 static uint32_t write_chunk(uint32_t at, uint64_t start, uint32_t size, int32_t tid)
@@ -553,9 +553,9 @@ int main(int count, char **arguments)
     if (strcmp(how, "bare") != 0) {
         count_threads();
         write_process();
-        struct lg__crash_done *done = lg__run_stage(&run, LG_STAGE_DONE);
+        struct lg__crash_done *done = lg__run_stage(&run, 0, LG_STAGE_DONE);
         done->monotonic_ns = 3001000000;
-        lg__run_commit(&run, LG_STAGE_DONE, sizeof *done);
+        lg__run_commit(&run, 0, LG_STAGE_DONE, sizeof *done);
     }
     if (strcmp(how, "briefs") == 0)
         write_briefs();

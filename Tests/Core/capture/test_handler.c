@@ -72,7 +72,7 @@ static void hook(const char *point)
         if (attack.last_stage >= LG_STAGE_THREADS) /* the other one stands still, and would not come to its crash */
             usleep(20000);
         else
-            while (lg__capture.options.run.record->note_count == 0)
+            while (lg__setup.options.run.record->note_count == 0)
                 usleep(100);
         break;
     }
@@ -478,7 +478,7 @@ static void hook_look(const char *point)
 {
     if (strcmp(point, "finish: threads released") != 0)
         return;
-    lg__capture_wake();
+    lg__crash_wake_watch();
     usleep(50000);
 }
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -52,10 +53,10 @@ static void hook_look_at_end(const char *point)
 {
     if (strcmp(point, "watch: sleeps") == 0)
         atomic_fetch_add(&sleeps, 1);
-    if (strcmp(point, "finish: disarmed") != 0)
+    if (strcmp(point, "crash: survived") != 0)
         return;
     unsigned before = atomic_load(&sleeps);
-    lg__capture_wake();
+    lg__crash_wake_watch();
     await(&sleeps, before + 1);
 }
 
@@ -83,11 +84,11 @@ static void test_hang_after_crash(void **state)
     }
 }
 
-/* ---- a thread that jumped out of an earlier handler crashes again while another one has just seen it outside ---- */
+/* ---- a thread whose crash is with its earlier handler, or was left by longjmp that nobody has noticed, keeps no other crash from its record ---- */
 
 static __thread sigjmp_buf way_out;
 static __thread volatile bool may_escape;
-static _Atomic unsigned crashes, probes, recorders;
+static _Atomic unsigned crashes, recorders, inside;
 
 static void jumps_or_dies(int number)
 {
@@ -104,54 +105,175 @@ static void survive_by_jumping(void)
     may_escape = false;
 }
 
-static void hook_crash_again(const char *point)
+static void *hangs_in_handler(void *argument)
 {
-    if (strcmp(point, "latch: probed") == 0) {
-        unsigned before = atomic_load(&crashes);
-        atomic_fetch_add(&probes, 1);
-        for (int i = 0; atomic_load(&probes) >= 2 && atomic_load(&crashes) == before && i < 1000; i++)
-            usleep(1000);
-    } else if (strcmp(point, "latch: taken") == 0) {
-        atomic_fetch_add(&crashes, 1);
-        if (atomic_fetch_add(&recorders, 1) != 0)
-            _exit(90);
-        if (may_escape && atomic_load(&crashes) > 1)
-            usleep(100000); /* long enough for the other one */
-    } else if (strcmp(point, "handler: recorded") == 0) {
-        atomic_fetch_sub(&recorders, 1);
+    crash();
+    return argument;
+}
+
+static void first_hangs(int number)
+{
+    if (atomic_fetch_add(&inside, 1) == 0)
+        hang(number);
+    signal(number, SIG_DFL);
+}
+
+static void body_handler_is_busy(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, first_hangs);
+    start(LONG_MS, LONG_MS);
+    in_thread(hangs_in_handler, NULL);
+    await(&inside, 1);
+    crash();
+}
+
+static void test_handler_is_busy(void **state)
+{
+    (void)state;
+    lg_run_info run;
+    uint32_t count;
+    state_make();
+    expect_signal(body_handler_is_busy, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    assert_int_equal(lg_reader_run(reader, &run), LG_OK);
+    lg_crash_info crash = crash_of(reader, LG_STAGE_FRAMES); /* the end, in a brief record */
+    assert_int_equal(crash.tid, run.pid);
+    assert_int_equal(crash.brief, 1);
+    assert_int_equal(crash.handled, 0);
+    assert_int_equal(crash.within, 0);
+    assert_int_equal(lg_reader_crash_count(reader, &count), LG_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(lg_reader_select_crash(reader, 0), LG_OK);
+    crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_not_equal(crash.tid, run.pid);
+    assert_int_equal(crash.handled, 0);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- a crash inside an earlier handler is shown with the one that the handler was called for ---- */
+
+static void aborts(int number)
+{
+    (void)number;
+    abort();
+}
+
+static void body_nested(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, aborts);
+    start(LONG_MS, LONG_MS);
+    crash();
+}
+
+static void test_nested(void **state)
+{
+    (void)state;
+    uint32_t count;
+    state_make();
+    expect_signal(body_nested, NULL, SIGABRT);
+    lg_reader *reader = newest_run();
+    lg_crash_info cause = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(cause.signal, SIGSEGV);
+    assert_int_equal(lg_reader_crash_count(reader, &count), LG_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(lg_reader_select_crash(reader, 1), LG_OK);
+    lg_crash_info nested = crash_of(reader, LG_STAGE_FRAMES);
+    assert_int_equal(nested.signal, SIGABRT);
+    assert_int_equal(nested.within, cause.sequence);
+    lg_reader_close(reader);
+    state_remove();
+}
+
+/* ---- what other threads do meanwhile says nothing about a crash whose handler still runs ---- */
+
+static void works_long(int number)
+{
+    atomic_fetch_add(&inside, 1);
+    usleep(300000);
+    signal(number, SIG_DFL);
+}
+
+static void *beats(void *argument)
+{
+    await(&inside, 1);
+    for (;; usleep(1000))
+        lg_heartbeat(session);
+    return argument;
+}
+
+static void body_others_beat(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, works_long);
+    start(LONG_MS, LONG_MS);
+    in_thread(beats, NULL);
+    crash();
+}
+
+static void test_others_beat(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_others_beat, NULL, SIGSEGV);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 0);
+    state_remove();
+}
+
+/* ---- a program that recovers by longjmp lives, whether it has an alternate stack or not ---- */
+
+static void body_recovers(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, LONG_MS);
+    if (argument)
+        sigaltstack(&none, NULL);
+    for (int i = 0; i < 30; i++)
+        survive_by_jumping();
+    exit(0);
+}
+
+static void test_recovers(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_exit(body_recovers, i ? (void *)state : NULL, 0);
+        assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+        state_remove();
     }
 }
 
-static void *jumps_again_when_seen(void *argument)
+/* A thread that recovered, and of which nothing is known when another one ends the process by exit(). */
+static void *recovers_once(void *argument)
 {
     survive_by_jumping();
-    await(&probes, 2);
-    survive_by_jumping();
+    atomic_fetch_add(&crashes, 1);
     for (;;)
         pause();
     return argument;
 }
 
-static void body_seen_outside(void *argument)
+static void body_exits_after(void *argument)
 {
     (void)argument;
     signal(SIGSEGV, jumps_or_dies);
     start(LONG_MS, LONG_MS);
-    lg__fault_hook = hook_crash_again;
-    in_thread(jumps_again_when_seen, NULL);
+    in_thread(recovers_once, NULL);
     await(&crashes, 1);
-    crash();
+    exit(0);
 }
 
-static void test_seen_outside(void **state)
+static void test_exits_after(void **state)
 {
     (void)state;
     state_make();
-    expect_signal(body_seen_outside, NULL, SIGSEGV);
-    lg_reader *reader = newest_run();
-    crash_of(reader, LG_STAGE_DONE);
-    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
-    lg_reader_close(reader);
+    expect_exit(body_exits_after, NULL, 0);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 1);
+    assert_int_equal(newest_verdict().end, LG_END_CLEAN);
     state_remove();
 }
 
@@ -182,9 +304,11 @@ static void test_no_pause(void **state)
     lg_reader *reader = newest_run();
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     lg_run_info run;
-    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    lg_crash_info crash;
+    assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
     assert_int_equal(lg_reader_run(reader, &run), LG_OK);
     assert_int_equal(crash.tid, run.pid);
+    assert_true(crash.stages >> LG_STAGE_FRAMES & 1);
     lg_reader_close(reader);
     state_remove();
 }
@@ -197,7 +321,7 @@ static void hook_old_deadline(const char *point)
 {
     if (strcmp(point, "deadline: over") == 0)
         atomic_fetch_add(&late, 1);
-    else if (strcmp(point, "latch: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
+    else if (strcmp(point, "lock: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
         usleep(400000); /* the watch looks after 200 */
 }
 
@@ -206,7 +330,7 @@ static void hook_old_look(const char *point)
 {
     if (strcmp(point, "deadline: over") == 0 && atomic_fetch_add(&late, 1) == 0)
         await(&crashes, 2);
-    else if (strcmp(point, "latch: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
+    else if (strcmp(point, "lock: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
         usleep(400000);
 }
 
@@ -264,16 +388,14 @@ static void test_cannot_tell(void **state)
     }
 }
 
-/* ---- two wait for the turn of one whose time has passed: the second does not take it from the first ---- */
+/* ---- several crash at once: one record at a time ---- */
 
-static void hook_win(const char *point)
+static void hook_one_recorder(const char *point)
 {
-    if (strcmp(point, "latch: won") == 0) {
-        if (atomic_load(&lg__capture.survived))
-            usleep(200000); /* long enough for the other one */
-    } else if (strcmp(point, "latch: taken") == 0) {
+    if (strcmp(point, "lock: taken") == 0) {
         if (atomic_fetch_add(&recorders, 1) != 0)
             _exit(90);
+        usleep(20000);
     } else if (strcmp(point, "handler: recorded") == 0) {
         atomic_fetch_sub(&recorders, 1);
     }
@@ -281,15 +403,11 @@ static void hook_win(const char *point)
 
 static void body_two_wait(void *argument)
 {
-    const stack_t none = { .ss_flags = SS_DISABLE };
     (void)argument;
     signal(SIGSEGV, jumps_or_dies);
-    start(LONG_MS, 100);
-    lg__fault_hook = hook_win;
-    sigaltstack(&none, NULL);
+    start(LONG_MS, LONG_MS);
+    lg__fault_hook = hook_one_recorder;
     survive_by_jumping();
-    while (lg__capture_busy())
-        usleep(1000);
     in_thread(faults, NULL);
     in_thread(faults, NULL);
     for (;;)
@@ -472,7 +590,7 @@ static void body_hang_after_jump(void *argument)
 static void sleeps_long(int number)
 {
     (void)number;
-    lg__capture_wake();
+    lg__crash_wake_watch();
     _exit(sleep(3) == 0 ? 0 : 94);
 }
 
@@ -501,7 +619,7 @@ static _Atomic unsigned left, over;
 
 static void hook_late_word(const char *point)
 {
-    if (strcmp(point, "deadline: left") != 0)
+    if (strcmp(point, "crash: survived") != 0 || atomic_load(&left))
         return;
     atomic_fetch_add(&left, 1);
     await(&over, 1);
@@ -544,7 +662,7 @@ static void test_late_word(void **state)
 
 static void hook_slow_answer(const char *point)
 {
-    if (strcmp(point, "thread: probed") == 0)
+    if (strcmp(point, "thread: asked") == 0)
         rest(200);
 }
 
@@ -571,7 +689,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hang_after_crash),
-        cmocka_unit_test(test_seen_outside),
+        cmocka_unit_test(test_handler_is_busy),
+        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_others_beat),
+        cmocka_unit_test(test_recovers),
+        cmocka_unit_test(test_exits_after),
         cmocka_unit_test(test_no_pause),
         cmocka_unit_test(test_old_deadline),
         cmocka_unit_test(test_cannot_tell),

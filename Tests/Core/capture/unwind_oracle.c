@@ -174,7 +174,7 @@ int test_against_libunwind(char *ret_message, size_t size)
     for (size_t i = 0; i < sizeof stack / sizeof stack[0]; i++)
         stack[i] = (uint64_t)(uintptr_t)&stack[2048 + next_random() % 4096];
     lg__modules_refresh();
-    lg__memory_forget();
+    lg__memory_forget(false);
     const struct lg__modules *table = lg__modules_published();
     int places = 0, modules = 0, differing = 0;
     for (uint32_t m = 0; m < table->count; m++) {
