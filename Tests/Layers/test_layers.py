@@ -45,7 +45,7 @@ ALSO_AT_START = {
 }
 
 # Where the handler begins: by the kernel, by the watch thread while a crash is under way, by tables of function pointers.
-ENTRIES = """lg__handler_crash lg__handler_terminate on_park ask count_one heal lg__watch_redirect lg__capture_deadline ask_other lg__hearts_look lg__deadlines_look lg__hearts_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler ask_thread count_one heal lg__watch_redirect lg__capture_deadline ask_other lg__hearts_look lg__deadlines_look lg__hearts_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 
 

@@ -21,10 +21,10 @@ int32_t lg__crash_holder(void)
     return (int32_t)atomic_load(&holder);
 }
 
-bool lg__crash_lock(int32_t self)
+bool lg__crash_lock(int32_t self, bool has_waited)
 {
     uint32_t nobody = 0, me = (uint32_t)self;
-    bool handed = atomic_load(&holder) == me && current == NULL;
+    bool handed = has_waited && atomic_load(&holder) == me;
     if (!handed && !atomic_compare_exchange_strong(&holder, &nobody, me))
         return false;
     atomic_compare_exchange_strong(&next, &me, 0);
@@ -85,6 +85,8 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
     } while (!atomic_compare_exchange_weak(&crash->word, &word, word_of(number, to)));
     if (to == LG__CRASH_LEFT)
         lg__crash_wake_watch(); /* nothing else would make it look a second later */
+    if (to == LG__CRASH_ENDING) /* of several crashes this one is the end */
+        atomic_store(lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash)), LG__OUTCOME_DYING);
     if (to == LG__CRASH_SURVIVED) {
         /* The slot becomes free after that: no later crash in it can be taken for this one. */
         LG_FAULT_POINT("crash: survived");

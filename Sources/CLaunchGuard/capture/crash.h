@@ -30,9 +30,9 @@ extern __thread bool lg__crash_entered __attribute__((tls_model("initial-exec"))
 
 /* ---- the crash lock: held while a record is written, or until the process dies. Handler. ---- */
 
-/* Take the lock, unless another thread has it; ask again after a wait. A thread that waits gets its
- * turn before one that comes later. */
-bool lg__crash_lock(int32_t self);
+/* Take the lock. false: a thread has it; ask again after lg__crash_wait(), with `has_waited`. A
+ * thread that waits gets its turn before one that comes later. */
+bool lg__crash_lock(int32_t self, bool has_waited);
 void lg__crash_wait(uint64_t timeout_ns);
 void lg__crash_unlock(void);
 /* The thread that has the lock; 0: none. */

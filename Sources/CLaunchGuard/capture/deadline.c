@@ -15,6 +15,7 @@
 /* A thread that does not answer is asked again: the machine may be busy. */
 #define TRIES 200
 #define ANSWER_NS UINT64_C(50000000)
+#define STANDS_NS UINT64_C(2000000000)
 
 static void arm(struct lg__crash *crash, uint32_t ms)
 {
@@ -73,19 +74,39 @@ static enum finding look_asleep(const struct lg__crash *crash)
     return lg__thread_sleeps(crash->tid, &sp) ? finding_of(lg__place_by_stack(crash, sp)) : NO_ANSWER;
 }
 
+/* A question that has no answer yet stays open: a thread that needs longer must not be asked again
+ * and again, and never get to its answer. */
+static void close_question(void)
+{
+    if (!lg__question_close(LG__ASKER_WATCH, LG__QUESTION_LOOK))
+        lg__question_release(LG__ASKER_WATCH, LG__QUESTION_LOOK);
+}
+
+static bool is_open_for(int32_t tid)
+{
+    return lg__question_answer(LG__ASKER_WATCH, LG__QUESTION_LOOK) == LG__ANSWER_ASKED &&
+           lg__question_slot(LG__ASKER_WATCH, LG__QUESTION_LOOK)->tid == tid;
+}
+
 static enum finding ask_thread(const struct lg__crash *crash)
 {
-    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + ANSWER_NS;
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     if (lg__os_signal_send(lg__setup.pid, crash->tid, 0) != 0)
         return VANISHED;
-    if (lg__question_is_blocked(LG__ASKER_WATCH, LG__QUESTION_LOOK))
-        return NO_ANSWER;
-    if (!lg__question_begin(LG__ASKER_WATCH, until) || !lg__question_ask(LG__ASKER_WATCH, LG__QUESTION_LOOK, crash->tid))
-        return look_asleep(crash);
-    lg__question_wait(LG__ASKER_WATCH, 1, until);
-    if (lg__question_close(LG__ASKER_WATCH, LG__QUESTION_LOOK))
-        return look_asleep(crash);
+    if (!is_open_for(crash->tid)) {
+        if (lg__question_is_blocked(LG__ASKER_WATCH, LG__QUESTION_LOOK))
+            return NO_ANSWER;
+        if (!lg__question_begin(LG__ASKER_WATCH, now + STANDS_NS) || !lg__question_ask(LG__ASKER_WATCH, LG__QUESTION_LOOK, crash->tid))
+            return look_asleep(crash);
+    }
+    lg__question_wait(LG__ASKER_WATCH, 1, now + ANSWER_NS);
     struct lg__thread *slot = lg__question_slot(LG__ASKER_WATCH, LG__QUESTION_LOOK);
+    if (lg__question_answer(LG__ASKER_WATCH, LG__QUESTION_LOOK) != LG__ANSWER_STANDS) {
+        enum finding finding = look_asleep(crash);
+        if (finding != NO_ANSWER)
+            close_question();
+        return finding;
+    }
     enum lg__place place = lg__place_by_stack(crash, slot->sp);
     if (place == LG__PLACE_UNKNOWN) {
         lg__memory_forget(true);
@@ -118,6 +139,7 @@ static enum finding look_closely(const struct lg__crash *crash, uint64_t word)
         /* Not in step with a thread that works at equal distances. */
         pause_ns(finding == INSIDE ? LOOKS_APART_NS : LOOKS_APART_NS / 16);
     }
+    close_question();
     return UNKNOWN;
 }
 

@@ -55,7 +55,7 @@ static bool take_lock(int signal, int32_t self, const void *ucontext)
 {
     uint64_t until = 0;
     int32_t waits_for = 0;
-    while (!lg__crash_lock(self)) {
+    while (!lg__crash_lock(self, until != 0)) {
         int32_t holder = lg__crash_holder();
         if (holder == self)
             return false;

@@ -85,7 +85,7 @@ static bool is_wanted_elsewhere(const void *ucontext)
     return lg__capture_busy() || lg__crash_entered || context.pc == (uint64_t)(uintptr_t)lg__setup.on_crash;
 }
 
-static void on_question(int signal, siginfo_t *info, void *ucontext)
+__attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info, void *ucontext)
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     uint32_t turn = (uint32_t)(value >> 32), asker = (uint32_t)value >> PLACE_BITS, place = (uint32_t)value & ((1u << PLACE_BITS) - 1);
@@ -131,12 +131,12 @@ void lg__question_answer_crash(uint32_t places, const void *ucontext)
 static bool take_signal(void)
 {
     /* It does not block itself: a thread that is about to answer does not look as one that will not. */
-    const struct lg__os_disposition ours = { (uintptr_t)on_question, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
+    const struct lg__os_disposition ours = { (uintptr_t)lg__question_handler, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
     if (atomic_load(&taken))
         return true;
     /* Before ours is there: libc may be in the middle of its own use, and wait for an answer for ever. */
     struct lg__os_disposition is = lg__os_signal_now(LG__QUESTION_SIGNAL);
-    if (is.handler != (uintptr_t)on_question) /* the watch thread and a crash may both come here at once */
+    if (is.handler != (uintptr_t)lg__question_handler) /* the watch thread and a crash may both come here at once */
         before = is;
     if (lg__os_signal_take(LG__QUESTION_SIGNAL, &ours, lg__setup.mask & ~LG__QUESTION_BIT, SIGSEGV, &is) != 0)
         return false;

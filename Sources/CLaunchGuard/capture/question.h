@@ -8,6 +8,7 @@
 #ifndef LG_CAPTURE_QUESTION_H
 #define LG_CAPTURE_QUESTION_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,6 +52,10 @@ void lg__question_wait(enum lg__asker asker, uint32_t expected, uint64_t until_n
 bool lg__question_close(enum lg__asker asker, uint32_t place);
 /* Let the thread go on. false: it went on before. */
 bool lg__question_release(enum lg__asker asker, uint32_t place);
+
+/* ---- on a thread that is asked. Handler. ---- */
+
+void lg__question_handler(int signal, siginfo_t *info, void *ucontext);
 
 /* ---- on a thread that waits in the handler of its own crash. Handler. ---- */
 

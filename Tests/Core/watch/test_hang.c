@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "capture/question.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 
@@ -872,11 +873,9 @@ static void body_crashes_in_a_snapshot(void *argument)
 }
 
 /* Where a thread stands for a snapshot: its stack in the record of a crash shows the program and not this. */
-extern void lg__snapshot_answer(uint32_t turn, uint32_t place, const void *ucontext);
-
 static bool is_standing(uint64_t pc)
 {
-    return pc - (uint64_t)(uintptr_t)lg__snapshot_answer < 512;
+    return pc - (uint64_t)(uintptr_t)lg__question_handler < 1024;
 }
 
 static void test_crash_in_a_snapshot(void **state)
