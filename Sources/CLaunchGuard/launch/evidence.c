@@ -302,8 +302,3 @@ const char *lg__evidence_task(const struct lg__last_run *last, const lg_run_cont
         return NULL;
     return context->task;
 }
-
-bool lg__evidence_launching(lg_phase phase)
-{
-    return phase != LG_PHASE_NONE && phase != LG_PHASE_FINISHED && phase != LG_PHASE_TERMINATING;
-}

@@ -27,7 +27,7 @@ void lg__launch_confirm(lg_launch *launch, uint64_t epoch)
     if (!done)
         return;
     if (launch->options.heartbeat_ms && lg__hang_end(launch->host, LG__HANG_LAUNCH))
-        lg__hang_wake(launch->host); /* its snapshot tells that it is over */
+        lg__wake_now(launch->host); /* its snapshot tells that it is over */
     lg__launch_tell(launch);
     atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);

@@ -32,6 +32,7 @@ struct lg__host {
     _Atomic bool heartbeat_paused; /* lg_heartbeat_pause() came after it */
     _Atomic uint64_t hangs[LG__HANGS]; /* see hang.c */
     uint32_t *wake;                /* futex that the watch thread sleeps on; NULL: there is none */
+    _Atomic uint64_t sleeps_until_ns; /* see wake.c */
     uint8_t boot_id[16];
     _Atomic uint64_t passed_ns;    /* simulated time */
     bool simulated;
@@ -61,8 +62,13 @@ struct lg__moment lg__host_now(const struct lg__host *host);
 void lg__hang_begin(struct lg__host *host, unsigned who, uint64_t since_ns);
 /* It does not any more. Returns since when it did; 0: it did not, or somebody else has said so. */
 uint64_t lg__hang_end(struct lg__host *host, unsigned who);
-/* The watch thread shall look. */
-void lg__hang_wake(struct lg__host *host);
+
+/* ---- wake.c: the one way to wake the watch thread ---- */
+
+/* The watch thread must look now. */
+void lg__wake_now(struct lg__host *host);
+/* The watch thread must look at this time, CLOCK_MONOTONIC, at the latest: wake it if it sleeps for longer. Cheap where it does not. */
+void lg__wake_at(struct lg__host *host, uint64_t at_ns);
 
 /* ---- terminate.c: the program ends by its own will ---- */
 

@@ -26,7 +26,7 @@ static bool beats(lg_launch *launch, uint64_t now)
         if (atomic_load(&launch->host->heartbeat_ns) > beat)
             lg__hang_end(launch->host, LG__HANG_LAUNCH); /* it came in between, and did not see the mark */
         else
-            lg__hang_wake(launch->host);
+            lg__wake_now(launch->host);
     }
     return alive;
 }
@@ -71,7 +71,7 @@ static void *count(void *argument)
             lg__launch_confirm(launch, epoch);
     }
     if (options->heartbeat_ms && lg__launch_goes_on(launch, epoch) && lg__hang_end(launch->host, LG__HANG_LAUNCH))
-        lg__hang_wake(launch->host); /* for its snapshot */
+        lg__wake_now(launch->host); /* for its snapshot */
     return NULL;
 }
 
