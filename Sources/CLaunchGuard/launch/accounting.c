@@ -54,7 +54,7 @@ static void note_context(struct lg__book_run *entry, uint32_t index, const struc
     if (context->phase == LG_PHASE_NONE)
         return; /* not begun in that run: what is left in it is of an older one */
     entry->events[index] = context->events;
-    if (lg__evidence_launching((lg_phase)context->phase) && !finished)
+    if (lg__phase_launching((lg_phase)context->phase) && !finished)
         entry->launching |= 1u << index;
     if (context->phase == LG_PHASE_REPAIRING)
         entry->repairing |= 1u << index;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launch/decide.h"
 #include "launch/evidence.h"
 
 struct owned {
@@ -25,7 +26,7 @@ static uint32_t list_owned(lg_reader *reader, const lg_run_context *contexts, ui
     lg_module module;
     uint32_t found = 0, asking = 0;
     for (uint32_t c = 0; c < count; c++)
-        if (lg__evidence_launching(contexts[c].phase) && contexts[c].modules[0])
+        if (lg__phase_launching(contexts[c].phase) && contexts[c].modules[0])
             asking |= 1u << c;
     for (uint32_t i = 0; asking && found < room && lg_reader_module(reader, i, &module) == LG_OK; i++) {
         uint32_t owners = 0;
@@ -63,7 +64,7 @@ uint32_t lg__attribution(lg_reader *reader, const lg_crash_info *crash, const lg
         }
     }
     for (uint32_t c = 0; c < count; c++)
-        if (lg__evidence_launching(contexts[c].phase) && contexts[c].task[0] && contexts[c].task_tid && contexts[c].task_tid == crash->tid)
+        if (lg__phase_launching(contexts[c].phase) && contexts[c].task[0] && contexts[c].task_tid && contexts[c].task_tid == crash->tid)
             owners |= 1u << c;
     return owners;
 }

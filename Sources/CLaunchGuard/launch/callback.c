@@ -11,9 +11,8 @@ enum { PENDING, ANSWERED_OK, ANSWERED_FAILED, VOID, ABORTED };
 struct lg_completion {
     _Atomic uint32_t state;  /* futex; leaves PENDING once */
     _Atomic uint32_t called;
-    struct lg_completion *next; /* older one of the launch */
-    lg_launch *launch;
-    uint64_t epoch;
+    struct lg_completion *next; /* older one of the life */
+    struct lg__life *life;
     uint32_t index;
     lg__work work;
     lg_repair_callback repair;
@@ -35,17 +34,17 @@ void lg_complete(lg_completion *done, lg_status outcome)
         answer(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
 }
 
-void lg__callback_abort(lg_launch *launch)
+void lg__callback_abort(struct lg__life *life)
 {
-    for (lg_completion *done = launch->completions; done && done->epoch == launch->epoch; done = done->next)
+    for (lg_completion *done = life->completions; done; done = done->next)
         answer(done, ABORTED);
 }
 
-bool lg__callback_pass(lg_launch *launch, uint64_t passed_ns)
+bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
 {
     bool any = false;
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    for (lg_completion *done = launch->completions; done && done->epoch == launch->epoch; done = done->next) {
+    for (lg_completion *done = life->completions; done; done = done->next) {
         uint64_t end = atomic_load(&done->end_ns);
         if (atomic_load(&done->state) != PENDING || end == LG__NO_TIMEOUT)
             continue;
@@ -73,16 +72,17 @@ static void wait_for(lg_completion *done)
 static void call(void *argument)
 {
     lg_completion *done = argument;
+    lg_launch *launch = done->life->launch;
     if (atomic_exchange(&done->called, 1) || atomic_load(&done->state) != PENDING)
         return;
     if (done->work)
-        lg_complete(done, done->work(done->launch, done->epoch, done->index));
+        lg_complete(done, done->work(done->life, done->index));
     else if (done->repair)
         done->repair(done, done->user);
     else if (done->batch.context)
-        done->launch->options.on_report(&done->batch, done, done->launch->options.user);
+        launch->options.on_report(&done->batch, done, launch->options.user);
     else
-        done->launch->options.on_give_up(done->launch, done, done->launch->options.user);
+        launch->options.on_give_up(launch, done, launch->options.user);
 }
 
 static void *call_on_thread(void *argument)
@@ -110,20 +110,21 @@ bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet)
     return error == 0;
 }
 
-static enum lg__answer ask_program(lg_launch *launch, const lg_completion *what, uint64_t timeout_ns)
+static enum lg__answer ask_program(struct lg__life *life, const lg_completion *what, uint64_t timeout_ns)
 {
+    lg_launch *launch = life->launch;
     lg_completion *done = malloc(sizeof *done);
     if (!done)
         return LG__ANSWER_FAILED;
     *done = *what;
-    done->launch = launch;
+    done->life = life;
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     atomic_store(&done->end_ns, timeout_ns < LG__NO_TIMEOUT - now ? now + timeout_ns : LG__NO_TIMEOUT);
     pthread_mutex_lock(&launch->lock);
-    bool goes_on = launch->epoch == done->epoch;
+    bool goes_on = lg__life_current(life);
     if (goes_on) {
-        done->next = launch->completions;
-        launch->completions = done;
+        done->next = life->completions;
+        life->completions = done;
     }
     pthread_mutex_unlock(&launch->lock);
     if (!goes_on) {
@@ -144,22 +145,22 @@ static enum lg__answer ask_program(lg_launch *launch, const lg_completion *what,
     }
 }
 
-enum lg__answer lg__callback_repair(lg_launch *launch, uint64_t epoch, lg_repair_callback repair, void *user, uint64_t timeout_ns)
+enum lg__answer lg__callback_repair(struct lg__life *life, lg_repair_callback repair, void *user, uint64_t timeout_ns)
 {
-    return ask_program(launch, &(lg_completion){ .epoch = epoch, .repair = repair, .user = user }, timeout_ns);
+    return ask_program(life, &(lg_completion){ .repair = repair, .user = user }, timeout_ns);
 }
 
-enum lg__answer lg__callback_give_up(lg_launch *launch, uint64_t epoch, uint64_t timeout_ns)
+enum lg__answer lg__callback_give_up(struct lg__life *life, uint64_t timeout_ns)
 {
-    return ask_program(launch, &(lg_completion){ .epoch = epoch }, timeout_ns);
+    return ask_program(life, &(lg_completion){ .life = life }, timeout_ns);
 }
 
-enum lg__answer lg__callback_run(lg_launch *launch, uint64_t epoch, lg__work work, uint32_t index, bool here, uint64_t timeout_ns)
+enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t index, bool here, uint64_t timeout_ns)
 {
-    lg_callbacks where = launch->options.callbacks;
+    lg_callbacks where = life->launch->options.callbacks;
     if (where == LG_CALLBACKS_CALLER || (here && where != LG_CALLBACKS_EXECUTOR))
-        return work(launch, epoch, index) == LG_OK ? LG__ANSWER_OK : LG__ANSWER_FAILED;
-    return ask_program(launch, &(lg_completion){ .epoch = epoch, .work = work, .index = index }, timeout_ns);
+        return work(life, index) == LG_OK ? LG__ANSWER_OK : LG__ANSWER_FAILED;
+    return ask_program(life, &(lg_completion){ .work = work, .index = index }, timeout_ns);
 }
 
 /* A copy in one piece, which the callback may still be reading when the launch has gone on. Never freed, as the completion. */
@@ -186,8 +187,8 @@ static bool copy_batch(lg_report_batch *to, const lg_report_batch *from)
     return true;
 }
 
-enum lg__answer lg__callback_report(lg_launch *launch, uint64_t epoch, const lg_report_batch *batch, uint64_t timeout_ns)
+enum lg__answer lg__callback_report(struct lg__life *life, const lg_report_batch *batch, uint64_t timeout_ns)
 {
-    lg_completion what = { .epoch = epoch };
-    return copy_batch(&what.batch, batch) ? ask_program(launch, &what, timeout_ns) : LG__ANSWER_FAILED;
+    lg_completion what = { .life = life };
+    return copy_batch(&what.batch, batch) ? ask_program(life, &what, timeout_ns) : LG__ANSWER_FAILED;
 }

@@ -30,7 +30,7 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
         return LG_ERR_OPTION;
     pthread_mutex_lock(&launch->lock);
     struct lg__task *to = find(launch, task->key);
-    lg_status status = launch->step == OVER ? LG_ERR_STATE : LG_OK;
+    lg_status status = launch->life && launch->life->done ? LG_ERR_STATE : LG_OK;
     if (status == LG_OK && to && !(task->flags & LG_TASK_REPLACE))
         status = LG_ERR_DUPLICATE;
     else if (status == LG_OK && to && to->state != LG_TASK_HELD)
@@ -81,9 +81,9 @@ bool lg__custody_suspect(const lg_launch *launch, const struct lg__book_context 
     return most;
 }
 
-static bool left_out(const lg_launch *launch, const struct lg__book_context *context, const struct lg__task *task)
+static bool left_out(const struct lg__life *life, const struct lg__book_context *context, const struct lg__task *task)
 {
-    if (strcmp(task->key, launch->left_out) == 0)
+    if (strcmp(task->key, life->left_out) == 0)
         return true;
     return context->mode == LG_LAUNCH_MODE_SAFE && ((task->flags & LG_TASK_UNSAFE) || is_suspect(context, task));
 }
@@ -91,10 +91,11 @@ static bool left_out(const lg_launch *launch, const struct lg__book_context *con
 /* ---- running them ---- */
 
 /* A task, known while it runs. */
-static lg_status run(lg_launch *launch, uint64_t epoch, uint32_t index)
+static lg_status run(struct lg__life *life, uint32_t index)
 {
+    lg_launch *launch = life->launch;
     pthread_mutex_lock(&launch->lock);
-    bool goes_on = launch->epoch == epoch;
+    bool goes_on = lg__life_current(life);
     struct lg__task task = launch->tasks[index];
     if (goes_on) {
         memcpy(launch->state->task, task.key, sizeof launch->state->task);
@@ -109,7 +110,7 @@ static lg_status run(lg_launch *launch, uint64_t epoch, uint32_t index)
         return LG_ERR_CLOSED;
     lg_status status = task.run(task.user);
     pthread_mutex_lock(&launch->lock);
-    if (launch->epoch == epoch) {
+    if (lg__life_current(life)) {
         atomic_store(&launch->state->task_set, 0);
         LG_FAULT_POINT("run: task over");
         atomic_store(&launch->owner->task_tid, 0);
@@ -133,10 +134,11 @@ static void deliver(lg_launch *launch, struct lg__task *task)
 }
 
 /* The one to run next, without regard to whether it is left out; NULL: none. *ret_any: some are left. Under the launch's lock. */
-static struct lg__task *pick(lg_launch *launch, bool *ret_any)
+static struct lg__task *pick(const struct lg__life *life, bool *ret_any)
 {
+    lg_launch *launch = life->launch;
     struct lg__task *next = NULL;
-    bool by_key = launch->by_key && launch->was_held && launch->hold_left_ns > 0;
+    bool by_key = launch->by_key && life->was_held && life->hold_left_ns > 0;
     *ret_any = false;
     for (uint32_t i = 0; i < launch->task_count; i++) {
         struct lg__task *task = &launch->tasks[i];
@@ -159,14 +161,15 @@ static bool essential_failed(const lg_launch *launch)
 
 /* The next task that may run; with lg_launch_replay_by_key() after a hold: that was let go. Waits for that, at most for the rest of the hold's time.
  * Returns as lg__custody_run(), and sets *ret_task where there is one. From the moment at which a launch is held on none is begun. */
-static lg_status next_task(lg_launch *launch, uint64_t epoch, struct lg__task **ret_task)
+static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
 {
+    lg_launch *launch = life->launch;
     lg_status status = LG_OK;
     *ret_task = NULL;
     pthread_mutex_lock(&launch->lock);
     while (!*ret_task) {
         lg_phase phase = lg__launch_phase(launch);
-        if (launch->epoch != epoch || phase == LG_PHASE_TERMINATING) {
+        if (!lg__life_current(life) || phase == LG_PHASE_TERMINATING) {
             status = LG_ERR_CLOSED;
             break;
         }
@@ -175,26 +178,26 @@ static lg_status next_task(lg_launch *launch, uint64_t epoch, struct lg__task **
             break;
         }
         bool any;
-        struct lg__task *next = pick(launch, &any);
+        struct lg__task *next = pick(life, &any);
         struct lg__book_context context;
         lg__launch_look(launch, &context);
         if (!any) {
-            launch->step = OVER; /* here and not later: a task that is added from now on would be lost */
+            life->done = true; /* here and not later: a task that is added from now on would be lost */
             status = essential_failed(launch) ? LG_ERR_FAILED : LG_OK;
             break;
         }
-        if (next && left_out(launch, &context, next)) {
+        if (next && left_out(life, &context, next)) {
             next->state = LG_TASK_LEFT_OUT;
             lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: task \"%s\" is left out", launch->name, next->key);
         } else if (next) {
             next->state = LG_TASK_RUNNING;
             *ret_task = next;
         } else {
-            uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + launch->hold_left_ns;
+            uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + life->hold_left_ns;
             struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
             pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
-            lg__launch_spend_hold(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
-            if (launch->epoch == epoch && launch->hold_left_ns == 0)
+            lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+            if (lg__life_current(life) && life->hold_left_ns == 0)
                 lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: not all tasks were replayed in time; the rest run now", launch->name);
         }
     }
@@ -203,10 +206,11 @@ static lg_status next_task(lg_launch *launch, uint64_t epoch, struct lg__task **
 }
 
 /* False: the run is over. */
-static bool note(lg_launch *launch, uint64_t epoch, struct lg__task *task, lg_task_state state)
+static bool note(struct lg__life *life, struct lg__task *task, lg_task_state state)
 {
+    lg_launch *launch = life->launch;
     pthread_mutex_lock(&launch->lock);
-    bool goes_on = launch->epoch == epoch;
+    bool goes_on = lg__life_current(life);
     if (goes_on)
         task->state = state;
     for (uint32_t i = 0; goes_on && state == LG_TASK_FAILED && (task->flags & LG_TASK_ESSENTIAL) && i < launch->task_count; i++)
@@ -216,28 +220,30 @@ static bool note(lg_launch *launch, uint64_t epoch, struct lg__task *task, lg_ta
     return goes_on;
 }
 
-lg_status lg__custody_run(lg_launch *launch, uint64_t epoch)
+lg_status lg__custody_run(struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     for (;;) {
         struct lg__task *task;
-        lg_status status = next_task(launch, epoch, &task);
+        lg_status status = next_task(life, &task);
         if (!task)
             return status;
-        enum lg__answer answer = lg__callback_run(launch, epoch, run, (uint32_t)(task - launch->tasks), true, LG__NO_TIMEOUT);
+        enum lg__answer answer = lg__callback_run(life, run, (uint32_t)(task - launch->tasks), true, LG__NO_TIMEOUT);
         if (answer == LG__ANSWER_FAILED)
             lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: task \"%s\" failed", launch->name, task->key);
-        if (note(launch, epoch, task, answer == LG__ANSWER_OK ? LG_TASK_DONE : LG_TASK_FAILED))
+        if (note(life, task, answer == LG__ANSWER_OK ? LG_TASK_DONE : LG_TASK_FAILED))
             deliver(launch, task);
     }
 }
 
 /* ---- protect actions ---- */
 
-static lg_status protect(lg_launch *launch, uint64_t epoch, uint32_t index)
+static lg_status protect(struct lg__life *life, uint32_t index)
 {
+    lg_launch *launch = life->launch;
     for (;; index++) {
         pthread_mutex_lock(&launch->lock);
-        bool more = launch->epoch == epoch && index < launch->task_count;
+        bool more = lg__life_current(life) && index < launch->task_count;
         struct lg__task task = { .state = LG_TASK_DONE };
         if (more)
             task = launch->tasks[index];
@@ -249,21 +255,22 @@ static lg_status protect(lg_launch *launch, uint64_t epoch, uint32_t index)
     }
 }
 
-void lg__custody_protect(lg_launch *launch, uint64_t epoch)
+void lg__custody_protect(struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     bool any = false;
     pthread_mutex_lock(&launch->lock);
     for (uint32_t i = 0; i < launch->task_count; i++)
         any = any || (launch->tasks[i].state == LG_TASK_HELD && launch->tasks[i].protect);
-    uint64_t left = launch->hold_left_ns;
+    uint64_t left = life->hold_left_ns;
     pthread_mutex_unlock(&launch->lock);
     if (!any)
         return;
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
-    if (lg__callback_run(launch, epoch, protect, 0, false, left) == LG__ANSWER_TIMEOUT)
+    if (lg__callback_run(life, protect, 0, false, left) == LG__ANSWER_TIMEOUT)
         lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
     pthread_mutex_lock(&launch->lock);
-    lg__launch_spend_hold(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+    lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
 }
 
@@ -274,7 +281,7 @@ lg_status lg_launch_replay_by_key(lg_launch *launch)
     if (!launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
-    bool prepared = launch->step == PREPARED;
+    bool prepared = !launch->life;
     if (prepared)
         launch->by_key = true;
     pthread_mutex_unlock(&launch->lock);
@@ -287,14 +294,14 @@ lg_status lg_launch_replay(lg_launch *launch, const char *key)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
     lg_phase phase = lg__launch_phase(launch);
-    bool possible = launch->by_key && launch->step != PREPARED && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED);
+    bool possible = launch->by_key && launch->life && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED);
     lg_status status = possible ? LG_OK : LG_ERR_STATE;
     struct lg__task *one = key ? find(launch, key) : NULL;
     if (key && !one)
         status = LG_ERR_NOT_FOUND;
     for (uint32_t i = 0; status == LG_OK && i < launch->task_count; i++)
         if ((!key || &launch->tasks[i] == one) && !launch->tasks[i].released)
-            launch->tasks[i].released = ++launch->releases;
+            launch->tasks[i].released = ++launch->life->releases;
     pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->lock);
     return status;

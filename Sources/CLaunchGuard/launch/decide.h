@@ -74,6 +74,12 @@ void lg__decide_protect(struct lg__book_context *context, const struct lg__momen
 void lg__decide_finished(struct lg__book_context *context);
 void lg__decide_terminating(struct lg__book_context *context);
 
+/* Whether a launch is under way in this phase: begun, and neither finished nor announced to end. */
+static inline bool lg__phase_launching(lg_phase phase)
+{
+    return phase != LG_PHASE_NONE && phase != LG_PHASE_FINISHED && phase != LG_PHASE_TERMINATING;
+}
+
 /* Public status of what is stored. */
 lg_launch_status lg__decide_status(const struct lg__book_context *context);
 

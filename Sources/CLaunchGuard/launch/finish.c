@@ -4,12 +4,13 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
-void lg__launch_confirm(lg_launch *launch, uint64_t epoch)
+void lg__launch_confirm(struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     bool done = false;
     if (lg__launch_protects(launch)) {
         lg__capture_called();
-        LG__WITH_CONTEXT(launch, epoch, context) {
+        LG__WITH_CONTEXT(life, context) {
             if (context->phase != LG_PHASE_LAUNCHING) /* protected meanwhile, about to end, or finished */
                 continue;
             /* First in the run file: a death before the ledger has it is then one of a finished launch all the same. */
@@ -17,18 +18,18 @@ void lg__launch_confirm(lg_launch *launch, uint64_t epoch)
             atomic_store(&launch->state->phase, LG_PHASE_FINISHED);
             LG_FAULT_POINT("run: finished");
             lg__decide_finished(context);
-            launch->finished = done = true;
+            life->finished = done = true;
         }
     } else {
         pthread_mutex_lock(&launch->lock);
-        done = launch->epoch == epoch && !launch->finished && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
-        launch->finished = launch->finished || done;
+        done = lg__life_current(life) && !life->finished && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
+        life->finished = life->finished || done;
         pthread_mutex_unlock(&launch->lock);
     }
     if (!done)
         return;
     if (launch->options.heartbeat_ms && lg__hang_end(launch->host, LG__HANG_LAUNCH))
-        lg__hang_wake(launch->host); /* its snapshot tells that it is over */
+        lg__wake_now(launch->host); /* its snapshot tells that it is over */
     lg__launch_tell(launch);
     atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);
@@ -43,18 +44,18 @@ lg_status lg_launch_finished(lg_launch *launch)
     if (launch->forked)
         return LG_OK;
     pthread_mutex_lock(&launch->lock);
-    uint64_t epoch = launch->epoch;
-    if (!launch->finished) {
-        if (launch->step == PREPARED || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
+    struct lg__life *life = launch->life;
+    if (!life || !life->finished) {
+        if (!life || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
             status = LG_ERR_STATE;
         } else if (launch->options.finish != LG_FINISH_TIME) {
             atomic_store(&launch->state->marked, 1);
             LG_FAULT_POINT("run: marked");
-            confirm = launch->options.finish != LG_FINISH_BOTH || launch->window_over;
+            confirm = launch->options.finish != LG_FINISH_BOTH || life->window_over;
         }
     }
     pthread_mutex_unlock(&launch->lock);
     if (confirm)
-        lg__launch_confirm(launch, epoch);
+        lg__launch_confirm(life);
     return status;
 }

@@ -1,6 +1,5 @@
 /* Since when the program hangs: each that can tell keeps its own word, and the mark in the run file is one of them. */
 #include "launch/launch.h"
-#include "os/os.h"
 
 static uint64_t any(const struct lg__host *host)
 {
@@ -35,12 +34,4 @@ uint64_t lg__hang_end(struct lg__host *host, unsigned who)
     if (since)
         settle(host);
     return since;
-}
-
-void lg__hang_wake(struct lg__host *host)
-{
-    if (!host->wake)
-        return;
-    __atomic_fetch_add(host->wake, 1, __ATOMIC_SEQ_CST);
-    lg__os_futex_wake(host->wake);
 }

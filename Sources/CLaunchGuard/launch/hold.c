@@ -6,8 +6,9 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
-void lg__hold_report(lg_launch *launch, uint64_t epoch)
+void lg__hold_report(struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     lg_report reports[LG__TIMELINE];
     char uuids[LG__TIMELINE][37];
     struct lg__book_context seen;
@@ -17,58 +18,61 @@ void lg__hold_report(lg_launch *launch, uint64_t epoch)
     char(*paths)[4096 + 96] = launch->options.on_report ? malloc(LG__TIMELINE * sizeof *paths) : NULL;
     if (paths) {
         uint32_t count = 0;
-        LG__WITH_CONTEXT(launch, epoch, context) {
+        LG__WITH_CONTEXT(life, context) {
             count = lg__account_reports(launch->host, (uint32_t)(context - launch->host->ledger.book.contexts), reports, paths, uuids);
             if (count)
                 context->reported_ordinal = reports[count - 1].ordinal;
         }
         lg_report_batch batch = { launch->name, seen.streak, count, reports };
-        enum lg__answer answer = lg__callback_report(launch, epoch, &batch, (uint64_t)launch->options.report_wait_ms * 1000000u);
+        enum lg__answer answer = lg__callback_report(life, &batch, (uint64_t)launch->options.report_wait_ms * 1000000u);
         if (answer != LG__ANSWER_ABORTED)
             lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: report of streak %u %s", launch->name, batch.streak,
                          answer == LG__ANSWER_OK ? "answered" : answer == LG__ANSWER_FAILED ? "failed" : "not answered in time");
         free(paths);
     }
-    LG__WITH_CONTEXT(launch, epoch, context)
+    LG__WITH_CONTEXT(life, context)
         lg__decide_reported(context);
 }
 
 /* What the launch does unless somebody wishes something else. Under its lock. */
-static enum lg__wish own_wish(const lg_launch *launch, const struct lg__book_context *context)
+static enum lg__wish own_wish(const struct lg__life *life, const struct lg__book_context *context)
 {
+    const lg_launch_options *options = &life->launch->options;
     const struct lg__book_rung *rung = &context->rungs[context->rung];
     if (context->phase == LG_PHASE_HALTED)
-        return launch->options.supervised ? NO_WISH : WISH_TRY_SAFE;
+        return options->supervised ? NO_WISH : WISH_TRY_SAFE;
     if (rung->flags & LG__RUNG_BUILT_IN)
         return WISH_REPAIR;
     if (rung->flags & LG_REPAIR_CONSENT) /* a yes is for all its attempts in this launch, and for no other rung's */
-        return launch->consented && context->attempts > 0 ? WISH_REPAIR : NO_WISH;
-    return launch->options.auto_repair || launch->consented ? WISH_REPAIR : NO_WISH;
+        return life->consented && context->attempts > 0 ? WISH_REPAIR : NO_WISH;
+    return options->auto_repair || life->consented ? WISH_REPAIR : NO_WISH;
 }
 
 /* Wait until there is a wish, the phase changes, or the hold's deadline passes. */
-static void await_wish(lg_launch *launch, uint64_t epoch, const struct lg__book_context *seen)
+static void await_wish(struct lg__life *life, const struct lg__book_context *seen)
 {
+    lg_launch *launch = life->launch;
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_lock(&launch->lock);
-    bool waits = own_wish(launch, seen) == NO_WISH;
+    bool waits = own_wish(life, seen) == NO_WISH;
     int late = 0;
-    while (waits && !late && launch->epoch == epoch && launch->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase) {
-        uint64_t end = begun + launch->hold_left_ns; /* nearer after simulated time has passed */
+    while (waits && !late && lg__life_current(life) && life->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase) {
+        uint64_t end = begun + life->hold_left_ns; /* nearer after simulated time has passed */
         struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
         late = pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
     }
-    lg__launch_spend_hold(launch, epoch, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+    lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
 }
 
 /* The callback of an attempt that has been stored, and its outcome. */
-static void attempt(lg_launch *launch, uint64_t epoch, const struct lg__book_context *seen)
+static void attempt(struct lg__life *life, const struct lg__book_context *seen)
 {
+    lg_launch *launch = life->launch;
     enum lg__answer answer = LG__ANSWER_OK;
     if (seen->rung > 0) {
         const struct lg__rung *rung = &launch->rungs[seen->rung - 1];
-        answer = lg__callback_repair(launch, epoch, rung->run, rung->user, (uint64_t)rung->timeout_ms * 1000000u);
+        answer = lg__callback_repair(life, rung->run, rung->user, (uint64_t)rung->timeout_ms * 1000000u);
     }
     if (answer == LG__ANSWER_ABORTED)
         return;
@@ -76,13 +80,13 @@ static void attempt(lg_launch *launch, uint64_t epoch, const struct lg__book_con
                  seen->rungs[seen->rung].name, seen->attempts,
                  answer == LG__ANSWER_OK ? "repaired" : answer == LG__ANSWER_FAILED ? "failed" : "no answer in time");
     struct lg__moment now = lg__host_now(launch->host);
-    LG__WITH_CONTEXT(launch, epoch, context) {
+    LG__WITH_CONTEXT(life, context) {
         if (context->phase != LG_PHASE_REPAIRING)
             continue;
-        if (answer == LG__ANSWER_OK && context->rung == 0 && lg__custody_suspect(launch, context, launch->left_out)) {
+        if (answer == LG__ANSWER_OK && context->rung == 0 && lg__custody_suspect(launch, context, life->left_out)) {
             context->events |= LG_EVENT_LEFT_OUT;
             for (uint32_t i = 0; i < context->suspect_count; i++)
-                context->suspects[i].left_out = strcmp(context->suspects[i].key, launch->left_out) == 0;
+                context->suspects[i].left_out = strcmp(context->suspects[i].key, life->left_out) == 0;
         }
         if (answer == LG__ANSWER_OK) {
             atomic_store(&launch->state->repaired, 1);
@@ -96,21 +100,22 @@ static void attempt(lg_launch *launch, uint64_t epoch, const struct lg__book_con
 }
 
 /* Do what somebody wishes, what the launch does by itself, or what the deadline asks for. */
-static void follow(lg_launch *launch, uint64_t epoch)
+static void follow(struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     struct lg__book_context seen = { .phase = LG_PHASE_NONE };
     struct lg__moment now = lg__host_now(launch->host);
-    LG__WITH_CONTEXT(launch, epoch, context) {
-        enum lg__wish wish = launch->wish;
+    LG__WITH_CONTEXT(life, context) {
+        enum lg__wish wish = life->wish;
         bool own = wish == NO_WISH;
-        launch->wish = NO_WISH;
+        life->wish = NO_WISH;
         if (context->phase != LG_PHASE_HELD && context->phase != LG_PHASE_HALTED) /* its end was announced */
             continue;
         if (own)
-            wish = own_wish(launch, context);
+            wish = own_wish(life, context);
         switch (wish) {
         case WISH_REPAIR:
-            launch->consented = launch->consented || !own;
+            life->consented = life->consented || !own;
             atomic_store(&launch->state->rung, context->rung);
             atomic_store(&launch->state->attempt, context->attempts + 1);
             LG_FAULT_POINT("run: attempt");
@@ -121,7 +126,7 @@ static void follow(lg_launch *launch, uint64_t epoch)
         case WISH_SKIP: lg__decide_skip(context); break;
         case WISH_TRY_SAFE: lg__decide_try_safe(context); break;
         case NO_WISH:
-            if (launch->hold_left_ns > 0)
+            if (life->hold_left_ns > 0)
                 continue;
             lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: held for too long; it goes on in safe mode", launch->name);
             lg__decide_expired(context);
@@ -130,43 +135,45 @@ static void follow(lg_launch *launch, uint64_t epoch)
     }
     lg__launch_tell(launch);
     if (seen.phase == LG_PHASE_REPAIRING)
-        attempt(launch, epoch, &seen);
+        attempt(life, &seen);
 }
 
 /* What comes before the wait. */
-static void enter(lg_launch *launch, uint64_t epoch, lg_phase phase)
+static void enter(struct lg__life *life, lg_phase phase)
 {
+    lg_launch *launch = life->launch;
     if (phase == LG_PHASE_HELD && launch->options.hold != LG_HOLD_NONE)
-        lg__custody_protect(launch, epoch);
+        lg__custody_protect(life);
     if (phase != LG_PHASE_HALTED)
         return;
     lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: safe mode crashed too; halted", launch->name);
     if (launch->options.on_give_up)
-        lg__callback_give_up(launch, epoch, (uint64_t)launch->options.report_wait_ms * 1000000u);
+        lg__callback_give_up(life, (uint64_t)launch->options.report_wait_ms * 1000000u);
 }
 
-void lg__hold(lg_launch *launch, uint64_t epoch)
+void lg__hold(struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     for (;;) {
         struct lg__book_context seen;
         pthread_mutex_lock(&launch->lock);
         lg__launch_look(launch, &seen);
-        bool holds = lg__launch_protects(launch) && launch->epoch == epoch && (seen.phase == LG_PHASE_HELD || seen.phase == LG_PHASE_HALTED);
-        bool first = holds && !launch->holding;
+        bool holds = lg__launch_protects(launch) && lg__life_current(life) && (seen.phase == LG_PHASE_HELD || seen.phase == LG_PHASE_HALTED);
+        bool first = holds && !life->holding;
         if (holds) {
-            launch->was_held = launch->holding = true;
-        } else if (launch->epoch == epoch) {
-            launch->wish = NO_WISH;
-            launch->consented = launch->holding = false;
+            life->was_held = life->holding = true;
+        } else {
+            life->wish = NO_WISH;
+            life->consented = life->holding = false;
         }
         pthread_mutex_unlock(&launch->lock);
         if (!holds)
             break;
         lg__launch_tell(launch);
         if (first)
-            enter(launch, epoch, (lg_phase)seen.phase);
-        await_wish(launch, epoch, &seen);
-        follow(launch, epoch);
+            enter(life, (lg_phase)seen.phase);
+        await_wish(life, &seen);
+        follow(life);
     }
 }
 
@@ -180,9 +187,9 @@ static lg_status wish(lg_launch *launch, enum lg__wish wish, lg_phase in, bool w
         return LG_ERR_STATE;
     pthread_mutex_lock(&launch->lock);
     lg_phase phase = lg__launch_phase(launch);
-    bool possible = phase == in && launch->step != PREPARED;
+    bool possible = phase == in && launch->life;
     if (possible) {
-        launch->wish = wish;
+        launch->life->wish = wish;
         pthread_cond_broadcast(&launch->changed);
     }
     pthread_mutex_unlock(&launch->lock);

@@ -24,16 +24,34 @@ struct lg__task {
     char event[LG__NAME_BYTES]; /* last life-cycle event that it has not got yet; "" for none */
 };
 
-enum lg__step {
-    PREPARED, /* not begun */
-    BEGUN,
-    OVER      /* the tasks have run */
-};
-
 /* What somebody asked a held launch to do. */
 enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 
 #define LG__STATUSES 64
+
+/* One life of a launch, from its begin to its end. In a process there is one; in a simulated session each simulated end takes it away, and the next begin
+ * makes another one (life.c). A thread that works for a launch holds the life that it works for. Nobody sees what the thread writes there after
+ * the end; what outlasts a life (the ledger, the run file, the tasks) changes behind one gate: lg__life_current(). Lives are never freed: an answer
+ * may come late. */
+struct lg__life {
+    lg_launch *launch;
+    struct lg__life *older;
+    bool finished;
+    bool done;          /* the tasks have run */
+    bool window_over;   /* the window has passed */
+    bool window_begun;  /* its thread runs */
+    bool was_held;
+    bool holding;       /* the protect actions of this hold have run, or on_give_up has */
+    bool driven;        /* a thread reports, repairs or runs tasks */
+    bool repaired_beside; /* with LG_HOLD_NONE: a thread repairs while the tasks run */
+    bool consented;     /* lg_launch_repair() was called in this hold */
+    enum lg__wish wish;
+    uint32_t releases;
+    uint64_t hold_left_ns; /* until the hold's deadline; 0: it has passed */
+    char left_out[LG__NAME_BYTES]; /* task that the built-in rung leaves out */
+    lg_status outcome;  /* of lg_launch_begin(), once done */
+    lg_completion *completions; /* the newest first */
+};
 
 struct lg_launch {
     struct lg__host *host;
@@ -50,24 +68,12 @@ struct lg_launch {
     struct lg__owner unprotected_owner;
 
     pthread_mutex_t lock; /* of all that follows; taken before the host's, never while holding it */
-    pthread_cond_t changed; /* of step, wish, released; CLOCK_MONOTONIC */
-    enum lg__step step;
-    uint64_t epoch;     /* of the run; another one: a simulated end came in between, whoever works for the old one is to stop. Written under both locks */
-    bool finished;
-    bool window_over;   /* the window has passed */
-    bool window_begun;  /* its thread runs */
-    bool was_held;      /* in this run */
-    bool holding;       /* the protect actions of this hold have run, or on_give_up has */
-    bool driven;        /* a thread reports, repairs or runs tasks */
-    bool repaired_beside; /* with LG_HOLD_NONE: a thread repairs while the tasks run */
-    bool consented;     /* lg_launch_repair() was called in this hold */
+    pthread_cond_t changed; /* of life, wish, released; CLOCK_MONOTONIC */
+    struct lg__life *life;  /* NULL: not begun */
+    struct lg__life *lives; /* all that ever were, the newest first */
+    struct lg__life first_life;
+    uint64_t simulated_ends;
     bool by_key;
-    enum lg__wish wish;
-    uint32_t releases;
-    uint64_t hold_left_ns; /* until the hold's deadline; 0: it has passed */
-    char left_out[LG__NAME_BYTES]; /* task that the built-in rung leaves out */
-    lg_status outcome;  /* of lg_launch_begin(), once OVER */
-    lg_completion *completions; /* all that were ever asked for, the newest first */
     struct lg__task tasks[LG_TASKS_MAX];
     uint32_t task_count;
 
@@ -84,8 +90,14 @@ struct lg_launch {
 /* True if what this launch does is stored. */
 bool lg__launch_protects(const lg_launch *launch);
 
-/* True while the run that this epoch is of goes on. */
-bool lg__launch_goes_on(lg_launch *launch, uint64_t epoch);
+/* The gate: false when a simulated end has taken this life away, and nothing may be done for it any more. Under the launch's lock. */
+static inline bool lg__life_current(const struct lg__life *life)
+{
+    return life->launch->life == life;
+}
+
+/* The same without a lock. */
+bool lg__launch_goes_on(const struct lg__life *life);
 
 /* The status as it follows from what is stored is due to be told. Under the launch's lock. */
 void lg__launch_note_status(lg_launch *launch);
@@ -97,45 +109,50 @@ void lg__launch_tell(lg_launch *launch);
 lg_phase lg__launch_phase(const lg_launch *launch);
 
 /* Change what is stored of the context: the body runs under both locks, and its outcome is stored before anything else happens. Nothing happens
- * when the run of the epoch is over. */
-#define LG__WITH_CONTEXT(launch, epoch, context) \
-    for (struct lg__book_context *context = lg__launch_lock(launch, epoch); context; context = lg__launch_store(launch, context))
-struct lg__book_context *lg__launch_lock(lg_launch *launch, uint64_t epoch);
+ * when the life is over. */
+#define LG__WITH_CONTEXT(life, context) \
+    for (struct lg__book_context *context = lg__launch_lock(life); context; context = lg__launch_store((life)->launch, context))
+struct lg__book_context *lg__launch_lock(const struct lg__life *life);
 struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_context *context);
 
 /* A copy of it. */
 void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context);
 
 /* So much of the time until the hold's deadline has been used. Under the launch's lock. */
-void lg__launch_spend_hold(lg_launch *launch, uint64_t epoch, uint64_t ns);
+void lg__launch_spend_hold(struct lg__life *life, uint64_t ns);
+
+/* ---- life.c ---- */
+
+/* Begin a life of a launch that has none. Under the launch's lock. NULL: no memory; never for the first life. */
+struct lg__life *lg__life_begin(lg_launch *launch);
 
 /* ---- finish.c ---- */
 
 /* The launch is finished. */
-void lg__launch_confirm(lg_launch *launch, uint64_t epoch);
+void lg__launch_confirm(struct lg__life *life);
 
 /* ---- window.c ---- */
 
 /* Count from now on the time that the launch lives; after a hold anew. */
-void lg__window_begin(lg_launch *launch, uint64_t epoch);
+void lg__window_begin(struct lg__life *life);
 
 /* ---- hold.c ---- */
 
 /* on_report, if it is to be called. */
-void lg__hold_report(lg_launch *launch, uint64_t epoch);
+void lg__hold_report(struct lg__life *life);
 
 /* While the stored phase is held or halted: protect actions, repairs, wishes, deadline. Returns with another phase, or when the run is over. */
-void lg__hold(lg_launch *launch, uint64_t epoch);
+void lg__hold(struct lg__life *life);
 
 /* ---- custody.c ---- */
 
 /* Run the tasks that are left, until there are none or the launch is held.
  *  @return LG_OK: none is left; LG_ERR_FAILED: none is left since an essential one failed; LG_ERR_STATE: it is held; LG_ERR_CLOSED: the run is over, or its
  *          end was announced. */
-lg_status lg__custody_run(lg_launch *launch, uint64_t epoch);
+lg_status lg__custody_run(struct lg__life *life);
 
 /* Protect actions of the tasks that have not run, as one call. */
-void lg__custody_protect(lg_launch *launch, uint64_t epoch);
+void lg__custody_protect(struct lg__life *life);
 
 /* The suspect task that may be left out; false: none. Under the launch's lock. */
 bool lg__custody_suspect(const lg_launch *launch, const struct lg__book_context *context, char ret_key[LG__NAME_BYTES]);

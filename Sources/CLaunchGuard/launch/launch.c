@@ -1,6 +1,5 @@
 /* The launch itself: begin, and the way through report, hold and tasks. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "capture/capture.h"
 #include "launch/internal.h"
@@ -39,14 +38,15 @@ static void fill_policy(lg_launch *launch, const struct lg__book_context *contex
     }
 }
 
-static void decide(lg_launch *launch, uint64_t epoch)
+static void decide(const struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     struct lg__policy policy;
     struct lg__book_context shadow;
     struct lg__moment now = lg__host_now(launch->host);
     memset(&shadow, 0, sizeof shadow);
     atomic_store(&launch->state->begun_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
-    LG__WITH_CONTEXT(launch, epoch, context) {
+    LG__WITH_CONTEXT(life, context) {
         fill_policy(launch, context, &policy);
         lg__decide_begin(context, &policy, &now, &shadow);
     }
@@ -59,10 +59,11 @@ static void decide(lg_launch *launch, uint64_t epoch)
 }
 
 /* The hold is over: the tasks may run, and from here on time counts. */
-static void open_launch(lg_launch *launch, uint64_t epoch)
+static void open_launch(struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     pthread_mutex_lock(&launch->lock);
-    bool opens = launch->epoch == epoch && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
+    bool opens = lg__life_current(life) && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
     if (opens) {
         atomic_store(&launch->state->launching_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
         if (!lg__launch_protects(launch))
@@ -73,7 +74,7 @@ static void open_launch(lg_launch *launch, uint64_t epoch)
     if (!opens)
         return;
     lg__launch_tell(launch);
-    lg__window_begin(launch, epoch);
+    lg__window_begin(life);
 }
 
 /* A repair asked for a restart, and nothing has been decided since. */
@@ -85,83 +86,66 @@ static bool restarts(lg_launch *launch)
 }
 
 /* The tasks have run, or will not. False: the program asked for protection in the last moment; there is more to do. */
-static bool end_drive(lg_launch *launch, uint64_t epoch, lg_status *outcome)
+static bool end_drive(struct lg__life *life, lg_status *outcome)
 {
+    lg_launch *launch = life->launch;
     bool over = true;
     pthread_mutex_lock(&launch->lock);
-    if (launch->epoch != epoch) {
+    if (!lg__life_current(life)) {
         *outcome = LG_ERR_CLOSED;
     } else if (launch->options.hold != LG_HOLD_NONE && lg__launch_phase(launch) == LG_PHASE_HELD) {
         over = false;
     } else {
         if (restarts(launch))
             *outcome = LG_ERR_RESTART;
-        launch->step = OVER;
-        launch->driven = false;
-        launch->outcome = *outcome;
+        life->done = true;
+        life->driven = false;
+        life->outcome = *outcome;
         pthread_cond_broadcast(&launch->changed);
     }
     pthread_mutex_unlock(&launch->lock);
     return over;
 }
 
-struct driver {
-    lg_launch *launch;
-    uint64_t epoch;
-};
-
-static bool start_thread(void *(*function)(void *), lg_launch *launch, uint64_t epoch)
-{
-    struct driver *driver = malloc(sizeof *driver);
-    if (!driver)
-        return false;
-    *driver = (struct driver){ launch, epoch };
-    if (lg__callback_detach(function, driver, false))
-        return true;
-    free(driver);
-    return false;
-}
-
 static void *drive_on_thread(void *argument);
 
 /* Report, hold, tasks; again from the hold when the program asks for protection meanwhile. `waits`: the caller's thread may be held; else another one goes on
  * from there. */
-static lg_status drive(lg_launch *launch, uint64_t epoch, bool waits)
+static lg_status drive(struct lg__life *life, bool waits)
 {
     lg_status outcome;
-    lg__hold_report(launch, epoch);
+    lg__hold_report(life);
     do {
-        lg__hold(launch, epoch);
-        open_launch(launch, epoch);
-        outcome = lg__custody_run(launch, epoch);
-        bool held = outcome == LG_ERR_STATE || !end_drive(launch, epoch, &outcome);
+        lg__hold(life);
+        open_launch(life);
+        outcome = lg__custody_run(life);
+        bool held = outcome == LG_ERR_STATE || !end_drive(life, &outcome);
         if (!held)
             return outcome;
-    } while (waits || !start_thread(drive_on_thread, launch, epoch));
+    } while (waits || !lg__callback_detach(drive_on_thread, life, false));
     return LG_OK;
 }
 
 static void *drive_on_thread(void *argument)
 {
-    struct driver driver = *(struct driver *)argument;
-    free(argument);
-    drive(driver.launch, driver.epoch, true);
+    drive(argument, true);
     return NULL;
 }
 
 /* Repairs beside the tasks, where nothing is held. */
-static void repair_beside(lg_launch *launch, uint64_t epoch)
+static void repair_beside(struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     bool more;
     do {
-        lg__hold(launch, epoch);
-        open_launch(launch, epoch);
+        lg__hold(life);
+        open_launch(life);
         pthread_mutex_lock(&launch->lock);
-        more = launch->epoch == epoch && lg__launch_phase(launch) == LG_PHASE_HELD;
-        if (launch->epoch == epoch && !more) {
-            launch->repaired_beside = false;
+        more = lg__life_current(life) && lg__launch_phase(launch) == LG_PHASE_HELD;
+        if (lg__life_current(life) && !more) {
+            life->repaired_beside = false;
             if (restarts(launch))
-                launch->outcome = LG_ERR_RESTART;
+                life->outcome = LG_ERR_RESTART;
             pthread_cond_broadcast(&launch->changed);
         }
         pthread_mutex_unlock(&launch->lock);
@@ -170,9 +154,7 @@ static void repair_beside(lg_launch *launch, uint64_t epoch)
 
 static void *repair_on_thread(void *argument)
 {
-    struct driver driver = *(struct driver *)argument;
-    free(argument);
-    repair_beside(driver.launch, driver.epoch);
+    repair_beside(argument);
     return NULL;
 }
 
@@ -181,46 +163,36 @@ lg_status lg_launch_begin(lg_launch *launch)
     if (!launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
-    bool first = launch->step == PREPARED;
-    if (launch->host->simulated && atomic_load(&launch->host->closed)) {
-        pthread_mutex_unlock(&launch->lock);
-        return LG_ERR_CLOSED;
-    }
-    uint64_t epoch = launch->epoch;
-    if (first) {
-        launch->step = BEGUN;
-        launch->driven = true;
-        launch->outcome = LG_OK;
-        launch->hold_left_ns = (uint64_t)launch->options.hold_ms * 1000000u;
-    }
+    bool closed = launch->host->simulated && atomic_load(&launch->host->closed), first = !launch->life;
+    struct lg__life *life = first && !closed ? lg__life_begin(launch) : NULL;
     pthread_mutex_unlock(&launch->lock);
-    if (!first)
-        return LG_ERR_STATE;
+    if (!life)
+        return closed ? LG_ERR_CLOSED : first ? LG_ERR_SYSTEM : LG_ERR_STATE;
     bool waits = launch->options.hold == LG_HOLD_BLOCK;
     struct lg__book_context context = { .phase = LG_PHASE_NONE };
     if (lg__launch_protects(launch)) {
         lg__capture_called();
-        decide(launch, epoch);
+        decide(life);
         lg__launch_tell(launch);
         lg__launch_look(launch, &context);
     }
     bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
     /* The executor's thread may be this one: to wait for it here would be to wait for ever. */
     bool leaves = held || (context.flags & LG__CONTEXT_REPORTING) || launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
-    if (leaves && launch->options.hold == LG_HOLD_CUSTODY && start_thread(drive_on_thread, launch, epoch))
+    if (leaves && launch->options.hold == LG_HOLD_CUSTODY && lg__callback_detach(drive_on_thread, life, false))
         return LG_OK;
     if (held && launch->options.hold == LG_HOLD_NONE) {
-        lg__hold_report(launch, epoch); /* before anything else runs, here too */
+        lg__hold_report(life); /* before anything else runs, here too */
         pthread_mutex_lock(&launch->lock);
-        launch->repaired_beside = launch->epoch == epoch;
+        life->repaired_beside = true;
         pthread_mutex_unlock(&launch->lock);
-        if (!start_thread(repair_on_thread, launch, epoch))
-            repair_beside(launch, epoch);
-        lg_status outcome = lg__custody_run(launch, epoch);
-        end_drive(launch, epoch, &outcome);
+        if (!lg__callback_detach(repair_on_thread, life, false))
+            repair_beside(life);
+        lg_status outcome = lg__custody_run(life);
+        end_drive(life, &outcome);
         return outcome;
     }
-    return drive(launch, epoch, waits);
+    return drive(life, waits);
 }
 
 lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
@@ -235,16 +207,16 @@ lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&launch->lock);
-    uint64_t epoch = launch->epoch;
-    if (launch->step == PREPARED)
+    const struct lg__life *life = launch->life;
+    if (!life)
         status = LG_ERR_STATE;
-    while (status == LG_OK && (launch->driven || launch->repaired_beside) && launch->epoch == epoch && !launch->forked)
+    while (status == LG_OK && (life->driven || life->repaired_beside) && lg__life_current(life) && !launch->forked)
         if (timeout_ms == UINT32_MAX)
             pthread_cond_wait(&launch->changed, &launch->lock);
         else if (pthread_cond_timedwait(&launch->changed, &launch->lock, &until) == ETIMEDOUT)
             status = LG_ERR_TIMEOUT;
     if (status == LG_OK)
-        status = launch->epoch == epoch ? launch->outcome : LG_ERR_CLOSED;
+        status = lg__life_current(life) ? life->outcome : LG_ERR_CLOSED;
     pthread_mutex_unlock(&launch->lock);
     return status;
 }
@@ -254,23 +226,23 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     if (!launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
-    uint64_t epoch = launch->epoch;
-    bool possible = launch->step != PREPARED && !launch->finished;
+    struct lg__life *life = launch->life;
+    bool possible = life && !life->finished;
     pthread_mutex_unlock(&launch->lock);
     if (!possible)
         return LG_ERR_STATE;
     bool held = false, safe = false, drives = false, beside = launch->options.hold == LG_HOLD_NONE;
     struct lg__moment now = lg__host_now(launch->host);
-    LG__WITH_CONTEXT(launch, epoch, context) {
+    LG__WITH_CONTEXT(life, context) {
         safe = context->mode == LG_LAUNCH_MODE_SAFE || context->flags & LG__CONTEXT_SHADOW;
         held = context->phase == LG_PHASE_LAUNCHING && !safe;
         if (!held)
             continue;
         lg__decide_protect(context, &now);
         atomic_store(&launch->state->marked, 0);
-        launch->window_over = false;
+        life->window_over = false;
         /* Whoever runs the tasks sees the phase; when they have all run nobody does. */
-        bool *driver = beside ? &launch->repaired_beside : &launch->driven;
+        bool *driver = beside ? &life->repaired_beside : &life->driven;
         drives = !*driver;
         *driver = true;
     }
@@ -278,11 +250,11 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
                  reason ? reason : "it does not say why");
     if (held)
         lg__launch_tell(launch);
-    if (!drives || start_thread(beside ? repair_on_thread : drive_on_thread, launch, epoch))
+    if (!drives || lg__callback_detach(beside ? repair_on_thread : drive_on_thread, life, false))
         return LG_OK;
     if (beside)
-        repair_beside(launch, epoch);
+        repair_beside(life);
     else
-        drive(launch, epoch, true);
+        drive(life, true);
     return LG_OK;
 }

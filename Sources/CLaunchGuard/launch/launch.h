@@ -32,6 +32,7 @@ struct lg__host {
     _Atomic bool heartbeat_paused; /* lg_heartbeat_pause() came after it */
     _Atomic uint64_t hangs[LG__HANGS]; /* see hang.c */
     uint32_t *wake;                /* futex that the watch thread sleeps on; NULL: there is none */
+    _Atomic uint64_t sleeps_until_ns; /* see wake.c */
     uint8_t boot_id[16];
     _Atomic uint64_t passed_ns;    /* simulated time */
     bool simulated;
@@ -42,12 +43,6 @@ bool lg__host_owned(const struct lg__host *host);
 
 /* As lg_launch_prepare(). */
 lg_status lg__launch_prepare(struct lg__host *host, const char *context, const lg_launch_options *options, lg_launch **ret_launch);
-
-/* The end of a simulated run: whoever works for it stops, and the launch can be begun again. `end`: how it ended. */
-void lg__launch_rewind(lg_launch *launch, lg_end end);
-
-/* Simulated time passes for what the launch waits for: the answer of a callback, or a wish while it is held. */
-void lg__launch_pass(lg_launch *launch, uint64_t passed_ns);
 
 /* Append a breadcrumb of LaunchGuard's own. */
 void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
@@ -61,8 +56,21 @@ struct lg__moment lg__host_now(const struct lg__host *host);
 void lg__hang_begin(struct lg__host *host, unsigned who, uint64_t since_ns);
 /* It does not any more. Returns since when it did; 0: it did not, or somebody else has said so. */
 uint64_t lg__hang_end(struct lg__host *host, unsigned who);
-/* The watch thread shall look. */
-void lg__hang_wake(struct lg__host *host);
+
+/* ---- wake.c: the one way to wake the watch thread ---- */
+
+/* The watch thread must look now. */
+void lg__wake_now(struct lg__host *host);
+/* The watch thread must look at this time, CLOCK_MONOTONIC, at the latest: wake it if it sleeps for longer. Cheap where it does not. */
+void lg__wake_at(struct lg__host *host, uint64_t at_ns);
+
+/* ---- life.c: simulated lives ---- */
+
+/* The end of a simulated life: all that works for it stops, and the launch can be begun again. `end`: how it ended. */
+void lg__life_end(lg_launch *launch, lg_end end);
+
+/* Simulated time passes for what the launch waits for: the answer of a callback, or a wish while it is held. */
+void lg__life_pass(lg_launch *launch, uint64_t passed_ns);
 
 /* ---- terminate.c: the program ends by its own will ---- */
 
@@ -87,25 +95,27 @@ uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_r
 
 /* ---- callback.c: calls into the program that may hang ---- */
 
+struct lg__life;
+
 enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT, LG__ANSWER_ABORTED };
 
 #define LG__NO_TIMEOUT UINT64_MAX
 
-/* Call where options.callbacks says and wait for the answer; nothing is called when the run of the epoch is over. `batch` is copied with what it
+/* Call where options.callbacks says and wait for the answer; nothing is called when the life is over. `batch` is copied with what it
  * points to. */
-enum lg__answer lg__callback_report(lg_launch *launch, uint64_t epoch, const lg_report_batch *batch, uint64_t timeout_ns);
-enum lg__answer lg__callback_give_up(lg_launch *launch, uint64_t epoch, uint64_t timeout_ns);
-enum lg__answer lg__callback_repair(lg_launch *launch, uint64_t epoch, lg_repair_callback repair, void *user, uint64_t timeout_ns);
+enum lg__answer lg__callback_report(struct lg__life *life, const lg_report_batch *batch, uint64_t timeout_ns);
+enum lg__answer lg__callback_give_up(struct lg__life *life, uint64_t timeout_ns);
+enum lg__answer lg__callback_repair(struct lg__life *life, lg_repair_callback repair, void *user, uint64_t timeout_ns);
 
 /* Run work that answers by its return: `here` on this thread unless there is an executor, else as the others. */
-typedef lg_status (*lg__work)(lg_launch *launch, uint64_t epoch, uint32_t index);
-enum lg__answer lg__callback_run(lg_launch *launch, uint64_t epoch, lg__work work, uint32_t index, bool here, uint64_t timeout_ns);
+typedef lg_status (*lg__work)(struct lg__life *life, uint32_t index);
+enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t index, bool here, uint64_t timeout_ns);
 
-/* Nobody waits for the callbacks of the launch's run any more, and their answers have no effect. Under the launch's lock. */
-void lg__callback_abort(lg_launch *launch);
+/* Nobody waits for the callbacks of the life any more, and their answers have no effect. Under the launch's lock. */
+void lg__callback_abort(struct lg__life *life);
 
 /* Simulated time passes for the callbacks that are waited for. Under the launch's lock. Returns false where there is none. */
-bool lg__callback_pass(lg_launch *launch, uint64_t passed_ns);
+bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns);
 
 /* Run a function on a detached thread; false: no thread. `quiet`: it gets no signals of the program, which may want to wait for them. */
 bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet);

@@ -278,7 +278,7 @@ lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair)
     for (uint32_t i = 0; i < launch->rung_count; i++)
         if (strcmp(launch->rungs[i].name, repair->name) == 0)
             status = LG_ERR_DUPLICATE;
-    if (launch->step != PREPARED)
+    if (launch->life)
         status = LG_ERR_STATE;
     else if (status == LG_OK && launch->rung_count == LG_REPAIRS_MAX)
         status = LG_ERR_LIMIT;

@@ -35,11 +35,11 @@ bool lg__launch_protects(const lg_launch *launch)
     return launch->counts && lg__host_owned(launch->host) && !atomic_load(&launch->host->closed);
 }
 
-bool lg__launch_goes_on(lg_launch *launch, uint64_t epoch)
+bool lg__launch_goes_on(const struct lg__life *life)
 {
-    pthread_mutex_lock(&launch->lock);
-    bool same = launch->epoch == epoch;
-    pthread_mutex_unlock(&launch->lock);
+    pthread_mutex_lock(&life->launch->lock);
+    bool same = lg__life_current(life);
+    pthread_mutex_unlock(&life->launch->lock);
     return same;
 }
 
@@ -61,7 +61,7 @@ lg_phase lg__launch_phase(const lg_launch *launch)
 
 static lg_launch_status status_now(const lg_launch *launch)
 {
-    if (launch->step == PREPARED || launch->finished)
+    if (!launch->life || launch->life->finished)
         return LG_LAUNCH_NORMAL;
     switch (lg__launch_phase(launch)) {
     case LG_PHASE_LAUNCHING: return LG_LAUNCH_CHECKING;
@@ -89,11 +89,12 @@ void lg__launch_note_status(lg_launch *launch)
 
 /* ---- what is stored ---- */
 
-struct lg__book_context *lg__launch_lock(lg_launch *launch, uint64_t epoch)
+struct lg__book_context *lg__launch_lock(const struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     pthread_mutex_lock(&launch->lock);
     pthread_mutex_lock(&launch->host->lock);
-    struct lg__book_context *context = lg__launch_protects(launch) && launch->epoch == epoch
+    struct lg__book_context *context = lg__launch_protects(launch) && lg__life_current(life)
                                            ? lg__ledger_context(&launch->host->ledger.book, launch->name)
                                            : NULL;
     if (!context) {
@@ -146,10 +147,9 @@ void lg__launch_tell(lg_launch *launch)
     pthread_mutex_unlock(&launch->lock);
 }
 
-void lg__launch_spend_hold(lg_launch *launch, uint64_t epoch, uint64_t ns)
+void lg__launch_spend_hold(struct lg__life *life, uint64_t ns)
 {
-    if (launch->epoch == epoch)
-        launch->hold_left_ns -= ns < launch->hold_left_ns ? ns : launch->hold_left_ns;
+    life->hold_left_ns -= ns < life->hold_left_ns ? ns : life->hold_left_ns;
 }
 
 /* ---- queries ---- */

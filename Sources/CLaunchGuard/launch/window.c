@@ -1,18 +1,11 @@
 /* Time as a proof of life. It is counted in slices, each of which is worth no more than it should have lasted: a process that was stopped or that
  * slept with the machine did not live meanwhile. */
-#include <stdlib.h>
-
 #include "launch/internal.h"
 #include "os/os.h"
 
 #define SLICE_MAX_NS UINT64_C(250000000)
 #define IDLE_NS UINT64_C(3600000000000)
 #define SLICE_MIN_NS UINT64_C(5000000)
-
-struct window {
-    lg_launch *launch;
-    uint64_t epoch;
-};
 
 /* A launch without a heartbeat for too long is marked as hanging; the next one takes the mark back. Returns true while the program's heart beats. */
 static bool beats(lg_launch *launch, uint64_t now)
@@ -26,16 +19,15 @@ static bool beats(lg_launch *launch, uint64_t now)
         if (atomic_load(&launch->host->heartbeat_ns) > beat)
             lg__hang_end(launch->host, LG__HANG_LAUNCH); /* it came in between, and did not see the mark */
         else
-            lg__hang_wake(launch->host);
+            lg__wake_now(launch->host);
     }
     return alive;
 }
 
 static void *count(void *argument)
 {
-    lg_launch *launch = ((struct window *)argument)->launch;
-    uint64_t epoch = ((struct window *)argument)->epoch;
-    free(argument);
+    struct lg__life *life = argument;
+    lg_launch *launch = life->launch;
     const lg_launch_options *options = &launch->options;
     uint64_t window_ns = options->finish == LG_FINISH_MARK ? 0 : (uint64_t)options->window_ms * 1000000u, lived_ns = 0;
     uint64_t shortest = options->heartbeat_ms ? (uint64_t)options->heartbeat_ms * 1000000u / 4 : SLICE_MAX_NS;
@@ -44,7 +36,7 @@ static void *count(void *argument)
     uint64_t last = lg__os_clock_ns(CLOCK_MONOTONIC), opened = atomic_load(&launch->state->launching_ns);
     for (;;) {
         uint32_t over = atomic_load(&launch->over);
-        if (!lg__launch_goes_on(launch, epoch) || atomic_load(&launch->status) == LG_LAUNCH_NORMAL)
+        if (!lg__launch_goes_on(life) || atomic_load(&launch->status) == LG_LAUNCH_NORMAL)
             break;
         uint64_t left = window_ns > lived_ns ? window_ns - lived_ns : slice_ns;
         bool idle = window_ns && lived_ns >= window_ns && !options->heartbeat_ms; /* the window has passed; only the mark is missing */
@@ -64,38 +56,32 @@ static void *count(void *argument)
         if (!window_ns || lived_ns < window_ns)
             continue;
         pthread_mutex_lock(&launch->lock);
-        launch->window_over = launch->epoch == epoch;
+        life->window_over = true;
         bool marked = atomic_load(&launch->state->marked);
         pthread_mutex_unlock(&launch->lock);
         if (options->finish != LG_FINISH_BOTH || marked)
-            lg__launch_confirm(launch, epoch);
+            lg__launch_confirm(life);
     }
-    if (options->heartbeat_ms && lg__launch_goes_on(launch, epoch) && lg__hang_end(launch->host, LG__HANG_LAUNCH))
-        lg__hang_wake(launch->host); /* for its snapshot */
+    if (options->heartbeat_ms && lg__launch_goes_on(life) && lg__hang_end(launch->host, LG__HANG_LAUNCH))
+        lg__wake_now(launch->host); /* for its snapshot */
     return NULL;
 }
 
-void lg__window_begin(lg_launch *launch, uint64_t epoch)
+void lg__window_begin(struct lg__life *life)
 {
+    lg_launch *launch = life->launch;
     bool time = launch->options.finish != LG_FINISH_MARK && launch->options.window_ms > 0;
     if (launch->forked || (!time && !launch->options.heartbeat_ms))
         return;
     pthread_mutex_lock(&launch->lock);
-    bool first = launch->epoch == epoch && !launch->window_begun;
-    if (first)
-        launch->window_begun = true;
+    bool first = !life->window_begun;
+    life->window_begun = true;
     pthread_mutex_unlock(&launch->lock);
     if (!first) { /* held in between: who counts may be asleep, and begins anew */
         atomic_fetch_add(&launch->over, 1);
         lg__os_futex_wake((const uint32_t *)&launch->over);
         return;
     }
-    struct window *window = malloc(sizeof *window);
-    if (!window)
-        return;
-    *window = (struct window){ launch, epoch };
-    if (!lg__callback_detach(count, window, true)) {
+    if (!lg__callback_detach(count, life, true))
         lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: no thread for its window; only lg_launch_finished() finishes it", launch->name);
-        free(window);
-    }
 }

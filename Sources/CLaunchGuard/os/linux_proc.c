@@ -204,7 +204,7 @@ unsigned lg__os_processors(void)
 {
     uint64_t set[16];
     unsigned count = 0;
-    long size = lg__os_call(SYS_sched_getaffinity, lg__os_pid(), sizeof set, (long)(uintptr_t)set, 0, 0, 0);
+    long size = lg__os_call(SYS_sched_getaffinity, lg__os_call(SYS_getpid, 0, 0, 0, 0, 0, 0), sizeof set, (long)(uintptr_t)set, 0, 0, 0);
     for (long i = 0; i < size / (long)sizeof set[0]; i++)
         for (uint64_t left = set[i]; left; left &= left - 1)
             count++;

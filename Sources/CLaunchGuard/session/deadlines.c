@@ -80,7 +80,7 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
     atomic_store(&copy->tid, job->tid);
     atomic_store(&copy->number, number);
     atomic_store(&job->number, number);
-    lg__watch_expect(session, now + near);
+    lg__wake_at(&session->host, now + near);
     *ret_deadline = number;
     return LG_OK;
 }

@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include "capture/capture.h"
-#include "launch/evidence.h"
 #include "launchguard/watch.h"
 #include "os/fault_point.h"
 #include "os/os.h"
@@ -141,7 +140,6 @@ static struct heart *claim(int32_t tid)
 void lg__hearts_prepare(struct lg_session *session)
 {
     of = session;
-    session->host.wake = &session->wake;
     atomic_store(&first_look_ns, (uint64_t)session->hang_launching_ms * 1000000u / FIRST_PART);
     key_made = key_made || pthread_key_create(&key, let_go) == 0;
 }
@@ -161,7 +159,7 @@ static bool beat(struct lg_session *session, uint64_t now)
     atomic_store(&heart->beat_ns, now);
     if (atomic_load(&session->host.hangs[number_of(heart)]))
         end_own_hang(heart, "has come back");
-    lg__watch_expect(session, now + atomic_load_explicit(&first_look_ns, memory_order_relaxed));
+    lg__wake_at(&session->host, now + atomic_load_explicit(&first_look_ns, memory_order_relaxed));
     return true;
 }
 
@@ -226,7 +224,7 @@ static uint64_t threshold_ns(const struct lg_session *session)
     const struct lg__state *state = session->host.run.state;
     uint32_t count = atomic_load(&state->context_count);
     for (uint32_t i = 0; i < count && i < LG__CONTEXTS; i++)
-        if (lg__evidence_launching((lg_phase)atomic_load(&state->contexts[i].phase)))
+        if (lg__phase_launching((lg_phase)atomic_load(&state->contexts[i].phase)))
             return (uint64_t)session->hang_launching_ms * 1000000u;
     return (uint64_t)session->hang_running_ms * 1000000u;
 }

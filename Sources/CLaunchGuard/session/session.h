@@ -45,6 +45,9 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext);
  * CLOCK_MONOTONIC. Returns nanoseconds until it wants to be called again; LG__NEVER: it need not be. */
 uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
 
+/* stop.c: mark a clean end, where it is one. For on_exit(3); `session` is a struct lg_session. */
+void lg__stop_at_exit(int code, void *session);
+
 /* retention.c: delete the oldest ended runs beyond what is to be kept. */
 void lg__retention_apply(struct lg_session *session);
 
@@ -62,9 +65,6 @@ uint64_t lg__hearts_look(struct lg_session *session);
 uint64_t lg__deadlines_look(struct lg_session *session);
 /* Threads with a heartbeat that ended without a word. */
 void lg__hearts_check(struct lg_session *session);
-
-/* watch.c: something is expected at this time, CLOCK_MONOTONIC: wake the watch thread if it sleeps longer. Cheap where it does not. */
-void lg__watch_expect(struct lg_session *session, uint64_t at_ns);
 
 /* Whether it is LG_OK, for who asks often. Signals: safe. */
 static inline bool lg__session_open(const struct lg_session *session)

@@ -75,7 +75,7 @@ lg_status lg_simulate(lg_session *session, lg_end end)
     uint32_t count = host->launch_count;
     pthread_mutex_unlock(&host->lock);
     for (uint32_t i = 0; i < count; i++)
-        lg__launch_rewind(host->launches[i], end);
+        lg__life_end(host->launches[i], end);
     atomic_store(&host->run.state->announced, LG__ANNOUNCED_NOTHING);
     pthread_mutex_lock(&host->lock);
     atomic_store(&host->run.state->announced, LG__ANNOUNCED_NOTHING);
@@ -100,7 +100,7 @@ lg_status lg_simulate_pass(lg_session *session, int64_t milliseconds)
     uint32_t count = host->launch_count;
     pthread_mutex_unlock(&host->lock);
     for (uint32_t i = 0; i < count; i++)
-        lg__launch_pass(host->launches[i], passed_ns);
+        lg__life_pass(host->launches[i], passed_ns);
     return LG_OK;
 }
 

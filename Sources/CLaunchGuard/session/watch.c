@@ -67,15 +67,6 @@ static void *pump(void *argument)
 #define CHECK_FIRST_NS UINT64_C(1000000000)
 #define CHECK_LAST_NS UINT64_C(64000000000)
 
-/* CLOCK_MONOTONIC until when the watch thread sleeps; while it looks around it does so for ever: what it has passed already wakes it again. */
-static _Atomic uint64_t sleeps_until_ns = UINT64_MAX;
-
-void lg__watch_expect(struct lg_session *session, uint64_t at_ns)
-{
-    if (at_ns < atomic_load(&sleeps_until_ns))
-        lg__hang_wake(&session->host);
-}
-
 /* What is expected of the program: how long may pass until the next look. */
 static uint64_t look_around(struct lg_session *session)
 {
@@ -106,13 +97,13 @@ static void *watch(void *argument)
             pause = pause < CHECK_LAST_NS ? 2 * pause : pause;
             next = now + pause;
         }
-        atomic_store(&sleeps_until_ns, UINT64_MAX);
+        atomic_store(&session->host.sleeps_until_ns, UINT64_MAX);
         if (deadline == UINT64_MAX && !lg__capture_busy()) { /* a crash waits for nothing of this */
             lg__run_mark_clock(&session->host.run);
             uint64_t sleep = look_around(session);
             now = lg__os_clock_ns(CLOCK_MONOTONIC);
             deadline = next > now && next - now < sleep ? next - now : next > now ? sleep : 1;
-            atomic_store(&sleeps_until_ns, now + deadline);
+            atomic_store(&session->host.sleeps_until_ns, now + deadline);
         }
         LG_FAULT_POINT("watch: sleeps");
         lg__os_futex_wait(&session->wake, seen, deadline ? deadline : 1);
@@ -177,6 +168,8 @@ static void *prepare(void *argument)
 
 bool lg__watch_start(struct lg_session *session)
 {
+    session->host.wake = &session->wake;
+    atomic_store(&session->host.sleeps_until_ns, UINT64_MAX);
     tls_bytes = 0;
     dl_iterate_phdr(add_tls, &tls_bytes);
     if (session->keep_stderr)

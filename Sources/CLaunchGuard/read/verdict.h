@@ -1,0 +1,26 @@
+/* How a run ended, and what that is judged by. For the reader and for launch/. */
+#ifndef LG_READ_VERDICT_H
+#define LG_READ_VERDICT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "launchguard/reader.h"
+#include "os/os.h"
+
+struct lg__case {
+    lg_reader *reader;
+    lg_run_info run;
+    uint8_t boot_id[LG__UUID_BYTES];
+    bool has_boot_id;
+    bool crashed; /* there is a crash record */
+    bool died;    /* and the program is not known to have survived it */
+    lg_crash_info crash;
+    lg_verdict verdict;
+};
+
+/* Read a run file and judge it. With `replaced` a process that lives is known to have executed another program over itself: the
+ * run has ended. */
+lg_status lg__reader_case(lg_reader *reader, bool replaced, struct lg__case *ret_case);
+
+#endif

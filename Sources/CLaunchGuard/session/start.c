@@ -1,0 +1,274 @@
+/* Start and fork: the part that sees all layers. */
+#include "session/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "os/fault_point.h"
+#include "os/os.h"
+#include "store/crc32c.h"
+
+/* Starts that did not complete, after which LaunchGuard suspects itself. */
+#define FAILED_STARTS_MAX 2u
+/* A fork waits this long for the prepare thread, which may hold the loader's lock. */
+#define FORK_WAIT_NS UINT64_C(1000000000)
+
+static struct lg_session the_session; /* all zero until the first start: most of its pages are never there */
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void)
+{
+    if (lg__session_check(&the_session) == LG_OK)
+        lg__capture_wait_prepared(FORK_WAIT_NS);
+}
+
+static void in_child(void)
+{
+    struct lg__host *host = &the_session.host;
+    if (!host->owns)
+        return;
+    atomic_store((_Atomic uint32_t *)(uintptr_t)host->owns, 0); /* where the kernel does not wipe the page */
+    pthread_mutex_init(&host->lock, NULL); /* whoever held it, or the other, is not here */
+    pthread_mutex_init(&starting, NULL);
+    lg__tail_give_back();
+    lg__map_abandon(&host->run.map);
+    lg__map_abandon(&host->ledger.map);
+    the_session.protection = LG_PROTECTION_NONE;
+}
+
+/* ---- start ---- */
+
+static bool heal(int signal, siginfo_t *info, void *ucontext)
+{
+    (void)ucontext;
+    if (signal != SIGBUS || info->si_code <= 0 || !lg__map_heal(info->si_addr))
+        return false;
+    if (lg__host_owned(&the_session.host))
+        atomic_store_explicit(&the_session.host.run.state->healed_pages, lg__map_healed(), memory_order_relaxed);
+    return true;
+}
+
+static void identify(struct lg_session *session, struct lg__identity *identity)
+{
+    size_t count = 0;
+    uint64_t bias = 0;
+    const void *headers = lg__os_program_headers(&count, &bias);
+    memset(identity, 0, sizeof *identity);
+    lg__os_random(identity->uuid, sizeof identity->uuid);
+    identity->uuid[6] = (uint8_t)((identity->uuid[6] & 0x0f) | 0x40); /* version 4, RFC 9562 */
+    identity->uuid[8] = (uint8_t)((identity->uuid[8] & 0x3f) | 0x80);
+    lg__os_boot_id(identity->boot_id);
+    identity->wall_ns = lg__os_clock_ns(CLOCK_REALTIME);
+    identity->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
+    identity->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
+    identity->pid = lg__os_pid();
+    pid_t proc_pid = 0;
+    if (lg__os_self(&proc_pid, &identity->start_ticks) && proc_pid != identity->pid)
+        identity->proc_pid = proc_pid;
+    identity->uid = geteuid();
+    identity->arch = lg__arch;
+    if (headers)
+        identity->build_id_size = lg__capture_build_id(headers, count, bias, identity->build_id);
+    memcpy(identity->app_id, session->app_id, sizeof identity->app_id);
+    memcpy(identity->app_version, session->app_version, sizeof identity->app_version);
+    lg__os_executable(identity->executable, sizeof identity->executable);
+}
+
+/* The number of this run: unique and growing also when the hot page was damaged. */
+static uint64_t next_ordinal(struct lg__ledger *ledger)
+{
+    _Atomic uint64_t *next = &ledger->hot->next_ordinal;
+    uint64_t least = ledger->book.last_ordinal + 1;
+    uint64_t value = atomic_load(next);
+    const uint64_t absurd = UINT64_C(1) << 40;
+    while (ledger->primary && (value < least || value > least + absurd))
+        if (atomic_compare_exchange_weak(next, &value, least))
+            break;
+    return atomic_fetch_add(next, 1);
+}
+
+/* LaunchGuard must not be the reason why a program does not start: two starts in a row that it did not survive are enough. */
+static bool suspects_itself(struct lg__ledger *ledger, const struct lg__identity *identity)
+{
+    const struct lg__book *book = &ledger->book;
+    bool same = memcmp(book->app_version, identity->app_version, sizeof book->app_version) == 0 &&
+                book->build_id_size == identity->build_id_size &&
+                memcmp(book->build_id, identity->build_id, identity->build_id_size) == 0;
+    if (!same)
+        atomic_store(&ledger->hot->starting, 0);
+    return atomic_fetch_add(&ledger->hot->starting, 1) >= FAILED_STARTS_MAX;
+}
+
+/* The state directory; that of a role in its parent, which is checked as well. */
+static int open_directory(struct lg_session *session)
+{
+    struct lg__host *host = &session->host;
+    char path[4096];
+    if (!session->role[0])
+        return lg__map_directory(host->directory, &host->problem);
+    snprintf(path, sizeof path, "%.*s", (int)(strlen(host->directory) - strlen(session->role) - 1), host->directory);
+    int parent = lg__map_directory(path, &host->problem);
+    if (parent < 0)
+        return parent;
+    int directory = lg__map_subdirectory(parent, session->role, host->directory, &host->problem);
+    close(parent);
+    return directory;
+}
+
+static lg_status open_files(struct lg_session *session, struct lg__identity *identity)
+{
+    struct lg__host *host = &session->host;
+    char path[4096 + 96], name[LG__RUN_NAME_BYTES];
+    int directory = open_directory(session);
+    if (directory < 0)
+        return host->problem.status;
+    snprintf(path, sizeof path, "%s/runs", host->directory);
+    session->runs_directory = lg__map_subdirectory(directory, "runs", path, &host->problem);
+    if (session->runs_directory < 0) {
+        close(directory);
+        return host->problem.status;
+    }
+    snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
+    uint64_t owner = lg__ledger_owner(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
+    lg_status status = lg__ledger_open(directory, path, owner, identity->boot_id, &host->ledger, &host->problem);
+    close(directory);
+    if (!host->ledger.hot)
+        return status;
+    if (host->ledger.primary && suspects_itself(&host->ledger, identity))
+        return lg__problem_set(&host->problem, LG_ERR_DISABLED, host->directory, 0);
+
+    identity->ordinal = session->ordinal = next_ordinal(&host->ledger);
+    identity->secondary = !host->ledger.primary;
+    lg__run_name(identity->ordinal, identity->uuid, name);
+    snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
+    lg_status made = lg__run_create(session->runs_directory, name, session->run_path, &session->sizes, identity, &host->run, &host->problem);
+    return made == LG_OK ? status : made;
+}
+
+static lg_status install(struct lg_session *session)
+{
+    struct lg__host *host = &session->host;
+    struct lg__capture_options options = {
+        .run = host->run,
+        .hot = host->ledger.hot,
+        .ordinal = session->ordinal,
+        .starting_tid = host->ledger.primary ? lg__os_tid() : 0,
+        .deadline_ms = session->deadline_ms,
+        .handler_ms = session->handler_ms,
+        .leave_out = session->leave_out,
+        .wake = &session->wake,
+    };
+    lg__altstack_ensure();
+    if (!lg__capture_add_first_chance(heal) || !lg__capture_add_first_chance(lg__watch_redirect) || !lg__capture_start(&options))
+        return lg__problem_set(&host->problem, LG_ERR_SYSTEM, "sigaction", errno);
+    return LG_OK;
+}
+
+static void register_once(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    on_exit(lg__stop_at_exit, &the_session);
+    pthread_atfork(before_fork, NULL, in_child);
+}
+
+static bool usable(lg_status status)
+{
+    return status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER;
+}
+
+static lg_status start(struct lg_session *session, const lg_options *options)
+{
+    struct lg__host *host = &session->host;
+    struct lg__identity identity;
+    lg__clock_begin();
+    lg__crc32c_init();
+    lg_status status = lg__session_options(session, options);
+    if (status == LG_OK)
+        status = lg__session_directory(session, options);
+    if (status != LG_OK)
+        return status;
+    identify(session, &identity);
+    memcpy(host->boot_id, identity.boot_id, sizeof host->boot_id);
+    status = open_files(session, &identity);
+    if (!usable(status))
+        return status;
+    lg_status installed = install(session);
+    if (installed != LG_OK)
+        return installed;
+    LG_FAULT_POINT("start: installed");
+    session->open = host->owns = lg__capture_owner_flag();
+    host->counts = host->ledger.primary;
+    if (host->counts) {
+        lg__account_last_run(host, &identity);
+        atomic_store(&host->ledger.hot->starting, 0);
+    }
+    register_once();
+    lg__hearts_prepare(session);
+    if (!lg__watch_start(session))
+        lg__capture_prepare(); /* no thread to be had: here and now, and without a deadline */
+    lg__capture_started();
+    atomic_store(&host->run.state->started, 1);
+    session->protection = host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
+    if (status == LG_ERR_SECONDARY)
+        lg__problem_set(&host->problem, status, host->directory, 0);
+    return status;
+}
+
+/* A session that has no files behaves as one that has, in memory that nobody will read. */
+static void make_unprotected(struct lg_session *session, lg_status why)
+{
+    static const struct lg__identity nobody;
+    static const struct lg__run_sizes least = { .ring_bytes = 4096 };
+    struct lg__host *host = &session->host;
+    host->directory[0] = 0;
+    session->run_path[0] = 0;
+    if (host->ledger.hot && host->ledger.primary) {
+        /* A start that failed is one that was survived: a full disk is no reason for LaunchGuard to suspect itself. */
+        if (why != LG_ERR_DISABLED)
+            atomic_store(&host->ledger.hot->starting, 0);
+        atomic_store(&host->ledger.hot->owner, 0);
+    }
+    lg__map_abandon(&host->ledger.map);
+    lg__map_abandon(&host->run.map);
+    host->ledger = (struct lg__ledger){ .map.file = -1 };
+    if (session->runs_directory >= 0)
+        close(session->runs_directory);
+    session->runs_directory = -1;
+    struct lg__problem ignored = { .status = LG_OK };
+    lg__run_create(-1, "", "", &least, &nobody, &host->run, &ignored);
+}
+
+lg_status lg_start(const lg_options *options, lg_session **ret_session)
+{
+    if (!ret_session)
+        return LG_ERR_ARGUMENT;
+    struct lg_session *session = &the_session;
+    pthread_mutex_lock(&starting);
+    LG_FAULT_POINT("start: locked");
+    if (!session->open) {
+        pthread_mutex_init(&session->host.lock, NULL);
+        session->runs_directory = -1;
+        session->open = &lg__session_closed;
+    }
+    *ret_session = session;
+    lg_status status;
+    if (session->host.owns) {
+        status = lg__host_owned(&session->host) ? LG_ERR_ALREADY : LG_ERR_FORKED;
+    } else {
+        int error = 0;
+        session->host.problem = (struct lg__problem){ .status = LG_OK };
+        status = options ? start(session, options) : lg__problem_set(&session->host.problem, LG_ERR_ARGUMENT, "lg_start", 0);
+        error = session->host.problem.error;
+        if (!usable(status))
+            make_unprotected(session, status);
+        errno = error;
+    }
+    pthread_mutex_unlock(&starting);
+    return status;
+}

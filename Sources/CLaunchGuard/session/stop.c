@@ -1,0 +1,81 @@
+/* The ends that the program itself brings about: stop, exit(), and an end that it announces. */
+#include "capture/capture.h"
+#include "launchguard/simulate.h"
+#include "os/os.h"
+#include "session/session.h"
+
+/* exit() waits this long for what was written to standard error, where that goes through a pipe. */
+#define TAIL_WAIT_NS UINT64_C(1000000000)
+
+static void mark_end(struct lg_session *session, enum lg__ended how, int code)
+{
+    struct lg__state *state = session->host.run.state;
+    atomic_store(&state->exit_code, code);
+    atomic_store(&state->ended_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    atomic_store(&state->ended, (uint32_t)how);
+}
+
+void lg__stop_at_exit(int code, void *argument)
+{
+    struct lg_session *session = argument;
+    /* An earlier handler that calls exit() does not make a clean end of a crash. */
+    if (lg__session_check(session) == LG_OK && lg__capture_exits())
+        mark_end(session, LG__ENDED_EXIT, code);
+    if (lg__host_owned(&session->host))
+        lg__tail_settle(TAIL_WAIT_NS);
+}
+
+lg_status lg_stop(lg_session *session)
+{
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK)
+        return status == LG_ERR_UNPROTECTED ? LG_OK : status;
+    if (session->host.simulated) { /* handlers, marks and owner are the real one's */
+        lg_simulate_close(session);
+        return LG_OK;
+    }
+    lg__capture_exits();
+    mark_end(session, LG__ENDED_STOP, 0);
+    lg__launches_terminate(&session->host);
+    pthread_mutex_lock(&session->host.lock);
+    if (!atomic_exchange(&session->host.closed, true)) {
+        session->open = &lg__session_closed;
+        lg__capture_stop();
+        if (session->host.counts)
+            atomic_store(&session->host.ledger.hot->owner, 0); /* another process may become the primary */
+        session->host.counts = false;
+        session->protection = LG_PROTECTION_NONE;
+    }
+    pthread_mutex_unlock(&session->host.lock);
+    return LG_OK;
+}
+
+/* The last word counts: a program that ends may still think better of it and start again. */
+static lg_status announce(lg_session *session, enum lg__announced what)
+{
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK)
+        return status;
+    struct lg__host *host = &session->host;
+    lg__capture_called();
+    if (atomic_load(&host->run.state->announced) != (uint32_t)what) {
+        atomic_store(&host->run.state->announced_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+        atomic_store(&host->run.state->announced, (uint32_t)what);
+    }
+    lg__launches_terminate(host);
+    return LG_OK;
+}
+
+lg_status lg_will_terminate(lg_session *session)
+{
+    return announce(session, LG__ANNOUNCED_TERMINATION);
+}
+
+lg_status lg_will_restart(lg_session *session)
+{
+    return announce(session, LG__ANNOUNCED_RESTART);
+}
