@@ -13,9 +13,9 @@
 struct case_file {
     lg_reader *reader;
     const lg_run_info *run;
-    lg_crash_info crash;
-    bool crashed;  /* there is a crash record */
-    bool died;     /* and the program is not known to have survived it */
+    lg_crash_info crash; /* the one that counts: lg_reader_open() has selected it */
+    bool crashed;        /* there is one */
+    bool died;           /* and the program is not known to have survived it */
 };
 
 static bool parse_uuid(const char text[37], uint8_t ret_uuid[16])
