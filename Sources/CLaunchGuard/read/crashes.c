@@ -72,7 +72,9 @@ void lg__reader_outcome(const lg_reader *reader, uint32_t place, uint32_t *ret_o
 
 /* ---- the end of the run ---- */
 
-enum rank { RANK_DAMAGED, RANK_HANDLED, RANK_DUMP, RANK_CRASH };
+/* A crash that the process is known to die of counts before one that an earlier handler was called
+ * for, whatever their order. */
+enum rank { RANK_DAMAGED, RANK_HANDLED, RANK_DUMP, RANK_CHAINED, RANK_DYING };
 
 static enum rank rank(const struct lg__reader_crash *crash)
 {
@@ -80,7 +82,9 @@ static enum rank rank(const struct lg__reader_crash *crash)
         return RANK_DAMAGED;
     if (crash->outcome == LG__OUTCOME_HANDLED)
         return RANK_HANDLED;
-    return crash->signal == SIGQUIT ? RANK_DUMP : RANK_CRASH;
+    if (crash->signal == SIGQUIT)
+        return RANK_DUMP;
+    return crash->outcome == LG__OUTCOME_CHAINED ? RANK_CHAINED : RANK_DYING;
 }
 
 /* The crash in whose earlier handler a crash happened, where that one counts as well; else the crash itself. */
@@ -88,7 +92,7 @@ static uint32_t cause_of(const struct lg__reader_crashes *list, uint32_t index)
 {
     const struct lg__reader_crash *crash = &list->crashes[index];
     for (uint32_t i = index; crash->within && i-- > 0;)
-        if (rank(&list->crashes[i]) == RANK_CRASH && list->crashes[i].sequence == crash->within && crash->within < crash->sequence)
+        if (rank(&list->crashes[i]) >= RANK_CHAINED && list->crashes[i].sequence == crash->within && crash->within < crash->sequence)
             return i;
     return index;
 }
@@ -103,7 +107,7 @@ static uint32_t find_end(const struct lg__reader_crashes *list)
             end = i;
         }
     /* Each step goes to a smaller index: numbers that lie in a circle end as well. */
-    for (uint32_t cause; best == RANK_CRASH && (cause = cause_of(list, end)) != end;)
+    for (uint32_t cause; best >= RANK_CHAINED && (cause = cause_of(list, end)) != end;)
         end = cause;
     return end;
 }

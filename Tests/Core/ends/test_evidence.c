@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch/evidence.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 
@@ -319,6 +320,35 @@ static void test_survived(void **state)
     expect_end(after(body_survives, NULL), LG_END_UNKNOWN, LG_EVIDENCE_HANDLED);
 }
 
+/* A brief record counts: its frames and its thread decide whose crash it was. */
+static void test_several_crashes(void **state)
+{
+    (void)state;
+    lg_reader *reader;
+    lg_crash_info crash;
+    lg_run_context contexts[3] = {
+        { .name = "of the record", .phase = LG_PHASE_LAUNCHING, .modules = "libexample.so.1" },
+        { .name = "of the brief record", .phase = LG_PHASE_LAUNCHING, .modules = "parts" },
+        { .name = "of its thread", .phase = LG_PHASE_LAUNCHING, .task = "task", .task_tid = 4712 },
+    };
+    struct lg__last_run last;
+    lg__evidence_read(GOLDEN "/v1.4/briefs.lgrun", false, false, &last);
+    assert_true(last.readable && last.has_tid);
+    assert_int_equal(last.verdict.end, LG_END_CRASH);
+    assert_int_equal(last.verdict.signal, SIGBUS);
+    assert_int_equal(last.tid, 4712);
+    assert_int_equal(lg_reader_open(GOLDEN "/v1.4/briefs.lgrun", &reader), LG_OK);
+    assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
+    assert_int_equal(lg__attribution(reader, &crash, contexts, 3), 1u << 1);
+    contexts[1].phase = LG_PHASE_FINISHED;
+    assert_int_equal(lg__attribution(reader, &crash, contexts, 3), 1u << 2);
+    assert_int_equal(lg_reader_select_crash(reader, 1), LG_OK);
+    assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
+    assert_int_equal(crash.sequence, 1);
+    assert_int_equal(lg__attribution(reader, &crash, contexts, 3), 1u << 0);
+    lg_reader_close(reader);
+}
+
 static void test_debugger(void **state)
 {
     (void)state;
@@ -519,6 +549,7 @@ int main(int count, char **words)
         WITH_STATE(test_hang_mark),
         WITH_STATE(test_hang_for_real),
         WITH_STATE(test_survived),
+        WITH_STATE(test_several_crashes),
         WITH_STATE(test_debugger),
         WITH_STATE(test_exec_over_itself),
         WITH_STATE(test_witness_of_the_newest_run),
