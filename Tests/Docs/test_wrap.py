@@ -14,6 +14,7 @@ WIDTH = 100
 # Files and folders that keep the rule. Without any the rule holds for every file.
 CLEAN = [
     "Tests/Docs",
+    "include",
 ]
 SKIPPED = {"build", "Golden"}  # what is built, and bytes that stay what they are
 

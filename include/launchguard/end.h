@@ -1,12 +1,27 @@
-/** How runs end, and by what evidence that is known.
+/** How runs end, and by what evidence.
  *
- *  The first of these that is found decides: its process is alive; the version differs (only in the ledger's timeline); a debugger was attached when it
- *  crashed; a witness told its status; a crash record that it did not survive; the mark of lg_stop(), of exit(), of a signal that asks to end and that it is
- *  not known to have lived on after; an announced end; another boot; a hang mark; the count of processes ended for lack of memory; CPU time near its hard
- *  limit; a signal that asks to end and that it lived on after; a job at its deadline; memory near its limit. Else the end is unknown.
+ *  The first evidence that is found decides:
+ *  - the process is alive;
+ *  - the version or build id differs (only in the ledger's timeline);
+ *  - a debugger was attached at the crash;
+ *  - a witness stored the wait status;
+ *  - a crash record whose crash the process did not survive;
+ *  - the mark of lg_stop(), of exit(), or of a signal that asks the process to end, unless the
+ *    process is known to have lived on after that signal;
+ *  - an announced end;
+ *  - another boot;
+ *  - a hang mark;
+ *  - the count of processes that the kernel ended for lack of memory;
+ *  - CPU time near the hard limit;
+ *  - a signal that asks the process to end, after which the process lived on;
+ *  - a job at its deadline;
+ *  - memory near its limit.
  *
- *  A witness that tells of SIGKILL says how it ended; why, the first of the same causes from the hang mark on says, up to the deadline. docs/ENDS.md goes
- *  through them all.
+ *  Without any of them the end is unknown.
+ *
+ *  A wait status of SIGKILL decides how the run ended. The first of the causes in the list above
+ *  that is found, from the hang mark to the deadline, decides why. docs/ENDS.md explains every way
+ *  to end.
  */
 #ifndef LAUNCHGUARD_END_H
 #define LAUNCHGUARD_END_H
@@ -29,7 +44,7 @@
     X(LG_END_UNKNOWN, 11, "unknown")     \
     X(LG_END_RUNNING, 12, "running")
 
-/** How a run ended. LG_END_NONE: no run; LG_END_RUNNING: it has not ended. */
+/** How a run ended. LG_END_NONE: no run; LG_END_RUNNING: the run has not ended. */
 typedef enum lg_end {
 #define LG_END_ENUM(identifier, value, name) identifier = value,
     LG_END_TABLE(LG_END_ENUM)
@@ -63,7 +78,7 @@ typedef enum lg_end {
     X(LG_EVIDENCE_DEADLINE, 22, "a job of it was about to overrun its deadline, and it was gone without any mark") \
     X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, "its memory was near the limit, and it was gone without any mark")
 
-/** What an end was decided from. */
+/** The evidence that decided an end. */
 typedef enum lg_evidence {
 #define LG_EVIDENCE_ENUM(identifier, value, sentence) identifier = value,
     LG_EVIDENCE_TABLE(LG_EVIDENCE_ENUM)
@@ -72,14 +87,15 @@ typedef enum lg_evidence {
 
 LG_BEGIN
 
-/** Name of an end in the words of the glossary, for example "crash"; "invalid" for a value that is not in the table.
+/** Name of an end in the words of the glossary, for example "crash"; "invalid" for a value that is
+ *  not in the table.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API const char *lg_end_name(lg_end end);
 
-/** The evidence as a sentence without a full stop, its subject the run.
+/** The evidence as a sentence without a full stop. Its subject is the run, its process or its file.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

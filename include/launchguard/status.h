@@ -1,14 +1,14 @@
 /** Results of calls.
  *
- *  One table makes the enum, the short name and the message (and the error codes of the Swift module).
- *  A value never changes its meaning; new ones come at the end.
+ *  One table makes the enum, the short name and the message (and the error codes of the Swift
+ *  module). A value never changes its meaning. New values come at the end.
  */
 #ifndef LAUNCHGUARD_STATUS_H
 #define LAUNCHGUARD_STATUS_H
 
 #include <launchguard/base.h>
 
-/** X(identifier, value, "short name", "message: what is wrong, and what to do about it") */
+/** X(identifier, value, "short name", "message: the problem and its remedy") */
 #define LG_STATUS_TABLE(X)                                                                                             \
     X(LG_OK, 0, "ok", "everything worked")                                                                             \
     X(LG_ERR_ARGUMENT, 1, "argument", "a required argument is missing or NULL; see the function's documentation")      \
@@ -59,14 +59,15 @@ typedef enum lg_status {
 
 LG_BEGIN
 
-/** Short, stable name of a status, for example "no-space"; "unknown" for a value that is not in the table.
+/** Short, stable name of a status, for example "no-space"; "unknown" for a value that is not in the
+ *  table.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API const char *lg_status_name(lg_status status);
 
-/** One sentence: what the status means and what to do about it. Static, English, without a full stop.
+/** One sentence: the meaning of the status and the remedy. Static, English, without a full stop.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
