@@ -13,7 +13,12 @@ WIDTH = 100
 
 # Files and folders that keep the rule. Without any the rule holds for every file.
 CLEAN = [
+    "CHANGELOG.md",
+    "Examples",
+    "README.md",
+    "SECURITY.md",
     "Tests/Docs",
+    "docs/man",
     "include",
 ]
 SKIPPED = {"build", "Golden"}  # what is built, and bytes that stay what they are
