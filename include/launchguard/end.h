@@ -52,31 +52,43 @@ typedef enum lg_end {
 } lg_end;
 
 /** X(identifier, value, "sentence"). Values are stored in ledgers and never change. */
-#define LG_EVIDENCE_TABLE(X)                                                                                        \
-    X(LG_EVIDENCE_NONE, 0, "no run is known before this one")                                                       \
-    X(LG_EVIDENCE_PROCESS_ALIVE, 1, "its process is alive")                                                         \
-    X(LG_EVIDENCE_VERSION_DIFFERS, 2, "the program's version or build id changed after it")                         \
-    X(LG_EVIDENCE_CRASH_RECORD, 3, "its run file holds a crash record")                                             \
-    X(LG_EVIDENCE_EXIT_MARK, 4, "it passed through exit() and left the mark with the status")                       \
-    X(LG_EVIDENCE_STOP_MARK, 5, "it called lg_stop()")                                                              \
-    X(LG_EVIDENCE_TERMINATE_MARK, 6, "it noted a terminating signal and nothing after it")                          \
-    X(LG_EVIDENCE_BOOT_DIFFERS, 7, "the machine was booted again after it, and it left no mark of an end")          \
-    X(LG_EVIDENCE_NO_MARK, 8, "it was gone without any mark: killed, or ended without exit()")                      \
-    X(LG_EVIDENCE_FILE_UNREADABLE, 9, "its run file is missing or damaged")                                         \
-    X(LG_EVIDENCE_HANDLED, 10, "it survived the signal of its crash record, and left no other mark") \
-    X(LG_EVIDENCE_CRASH_MARK, 11, "its run file is missing or damaged, but the ledger holds its crash mark") \
-    X(LG_EVIDENCE_EXEC, 12, "its process executed a program over itself and started again") \
-    X(LG_EVIDENCE_DUMP_RECORD, 13, "its run file holds the dump of all threads that SIGQUIT asked for") \
-    X(LG_EVIDENCE_TRACER, 14, "a debugger was attached when it crashed") \
-    X(LG_EVIDENCE_WITNESS, 15, "another process waited for it and told its status") \
-    X(LG_EVIDENCE_TERMINATION_ANNOUNCED, 16, "it announced that it would end") \
-    X(LG_EVIDENCE_RESTART_ANNOUNCED, 17, "it announced that it would be started again") \
-    X(LG_EVIDENCE_HANG_MARK, 18, "it was marked as hanging and left no other mark") \
-    X(LG_EVIDENCE_OOM_COUNTER, 19, "it left no mark, and the kernel ended a process of its cgroup for lack of memory meanwhile") \
-    X(LG_EVIDENCE_STOP_TIMEOUT, 20, "it was asked to end, was still alive a while later, and then gone without any mark") \
-    X(LG_EVIDENCE_CPU_LIMIT, 21, "it was about to reach its limit of CPU time, and then gone without any mark") \
-    X(LG_EVIDENCE_DEADLINE, 22, "a job of it was about to overrun its deadline, and it was gone without any mark") \
-    X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, "its memory was near the limit, and it was gone without any mark")
+#define LG_EVIDENCE_TABLE(X) \
+    X(LG_EVIDENCE_NONE, 0, "no run is known before this one") \
+    X(LG_EVIDENCE_PROCESS_ALIVE, 1, "the process is alive") \
+    X(LG_EVIDENCE_VERSION_DIFFERS, 2, "the program's version or build id changed after the run") \
+    X(LG_EVIDENCE_CRASH_RECORD, 3, "the run file holds a crash record") \
+    X(LG_EVIDENCE_EXIT_MARK, 4, \
+      "the process passed through exit() and left the mark with the status") \
+    X(LG_EVIDENCE_STOP_MARK, 5, "the program called lg_stop()") \
+    X(LG_EVIDENCE_TERMINATE_MARK, 6, \
+      "the process noted a terminating signal and left no later mark") \
+    X(LG_EVIDENCE_BOOT_DIFFERS, 7, \
+      "the machine was booted again after the run, which left no mark of an end") \
+    X(LG_EVIDENCE_NO_MARK, 8, \
+      "the process was gone without any mark: killed, or ended without exit()") \
+    X(LG_EVIDENCE_FILE_UNREADABLE, 9, "the run file is missing or damaged") \
+    X(LG_EVIDENCE_HANDLED, 10, \
+      "the process survived the signal of its crash record and left no other mark") \
+    X(LG_EVIDENCE_CRASH_MARK, 11, \
+      "the run file is missing or damaged, but the ledger holds the crash mark of the run") \
+    X(LG_EVIDENCE_EXEC, 12, "the process executed a program over itself and started again") \
+    X(LG_EVIDENCE_DUMP_RECORD, 13, \
+      "the run file holds the dump of all threads that SIGQUIT asked for") \
+    X(LG_EVIDENCE_TRACER, 14, "a debugger was attached at the crash") \
+    X(LG_EVIDENCE_WITNESS, 15, "another process waited for this one and stored its status") \
+    X(LG_EVIDENCE_TERMINATION_ANNOUNCED, 16, "the program announced its end") \
+    X(LG_EVIDENCE_RESTART_ANNOUNCED, 17, "the program announced its restart") \
+    X(LG_EVIDENCE_HANG_MARK, 18, "the process was marked as hanging and left no other mark") \
+    X(LG_EVIDENCE_OOM_COUNTER, 19, \
+      "the process left no mark, and the kernel ended a process of the same cgroup for lack of memory meanwhile") \
+    X(LG_EVIDENCE_STOP_TIMEOUT, 20, \
+      "the process was asked to end, was still alive a while later, and was then gone without any mark") \
+    X(LG_EVIDENCE_CPU_LIMIT, 21, \
+      "the process was about to reach its limit of CPU time, and was then gone without any mark") \
+    X(LG_EVIDENCE_DEADLINE, 22, \
+      "a job was about to overrun its deadline, and the process was then gone without any mark") \
+    X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, \
+      "the memory of the process was near the limit, and the process was then gone without any mark")
 
 /** The evidence that decided an end. */
 typedef enum lg_evidence {

@@ -124,7 +124,7 @@ private func number<Number: FixedWidthInteger>(
     _ value: some BinaryInteger, _ name: String, from least: Number
 ) throws(LaunchGuardError) -> Number {
     guard value >= least else { throw LaunchGuardError(.option, "\(name) is \(value); it must be at least \(least)") }
-    guard let number = Number(exactly: value) else { throw LaunchGuardError(.option, "\(name) is \(value); that is too much") }
+    guard let number = Number(exactly: value) else { throw LaunchGuardError(.option, "\(name) is \(value); the value is too large") }
     return number
 }
 
