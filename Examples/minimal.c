@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 static lg_status open_documents(void *user) {
-    (void)user; /* What usually crashes at the start goes here. */
+    (void)user; /* The code that usually crashes at the start. */
     return LG_OK;
 }
 
@@ -33,7 +33,8 @@ int main(void) {
     if (lg_launch_begin(launch) != LG_OK)
         return 1; /* The task failed. */
 
-    lg_log(session, LG_LEVEL_INFO, "ready, streak %u", lg_launch_streak(launch)); /* A breadcrumb. */
+    /* A breadcrumb. */
+    lg_log(session, LG_LEVEL_INFO, "ready, streak %u", lg_launch_streak(launch));
     lg_launch_finished(launch);
     return 0;
 }

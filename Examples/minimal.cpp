@@ -1,4 +1,5 @@
-/* The smallest protected program in C++: c++ -std=c++11 minimal.cpp $(pkg-config --cflags --libs launchguard) */
+/* The smallest protected program in C++:
+ * c++ -std=c++11 minimal.cpp $(pkg-config --cflags --libs launchguard) */
 #include <launchguard/launchguard.h>
 
 #include <cstdio>
@@ -8,7 +9,7 @@
 struct Documents {
     std::vector<std::string> names;
 
-    void open() { names.push_back("notes"); } // What usually crashes at the start goes here.
+    void open() { names.push_back("notes"); } // The code that usually crashes at the start.
 };
 
 int main() {

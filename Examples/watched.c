@@ -1,4 +1,4 @@
-/* What a program may tell of itself, and what can be watched. */
+/* Notes about the program, and the conditions that LaunchGuard can watch. */
 #include <launchguard/launchguard.h>
 #include <string.h>
 
@@ -16,15 +16,17 @@ int main(void) {
     const lg_field fields[] = { { "url", "https://example.org/notes" }, { "token", "secret" } };
     lg_log_fields(session, LG_LEVEL_ERROR, "network", text, strlen(text), fields, 2);
     lg_annotate(session, "screen", "settings"); /* The last value of each key. */
-    lg_redact(session, "token");                /* Leaves in no export, here and in fields. */
+    /* Keep the value out of every export, here and in fields. */
+    lg_redact(session, "token");
 
     lg_memory_watch(session, 90, drop_caches, session);
     uint64_t deadline;
-    lg_deadline_begin(session, "upload", 30000, &deadline); /* Who kills for more than 30 s finds out where it was. */
+    /* If something kills the job after 30 s, the report shows its stack. */
+    lg_deadline_begin(session, "upload", 30000, &deadline);
     lg_deadline_end(session, deadline);
 
     for (int event = 0; event < 3; event++)
-        lg_heartbeat(session); /* Once round the loop: a loop that stays away for 5 s hangs. */
-    lg_heartbeat_pause(session); /* Before it waits. */
+        lg_heartbeat(session); /* Once in each round: a loop without a heartbeat for 5 s hangs. */
+    lg_heartbeat_pause(session); /* Before the loop waits. */
     return 0;
 }

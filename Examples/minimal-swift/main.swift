@@ -4,17 +4,20 @@ import LaunchGuard
 actor Documents {
     private(set) var names: [String] = []
 
-    func open() throws { names.append("notes") }  // What usually crashes at the start goes here.
+    func open() throws { names.append("notes") }  // The code that usually crashes at the start.
     func clearCache() throws {}
 }
 
 let documents = Documents()
-let session = try LaunchGuard.start(appID: "org.example.minimal", version: "1.0")  // From here on a crash leaves a record.
+// From here on a crash leaves a record.
+let session = try LaunchGuard.start(appID: "org.example.minimal", version: "1.0")
 
 let launch = session.launch("main")
-launch.addRepair("clear cache", impact: 10) { try await documents.clearCache() }  // After two launch crashes in a row.
+// After two launch crashes in a row.
+launch.addRepair("clear cache", impact: 10) { try await documents.clearCache() }
 launch.addTasks {
-    LaunchTask("open documents", .essential) { try await documents.open() }  // Never left out, but held while a repair runs.
+    // Never left out, but held while a repair runs.
+    LaunchTask("open documents", .essential) { try await documents.open() }
         .onProtect { print("one moment, please") }
 }
 try await launch.begin()

@@ -135,7 +135,8 @@ void load_summary(sqlite3 *database, struct summary *ret_summary) {
                         " coalesce((SELECT text FROM notes ORDER BY id DESC LIMIT 1), '') FROM notes";
     sqlite3_stmt *statement = NULL;
     sqlite3_prepare_v2(database, query, -1, &statement, NULL);
-    sqlite3_step(statement); /* The bug: a query like this has exactly one row, always, so who would look at the result? */
+    /* The bug: a query like this always has exactly one row, so nobody checks the result. */
+    sqlite3_step(statement);
     ret_summary->count = sqlite3_column_int(statement, 0);
     copy_excerpt(ret_summary->first, (const char *)sqlite3_column_text(statement, 1));
     copy_excerpt(ret_summary->last, (const char *)sqlite3_column_text(statement, 2));

@@ -1,4 +1,5 @@
-/* The notes: rows of a SQLite database. Functions that return int say what is wrong on stderr and return 1, or return 0. */
+/* The notes: rows of a SQLite database. Functions that return int print an error to stderr and
+ * return 1, or return 0. */
 #ifndef NOTES_DATABASE_H
 #define NOTES_DATABASE_H
 
@@ -6,7 +7,7 @@
 
 enum { EXCERPT_SIZE = 60 };
 
-/** What the start shows. */
+/** The summary that the start shows. */
 struct summary {
     int count;
     char first[EXCERPT_SIZE];
@@ -28,7 +29,7 @@ int print_query(const char *path, const char *query);
 /** Copy a database to a new file, check the copy, and only then put it in its place. */
 int copy_database(const char *from, const char *to);
 
-/** Read how many notes there are, the first and the last. */
+/** Read the number of notes, the first and the last. */
 void load_summary(sqlite3 *database, struct summary *ret_summary);
 
 #endif

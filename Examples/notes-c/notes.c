@@ -1,8 +1,9 @@
 /* A small notes keeper that recovers from a damaged database by itself.
  *
- * The notes are rows of a SQLite database. The program has an honest bug: load_summary() trusts that a query which must have
- * one row does have one. With a damaged database it has none, and the program crashes at every start. LaunchGuard counts these
- * crashes, tells the program about them, and lets it restore its backup; the start then goes on.
+ * The notes are rows of a SQLite database. The program has an honest bug: load_summary() relies on
+ * a query that must return one row. With a damaged database the query returns no row, and the
+ * program crashes at every start. LaunchGuard counts these crashes, reports them to the program,
+ * and lets the program restore its backup. The start then goes on.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -64,7 +65,8 @@ static void keep_logging(lg_session *session) {
     puts("logging");
     for (unsigned number = 1;; number++) {
         lg_log(session, LG_LEVEL_INFO, "breadcrumb %u", number);
-        printf("%u\n", number); /* Announced only now: the breadcrumb must survive from here on. */
+        /* Announced after the breadcrumb, which must survive from here on. */
+        printf("%u\n", number);
     }
 }
 

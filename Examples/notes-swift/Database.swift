@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
 
-/// What SQLite has to say.
+/// An error of SQLite.
 struct DatabaseError: Error, CustomStringConvertible {
     let description: String
 }
@@ -49,7 +49,7 @@ final class Database {
         }
     }
 
-    /// What the start shows: how many notes there are, the first and the last.
+    /// The summary that the start shows: the number of notes, the first and the last.
     func loadSummary() -> (count: Int, first: String, last: String) {
         let query = """
             SELECT count(*), coalesce((SELECT text FROM notes ORDER BY id LIMIT 1), ''),
@@ -58,7 +58,7 @@ final class Database {
         var statement: OpaquePointer?
         unsafe sqlite3_prepare_v2(handle, query, -1, &statement, nil)
         defer { unsafe sqlite3_finalize(statement) }
-        // The bug: a query like this has exactly one row, always, so who would look at the result?
+        // The bug: a query like this always has exactly one row, so nobody checks the result.
         unsafe sqlite3_step(statement)
         let count = unsafe Int(sqlite3_column_int(statement, 0))
         let first = unsafe text(statement, 1)

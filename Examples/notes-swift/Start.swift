@@ -1,7 +1,8 @@
 import Glibc
 import LaunchGuard
 
-/// The start of the application, protected: after two launch crashes in a row it restores the backup and goes on.
+/// The protected start of the application: after two launch crashes in a row it restores the backup
+/// and goes on.
 func start(_ paths: Paths, keepLogging: Bool) async throws {
     let session = try LaunchGuard.start(appID: "org.example.notes", version: "1.0", stateDirectory: paths.state)
     if let problem = session.problem { printError("notes: \(problem)") }
@@ -32,7 +33,7 @@ func start(_ paths: Paths, keepLogging: Bool) async throws {
     print("logging")
     for number in 1... {
         session.log(.info, "breadcrumb \(number)")
-        print(number)  // Announced only now: the breadcrumb must survive from here on.
+        print(number)  // Announced after the breadcrumb, which must survive from here on.
     }
 }
 

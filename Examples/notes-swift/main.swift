@@ -1,8 +1,9 @@
 // A small notes keeper that recovers from a damaged database by itself.
 //
-// The notes are rows of a SQLite database. The program has an honest bug: `Database.loadSummary()` trusts that a query which must
-// have one row does have one. With a damaged database it has none, and the program crashes at every start. LaunchGuard counts
-// these crashes, tells the program about them, and lets it restore its backup; the start then goes on.
+// The notes are rows of a SQLite database. The program has an honest bug: `Database.loadSummary()`
+// relies on a query that must return one row. With a damaged database the query returns no row, and
+// the program crashes at every start. LaunchGuard counts these crashes, reports them to the
+// program, and lets the program restore its backup. The start then goes on.
 
 import FoundationEssentials
 @unsafe @preconcurrency import Glibc  // For stdout and stderr, which are variables in C.

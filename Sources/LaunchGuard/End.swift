@@ -7,9 +7,9 @@ extension LaunchGuard {
         case terminated
         /// By a fault or a deadly signal; its run file holds the record.
         case crash
-        /// It stopped answering.
+        /// The program stopped answering.
         case hang
-        /// The kernel killed it to get memory back.
+        /// The kernel killed the process to get memory back.
         case oom
         /// By SIGKILL.
         case killed
@@ -17,13 +17,13 @@ extension LaunchGuard {
         case exit
         /// The machine was booted again.
         case reboot
-        /// The program's version changed after it.
+        /// The program's version changed after the run.
         case upgrade
         /// Under a debugger.
         case debugger
-        /// The evidence does not say.
+        /// The evidence does not decide.
         case unknown
-        /// It has not ended.
+        /// The run has not ended.
         case running
     }
 }

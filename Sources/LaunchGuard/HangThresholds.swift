@@ -1,10 +1,11 @@
 extension LaunchGuard {
-    /// How long a run loop may stay away between two heartbeats before the program is said to hang: ``Session/heartbeat()``,
-    /// ``Session/watchMainActor()``. C: the fields of `lg_options` named below.
+    /// Longest time between two heartbeats of a run loop before the program counts as hanging:
+    /// ``Session/heartbeat()``, ``Session/watchMainActor()``. C: the fields of `lg_options` named
+    /// below.
     public struct HangThresholds: Sendable {
         /// While a launch is under way: 100 ms to 1 h; `nil` for 2 s. C: `hang_launching_ms`.
         public var launching: Duration?
-        /// Else: 100 ms to 1 h; `nil` for 5 s. C: `hang_running_ms`.
+        /// At any other time: 100 ms to 1 h; `nil` for 5 s. C: `hang_running_ms`.
         public var running: Duration?
 
         public init(launching: Duration? = nil, running: Duration? = nil) {

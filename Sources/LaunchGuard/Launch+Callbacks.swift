@@ -1,44 +1,51 @@
 extension LaunchGuard.Launch {
-    /// Set the closure that is told of launch crashes, before ``begin()``. C: `on_report`.
+    /// Set the closure for reports of launch crashes, before ``begin()``. C: `on_report`.
     ///
-    /// It is called once for each new value of the streak from `reportAfter` on, before anything else of the launch runs. The
-    /// launch waits for it at most `reportWait`; it may go on longer. An error that it throws is logged. The task that the last crash
-    /// came in is ``LaunchGuard/LaunchInfo/lastTask`` of ``info``.
+    /// The closure is called once for each new value of the streak from `reportAfter` on, before
+    /// anything else of the launch runs. The launch waits for it at most `reportWait`; the closure
+    /// may run longer. An error that the closure throws is logged.
+    /// ``LaunchGuard/LaunchInfo/lastTask`` of ``info`` is the task in which the last crash
+    /// happened.
     ///
-    /// - Parameter body: gets the number of consecutive launch crashes and the runs since the last report, oldest first; there may
-    ///   be fewer of them than crashes when files are gone.
+    /// - Parameter body: receives the number of consecutive launch crashes and the runs since the
+    ///   last report, oldest first. The runs may be fewer than the crashes when files are gone.
     public func onReport(_ body: @escaping @Sendable (_ count: Int, _ reports: [LaunchGuard.Report]) async throws -> Void) {
         hooks.setReport(body)
     }
 
-    /// Set the closure that is called when repairs and safe mode did not help and the launch is halted, before ``begin()``: the place to
-    /// restore the factory state, to put up a notice or to tell the supervisor to stop trying. C: `on_give_up`.
+    /// Set the closure that is called when repairs and safe mode did not help and the launch is
+    /// halted, before ``begin()``. The closure is the place to restore the factory state, to show a
+    /// notice, or to ask the supervisor to stop trying. C: `on_give_up`.
     ///
-    /// The launch waits for it at most `reportWait`, then makes one try in safe mode; where the start is supervised, only after
-    /// ``trySafe()``. An error that it throws is logged.
+    /// The launch waits for the closure at most `reportWait`, then makes one try in safe mode.
+    /// Where the start is supervised, it makes that try only after ``trySafe()``. An error that the
+    /// closure throws is logged.
     public func onGiveUp(_ body: @escaping @Sendable () async throws -> Void) {
         hooks.setGiveUp(body)
     }
 
-    /// Set the closure that is told of each change of the status where it happens, before ``begin()``: in order with all other closures
-    /// of the launch, which ``statusUpdates`` cannot promise. It must not block. C: `on_status`.
+    /// Set the closure for changes of the status, before ``begin()``. The closure is called where
+    /// the change happens, in order with all other closures of the launch, which ``statusUpdates``
+    /// cannot promise. The closure must not block. C: `on_status`.
     package func onStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) {
         hooks.setStatus(body)
     }
 
     /// Add a repair, before ``begin()``. C: `lg_launch_add_repair()`.
     ///
-    /// A repair that throws has failed; so has one that takes longer than its timeout, whose task is then cancelled: let it check
-    /// for cancellation, because the next attempt does not wait for it. A repair that is refused (a name that is empty, too long
-    /// or taken, a number out of range, more than 16 repairs) is never tried, and ``problem`` says why.
+    /// A repair that throws has failed. A repair that takes longer than its timeout has failed,
+    /// too, and its task is then cancelled: let the repair check for cancellation, because the next
+    /// attempt does not wait for it. A repair that is refused (a name that is empty, too long or
+    /// taken, a number out of range, more than 16 repairs) is never tried, and ``problem`` gives
+    /// the reason.
     ///
     /// - Parameters:
     ///   - name: 1 to 63 bytes, unique in its context.
-    ///   - impact: how disruptive it is, 0 to 100; the least disruptive is tried first.
+    ///   - impact: how disruptive the repair is, 0 to 100; the least disruptive is tried first.
     ///   - timeout: time for one attempt, at most a day.
-    ///   - attempts: how often it is tried before the next rung of the ladder, 1 to 100.
-    ///   - options: what kind of repair it is.
-    ///   - body: mends something.
+    ///   - attempts: attempts before the next rung of the ladder, 1 to 100.
+    ///   - options: the kind of repair.
+    ///   - body: the repair itself.
     public func addRepair(
         _ name: String,
         impact: Int,

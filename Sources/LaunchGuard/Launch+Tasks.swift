@@ -1,18 +1,21 @@
 extension LaunchGuard.Launch {
-    /// Add a launch task: before ``begin()``, or as long as the tasks have not all run; it then comes last. C: `lg_launch_add_task()`.
+    /// Add a launch task: before ``begin()``, or as long as some task has not run; a task that is
+    /// added then comes last. C: `lg_launch_add_task()`.
     ///
-    /// Tasks run one after the other in the order of registration, and are held while a report or a repair runs. What one throws is
-    /// logged, and the launch goes on, unless the task is essential. A task that is refused before ``begin()`` (a key that is empty, too
-    /// long or taken, flags that contradict each other, more than 64 tasks) still runs, after the others, and ``problem`` says why it
-    /// was; one that comes when all tasks have run does not run.
+    /// Tasks run one after the other in the order of registration, and are held while a report or a
+    /// repair runs. An error that a task throws is logged, and the launch goes on, unless the task
+    /// is essential. A task that is refused before ``begin()`` (a key that is empty, too long or
+    /// taken, flags that contradict each other, more than 64 tasks) still runs, after the others,
+    /// and ``problem`` gives the reason. A task that comes when all tasks have run does not run.
     ///
     /// - Parameters:
-    ///   - key: 1 to 63 bytes, unique in its context; it is in the run file while the task runs, so that the next start knows which
-    ///     task a crash came in.
-    ///   - flags: what kind of task it is.
-    ///   - onProtect: called when the launch becomes held and the task has not run yet; see ``LaunchTask/onProtect(_:)``.
+    ///   - key: 1 to 63 bytes, unique in its context. The key is in the run file while the task
+    ///     runs, so that the next start knows in which task a crash happened.
+    ///   - flags: the kind of task.
+    ///   - onProtect: called when the launch becomes held and the task has not run yet; see
+    ///     ``LaunchTask/onProtect(_:)``.
     ///   - onEvent: called for life-cycle events; see ``signal(_:to:)``.
-    ///   - body: does a part of the launch.
+    ///   - body: a part of the launch.
     public func addTask(
         _ key: String,
         flags: LaunchTask.Flags = [],
@@ -26,7 +29,8 @@ extension LaunchGuard.Launch {
         add(task)
     }
 
-    /// Add the tasks of a list, in its order; each as by ``addTask(_:flags:onProtect:onEvent:_:)``. C: `lg_launch_add_task()`.
+    /// Add the tasks of a list, in its order; each as by ``addTask(_:flags:onProtect:onEvent:_:)``.
+    /// C: `lg_launch_add_task()`.
     public func addTasks(@LaunchTaskBuilder _ tasks: () throws -> [LaunchTask]) rethrows {
         for task in try tasks() { add(task) }
     }
@@ -39,37 +43,41 @@ extension LaunchGuard.Launch {
         }
     }
 
-    /// From now on held tasks run only by ``replay(_:)``, one by one: for a program that wants to bring itself up again bit by bit
-    /// after a repair. The launch does not wait for them longer than the hold's deadline; then it runs what is left.
-    /// C: `lg_launch_replay_by_key()`.
+    /// Run held tasks only by ``replay(_:)``, one by one: for a program that wants to start itself
+    /// again step by step after a repair. The launch waits for ``replay(_:)`` at most until the
+    /// hold's deadline; then it runs the remaining tasks. C: `lg_launch_replay_by_key()`.
     ///
-    /// - Returns: false after ``begin()``: it has no effect then.
+    /// - Returns: false after ``begin()``, when the call has no effect.
     @discardableResult
     public func replayByKey() -> Bool { core.replayByKey() }
 
-    /// Let a task that is still held after a repair run. Tasks let go meanwhile run in the order of these calls. C: `lg_launch_replay()`.
+    /// Let a task run that is still held after a repair. Several such tasks run in the order of
+    /// these calls. C: `lg_launch_replay()`.
     ///
-    /// - Parameter key: of the task; `nil` for all that are left, in the order of registration.
-    /// - Returns: false when there is no such task, while a repair is needed or runs, before ``begin()``, and without
-    ///   ``replayByKey()``.
+    /// - Parameter key: of the task; `nil` for all remaining tasks, in the order of registration.
+    /// - Returns: false when there is no such task, while a repair is needed or runs, before
+    ///   ``begin()``, and without ``replayByKey()``.
     @discardableResult
     public func replay(_ key: String? = nil) -> Bool { core.replay(key) }
 
-    /// Tell the tasks of a life-cycle event, for example "became-active", and wait until they have dealt with it. C: `lg_launch_signal()`.
+    /// Send a life-cycle event to the tasks, for example "became-active", and wait until their
+    /// closures have ended. C: `lg_launch_signal()`.
     ///
-    /// A task that has run gets it at once; one that has not gets the last one as soon as it has; one that was left out or failed gets
-    /// none. Events keep their order when each call is awaited before the next. What a closure throws is logged. Cancelling the caller
-    /// has no effect.
+    /// A task that has run gets the event at once. A task that has not run gets the last event as
+    /// soon as it has run. A task that was left out or failed gets none. Events keep their order
+    /// when each call is awaited before the next. An error that a closure throws is logged.
+    /// Cancelling the caller has no effect.
     ///
     /// - Parameters:
     ///   - event: 1 to 63 bytes.
     ///   - key: of one task; `nil` for all, in the order of registration.
-    /// - Returns: false when there is no such task, when the event is empty or too long, and when no thread can be made.
+    /// - Returns: false when there is no such task, when the event is empty or too long, and when
+    ///   no thread can be made.
     @discardableResult
     nonisolated(nonsending) public func signal(_ event: String, to key: String? = nil) async -> Bool {
         (try? await onThread { [core] _ in core.signal(event, to: key) }) ?? false
     }
 
-    /// Where a task is; `nil` when there is none with this key. C: `lg_launch_task_state()`.
+    /// The state of a task; `nil` when no task has this key. C: `lg_launch_task_state()`.
     public func state(ofTask key: String) -> LaunchTask.State? { core.state(ofTask: key) }
 }

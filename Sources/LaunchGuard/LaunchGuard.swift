@@ -10,41 +10,47 @@
 /// launch.finished()
 /// ```
 ///
-/// Everything here is a thin shell over the C module `CLaunchGuard`; each declaration names the C function behind it, whose
-/// documentation goes into more detail. No Swift code runs while the process is dying.
+/// Everything here is a thin shell over the C module `CLaunchGuard`; each declaration names the C
+/// function behind it, whose documentation goes into more detail. No Swift code runs while the
+/// process is dying.
 public enum LaunchGuard {
     /// Version of the library in use, for example "0.1.0". C: `lg_version()`.
     public static var version: String { Core.version }
 
-    /// Start the session of this process: map the files, find out how the last run ended, install the crash handlers.
+    /// Start the session of this process: map the files, find out how the last run ended, install
+    /// the crash handlers.
     ///
-    /// Call it once, first thing in the program. It never blocks the launch. It throws only for a mistake in the call itself,
-    /// which shows on the developer's machine at the first start. When the *environment* is at fault (no directory, a full disk,
-    /// a damaged ledger, another live process that holds the ledger) the program starts anyway: the session's
-    /// ``Session/protection`` says how much it can do, and its ``Session/problem`` what is wrong.
+    /// Call it once, first in the program. The call never blocks the launch. It throws only for a
+    /// mistake in the call itself, which the developer sees at the first start. A problem of the
+    /// *environment* (no directory, a full disk, a damaged ledger, another live process that holds
+    /// the ledger) does not keep the program from starting: ``Session/protection`` is what the
+    /// session can do, and ``Session/problem`` is the problem.
     ///
     /// C: `lg_start()`.
     ///
     /// - Parameters:
     ///   - appID: reverse-DNS name of the application: 1 to 63 letters, digits, '.', '-' and '_'.
-    ///   - version: of the application, at most 63 bytes; a different one at the next start counts as an upgrade and resets all
-    ///     counters.
-    ///   - stateDirectory: where the files live; `nil` for `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/<appID>`, else
-    ///     `$HOME/.local/state/<appID>`.
-    ///   - role: for a process that has launches of its own beside the primary process of the application, for example "worker": its
-    ///     files are in the folder of that name in the state directory. 1 to 63 letters, digits, '.', '-' and '_'; neither "runs" nor
-    ///     beginning with "ledger.lg".
+    ///   - version: of the application, at most 63 bytes. A different version at the next start
+    ///     counts as an upgrade and resets all counters.
+    ///   - stateDirectory: directory of the files; `nil` for `$STATE_DIRECTORY`, else
+    ///     `$XDG_STATE_HOME/<appID>`, else `$HOME/.local/state/<appID>`.
+    ///   - role: role of a process that has launches of its own beside the primary process of the
+    ///     application, for example "worker". Its files are in the folder of that name in the state
+    ///     directory. 1 to 63 letters, digits, '.', '-' and '_'; neither "runs" nor a name that
+    ///     begins with "ledger.lg".
     ///   - ringBytes: size of the ring log, 4096 to 16777216; `nil` for 262144.
-    ///   - deadline: longest time that a crash record may take, 100 ms to 60 s; `nil` for 3 s.
-    ///   - handlerDeadline: longest time that a crash handler from before the start may take, such as that of the Swift runtime, 100 ms
-    ///     to 1 h; `nil` for 30 s.
-    ///   - hangThresholds: how long a run loop with a heartbeat may stay away before the program is said to hang: 2 s while a launch is under
-    ///     way, else 5 s, unless it says otherwise.
-    ///   - keepRuns: how many ended run files are kept; `nil` for 32.
-    ///   - keepBytes: how many bytes of ended run files are kept; `nil` for 64 MiB.
-    ///   - record: what a crash record holds besides the crashed thread.
-    /// - Throws: ``LaunchGuardError`` with the code ``LaunchGuardError/Code/argument`` or ``LaunchGuardError/Code/option`` for a
-    ///   value that makes no sense, ``LaunchGuardError/Code/already`` when a session runs in this process, and
+    ///   - deadline: longest time for writing a crash record, 100 ms to 60 s; `nil` for 3 s.
+    ///   - handlerDeadline: longest time that a crash handler from before the start may take, such
+    ///     as that of the Swift runtime, 100 ms to 1 h; `nil` for 30 s.
+    ///   - hangThresholds: longest time between two heartbeats of a run loop before the program
+    ///     counts as hanging; by default 2 s while a launch is under way, and 5 s at any other
+    ///     time.
+    ///   - keepRuns: number of ended run files that are kept; `nil` for 32.
+    ///   - keepBytes: total size of ended run files that are kept; `nil` for 64 MiB.
+    ///   - record: contents of a crash record besides the crashed thread.
+    /// - Throws: ``LaunchGuardError`` with the code ``LaunchGuardError/Code/argument`` or
+    ///   ``LaunchGuardError/Code/option`` for a value that makes no sense,
+    ///   ``LaunchGuardError/Code/already`` when a session runs in this process, and
     ///   ``LaunchGuardError/Code/forked`` in the forked child of a process with a session.
     public static func start(
         appID: String,

@@ -1,18 +1,19 @@
 extension LaunchGuard {
-    /// A context as the ledger has it, and what follows from it: ``Launch/info`` of a launch of this process, and
-    /// ``LaunchGuard/launchInfo(of:stateDirectory:)`` of any program. C: `lg_launch_info`.
+    /// A context as the ledger stores it, and what follows from it: ``Launch/info`` of a launch of
+    /// this process, and ``LaunchGuard/launchInfo(of:stateDirectory:)`` of any program. C:
+    /// `lg_launch_info`.
     public struct LaunchInfo: Hashable, Sendable {
         /// Name of the context.
         public let name: String
-        /// The status now, of a living program; else what its next launch would be.
+        /// The status now of a living program; else the status of its next launch.
         public let status: Status
-        /// What kind of launch it is.
+        /// The kind of launch.
         public let mode: Mode
         /// Whether safe mode crashed too: the launch waits, or makes one more try.
         public let isHalted: Bool
         /// Whether a repair is needed whatever the streak.
         public let isDue: Bool
-        /// Whether the last launch only decided, and did nothing.
+        /// Whether the last launch only decided, and changed nothing.
         public let isShadow: Bool
         /// Consecutive launch crashes.
         public let streak: Int
@@ -22,21 +23,21 @@ extension LaunchGuard {
         public let reported: Int
         /// Next rung of the ladder, from 0; rung 0 is built in and leaves out a suspect task.
         public let rung: Int
-        /// How many rungs there are, with the built-in one.
+        /// Number of rungs, the built-in one included.
         public let rungCount: Int
         /// Attempts used on the rung.
         public let attempts: Int
         /// Of these attempts, ended by the user or the machine.
         public let interruptions: Int
-        /// How often the repair was put off.
+        /// Number of times that the repair was put off.
         public let skips: Int
         /// Finished launches in safe mode in a row.
         public let goodRuns: Int
-        /// How many of them it takes until the normal launch is tried again.
+        /// Finished launches in safe mode that lead to a trial of the normal launch.
         public let retryRuns: Int
         /// Crashes in safe mode in a row.
         public let safeCrashes: Int
-        /// Launch crashes in a row from which they are reported.
+        /// Launch crashes in a row from which the crashes are reported.
         public let reportAfter: Int
         /// Launch crashes in a row from which repairs are tried.
         public let repairAfter: Int
@@ -44,7 +45,7 @@ extension LaunchGuard {
         public let unknownAfter: Int?
         /// Crashes in a row in safe mode from which the launch is halted; `nil` for never.
         public let safeCrashLimit: Int?
-        /// How many tasks are remembered because a crash came in them.
+        /// Number of tasks that are remembered for a crash.
         public let suspectCount: Int
         /// Launches since the ledger was made.
         public let launches: UInt64
@@ -52,7 +53,7 @@ extension LaunchGuard {
         public let crashes: UInt64
         /// Attempts of repairs since the ledger was made.
         public let repairs: UInt64
-        /// Key of the task that the last counted crash came in; `nil` for none.
+        /// Key of the task in which the last counted crash happened; `nil` for none.
         public let lastTask: String?
     }
 }

@@ -9,7 +9,7 @@ extension LaunchGuard.LaunchPolicy {
         public static let crash = Count(rawValue: 1)
         /// A hang.
         public static let hang = Count(rawValue: 2)
-        /// Ended by the kernel for lack of memory.
+        /// An end by the kernel for lack of memory.
         public static let outOfMemory = Count(rawValue: 4)
         /// An exit with a status other than 0.
         public static let exit = Count(rawValue: 8)
@@ -19,12 +19,13 @@ extension LaunchGuard.LaunchPolicy {
         public static let `default`: Count = [.crash, .hang, .outOfMemory]
     }
 
-    /// How safe mode is left, and when it is given up.
+    /// The conditions under which safe mode is left and given up.
     public struct SafeMode: Sendable {
-        /// Finished launches in safe mode before the normal one is tried again; doubled, to at most 64, with every try that fails. 1 to
-        /// 64. C: `safe_retry_runs`.
+        /// Finished launches in safe mode before the normal launch is tried again. Each trial that
+        /// fails doubles the number, to at most 64. 1 to 64. C: `safe_retry_runs`.
         public var retryRuns: Int
-        /// Crashes in a row in safe mode from which the launch is halted; `nil` for never. C: `safe_crash_limit`.
+        /// Crashes in a row in safe mode from which the launch is halted; `nil` for never. C:
+        /// `safe_crash_limit`.
         public var crashLimit: Int?
 
         public init(retryRuns: Int = 2, crashLimit: Int? = 2) {
@@ -33,11 +34,12 @@ extension LaunchGuard.LaunchPolicy {
         }
     }
 
-    /// When the ladder starts at its foot again after a repair; until then it goes on where it was.
+    /// The conditions under which the ladder starts at its lowest rung again after a repair. Until
+    /// then it goes on at the rung it had reached.
     public struct Deescalation: Sendable {
-        /// After so many finished launches; `nil` for never. C: `deescalate_runs`.
+        /// Number of finished launches; `nil` for never. C: `deescalate_runs`.
         public var runs: Int?
-        /// After so much time in one boot; `nil` for never. C: `deescalate_ms`.
+        /// Time within one boot; `nil` for never. C: `deescalate_ms`.
         public var time: Duration?
 
         public init(runs: Int? = 3, time: Duration? = .seconds(24 * 3600)) {

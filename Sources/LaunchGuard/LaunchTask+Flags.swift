@@ -5,9 +5,10 @@ extension LaunchTask {
 
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// Never left out; when it fails the tasks behind it are not run. Goes with neither ``suspect`` nor ``unsafe``.
+        /// Never left out. When the task fails, the tasks behind it do not run. Possible with
+        /// neither ``suspect`` nor ``unsafe``.
         public static let essential = Flags(rawValue: 1)
-        /// One crash is enough to make it suspect; otherwise it takes two.
+        /// One crash makes the task suspect; without this flag it takes two.
         public static let suspect = Flags(rawValue: 2)
         /// Not run in safe mode.
         public static let unsafe = Flags(rawValue: 4)

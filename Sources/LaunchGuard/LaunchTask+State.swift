@@ -1,15 +1,15 @@
 extension LaunchTask {
-    /// Where a task is. C: `lg_task_state`.
+    /// State of a task. C: `lg_task_state`.
     public enum State: Sendable, CaseIterable {
-        /// It has not run yet.
+        /// Not run yet.
         case held
-        /// It runs.
+        /// Running.
         case running
-        /// It has run.
+        /// Run without an error.
         case done
-        /// It threw.
+        /// The task threw an error.
         case failed
-        /// It is unsafe in safe mode, or suspect, or behind an essential task that failed.
+        /// Left out: unsafe in safe mode, or suspect, or behind an essential task that failed.
         case leftOut
     }
 }

@@ -1,4 +1,5 @@
-/// Makes the tasks of ``LaunchGuard/LaunchGuard/Launch/addTasks(_:)`` from a list with `if`, `switch` and `for`.
+/// Makes the tasks of ``LaunchGuard/LaunchGuard/Launch/addTasks(_:)`` from a list with `if`,
+/// `switch` and `for`.
 @resultBuilder
 public enum LaunchTaskBuilder {
     public static func buildExpression(_ task: LaunchTask) -> [LaunchTask] { [task] }

@@ -3,15 +3,15 @@ extension LaunchGuard {
     public enum Level: UInt32, Sendable, CaseIterable, Comparable {
         /// The finest detail.
         case trace = 10
-        /// For the one who looks for a mistake.
+        /// For finding a mistake.
         case debug = 20
-        /// What the program does.
+        /// Normal activity of the program.
         case info = 30
-        /// Worth knowing, and all is well.
+        /// Important, but not a problem.
         case notice = 40
-        /// Something may go wrong.
+        /// A problem may follow.
         case warning = 50
-        /// Something went wrong.
+        /// A problem.
         case error = 60
         /// The program cannot do its job.
         case critical = 70

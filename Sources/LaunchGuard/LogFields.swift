@@ -1,5 +1,6 @@
 extension LaunchGuard {
-    /// Keys and values of a breadcrumb, in their order: `["url": url, "code": "\(code)"]`. C: `lg_field`.
+    /// Keys and values of a breadcrumb, in their order: `["url": url, "code": "\(code)"]`. C:
+    /// `lg_field`.
     public struct LogFields: ExpressibleByDictionaryLiteral, Sendable {
         let pairs: [(String, String)]
 

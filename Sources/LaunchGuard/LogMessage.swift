@@ -1,8 +1,10 @@
 extension LaunchGuard {
-    /// The text of a breadcrumb that stands in the source, with values in it: `"request \(number) took \(duration) ms"`.
+    /// The text of a breadcrumb as it stands in the source, with values in it:
+    /// `"request \(number) took \(duration) ms"`.
     ///
-    /// You do not make one: where `session.log()` is called with a literal the compiler does. A literal is not copied before it is in the ring log; strings, integers and
-    /// truth values are put together in one buffer. Of any other value its description is taken, as a `String` does.
+    /// The compiler makes one from the literal in a call of `session.log()`; there is no need to
+    /// make one. A literal is copied only into the ring log. Strings, integers and truth values are
+    /// put together in one buffer. For any other value its description is used, as by a `String`.
     public struct LogMessage: ExpressibleByStringInterpolation {
         @usableFromInline let literal: StaticString
         @usableFromInline let interpolation: StringInterpolation?
@@ -17,12 +19,13 @@ extension LaunchGuard {
             self.interpolation = interpolation
         }
 
-        /// Puts the parts together.
+        /// Builds the text from its parts.
         @safe
         public struct StringInterpolation: StringInterpolationProtocol {
             private typealias Owner = ManagedBuffer<Void, UInt8>
 
-            /// Keeps the bytes; not asked for their address each time, which would cost a retain and a release.
+            /// Keeps the bytes, because a request for their address each time would cost a retain
+            /// and a release.
             private var owner: Owner
             private var bytes: UnsafeMutablePointer<UInt8>
             private var count = 0
@@ -106,7 +109,7 @@ extension LaunchGuard {
                 count += text.count
             }
 
-            /// Make room for so many bytes more.
+            /// Make room for this number of further bytes.
             private mutating func reserve(_ more: Int) {
                 if more > capacity - count { grow(by: more) }
             }

@@ -1,12 +1,14 @@
 extension LaunchGuard {
-    /// Memory in use when it is near its limit: ``Session/watchMemory(nearPercent:onNear:)``. C: `lg_memory`.
+    /// Memory in use when it is near its limit: ``Session/watchMemory(nearPercent:onNear:)``. C:
+    /// `lg_memory`.
     public struct Memory: Hashable, Sendable {
         public let usedBytes: UInt64
         /// The nearest of the limits that apply.
         public let limitBytes: UInt64
-        /// Used of the limit.
+        /// Used, as a percentage of the limit.
         public let percent: Int
-        /// Whether it is the limit of the memory cgroup; else it is the process's own, or the machine's memory.
+        /// Whether the limit is that of the memory cgroup; else it is the process's own, or the
+        /// machine's memory.
         public let isOfCgroup: Bool
     }
 }

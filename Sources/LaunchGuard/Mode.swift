@@ -1,13 +1,13 @@
 extension LaunchGuard {
-    /// What kind of launch it is. The raw value is the word that the tools use. C: `lg_launch_mode`.
+    /// The kind of launch. The raw value is the word that the tools use. C: `lg_launch_mode`.
     public enum Mode: String, Sendable, CaseIterable {
-        /// As always.
+        /// The usual launch.
         case normal
-        /// The first one after a successful repair: one crash climbs the ladder at once.
+        /// The first launch after a successful repair: one crash climbs the ladder at once.
         case probation
-        /// Safe mode: without the tasks that are unsafe or suspect.
+        /// Safe mode: the tasks that are unsafe or suspect are left out.
         case safe
-        /// The periodic try of the normal launch, to leave safe mode.
+        /// The periodic trial of the normal launch, to leave safe mode.
         case trial
     }
 }

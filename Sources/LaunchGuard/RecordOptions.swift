@@ -1,14 +1,18 @@
 extension LaunchGuard {
-    /// What a crash record holds besides the crashed thread. C: the fields of `lg_options` named below.
+    /// Contents of a crash record besides the crashed thread. C: the fields of `lg_options` named
+    /// below.
     public struct RecordOptions: Sendable {
-        /// Bytes of stack memory, for all threads together: 4096 to 16777216; `nil` for 131072. C: `stack_bytes`.
+        /// Bytes of stack memory, for all threads together: 4096 to 16777216; `nil` for 131072. C:
+        /// `stack_bytes`.
         public var stackBytes: Int?
-        /// How many other threads there is room for: 1 to 1024; `nil` for 64. C: `thread_limit`.
+        /// Number of other threads for which the record has room: 1 to 1024; `nil` for 64. C:
+        /// `thread_limit`.
         public var threadLimit: Int?
-        /// Parts that a record shall not have. C: `leave_out`.
+        /// Parts that the record leaves out. C: `leave_out`.
         public var leaveOut: Parts
-        /// Whether the run file keeps the last 4032 bytes of standard error. File descriptor 2 becomes a pipe then; a child that outlives
-        /// this process and still writes to it gets `SIGPIPE`. C: `keep_stderr`.
+        /// Whether the run file keeps the last 4032 bytes of standard error. File descriptor 2 then
+        /// becomes a pipe. A child that outlives this process and still writes to the pipe gets
+        /// `SIGPIPE`. C: `keep_stderr`.
         public var keepsStandardError: Bool
 
         public init(stackBytes: Int? = nil, threadLimit: Int? = nil, leaveOut: Parts = [], keepsStandardError: Bool = false) {
@@ -26,7 +30,7 @@ extension LaunchGuard {
 
             /// Texts of libc, of the Swift runtime, of C++ exceptions.
             public static let messages = Parts(rawValue: 1)
-            /// The other threads: they are not interrupted.
+            /// The other threads, which are then not interrupted.
             public static let threads = Parts(rawValue: 2)
             /// Stack memory, which holds the program's data.
             public static let stacks = Parts(rawValue: 4)

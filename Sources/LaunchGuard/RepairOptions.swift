@@ -5,11 +5,12 @@ extension LaunchGuard {
 
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// It loses something: a new series of attempts at most once in 24 h.
+        /// The repair loses something: a new series of attempts at most once in 24 h.
         public static let destructive = RepairOptions(rawValue: 1)
-        /// It waits for ``Launch/repair()``, also where repairs start by themselves.
+        /// The repair waits for ``Launch/repair()``, also where repairs start by themselves.
         public static let consent = RepairOptions(rawValue: 2)
-        /// When it has succeeded the program has to be started again: ``Launch/begin()`` throws ``LaunchGuardError/Code/restart``.
+        /// A successful repair needs a new start of the program: ``Launch/begin()`` throws
+        /// ``LaunchGuardError/Code/restart``.
         public static let needsRestart = RepairOptions(rawValue: 4)
     }
 }

@@ -1,7 +1,7 @@
 extension LaunchGuard {
-    /// One ended run, as ``Launch/onReport(_:)`` gets it. C: `lg_report`.
+    /// One ended run, as ``Launch/onReport(_:)`` receives it. C: `lg_report`.
     public struct Report: Hashable, Sendable {
-        /// Path of the run file, which stays where it is until it is old.
+        /// Path of the run file, which stays in its place until retention removes it.
         public let path: String
         /// The run's UUID in text form.
         public let uuid: String

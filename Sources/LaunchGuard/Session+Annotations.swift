@@ -1,19 +1,25 @@
 extension LaunchGuard.Session {
-    /// Set a named value that says what the program is about, for example `annotate("screen", "settings")`; `nil` takes it away. The last value of each
-    /// key is in the report, whatever the process dies of at the next instruction.
+    /// Set a named value that describes what the program is doing, for example
+    /// `annotate("screen", "settings")`; `nil` removes it. The report has the last value of each
+    /// key, even if the process dies at the next instruction.
     ///
-    /// The value is cut after 495 bytes, and at its first NUL. Callable from any thread, without a lock. C: `lg_annotate()`.
+    /// The value is cut after 495 bytes, and at its first NUL. Any thread may call, without a lock.
+    /// C: `lg_annotate()`.
     ///
-    /// - Returns: whether it is stored: the key has 1 to 63 bytes, is one of at most 64, and the session has files.
+    /// - Returns: whether the value is stored: the key has 1 to 63 bytes, is one of at most 64, and
+    ///   the session has files.
     @discardableResult
     public func annotate(_ key: String, _ value: String?) -> Bool {
         core.annotate(key, value)
     }
 
-    /// What this key holds leaves in no export, neither as an annotation nor as a field of a breadcrumb: what was set before, and what comes later. It stays
-    /// readable in the run file itself, and what else holds the same text, as the stack of a crash may, is not looked for. C: `lg_redact()`.
+    /// Keep the values of a key out of every export, as an annotation and as a field of a
+    /// breadcrumb, for earlier and for later values. The value stays readable in the run file
+    /// itself. The same text elsewhere, for example in the stack of a crash, is not searched for.
+    /// C: `lg_redact()`.
     ///
-    /// - Returns: whether it is stored, as for ``annotate(_:_:)``. Where it is not, nothing with this key should be set.
+    /// - Returns: whether the redaction is stored, as for ``annotate(_:_:)``. Without it, set no
+    ///   value with this key.
     @discardableResult
     public func redact(_ key: String) -> Bool {
         core.redact(key)

@@ -1,14 +1,16 @@
 extension LaunchGuard.Session {
-    /// Do a job that has to be over in time, because somebody kills the program if it is not: a supervisor, a platform's limit for
-    /// background work.
+    /// Do a job with a time limit: something else (a supervisor, a platform's limit for background
+    /// work) kills the program if the job takes longer.
     ///
-    /// When nine tenths of the time have passed and it has not ended it is marked as about to overrun, with the stack of the calling
-    /// thread and a breadcrumb. Nothing is stopped. Time that the process was stopped, or asleep with its machine, counts too. At most 32 jobs
-    /// are watched at a time; one more is done all the same. C: `lg_deadline_begin()`, `lg_deadline_end()`.
+    /// When nine tenths of the time have passed and the job has not ended, the watch marks the job
+    /// as about to overrun, takes the stack of the calling thread, and leaves a breadcrumb. The job
+    /// is not stopped. Time in which the process was stopped, or asleep with its machine, counts
+    /// too. At most 32 jobs are watched at a time; a further job is done all the same. C:
+    /// `lg_deadline_begin()`, `lg_deadline_end()`.
     ///
     /// - Parameters:
-    ///   - name: for people, at most 63 bytes; longer is cut.
-    ///   - limit: from a millisecond to a day; what lies outside counts as the nearest of them.
+    ///   - name: for people, cut to 63 bytes.
+    ///   - limit: from a millisecond to a day; a value outside counts as the nearest of them.
     public func withDeadline<Result, Failure: Error>(
         _ name: String, _ limit: Duration, _ job: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -17,8 +19,8 @@ extension LaunchGuard.Session {
         return try job()
     }
 
-    /// The same for a job that waits. The stack is that of the thread on which the job began, which by then may do something else.
-    /// C: `lg_deadline_begin()`, `lg_deadline_end()`.
+    /// Do a job with a time limit that waits. The stack is that of the thread on which the job
+    /// began, which by then may do something else. C: `lg_deadline_begin()`, `lg_deadline_end()`.
     public func withDeadline<Result, Failure: Error>(
         _ name: String, _ limit: Duration, isolation: isolated (any Actor)? = #isolation, _ job: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {

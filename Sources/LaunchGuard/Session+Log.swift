@@ -1,11 +1,13 @@
-// Of the functions with one name the one with a `LogMessage` is called for what stands in quotation marks, the disfavoured ones for variables.
-// A `String` as the type of a parameter would win over `LogMessage` there as well, so they take any `StringProtocol`.
+// Among the functions of one name, a call with a literal uses the one with a `LogMessage`, and a
+// call with a variable uses a disfavoured one. A parameter of the type `String` would win over
+// `LogMessage` for a literal, too, so the disfavoured ones take any `StringProtocol`.
 
 extension LaunchGuard.Session {
-    /// Append a breadcrumb to the ring log. When the call has returned, the breadcrumb survives any death of the process.
+    /// Append a breadcrumb to the ring log. When the call has returned, the breadcrumb survives any
+    /// death of the process.
     ///
-    /// The text is cut after 4000 bytes. Callable from any thread, without a lock. Values in the text cost one allocation, a text without them none.
-    /// C: `lg_log_write()`.
+    /// The text is cut after 4000 bytes. Any thread may call, without a lock. A text with values
+    /// costs one allocation, a text without values none. C: `lg_log_write()`.
     @inlinable
     public func log(_ level: LaunchGuard.Level, _ message: LaunchGuard.LogMessage) {
         if let interpolation = message.interpolation { log(level, interpolation) } else { log(level, message.literal) }
@@ -25,7 +27,8 @@ extension LaunchGuard.Session {
 
     /// Append a breadcrumb with a category. C: `lg_log_fields()`.
     ///
-    /// - Parameter category: what part of the program it is of, for example "network"; at most 63 bytes, longer is cut.
+    /// - Parameter category: the part of the program that logs, for example "network"; cut to 63
+    ///   bytes.
     public func log(_ level: LaunchGuard.Level, _ message: LaunchGuard.LogMessage, category: String) {
         unsafe message.withBytes { unsafe core.log(level, category, $0, []) }
     }
@@ -38,10 +41,11 @@ extension LaunchGuard.Session {
 
     /// Append a breadcrumb with a category and fields.
     ///
-    /// All of it together takes 4000 bytes; a field that does not fit is left out, and the breadcrumb marked as cut. C: `lg_log_fields()`.
+    /// The whole breadcrumb has room for 4000 bytes. A field that does not fit is left out, and the
+    /// breadcrumb is marked as cut. C: `lg_log_fields()`.
     ///
     /// - Parameters:
-    ///   - category: what part of the program it is of, for example "network"; at most 63 bytes, longer is cut.
+    ///   - category: the part of the program that logs, for example "network"; cut to 63 bytes.
     ///   - fields: keys and values; a field without a key is left out.
     public func log(
         _ level: LaunchGuard.Level, _ message: LaunchGuard.LogMessage, category: String? = nil, fields: LaunchGuard.LogFields

@@ -1,16 +1,21 @@
 extension LaunchGuard.Session {
-    /// Be warned when memory gets near its limit: that of the memory cgroup or of one above it, the nearest; else the process's own; else the machine's.
+    /// Warn when memory gets near its limit. The limit is the nearest one of the memory cgroup and
+    /// the cgroups above it; else the process's own; else the memory of the machine.
     ///
-    /// Cached files, which the kernel drops before it ends anybody, do not count as used. The figures are marked in the run file and left as a
-    /// breadcrumb before the closure is called, and the mark is taken back when it is over. It looks once a second, and five times a second in the last
-    /// quarter before the warning: who eats all of it faster than that is not warned. C: `lg_memory_watch()`.
+    /// Cached files do not count as used, as the kernel drops them before it ends a process. The
+    /// figures are marked in the run file and left as a breadcrumb before the closure is called.
+    /// The mark is removed when the shortage is over. The watch looks once a second, and five times
+    /// a second in the last quarter before the warning. A program that uses up its memory faster
+    /// than that gets no warning. C: `lg_memory_watch()`.
     ///
     /// - Parameters:
     ///   - nearPercent: of the limit, 1 to 100.
-    ///   - onNear: called on a thread of LaunchGuard, where it may block: once, and again only after memory was below nine tenths of what it was to
-    ///     warn of. While it has not returned nothing more is looked at. `nil`: mark and breadcrumb only.
-    /// - Returns: why nothing is watched, which the program need not care about; `nil` where it is. ``LaunchGuardError/Code/already``: it was called
-    ///   before, in this process; ``LaunchGuardError/Code/notFound``: there is no limit that can be read.
+    ///   - onNear: called on a thread of LaunchGuard, where it may block: once, and again only
+    ///     after memory was below nine tenths of the warning threshold. Until the closure returns,
+    ///     the watch of memory stands still. `nil`: mark and breadcrumb only.
+    /// - Returns: the reason why nothing is watched, which the program may ignore; `nil` for a
+    ///   watch. ``LaunchGuardError/Code/already``: a watch runs already in this process;
+    ///   ``LaunchGuardError/Code/notFound``: no limit can be read.
     @discardableResult
     public func watchMemory(nearPercent: Int, onNear: (@Sendable (LaunchGuard.Memory) -> Void)? = nil) -> LaunchGuardError? {
         core.watchMemory(nearPercent, onNear)

@@ -2,23 +2,31 @@ internal import CThread
 import Synchronization
 
 extension LaunchGuard.Session {
-    /// Let the main actor have a heartbeat by itself: where it is served and then does not get round to its jobs for longer than ``LaunchGuard/HangThresholds``, the program hangs.
-    /// Call it once, early; more calls change nothing.
+    /// Give the main actor a heartbeat. The program hangs when the main actor was served and then
+    /// does not serve its jobs for longer than ``LaunchGuard/HangThresholds``. Call it once, early;
+    /// more calls change nothing.
     ///
-    /// About twice a second a job is put into the queue of the main actor, which is the main queue of Dispatch. It opts the main actor in when it runs for the first time:
-    /// in a program that never serves the main queue nothing is watched. ``LaunchGuard/HangThresholds`` below a second would call hangs what are none.
+    /// About twice a second a job goes into the queue of the main actor, which is the main queue of
+    /// Dispatch. The watch begins when this job runs for the first time: in a program that never
+    /// serves the main queue nothing is watched. With ``LaunchGuard/HangThresholds`` below a second
+    /// the watch would report hangs that are none.
     ///
-    /// - Where the main thread serves the queue, as it does in `RunLoop.main.run()` or in the loop of a toolkit, the heart is the main thread's own, and a hang has its stack.
-    /// - In a program whose `main` is asynchronous, or that calls `dispatchMain()`, the main thread sleeps for good on Linux and threads of the pool take turns with the
-    ///   queue. The heart is then that of a thread named "main actor", which waits for the job; the thread that blocks the queue is among the stacks of all threads.
+    /// - Where the main thread serves the queue, as in `RunLoop.main.run()` or in the loop of a
+    ///   toolkit, the heart is the main thread's own, and a hang has its stack.
+    /// - In a program whose `main` is asynchronous, or that calls `dispatchMain()`, the main thread
+    ///   sleeps for good on Linux, and threads of the pool take turns with the queue. The heart is
+    ///   then that of a thread named "main actor", which waits for the job. The thread that blocks
+    ///   the queue is among the stacks of all threads.
     ///
-    /// A main thread that serves the queue for a while and then never again, because it went on to something else, hangs as far as anybody can tell.
-    /// It does not keep the process alive. C: `lg_heartbeat()`.
+    /// A main thread that serves the queue for a while and then never again, because it went on to
+    /// other work, cannot be distinguished from a hang. The watch does not keep the process alive.
+    /// C: `lg_heartbeat()`.
     public func watchMainActor() {
         watchMainActor(every: .milliseconds(500)) { [core] in core.heartbeat() }
     }
 
-    /// - Parameter beat: one heartbeat of the calling thread; false when there will be none any more.
+    /// - Parameter beat: one heartbeat of the calling thread; false when no further one is
+    ///   possible.
     package func watchMainActor(every interval: Duration, beat: @escaping @Sendable () -> Bool) {
         guard isMainActorWatched.exchange(true, ordering: .relaxed) == false else { return }
         _ = Watch("main actor", every: interval, beat: beat) { answer in
@@ -29,7 +37,7 @@ extension LaunchGuard.Session {
         }
     }
 
-    /// Let the concurrency pool have a heartbeat, until the result is told to end.
+    /// Give the concurrency pool a heartbeat, until the result is asked to end.
     package func watchPool() -> Watch {
         Watch("task pool", every: .milliseconds(500), beat: { [core] in core.heartbeat() }) { answer in
             Task.detached { answer(.hasNot) }

@@ -1,12 +1,13 @@
 import Synchronization
 
 extension LaunchGuard {
-    /// The session of this process, from ``LaunchGuard/start(appID:version:stateDirectory:role:ringBytes:deadline:handlerDeadline:hangThresholds:keepRuns:keepBytes:record:)``.
+    /// The session of this process, from
+    /// ``LaunchGuard/start(appID:version:stateDirectory:role:ringBytes:deadline:handlerDeadline:hangThresholds:keepRuns:keepBytes:record:)``.
     ///
-    /// There is one a process, and it works until the process ends, whether or not the program keeps the object. Every member may
-    /// be called from any thread. C: `lg_session`.
+    /// A process has one session. The session works until the process ends, whether or not the
+    /// program keeps the object. Any thread may call every member. C: `lg_session`.
     public final class Session: Sendable {
-        /// What is wrong with the environment; `nil` when everything is as it should be. C: `lg_session_message()`.
+        /// The problem of the environment; `nil` without one. C: `lg_session_message()`.
         public let problem: LaunchGuardError?
 
         let core: CoreSession
@@ -20,30 +21,35 @@ extension LaunchGuard {
             self.problem = problem
         }
 
-        /// How much of its promises the session can keep. C: `lg_session_protection()`.
+        /// The protection that the session can give. C: `lg_session_protection()`.
         public var protection: Protection { core.protection }
 
         /// Path of this run's file; `nil` for a session without files. C: `lg_session_run_path()`.
         public var runPath: String? { core.runPath }
 
-        /// Path of the state directory, with the role's folder; `nil` for a session without files. C: `lg_session_state_directory()`.
+        /// Path of the state directory, with the role's folder; `nil` for a session without files.
+        /// C: `lg_session_state_directory()`.
         public var stateDirectory: String? { core.stateDirectory }
 
-        /// Make the launch of one context; nothing is counted before ``Launch/begin()``.
+        /// Make the launch of one context. LaunchGuard counts nothing before ``Launch/begin()``.
         ///
-        /// A value that makes no sense does not stop the program: the result is then an unprotected launch, whose tasks run and
-        /// which counts and repairs nothing, and its ``Launch/problem`` says what to correct. A second call with the same name
-        /// returns the launch of the first one, options and all. C: `lg_launch_prepare()`.
+        /// A value that makes no sense does not stop the program. The result is then an unprotected
+        /// launch, whose tasks run and which counts and repairs nothing; its ``Launch/problem``
+        /// names the value. A second call with the same name returns the launch of the first call,
+        /// with its options. C: `lg_launch_prepare()`.
         ///
         /// - Parameters:
         ///   - name: of the context, 1 to 63 bytes.
-        ///   - reportAfter: launch crashes in a row from which ``Launch/onReport(_:)`` is called; at least 1.
+        ///   - reportAfter: launch crashes in a row from which ``Launch/onReport(_:)`` is called;
+        ///     at least 1.
         ///   - repairAfter: launch crashes in a row from which repairs are tried; at least 1.
-        ///   - unknownAfter: unexplained early deaths from which repairs are tried; 0 for never, `nil` for twice `repairAfter`.
-        ///   - window: after which time a launch is finished by time; zero for only by mark.
+        ///   - unknownAfter: unexplained early deaths from which repairs are tried; 0 for never,
+        ///     `nil` for twice `repairAfter`.
+        ///   - window: time after which the launch is finished; zero for only by mark.
         ///   - finish: what finishes the launch.
-        ///   - reportWait: how long the launch waits for the closures of ``Launch/onReport(_:)`` and ``Launch/onGiveUp(_:)``; at most 5 s.
-        ///   - policy: everything else.
+        ///   - reportWait: longest wait for the closures of ``Launch/onReport(_:)`` and
+        ///     ``Launch/onGiveUp(_:)``; at most 5 s.
+        ///   - policy: further options.
         public func launch(
             _ name: String,
             reportAfter: Int = 1,
@@ -80,22 +86,25 @@ extension LaunchGuard {
             }
         }
 
-        /// Read the table of loaded modules again; worth a call after loading or unloading a library, so that crashes in its code
-        /// have a complete stack. C: `lg_modules_refresh()`.
+        /// Read the table of loaded modules again. Call it after loading or unloading a library, so
+        /// that crashes in its code have a complete stack. C: `lg_modules_refresh()`.
         public func refreshModules() { core.refreshModules() }
 
-        /// The program is about to end by its own will, or because it was asked to: launches that are under way are over, and what happens
-        /// from now on does not count against them. A signal that asks to end (SIGTERM, SIGINT, SIGHUP) is noted without this call where
-        /// the program has no handler of its own for it. An end while a repair runs interrupts the repair all the same.
-        /// C: `lg_will_terminate()`.
+        /// Announce the end of the program, by its own decision or on request. Launches that are
+        /// under way are over, and later events do not count against them. The call is not needed
+        /// for a signal that asks the program to end (SIGTERM, SIGINT, SIGHUP), unless the program
+        /// has its own handler for the signal: LaunchGuard notes the signal itself. An end while a
+        /// repair runs interrupts the repair all the same. C: `lg_will_terminate()`.
         public func willTerminate() { core.willTerminate() }
 
-        /// The program is about to be started again on purpose, by itself or by its supervisor. Otherwise as ``willTerminate()``; of
-        /// several announcements the last one counts. C: `lg_will_restart()`.
+        /// Announce an intended restart of the program, by itself or by its supervisor. Otherwise
+        /// as ``willTerminate()``. The last of several announcements counts. C:
+        /// `lg_will_restart()`.
         public func willRestart() { core.willRestart() }
 
-        /// Mark the run as cleanly ended and take the handlers down. Not needed before the program exits by itself: leaving
-        /// `main` or calling `exit` marks the end as well. C: `lg_stop()`.
+        /// Mark the run as cleanly ended and remove the handlers. The call is not needed before the
+        /// program exits by itself: a return from `main` and `exit` mark the end as well. C:
+        /// `lg_stop()`.
         public func stop() { core.stop() }
     }
 }

@@ -1,5 +1,6 @@
 extension LaunchGuard {
-    /// Walks a program's own launches through every state without a crash. C: `lg_simulate_start()`.
+    /// Walks a program's own launches through every state without a crash. C:
+    /// `lg_simulate_start()`.
     ///
     /// ```swift
     /// let simulation = try LaunchGuard.Simulation()
@@ -12,25 +13,28 @@ extension LaunchGuard {
     /// simulation.close()
     /// ```
     ///
-    /// A simulated session has a ledger in memory, no files and no signal handlers. There may be any number of them, beside the real one.
-    /// Every member may be called from any thread.
+    /// A simulated session has a ledger in memory, no files and no signal handlers. A process may
+    /// have any number of them beside the real session. Any thread may call every member.
     public final class Simulation: Sendable {
-        /// The simulated session. Launches are prepared on it once, as on a real one, and then begun in each simulated run.
+        /// The simulated session. Prepare launches on it once, as on a real one, and begin them in
+        /// each simulated run.
         public let session: Session
 
         /// Start a simulation. C: `lg_simulate_start()`.
         ///
-        /// - Throws: ``LaunchGuardError/Code/system`` when there is no memory.
+        /// - Throws: ``LaunchGuardError/Code/system`` without memory.
         public init() throws(LaunchGuardError) {
             session = Session(core: try CoreSession.simulated(), problem: nil)
         }
 
-        /// End the simulated run and start the next one; its launches can then be begun again. C: `lg_simulate()`.
+        /// End the simulated run and start the next one. Its launches can then be begun again. C:
+        /// `lg_simulate()`.
         ///
-        /// It may be called from a closure of a launch: a launch that is under way ends there. Its ``Launch/begin()`` then throws
-        /// ``LaunchGuardError/Code/closed``, the tasks that its closures run in are cancelled, and no further closure of it is called.
+        /// A closure of a launch may make this call: a launch that is under way ends there. Its
+        /// ``Launch/begin()`` then throws ``LaunchGuardError/Code/closed``, the tasks of its
+        /// closures are cancelled, and no further closure of the launch is called.
         ///
-        /// - Parameter end: how; ``End/exit`` is one with status 1.
+        /// - Parameter end: the end; ``End/exit`` has status 1.
         /// - Returns: false for ``End/running``, which is no end, and after ``close()``.
         @discardableResult
         public func end(_ end: End) -> Bool {
@@ -39,16 +43,17 @@ extension LaunchGuard {
             return true
         }
 
-        /// Let simulated time pass: for throttles, forgotten streaks and the way down the ladder between two runs; for the timeout of the
-        /// closure that is waited for and the deadline of a hold within one. A launch is not finished by it: that is
-        /// ``Launch/finished()`` here. C: `lg_simulate_pass()`.
+        /// Let simulated time pass. Between two runs the time counts for throttles, forgotten
+        /// streaks and the way down the ladder. Within a run it counts for the timeout of the
+        /// pending closure and for the deadline of a hold. It finishes no launch: a simulated
+        /// launch is finished by ``Launch/finished()``. C: `lg_simulate_pass()`.
         ///
         /// - Returns: false for a negative time.
         @discardableResult
         public func pass(_ duration: Duration) -> Bool { session.core.pass(duration.milliseconds) }
 
-        /// Close the simulation: the run ends, and every later call with its session and launches does nothing. What it occupies of
-        /// memory stays until the process ends. C: `lg_simulate_close()`.
+        /// Close the simulation: the run ends, and every later call with its session and launches
+        /// does nothing. Its memory stays in use until the process ends. C: `lg_simulate_close()`.
         public func close() {
             session.core.closeSimulation()
             for launch in session.preparedLaunches { launch.hooks.endLastRun() }

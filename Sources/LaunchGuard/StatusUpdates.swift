@@ -1,14 +1,15 @@
 extension LaunchGuard {
-    /// The status of a launch and its changes, in order; ends when the launch is finished. See ``Launch/statusUpdates``.
+    /// The status of a launch and its changes, in order; ends when the launch is finished. See
+    /// ``Launch/statusUpdates``.
     public struct StatusUpdates: AsyncSequence, Sendable {
         /// A status.
         public typealias Element = Status
-        /// Nothing fails.
+        /// The iteration throws no error.
         public typealias Failure = Never
 
         let source: StatusBroadcast
 
-        /// Start an iteration: it begins with the status at this moment.
+        /// Start an iteration, which begins with the status at this moment.
         public func makeAsyncIterator() -> Iterator {
             Iterator(base: source.subscribe().makeAsyncIterator())
         }

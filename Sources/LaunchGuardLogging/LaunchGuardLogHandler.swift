@@ -2,22 +2,27 @@
 public import LaunchGuard
 public import Logging
 
-/// Writes what a program logs with swift-log as breadcrumbs: it is there after any death of the process.
+/// Writes the log of a program that uses swift-log as breadcrumbs, which survive any death of the
+/// process.
 ///
 /// ```swift
 /// LoggingSystem.bootstrap { label in
-///     MultiplexLogHandler([StreamLogHandler.standardError(label: label), LaunchGuardLogHandler(label: label, session: session)])
+///     MultiplexLogHandler([
+///         StreamLogHandler.standardError(label: label),
+///         LaunchGuardLogHandler(label: label, session: session),
+///     ])
 /// }
 /// ```
 ///
-/// The label becomes the category and metadata become fields, sorted by key; a dictionary in them becomes a field for each of its values, `request.method` for example.
-/// An error becomes the fields `error.message` and `error.type`. Breadcrumbs of ``locationLevel`` and above have the fields `file` and `line` too. Nothing blocks, and every task
-/// and thread may log.
+/// The label becomes the category. Metadata become fields, sorted by key; a dictionary in them
+/// becomes a field for each of its values, `request.method` for example. An error becomes the
+/// fields `error.message` and `error.type`. Breadcrumbs of ``locationLevel`` and above also have
+/// the fields `file` and `line`. No call blocks, and every task and thread may log.
 public struct LaunchGuardLogHandler: LogHandler {
     public var logLevel: Logger.Level
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
-    /// From which level on a breadcrumb says where in the source it was written; nil: never.
+    /// Lowest level whose breadcrumbs have the place in the source; nil: none.
     public var locationLevel: Logger.Level?
 
     private let session: LaunchGuard.Session
@@ -26,9 +31,9 @@ public struct LaunchGuardLogHandler: LogHandler {
     /// - Parameters:
     ///   - label: of the logger; the category of its breadcrumbs, cut to 63 bytes.
     ///   - session: of the process.
-    ///   - logLevel: the least important level that is written.
-    ///   - metadataProvider: what `LoggingSystem.bootstrap` hands over, if anything.
-    ///   - locationLevel: from which level on a breadcrumb says where in the source it was written; nil: never.
+    ///   - logLevel: the lowest level that is written.
+    ///   - metadataProvider: as `LoggingSystem.bootstrap` passes it.
+    ///   - locationLevel: lowest level whose breadcrumbs have the place in the source; nil: none.
     public init(
         label: String,
         session: LaunchGuard.Session,
@@ -59,7 +64,8 @@ public struct LaunchGuardLogHandler: LogHandler {
         session.log(LaunchGuard.Level(event.level), event.message.description, category: label, fields: .init(fields.pairs))
     }
 
-    /// What the call says counts for more than what the provider says, and that for more than what the handler has.
+    /// Metadata of the call override those of the provider, and these override those of the
+    /// handler.
     private func merged(_ event: LogEvent) -> Logger.Metadata {
         var all = metadata
         if let provided = metadataProvider?.get(), !provided.isEmpty { all.merge(provided) { _, new in new } }

@@ -4,11 +4,12 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// An ELF file of this machine, opened to read its build id. Every offset and length is checked: the file may be anything.
+/// An ELF file of this machine, opened to read its build id. Every offset and length is checked, as
+/// the file may hold anything.
 struct ELFFile: ~Copyable {
     private let descriptor: Int32
 
-    /// Opens a regular file; nil for anything else. Never blocks, whatever the path names.
+    /// Opens a regular file; nil for anything else. The call never blocks, whatever the path names.
     init?(path: String) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return nil }
@@ -24,10 +25,11 @@ struct ELFFile: ~Copyable {
         close(descriptor)
     }
 
-    /// The GNU build id in lower-case hexadecimal digits; nil when the file has none or is no 64-bit ELF file.
+    /// The GNU build id in lower-case hexadecimal digits; nil when the file has none or is no
+    /// 64-bit ELF file.
     func buildID() -> String? {
         guard let header = read(at: 0, count: 64), header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else { return nil }
-        // A program knows its notes by segments; a separate debug file has them only as sections.
+        // A program has its notes in segments; a separate debug file has them only in sections.
         let segments = notes(table: header.value(32, 8), entrySize: 56, count: header.value(56, 2), type: (0, 4), place: 8, size: 32)
         let sections = { (file: borrowing ELFFile) in
             file.notes(table: header.value(40, 8), entrySize: 64, count: header.value(60, 2), type: (4, 7), place: 24, size: 32)
@@ -35,8 +37,8 @@ struct ELFFile: ~Copyable {
         return segments ?? sections(self)
     }
 
-    /// The build id of the first note area that has one. The table's entries hold, at the given offsets, their type, and place
-    /// and size of their bytes in the file.
+    /// The build id of the first note area that has one. At the given offsets, the entries of the
+    /// table hold their type, and the place and size of their bytes in the file.
     private func notes(
         table: UInt64, entrySize: UInt64, count: UInt64, type: (offset: Int, value: UInt64), place: Int, size: Int
     ) -> String? {
@@ -77,7 +79,7 @@ struct ELFFile: ~Copyable {
 }
 
 extension [UInt8] {
-    /// A little-endian number of `size` bytes; the caller knows that they are there.
+    /// A little-endian number of `size` bytes. The caller has checked that the bytes are there.
     fileprivate func value(_ offset: Int, _ size: Int) -> UInt64 {
         self[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }

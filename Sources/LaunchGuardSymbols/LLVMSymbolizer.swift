@@ -1,7 +1,8 @@
 internal import FoundationEssentials
 internal import LaunchGuardReports
 
-/// The program `llvm-symbolizer`. It is a process of its own, so that damaged debug information cannot harm the reader of a report.
+/// The program `llvm-symbolizer`. The program runs as a process of its own, so that damaged debug
+/// information cannot harm the reader of a report.
 struct LLVMSymbolizer: Sendable {
     var program: String
 
@@ -11,7 +12,7 @@ struct LLVMSymbolizer: Sendable {
         var address: UInt64
     }
 
-    /// What the program found: the innermost function first.
+    /// The result for one address: the innermost function first.
     struct Location: Sendable {
         var name: String?
         var file: String?
@@ -24,7 +25,8 @@ struct LLVMSymbolizer: Sendable {
         self.program = program
     }
 
-    /// The program where it is usually found: in PATH, beside the Swift compiler, or in Debian's LLVM folders, the newest first.
+    /// The program in its usual place: in PATH, beside the Swift compiler, or in Debian's LLVM
+    /// folders, the newest first.
     static func find(environment: [String: String] = ProcessInfo.processInfo.environment) -> LLVMSymbolizer? {
         let files = FileManager.default
         let paths = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
@@ -37,12 +39,13 @@ struct LLVMSymbolizer: Sendable {
         return folders.map { $0 + "/llvm-symbolizer" }.first(where: files.isExecutableFile(atPath:)).map(LLVMSymbolizer.init)
     }
 
-    /// Whether the program can be asked about a file: its input has no way to write every path.
+    /// Whether the program can look up a file: its input syntax cannot express every path.
     static func canName(_ file: String) -> Bool {
         !file.unicodeScalars.contains { $0 == "\"" || $0.value < 0x20 || $0 == "\u{FFFD}" }
     }
 
-    /// The locations of the queries that it knows; nil when the program does not work.
+    /// The locations of those queries that the program can answer; nil when the program does not
+    /// work.
     func locations(of queries: [Query]) -> [Query: [Location]]? {
         var found: [Query: [Location]] = [:]
         for start in stride(from: 0, to: queries.count, by: 512) {

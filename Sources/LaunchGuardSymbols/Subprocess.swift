@@ -4,10 +4,11 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Runs a program and collects what it prints.
+/// Runs a program and collects its output.
 enum Subprocess {
-    /// The standard output of a program; nil when it cannot be started, prints more than `limit` bytes, fails, or takes longer
-    /// than `seconds`. Its standard input is empty and its standard error goes nowhere.
+    /// The standard output of a program; nil when the program cannot be started, prints more than
+    /// `limit` bytes, fails, or takes longer than `seconds`. Its standard input is empty, and its
+    /// standard error is discarded.
     static func output(of program: String, _ arguments: [String], limit: Int = 64 << 20, seconds: Int = 60) -> [UInt8]? {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }

@@ -1,31 +1,33 @@
 public import LaunchGuardReports
 
-/// Gives the frames of reports their functions, files and lines, from the program files of this machine.
+/// Adds functions, files and lines to the frames of reports, from the program files of this
+/// machine.
 ///
-/// A file whose build id is not that of the module that ran is refused: its symbols would be wrong.
+/// A file whose build id differs from that of the module that ran is refused, as its symbols would
+/// be wrong.
 public struct Symbolicator: Sendable {
     private let backend: LLVMSymbolizer?
     private let debugDirectories: [String]
 
     /// - Parameters:
-    ///   - program: path of `llvm-symbolizer`; nil: the one that is found.
-    ///   - debugDirectories: folders in which files are looked for by build id (`.build-id/ab/cdef….debug`) and by name, before
-    ///     the path that the report names.
+    ///   - program: path of `llvm-symbolizer`; nil: search for it.
+    ///   - debugDirectories: folders that are searched by build id (`.build-id/ab/cdef….debug`) and
+    ///     by name, before the path that the report names.
     public init(program: String? = nil, debugDirectories: [String] = []) {
         backend = program.map(LLVMSymbolizer.init) ?? .find()
         self.debugDirectories = debugDirectories
     }
 
-    /// Whether there is a program to ask. Without one, frames stay module and offset.
+    /// Whether `llvm-symbolizer` is available. Without it, frames stay module and offset.
     public var isAvailable: Bool { backend != nil }
 
-    /// Why no symbols could be had at all.
+    /// The reason for a lack of all symbols.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
         public var description: String
     }
 
-    /// Fill in the symbols of all frames of the reports, and what the program said when it trapped. What is missing for a single
-    /// module becomes a problem of its report.
+    /// Add the symbols of all frames of the reports, and the reasons that the compiler recorded for
+    /// traps. A lack of symbols for a single module becomes a problem of its report.
     public func symbolicate(_ reports: inout [RunReport]) throws(Failure) {
         guard let backend else {
             throw Failure(
@@ -50,7 +52,8 @@ public struct Symbolicator: Sendable {
         for index in reports.indices { reports[index].apply(locations, files) }
     }
 
-    /// Write the names of C++ types in the messages of the reports as a person does. This needs no program and no file.
+    /// Demangle the names of C++ types in the messages of the reports. This needs no program and no
+    /// file.
     public static func demangleMessages(of reports: inout [RunReport]) {
         for report in reports.indices {
             for index in (reports[report].crash?.messages ?? []).indices {
@@ -60,14 +63,15 @@ public struct Symbolicator: Sendable {
         }
     }
 
-    /// Fill in the symbols of one report.
+    /// Add the symbols of one report.
     public func symbolicate(_ report: inout RunReport) throws(Failure) {
         var reports = [report]
         try symbolicate(&reports)
         report = reports[0]
     }
 
-    /// The file to ask about a module: one whose build id is right, or why there is none.
+    /// The file to look up for a module: a file with the right build id, or the reason why there is
+    /// none.
     private func file(of module: Module) -> (file: String?, problem: Problem?) {
         func problem(_ code: String, _ message: String) -> Problem {
             Problem(part: "symbols of \(module.path)", code: code, message: message)
@@ -78,20 +82,20 @@ public struct Symbolicator: Sendable {
             let found = elf.buildID()
             guard found == module.buildID else {
                 wrong =
-                    wrong ?? "\(candidate) has \(found.map { "the build id \($0)" } ?? "no build id"), but what ran has "
-                    + "\(module.buildID ?? "none"); its symbols would be wrong"
+                    wrong ?? "\(candidate) has \(found.map { "the build id \($0)" } ?? "no build id"), but the module that ran has "
+                    + "\(module.buildID ?? "none"); the symbols of the file would be wrong"
                 continue
             }
             guard LLVMSymbolizer.canName(candidate) else {
-                return (nil, problem("name", "llvm-symbolizer cannot be given such a path"))
+                return (nil, problem("name", "llvm-symbolizer does not accept such a path"))
             }
             guard found != nil else {
-                return (candidate, problem("no-build-id", "it has no build id; its symbols are right only if it is the file that ran"))
+                return (candidate, problem("no-build-id", "the file has no build id; its symbols are right only if this file ran"))
             }
             return (candidate, nil)
         }
         if let wrong { return (nil, problem("build-id", wrong)) }
-        return (nil, problem("not-found", "the file is not on this machine; name a folder that has it with --debug-dir"))
+        return (nil, problem("not-found", "the file is not on this machine; name its folder with --debug-dir"))
     }
 
     private func candidates(for module: Module) -> [String] {
@@ -110,7 +114,7 @@ extension RunReport {
         return stacks.flatMap { $0?.frames ?? [] } + (crash?.possibleFrames ?? [])
     }
 
-    /// The modules in which frames lie. The kernel's own has no file.
+    /// The modules with frames. The kernel's own module has no file.
     fileprivate var modulesOfFrames: Set<Module> {
         Set(frames.compactMap { module(at: $0.lookup) }.filter { $0.path.hasPrefix("/") })
     }
@@ -152,10 +156,11 @@ extension RunReport {
 }
 
 extension Symbol {
-    /// The prefix of the artificial inlined function in which the Swift compiler writes down why a trap is there.
+    /// The prefix of the artificial inlined function by which the Swift compiler records the reason
+    /// for a trap.
     private static let trapPrefix = "Swift runtime failure: "
 
-    /// The functions at an address of a file, and why the program trapped there.
+    /// The functions at an address of a file, and the reason for a trap there.
     fileprivate static func symbols(
         of locations: [LLVMSymbolizer.Location], at address: UInt64
     ) -> (trap: String?, symbols: [Symbol]) {

@@ -7,13 +7,13 @@ struct InspectCommand: ParsableCommand {
         commandName: "inspect",
         abstract: "Show one run, or the ledger of an application.",
         discussion: """
-            For a run file: the cause in one sentence, what the program said, its evidence, the crashed thread with functions \
+            For a run file: the cause in one sentence, the messages of the program, the evidence, the crashed thread with functions \
             and source lines, the other threads (those with the same stack in one block), registers, figures of the process \
-            and the system, the last lines of standard error, the last breadcrumbs, modules, and what is missing. For a state \
-            directory or a ledger: each context with mode, streak, thresholds, suspects and its ladder drawn, and the timeline of \
-            runs with the evidence for each end and what happened in each launch.
+            and the system, the last lines of standard error, the last breadcrumbs, modules, and the missing parts. For a state \
+            directory or a ledger: each context with mode, streak, thresholds, suspects and ladder, and the timeline of runs with \
+            the evidence for each end and the events of each launch.
 
-            Functions are looked up in the program files of this machine, if their build ids are those that ran.
+            Functions come from the program files of this machine, if their build ids are those of the program that ran.
 
             EXAMPLES
               launchguard inspect
@@ -30,13 +30,14 @@ struct InspectCommand: ParsableCommand {
     @Option(
         name: [.customShort("n"), .customLong("lines")],
         help: ArgumentHelp(
-            "How many breadcrumbs and lines of standard error of a run (default 20), or runs of a timeline (default all), to show.", valueName: "count"))
+            "The number of breadcrumbs and lines of standard error of a run (default 20), or of runs of a timeline (default all).",
+            valueName: "count"))
     var lines: Int?
 
-    @Flag(help: "Show the memory map of the process too.")
+    @Flag(help: "Also show the memory map of the process.")
     var map = false
 
-    @Flag(help: "With --json: the bytes of the stacks too. They are many, and hold what the program worked on.")
+    @Flag(help: "With --json: the bytes of the stacks too. These bytes are many, and hold the program's data.")
     var memory = false
 
     @OptionGroup var runs: RunOptions
@@ -44,8 +45,8 @@ struct InspectCommand: ParsableCommand {
     @OptionGroup var symbols: SymbolOptions
 
     func validate() throws {
-        guard !memory || output.json else { throw ValidationError("--memory wants --json.") }
-        guard lines ?? 0 >= 0 else { throw ValidationError("-n wants a number that is not negative.") }
+        guard !memory || output.json else { throw ValidationError("--memory needs --json.") }
+        guard lines ?? 0 >= 0 else { throw ValidationError("-n needs a number that is not negative.") }
     }
 
     func run() throws {

@@ -1,22 +1,23 @@
 import ArgumentParser
 import LaunchGuardReports
 
-/// The command-line tool: reads ledgers and run files, of dead and of living processes, and simulates launches.
+/// The command-line tool: reads ledgers and run files, of dead and of living processes, and
+/// simulates launches.
 @main
 struct LaunchGuardTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "launchguard",
-        abstract: "Read what LaunchGuard recorded: how runs ended, why, and what came before.",
+        abstract: "Read the records of LaunchGuard: how runs ended, why, and what came before.",
         discussion: """
-            DIR is the state directory of an application: it holds ledger.lg and the run files runs/*.lgrun. Where DIR is left \
-            out, the first part of $STATE_DIRECTORY is taken, or else the current directory if it holds a ledger. Nothing is \
-            ever written to these files, and a living process is not disturbed.
+            DIR is the state directory of an application, with ledger.lg and the run files runs/*.lgrun. Without DIR the tool \
+            uses the first part of $STATE_DIRECTORY, or else the current directory if it holds a ledger. The tool never writes to \
+            these files and never disturbs a living process.
 
             EXIT STATUS
               0  everything is shown
               1  nothing was found, or the file may not be read
               2  the command line is wrong, or an event of a simulation is not possible
-              3  a file is damaged; what is readable is shown
+              3  a file is damaged; its readable parts are shown
 
             EXAMPLES
               launchguard list /var/lib/notes
@@ -50,7 +51,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
     }
 }
 
-/// What the tool's exit status says.
+/// The meanings of the tool's exit status.
 enum ExitStatus: Int32 {
     case success = 0
     case nothingFound = 1

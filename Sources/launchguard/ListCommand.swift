@@ -5,7 +5,7 @@ import LaunchGuardReports
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the runs of an application: when, how they ended, and where.",
+        abstract: "List the runs of an application: when and how each one ended, and the place of a crash or a hang.",
         discussion: """
             EXAMPLES
               launchguard list
@@ -27,7 +27,7 @@ struct ListCommand: ParsableCommand {
             directory = found
         case .file(let path):
             let kind = try Reader(path: path).kind
-            throw ValidationError("\(path) is a \(kind == .run ? "run file" : "ledger"); list wants a state directory.")
+            throw ValidationError("\(path) is a \(kind == .run ? "run file" : "ledger"); list needs a state directory.")
         }
         let ledger = try? Reader(path: directory.ledgerPath).ledger()
         let runs = try load(directory, ledger)
@@ -43,7 +43,7 @@ struct ListCommand: ParsableCommand {
         try (runs.contains(where: \.isDamaged) ? ExitStatus.damaged : .success).end()
     }
 
-    /// All runs with their symbols. A file that cannot be read is a line of its own.
+    /// All runs with their symbols. A file that cannot be read has a line of its own.
     private func load(_ directory: StateDirectory, _ ledger: LedgerReport?) throws(ReportError) -> [ListedRun] {
         var reports: [RunReport] = []
         for path in try directory.runPaths() {
@@ -89,7 +89,7 @@ private struct ListedRun: Encodable {
     var verdict: Verdict?
     /// Contexts to whose streak or unknown count the run added; nil: not in the timeline.
     var counted: [String]?
-    /// The innermost function that is known, of the crash or of the hang.
+    /// The innermost known function of the crash or the hang.
     var topFrame: String?
     var problems: [Problem]
 
@@ -107,7 +107,7 @@ private struct ListedRun: Encodable {
 
     var isDamaged: Bool { verdict == nil || problems.contains(where: \.isDamage) }
 
-    /// How it ended, in words.
+    /// The end in words.
     var end: String { verdict?.summary ?? "damaged" }
 
     func write(to writer: inout TextWriter, endWidth: Int) {

@@ -39,14 +39,14 @@ struct LogCommand: ParsableCommand {
         transform: parseLevel)
     var level: Level?
 
-    @Option(name: .customLong("category"), help: ArgumentHelp("Only breadcrumbs of this category; it may be given several times.", valueName: "name"))
+    @Option(name: .customLong("category"), help: ArgumentHelp("Only breadcrumbs of this category. May be repeated.", valueName: "name"))
     var categories: [String] = []
 
     @OptionGroup var runs: RunOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard lines ?? 0 >= 0 else { throw ValidationError("-n wants a number that is not negative.") }
+        guard lines ?? 0 >= 0 else { throw ValidationError("-n needs a number that is not negative.") }
     }
 
     func run() throws {
@@ -92,7 +92,8 @@ struct LogCommand: ParsableCommand {
         Output.write(writer.text)
     }
 
-    /// Look every 100 ms. The last look comes after the process was seen to be gone, so that nothing it wrote is missed.
+    /// Look every 100 ms. The last look comes after the end of the process, so that it misses no
+    /// breadcrumb.
     private func wait(for reader: Reader, _ run: RunReport, _ wasAlive: Bool, _ news: inout News) throws {
         var isAlive = wasAlive
         while isAlive {
@@ -110,14 +111,15 @@ private func parseLevel(_ text: String) throws -> Level {
     return level
 }
 
-/// Tells new breadcrumbs from those seen before. Sequences grow within a lane, but an entry may be committed after a later one.
+/// Separates new breadcrumbs from those seen before. Sequences grow within a lane, but an entry may
+/// be committed after a later one.
 private struct News {
     private var seen: [UInt32: Set<UInt64>] = [:]
 
     /// The entries that were in no snapshot before.
     mutating func take(_ entries: [Breadcrumb]) -> [Breadcrumb] {
         let new = entries.filter { seen[$0.lane, default: []].insert($0.sequence).inserted }
-        // What has been overwritten does not come back.
+        // Overwritten entries do not return.
         let oldest = Dictionary(entries.map { ($0.lane, $0.sequence) }, uniquingKeysWith: min)
         for (lane, sequence) in oldest { seen[lane] = seen[lane]?.filter { $0 >= sequence } }
         return new

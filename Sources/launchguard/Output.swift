@@ -6,14 +6,15 @@ import Musl
 import Glibc
 #endif
 
-/// Where the tool prints to.
+/// The output of the tool.
 enum Output {
     enum Stream: Int32 {
         case standard = 1
         case error = 2
     }
 
-    /// Print text as it is. A reader that has gone away ends the process by SIGPIPE, as it does everywhere.
+    /// Print text as it is. When its reader has closed the pipe, SIGPIPE ends the process, as in
+    /// other tools.
     static func write(_ text: String, to stream: Stream = .standard) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -39,12 +40,12 @@ enum Output {
         write(JSONLine.text(value) + "\n")
     }
 
-    /// A message about the work itself.
+    /// A message about the command itself.
     static func complain(_ message: String) {
         write("launchguard: \(TextWriter.escaped(message))\n", to: .error)
     }
 
-    /// A writer with colours if standard output is a terminal that wants them.
+    /// A writer with colours if standard output is a terminal that supports them.
     static func makeWriter() -> TextWriter {
         let wantsNone = variable("NO_COLOR")?.isEmpty == false || variable("TERM") == "dumb"
         return TextWriter(isColored: !wantsNone && isatty(Stream.standard.rawValue) == 1)

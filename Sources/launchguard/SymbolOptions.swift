@@ -11,7 +11,7 @@ struct SymbolOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A folder to look for program files in before the recorded path: by build id (.build-id/ab/cdef.debug) or by name. "
+            "A folder in which to look for program files before the recorded path: by build id (.build-id/ab/cdef.debug) or by name. "
                 + "May be repeated.",
             valueName: "dir"))
     var debugDir: [String] = []
@@ -19,7 +19,7 @@ struct SymbolOptions: ParsableArguments {
     @Flag(help: "Show addresses only.")
     var noSymbols = false
 
-    /// Give the reports their symbols, as far as they can be had.
+    /// Add symbols to the reports, as far as possible.
     func apply(to reports: inout [RunReport]) {
         guard !noSymbols else { return }
         Symbolicator.demangleMessages(of: &reports)

@@ -2,16 +2,17 @@ import ArgumentParser
 import FoundationEssentials
 import LaunchGuardReports
 
-/// What a command is about: one file, or a state directory.
+/// The target of a command: one file, or a state directory.
 enum Target {
     case file(String)
     case directory(StateDirectory)
 
-    /// The target that the argument names, or the usual state directory where it is left out; with a number, that run of it.
+    /// The target that the argument names, or without an argument the default state directory; with
+    /// a number, that run of the directory.
     init(_ argument: String?, run: UInt64? = nil) throws {
         self = try Self.find(argument)
         guard let run else { return }
-        guard case .directory(let directory) = self else { throw ValidationError("--run goes with a state directory.") }
+        guard case .directory(let directory) = self else { throw ValidationError("--run needs a state directory.") }
         self = .file(try directory.runPath(ordinal: run))
     }
 
@@ -24,7 +25,7 @@ enum Target {
         }
         let directory = StateDirectory(path: argument)
         guard directory.exists else {
-            Output.complain("\(argument): this is not a state directory: it holds neither ledger.lg nor runs")
+            Output.complain("\(argument): not a state directory, as it holds neither ledger.lg nor runs")
             throw ExitStatus.nothingFound.code
         }
         return .directory(directory)
@@ -59,7 +60,7 @@ enum Target {
     }
 }
 
-/// Which run of a state directory.
+/// A run of a state directory.
 struct RunOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The run with this number, of a state directory.", valueName: "number"))
     var run: UInt64?
@@ -67,6 +68,6 @@ struct RunOptions: ParsableArguments {
 
 /// Options of every command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print JSON, one object a line.")
+    @Flag(help: "Print JSON, one object on each line.")
     var json = false
 }

@@ -8,7 +8,7 @@ struct VerifyCommand: ParsableCommand {
         abstract: "Check the bounds and checksums of every block of a file.",
         discussion: """
             The exit status is 3 if a block is damaged. A block that was never committed, because the process ended before, is \
-            incomplete and no damage.
+            incomplete and not damaged.
 
             EXAMPLES
               launchguard verify /var/lib/notes/ledger.lg
@@ -23,7 +23,7 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         guard !Target.isDirectory(file) else {
-            throw ValidationError("\(file) is a directory; verify wants a run file or a ledger.")
+            throw ValidationError("\(file) is a directory; verify needs a run file or a ledger.")
         }
         let reader = try Reader(path: file)
         let (isWhole, blocks) = reader.verify()

@@ -1,4 +1,5 @@
-"""The documents keep their word: quoted programs are the real ones, every public function carries its contract."""
+"""The documents keep their word: quoted programs are the real ones, every public function carries
+its contract."""
 import pathlib
 import re
 import unittest

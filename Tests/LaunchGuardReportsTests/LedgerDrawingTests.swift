@@ -63,34 +63,34 @@ import Testing
               run  started               lasted    end                             main    sync
               ── version 1.0 ──
               #1   2026-01-01T03:00:00Z  1.234 s   clean                           ·       ·
-                   because it passed through exit() and left the mark with the status
+                   because the process passed through exit() and left the mark with the status
               #2   2026-01-01T06:00:00Z  2.469 s   crash SIGSEGV fault.null_write  ✗       ·
-                   because its run file holds a crash record; in a module or a task of main
+                   because the run file holds a crash record; in a module or a task of main
               #3   2026-01-01T09:00:00Z  3.703 s   crash SIGSEGV fault.null_write  r✗      ✗
-                   because its run file holds a crash record
+                   because the run file holds a crash record
               #4   2026-01-01T12:00:00Z  4.938 s   crash SIGSEGV fault.null_write  r‖−xm✗  ·
-                   because its run file holds a crash record
+                   because the run file holds a crash record
               #5   2026-01-01T15:00:00Z  6.172 s   clean                           ‖+·     ·
-                   because it called lg_stop()
+                   because the program called lg_stop()
               #6   2026-01-01T18:00:00Z  7.407 s   hang                            Sp‖e✗   ·
-                   because it was marked as hanging and left no other mark
+                   because the process was marked as hanging and left no other mark
               #7   2026-01-01T21:00:00Z  8.641 s   oom                             S✗      ·
-                   because it left no mark, and the kernel ended a process of its cgroup for lack of memory meanwhile
+                   because the process left no mark, and the kernel ended a process of the same cgroup for lack of memory meanwhile
               #8   2026-01-02T00:00:00Z  9.876 s   clean                           SH·     ·
-                   because it passed through exit() and left the mark with the status
+                   because the process passed through exit() and left the mark with the status
               ── version 1.1 ──
               #9   2026-01-02T03:00:00Z  unknown   upgrade                         ·       ·
-                   because the program's version or build id changed after it
+                   because the program's version or build id changed after the run
               #10  2026-01-02T06:00:00Z  12.345 s  unknown                         T·      tn✗
-                   because it was gone without any mark: killed, or ended without exit()
+                   because the process was gone without any mark: killed, or ended without exit()
               #11  2026-01-02T09:00:00Z  13.580 s  terminated SIGTERM              ‖+↻·    ‖»·
-                   because it announced that it would be started again
+                   because the program announced its restart
               #12  2026-01-02T12:00:00Z  14.814 s  killed SIGKILL                  ○       ·
-                   because another process waited for it and told its status
+                   because another process waited for this one and stored its status
               #13  2026-01-02T15:00:00Z  16.049 s  unknown                         ?·      ·
                    because evidence that this version does not know
               #14  2026-01-02T18:00:00Z  17.283 s  exit with status 3              ○       ○
-                   because it passed through exit() and left the mark with the status
+                   because the process passed through exit() and left the mark with the status
 
               S in safe mode                      T a trial                           r reported
               p the program asked for protection  ‖ held                              H halted
@@ -211,7 +211,7 @@ import Testing
         let lines = try text(Sample.ledger()).split(separator: "\n")
         #expect(lines.contains("  #11  2026-01-31T11:00:00Z  1.402 s  crash SIGSEGV fault.null_read  r?✗"))
         #expect(lines.contains("  #12  at an unknown time    unknown  unknown"))
-        #expect(lines.contains("       because it was gone without any mark: killed, or ended without exit(); not yet counted"))
+        #expect(lines.contains("       because the process was gone without any mark: killed, or ended without exit(); not yet counted"))
         #expect(lines.contains("  ── version unknown ──"))
     }
 
@@ -235,7 +235,7 @@ import Testing
         let run = try #require(lines.firstIndex { $0.hasPrefix("  #4 ") })
         #expect(
             lines[run..<run + 4] == [
-                "  #4   2026-01-01T12:00:00Z  4.938 s   crash SIGSEGV fault.null_write", "       because its run file holds a crash record",
+                "  #4   2026-01-01T12:00:00Z  4.938 s   crash SIGSEGV fault.null_write", "       because the run file holds a crash record",
                 "       r‖−xm✗     main", "       ✗          context number 9",
             ])
         #expect(lines.allSatisfy { $0.count <= 120 })

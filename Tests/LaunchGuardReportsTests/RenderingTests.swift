@@ -88,7 +88,7 @@ import Testing
     @Test func aCrashReportTellsTheCauseFirst() throws {
         let lines = try text { try Sample.crash().write(to: &$0) }.lines
         #expect(lines[0] == "crashed: SIGSEGV (fault.null_read) at address 0x0 in Array.subscript.getter")
-        #expect(lines[1] == "  evidence: its run file holds a crash record")
+        #expect(lines[1] == "  evidence: the run file holds a crash record")
         #expect(lines.contains("run       12, 6b1f9f1e-0000-4000-8000-000000000001"))
         #expect(lines.contains("started   2026-01-31T12:00:00.000000001Z, lasted 1.402 s"))
         #expect(lines.contains(#"context   main: launching after 200.000 ms, not finished, in the task "open database", window 5000 ms"#))

@@ -15,7 +15,7 @@ enum Sample {
           "started":"2026-01-31T12:00:00.000000001Z","monotonicNanoseconds":1000000000,"isStartComplete":true,"isAlive":false,
           "isSecondary":false,"healedPages":0,
           "termination":{"signal":{"number":15,"name":"SIGTERM"},"senderProcessID":1,"senderUserID":0,"monotonicNanoseconds":5}},
-         "verdict":{"end":"crash","evidence":"its run file holds a crash record","signal":{"number":11,"name":"SIGSEGV"},
+         "verdict":{"end":"crash","evidence":"the run file holds a crash record","signal":{"number":11,"name":"SIGSEGV"},
           "signalCode":1,"kind":"fault.null_read","monotonicNanoseconds":2402000000},
          "contexts":[{"name":"main","phase":"launching","begunNanoseconds":1100000000,"launchingNanoseconds":1200000000,
           "windowMilliseconds":5000,"finish":"either","task":"open database"}],
@@ -105,11 +105,11 @@ enum Sample {
                    "needsConsent":true,"needsRestart":false,"lastSeries":"2026-01-31T10:00:00.000000000Z"}],
                   "suspects":[{"key":"open database","crashes":2,"isLeftOut":true}],"launches":9,"crashes":2,"repairs":1}],
                  "timeline":[{"uuid":"u1","ordinal":11,"started":"2026-01-31T11:00:00.000000000Z","durationNanoseconds":1402000000,
-                  "verdict":{"end":"crash","evidence":"its run file holds a crash record","signal":{"number":11,"name":"SIGSEGV"},
+                  "verdict":{"end":"crash","evidence":"the run file holds a crash record","signal":{"number":11,"name":"SIGSEGV"},
                    "kind":"fault.null_read"},"launching":["main"],"repairing":[],"counted":["main"],"attributed":["main"],
                   "events":[{"context":"main","events":["reported","0x4000"]}]}],
                  "uncounted":[{"path":"p","uuid":"u2","ordinal":12,"isSecondary":false,
-                  "verdict":{"end":"unknown","evidence":"it was gone without any mark: killed, or ended without exit()"}}]}
+                  "verdict":{"end":"unknown","evidence":"the process was gone without any mark: killed, or ended without exit()"}}]}
                 """)
     }
 }

@@ -129,7 +129,7 @@ import Testing
                 "crashed: SIGABRT (abort.cpp_exception)",
                 "  libc:      first", #"             second \x1B[2J"#, "  exception: std::runtime_error",
                 "  what():    no room for \"notes\" \\x1B[31m\u{FFFD}", "             … the record had no room for the rest of this message",
-                "  evidence: its run file holds a crash record",
+                "  evidence: the run file holds a crash record",
             ])
     }
 

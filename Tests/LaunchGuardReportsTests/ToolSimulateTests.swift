@@ -126,7 +126,7 @@ import Testing
             "fail repairing normal 2 1 2", #"repair "first", attempt 1: failed"#, "status: needs-repair", "status: repairing", #"repair "first", attempt 2: begins"#,
         ]),
         (["--repair", "again:1:restart"], "crash*2 ok", [
-            "ok normal probation 0 1 0", #"repair "again", attempt 1: ok"#, "status: normal", "begin: a repair asks for a restart of the program; no task is run",
+            "ok normal probation 0 1 0", #"repair "again", attempt 1: ok"#, "status: normal", "begin: a repair needs a restart of the program; no task runs",
         ]),
         // A destructive repair is tried once a day.
         (["--repair", "reset:1:destructive", "--safe-retry-runs", "1"], "crash*2 ok crash*3", ["crash checking safe 3 0 0", "status: needs-repair, halted", "on_report: streak 3", "on_give_up", "status: checking", "task open database: run", "task restore windows: left out"]),
@@ -176,13 +176,13 @@ import Testing
     private static let mistakes: [(arguments: [String], message: String)] = [
         (["crash", "frobnicate"], #"event 2, "frobnicate": there is no such event; events are crash hang"#),
         (["crash*2", "crash-in:nothing"], #"event 3, "crash-in:nothing": there is no task "nothing"; tasks are "open database", "restore windows""#),
-        (["wait:6"], #"event 1, "wait:6": "6" is no time"#), (["wait:101d"], "is no time"), (["crash*0"], #"event 1, "crash*0": an event is repeated"#),
+        (["wait:6"], #"event 1, "wait:6": "6" is not a time"#), (["wait:101d"], "is not a time"), (["crash*0"], #"event 1, "crash*0": an event is repeated"#),
         (["crash*1001"], "has at most 1000 events"), (["crash*99999999999999999999"], "has at most 1000 events"), (["crash*", ], "there is no such event"),
-        (["--by-hand"], "the tour is one of the usual policy"), (["--context", "", "crash"], "the name of a launch's context has to have"),
-        (["--safe-retry-runs", "65", "crash"], "safe_retry_runs is 65; it has to be between 1 and 64"),
-        (["--report-after", "0", "crash"], "--report-after is 0; it has to be at least 1"), (["--repair", "a:101", "crash"], "is no number from 0 to 100"),
+        (["--by-hand"], "the tour belongs to the default policy"), (["--context", "", "crash"], "the name of a launch's context must have"),
+        (["--safe-retry-runs", "65", "crash"], "safe_retry_runs is 65; it must be between 1 and 64"),
+        (["--report-after", "0", "crash"], "--report-after is 0; it must be at least 1"), (["--repair", "a:101", "crash"], "is not a number from 0 to 100"),
         (["--repair", "a:1:gentle", "crash"], #"there is no flag "gentle""#), (["--repair", "a", "--repair", "a", "crash"], #"repair "a": the name is taken"#),
-        (["--task", "a:essential,unsafe", "crash"], "an essential task is never left out"), (["--task", ":unsafe", "crash"], "is no task"),
+        (["--task", "a:essential,unsafe", "crash"], "an essential task is never left out"), (["--task", ":unsafe", "crash"], "is not a task"),
     ]
 
     @Test(arguments: mistakes)
@@ -200,7 +200,7 @@ import Testing
         (["crash*2", "skip"], #"event 3, "skip": the repair"#), (["try-safe"], #"event 1, "try-safe""#), (["crash-in-repair"], #"event 1, "crash-in-repair""#),
         (["--repair", "again:1:restart", "crash*2", "ok", "finish"], "the program is about to be started again; possible here: an end"),
         (["--supervised", "--safe-crash-limit", "1", "crash*2", "fail*4", "crash", "skip"], "the launch is halted and waits; possible here: try-safe"),
-        (["clean", "crash-in-report"], "stands right behind the end that starts the run it is about"),
+        (["clean", "crash-in-report"], "belongs right behind the end that starts its run"),
         (["crash*2", "fail*4", "crash-in:restore windows"], #"event 7, "crash-in:restore windows": the launch is under way"#),
     ]
 

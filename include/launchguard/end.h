@@ -1,12 +1,27 @@
-/** How runs end, and by what evidence that is known.
+/** How runs end, and by what evidence.
  *
- *  The first of these that is found decides: its process is alive; the version differs (only in the ledger's timeline); a debugger was attached when it
- *  crashed; a witness told its status; a crash record that it did not survive; the mark of lg_stop(), of exit(), of a signal that asks to end and that it is
- *  not known to have lived on after; an announced end; another boot; a hang mark; the count of processes ended for lack of memory; CPU time near its hard
- *  limit; a signal that asks to end and that it lived on after; a job at its deadline; memory near its limit. Else the end is unknown.
+ *  The first evidence that is found decides:
+ *  - the process is alive;
+ *  - the version or build id differs (only in the ledger's timeline);
+ *  - a debugger was attached at the crash;
+ *  - a witness stored the wait status;
+ *  - a crash record whose crash the process did not survive;
+ *  - the mark of lg_stop(), of exit(), or of a signal that asks the process to end, unless the
+ *    process is known to have lived on after that signal;
+ *  - an announced end;
+ *  - another boot;
+ *  - a hang mark;
+ *  - the count of processes that the kernel ended for lack of memory;
+ *  - CPU time near the hard limit;
+ *  - a signal that asks the process to end, after which the process lived on;
+ *  - a job at its deadline;
+ *  - memory near its limit.
  *
- *  A witness that tells of SIGKILL says how it ended; why, the first of the same causes from the hang mark on says, up to the deadline. docs/ENDS.md goes
- *  through them all.
+ *  Without any of them the end is unknown.
+ *
+ *  A wait status of SIGKILL decides how the run ended. The first of the causes in the list above
+ *  that is found, from the hang mark to the deadline, decides why. docs/ENDS.md explains every way
+ *  to end.
  */
 #ifndef LAUNCHGUARD_END_H
 #define LAUNCHGUARD_END_H
@@ -29,7 +44,7 @@
     X(LG_END_UNKNOWN, 11, "unknown")     \
     X(LG_END_RUNNING, 12, "running")
 
-/** How a run ended. LG_END_NONE: no run; LG_END_RUNNING: it has not ended. */
+/** How a run ended. LG_END_NONE: no run; LG_END_RUNNING: the run has not ended. */
 typedef enum lg_end {
 #define LG_END_ENUM(identifier, value, name) identifier = value,
     LG_END_TABLE(LG_END_ENUM)
@@ -37,33 +52,45 @@ typedef enum lg_end {
 } lg_end;
 
 /** X(identifier, value, "sentence"). Values are stored in ledgers and never change. */
-#define LG_EVIDENCE_TABLE(X)                                                                                        \
-    X(LG_EVIDENCE_NONE, 0, "no run is known before this one")                                                       \
-    X(LG_EVIDENCE_PROCESS_ALIVE, 1, "its process is alive")                                                         \
-    X(LG_EVIDENCE_VERSION_DIFFERS, 2, "the program's version or build id changed after it")                         \
-    X(LG_EVIDENCE_CRASH_RECORD, 3, "its run file holds a crash record")                                             \
-    X(LG_EVIDENCE_EXIT_MARK, 4, "it passed through exit() and left the mark with the status")                       \
-    X(LG_EVIDENCE_STOP_MARK, 5, "it called lg_stop()")                                                              \
-    X(LG_EVIDENCE_TERMINATE_MARK, 6, "it noted a terminating signal and nothing after it")                          \
-    X(LG_EVIDENCE_BOOT_DIFFERS, 7, "the machine was booted again after it, and it left no mark of an end")          \
-    X(LG_EVIDENCE_NO_MARK, 8, "it was gone without any mark: killed, or ended without exit()")                      \
-    X(LG_EVIDENCE_FILE_UNREADABLE, 9, "its run file is missing or damaged")                                         \
-    X(LG_EVIDENCE_HANDLED, 10, "it survived the signal of its crash record, and left no other mark") \
-    X(LG_EVIDENCE_CRASH_MARK, 11, "its run file is missing or damaged, but the ledger holds its crash mark") \
-    X(LG_EVIDENCE_EXEC, 12, "its process executed a program over itself and started again") \
-    X(LG_EVIDENCE_DUMP_RECORD, 13, "its run file holds the dump of all threads that SIGQUIT asked for") \
-    X(LG_EVIDENCE_TRACER, 14, "a debugger was attached when it crashed") \
-    X(LG_EVIDENCE_WITNESS, 15, "another process waited for it and told its status") \
-    X(LG_EVIDENCE_TERMINATION_ANNOUNCED, 16, "it announced that it would end") \
-    X(LG_EVIDENCE_RESTART_ANNOUNCED, 17, "it announced that it would be started again") \
-    X(LG_EVIDENCE_HANG_MARK, 18, "it was marked as hanging and left no other mark") \
-    X(LG_EVIDENCE_OOM_COUNTER, 19, "it left no mark, and the kernel ended a process of its cgroup for lack of memory meanwhile") \
-    X(LG_EVIDENCE_STOP_TIMEOUT, 20, "it was asked to end, was still alive a while later, and then gone without any mark") \
-    X(LG_EVIDENCE_CPU_LIMIT, 21, "it was about to reach its limit of CPU time, and then gone without any mark") \
-    X(LG_EVIDENCE_DEADLINE, 22, "a job of it was about to overrun its deadline, and it was gone without any mark") \
-    X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, "its memory was near the limit, and it was gone without any mark")
+#define LG_EVIDENCE_TABLE(X) \
+    X(LG_EVIDENCE_NONE, 0, "no run is known before this one") \
+    X(LG_EVIDENCE_PROCESS_ALIVE, 1, "the process is alive") \
+    X(LG_EVIDENCE_VERSION_DIFFERS, 2, "the program's version or build id changed after the run") \
+    X(LG_EVIDENCE_CRASH_RECORD, 3, "the run file holds a crash record") \
+    X(LG_EVIDENCE_EXIT_MARK, 4, \
+      "the process passed through exit() and left the mark with the status") \
+    X(LG_EVIDENCE_STOP_MARK, 5, "the program called lg_stop()") \
+    X(LG_EVIDENCE_TERMINATE_MARK, 6, \
+      "the process noted a terminating signal and left no later mark") \
+    X(LG_EVIDENCE_BOOT_DIFFERS, 7, \
+      "the machine was booted again after the run, which left no mark of an end") \
+    X(LG_EVIDENCE_NO_MARK, 8, \
+      "the process was gone without any mark: killed, or ended without exit()") \
+    X(LG_EVIDENCE_FILE_UNREADABLE, 9, "the run file is missing or damaged") \
+    X(LG_EVIDENCE_HANDLED, 10, \
+      "the process survived the signal of its crash record and left no other mark") \
+    X(LG_EVIDENCE_CRASH_MARK, 11, \
+      "the run file is missing or damaged, but the ledger holds the crash mark of the run") \
+    X(LG_EVIDENCE_EXEC, 12, "the process executed a program over itself and started again") \
+    X(LG_EVIDENCE_DUMP_RECORD, 13, \
+      "the run file holds the dump of all threads that SIGQUIT asked for") \
+    X(LG_EVIDENCE_TRACER, 14, "a debugger was attached at the crash") \
+    X(LG_EVIDENCE_WITNESS, 15, "another process waited for this one and stored its status") \
+    X(LG_EVIDENCE_TERMINATION_ANNOUNCED, 16, "the program announced its end") \
+    X(LG_EVIDENCE_RESTART_ANNOUNCED, 17, "the program announced its restart") \
+    X(LG_EVIDENCE_HANG_MARK, 18, "the process was marked as hanging and left no other mark") \
+    X(LG_EVIDENCE_OOM_COUNTER, 19, \
+      "the process left no mark, and the kernel ended a process of the same cgroup for lack of memory meanwhile") \
+    X(LG_EVIDENCE_STOP_TIMEOUT, 20, \
+      "the process was asked to end, was still alive a while later, and was then gone without any mark") \
+    X(LG_EVIDENCE_CPU_LIMIT, 21, \
+      "the process was about to reach its limit of CPU time, and was then gone without any mark") \
+    X(LG_EVIDENCE_DEADLINE, 22, \
+      "a job was about to overrun its deadline, and the process was then gone without any mark") \
+    X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, \
+      "the memory of the process was near the limit, and the process was then gone without any mark")
 
-/** What an end was decided from. */
+/** The evidence that decided an end. */
 typedef enum lg_evidence {
 #define LG_EVIDENCE_ENUM(identifier, value, sentence) identifier = value,
     LG_EVIDENCE_TABLE(LG_EVIDENCE_ENUM)
@@ -72,14 +99,15 @@ typedef enum lg_evidence {
 
 LG_BEGIN
 
-/** Name of an end in the words of the glossary, for example "crash"; "invalid" for a value that is not in the table.
+/** Name of an end in the words of the glossary, for example "crash"; "invalid" for a value that is
+ *  not in the table.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API const char *lg_end_name(lg_end end);
 
-/** The evidence as a sentence without a full stop, its subject the run.
+/** The evidence as a sentence without a full stop. Its subject is the run, its process or its file.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

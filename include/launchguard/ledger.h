@@ -1,7 +1,7 @@
 /** Reader: the ledger of an application.
  *
- *  What reader.h says of all parts of a file holds here as well: nothing is shown whose checksum or bounds are wrong, and strings need escaping
- *  before a terminal sees them.
+ *  The rules of reader.h hold here as well. The reader returns no data whose checksum or bounds are
+ *  wrong. Strings must be escaped before a terminal shows them.
  */
 #ifndef LAUNCHGUARD_LEDGER_H
 #define LAUNCHGUARD_LEDGER_H
@@ -14,7 +14,7 @@ typedef struct lg_ledger_info {
     char app_id[64];
     char app_version[64];     /**< of the last primary run */
     char build_id[65];
-    uint64_t generation;      /**< grows with every store */
+    uint64_t generation;      /**< grows with every write */
     uint64_t last_ordinal;    /**< of the last primary run */
     uint32_t context_count;
     uint32_t timeline_count;
@@ -28,32 +28,33 @@ typedef struct lg_ledger_rung {
     uint32_t attempts;        /**< allowed in a series */
     uint32_t timeout_ms;
     uint32_t flags;           /**< LG_REPAIR_* */
-    uint32_t built_in;        /**< 1: leaves out the suspect task */
-    uint64_t series_wall_ns;  /**< when the last series of attempts began; 0: never */
+    uint32_t built_in;        /**< 1: it leaves out the suspect task */
+    uint64_t series_wall_ns;  /**< begin of the last series of attempts; 0: never */
 } lg_ledger_rung;
 
-/** Ledger: a task that crashes came in. */
+/** Ledger: a task in which crashes happened. */
 typedef struct lg_ledger_suspect {
     char key[64];
     uint32_t crashes;
-    uint32_t left_out; /**< 1: the last launch left it out */
+    uint32_t left_out; /**< 1: the last launch left the task out */
 } lg_ledger_suspect;
 
-/** What happened in a launch beyond its end, bits of lg_timeline_entry.events. */
+/** Events of a launch beyond its end, bits of lg_timeline_entry.events. */
 #define LG_EVENT_REPORTED 1u
 #define LG_EVENT_HELD 2u
 #define LG_EVENT_REPAIRED 4u
 #define LG_EVENT_REPAIR_FAILED 8u
 #define LG_EVENT_THROTTLED 16u  /**< a destructive repair was passed over */
-#define LG_EVENT_REFUSED 32u    /**< the user did not want a repair */
+#define LG_EVENT_REFUSED 32u    /**< the user refused a repair */
 #define LG_EVENT_SKIPPED 64u    /**< the user put the repair off */
 #define LG_EVENT_EXPIRED 128u   /**< the hold's deadline passed */
 #define LG_EVENT_PROTECTED 256u /**< the program asked for protection */
 #define LG_EVENT_LEFT_OUT 512u  /**< a suspect task was left out */
-#define LG_EVENT_SAFE 1024u     /**< it ran in safe mode */
-#define LG_EVENT_TRIAL 2048u    /**< it tried the normal launch, to leave safe mode */
+#define LG_EVENT_SAFE 1024u     /**< the launch ran in safe mode */
+/** the launch was the trial of the normal launch, to leave safe mode */
+#define LG_EVENT_TRIAL 2048u
 #define LG_EVENT_HALTED 4096u
-#define LG_EVENT_RESTART 8192u  /**< a repair asked for a restart */
+#define LG_EVENT_RESTART 8192u  /**< a repair needs a restart */
 
 /** Ledger: one ended run. */
 typedef struct lg_timeline_entry {
@@ -65,42 +66,53 @@ typedef struct lg_timeline_entry {
     lg_verdict verdict;
     uint32_t launching;       /**< bit i: context i of the ledger was launching and not finished */
     uint32_t repairing;       /**< bit i: context i was under repair */
-    uint32_t counted;         /**< bit i: it counted against context i */
-    uint32_t attributed;      /**< bit i: the crash was in a module or a task of context i; 0: of nobody in particular */
+    uint32_t counted;         /**< bit i: the end counted against context i */
+    /** bit i: the crash was in a module or a task of context i; 0: of no context in particular */
+    uint32_t attributed;
     uint32_t events[16];      /**< LG_EVENT_*, by context */
 } lg_timeline_entry;
 
 LG_BEGIN
 
-/** Head of the ledger. @return LG_OK; LG_ERR_DAMAGED: no slot is valid; LG_ERR_STATE: not a ledger.
+/** Head of the ledger.
+ *
+ *  @return LG_OK; LG_ERR_DAMAGED: no slot is valid; LG_ERR_STATE: not a ledger.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info);
 
-/** One context of the ledger, 0 ≤ index < context_count. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
+/** One context of the ledger, 0 ≤ index < context_count.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_launch_info *ret_info);
 
-/** One rung of a context, rung 0 first. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE: not a ledger.
+/** One rung of a context, rung 0 first.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE: not a ledger.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_ledger_rung(lg_reader *reader, uint32_t context, uint32_t index, lg_ledger_rung *ret_rung);
 
-/** One suspect task of a context. @return as lg_reader_ledger_rung().
+/** One suspect task of a context.
+ *
+ *  @return as lg_reader_ledger_rung().
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_ledger_suspect(lg_reader *reader, uint32_t context, uint32_t index, lg_ledger_suspect *ret_suspect);
 
-/** One run of the timeline, oldest first. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
+/** One run of the timeline, oldest first.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

@@ -1,11 +1,14 @@
-/** Breadcrumbs from C++17: text and fields of any type that has a natural text, without allocation and without an exception.
+/** Breadcrumbs from C++17: text and fields of any type with a natural text form, without allocation
+ *  and without exceptions.
  *
  *      launchguard::logger network(session, "network");
  *      network.error("request failed", { { "url", url }, { "code", 503 }, { "again", true } });
  *
- *  Header only. From C++20 on each entry has the fields `file`, `line` and `function` of the call; define LAUNCHGUARD_NO_LOCATION before the first
- *  include for none. What C says of lg_log_fields() holds here too: threads safe and wait-free, signals safe, durable at once.
- *  The one exception: a floating-point value is formatted by the C++ library, and to do so in a signal handler is not safe.
+ *  Header only. From C++20 on each entry has the fields `file`, `line` and `function` of the call.
+ *  Define LAUNCHGUARD_NO_LOCATION before the first include to leave them out. The contract of
+ *  lg_log_fields() holds here too: threads safe and wait-free, signals safe, durable at once. The
+ *  one exception is a floating-point value: the C++ library formats it, which is not safe in a
+ *  signal handler.
  */
 #ifndef LAUNCHGUARD_LOG_HPP
 #define LAUNCHGUARD_LOG_HPP
@@ -27,11 +30,12 @@
 
 namespace launchguard {
 
-/* Sources of both kinds may be in one program, and what they call is not the same. */
+/* One program may contain sources with and without locations, whose types differ. */
 inline namespace LAUNCHGUARD_LOCATED {
 
-/** A key and a value, borrowed for as long as the call takes. Numbers are formatted into the field itself: integers in decimal digits, floating-point
- *  numbers as the shortest text that reads back the same. */
+/** A key and a value, borrowed during the call. Numbers are formatted into the field itself:
+ *  integers in decimal digits, floating-point numbers as the shortest text that reads back the
+ *  same. */
 class field {
 public:
     field(std::string_view key, std::string_view value) noexcept : key_(key), value_(value) {}
@@ -44,7 +48,7 @@ public:
         else if constexpr (std::is_same_v<Number, char>)
             digits_[0] = value, size_ = 1;
         else if constexpr (std::is_same_v<Number, long double>)
-            print(static_cast<double>(value)); /* its own shortest text may not fit */
+            print(static_cast<double>(value)); /* the shortest text of a long double may not fit */
         else
             print(+value);
     }
@@ -64,11 +68,11 @@ private:
     char digits_[32];
 };
 
-/** Where a call stands in the source; nothing before C++20. */
+/** The place of a call in the source; empty before C++20. */
 class location {
 public:
 #ifdef LAUNCHGUARD_LOCATION
-    /* By value from the place of the call: the default argument is evaluated there. */
+    /* By value, from the place of the call: the compiler evaluates the default argument there. */
     location(std::source_location from = std::source_location::current()) noexcept
         : file("file", from.file_name()), line("line", from.line()), function("function", from.function_name())
     {
@@ -87,10 +91,11 @@ public:
 #endif
 };
 
-/** Writes breadcrumbs of one category. A small value: copy it as you like. Each call returns what lg_log_fields() returns. */
+/** Writes breadcrumbs of one category. A logger is a small value that may be copied freely. Each
+ *  call returns what lg_log_fields() returns. */
 class logger {
 public:
-    /** Fields of one call; more are left out, and the entry marked as cut. */
+    /** Most fields of one call; the others are left out, and the entry is marked as cut. */
     static constexpr std::size_t fields_max = 64;
 
     /** @param session   borrowed for the life of the process.
@@ -101,7 +106,9 @@ public:
     {
         lg_slice slices[2 * (fields_max + 1 + location::count)], *end = slices;
         for (const field &one : fields) {
-            if (end == slices + 2 * fields_max) { /* what is larger than any entry is left out, and the entry marked as cut */
+            /* a size larger than any entry makes the core leave the field out and mark the entry as
+             * cut */
+            if (end == slices + 2 * fields_max) {
                 *end++ = { "more", 4 };
                 *end++ = { "", static_cast<std::size_t>(-1) };
                 break;

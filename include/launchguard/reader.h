@@ -1,17 +1,20 @@
 /** Reader of run files and ledgers.
  *
- *  Reads files of any age, of dead and of living processes, as if an attacker had written them: every offset and length is
- *  checked before use, every block is copied out, its checksum compared, and only then looked at. The reader never writes, never
- *  takes a lock and never disturbs the writer. It is the same code that lg_start() uses to find out how the last run ended.
+ *  The reader opens files of any age, of dead and of living processes, and treats them as if an
+ *  attacker had written them. It checks every offset and length before use. It copies every block
+ *  out, compares the checksum, and only then looks at the contents. The reader never writes, never
+ *  takes a lock and never disturbs the writer. lg_start() uses the same code to find out how the
+ *  last run ended.
  *
- *  All strings come back in fixed arrays, NUL-terminated; they hold bytes as they were stored, which need not be printable
- *  or UTF-8: escape them before a terminal sees them.
+ *  All strings are returned in fixed arrays, NUL-terminated. They hold the stored bytes, which need
+ *  not be printable or UTF-8: escape them before a terminal shows them.
  *
- *  Caveat: a value that fails its check is not shown; the call returns LG_ERR_DAMAGED (or LG_ERR_INCOMPLETE where the
- *  writer did not get that far), and the other parts of the file stay readable.
+ *  Caveat: a value that fails its check is not returned. The call then returns LG_ERR_DAMAGED, or
+ *  LG_ERR_INCOMPLETE where the writer did not get that far. The other parts of the file stay
+ *  readable.
  *
- *  The crash record of a run file is in <launchguard/record.h>, what it holds of a program that lived in <launchguard/snapshot.h>, the ledger in
- *  <launchguard/ledger.h>; this header includes them.
+ *  <launchguard/record.h> reads the crash record of a run file, <launchguard/snapshot.h> what the
+ *  file holds of a living program, <launchguard/ledger.h> the ledger. This header includes them.
  */
 #ifndef LAUNCHGUARD_READER_H
 #define LAUNCHGUARD_READER_H
@@ -25,7 +28,7 @@
 /** An open file. */
 typedef struct lg_reader lg_reader;
 
-/** What kind of file it is. */
+/** The kind of a file. */
 typedef enum lg_file_kind { LG_FILE_RUN = 1, LG_FILE_LEDGER = 2 } lg_file_kind;
 
 /** Phase of a context within a run. Values are stored and never change. */
@@ -35,8 +38,8 @@ typedef enum lg_phase {
     LG_PHASE_REPAIRING = 2,  /**< a repair runs */
     LG_PHASE_LAUNCHING = 3,  /**< tasks run, not finished */
     LG_PHASE_FINISHED = 4,   /**< finished */
-    LG_PHASE_HELD = 5,       /**< a repair is needed and waits to be started */
-    LG_PHASE_HALTED = 6,     /**< safe mode crashed too; it waits */
+    LG_PHASE_HELD = 5,       /**< a repair is needed and has not started */
+    LG_PHASE_HALTED = 6,     /**< safe mode crashed too; the launch waits */
     LG_PHASE_TERMINATING = 7 /**< the end was announced */
 } lg_phase;
 
@@ -51,37 +54,48 @@ typedef struct lg_run_info {
     uint64_t ordinal;         /**< number of the run in its state directory, from 1 */
     uint64_t wall_ns;         /**< start: nanoseconds since 1970, CLOCK_REALTIME */
     uint64_t monotonic_ns;    /**< start: CLOCK_MONOTONIC */
-    uint64_t start_ticks;     /**< start time of the process, clock ticks since boot, as in /proc/PID/stat */
+    /** start time of the process, clock ticks since boot, as in /proc/PID/stat */
+    uint64_t start_ticks;
     int32_t pid;              /**< in the pid namespace of the process */
     uint32_t uid;             /**< effective */
     uint32_t secondary;       /**< 1: another process held the ledger */
     uint32_t started;         /**< 1: lg_start() completed */
-    uint32_t alive;           /**< 1: its process is alive now */
-    uint32_t exit_marked;     /**< 1: it passed through exit(); exit_code is valid */
+    uint32_t alive;           /**< 1: the process is alive now */
+    uint32_t exit_marked;     /**< 1: the process passed through exit(); exit_code is valid */
     int32_t exit_code;
-    uint32_t stop_marked;     /**< 1: it called lg_stop() */
+    uint32_t stop_marked;     /**< 1: the program called lg_stop() */
     uint64_t end_ns;          /**< CLOCK_MONOTONIC of the exit or stop mark; 0 when there is none */
     int32_t term_signal;      /**< last SIGTERM, SIGINT or SIGHUP noted; 0 when none */
-    int32_t term_pid;         /**< who sent it; 0: the kernel or unknown */
+    int32_t term_pid;         /**< sender of that signal; 0: the kernel or unknown */
     uint32_t term_uid;
     uint64_t term_ns;         /**< CLOCK_MONOTONIC */
-    uint32_t healed_pages;    /**< pages of this file replaced by memory after its file was cut */
+    uint32_t healed_pages;    /**< pages of this file replaced by memory after the file was cut */
     uint32_t context_count;
     uint64_t boottime_ns;     /**< start: CLOCK_BOOTTIME */
     uint32_t end_announced;   /**< 1: lg_will_terminate() was called; 2: lg_will_restart() */
     uint64_t announced_ns;    /**< CLOCK_MONOTONIC of that call */
-    uint32_t witnessed;       /**< 1: another process told wait_status */
-    int32_t wait_status;      /**< as of waitpid() */
-    uint64_t hang_ns;         /**< CLOCK_MONOTONIC since when its launch hangs; 0: it does not */
+    uint32_t witnessed;       /**< 1: a witness stored wait_status */
+    int32_t wait_status;      /**< as from waitpid() */
+    /** CLOCK_MONOTONIC of the begin of a hang that goes on; 0: no hang */
+    uint64_t hang_ns;
     uint32_t oom_known;       /**< 1: the two figures below are known */
-    uint64_t oom_kills;       /**< processes of its cgroup that the kernel had ended for lack of memory before it started */
+    /** processes of the same cgroup that the kernel had ended for lack of memory before the
+     *  start */
+    uint64_t oom_kills;
     uint64_t oom_cgroup;      /**< inode of the cgroup's directory */
-    uint32_t term_kept;       /**< 1: it has a handler of its own for the terminating signal, and may have lived on */
-    uint64_t term_alive_ns;   /**< CLOCK_MONOTONIC when it was last seen alive after that signal, at least a second; 0 or before term_ns: it was not */
-    uint64_t cpu_near_ns;     /**< CLOCK_MONOTONIC when its CPU time was about to reach the hard limit; 0: it was not, and the two figures below are 0 */
-    uint64_t cpu_used_ns;     /**< its CPU time then */
+    /** 1: the program has its own handler for the terminating signal, and may have lived on */
+    uint32_t term_kept;
+    /** CLOCK_MONOTONIC when the process was last seen alive at least a second after that signal; 0
+     *  or before term_ns: never */
+    uint64_t term_alive_ns;
+    /** CLOCK_MONOTONIC when the CPU time of the process was about to reach the hard limit; 0:
+     *  never, and the two figures below are 0 */
+    uint64_t cpu_near_ns;
+    uint64_t cpu_used_ns;     /**< CPU time of the process then */
     uint64_t cpu_limit_s;     /**< the limit (RLIMIT_CPU), in seconds */
-    uint64_t memory_near_ns;  /**< CLOCK_MONOTONIC when its memory was last seen near the limit (lg_memory_watch()); 0: it is not, and the two figures below are 0 */
+    /** CLOCK_MONOTONIC when memory was last seen near the limit (lg_memory_watch()); 0: memory is
+     *  not near the limit, and the two figures below are 0 */
+    uint64_t memory_near_ns;
     uint64_t memory_used;     /**< bytes */
     uint64_t memory_limit;    /**< bytes */
 } lg_run_info;
@@ -91,7 +105,8 @@ typedef struct lg_run_context {
     char name[64];
     lg_phase phase;
     uint64_t begun_ns;        /**< CLOCK_MONOTONIC of lg_launch_begin() */
-    uint64_t launching_ns;    /**< CLOCK_MONOTONIC of the end of the hold: the window runs from here; 0 = not reached */
+    /** CLOCK_MONOTONIC of the end of the hold, from which the window runs; 0 = not reached */
+    uint64_t launching_ns;
     uint64_t finished_ns;     /**< 0 = not finished */
     int64_t window_ms;
     lg_finish finish;
@@ -101,7 +116,8 @@ typedef struct lg_run_context {
     uint32_t marked;          /**< 1: lg_launch_finished() was called */
     uint32_t repaired;        /**< 1: a repair succeeded in this run */
     int32_t task_tid;         /**< thread that runs the task; 0 when none */
-    char modules[240];        /**< file names of the context's own modules, each with a NUL; an empty one ends the list */
+    /** file names of the context's own modules, each with a NUL; an empty name ends the list */
+    char modules[240];
 } lg_run_context;
 
 /** One loaded module. */
@@ -115,12 +131,15 @@ typedef struct lg_module {
 /** One annotation. */
 typedef struct lg_annotation {
     char key[64];
-    char value[496];          /**< NUL after `size` bytes; "" where it has none */
+    char value[496];          /**< NUL after `size` bytes; "" without a value */
     uint32_t size;            /**< bytes of value */
-    uint32_t has_value;       /**< 0: it is only redacted */
+    uint32_t has_value;       /**< 0: the key is only redacted */
     uint32_t cut;             /**< 1: the value was longer than LG_ANNOTATION_VALUE_MAX */
-    uint32_t redacted;        /**< 1: lg_redact() named it: do not let the value leave this machine */
-    uint64_t monotonic_ns;    /**< CLOCK_MONOTONIC, when the value was set or taken away, or the key redacted before it ever had one */
+    /** 1: lg_redact() named the key: the value must not leave this machine */
+    uint32_t redacted;
+    /** CLOCK_MONOTONIC of the last change: the value was set or removed, or a key without a value
+     *  was redacted */
+    uint64_t monotonic_ns;
 } lg_annotation;
 
 /** One breadcrumb. */
@@ -130,12 +149,14 @@ typedef struct lg_log_entry {
     uint32_t lane;
     int32_t tid;
     uint32_t level;           /**< LG_LEVEL_* */
-    uint32_t cut;             /**< 1: the text was longer than LG_LOG_TEXT_MAX, or a field was left out because it did not fit */
+    /** 1: the text was longer than LG_LOG_TEXT_MAX, or a field did not fit and was left out */
+    uint32_t cut;
     uint32_t size;            /**< bytes of text */
     char text[4096];          /**< NUL after `size` bytes */
-    char category[64];        /**< "" when it has none */
+    char category[64];        /**< "" without one */
     uint32_t field_count;     /**< see lg_reader_log_field() */
-    uint32_t damaged;         /**< 1: what it holds contradicts itself: no text, category or fields are shown */
+    /** 1: the entry contradicts itself: text, category and fields are not returned */
+    uint32_t damaged;
 } lg_log_entry;
 
 /** A field of a breadcrumb. */
@@ -149,11 +170,14 @@ typedef struct lg_log_field {
 /** Counts over a ring log. */
 typedef struct lg_log_info {
     uint64_t entries;         /**< readable */
-    uint64_t torn;            /**< entries that were begun and not committed, or are damaged: skipped */
+    /** entries that were begun and not committed, or are damaged: skipped */
+    uint64_t torn;
     uint64_t overwritten_bytes; /**< written since the start and overwritten since */
-    uint64_t overwritten_entries; /**< how many entries that was; one less for each writer that was killed right behind an entry; 0 where an older
-                                   *   version wrote the file */
-    uint64_t unknown;         /**< whole entries of a kind that this version does not know: passed over */
+    /** entries in those bytes; one less for each writer that was killed right behind an entry; 0
+     *  where an older version wrote the file */
+    uint64_t overwritten_entries;
+    /** whole entries of a kind that this version does not know: skipped */
+    uint64_t unknown;
 } lg_log_info;
 
 /** The verdict on a run. */
@@ -163,11 +187,14 @@ typedef struct lg_verdict {
     int32_t signal;           /**< for crash and terminated */
     int32_t code;             /**< exit code for exit and clean; si_code for crash */
     lg_crash_kind kind;       /**< for crash */
-    uint64_t monotonic_ns;    /**< when, by the run's clock; 0 when unknown */
+    uint64_t monotonic_ns;    /**< time of the end, by the run's clock; 0 when unknown */
 } lg_verdict;
 
-/** Called by lg_reader_verify() for each block. @param block its name  @param status LG_OK, LG_ERR_INCOMPLETE or LG_ERR_DAMAGED
- *  @param detail one line for a person  */
+/** Called by lg_reader_verify() for each block.
+ *
+ *  @param block   name of the block.
+ *  @param status  LG_OK, LG_ERR_INCOMPLETE or LG_ERR_DAMAGED.
+ *  @param detail  one line for a person. */
 typedef void (*lg_verify_callback)(const char *block, lg_status status, const char *detail, void *user);
 
 LG_BEGIN
@@ -176,36 +203,42 @@ LG_BEGIN
  *
  *  @param path        a regular file; a link is not followed.
  *  @param ret_reader  to be closed with lg_reader_close(); untouched on failure.
- *  @return LG_OK; LG_ERR_DAMAGED: not such a file, or its header is damaged; LG_ERR_NEWER; LG_ERR_OLDER: a form that is not read any
- *          more; LG_ERR_LINK; LG_ERR_NOT_FOUND; LG_ERR_PERMISSION; LG_ERR_SYSTEM (errno); LG_ERR_ARGUMENT.
+ *  @return LG_OK; LG_ERR_DAMAGED: not such a file, or its header is damaged; LG_ERR_NEWER;
+ *          LG_ERR_OLDER: a format that is no longer read; LG_ERR_LINK; LG_ERR_NOT_FOUND;
+ *          LG_ERR_PERMISSION; LG_ERR_SYSTEM (errno); LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_open(const char *path, lg_reader **ret_reader);
 
-/** Close. NULL is ignored.
+/** Close a reader. NULL is ignored.
  *
- *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: frees.
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.
+ *  Allocates: frees.
  *  Durable: nothing is stored.
  */
 LG_API void lg_reader_close(lg_reader *reader);
 
-/** What kind of file it is.
+/** The kind of the open file.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_file_kind lg_reader_kind(const lg_reader *reader);
 
-/** Identity and state of the run. @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: not a run file.
+/** Identity and state of the run.
+ *
+ *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: not a run file.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info);
 
-/** One context of the run, 0 ≤ index < context_count. @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
+/** One context of the run, 0 ≤ index < context_count.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -217,26 +250,31 @@ LG_API lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run
  *  @param buffer     at least 4032 bytes.
  *  @param ret_size   bytes, at most 4032.
  *  @param ret_total  bytes written in all.
- *  @return LG_OK; LG_ERR_NOT_FOUND: it was not kept; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: the session did not keep them; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *ret_size, uint64_t *ret_total);
 
-/** One module, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: no table yet; LG_ERR_DAMAGED; LG_ERR_STATE.
+/** One module, from 0.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: no table yet; LG_ERR_DAMAGED;
+ *          LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module);
 
-/** What is in one of the places of annotations, in no particular order. What it gives was there at one moment, key and value together; a redacted key
- *  never changes its place. The value is handed out also where the key is redacted: who exports it drops it.
+/** The annotation in one place, in no particular order. Key and value were there together at one
+ *  moment. A redacted key never changes its place. The value of a redacted key is returned, too: an
+ *  exporter must drop it.
  *
- *  @param index  0 ≤ index < LG_ANNOTATIONS_MAX: ask for all of them, there may be gaps.
- *  @return LG_OK; LG_ERR_NOT_FOUND: nothing is in this place; LG_ERR_DAMAGED: it cannot be read; LG_ERR_INCOMPLETE: it changes faster than it
- *          can be read; LG_ERR_STATE.
+ *  @param index  0 ≤ index < LG_ANNOTATIONS_MAX. Ask for every place, as there may be gaps.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: the place is empty; LG_ERR_DAMAGED: the place cannot be read;
+ *          LG_ERR_INCOMPLETE: the annotation changes faster than the reader can read it;
+ *          LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -245,41 +283,49 @@ LG_API lg_status lg_reader_annotation(lg_reader *reader, uint32_t index, lg_anno
 
 /** Whether lg_redact() named a key.
  *
- *  @return LG_OK: it did; LG_ERR_NOT_FOUND: it did not; LG_ERR_DAMAGED and LG_ERR_INCOMPLETE: what cannot be read may be this key: treat it as
- *          redacted; LG_ERR_STATE.
+ *  @return LG_OK: redacted; LG_ERR_NOT_FOUND: not redacted; LG_ERR_DAMAGED and LG_ERR_INCOMPLETE: a
+ *          place that cannot be read may hold this key: treat the key as redacted; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_redacted(lg_reader *reader, const char *key);
 
-/** Take a snapshot of the ring log; needed before lg_reader_log_entry(), and again to see what a living process wrote since.
+/** Take a snapshot of the ring log. The snapshot is needed before lg_reader_log_entry(), and a new
+ *  one shows the later entries of a living process.
  *
  *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_SYSTEM: no memory; LG_ERR_STATE: not a run file.
  *
- *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: yes, at most the size of the ring log twice.
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.
+ *  Allocates: yes, at most the size of the ring log twice.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info);
 
-/** One entry of the snapshot, oldest first, 0 ≤ index < entries. @return LG_OK; LG_ERR_NOT_FOUND.
+/** One entry of the snapshot, oldest first, 0 ≤ index < entries.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry);
 
-/** One field of an entry of the snapshot, from 0, in the order in which they were given. @return LG_OK; LG_ERR_NOT_FOUND.
+/** One field of an entry of the snapshot, from 0, in the order in which the program gave them.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_log_field(lg_reader *reader, uint64_t index, uint32_t field, lg_log_field *ret_field);
 
-/** How the run ended, by the evidence in its file, whether its process is alive, and the boot id of this machine. A later run
- *  of another version may see it as an upgrade: that is in the ledger's timeline. A record of SIGQUIT, the requested dump of all
- *  threads, makes it LG_END_TERMINATED with LG_EVIDENCE_DUMP_RECORD, never a crash. That memory was lacking can be seen only from the cgroup of the run: for a
- *  reader elsewhere such an end is unknown.
+/** How the run ended. The verdict rests on the evidence in the file, on whether the process is
+ *  alive, and on the boot id of this machine. A later run of another version may see the end as an
+ *  upgrade, which is in the ledger's timeline. A record of SIGQUIT is the requested dump of all
+ *  threads: it makes the end LG_END_TERMINATED with LG_EVIDENCE_DUMP_RECORD, never a crash. Lack of
+ *  memory can be recognised only from the cgroup of the run. For a reader elsewhere such an end is
+ *  unknown.
  *
  *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
@@ -292,7 +338,8 @@ LG_API lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict);
  *
  *  @return LG_OK: all is whole; LG_ERR_DAMAGED: at least one block is not.
  *
- *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: as lg_reader_log().
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.
+ *  Allocates: as lg_reader_log().
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user);

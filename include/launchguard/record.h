@@ -1,7 +1,7 @@
 /** Reader: the crash record of a run file.
  *
- *  What reader.h says of all parts of a file holds here as well: nothing is shown whose checksum or bounds are wrong, and strings need escaping
- *  before a terminal sees them.
+ *  The rules of reader.h hold here as well. The reader returns no data whose checksum or bounds are
+ *  wrong. Strings must be escaped before a terminal shows them.
  */
 #ifndef LAUNCHGUARD_RECORD_H
 #define LAUNCHGUARD_RECORD_H
@@ -12,19 +12,21 @@
 /** An open file; see reader.h. */
 typedef struct lg_reader lg_reader;
 
-/** Parts of the crash record in the order in which they are committed; the numbers are those of docs/FORMAT.md. */
+/** Parts of the crash record in the order in which the handler commits them. The numbers are those
+ *  of docs/FORMAT.md. */
 typedef enum lg_stage {
     LG_STAGE_HEADER = 1,
     LG_STAGE_CONTEXT = 2,
     LG_STAGE_FRAMES = 3,       /**< frame-pointer walk */
     LG_STAGE_DWARF = 4,        /**< DWARF unwinding */
-    LG_STAGE_MESSAGES = 5,     /**< what libc, the Swift runtime or a C++ exception said */
+    LG_STAGE_MESSAGES = 5,     /**< texts of libc, the Swift runtime or a C++ exception */
     LG_STAGE_THREADS = 6,      /**< the other threads */
     LG_STAGE_PROCESS = 7,      /**< memory map, resource figures, stack memory */
     LG_STAGE_DONE = 8
 } lg_stage;
 
-/** X(identifier, value, "name"): kinds of crash, from signal, code, trap number and addresses, and from 23 to 40 from the message. */
+/** X(identifier, value, "name"): kinds of crash. The kind follows from signal, code, trap number
+ *  and addresses, and for 23 to 40 from the message. */
 #define LG_CRASH_TABLE(X)                               \
     X(LG_CRASH_OTHER, 0, "signal")                      \
     X(LG_CRASH_NULL_READ, 1, "fault.null_read")         \
@@ -82,13 +84,16 @@ typedef enum lg_crash_kind {
 #undef LG_CRASH_ENUM
 } lg_crash_kind;
 
-/** The crash header: stage 1 of the record, with the name of the thread from stage 2 and the kind that the messages of stage 5
- *  tell. A record of SIGQUIT is no crash but a dump of all threads that somebody asked for: see lg_reader_verdict(). */
+/** The crash header: stage 1 of the record, with the name of the thread from stage 2 and the kind
+ *  that follows from the messages of stage 5. A record of SIGQUIT is no crash but a requested dump
+ *  of all threads: see lg_reader_verdict(). */
 typedef struct lg_crash_info {
     int32_t signal;
     int32_t code;             /**< si_code */
     lg_crash_kind kind;
-    uint32_t has_address;     /**< 1: `address` is the faulting address; 0: there is none (it would alias pid and uid) */
+    /** 1: `address` is the faulting address; 0: the signal has none (the field would alias pid and
+     *  uid) */
+    uint32_t has_address;
     uint64_t address;
     uint64_t pc, sp, fp;      /**< of the crashed thread at the fault */
     uint64_t trap;            /**< trap number (x86-64), else 0 */
@@ -105,10 +110,14 @@ typedef struct lg_crash_info {
     uint64_t stack_high;
     uint32_t sequence;        /**< 1 for the first crash of the run */
     uint32_t stages;          /**< bit n: lg_stage n is committed and its checksum is right */
-    uint32_t siginfo_lost;    /**< 1: the program took SA_SIGINFO from the handler; code, address and sender are not known */
-    uint32_t skipped;         /**< bit n: lg_stage n crashed, and is cut short or missing */
-    uint32_t stacks_cut;      /**< stretches of stack memory that are shorter than they should be, for lack of room */
-    uint32_t handled;         /**< 1: the program survived it (an earlier handler took it back) */
+    /** 1: the program took SA_SIGINFO from the handler; code, address and sender are unknown */
+    uint32_t siginfo_lost;
+    /** bit n: lg_stage n crashed, and its data is cut short or missing */
+    uint32_t skipped;
+    /** stretches of stack memory that were cut short for lack of room */
+    uint32_t stacks_cut;
+    /** 1: the program survived the crash (an earlier handler took it back) */
+    uint32_t handled;
     uint32_t recrash_count;   /**< crashes inside the handler; see lg_reader_note() */
     uint32_t also_crashed_count; /**< other threads that crashed meanwhile; see lg_reader_note() */
     /* The struct grows at its end only. */
@@ -123,25 +132,28 @@ typedef struct lg_register {
     uint64_t value;
 } lg_register;
 
-/** What else happened while the record was written. */
+/** Events while the record was written. */
 typedef enum lg_note_kind { LG_NOTE_RECRASH = 1, LG_NOTE_ALSO_CRASHED = 2 } lg_note_kind;
 
 typedef struct lg_note {
     lg_note_kind kind;
     int32_t signal;
     int32_t tid;
-    lg_stage stage;           /**< where the handler was */
+    lg_stage stage;           /**< stage that the handler was in */
     uint64_t pc;
 } lg_note;
 
-/** One walk of the crashed thread's stack. Both methods have the innermost frame first; pcs of callers are return
- *  addresses: look up the byte before them. */
+/** One walk of the crashed thread's stack. Both methods begin with the innermost frame. The pc of a
+ *  caller is a return address: look up the byte before it. */
 typedef struct lg_stack_info {
     uint32_t stored;          /**< frames that the file holds */
-    uint32_t first;           /**< of these, how many are the innermost; the rest are the outermost, after a gap */
+    /** of these, the number of innermost frames; the rest are the outermost, after a gap */
+    uint32_t first;
     uint64_t total;           /**< frames walked, gap included */
     uint32_t truncated;       /**< 1: the walk ended early; `reason` says why */
-    uint32_t assumed;         /**< frames of code without unwind tables, found by frame pointer in the middle of a DWARF walk */
+    /** frames of code without unwind tables, found by frame pointer in the middle of a DWARF
+     *  walk */
+    uint32_t assumed;
     lg_stage method;          /**< LG_STAGE_FRAMES: by frame pointers; LG_STAGE_DWARF */
     char reason[64];
 } lg_stack_info;
@@ -149,27 +161,29 @@ typedef struct lg_stack_info {
 /** Longest text of one message. */
 #define LG_MESSAGE_MAX 6000
 
-/** Where a message comes from. */
+/** Source of a message. */
 typedef enum lg_message_source {
     LG_MESSAGE_LIBC = 1,      /**< text of assert(), of the checks of FORTIFY, heap and stack */
     LG_MESSAGE_SWIFT = 2,     /**< text of the Swift runtime */
-    LG_MESSAGE_CPP_TYPE = 3,  /**< mangled type name of the C++ exception that nobody caught */
-    LG_MESSAGE_CPP_WHAT = 4   /**< its what() */
+    LG_MESSAGE_CPP_TYPE = 3,  /**< mangled type name of the uncaught C++ exception */
+    LG_MESSAGE_CPP_WHAT = 4   /**< what() of that exception */
 } lg_message_source;
 
-/** What was said before the end. */
+/** A text from before the end. */
 typedef struct lg_message {
     lg_message_source source;
-    uint32_t cut;             /**< 1: there was more */
+    uint32_t cut;             /**< 1: the rest of the text is missing */
     uint32_t size;            /**< bytes of text */
     char text[LG_MESSAGE_MAX + 1]; /**< NUL after `size` bytes */
 } lg_message;
 
-/** How the state of a thread came into the record. */
+/** Origin of the state of a thread. */
 typedef enum lg_thread_how {
-    LG_THREAD_CAPTURED = 1,   /**< it captured itself: registers and stack are there */
-    LG_THREAD_MASKED = 2,     /**< it blocks every signal: what the kernel tells is there */
-    LG_THREAD_SILENT = 3      /**< it did not answer in time: what the kernel tells is there */
+    LG_THREAD_CAPTURED = 1,   /**< the thread captured itself: registers and stack are there */
+    /** the thread blocks every signal: only the kernel's data is there */
+    LG_THREAD_MASKED = 2,
+    /** the thread did not answer in time: only the kernel's data is there */
+    LG_THREAD_SILENT = 3
 } lg_thread_how;
 
 /** The other threads at the crash, counted. */
@@ -178,9 +192,9 @@ typedef struct lg_threads_info {
     uint32_t complete;        /**< 1: stage 6 was committed, the numbers below are valid */
     uint32_t listed;          /**< threads besides the crashed one that the kernel listed */
     uint32_t captured, masked, silent;
-    uint32_t omitted;         /**< found no room */
-    int32_t error;            /**< errno of the listing, 0: it is complete */
-    uint64_t waited_ns;       /**< how long the handler waited for them */
+    uint32_t omitted;         /**< threads without room */
+    int32_t error;            /**< errno of the listing; 0: the listing is complete */
+    uint64_t waited_ns;       /**< time that the handler waited for the threads */
 } lg_threads_info;
 
 /** One other thread at the crash. */
@@ -190,7 +204,8 @@ typedef struct lg_thread_info {
     char state;               /**< letter as in proc(5), for example 'S'; 0 when unknown */
     char name[17];
     uint32_t register_count;  /**< see lg_reader_thread_register() */
-    uint64_t blocked;         /**< its signal mask: bit n − 1 for signal n; 0 when unknown */
+    /** signal mask of the thread: bit n − 1 for signal n; 0 when unknown */
+    uint64_t blocked;
     uint64_t pc, sp;          /**< 0: unknown */
     uint64_t stack_low, stack_high; /**< 0: unknown */
 } lg_thread_info;
@@ -199,7 +214,7 @@ typedef struct lg_thread_info {
 typedef struct lg_memory_info {
     uint64_t start;           /**< address */
     uint32_t size;            /**< bytes */
-    int32_t tid;              /**< whose stack it is */
+    int32_t tid;              /**< thread of the stack */
 } lg_memory_info;
 
 /** X(identifier, index, "name", "unit"): figures of the process and of the system at the crash. */
@@ -241,14 +256,15 @@ typedef enum lg_resource_id {
 typedef struct lg_resource {
     char name[32];
     char unit[8];
-    uint32_t known;           /**< 0: it could not be read */
-    uint64_t value;           /**< UINT64_MAX where a limit is unlimited; 0 where it is not known */
+    uint32_t known;           /**< 0: the figure could not be read */
+    /** UINT64_MAX where a limit is unlimited; 0 where the figure is unknown */
+    uint64_t value;
 } lg_resource;
 
 LG_BEGIN
 
-/** Number of crashes that the run file holds. The record holds one of them. While that crash is with an earlier handler of the
- *  program, another crash goes into a brief record.
+/** Number of crashes that the run file holds. The record holds one of them. While that crash is with
+ *  an earlier handler of the program, another crash goes into a brief record.
  *
  *  @return LG_OK; LG_ERR_DAMAGED: the brief records are out of bounds; LG_ERR_STATE; LG_ERR_ARGUMENT.
  *
@@ -257,11 +273,14 @@ LG_BEGIN
  */
 LG_API lg_status lg_reader_crash_count(lg_reader *reader, uint32_t *ret_count);
 
-/** Select one crash. All functions below speak of the selected crash. For a crash in a brief record, notes, the DWARF walk,
- *  messages, other threads, stack memory, memory map and figures give LG_ERR_NOT_FOUND.
+/** Select one crash. All functions below speak of the selected crash. For a crash in a brief record,
+ *  notes, the DWARF walk, messages, other threads, stack memory, memory map and figures give
+ *  LG_ERR_NOT_FOUND.
  *
- *  lg_reader_open() selects the crash that counts as the end of the run. It is the last crash that nothing is known to have survived;
- *  or, where that one happened in the earlier handler of another such crash, the other one. A dump that SIGQUIT asked for counts only
+ *  lg_reader_open() selects the crash that counts as the end of the run. It is the last crash that
+ *  the process died of; where none is known to be that, the last one whose earlier handler was
+ *  called and that nothing is known to have survived. Where that crash happened in the earlier
+ *  handler of another such crash, the other crash counts. A dump that SIGQUIT asked for counts only
  *  where no such crash exists. If the program survived all of them, the last one counts.
  *
  *  @param index  from 0, in the order of `sequence`; crashes whose header is damaged come first.
@@ -272,58 +291,72 @@ LG_API lg_status lg_reader_crash_count(lg_reader *reader, uint32_t *ret_count);
  */
 LG_API lg_status lg_reader_select_crash(lg_reader *reader, uint32_t index);
 
-/** The crash header. @return LG_OK; LG_ERR_NOT_FOUND: the run has no crash record; LG_ERR_DAMAGED; LG_ERR_STATE.
+/** The crash header.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND: the run has no crash record; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash);
 
-/** One register, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+/** One register, from 0.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_register(lg_reader *reader, uint32_t index, lg_register *ret_register);
 
-/** Bytes around a crash: of the stack (from sp down to up) or of the code (around pc), as far as they could be read.
+/** Bytes around a crash: of the stack (upwards from sp) or of the code (around pc), as far as the
+ *  handler could read them.
  *
  *  @param which      0 stack, 1 code.
  *  @param buffer     at least 512 bytes.
  *  @param ret_start  address of the first byte.
  *  @param ret_size   bytes; 0 when nothing could be read.
- *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_NOT_FOUND; LG_ERR_STATE; LG_ERR_ARGUMENT.
+ *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_NOT_FOUND; LG_ERR_STATE;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_bytes(lg_reader *reader, uint32_t which, uint8_t *buffer, uint64_t *ret_start, size_t *ret_size);
 
-/** One note of the record, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_DAMAGED; LG_ERR_STATE.
+/** One note of the record, from 0.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_note);
 
-/** Size of one walk. @param stage LG_STAGE_FRAMES or LG_STAGE_DWARF.
- *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_NOT_FOUND: no crash; LG_ERR_DAMAGED; LG_ERR_STATE; LG_ERR_ARGUMENT.
+/** Size of one walk.
+ *
+ *  @param stage  LG_STAGE_FRAMES or LG_STAGE_DWARF.
+ *  @return LG_OK; LG_ERR_INCOMPLETE; LG_ERR_NOT_FOUND: no crash; LG_ERR_DAMAGED; LG_ERR_STATE;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_info *ret_info);
 
-/** One pc of a walk, 0 ≤ index < stored. @return as lg_reader_stack(); LG_ERR_NOT_FOUND after the last.
+/** One pc of a walk, 0 ≤ index < stored.
+ *
+ *  @return as lg_reader_stack(); LG_ERR_NOT_FOUND after the last.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uint64_t *ret_pc);
 
-/** One message, from 0: what libc, the Swift runtime or a C++ exception said.
+/** One message, from 0: text of libc, the Swift runtime or a C++ exception.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash, or a file of an older version; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash, or a file of an older version;
+ *          LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -332,7 +365,8 @@ LG_API lg_status lg_reader_message(lg_reader *reader, uint32_t index, lg_message
 
 /** The other threads at the crash, counted.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or the file has no room for threads; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or the file has no room for threads; LG_ERR_DAMAGED;
+ *          LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -341,28 +375,35 @@ LG_API lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info)
 
 /** One other thread, 0 ≤ index < stored.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: it was not committed, but one behind it was; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: the thread was not committed,
+ *          but one behind it was; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_thread(lg_reader *reader, uint32_t index, lg_thread_info *ret_thread);
 
-/** One register of another thread, from 0. @return as lg_reader_thread(); LG_ERR_NOT_FOUND also after its last register.
+/** One register of another thread, from 0.
+ *
+ *  @return as lg_reader_thread(); LG_ERR_NOT_FOUND also after its last register.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_thread_register(lg_reader *reader, uint32_t thread, uint32_t index, lg_register *ret_register);
 
-/** Size of the walk of another thread's stack. @return as lg_reader_thread(); LG_ERR_INCOMPLETE: it was not walked.
+/** Size of the walk of another thread's stack.
+ *
+ *  @return as lg_reader_thread(); LG_ERR_INCOMPLETE: the stack was not walked.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_thread_stack(lg_reader *reader, uint32_t thread, lg_stack_info *ret_info);
 
-/** One pc of that walk, 0 ≤ index < stored. @return as lg_reader_thread_stack(); LG_ERR_NOT_FOUND after the last.
+/** One pc of that walk, 0 ≤ index < stored.
+ *
+ *  @return as lg_reader_thread_stack(); LG_ERR_NOT_FOUND after the last.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -378,9 +419,9 @@ LG_API lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint
  */
 LG_API lg_status lg_reader_memory(lg_reader *reader, uint32_t index, lg_memory_info *ret_info);
 
-/** Its bytes.
+/** The bytes of one stretch of stack memory.
  *
- *  @param buffer  at least lg_memory_info.size bytes; zeroed when the checksum turns out to be wrong.
+ *  @param buffer  at least lg_memory_info.size bytes; zeroed when the checksum is wrong.
  *  @return as lg_reader_memory(); LG_ERR_ARGUMENT: the buffer is too small.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
@@ -390,25 +431,30 @@ LG_API lg_status lg_reader_memory_bytes(lg_reader *reader, uint32_t index, uint8
 
 /** The memory map: text as in /proc/PID/maps.
  *
- *  @param buffer    may be NULL when `size` is 0; gets the text with a NUL, cut to fit.
+ *  @param buffer    may be NULL when `size` is 0; receives the text with a NUL, cut to fit.
  *  @param ret_size  bytes of the whole text, without a NUL.
  *  @param ret_cut   1: the record had no room for all of the map.
- *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or a file of an older version; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, or a file of an older version; LG_ERR_INCOMPLETE;
+ *          LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_map(lg_reader *reader, char *buffer, size_t size, size_t *ret_size, uint32_t *ret_cut);
 
-/** One figure of the process or of the system at the crash. @param index LG_RESOURCE_*.
- *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, a file of an older version, or no such figure; LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
+/** One figure of the process or of the system at the crash.
+ *
+ *  @param index  LG_RESOURCE_*.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash, a file of an older version, or no such figure;
+ *          LG_ERR_INCOMPLETE; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_resource(lg_reader *reader, uint32_t index, lg_resource *ret_resource);
 
-/** Name of a crash kind, for example "fault.null_write"; "invalid" for a value that is not in the table.
+/** Name of a crash kind, for example "fault.null_write"; "invalid" for a value that is not in the
+ *  table.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

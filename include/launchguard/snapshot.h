@@ -1,8 +1,8 @@
-/** Reader: what a run file holds of a program that lived: its heartbeats, its deadlines, and the stacks that were taken when one of them did not come
- *  in time.
+/** Reader: what a run file holds of a living program: its heartbeats, its deadlines, and the stacks
+ *  that were taken when a heartbeat or the end of a job was late.
  *
- *  What reader.h says of all parts of a file holds here as well: nothing is shown whose checksum or bounds are wrong, and strings need escaping before a
- *  terminal sees them.
+ *  The rules of reader.h hold here as well. The reader returns no data whose checksum or bounds are
+ *  wrong. Strings must be escaped before a terminal shows them.
  */
 #ifndef LAUNCHGUARD_SNAPSHOT_H
 #define LAUNCHGUARD_SNAPSHOT_H
@@ -12,56 +12,67 @@
 /** A thread with a heartbeat. */
 typedef struct lg_heart_info {
     int32_t tid;
-    uint32_t paused;          /**< 1: it was waiting, and not watched */
+    uint32_t paused;          /**< 1: the thread was waiting, and not watched */
     char name[17];            /**< of the thread, at its first heartbeat */
     uint64_t beat_ns;         /**< CLOCK_MONOTONIC of the last heartbeat */
-    uint64_t hang_ns;         /**< that of the last one before it hung; 0: it did not hang */
+    /** CLOCK_MONOTONIC of the last heartbeat before the hang; 0: no hang */
+    uint64_t hang_ns;
 } lg_heart_info;
 
 /** A job with a deadline that had not ended. */
 typedef struct lg_deadline_info {
     char name[64];
-    int32_t tid;              /**< thread that began it */
+    int32_t tid;              /**< thread that began the job */
     uint32_t limit_ms;
     uint64_t begun_ns;        /**< CLOCK_MONOTONIC */
-    uint64_t near_ns;         /**< CLOCK_MONOTONIC when it was found about to overrun; 0: it was not */
+    /** CLOCK_MONOTONIC when the job was found about to overrun; 0: it was not */
+    uint64_t near_ns;
 } lg_deadline_info;
 
 /** Why stacks were taken. Values are stored and never change. */
 typedef enum lg_snapshot_kind {
     LG_SNAPSHOT_HANG = 1,     /**< a run loop hung: all threads */
-    LG_SNAPSHOT_DEADLINE = 2  /**< a job was about to overrun its deadline: the thread that began it */
+    /** a job was about to overrun its deadline: the thread that began it */
+    LG_SNAPSHOT_DEADLINE = 2
 } lg_snapshot_kind;
 
-/** Stacks of a program that lived on. The last ones of each kind are kept. */
+/** Stacks of a program that lived on. The file keeps the last snapshot of each kind. */
 typedef struct lg_snapshot_info {
     lg_snapshot_kind kind;
-    int32_t tid;              /**< thread that hung, or that began the job: the first one asked */
+    int32_t tid;              /**< the first thread asked: it hung, or began the job */
     char name[64];            /**< of the thread, or of the job */
-    uint32_t sequence;        /**< from 1: in the order in which they were taken */
-    uint32_t stored;          /**< threads that lg_reader_snapshot_thread() can be asked for */
-    uint64_t since_ns;        /**< CLOCK_MONOTONIC: the last heartbeat before, or the begin of the job */
+    uint32_t sequence;        /**< from 1, in the order of the snapshots */
+    uint32_t stored;          /**< threads that lg_reader_snapshot_thread() can return */
+    /** CLOCK_MONOTONIC: the last heartbeat before the hang, or the begin of the job */
+    uint64_t since_ns;
     uint64_t taken_ns;        /**< CLOCK_MONOTONIC */
-    uint64_t resolved_ns;     /**< CLOCK_MONOTONIC when it was over: the next heartbeat, the end of the job; 0: it was not */
-    uint32_t complete;        /**< 1: it was taken to its end, the numbers below are valid */
+    /** CLOCK_MONOTONIC of the next heartbeat or the end of the job; 0: neither came */
+    uint64_t resolved_ns;
+    uint32_t complete;        /**< 1: the snapshot was finished, the numbers below are valid */
     uint32_t given_up;        /**< 1: the program crashed meanwhile */
     uint32_t listed;          /**< threads that the kernel listed, without those of LaunchGuard */
     uint32_t captured, masked, silent;
-    uint32_t omitted;         /**< found no room */
-    int32_t error;            /**< errno of the listing, −1: the threads could not be asked; 0: it is complete */
+    uint32_t omitted;         /**< threads without room */
+    /** errno of the listing; −1: the threads could not be asked; 0: the listing is complete */
+    int32_t error;
     uint64_t took_ns;
 } lg_snapshot_info;
 
 LG_BEGIN
 
-/** One thread with a heartbeat, from 0. @return LG_OK; LG_ERR_NOT_FOUND after the last, or a file of an older version; LG_ERR_DAMAGED; LG_ERR_STATE.
+/** One thread with a heartbeat, from 0.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or a file of an older version; LG_ERR_DAMAGED;
+ *          LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_heart(lg_reader *reader, uint32_t index, lg_heart_info *ret_heart);
 
-/** One job with a deadline, from 0. @return as lg_reader_heart().
+/** One job with a deadline, from 0.
+ *
+ *  @return as lg_reader_heart().
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
@@ -70,37 +81,45 @@ LG_API lg_status lg_reader_deadline(lg_reader *reader, uint32_t index, lg_deadli
 
 /** The last snapshot of a kind.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND: none was taken, or a file of an older version; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: none was taken, or a file of an older version; LG_ERR_DAMAGED;
+ *          LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_snapshot(lg_reader *reader, lg_snapshot_kind kind, lg_snapshot_info *ret_snapshot);
 
-/** One thread of it, 0 ≤ index < stored.
+/** One thread of the snapshot, 0 ≤ index < stored.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no snapshot; LG_ERR_INCOMPLETE: it was not committed, but one behind it was; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no snapshot; LG_ERR_INCOMPLETE: the thread
+ *          was not committed, but one behind it was; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_snapshot_thread(lg_reader *reader, lg_snapshot_kind kind, uint32_t index, lg_thread_info *ret_thread);
 
-/** One of its registers, from 0. @return as lg_reader_snapshot_thread(); LG_ERR_NOT_FOUND also after its last register.
+/** One register of a thread of the snapshot, from 0.
+ *
+ *  @return as lg_reader_snapshot_thread(); LG_ERR_NOT_FOUND also after the last register.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_snapshot_register(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, uint32_t index, lg_register *ret_register);
 
-/** Size of the walk of its stack. @return as lg_reader_snapshot_thread(); LG_ERR_INCOMPLETE: it was not walked.
+/** Size of the stack walk of a thread of the snapshot.
+ *
+ *  @return as lg_reader_snapshot_thread(); LG_ERR_INCOMPLETE: the stack was not walked.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_snapshot_stack(lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, lg_stack_info *ret_info);
 
-/** One pc of that walk, 0 ≤ index < stored. @return as lg_reader_snapshot_stack(); LG_ERR_NOT_FOUND after the last.
+/** One pc of that walk, 0 ≤ index < stored.
+ *
+ *  @return as lg_reader_snapshot_stack(); LG_ERR_NOT_FOUND after the last.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

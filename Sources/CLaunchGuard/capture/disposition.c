@@ -50,11 +50,11 @@ static void check_handler(int signal)
     struct lg__os_disposition now = lg__os_signal_now(signal);
     if (now.handler != (uintptr_t)lg__install_handler(signal)) {
         if (now.handler == (uintptr_t)SIG_DFL)
-            say(signal, DEFAULTED, "was set to its default action: it leaves no record any more");
+            say(signal, DEFAULTED, "was set to its default action: it no longer leaves a record");
         else if (now.handler == (uintptr_t)SIG_IGN)
-            say(signal, IGNORED, is_fault(signal) ? "is ignored: a fault will end the process without a record" : "is ignored: it leaves no record any more");
+            say(signal, IGNORED, is_fault(signal) ? "is ignored: a fault will end the process without a record" : "is ignored: it no longer leaves a record");
         else
-            say(signal, REPLACED, "got another handler: it leaves no record unless that one calls ours");
+            say(signal, REPLACED, "got another handler: it leaves no record unless the new handler calls that of LaunchGuard");
         return;
     }
     bool siginfo = now.flags & SA_SIGINFO, onstack = now.flags & SA_ONSTACK;
@@ -73,7 +73,7 @@ void lg__disposition_check_thread(void)
     for (const int *signal = lg__install_signals; *signal; signal++)
         if (is_fault(*signal) && blocked >> (*signal - 1) & 1) {
             lg__os_signal_block(*signal, false);
-            say(*signal, BLOCKED, "was blocked on a thread, where a fault would have left no record: not any more");
+            say(*signal, BLOCKED, "was blocked on a thread, where a fault would have left no record: unblocked again");
         }
 }
 

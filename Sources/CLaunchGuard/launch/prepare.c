@@ -34,7 +34,7 @@ static lg_status check_options(struct lg__problem *problem, const char *context,
 {
     const char *name = good_name(context) ? context : "";
     if (!*name)
-        return lg__problem_say(problem, LG_ERR_OPTION, "the name of a launch's context has to have 1 to %d bytes", LG_NAME_MAX);
+        return lg__problem_say(problem, LG_ERR_OPTION, "the name of a launch's context must have 1 to %d bytes", LG_NAME_MAX);
     if (options->size != sizeof *options)
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": set the options with LG_LAUNCH_OPTIONS_INIT (size is %u)", name, options->size);
     const struct bound bounds[] = {
@@ -59,19 +59,19 @@ static lg_status check_options(struct lg__problem *problem, const char *context,
     };
     for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
         if (bounds[i].value < bounds[i].least || bounds[i].value > bounds[i].most)
-            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": %s is %lld; it has to be between %lld and %lld", name, bounds[i].name,
+            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": %s is %lld; it must be between %lld and %lld", name, bounds[i].name,
                                    (long long)bounds[i].value, (long long)bounds[i].least, (long long)bounds[i].most);
     if (options->window_ms == 0 && (options->finish == LG_FINISH_TIME || options->finish == LG_FINISH_BOTH))
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": to be finished by time it needs a window_ms above 0", name);
+        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": a launch that time finishes needs a window_ms above 0", name);
     if (options->callbacks == LG_CALLBACKS_CALLER && options->hold != LG_HOLD_BLOCK)
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": callbacks on the caller's thread need LG_HOLD_BLOCK", name);
     if ((options->callbacks == LG_CALLBACKS_EXECUTOR) != (options->executor != NULL))
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": LG_CALLBACKS_EXECUTOR and executor need each other", name);
     if (options->kill_switch && !options->kill_switch[0])
-        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": kill_switch is empty; it is the name of an environment variable, or NULL", name);
+        return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": kill_switch is empty; it must be the name of an environment variable, or NULL", name);
     for (const char *const *module = options->modules; module && *module; module++)
         if (!**module || strchr(*module, '/'))
-            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": \"%s\" among its modules is no file name; it may neither be empty nor have a slash", name, *module);
+            return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": \"%s\" among its modules is not a file name; a file name is not empty and has no slash", name, *module);
     if (modules_size(options->modules) > LG__OWNED_BYTES)
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": the names of its modules have %zu bytes together; at most %d fit", name,
                                modules_size(options->modules) - 1, LG__OWNED_BYTES - 1);

@@ -259,7 +259,7 @@ static void say_gone(struct lg_session *session, struct heart *heart)
     char name[16];
     name_of(heart, name);
     lg__host_log(&session->host, LG_LEVEL_WARNING,
-                 "thread \"%s\" (tid %d) with a heartbeat is gone without having ended: the kernel ended it alone, as a sandbox makes it do (seccomp)",
+                 "thread \"%s\" (tid %d) with a heartbeat is gone without having ended: the kernel ended this thread alone, as a sandbox (seccomp) asks for",
                  name, atomic_load(&heart->tid));
     atomic_store(&heart->beat_ns, 0);
     end_own_hang(heart, "is gone");
@@ -289,7 +289,7 @@ static uint64_t stays_away(struct lg_session *session, struct heart *heart, uint
     }
     struct seconds length = since(beat_ns);
     take_snapshot(session, who, tid, name, beat_ns);
-    lg__host_log(&session->host, LG_LEVEL_WARNING, "%s \"%s\" (tid %d) has not beaten for %u.%u s: it hangs", kind_of(tid), name, tid, length.whole,
+    lg__host_log(&session->host, LG_LEVEL_WARNING, "%s \"%s\" (tid %d) has had no heartbeat for %u.%u s: it hangs", kind_of(tid), name, tid, length.whole,
                  length.tenths);
     return threshold;
 }

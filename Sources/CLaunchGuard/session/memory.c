@@ -68,7 +68,7 @@ static void *watch_memory(void *argument)
             } else if (near && memory.used < threshold / 10 * 9) {
                 near = false;
                 atomic_store(&host->run.state->memory_near_ns, 0);
-                lg__host_log(host, LG_LEVEL_INFO, "launchguard: memory is not near its limit any more: %llu of %llu bytes",
+                lg__host_log(host, LG_LEVEL_INFO, "launchguard: memory is no longer near its limit: %llu of %llu bytes",
                              (unsigned long long)memory.used, (unsigned long long)memory.limit);
             }
             if (!near && memory.used >= threshold / 4 * 3)

@@ -30,7 +30,7 @@ struct number {
 static lg_status take_number(const struct number *number, struct lg__problem *problem)
 {
     if (number->given && (number->given < number->least || number->given > number->most))
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: %s is %u; it has to be 0 or between %u and %u", number->name, number->given,
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: %s is %u; it must be 0 or between %u and %u", number->name, number->given,
                                number->least, number->most);
     *number->to = number->given ? number->given : number->normal;
     return LG_OK;
@@ -43,12 +43,12 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: set the options with LG_OPTIONS_INIT (size is %u)", options->size);
     if (!options->app_id || !good_app_id(options->app_id))
         return lg__problem_say(problem, LG_ERR_OPTION,
-                               "lg_start: app_id has to have 1 to %d letters, digits, '.', '-' or '_' and may not start with '.'", LG_NAME_MAX);
+                               "lg_start: app_id must have 1 to %d letters, digits, '.', '-' or '_' and must not start with '.'", LG_NAME_MAX);
     if (options->app_version && strnlen(options->app_version, LG_NAME_MAX + 1) > LG_NAME_MAX)
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: app_version has more than %d bytes", LG_NAME_MAX);
     if (options->role && (!good_app_id(options->role) || strcmp(options->role, "runs") == 0 || strncmp(options->role, LEDGER, strlen(LEDGER)) == 0))
         return lg__problem_say(problem, LG_ERR_OPTION,
-                               "lg_start: role has to have 1 to %d letters, digits, '.', '-' or '_', and may neither start with '.' or \"" LEDGER
+                               "lg_start: role must have 1 to %d letters, digits, '.', '-' or '_', and must neither start with '.' or \"" LEDGER
                                "\" nor be \"runs\"", LG_NAME_MAX);
     const struct number numbers[] = {
         { "deadline_ms", options->deadline_ms, 3000, 100, 60000, &session->deadline_ms },
@@ -66,9 +66,9 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
     }
     const uint32_t leave_out = LG_LEAVE_OUT_MESSAGES | LG_LEAVE_OUT_THREADS | LG_LEAVE_OUT_STACKS | LG_LEAVE_OUT_PROCESS;
     if (options->leave_out & ~leave_out)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: leave_out is %#x; it has bits that are no LG_LEAVE_OUT_*", options->leave_out);
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: leave_out is %#x, which has bits that are not LG_LEAVE_OUT_*", options->leave_out);
     if (options->keep_stderr > 1)
-        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_stderr is %u; it has to be 0 or 1", options->keep_stderr);
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_stderr is %u; it must be 0 or 1", options->keep_stderr);
     session->leave_out = options->leave_out;
     session->keep_stderr = options->keep_stderr;
     /* What is left out needs no room. */

@@ -139,7 +139,7 @@ static bool keep_aside(int directory, const char *path, lg_status why, bool kept
         return false;
     }
     if (why == LG_ERR_OLDER)
-        lg__problem_say(problem, why, "%s: the ledger was written by an older version of LaunchGuard in a form that is not read any more; it is "
+        lg__problem_say(problem, why, "%s: the ledger was written by an older version of LaunchGuard in a format that is no longer read; it is "
                         "kept as %s, and counting starts anew. Nothing needs to be done.", path, name);
     else
         lg__problem_say(problem, why, "%s: %s; it is kept as %s, and %s. Nothing needs to be done; send the kept file with a report.", path,

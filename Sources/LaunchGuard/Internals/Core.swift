@@ -1,7 +1,7 @@
 internal import CLaunchGuard
 import Glibc
 
-/// What the C core says about itself. This file and its neighbours `Core…` and `StatusTable` are the only ones that call C.
+/// Facts about the C core. Only this file and its neighbours `Core…` and `StatusTable` call C.
 enum Core {
     static var version: String { unsafe String(cString: lg_version()) }
 
@@ -13,7 +13,8 @@ enum Core {
         unsafe String(cString: lg_status_message(lg_status(rawValue: code.rawValue)))
     }
 
-    /// The result of a call as an error, with the message of its own if it has one; call it before anything else can change errno.
+    /// The result of a call as an error, with a message of its own if it has one. Call this
+    /// function before anything else can change errno.
     static func error(_ status: lg_status, _ message: () -> String = { "" }) -> LaunchGuardError? {
         let systemError = status == LG_ERR_SYSTEM ? errno : nil
         guard status != LG_OK else { return nil }

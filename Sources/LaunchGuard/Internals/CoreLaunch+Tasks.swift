@@ -2,7 +2,7 @@ internal import CLaunchGuard
 
 /// The tasks of a launch. C: <launchguard/task.h>.
 extension CoreLaunch {
-    /// A task and what runs its closures.
+    /// A task and the hooks that run its closures.
     private struct Custody: Sendable {
         let task: LaunchTask
         let hooks: LaunchHooks
@@ -67,6 +67,6 @@ extension CoreLaunch {
         }
     }
 
-    /// Whether C would read the whole of it.
+    /// Whether C would read the whole string.
     private func isText(_ text: String?) -> Bool { text?.utf8.contains(0) != true }
 }

@@ -1,12 +1,13 @@
 internal import CLaunchGuard
 
-/// The handle of a launch. C: `lg_launch *`, which every thread may use and which stays valid until the process ends; what
-/// the callbacks need is therefore never freed either.
+/// The handle of a launch. C: `lg_launch *`, which every thread may use and which stays valid until
+/// the process ends. The objects that the callbacks need are therefore never freed either.
 @safe
 struct CoreLaunch: @unchecked Sendable {
     let pointer: OpaquePointer?
 
-    /// Without options, which is for those that make no sense, the core makes the launch unprotected: it has no name then.
+    /// Without options, which is the case for options that make no sense, the core makes the launch
+    /// unprotected: the launch then has no name.
     static func prepare(
         _ session: OpaquePointer?, _ options: LaunchOptions?, _ hooks: LaunchHooks
     ) -> (CoreLaunch, lg_status) {
@@ -49,7 +50,7 @@ struct CoreLaunch: @unchecked Sendable {
     /// Blocks while reports, repairs and tasks run.
     func begin() -> LaunchGuardError.Code { unsafe LaunchGuardError.Code(lg_launch_begin(pointer)) }
 
-    /// Blocks; the largest number is without end.
+    /// Blocks; the largest number means no limit.
     func wait(milliseconds: UInt32) -> LaunchGuardError.Code {
         unsafe LaunchGuardError.Code(lg_launch_wait(pointer, milliseconds))
     }
@@ -93,7 +94,8 @@ struct CoreLaunch: @unchecked Sendable {
     }
 }
 
-/// The answer that a closure owes. C: `lg_completion *`, which any thread may answer, once, twice or late.
+/// The answer that a closure owes. C: `lg_completion *`, which any thread may answer, once, twice
+/// or late.
 @safe
 struct CoreCompletion: @unchecked Sendable {
     private let pointer: OpaquePointer?

@@ -10,7 +10,8 @@ extension CoreSession {
         text.withUTF8 { unsafe log(level, UnsafeRawBufferPointer($0)) }
     }
 
-    /// The strings are copied one behind the other, as their bytes can be borrowed one at a time only.
+    /// The strings are copied one behind the other, as only one string at a time can lend its
+    /// bytes.
     func log(_ level: LaunchGuard.Level, _ category: String?, _ text: UnsafeRawBufferPointer, _ fields: [(String, String)]) {
         var category = category ?? ""
         if category.utf8.count > Int(LG_NAME_MAX) { category = String(decoding: category.utf8.prefix(Int(LG_NAME_MAX)), as: UTF8.self) }
@@ -26,7 +27,8 @@ extension CoreSession {
                         text.withUTF8 { unsafe start.update(from: $0.baseAddress ?? UnsafePointer(start), count: $0.count) }
                         used += text.utf8.count
                     }
-                    // Of what does not fit only the sizes are looked at: it is left out, and the entry marked as cut.
+                    // Of a field that does not fit, only the sizes are read: the field is left out,
+                    // and the entry marked as cut.
                     let size = isFitting ? text.utf8.count : Int.max
                     unsafe slices[count] = lg_slice(bytes: UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), size: size)
                     count += 1
@@ -42,7 +44,7 @@ extension CoreSession {
         }
     }
 
-    /// Counts what an entry has room for, as the core does.
+    /// Counts the room in an entry, as the core does.
     private struct Room {
         var left: Int
         var bytes: Int

@@ -2,9 +2,11 @@ internal import CLaunchGuard
 
 extension CoreSession {
     func watchMemory(_ percent: Int, _ onNear: (@Sendable (LaunchGuard.Memory) -> Void)?) -> LaunchGuardError? {
-        let percent = UInt32(exactly: percent) ?? 0  // What no percentage can be is refused as such.
+        // A number that cannot be a percentage is refused as such.
+        let percent = UInt32(exactly: percent) ?? 0
         guard let onNear else { return Core.error(unsafe lg_memory_watch(pointer, percent, nil, nil)) }
-        let warning = unsafe Unmanaged.passRetained(Warning(onNear))  // For good: there is no end of the watch.
+        // Retained for good, as the watch has no end.
+        let warning = unsafe Unmanaged.passRetained(Warning(onNear))
         let status = unsafe lg_memory_watch(
             pointer, percent,
             { memory, warning in

@@ -57,14 +57,14 @@ struct CoreSession: @unchecked Sendable {
 
     var stateDirectory: String? { unsafe path(lg_session_state_directory(pointer)) }
 
-    /// - Returns: false when there will be no heartbeat any more.
+    /// - Returns: false when no further heartbeat is possible.
     func heartbeat() -> Bool {
         let status = unsafe lg_heartbeat(pointer)
         return status == LG_OK || status == LG_ERR_LIMIT
     }
 
     func annotate(_ key: String, _ value: String?) -> Bool {
-        // A key is not cut: that would be another one.
+        // A key is not cut, as a cut key would be another one.
         guard !key.utf8.contains(0) else { return false }
         return unsafe key.withCString { key in
             unsafe withCString(value) { unsafe lg_annotate(pointer, key, $0) == LG_OK }
@@ -77,7 +77,7 @@ struct CoreSession: @unchecked Sendable {
 
     func heartbeatPause() { _ = unsafe lg_heartbeat_pause(pointer) }
 
-    /// 0 where there is none.
+    /// 0 without a number.
     func beginDeadline(_ name: String, _ limit: Duration) -> UInt64 {
         var deadline: UInt64 = 0
         _ = unsafe lg_deadline_begin(pointer, name, UInt32(clamping: min(max(limit.milliseconds, 1), 86_400_000)), &deadline)
@@ -100,7 +100,8 @@ struct CoreSession: @unchecked Sendable {
         let messageBefore = message
         let (launch, status) = unsafe CoreLaunch.prepare(pointer, options, hooks)
         let problem = Core.error(status) {
-            // The session keeps one message: it is about this launch if it is new, or if it says why nothing is protected.
+            // The session keeps one message. The message is about this launch if it is new, or if
+            // it gives the reason why nothing is protected.
             message != messageBefore || protection == .none ? message : ""
         }
         return (launch, problem)

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What the core refused: the program starts anyway.
+/// Repairs and tasks that the core refused: the program starts anyway.
 extension LaunchGuard.Launch {
-    /// Note the error; a task is run all the same, after the others.
+    /// Note the error. A refused task runs all the same, after the others.
     func refuse(_ error: LaunchGuardError, task: LaunchTask? = nil) {
         hooks.log(.error, error.description)
         state.withLock { state in
@@ -11,7 +11,8 @@ extension LaunchGuard.Launch {
         }
     }
 
-    /// The thread of the launch: run the tasks that were refused, now or, when the others wait in custody, after them.
+    /// Run the refused tasks on the thread of the launch: now or, when the others wait in custody,
+    /// after them.
     func runRefusedTasks() {
         let tasks = state.withLock { $0.refusedTasks }
         guard !tasks.isEmpty else { return }

@@ -4,7 +4,7 @@ extension LaunchGuardError {
         self.init(code: code, systemError: errno, message: message ?? code.message)
     }
 
-    /// The same error, saying which repair or task it is about.
+    /// The same error with the name of its repair or task.
     func naming(_ kind: String, _ name: String) -> Self {
         Self(code: code, systemError: systemError, message: "\(kind) \"\(name)\": \(message)")
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What the core calls back during one launch: runs each closure of the program as a Swift task on the thread that the core calls on,
-/// and makes its end the answer.
+/// The callbacks of the core during one launch. Each closure of the program runs as a Swift task on
+/// the thread on which the core calls, and the end of the task becomes the answer.
 final class LaunchHooks: Sendable {
     typealias Report = @Sendable (Int, [LaunchGuard.Report]) async throws -> Void
     typealias Body = @Sendable () async throws -> Void
@@ -34,7 +34,7 @@ final class LaunchHooks: Sendable {
 
     func setStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) { state.withLock { $0.status = body } }
 
-    /// What the task that failed last threw.
+    /// The error that the last failed task threw.
     var lastTaskFailure: String? { state.withLock { $0.lastTaskFailure } }
 
     // MARK: Called on threads of the core
@@ -49,7 +49,8 @@ final class LaunchHooks: Sendable {
         done.answer(run("give-up", body))
     }
 
-    /// One attempt. An earlier one that is still there has timed out, and so has this one when no repair runs `now`.
+    /// One attempt. An earlier attempt that still runs has timed out. This attempt has timed out,
+    /// too, when no repair runs `now`.
     func runRepair(_ name: String, _ body: @escaping Body, _ done: CoreCompletion, now: () -> LaunchGuard.Status) {
         for earlier in state.withLock({ $0.running.values.filter(\.isRepair) }) { earlier.task.cancel() }
         done.answer(run("repair \"\(name)\"", isRepair: true, body, while: { now() == .repairing }))
@@ -67,8 +68,8 @@ final class LaunchHooks: Sendable {
         _ = run("event \"\(event)\" of task \"\(task.key)\"") { try await body(event) }
     }
 
-    /// The status changed. `now` is what it is by now: when that is not "repairing", the attempts that were there before it was looked at
-    /// have timed out.
+    /// The status changed; `now` is the status by now. When that is not "repairing", the attempts
+    /// that were there before the look at it have timed out.
     func statusChanged(_ status: LaunchGuard.Status, now: () -> LaunchGuard.Status) {
         let attempts = state.withLock { $0.running.values.filter(\.isRepair) }
         if !attempts.isEmpty, now() != .repairing {
@@ -80,7 +81,7 @@ final class LaunchHooks: Sendable {
 
     // MARK: Simulation
 
-    /// The simulated run has ended: whatever still runs is for nobody.
+    /// The simulated run has ended: nothing waits for what still runs.
     func beginNextRun() {
         cancelAll()
         statuses.restart()
@@ -118,7 +119,8 @@ final class LaunchHooks: Sendable {
             }
         } begin: { task in
             state.withLock { $0.running[id] = Running(isRepair: isRepair, task: task) }
-            // Looked at now that everybody who makes it unwanted finds the task to cancel.
+            // Read only now, so that every event that makes the task unwanted finds a task to
+            // cancel.
             if !isWanted() { task.cancel() }
         }
     }

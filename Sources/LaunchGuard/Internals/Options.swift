@@ -1,6 +1,6 @@
-/// Options of a session, checked as far as their types go: the core checks the values.
+/// Options of a session, checked as far as their types go. The core checks the values.
 ///
-/// Zero stands for "default" in C, `nil` does here; so a zero that the program gives is a mistake.
+/// Zero stands for "default" in C; `nil` does here. A zero from the program is therefore a mistake.
 struct StartOptions {
     let appID: String
     let version: String
@@ -100,7 +100,7 @@ struct LaunchOptions {
     }
 }
 
-/// A repair as C wants it.
+/// A repair in the form that C needs.
 struct Rung {
     let name: String
     let impact: UInt32
@@ -119,16 +119,16 @@ struct Rung {
     }
 }
 
-/// The number in the type that C wants.
+/// The number in the type that C needs.
 private func number<Number: FixedWidthInteger>(
     _ value: some BinaryInteger, _ name: String, from least: Number
 ) throws(LaunchGuardError) -> Number {
     guard value >= least else { throw LaunchGuardError(.option, "\(name) is \(value); it must be at least \(least)") }
-    guard let number = Number(exactly: value) else { throw LaunchGuardError(.option, "\(name) is \(value); that is too much") }
+    guard let number = Number(exactly: value) else { throw LaunchGuardError(.option, "\(name) is \(value); the value is too large") }
     return number
 }
 
-/// The text, which C would read only up to a NUL.
+/// The text. C would read it only up to a NUL.
 func text(_ value: String, _ name: String) throws(LaunchGuardError) -> String {
     guard !value.utf8.contains(0) else { throw LaunchGuardError(.option, "\(name) contains a NUL") }
     return value

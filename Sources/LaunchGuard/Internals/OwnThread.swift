@@ -1,8 +1,9 @@
 import Glibc
 import Synchronization
 
-/// Makes the thread that waits for a task the executor of that task: nothing of it needs a thread of the concurrency pool, the key of
-/// a launch task that crashes and the crashed thread belong together, and code that blocks holds up nobody else.
+/// Makes the thread that waits for a task the executor of that task. No part of the task then needs
+/// a thread of the concurrency pool. The key of a launch task that crashes and the crashed thread
+/// belong together. Code that blocks holds up nothing else.
 @safe
 final class OwnThread: TaskExecutor {
     private struct State {
@@ -24,9 +25,9 @@ final class OwnThread: TaskExecutor {
         unsafe wake.deallocate()
     }
 
-    /// Run a body as a task on this thread, and return when it has ended. Once.
+    /// Run a body as a task on this thread, and return when the task has ended. Call it once.
     ///
-    /// - Parameter begin: gets the task before it starts.
+    /// - Parameter begin: receives the task before it starts.
     func run(
         _ body: @escaping @Sendable () async -> LaunchGuardError.Code, begin: (Task<Void, Never>) -> Void
     ) -> LaunchGuardError.Code {
@@ -44,7 +45,8 @@ final class OwnThread: TaskExecutor {
             unsafe sem_post(wake)
             return
         }
-        // Not of the task, which has ended: of an actor, for example, that it used and that now serves others.
+        // A job of something other than the task, which has ended: for example of an actor that the
+        // task used and that now serves others.
         startThread { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Hands each change of a launch's status to everybody who listens.
+/// Passes each change of a launch's status to every listener.
 final class StatusBroadcast: Sendable {
     typealias Status = LaunchGuard.Status
 
@@ -18,8 +18,8 @@ final class StatusBroadcast: Sendable {
         }
     }
 
-    /// A launch begins once and has at most 16 repairs with 100 attempts of two changes each, so no listener ever has this many
-    /// waiting.
+    /// A launch begins once and has at most 16 repairs with 100 attempts of two changes each. No
+    /// listener ever has this many changes waiting.
     private static let most = 4096
 
     private let state = Mutex(State())
@@ -39,7 +39,7 @@ final class StatusBroadcast: Sendable {
         return stream
     }
 
-    /// Tell all listeners. The return to normal is the last change there is.
+    /// Pass a change to all listeners. The return to normal is the last change.
     func publish(_ status: Status) {
         let ended = state.withLock { state in
             state.hasBegun = state.hasBegun || status != .normal
@@ -52,7 +52,7 @@ final class StatusBroadcast: Sendable {
         for listener in ended { listener.finish() }
     }
 
-    /// There is no further change.
+    /// No further change comes.
     func finish() {
         for listener in state.withLock({ $0.finish() }) { listener.finish() }
     }

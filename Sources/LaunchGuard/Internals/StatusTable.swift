@@ -16,23 +16,24 @@ extension LaunchGuardError.Code {
     public static let noDirectory = Self(LG_ERR_NO_DIRECTORY)
     /// The state directory's path, or a part of it, is not a directory. C: `LG_ERR_NOT_DIRECTORY`.
     public static let notDirectory = Self(LG_ERR_NOT_DIRECTORY)
-    /// A symbolic link stands where the state directory or one of its files belongs. C: `LG_ERR_LINK`.
+    /// A symbolic link stands where the state directory or one of its files belongs. C:
+    /// `LG_ERR_LINK`.
     public static let link = Self(LG_ERR_LINK)
     /// The state directory or one of its files belongs to another user. C: `LG_ERR_OWNER`.
     public static let owner = Self(LG_ERR_OWNER)
-    /// The state directory may not be written. C: `LG_ERR_PERMISSION`.
+    /// This user may not write to the state directory. C: `LG_ERR_PERMISSION`.
     public static let permission = Self(LG_ERR_PERMISSION)
     /// The state directory is on a read-only file system. C: `LG_ERR_READ_ONLY`.
     public static let readOnly = Self(LG_ERR_READ_ONLY)
     /// The file system of the state directory is full. C: `LG_ERR_NO_SPACE`.
     public static let noSpace = Self(LG_ERR_NO_SPACE)
-    /// A file is damaged; what is readable was kept. C: `LG_ERR_DAMAGED`.
+    /// A file is damaged; its readable parts were kept. C: `LG_ERR_DAMAGED`.
     public static let damaged = Self(LG_ERR_DAMAGED)
     /// A file was written by a newer, incompatible version. C: `LG_ERR_NEWER`.
     public static let newer = Self(LG_ERR_NEWER)
     /// Another live process of this application holds the ledger. C: `LG_ERR_SECONDARY`.
     public static let secondary = Self(LG_ERR_SECONDARY)
-    /// This was done already in this process. C: `LG_ERR_ALREADY`.
+    /// This process made the call before. C: `LG_ERR_ALREADY`.
     public static let already = Self(LG_ERR_ALREADY)
     /// The session was stopped. C: `LG_ERR_CLOSED`.
     public static let closed = Self(LG_ERR_CLOSED)
@@ -40,7 +41,7 @@ extension LaunchGuardError.Code {
     public static let forked = Self(LG_ERR_FORKED)
     /// LaunchGuard did not survive its own last starts and disabled itself. C: `LG_ERR_DISABLED`.
     public static let disabled = Self(LG_ERR_DISABLED)
-    /// There is nothing by that name or number. C: `LG_ERR_NOT_FOUND`.
+    /// Nothing has that name or number. C: `LG_ERR_NOT_FOUND`.
     public static let notFound = Self(LG_ERR_NOT_FOUND)
     /// A fixed limit is reached. C: `LG_ERR_LIMIT`.
     public static let limit = Self(LG_ERR_LIMIT)
@@ -56,8 +57,9 @@ extension LaunchGuardError.Code {
     public static let failed = Self(LG_ERR_FAILED)
     /// This part was not committed before the process ended. C: `LG_ERR_INCOMPLETE`.
     public static let incomplete = Self(LG_ERR_INCOMPLETE)
-    /// A repair succeeded that asks for a restart of the program. C: `LG_ERR_RESTART`.
+    /// A repair succeeded that needs a restart of the program. C: `LG_ERR_RESTART`.
     public static let restart = Self(LG_ERR_RESTART)
-    /// A file was written by an older version in a form that is not read any more. C: `LG_ERR_OLDER`.
+    /// A file was written by an older version in a format that is no longer read. C:
+    /// `LG_ERR_OLDER`.
     public static let older = Self(LG_ERR_OLDER)
 }

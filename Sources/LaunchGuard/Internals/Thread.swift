@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// Run a body that blocks on a thread of its own, and suspend meanwhile. The caller stays on its actor: a blocked concurrency pool does not
-/// hold it up.
+/// Run a body that blocks on a thread of its own, and suspend meanwhile. The caller stays on its
+/// actor, so that a blocked concurrency pool does not hold it up.
 ///
-/// - Parameter body: is told whether the caller was cancelled, as often as it wants to know.
+/// - Parameter body: receives a function that returns whether the caller was cancelled.
 /// - Throws: ``LaunchGuardError/Code/system`` when no thread can be made.
 func onThread<Value: Sendable>(
     isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (_ isCancelled: () -> Bool) -> Value
 ) async throws(LaunchGuardError) -> Value {
     let cancelled = Flag()
     return try await withTaskCancellationHandler {
-        _ = isolation  // What a closure captures of its isolation it keeps.
+        _ = isolation  // A closure keeps the part of its isolation that it captures.
         return await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, LaunchGuardError>, Never>) in
             let error = startThread { continuation.resume(returning: .success(body { cancelled.isSet })) }
             if error != 0 { continuation.resume(returning: .failure(LaunchGuardError(.system, errno: error))) }
@@ -23,7 +23,7 @@ func onThread<Value: Sendable>(
 
 /// Run a body on a thread of its own.
 ///
-/// - Returns: 0, or the system's error number: it is not run then.
+/// - Returns: 0, or the system's error number when the body does not run.
 @discardableResult
 func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
     let work = unsafe Unmanaged.passRetained(Work(body))
@@ -46,7 +46,7 @@ private func runWork(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPo
     return nil
 }
 
-/// It is set once, from any thread.
+/// Any thread may set the flag, once.
 private final class Flag: Sendable {
     private let value = Atomic(false)
 

@@ -2,11 +2,13 @@ internal import CThread
 import Glibc
 import Synchronization
 
-/// Watches something that has no thread of its own, by a thread that asks it over and over whether it is served. The thread's heart beats for it, from the first answer on;
-/// where an answer stays away, so does the heartbeat. It is one of many threads: it does not keep the process alive.
+/// Watches something that has no thread of its own, by a thread that asks again and again whether
+/// it is served. The heart of this thread beats from the first answer on. Without an answer there
+/// is no heartbeat. The thread is detached: it does not keep the process alive.
 @safe
 package final class Watch: Sendable {
-    /// Who answered: one who had a heart of its own and beat with it, or another one, for whom the thread beats.
+    /// The kind of answer: from a thread that has its own heart and beat with it, or from another
+    /// thread, for which the thread of the watch beats.
     enum Answer { case hasBeaten, hasNot, isOver }
 
     private let isOver = Atomic(false)
@@ -15,8 +17,8 @@ package final class Watch: Sendable {
 
     /// - Parameters:
     ///   - name: of the thread, at most 15 bytes.
-    ///   - beat: one heartbeat of the thread; false when there will be none any more.
-    ///   - ask: gets a function to call with the answer, once, from any thread.
+    ///   - beat: one heartbeat of the thread; false when no further one is possible.
+    ///   - ask: receives a function to call with the answer, once, from any thread.
     init(
         _ name: String, every interval: Duration, beat: @escaping @Sendable () -> Bool,
         ask: @escaping @Sendable (@escaping @Sendable (Answer) -> Void) -> Void
@@ -31,7 +33,8 @@ package final class Watch: Sendable {
                     hasBeaten.store(answer == .hasBeaten, ordering: .relaxed)
                     unsafe sem_post(answers)
                 }
-                while unsafe sem_wait(answers) != 0 {}  // Only a signal handler ends the wait early.
+                // Only a signal handler ends the wait early.
+                while unsafe sem_wait(answers) != 0 {}
                 if isOver.load(ordering: .acquiring) { return }
                 if !hasBeaten.load(ordering: .relaxed), !beat() { return }
                 var left = timespec(tv_sec: Int(interval.components.seconds), tv_nsec: Int(interval.components.attoseconds / 1_000_000_000))
@@ -47,7 +50,7 @@ package final class Watch: Sendable {
         unsafe answers.deallocate()
     }
 
-    /// The thread ends, and its heart is forgotten.
+    /// The thread ends, and its heart with it.
     package func end() {
         isOver.store(true, ordering: .releasing)
         unsafe sem_post(answers)

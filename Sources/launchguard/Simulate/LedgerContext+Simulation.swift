@@ -2,7 +2,7 @@ import LaunchGuard
 import LaunchGuardReports
 
 extension LedgerContext {
-    /// A simulated context, as a ledger would have it.
+    /// A simulated context, as a ledger would store it.
     init(_ info: LaunchGuard.LaunchInfo, status: String, ladder: [LedgerRung]) {
         self.init(
             name: info.name, status: status, mode: info.mode.rawValue, isHalted: info.isHalted, isDue: info.isDue, isShadow: info.isShadow,
@@ -16,13 +16,13 @@ extension LedgerContext {
 }
 
 extension Timestamp {
-    /// Simulated time, of which 0 is the start.
+    /// Simulated time; 0 is the start.
     init(sinceStart time: Duration) {
         let (seconds, attoseconds) = time.components
         self.init(nanoseconds: UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000))
     }
 
-    /// As a person reads it.
+    /// The text for a person.
     var sinceStartText: String {
         let seconds = nanoseconds / 1_000_000_000
         return (seconds < 3600 ? "\(seconds) s" : "\(seconds / 3600) h") + " after the start"

@@ -1,9 +1,9 @@
 import ArgumentParser
 import LaunchGuard
 
-/// What the simulated program asks of its launch.
+/// The policy of the simulated launch.
 struct PolicyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Launch crashes in a row from which they are reported.", valueName: "count"))
+    @Option(help: ArgumentHelp("Launch crashes in a row from which the crashes are reported.", valueName: "count"))
     var reportAfter = 1
 
     @Option(help: ArgumentHelp("Launch crashes in a row from which repairs are tried.", valueName: "count"))
@@ -32,13 +32,13 @@ struct PolicyOptions: ParsableArguments {
         transform: SimulatedTask.init(_:))
     var task: [SimulatedTask] = []
 
-    @Flag(help: "Repairs wait until the user says yes: the word repair.")
+    @Flag(help: "Repairs wait for the user's consent: the event repair.")
     var byHand = false
 
-    @Flag(help: "A supervisor starts the program: a halted launch waits for the word try-safe.")
+    @Flag(help: "A supervisor starts the program: a halted launch waits for the event try-safe.")
     var supervised = false
 
-    @Option(help: ArgumentHelp("Finished launches in safe mode before the normal one is tried again.", valueName: "count"))
+    @Option(help: ArgumentHelp("Finished launches in safe mode before the normal launch is tried again.", valueName: "count"))
     var safeRetryRuns = 2
 
     @Option(help: ArgumentHelp("Crashes in a row in safe mode from which the launch is halted; 0: never.", valueName: "count"))
@@ -46,7 +46,7 @@ struct PolicyOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Finished launches after a repair until the ladder starts at its foot again; 0: never.", valueName: "count"))
+            "Finished launches after a repair until the ladder starts at its lowest rung again; 0: never.", valueName: "count"))
     var deescalateRuns = 3
 
     @Flag(help: "Decide, count and report, but hold and repair nothing.")
@@ -68,7 +68,7 @@ struct PolicyOptions: ParsableArguments {
             ("--report-after", reportAfter, 1), ("--repair-after", repairAfter, 1), ("--unknown-after", unknownAfter ?? 0, 0),
             ("--safe-retry-runs", safeRetryRuns, 1), ("--safe-crash-limit", safeCrashLimit, 0), ("--deescalate-runs", deescalateRuns, 0),
         ] where value < least {
-            throw ValidationError("\(option) is \(value); it has to be at least \(least).")
+            throw ValidationError("\(option) is \(value); it must be at least \(least).")
         }
     }
 

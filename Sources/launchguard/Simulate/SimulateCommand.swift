@@ -8,31 +8,33 @@ struct SimulateCommand: AsyncParsableCommand {
         commandName: "simulate",
         abstract: "Walk a launch policy through crashes, repairs and safe mode, without a process that dies.",
         discussion: """
-            The launch machine itself runs, on a ledger in memory; nothing is written to disk. Each event is a line: what it did to status, \
-            mode, streak and rung of the ladder, and below it the callbacks that ran, in order. Where a run has ended the next one \
-            begins by itself, and goes on until it needs a word. Without events a short tour shows every state and every callback.
+            The launch machine itself runs on a ledger in memory; nothing is written to disk. Each event is a line: the change of \
+            status, mode, streak and rung of the ladder. The callbacks that ran follow below, in order. When a run has ended, the next \
+            run begins by itself and goes on until it needs the next event. Without events a short tour shows every state and every \
+            callback.
 
             EVENTS
               crash hang oom exit unknown killed clean terminated reboot upgrade
-              debugger         the run ends like this, wherever it is
-              crash-in:TASK    it crashes in this task; first, or right behind an end
-              crash-in-report  it crashes in on_report; right behind an end
-              crash-in-repair  it crashes in the repair that runs
-              ok fail timeout  how the repair that runs comes out
+              debugger         the run ends in this way, in any state
+              crash-in:TASK    the run crashes in this task; first, or right behind
+                               an end
+              crash-in-report  the run crashes in on_report; right behind an end
+              crash-in-repair  the run crashes in the repair under way
+              ok fail timeout  the outcome of the repair under way
               repair refuse skip
-                               what the user says where a repair waits for
-                               consent; timeout: nothing, until the deadline
+                               the user's answer to a repair that waits for
+                               consent; timeout: no answer until the deadline
               try-safe         one more try in safe mode, where a supervised
                                launch is halted; timeout: likewise
               finish           the launch is finished
               protect          the program asks for protection
               wait:TIME        time passes, for example 6h: between two runs
                                right behind an end, else within the run
-              EVENT*COUNT      the event so often, for example crash*5
+              EVENT*COUNT      the event repeated, for example crash*5
 
             EXIT STATUS
               0  the scenario came to its end
-              2  the command line is wrong, or an event is not possible where it stands
+              2  the command line is wrong, or an event is not possible in its place
 
             EXAMPLES
               launchguard simulate
@@ -47,7 +49,7 @@ struct SimulateCommand: AsyncParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("What happens, one word an event.", valueName: "event"),
+        help: ArgumentHelp("The events of the scenario, in order.", valueName: "event"),
         completion: .list(
             SimulationWord.ends.map(\.rawValue) + [
                 "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "crash-in:", "crash-in-repair",

@@ -1,6 +1,6 @@
 import LaunchGuard
 
-/// A callback of the program that ran, or what became of it.
+/// A callback of the program that ran, with its outcome.
 struct SimulatedCallback: Encodable, Sendable {
     enum Kind: String, Encodable, Sendable {
         case status, report, repair, protect, task
@@ -25,7 +25,7 @@ struct SimulatedCallback: Encodable, Sendable {
     var isHalted: Bool?
     var outcome: Outcome?
 
-    /// As a person reads it.
+    /// The text for a person.
     var text: String {
         let name = name ?? ""
         let outcome = outcome?.rawValue ?? ""
@@ -38,7 +38,7 @@ struct SimulatedCallback: Encodable, Sendable {
         case .task: "task \(name): \(outcome)"
         case .giveUp: "on_give_up"
         case .ineffective: "\(name): no effect in safe mode and in shadow"
-        case .begin: "begin: a repair asks for a restart of the program; no task is run"
+        case .begin: "begin: a repair needs a restart of the program; no task runs"
         }
     }
 }

@@ -10,7 +10,7 @@ struct SimulatedRepair: Sendable, Encodable {
     var needsConsent = false
     var needsRestart = false
 
-    /// How long an attempt may take: that of the library where a program says nothing.
+    /// Time for one attempt: the default of the library.
     static let timeout = Duration.seconds(30)
 
     static let usual = [SimulatedRepair(name: "repair A", impact: 10), SimulatedRepair(name: "repair B", impact: 50)]
@@ -23,12 +23,12 @@ struct SimulatedRepair: Sendable, Encodable {
     init(_ text: String) throws {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= 3, !parts[0].isEmpty else {
-            throw ValidationError("\"\(text)\" is no repair; one is NAME, NAME:IMPACT or NAME:IMPACT:FLAG,…")
+            throw ValidationError("\"\(text)\" is not a repair; write NAME, NAME:IMPACT or NAME:IMPACT:FLAG,…")
         }
         name = parts[0]
         if parts.count > 1, !parts[1].isEmpty {
             guard let impact = Int(parts[1]), 0...100 ~= impact else {
-                throw ValidationError("\"\(text)\": the impact \"\(parts[1])\" is no number from 0 to 100.")
+                throw ValidationError("\"\(text)\": the impact \"\(parts[1])\" is not a number from 0 to 100.")
             }
             self.impact = impact
         }

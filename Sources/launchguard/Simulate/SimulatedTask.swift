@@ -18,7 +18,7 @@ struct SimulatedTask: Sendable, Encodable {
     init(_ text: String) throws {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= 2, !parts[0].isEmpty else {
-            throw ValidationError("\"\(text)\" is no task; one is KEY or KEY:FLAG,…")
+            throw ValidationError("\"\(text)\" is not a task; write KEY or KEY:FLAG,…")
         }
         key = parts[0]
         for flag in parts.count > 1 ? parts[1].split(separator: ",") : [] {

@@ -2,7 +2,7 @@ import LaunchGuard
 import LaunchGuardReports
 
 extension SimulationReport {
-    /// What stands above the steps.
+    /// The lines above the steps.
     static func writeHead(of policy: PolicyOptions, to writer: inout TextWriter) {
         writer.add("simulation of the launch ")
         writer.line(policy.context, .bold)

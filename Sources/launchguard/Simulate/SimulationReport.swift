@@ -1,13 +1,13 @@
 import LaunchGuard
 import LaunchGuardReports
 
-/// What a simulation showed.
+/// The result of a simulation.
 struct SimulationReport: Encodable {
     var schema = 1
     var type = "simulation"
     var policy: Policy
     var steps: [Step] = []
-    /// The context at the end, as a ledger would have it.
+    /// The context at the end, as a ledger would store it.
     var context: LedgerContext?
 
     struct Policy: Encodable {
@@ -44,7 +44,7 @@ struct SimulationReport: Encodable {
         }
     }
 
-    /// One event and what came of it.
+    /// One event and its effect.
     struct Step: Encodable {
         /// From 0, which is the start of the first run.
         var number: Int
@@ -56,14 +56,14 @@ struct SimulationReport: Encodable {
         var callbacks: [SimulatedCallback]
     }
 
-    /// Where the launch stands.
+    /// The state of the launch.
     struct Standing: Encodable {
         var status: String
         var mode: String
         var isHalted: Bool
         var streak: Int
         var unknown: Int
-        /// The next rung, or the one of the repair that runs.
+        /// The next rung, or the rung of the repair under way.
         var rung: Int
         var attempts: Int
         /// Allowed on the rung; nil: there is no such rung.
@@ -89,6 +89,6 @@ struct SimulationReport: Encodable {
 }
 
 extension LaunchGuard.Status {
-    /// As everywhere in the tool.
+    /// The name as everywhere in the tool.
     var word: String { self == .needsRepair ? "needs-repair" : rawValue }
 }

@@ -1,17 +1,17 @@
 import LaunchGuard
 import Synchronization
 
-/// Where the closures of the simulated launch play: it notes what runs, and makes a closure stand still where the scenario has something
-/// to say about it.
+/// The closures of the simulated launch. The stage notes the closures that run, and suspends a
+/// closure where the scenario decides its outcome.
 final class SimulationStage: Sendable {
-    /// A closure that stands still.
+    /// A suspended closure.
     enum Place: Hashable {
         case report
         case task(String)
         case repair(String)
     }
 
-    /// How a launch came out of `begin()`.
+    /// The outcome of `begin()`.
     enum Outcome {
         case launched, restart, closed
     }
@@ -22,14 +22,14 @@ final class SimulationStage: Sendable {
         var callbacks: [SimulatedCallback] = []
         var place: Place?
         var answer: AsyncStream<Bool>.Continuation?
-        /// Where the run is to stand still, beside its repairs.
+        /// The place in which the run is to be suspended, beside its repairs.
         var stop: Place?
         /// Between two runs nothing is noted: a process that is gone sees no status.
         var isBetweenRuns = true
         var outcome: Outcome?
         var protected = 0
         var hasGivenUp = false
-        /// Tasks of which it is noted that they ran or were left out.
+        /// Tasks that are noted as run or left out.
         var noted: Set<String> = []
     }
 
@@ -82,7 +82,7 @@ final class SimulationStage: Sendable {
         if stops { _ = await stand(.task(key)) }
     }
 
-    /// Until the answer comes; nil: the run is over, or nobody waits any more.
+    /// Until the answer comes; nil: the run is over, or the launch no longer waits.
     private func stand(_ place: Place) async -> Bool? {
         let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
         state.withLock { state in
@@ -103,7 +103,7 @@ final class SimulationStage: Sendable {
 
     // MARK: - For the simulator
 
-    /// Nothing of the run that ends is noted any more, and its closures stand nowhere.
+    /// Nothing more of the ending run is noted, and none of its closures is suspended.
     func endRun() {
         state.withLock { state in
             state.isBetweenRuns = true
@@ -126,7 +126,7 @@ final class SimulationStage: Sendable {
     /// The tasks run again, or wait for a repair.
     func goBack() { state.withLock { $0.outcome = nil } }
 
-    /// The launch has come through; to be called while its run goes on.
+    /// The launch has finished its begin; to be called while its run goes on.
     func goOn(_ outcome: Outcome) {
         guard outcome != .closed else { return }
         if outcome == .launched { noteLeftOut(before: nil) }
@@ -134,7 +134,7 @@ final class SimulationStage: Sendable {
         state.withLock { $0.outcome = outcome }
     }
 
-    /// Let the closure that stands still go on.
+    /// Resume the suspended closure.
     func answer(_ isWell: Bool) {
         let answer = state.withLock { state in
             state.place = nil
@@ -143,7 +143,7 @@ final class SimulationStage: Sendable {
         answer?.yield(isWell)
     }
 
-    /// The closure that stands still is not waited for any more; it will be cancelled.
+    /// The launch no longer waits for the suspended closure, which will be cancelled.
     func leave() {
         state.withLock { state in
             state.place = nil

@@ -1,13 +1,13 @@
 import LaunchGuard
 
-/// One event of a scenario, as it was written.
+/// One event of a scenario.
 struct SimulationWord: Sendable {
     /// Place in the scenario, from 1, repetitions counted: the number of its step.
     var position: Int
-    /// As it is written, without its repetition.
+    /// The text of the event, without its repetition.
     var text: String
     var event: Event
-    /// What it shows, in the tour.
+    /// The explanation of the event, in the tour.
     var remark: String?
 
     enum Event: Hashable, Sendable {
@@ -30,7 +30,7 @@ struct SimulationWord: Sendable {
         "fail": .fail, "timeout": .timeout, "crash-in-repair": .crashInRepair, "crash-in-report": .crashInReport,
     ]
 
-    /// All words, for a person.
+    /// All events, for a person.
     static var allText: String {
         ends.map(\.rawValue).joined(separator: " ")
             + ", finish protect, repair refuse skip try-safe, ok fail timeout, crash-in:TASK crash-in-repair crash-in-report, wait:TIME"
@@ -39,7 +39,7 @@ struct SimulationWord: Sendable {
     /// Longest scenario, repetitions included.
     private static let most = 1000
 
-    /// The words of a command line.
+    /// The events of a command line.
     static func parse(_ arguments: [String], tasks: [String]) throws(ScenarioError) -> [SimulationWord] {
         var words: [SimulationWord] = []
         for argument in arguments {
@@ -54,7 +54,7 @@ struct SimulationWord: Sendable {
         return words
     }
 
-    /// The word and how often it stands there: `crash*5`.
+    /// The event and the number of its repetitions: `crash*5`.
     private static func repetition(_ argument: String) -> (text: String, count: Int) {
         guard let star = argument.lastIndex(of: "*"), star != argument.startIndex else { return (argument, 1) }
         let digits = argument[argument.index(after: star)...]
@@ -74,7 +74,7 @@ struct SimulationWord: Sendable {
         }
         if let time = suffix(of: text, after: "wait:") {
             guard let duration = duration(time) else {
-                throw ScenarioError(position, text, "\"\(time)\" is no time; one is a whole number and ms, s, m, h or d, for example 6h, at most 100d")
+                throw ScenarioError(position, text, "\"\(time)\" is not a time; write a whole number and ms, s, m, h or d, for example 6h, at most 100d")
             }
             return .wait(duration)
         }

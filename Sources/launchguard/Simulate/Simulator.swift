@@ -1,10 +1,11 @@
 import LaunchGuard
 import LaunchGuardReports
 
-/// Walks a launch through a scenario. A run begins by itself where the one before it has ended, and goes on until it needs a word: until it
-/// is launched, until a repair waits for its outcome, or until it is held for the user.
+/// Walks a launch through a scenario. When a run has ended, the next run begins by itself and goes
+/// on until it needs the next event: until it is launched, until a repair waits for its outcome, or
+/// until the launch is held for the user.
 final class Simulator {
-    /// What the launch waits for.
+    /// The event for which the launch waits.
     private enum Situation: Equatable {
         case launching, finished, restart
         case repairing(String)
@@ -21,18 +22,18 @@ final class Simulator {
     private let launch: LaunchGuard.Launch
     private let stage = SimulationStage()
     private var report: SimulationReport
-    /// Told of each step.
+    /// Called after each step.
     private let show: (SimulationReport.Step) -> Void
 
     private var begun: Task<Void, Never>?
     private var situation: Situation?
-    /// The user has said yes in this hold.
+    /// The user has consented in this hold.
     private var hasConsented = false
-    /// Simulated time since the start, since the attempt began, and that is left of the hold.
+    /// Simulated time since the start, since the begin of the attempt, and left of the hold.
     private var passed = Duration.zero
     private var attemptPassed = Duration.zero
     private var holdLeft = Duration.zero
-    /// When the last series of attempts began, by rung.
+    /// The begin of the last series of attempts, by rung.
     private var series: [Int: Duration] = [:]
 
     init(_ policy: PolicyOptions, show: @escaping (SimulationReport.Step) -> Void) throws {
@@ -43,7 +44,7 @@ final class Simulator {
         launch = try policy.prepare(simulation, stage)
     }
 
-    /// Play a scenario; the report has all steps and the context at the end.
+    /// Play a scenario. The report has all steps, and the context at the end.
     func run(_ words: [SimulationWord]) async throws -> SimulationReport {
         try await step("start", nil) { try await self.begin(before: words.first) }
         for (index, word) in words.enumerated() {
@@ -122,7 +123,7 @@ final class Simulator {
         let more =
             switch word.event {
             case .crashInTask, .crashInReport:
-                "; this word stands right behind the end that starts the run it is about, and the run has to come to that place"
+                "; this event belongs right behind the end that starts its run, and the run must reach that place"
             default: ""
             }
         return "\(here.0); possible here: \(words)an end (\(SimulationWord.ends.map(\.rawValue).joined(separator: " "))), or wait:TIME\(more)"
@@ -159,7 +160,7 @@ final class Simulator {
         try await settle()
     }
 
-    /// Time passes: for a repair that runs, for the hold, or for nothing that waits.
+    /// Time passes: for a repair under way, for the hold, or without effect.
     private func wait(_ time: Duration) async throws {
         passed += time
         switch situation {
@@ -213,9 +214,9 @@ final class Simulator {
 
     // MARK: - Settling
 
-    /// Wait until the launch needs a word.
+    /// Wait until the launch needs the next event.
     ///
-    /// - Parameter isUnderWay: whether what was asked for shows in the context by now.
+    /// - Parameter isUnderWay: whether the context already shows the effect of the last event.
     private func settle(_ isUnderWay: (LaunchGuard.LaunchInfo?) -> Bool = { _ in true }) async throws {
         let start = ContinuousClock.now
         while true {
@@ -225,13 +226,14 @@ final class Simulator {
                 situation = now
                 return
             }
-            // Nobody is told when the launch begins to wait for consent, so that there is nothing to wait for but the time.
+            // No callback reports that the launch begins to wait for consent, so the simulator
+            // polls.
             guard start.duration(to: .now) < Self.patience else { throw SimulationStuck() }
             try await Task.sleep(for: .microseconds(100))
         }
     }
 
-    /// What the launch waits for; nil: nothing yet.
+    /// The event for which the launch waits; nil: none yet.
     private var currentSituation: Situation? {
         switch stage.place {
         case .report: return .inReport
@@ -282,11 +284,11 @@ final class Simulator {
         return LedgerContext(info, status: launch.status.word, ladder: [builtIn] + rungs)
     }
 
-    /// The simulated time, of which 0 is the start.
+    /// The simulated time; 0 is the start.
     var now: Timestamp { Timestamp(sinceStart: passed) }
 }
 
-/// How a call that waits for the launch ends.
+/// The outcome of a call that waits for the launch.
 private func outcome(_ body: () async throws(LaunchGuardError) -> Void) async -> SimulationStage.Outcome {
     do {
         try await body()
@@ -296,7 +298,7 @@ private func outcome(_ body: () async throws(LaunchGuardError) -> Void) async ->
     }
 }
 
-/// The simulation went on neither by itself nor by a word: a mistake in LaunchGuard.
+/// The simulation went on neither by itself nor by an event: a defect of LaunchGuard.
 struct SimulationStuck: Error, CustomStringConvertible {
-    var description: String { "the simulation does not go on; this is a mistake in LaunchGuard" }
+    var description: String { "the simulation does not go on: this is a defect of LaunchGuard" }
 }
