@@ -227,7 +227,7 @@ def find_end(crashes):
     others = [i for i, crash in enumerate(crashes) if crash and i not in handled + dumps]
     if not others:
         return (dumps or handled or [0])[-1]
-    end = others[-1]
+    end = ([i for i in others if crashes[i]["outcome"] != 1] or others)[-1]
     while True:
         within = crashes[end]["within"]
         causes = [i for i in others if crashes[i]["sequence"] == within and 0 < within < crashes[end]["sequence"]]

@@ -19,8 +19,6 @@ LEVELS = {"os": 0, "store": 1, "capture": 2, "read": 2, "launch": 3, "session": 
 
 # Files of one folder that use each other, by symbols, and why they may. No other circle is allowed.
 CIRCLES = {
-    "capture": ["""cfi deadline disposition exception expression files finish handler install latch loader memory messages modules
-                place prepare process record snapshot stages thread threads unwind_dwarf unwind_fp unwind_libunwind"""],
     # record.c has both the stages of a record, which the other two read, and the crash, which is put together from all of them.
     "read": ["message process record"],
 }
@@ -33,8 +31,8 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
-                "capture/finish.c", "capture/frames.c", "capture/handler.c", "capture/image.c", "capture/latch.c", "capture/loader.c", "capture/memory.c", "capture/prepare.c",
-                "capture/record.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "os/linux_proc.c",
+                "capture/finish.c", "capture/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c",
+                "capture/place.c", "capture/question.c", "capture/record.c", "capture/setup.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler part is in the call graph below.
 ALSO_AT_START = {
@@ -45,8 +43,8 @@ ALSO_AT_START = {
     "capture/messages.c": "dlvsym swift_getFatalErrorMessageBuffer",
     "capture/process.c": "snprintf strcspn strncmp",
     "capture/tail.c": "close dup2 fcntl pipe2 poll read write",
-    "capture/install.c": "mmap munmap sigaction sigdelset sigfillset",
-    "capture/place.c": "sigaltstack",
+    "capture/install.c": "sigaction sigdelset sigfillset",
+    "capture/prepare.c": "mmap",
     "capture/interpose.c": "__interceptor_pthread_create dlsym free malloc pthread_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
     "capture/unwind_libunwind.c": "_Ux86_64_create_addr_space _Uaarch64_create_addr_space",

@@ -71,7 +71,7 @@ static enum finding finding_of(enum lg__place place)
 static enum finding look_asleep(const struct lg__crash *crash)
 {
     uint64_t sp;
-    return lg__thread_sleeps(crash->tid, &sp) ? finding_of(lg__place_by_stack(crash, sp)) : NO_ANSWER;
+    return crash->altstack_low && lg__thread_sleeps(crash->tid, &sp) ? finding_of(lg__place_by_stack(crash, sp)) : NO_ANSWER;
 }
 
 /* A question that has no answer yet stays open: a thread that needs longer must not be asked again
@@ -148,7 +148,7 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
     if (!exiting && !crash->altstack_low)
         return UNKNOWN; /* only a question would tell, and it would end a sleep */
     enum finding finding = look_asleep(crash);
-    return finding == NO_ANSWER || (exiting && finding == UNKNOWN) ? ask_thread(crash) : finding;
+    return finding == NO_ANSWER ? ask_thread(crash) : finding;
 }
 
 /* ---- on the watch thread: one crash ---- */

@@ -54,8 +54,6 @@ bool lg__capture_start(const struct lg__capture_options *options)
     return true;
 }
 
-static _Atomic uint32_t prepared; /* futex: 1 when lg__capture_prepare() is done */
-
 void lg__capture_prepare(void)
 {
     LG_FAULT_POINT("prepare: begins");
@@ -67,16 +65,7 @@ void lg__capture_prepare(void)
     lg__unwind_dwarf_prepare();
     lg__unwind_libunwind_prepare();
     LG_FAULT_POINT("prepare: done");
-    atomic_store(&prepared, 1);
-    lg__os_futex_wake((const uint32_t *)&prepared);
-}
-
-void lg__capture_wait_prepared(uint64_t timeout_ns)
-{
-    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + timeout_ns;
-    uint64_t now;
-    while (!atomic_load(&prepared) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
-        lg__os_futex_wait((const uint32_t *)&prepared, 0, until - now);
+    lg__setup_prepared();
 }
 
 void lg__capture_refresh_modules(void)

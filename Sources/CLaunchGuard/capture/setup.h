@@ -20,6 +20,9 @@ extern struct lg__setup lg__setup;
 /* True in the process that started the session; false in its children. Handler. */
 bool lg__setup_owner(void);
 
+/* lg__capture_prepare() is done. */
+void lg__setup_prepared(void);
+
 /* A signal came from outside: it is no crash of the code that it interrupted. What abort() and
  * raise() send is one. Handler. */
 bool lg__setup_sent(const siginfo_t *info);
