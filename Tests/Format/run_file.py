@@ -162,11 +162,16 @@ class Record:
         return entry, lambda at, size: self.block(4, at, size)
 
     def words(self):
-        return RECORD.pick(self.block(4, 0, RECORD.size), "outcome within")
+        return outcome_and_within(RECORD, self.block(4, 0, RECORD.size))
 
     def notes(self):
         record = self.block(4, 0, RECORD.size)
         return [record[RECORD.at("notes") + NOTE.size * i:][:NOTE.size] for i in range(16)]
+
+
+def outcome_and_within(structure, block):
+    words = structure.pick(block, "outcome within")
+    return words | {"outcome": words["outcome"] & 255}
 
 
 class Brief:
@@ -185,7 +190,7 @@ class Brief:
         return entry | {"offset": BRIEF.at(name), "capacity": capacity}, lambda at, size: self.block[at:at + size]
 
     def words(self):
-        return BRIEF.pick(self.block, "outcome within")
+        return outcome_and_within(BRIEF, self.block)
 
     def notes(self):
         return []

@@ -86,12 +86,10 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
     if (to == LG__CRASH_LEFT)
         lg__crash_wake_watch(); /* nothing else would make it look a second later */
     if (to == LG__CRASH_ENDING) /* of several crashes this one is the end */
-        atomic_store(lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash)), LG__OUTCOME_DYING);
+        lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_DYING);
     if (to == LG__CRASH_SURVIVED) {
-        /* The slot becomes free after that: no later crash in it can be taken for this one. */
         LG_FAULT_POINT("crash: survived");
-        atomic_store(lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash)), LG__OUTCOME_HANDLED);
-        lg__crash_event(crash, number, LG__CRASH_STORED, false);
+        lg__run_survived(&lg__setup.options.run, lg__crash_slot_of(crash), number);
     }
     return true;
 }
@@ -108,24 +106,19 @@ bool lg__capture_busy(void)
 
 struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost)
 {
-    const struct lg__run *run = &lg__setup.options.run;
     struct lg__crash_slot slots[LG__CRASHES];
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     struct lg__crash *crash;
-    uint64_t word;
     do {
         for (int i = 0; i < LG__CRASHES; i++) {
-            word = atomic_load(&lg__crashes[i].word);
+            uint64_t word = atomic_load(&lg__crashes[i].word);
             slots[i] = (struct lg__crash_slot){ lg__crash_state(word), lg__crash_sequence(word), lg__crash_settled(&lg__crashes[i], now) };
         }
         int chosen = lg__crash_choose(slots, LG__CRASHES);
-        if (chosen < 0)
-            return NULL;
         crash = &lg__crashes[chosen];
-        word = word_of(slots[chosen].sequence, slots[chosen].state);
-    } while (slots[crash - lg__crashes].state != LG__CRASH_FREE &&
-             !lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_DISPLACED, false));
-    lg__run_uncommit(run, lg__crash_slot_of(crash));
+        lg__crash_event(crash, slots[chosen].sequence, LG__CRASH_DISPLACED, false);
+    } while (lg__crash_is_open(lg__crash_state(atomic_load(&crash->word))));
+    lg__run_uncommit(&lg__setup.options.run, lg__crash_slot_of(crash));
     crash->tid = tid;
     crash->info = *info;
     crash->siginfo_lost = siginfo_lost;

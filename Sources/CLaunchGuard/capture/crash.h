@@ -40,7 +40,7 @@ int32_t lg__crash_holder(void);
 
 /* ---- one crash. Handler. ---- */
 
-/* Choose a slot, under the lock. NULL: there is none. */
+/* A new crash, in the slot that lg__crash_choose() names. Under the lock. */
 struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost);
 /* The crash that is being recorded, or that the process dies of; NULL: none. Under the lock. */
 struct lg__crash *lg__crash_current(void);

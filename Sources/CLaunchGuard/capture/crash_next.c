@@ -9,6 +9,7 @@ static const struct row {
     uint8_t from, event, when, to;
 } rows[] = {
     { LG__CRASH_FREE, LG__CRASH_BEGINS, ALWAYS, LG__CRASH_RECORDING },
+    { LG__CRASH_SURVIVED, LG__CRASH_BEGINS, ALWAYS, LG__CRASH_RECORDING },
     { LG__CRASH_RECORDING, LG__CRASH_PASSES, SEEN, LG__CRASH_SURVIVED },
     { LG__CRASH_RECORDING, LG__CRASH_PASSES, UNSEEN, LG__CRASH_LEFT },
     { LG__CRASH_RECORDING, LG__CRASH_CHAINS, ALWAYS, LG__CRASH_CHAINED },
@@ -28,7 +29,6 @@ static const struct row {
     { LG__CRASH_LEFT, LG__CRASH_EXITS, ALWAYS, LG__CRASH_SURVIVED },
     { LG__CRASH_LEFT, LG__CRASH_VANISHES, ALWAYS, LG__CRASH_SURVIVED },
     { LG__CRASH_LEFT, LG__CRASH_DISPLACED, ALWAYS, LG__CRASH_FREE },
-    { LG__CRASH_SURVIVED, LG__CRASH_STORED, ALWAYS, LG__CRASH_FREE },
 };
 
 enum lg__crash_state lg__crash_next(enum lg__crash_state state, enum lg__crash_event event, bool unseen)
@@ -39,23 +39,26 @@ enum lg__crash_state lg__crash_next(enum lg__crash_state state, enum lg__crash_e
     return state;
 }
 
-/* The brief slot in this state that holds the oldest crash; −1: none is in it. */
-static int oldest(const struct lg__crash_slot slots[], int count, enum lg__crash_state state)
+bool lg__crash_is_open(enum lg__crash_state state)
 {
-    int found = -1;
-    for (int i = 1; i < count; i++)
-        if (slots[i].state == state && (found < 0 || (int32_t)(slots[i].sequence - slots[found].sequence) < 0))
-            found = i;
-    return found;
+    return state == LG__CRASH_CHAINED || state == LG__CRASH_LEFT;
+}
+
+/* How willingly a brief slot is taken; of several equal ones the oldest crash gives way. */
+static int rank(enum lg__crash_state state)
+{
+    return state == LG__CRASH_CHAINED ? 2 : state == LG__CRASH_LEFT ? 1 : 0;
 }
 
 int lg__crash_choose(const struct lg__crash_slot slots[], int count)
 {
-    static const enum lg__crash_state order[] = { LG__CRASH_FREE, LG__CRASH_LEFT, LG__CRASH_CHAINED };
-    if (slots[0].state == LG__CRASH_FREE || (slots[0].state == LG__CRASH_LEFT && slots[0].settled))
+    int best = 1;
+    if (!lg__crash_is_open(slots[0].state) || (slots[0].state == LG__CRASH_LEFT && slots[0].settled))
         return 0;
-    int found = -1;
-    for (size_t i = 0; found < 0 && i < sizeof order / sizeof order[0]; i++)
-        found = oldest(slots, count, order[i]);
-    return found;
+    for (int i = 2; i < count; i++) {
+        int difference = rank(slots[i].state) - rank(slots[best].state);
+        if (difference < 0 || (difference == 0 && (int32_t)(slots[i].sequence - slots[best].sequence) < 0))
+            best = i;
+    }
+    return best;
 }

@@ -8,11 +8,11 @@
 
 /* State of one crash. CRASH.md, section 1. */
 enum lg__crash_state {
-    LG__CRASH_FREE,      /* the slot holds no crash whose fate is open */
+    LG__CRASH_FREE,      /* the slot holds no crash yet, or one that a later crash displaced */
     LG__CRASH_RECORDING, /* its thread holds the crash lock and writes the record */
     LG__CRASH_CHAINED,   /* its earlier handler was called, and is not known to be left */
     LG__CRASH_LEFT,      /* the handler was left, but the signal may end the process all the same */
-    LG__CRASH_SURVIVED,  /* its thread went on; the run file does not say so yet */
+    LG__CRASH_SURVIVED,  /* its thread went on; the slot can be taken */
     LG__CRASH_ENDING     /* the process is about to die of it, under the crash lock */
 };
 
@@ -29,7 +29,6 @@ enum lg__crash_event {
     LG__CRASH_EXITS,     /* the process ends by exit(), with the thread outside the handler */
     LG__CRASH_VANISHES,  /* its thread has ended */
     LG__CRASH_EXPIRES,   /* its deadline has passed, and its thread was found inside */
-    LG__CRASH_STORED,    /* the run file says that it was survived */
     LG__CRASH_DISPLACED, /* a later crash needs the slot */
     LG__CRASH_EVENTS
 };
@@ -39,6 +38,9 @@ enum lg__crash_event {
  * its action is the default or because abort() is about to raise it with the default action. */
 enum lg__crash_state lg__crash_next(enum lg__crash_state state, enum lg__crash_event event, bool unseen);
 
+/* Its fate is open: CHAINED or LEFT. */
+bool lg__crash_is_open(enum lg__crash_state state);
+
 /* What the choice of a slot needs to know of one. */
 struct lg__crash_slot {
     enum lg__crash_state state;
@@ -46,8 +48,8 @@ struct lg__crash_slot {
     bool settled;      /* LEFT for a second or longer */
 };
 
-/* The slot for a new crash. The first one has the full record and is never taken from a crash whose
- * fate is open; the others have brief records. −1: each slot is in the middle of a change. */
+/* The slot for a new crash, under the crash lock: there always is one. The first slot has the full
+ * record and is never taken from a crash whose fate is open; the others have brief records. */
 int lg__crash_choose(const struct lg__crash_slot slots[], int count);
 
 #endif

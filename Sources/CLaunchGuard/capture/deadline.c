@@ -240,11 +240,6 @@ static enum lg__place place_of_caller(const struct lg__crash *crash)
     return place == LG__PLACE_UNKNOWN && sp > crash->handler_sp ? LG__PLACE_OUTSIDE : place;
 }
 
-static bool is_open(uint64_t word)
-{
-    return lg__crash_state(word) == LG__CRASH_CHAINED || lg__crash_state(word) == LG__CRASH_LEFT;
-}
-
 void lg__capture_called(void)
 {
     int32_t self = 0;
@@ -266,7 +261,7 @@ bool lg__capture_exits(void)
     for (int i = 0; i < LG__CRASHES; i++) {
         struct lg__crash *crash = &lg__crashes[i];
         uint64_t word = atomic_load(&crash->word);
-        if (!is_open(word))
+        if (!lg__crash_is_open(lg__crash_state(word)))
             continue;
         open = true;
         if (lg__crash_state(word) != LG__CRASH_CHAINED || crash->tid != self)

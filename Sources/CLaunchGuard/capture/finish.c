@@ -62,10 +62,9 @@ static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_ev
 {
     lg__threads_release();
     LG_FAULT_POINT("finish: threads released");
-    if (event == LG__CRASH_CHAINS) {
-        atomic_store(lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash)), LG__OUTCOME_CHAINED);
+    lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash), sequence, LG__OUTCOME_CHAINED);
+    if (event == LG__CRASH_CHAINS)
         lg__deadline_arm_handler(crash);
-    }
     lg__crash_event(crash, sequence, event, unseen);
     LG_FAULT_POINT("finish: let go");
     lg__crash_unlock();

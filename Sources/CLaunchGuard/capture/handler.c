@@ -85,7 +85,7 @@ static uint32_t look_back(int32_t self, const void *ucontext)
         struct lg__crash *crash = &lg__crashes[i];
         uint64_t word = atomic_load(&crash->word);
         enum lg__crash_state state = lg__crash_state(word);
-        if (crash->tid != self || (state != LG__CRASH_CHAINED && state != LG__CRASH_LEFT))
+        if (crash->tid != self || !lg__crash_is_open(state))
             continue;
         if (state == LG__CRASH_LEFT || lg__place_of_context(crash, ucontext) == LG__PLACE_OUTSIDE)
             lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_REPEATS, false);
@@ -95,18 +95,16 @@ static uint32_t look_back(int32_t self, const void *ucontext)
     return within;
 }
 
-/* Record the crash. NULL: there was no room for a record. Sets *ret_chain to false where not even an earlier handler is to be called. */
-static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext, bool *ret_chain)
+/* Record the crash. NULL: this thread crashed while it wrote a record or died, and no earlier handler is called for that. */
+static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
 {
     int32_t self = lg__os_tid();
-    *ret_chain = true;
     if (!take_lock(signal, self, ucontext)) {
         struct lg__crash *current = lg__crash_current();
         if (!lg__setup_sent(info)) {
             lg__memory_recover();
             lg__record_recrash(signal, ucontext); /* does not return while a stage can still be left out */
         }
-        *ret_chain = false;
         if (current)
             lg__crash_event(current, lg__crash_sequence(atomic_load(&current->word)), LG__CRASH_DIES, false);
         return NULL;
@@ -114,11 +112,7 @@ static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_
     uint32_t within = look_back(self, ucontext);
     struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost);
     LG_FAULT_POINT("lock: taken");
-    if (!crash) {
-        lg__crash_unlock();
-        return NULL;
-    }
-    atomic_store(lg__run_within(&lg__setup.options.run, lg__crash_slot_of(crash)), within);
+    lg__run_within(&lg__setup.options.run, lg__crash_slot_of(crash), within);
     lg__record_write(crash, ucontext);
     LG_FAULT_POINT("handler: recorded");
     return crash;
@@ -157,12 +151,11 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
         lg__watch_walk_recover();
         lg__crash_entered |= owner;
     }
-    bool chain = true;
-    struct lg__crash *crash = owner ? record(signal, info, info == &unknown, ucontext, &chain) : NULL;
+    struct lg__crash *crash = owner ? record(signal, info, info == &unknown, ucontext) : NULL;
     if (crash)
         lg__place_enter(crash, __builtin_frame_address(0), ucontext);
     lg__crash_entered = false; /* an earlier handler need not return */
-    lg__finish(signal, info, ucontext, crash, chain);
+    lg__finish(signal, info, ucontext, crash, crash || !owner);
     errno = error;
 }
 

@@ -66,6 +66,7 @@ void lg__reader_outcome(const lg_reader *reader, uint32_t place, uint32_t *ret_o
         return;
     lg__reader_block(reader, kind, at + (brief ? offsetof(struct lg__brief, outcome) : offsetof(struct lg__record, outcome)),
                      ret_outcome, sizeof *ret_outcome);
+    *ret_outcome &= (1u << LG__OUTCOME_BITS) - 1;
     lg__reader_block(reader, kind, at + (brief ? offsetof(struct lg__brief, within) : offsetof(struct lg__record, within)), ret_within,
                      sizeof *ret_within);
 }

@@ -24,6 +24,10 @@ enum lg__outcome {
     LG__OUTCOME_HANDLED = 2   /* its thread was seen to go on after it */
 };
 
+/* In the word of an outcome: enum lg__outcome, and above it the low bits of the crash's sequence
+ * number, so that a late word about one crash is never taken for the next. */
+#define LG__OUTCOME_BITS 8u
+
 struct lg__note {
     uint32_t kind; /* lg_note_kind */
     int32_t signal;
@@ -39,7 +43,7 @@ static_assert(sizeof(struct lg__note) == 32, "FORMAT.md, record");
 
 struct lg__record {
     struct lg__stage stages[LG__STAGES];
-    _Atomic uint32_t outcome; /* enum lg__outcome */
+    _Atomic uint32_t outcome; /* see LG__OUTCOME_BITS */
     _Atomic uint32_t note_count; /* notes begun; those beyond LG__NOTES_MAX are only counted */
     _Atomic uint32_t within; /* sequence number of the crash in whose earlier handler this one happened; 0: none */
     uint8_t reserved0[52];
@@ -225,7 +229,7 @@ struct lg__brief {
         uint32_t crc;            /* CRC-32C of the first `size` bytes of the part */
         _Atomic uint64_t commit; /* LG__COMMIT_STAGE + stage when whole, written last: stages 1, 2 and 3 */
     } parts[LG__BRIEF_PARTS];
-    _Atomic uint32_t outcome; /* enum lg__outcome */
+    _Atomic uint32_t outcome; /* see LG__OUTCOME_BITS */
     _Atomic uint32_t within;  /* as in struct lg__record */
     uint8_t reserved0[8];
     struct lg__crash_header header;

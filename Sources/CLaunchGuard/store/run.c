@@ -199,6 +199,32 @@ void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned s
     atomic_store(commit_word(run, slot, stage), 0);
 }
 
+static _Atomic uint32_t *outcome_word(const struct lg__run *run, unsigned slot)
+{
+    return slot ? &brief_of(run, slot)->outcome : &run->record->outcome;
+}
+
+static uint32_t outcome_of(uint32_t sequence, enum lg__outcome outcome)
+{
+    return sequence << LG__OUTCOME_BITS | (uint32_t)outcome;
+}
+
+void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome outcome)
+{
+    atomic_store(outcome_word(run, slot), outcome_of(sequence, outcome));
+}
+
+void lg__run_survived(const struct lg__run *run, unsigned slot, uint32_t sequence)
+{
+    uint32_t chained = outcome_of(sequence, LG__OUTCOME_CHAINED);
+    atomic_compare_exchange_strong(outcome_word(run, slot), &chained, outcome_of(sequence, LG__OUTCOME_HANDLED));
+}
+
+void lg__run_within(const struct lg__run *run, unsigned slot, uint32_t sequence)
+{
+    atomic_store(slot ? &brief_of(run, slot)->within : &run->record->within, sequence);
+}
+
 static void uncommit_rest(const struct lg__run *run)
 {
     for (unsigned i = 0; i < LG__NOTES_MAX; i++)
@@ -218,18 +244,8 @@ void lg__run_uncommit(const struct lg__run *run, unsigned slot)
         atomic_store_explicit(commit_word(run, slot, stage), 0, memory_order_relaxed);
     if (slot == 0)
         uncommit_rest(run);
-    atomic_store_explicit(lg__run_within(run, slot), 0, memory_order_relaxed);
-    atomic_store_explicit(lg__run_outcome(run, slot), LG__OUTCOME_DYING, memory_order_release);
-}
-
-_Atomic uint32_t *lg__run_outcome(const struct lg__run *run, unsigned slot)
-{
-    return slot ? &brief_of(run, slot)->outcome : &run->record->outcome;
-}
-
-_Atomic uint32_t *lg__run_within(const struct lg__run *run, unsigned slot)
-{
-    return slot ? &brief_of(run, slot)->within : &run->record->within;
+    lg__run_within(run, slot, 0);
+    lg__run_outcome(run, slot, 0, LG__OUTCOME_DYING);
 }
 
 void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc)

@@ -59,9 +59,12 @@ bool lg__run_is_committed(const struct lg__run *run, unsigned slot, unsigned sta
 void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned stage);
 /* Take a whole record back, with its notes: a later crash takes its place. Handler. */
 void lg__run_uncommit(const struct lg__run *run, unsigned slot);
-/* enum lg__outcome of a record, and the crash in whose handler it happened. Handler. */
-_Atomic uint32_t *lg__run_outcome(const struct lg__run *run, unsigned slot);
-_Atomic uint32_t *lg__run_within(const struct lg__run *run, unsigned slot);
+/* What becomes of the crash with this sequence number, whose record it is. Handler. */
+void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome outcome);
+/* It was survived, unless a later crash has taken its place. On any thread. Handler. */
+void lg__run_survived(const struct lg__run *run, unsigned slot, uint32_t sequence);
+/* The crash in whose earlier handler it happened; 0: none. Handler. */
+void lg__run_within(const struct lg__run *run, unsigned slot, uint32_t sequence);
 
 /* Note what happened while the record was written. Handler. */
 void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc);
