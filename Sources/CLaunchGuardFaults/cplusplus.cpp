@@ -1,4 +1,4 @@
-// Section C, C++: what ends in std::terminate().
+// Section C, C++: ends by std::terminate().
 #include <cstdlib>
 #include <exception>
 #include <new>
