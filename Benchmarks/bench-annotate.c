@@ -1,4 +1,4 @@
-/* What one annotation costs, on one thread. bench-annotate DIR COUNT */
+/* The cost of one annotation, on one thread. bench-annotate DIR COUNT */
 #include "common.h"
 
 #include <launchguard/launchguard.h>
@@ -18,7 +18,7 @@ static char (*values)[592];
 static unsigned at;
 static const char text[41] = "the quick brown fox jumps over lazy dogs", *key = "key 0";
 
-/* What everybody has to do who stores when it was set, the key and the value. */
+/* The least work of any code that stores a time, a key and a value. */
 static void floor_call(void)
 {
     char *value = values[at++ % VALUES];

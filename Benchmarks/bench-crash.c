@@ -1,4 +1,5 @@
-/* What a crash costs: from the fault to what the handler has committed, and to the wait of the parent.
+/* The cost of a crash: from the fault to each commit of the handler, and to the wait of the parent.
+ *
  * bench-crash DIR COUNT */
 #include "record.h"
 #include "results.h"
@@ -30,7 +31,7 @@ static const struct {
 };
 #define STAGES (sizeof stages / sizeof stages[0])
 
-/* How often a handler did not do what was asked; one that does it again is given up. */
+/* Failures of each handler. A handler that fails twice is given up. */
 static unsigned failures[PEER_RUNS];
 
 static bool crash(enum peer peer, const struct result *result, double *ret_us)
@@ -85,7 +86,7 @@ static void print_totals(struct result *result, int rounds)
         const char *reason = peer_missing((enum peer)peer);
         total->name = peer_name((enum peer)peer);
         if (total->count == 0) {
-            print_missing(total->name, reason ? reason : "it did not do what was asked");
+            print_missing(total->name, reason ? reason : "the handler failed");
             continue;
         }
         char few[32] = "";

@@ -1,4 +1,6 @@
-/* Does a handler leave a record where the crash has damaged what it stands on, or another thread holds what it needs?
+/* Records of crashes that have damaged the stack, or that happen while another thread holds a lock
+ * which the handler needs.
+ *
  * bench-hostile DIR */
 #include "peers.h"
 #include "record.h"

@@ -1,4 +1,6 @@
-/* What lg_launch_begin() costs: one launch a process, so every figure is from a child of its own.
+/* The cost of lg_launch_begin(). A process has one launch, so every figure is from a child of its
+ * own.
+ *
  * bench-launch DIR COUNT */
 #include "common.h"
 
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECORD_BYTES 64 /* what somebody would write who counts launches by hand */
+#define RECORD_BYTES 64 /* the record of a program that counts its launches by itself */
 
 struct figures {
     uint64_t begin_ns, finished_ns;
@@ -32,7 +34,7 @@ static lg_launch *prepare(lg_session *session, const char *context, int repairs)
 {
     lg_launch *launch;
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
-    options.finish = LG_FINISH_MARK; /* a thread for the window is not what is measured */
+    options.finish = LG_FINISH_MARK; /* without a thread for the window */
     if (lg_launch_prepare(session, context, &options, &launch) != LG_OK)
         _exit(1);
     for (int i = 0; i < repairs; i++) {
@@ -51,7 +53,8 @@ static lg_launch *prepare(lg_session *session, const char *context, int repairs)
     return launch;
 }
 
-/* What counts launches by hand does at the begin and at the end: one record, on the disk. */
+/* The work of a program that counts its launches by itself, at the begin and at the end: one
+ * record, on the disk. */
 static void by_hand(const char *directory, bool sync, struct figures *ret)
 {
     char path[4200], record[RECORD_BYTES] = { 1 };
@@ -132,7 +135,7 @@ int main(int count, char **arguments)
             series_add(&begins[kind], (double)shared->begin_ns / 1000);
             series_add(&ends[kind], (double)shared->finished_ns / 1000);
         }
-    print_head("The launch begins; ratios to what counting by hand costs", "us");
+    print_head("The launch begins; ratios to the cost of counting by hand", "us");
     for (int kind = 0; kind < KINDS; kind++)
         print_line(&begins[kind], kind == SYNC ? NULL : &begins[SYNC]);
     printf("  (one record on the disk takes as long as %.0f healthy begins)\n", series_median(&begins[SYNC]) / series_median(&begins[HEALTHY]));

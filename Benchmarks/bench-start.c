@@ -1,4 +1,5 @@
-/* What lg_start() costs: one start a process, so every figure is from a child of its own.
+/* The cost of lg_start(). A process has one start, so every figure is from a child of its own.
+ *
  * bench-start EMPTY DIR COUNT */
 #include "common.h"
 
@@ -21,7 +22,7 @@ static void handler(int signal, siginfo_t *info, void *context)
     (void)signal, (void)info, (void)context;
 }
 
-/* What any crash reporter with a mapped file cannot do without. */
+/* The least work of any crash reporter with a mapped file. */
 static void floor_start(const char *path)
 {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -41,7 +42,8 @@ static void floor_start(const char *path)
     }
 }
 
-/* What one start took; of CPU time the calling thread's, which other work on the machine changes less. */
+/* Times of one start. The CPU time is that of the calling thread, which other work on the machine
+ * changes less. */
 struct took {
     uint64_t ns, cpu_ns;
 };

@@ -1,4 +1,6 @@
-/* What the library adds to a thread: pthread_create() and pthread_join() without it, linked only, and with a session.
+/* The cost that the library adds to a thread: pthread_create() and pthread_join() without the
+ * library, linked only, and with a session.
+ *
  * bench-thread LINKED DIR COUNT; LINKED is this program built with the library. */
 #include "common.h"
 

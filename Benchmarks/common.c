@@ -32,12 +32,13 @@ static volatile sig_atomic_t expired;
 static void too_long(int signal)
 {
     (void)signal;
-    if (running <= 0) { /* not even started: look again later */
+    if (running <= 0) { /* no child yet: look again later */
         alarm(1);
         return;
     }
     expired = 1;
-    kill(running, SIGKILL); /* not reaped before `running` is 0: the pid is still its own */
+    /* the child is reaped only after `running` is 0, so the pid still belongs to it */
+    kill(running, SIGKILL);
 }
 
 int child_run(struct child *child)

@@ -1,4 +1,4 @@
-/* What the benchmarks share: a clock, children, medians, lines of the table. */
+/* Shared by the benchmarks: a clock, children, medians, lines of the table. */
 #ifndef COMMON_H
 #define COMMON_H
 
@@ -12,10 +12,11 @@ uint64_t now_ns(void);
 /* One run of a program. */
 struct child {
     char *const *arguments;
-    char *const *environment; /* NULL: ours */
-    int output;               /* its standard error; 0: into nothing, as its standard output */
-    unsigned limit_ms;        /* killed after it; 0: 20 seconds */
-    bool hung;                /* out: it was killed */
+    char *const *environment; /* NULL: that of this process */
+    /* standard error of the program; 0: /dev/null, as its standard output */
+    int output;
+    unsigned limit_ms;        /* limit after which the program is killed; 0: 20 seconds */
+    bool hung;                /* out: the program was killed */
     uint64_t took_ns;         /* out: from spawn to wait */
     uint64_t ended_ns;        /* out: when the wait returned, as from now_ns() */
 };
@@ -23,7 +24,7 @@ struct child {
 /* Run a program to its end or to its limit. Returns its wait status. */
 int child_run(struct child *child);
 
-/* The same for what is not expected to hang: if it does, the benchmark ends without figures. */
+/* Run a program that is not expected to hang. If it does, the benchmark ends without figures. */
 int run_child(char *const arguments[], uint64_t *ret_ns);
 
 /* Memory shared with children that are started with shared_name() as an argument. */
@@ -44,7 +45,7 @@ double series_median(struct series *series);
 void print_head(const char *title, const char *unit);
 void print_line(struct series *series, struct series *floor);
 
-/* A line for what cannot be measured here. */
+/* A line for a candidate that cannot be measured here. */
 void print_missing(const char *name, const char *reason);
 
 #endif

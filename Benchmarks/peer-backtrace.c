@@ -1,5 +1,7 @@
-/* No handler, and the two that everybody writes around backtrace() of libc.
- * Modes: none, frames (addresses only), cold, warm (names; backtrace() called once before or not). */
+/* No handler, and the two usual handlers around backtrace() of libc.
+ *
+ * Modes: none, frames (addresses only), cold, warm (names; backtrace() called once before or
+ * not). */
 #include "scene.h"
 
 #include <execinfo.h>

@@ -1,4 +1,5 @@
-// A handler around Boost's safe_dump_to(), which writes addresses to a file; here the file behind standard error.
+// A handler around Boost's safe_dump_to(), which writes addresses to a file: here the file behind
+// standard error.
 #include "scene.h"
 
 #include <boost/stacktrace.hpp>

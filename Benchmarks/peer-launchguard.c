@@ -1,5 +1,5 @@
-/* LaunchGuard. Modes: all, few (the stages 1 to 5), and with "-stamps" the same, the clock read behind each commit; off (a session, but
- * the signal ends the process as it would without). */
+/* LaunchGuard. Modes: all; few (the stages 1 to 5); either with "-stamps", which reads the clock
+ * behind each commit; off (a session, but the signal ends the process as it would without). */
 #include "scene.h"
 
 #include <launchguard/launchguard.h>

@@ -1,4 +1,5 @@
-/* libunwind's cursor over the own process, used once before the crash; the addresses go out as they are. */
+/* libunwind's cursor over its own process, used once before the crash. The addresses are written as
+ * they are. */
 #define UNW_LOCAL_ONLY
 #include "scene.h"
 

@@ -12,7 +12,7 @@ extern char **environ;
 
 static const struct {
     const char *program, *mode, *name;
-    int rounds; /* at most; 0: as many as wanted */
+    int rounds; /* most rounds; 0: no limit */
 } peers[PEER_RUNS] = {
     [NO_HANDLER] = { "peer-backtrace", "none", "no handler", 0 },
     [LG_OFF] = { "peer-launchguard", "off", "LaunchGuard in a session, its handler taken away", 0 },
@@ -48,7 +48,7 @@ static void find(enum peer peer)
     path_of(peer, "", path, sizeof path);
     if (access(path, X_OK) == 0)
         return;
-    snprintf(missing[peer], sizeof missing[peer], "%s is not there", peers[peer].program);
+    snprintf(missing[peer], sizeof missing[peer], "%s is missing", peers[peer].program);
     path_of(peer, ".missing", path, sizeof path);
     FILE *file = fopen(path, "re");
     if (!file)

@@ -1,5 +1,5 @@
-# Other people's handlers, where they are installed: not built by default, and nothing else needs them. What is missing says why in
-# a file that the benchmark prints.
+# Other handlers, where they are installed. They are not built by default, and nothing else needs
+# them. A file that the benchmark prints lists the missing ones with the reason.
 
 add_custom_target(peers)
 

@@ -1,4 +1,4 @@
-/* The handlers that are measured, and how one of them is shown a crash. */
+/* The handlers that are measured, and the crash that each of them handles. */
 #ifndef PEERS_H
 #define PEERS_H
 
@@ -7,7 +7,7 @@
 
 enum peer {
     NO_HANDLER,
-    LG_OFF, /* what a session costs a process that dies without it */
+    LG_OFF, /* the cost of a session for a process that dies without the handler */
     LG_ALL,
     LG_FEW,
     BACKTRACE_ONLY,
@@ -19,7 +19,7 @@ enum peer {
     BOOST,
     SWIFT,
     PEERS,
-    LG_ALL_STAMPS = PEERS, /* with the clock read inside: never for the time of the whole */
+    LG_ALL_STAMPS = PEERS, /* with the clock read inside: never for the total time */
     LG_FEW_STAMPS,
     PEER_RUNS
 };
@@ -30,21 +30,22 @@ struct peer_end {
     double total_us; /* from the fault to the wait of the parent */
 };
 
-/* Once: `self` tells where the programs are, `directory` is for the files of the handlers. */
+/* Call it once: `self` gives the place of the programs, `directory` is for the files of the
+ * handlers. */
 void peers_open(const char *self, const char *directory);
 
 const char *peer_name(enum peer peer);
 
-/* Why it cannot be measured; NULL when it can. */
+/* The reason why a handler cannot be measured; NULL when it can. */
 const char *peer_missing(enum peer peer);
 
-/* It is so slow that a few rounds have to do: how many at most. */
+/* The largest number of rounds for a slow handler. */
 int peer_rounds(enum peer peer, int rounds);
 
 /* One crash: `what` is "fault", "smash", "jump", "frame" or "lock". */
 struct peer_end peer_crash(enum peer peer, int depth, int threads, const char *what, unsigned limit_ms);
 
-/* Of the last crash: what the program told, and where its standard error went. */
+/* Of the last crash: the results of the program, and its standard error. */
 extern struct scene_shared *peer_shared;
 extern int peer_output;
 

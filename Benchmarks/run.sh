@@ -1,7 +1,9 @@
 #!/bin/sh
-# Measure start, crash, threads and logs against peers in the same run. Benchmarks/run.sh BUILD_DIR [ROUNDS]
+# Measure start, crash, threads and logs against peers in the same run. Benchmarks/run.sh BUILD_DIR
+# [ROUNDS]
 #
-# Absolute figures belong to this machine and moment; the ratios are what can be compared. Nothing here fails because of a figure.
+# Absolute figures belong to this machine and moment. Only the ratios can be compared. Nothing here
+# fails because of a figure.
 set -eu
 build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS]}
 rounds=${2:-100}
@@ -10,7 +12,7 @@ directory=${TMPDIR:-/tmp}/launchguard-bench-$$
 memory=/dev/shm/launchguard-bench-$$
 running=
 failed=0
-leave() { # also when interrupted: neither processes nor files stay
+leave() { # also on interruption: neither processes nor files stay
     if [ -n "$running" ]; then
         kill "$running" 2>/dev/null || true
         wait "$running" 2>/dev/null || true
@@ -25,9 +27,11 @@ mkdir -m 700 "$memory" 2>/dev/null || memory=
 
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 echo "$(date -u +%Y-%m-%dT%H:%M:%SZ)  $(uname -srm)  ${model:-unknown CPU}, $(nproc) CPUs"
-echo "medians of n = $rounds, peers interleaved; ratios are to the first line of a block unless it says otherwise"
+echo "medians of n = $rounds, peers interleaved; ratios are to the first line of a block unless noted otherwise"
 
-limit() { # SECONDS COMMAND...: in a process group of its own, ended after its time; in the background, so that a signal finds us awake
+# SECONDS COMMAND...: in a process group of its own, ended after its time; in the background, so
+# that the script handles a signal at once
+limit() {
     timeout -k 5 "$@" &
     running=$!
     wait "$running" || { echo "$2 did not finish" >&2; failed=1; }

@@ -1,5 +1,5 @@
-/* 512 functions: the frames of a deep stack are as different as those of a real program, so that no unwinder gets by with what it
- * remembers of one. */
+/* 512 functions: the frames of a deep stack are as different as those of a real program, so that no
+ * unwinder profits from a cache of one. */
 #include "scene.h"
 
 #define EIGHT(make, prefix) \
@@ -17,7 +17,7 @@ ALL(DECLARE)
 
 static void (*const volatile calls[512])(unsigned) = { ALL(LIST) };
 
-/* Inlined into each of them: one frame a call. */
+/* Inlined into each of them: one frame for each call. */
 #define STEP(depth)                                       \
     do {                                                  \
         if ((depth) == 0)                                 \
@@ -26,7 +26,8 @@ static void (*const volatile calls[512])(unsigned) = { ALL(LIST) };
             calls[((depth) - 1) % 512]((depth) - 1);      \
     } while (0)
 
-/* The comment in the assembler text keeps the compiler from merging equal functions, its place behind the call from a tail call. */
+/* The comment in the assembler text keeps the compiler from merging equal functions. Its place
+ * behind the call prevents a tail call. */
 #define DEFINE(name)                               \
     IN_SCENE void name(unsigned depth)             \
     {                                              \

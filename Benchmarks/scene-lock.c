@@ -1,4 +1,5 @@
-/* A module whose constructor keeps both locks of the dynamic loader: that of dlopen(), which runs it, and that of the list of modules. */
+/* A module whose constructor keeps both locks of the dynamic loader: that of dlopen(), which runs
+ * it, and that of the list of modules. */
 #include <link.h>
 #include <unistd.h>
 

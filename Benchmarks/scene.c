@@ -67,7 +67,8 @@ static void *idle(void *argument)
     return NULL;
 }
 
-/* A thread that is inside dlopen() for good: the constructor of the module that it loads does not return. */
+/* A thread that is inside dlopen() for good: the constructor of the module that it loads does not
+ * return. */
 static void *hold_loader(void *argument)
 {
     (void)argument;
@@ -78,7 +79,7 @@ static void *hold_loader(void *argument)
     path[size] = 0;
     strcpy(strrchr(path, '/'), "/scene-lock.so");
     dlopen(path, RTLD_NOW);
-    _exit(2); /* it could not be loaded */
+    _exit(2); /* the module could not be loaded */
 }
 
 static void start_thread(void *(*run)(void *), uintptr_t argument)
@@ -88,7 +89,7 @@ static void start_thread(void *(*run)(void *), uintptr_t argument)
         _exit(2);
 }
 
-/* ---- ways to fall ---- */
+/* ---- ways to crash ---- */
 
 static int *volatile nowhere;
 
@@ -106,7 +107,8 @@ static IN_SCENE void scene_jump(void)
     void (*volatile wild)(void) = (void (*)(void))(uintptr_t)0x41410000u;
     scene_stamp(SCENE_FAULT);
     wild();
-    __asm__ volatile("" ::: "memory"); /* no tail call: who jumped is on the stack */
+    /* no tail call: the function that jumps stays on the stack */
+    __asm__ volatile("" ::: "memory");
 }
 
 static IN_SCENE void scene_lose_frame(void)
@@ -133,13 +135,13 @@ IN_SCENE void scene_fall(void)
 
 void scene_play(void)
 {
-    char room[8192]; /* what scene_smash() destroys ends here */
+    char room[8192]; /* end of the memory that scene_smash() destroys */
     __asm__ volatile("" ::"r"(room) : "memory");
     for (unsigned i = 1; i < threads; i++)
         start_thread(idle, i);
     while (atomic_load(&ready) + 1 < threads)
         usleep(100);
-    usleep(10000); /* the threads have gone to sleep, and what the handler started on others is done */
+    usleep(10000); /* by now the threads sleep, and the handler's work on them is done */
     if (strcmp(what, "lock") == 0) {
         usleep(40000);
         start_thread(hold_loader, 0);

@@ -1,5 +1,5 @@
-/* The scene that every handler is shown: so many threads, so many calls, then a crash. Shared by the programs that are measured and
- * by those that measure. */
+/* The scene for every handler: a number of threads and of calls, then a crash. Shared by the
+ * programs that are measured and by those that measure. */
 #ifndef SCENE_H
 #define SCENE_H
 
@@ -25,25 +25,28 @@ enum scene_stamp {
     SCENE_STAMPS
 };
 
-/* What the program tells the one that started it. */
+/* Data from the program for the program that started it. */
 struct scene_shared {
     uint64_t stamps[SCENE_STAMPS]; /* CLOCK_MONOTONIC, nanoseconds; 0: not reached */
-    uint64_t begin, end;           /* where the code of the scene is: a frame in between is one of the program's calls */
-    char record[512];              /* path of the file that the handler writes; "": it writes to standard error */
+    /* bounds of the scene's code: a frame in between is one of the program's calls */
+    uint64_t begin, end;
+    /* path of the file that the handler writes; "": standard error */
+    char record[512];
 };
 
 /* From the command line: PROGRAM MODE DEPTH THREADS CASE DESCRIPTOR DIRECTORY */
 struct scene {
-    const char *mode;      /* which handler, for a program that has several */
+    const char *mode;      /* the handler, for a program that has several */
     const char *directory; /* for the files of a handler */
     struct scene_shared *shared;
 };
 extern struct scene scene;
 
-/* First thing in main(): read the command line, be killed with the parent, leave no core file. */
+/* Call it first in main(): read the command line, die with the parent, leave no core file. */
 void scene_open(int count, char **arguments);
 
-/* With the handler installed: start the threads, call as deep as wanted, crash. Does not return. */
+/* Call it with the handler installed: start the threads, call to the depth, crash. Does not
+ * return. */
 void scene_play(void) __attribute__((noreturn));
 
 static inline void scene_stamp(enum scene_stamp stamp)
@@ -53,10 +56,12 @@ static inline void scene_stamp(enum scene_stamp stamp)
     scene.shared->stamps[stamp] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The code of the scene has a section of its own, so that its addresses can be told from all others. */
+/* The code of the scene has a section of its own, so that its addresses are distinct from all
+ * others. */
 #define IN_SCENE __attribute__((noinline, section("scene_text")))
 
-/* Call `depth` different functions, one inside the other (from 512 on, the same again), then scene_fall(). */
+/* Call `depth` different functions, one inside the other (from 512 on, the same again), then
+ * scene_fall(). */
 void scene_descend(unsigned depth);
 void scene_fall(void);
 

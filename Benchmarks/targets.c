@@ -1,4 +1,4 @@
-/* What was aimed at, as ratios within one run wherever there is something to compare with. */
+/* The targets, as ratios within one run wherever there is something to compare with. */
 #include "results.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ void print_targets(struct result *results, size_t count)
 {
     struct result *usual = find(results, count, 64, 1), *deep = find(results, count, 512, 1), *many = find(results, count, 64, 32);
     struct series *stages = usual->stages[0], *few = &usual->total[LG_FEW];
-    printf("\nTargets (64 calls and one thread where nothing else is said)\n  %-66s %13s %9s\n", "", "target", "measured");
+    printf("\nTargets (64 calls and one thread unless noted otherwise)\n  %-66s %13s %9s\n", "", "target", "measured");
     print_time("B1  entry -> header", &stages[SCENE_HEADER], 1);
     print_time("B2  entry -> frame-pointer frames", &stages[SCENE_FRAMES], 3);
     print_ratio("B2  entry -> DWARF frames, to libunwind's local cursor", &stages[SCENE_DWARF], &usual->written[LIBUNWIND], 1, false);

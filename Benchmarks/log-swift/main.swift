@@ -1,4 +1,5 @@
-// What one breadcrumb costs a Swift program, on one thread: bench-log-swift DIR ROUNDS. Build it with -c release.
+// The cost of one breadcrumb in a Swift program, on one thread: bench-log-swift DIR ROUNDS. Build
+// it with -c release.
 import Glibc
 import LaunchGuard
 
@@ -12,7 +13,7 @@ func nanoseconds() -> UInt64 {
     return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
 }
 
-/// Something that the compiler cannot see through.
+/// A value that the optimiser cannot see through.
 @inline(never) @_optimize(none) func opaque<Value>(_ value: Value) -> Value { value }
 
 let text = opaque("the quick brown fox jumps over lazy dogs"), constant: StaticString = "the quick brown fox jumps over lazy dogs"

@@ -1,4 +1,5 @@
-/* What one append to a log costs, in LaunchGuard and elsewhere, and what is left of it after SIGKILL. bench-append DIR ROUNDS */
+/* The cost of one append to a log, in LaunchGuard and elsewhere, and the entries that survive
+ * SIGKILL. bench-append DIR ROUNDS */
 #include "candidates.h"
 #include "measured.h"
 
@@ -24,7 +25,7 @@ static void run_once(enum candidate candidate, struct measured *measured, bool c
     memset(measured, 0, sizeof *measured);
     int status = child_run(&child);
     if (child.hung || !WIFEXITED(status) || WEXITSTATUS(status) != 0 || !measured->done) {
-        candidate_give_up(candidate, child.hung ? "its program hangs" : "its program failed");
+        candidate_give_up(candidate, child.hung ? "the program hangs" : "the program failed");
         return;
     }
     by_counter = measured->counter;
@@ -63,16 +64,16 @@ static void print_width(unsigned of, enum candidate from, enum candidate to, con
 
 static const struct {
     enum candidate candidate;
-    const char *mode, *name, *note; /* NULL: the candidate's own */
+    const char *mode, *name, *note; /* NULL: from the candidate */
 } killed[] = {
-    { FLOOR_CLOCK, NULL, NULL, "in a file; nothing tells what is half written" },
+    { FLOOR_CLOCK, NULL, NULL, "in a file; half-written entries cannot be recognised" },
     { LG_TEXT, "kept", "LaunchGuard, a ring log of 2 MiB", "in the run file, by lg_reader; no helper" },
     { LG_TEXT, NULL, "LaunchGuard, its ring log as by default", "the newest ones, which the thread's lane of 32 KiB holds" },
     { WRITE_TEXT, NULL, NULL, "in a file" },
     { SPDLOG_BACKTRACE, NULL, NULL, "memory only: there is nothing to read" },
     { SPDLOG_ASYNC, NULL, NULL, "in a file; the rest was in memory, in its queue or stdio's buffer" },
     { GLOG_TEXT, NULL, NULL, "in a file; the rest was in stdio's buffer" },
-    { LTTNG_TEXT, NULL, NULL, "in memory that its daemons share: they have to run, and to be asked" },
+    { LTTNG_TEXT, NULL, NULL, "in memory of its daemons, which must run and be asked" },
 };
 
 static void print_kept(void)
@@ -88,7 +89,7 @@ static void print_kept(void)
             least = now < least ? now : least;
             most = now > most ? now : most;
             if (now < 0)
-                candidate_give_up(candidate, "its program did not come to the last call");
+                candidate_give_up(candidate, "the program did not reach the last call");
         }
         if (candidate_missing(candidate))
             printf("  %-42s not measured: %s\n", name, candidate_missing(candidate));
@@ -116,7 +117,7 @@ static void print_instructions(void)
     }
 }
 
-/* ---- What was aimed at ---- */
+/* ---- Targets ---- */
 
 static void print_target(const char *name, double measured, const char *unit, double limit, bool at_least)
 {
@@ -154,21 +155,22 @@ static void print_targets(void)
 int main(int count, char **arguments)
 {
     if (count == 2 && strcmp(arguments[1], "--try") == 0)
-        return 0; /* it can be run */
+        return 0; /* the program can run */
     if (count != 3)
         return 2;
     int rounds = atoi(arguments[2]);
     struct measured *measured = shared_make(sizeof *measured);
     candidates_open(arguments[0], arguments[1]);
-    for (int round = -1; round < rounds; round++) /* the first one warms up */
+    for (int round = -1; round < rounds; round++) /* the first round warms up */
         for (int i = 0; i < CANDIDATES; i++) {
-            enum candidate candidate = (enum candidate)((i + round + 1) % CANDIDATES); /* nobody is always behind the same */
+            /* the order of the candidates changes with each round */
+            enum candidate candidate = (enum candidate)((i + round + 1) % CANDIDATES);
             if (!candidate_missing(candidate))
                 run_once(candidate, measured, round >= 0);
         }
     printf("\nOne append to a log: level, time, thread, text; medians of %d rounds\n"
            "  ns: a call in the median block of 512 calls; ratio: to the floor with the system's clock; calls/us: all threads together\n"
-           "  median, 99 %%, 99.9 %%: ns of single calls from one reading of %s to the next; \"nothing\" shows what that costs\n",
+           "  median, 99 %%, 99.9 %%: ns of single calls from one reading of %s to the next; \"nothing\" shows the cost of the reading\n",
            rounds, by_counter ? "the CPU's counter" : "the system's clock");
     for (unsigned of = 0; of < WIDTHS; of++)
         print_width(of, 0, TEXTS, "40 bytes of text");

@@ -29,7 +29,7 @@ static const struct {
     [LTTNG_FORMAT] = { "writer-lttng", "format", "LTTng-UST, flight recorder, four fields" },
 };
 
-static char programs[2048], directory[2048]; /* of the programs; of what they write */
+static char programs[2048], directory[2048]; /* of the programs; of their files */
 static char missing[CANDIDATES][96];
 
 const char *candidate_name(enum candidate candidate)
@@ -80,14 +80,14 @@ const char *candidate_directory(void)
     return directory;
 }
 
-/* Its program, or why there is none. */
+/* The program of a candidate, or the reason why there is none. */
 static void find(enum candidate candidate)
 {
     char path[5000];
     const char *program = candidate_program(candidate);
     if (access(program, X_OK) == 0)
         return;
-    candidate_give_up(candidate, "its program is not there");
+    candidate_give_up(candidate, "the program is missing");
     snprintf(path, sizeof path, "%s.missing", program);
     FILE *file = fopen(path, "re");
     if (!file)
@@ -106,7 +106,7 @@ void candidates_open(const char *self, const char *inside)
         find((enum candidate)candidate);
         bool lttng = candidate == LTTNG_TEXT || candidate == LTTNG_FORMAT;
         if (lttng && !candidate_missing((enum candidate)candidate) && !getenv("LTTNG_READ"))
-            candidate_give_up((enum candidate)candidate, getenv("LTTNG_MISSING") ? getenv("LTTNG_MISSING") : "it has no session: use log/run.sh");
+            candidate_give_up((enum candidate)candidate, getenv("LTTNG_MISSING") ? getenv("LTTNG_MISSING") : "LTTng has no session: use log/run.sh");
     }
     if (!counter_steady())
         candidate_give_up(FLOOR_COUNTER, "the CPU has no cycle counter of one rate");

@@ -25,28 +25,29 @@ enum candidate {
     CANDIDATES
 };
 
-/* Once: `self` tells where the programs are, `directory` is for what they write. */
+/* Call it once: `self` gives the place of the programs, `directory` is for their files. */
 void candidates_open(const char *self, const char *directory);
 
 const char *candidate_name(enum candidate candidate);
 bool candidate_formats(enum candidate candidate);
 
-/* Why it cannot be measured; NULL when it can. */
+/* The reason why a candidate cannot be measured; NULL when it can. */
 const char *candidate_missing(enum candidate candidate);
 void candidate_give_up(enum candidate candidate, const char *reason);
 
-/* An empty directory for its next run; the last one's is gone. */
+/* An empty directory for the next run of a candidate. The directory of the last run is removed. */
 const char *candidate_directory(void);
 
-/* Its program and mode. */
+/* The program and mode of a candidate. */
 const char *candidate_program(enum candidate candidate);
 const char *candidate_mode(enum candidate candidate);
 
-/* Append KILLED_AFTER numbered entries in some mode, say so, be killed: how many can be read from what it left. -1: it never said so.
- * `kill` makes them different from those of other kills. */
+/* Append KILLED_AFTER numbered entries in some mode, report the end, be killed. Returns the number
+ * of entries that can be read afterwards; −1 without a report. `kill` makes the entries different
+ * from those of other kills. */
 int candidate_kept(enum candidate candidate, const char *mode, unsigned kill);
 
-/* Instructions of one call, as callgrind counts them, background threads left out; 0: not known. */
+/* Instructions of one call, as callgrind counts them, without background threads; 0: unknown. */
 double candidate_instructions(enum candidate candidate);
 
 #endif

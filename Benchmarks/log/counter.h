@@ -1,4 +1,4 @@
-/* The CPU's cycle counter, where it runs at one rate whatever the CPU does. */
+/* The CPU's cycle counter, where its rate is constant. */
 #ifndef COUNTER_H
 #define COUNTER_H
 
@@ -20,7 +20,7 @@ static inline uint64_t counter_read(void)
     return __rdtsc();
 }
 
-/* Not before everything that comes earlier in the program is done. */
+/* Read only after all earlier instructions are done. */
 static inline uint64_t counter_read_in_order(void)
 {
     _mm_lfence();

@@ -1,8 +1,8 @@
-/* What the programs share that log in one way each: threads, clocks, an end by SIGKILL.
+/* Shared by the programs that log in one way each: threads, clocks, an end by SIGKILL.
  *
- *   writer-NAME MODE DIRECTORY time MEMORY       fill a struct measured: see common.h for the memory
- *   writer-NAME MODE DIRECTORY die PIPE NUMBER   append KILLED_AFTER numbered entries, tell the pipe, wait to be killed
- *   writer-NAME MODE DIRECTORY count             COUNTED_CALLS calls of counted_call(), for a tool that counts instructions */
+ *   writer-NAME MODE DIRECTORY time MEMORY       fill a struct measured; common.h explains MEMORY
+ *   writer-NAME MODE DIRECTORY die PIPE NUMBER   append KILLED_AFTER entries, write to PIPE, wait
+ *   writer-NAME MODE DIRECTORY count             COUNTED_CALLS calls, to count instructions */
 #include "../common.h"
 #include "counter.h"
 #include "measured.h"
@@ -38,7 +38,8 @@ void writer_fail(const char *what)
 static unsigned width;
 static atomic_uint arrived;
 
-/* Spins: a thread that sleeps would begin some 50 us late, which is longer than thousands of calls. Yields where threads outnumber CPUs. */
+/* A thread that sleeps would begin some 50 us late, which is longer than thousands of calls: so it
+ * spins. Where threads outnumber CPUs, it yields. */
 static void meet(void)
 {
     unsigned ticket = atomic_fetch_add(&arrived, 1), all = (ticket / width + 1) * width;
@@ -55,7 +56,7 @@ static void settle_together(bool first)
     meet();
 }
 
-/* How many calls, whole blocks, one thread may make before all settle. */
+/* Number of calls, in whole blocks, that one thread may make before all settle. */
 static unsigned burst_of_thread(void)
 {
     return writer->burst ? writer->burst / width / BLOCK * BLOCK : UINT32_MAX;
@@ -95,8 +96,8 @@ static void call_for(struct worker *worker, uint64_t limit_ns)
     } while (worker->end_ns - worker->begin_ns < limit_ns && worker->calls + BLOCK <= most);
 }
 
-/* From one reading of the clock to the next: a call, the reading itself and a store. Nothing is subtracted; the writer "nothing" shows
- * what the reading costs. */
+/* From one reading of the clock to the next: a call, the reading itself and a store. Nothing is
+ * subtracted. The writer "nothing" shows the cost of the reading. */
 static void call_singly(struct worker *worker)
 {
     unsigned most = burst_of_thread();
@@ -117,7 +118,8 @@ static void call_singly(struct worker *worker)
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    memset(worker->block_ns, 1, sizeof worker->block_ns); /* these pages are there before the clock runs */
+    /* touch these pages before the clock runs */
+    memset(worker->block_ns, 1, sizeof worker->block_ns);
     memset(worker->ticks, 1, sizeof worker->ticks);
     call_for(worker, WARM_NS);
     settle_together(worker->first);
@@ -128,7 +130,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* ---- All of them ---- */
+/* ---- All threads ---- */
 
 static int by_size(const void *left, const void *right)
 {
@@ -136,14 +138,14 @@ static int by_size(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The value that `share` of 1000 are not above. */
+/* The value that `share` of 1000 do not exceed. */
 static double rank(uint32_t *values, size_t count, size_t share)
 {
     qsort(values, count, sizeof values[0], by_size);
     return count ? values[(count - 1) * share / 1000] : 0;
 }
 
-/* The single calls are told in ticks. */
+/* The times of single calls are in ticks. */
 static void summarise(struct figures *ret_figures)
 {
     static uint32_t blocks[THREADS_MAX * BLOCKS], ticks[THREADS_MAX * SINGLE_CALLS];
@@ -234,7 +236,8 @@ int main(int count, char **arguments)
     else if (strcmp(arguments[3], "die") == 0 && count == 6)
         die(atoi(arguments[4]), (unsigned)atoi(arguments[5]));
     else if (strcmp(arguments[3], "count") == 0)
-        for (int i = 0; i < 2 * COUNTED_CALLS; i++) /* the first half warms up, and is not called by the name that is counted */
+        /* the first half warms up, under a name that is not counted */
+        for (int i = 0; i < 2 * COUNTED_CALLS; i++)
             i < COUNTED_CALLS ? writer->append(text) : counted_call();
     else
         return 2;

@@ -1,4 +1,4 @@
-/* What is left of a log when its process is killed. */
+/* The entries of a log that survive the kill of its process. */
 #include "candidates.h"
 #include "measured.h"
 
@@ -91,7 +91,8 @@ static void read_recorded(const char *command)
     pclose(output);
 }
 
-/* Until it said that its last call returned; then, or when it is too late, it is killed. */
+/* Wait until the writer reported its last call. Then, or when it is too late, the writer is
+ * killed. */
 static bool run_and_kill(enum candidate candidate, const char *mode, const char *directory, unsigned kill_number)
 {
     int pipes[2];

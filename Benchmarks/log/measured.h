@@ -1,4 +1,4 @@
-/* What one run of a writer's program tells the driver, in shared memory. */
+/* The results of one run of a writer's program for the driver, in shared memory. */
 #ifndef MEASURED_H
 #define MEASURED_H
 

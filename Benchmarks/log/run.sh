@@ -1,8 +1,9 @@
 #!/bin/sh
-# What one append to a log costs, against peers. Benchmarks/log/run.sh BUILD_DIR [ROUNDS]
+# The cost of one append to a log, against peers. Benchmarks/log/run.sh BUILD_DIR [ROUNDS]
 #
-# LTTng-UST needs a session daemon: it is started here, with a home of its own, and stopped at the end. Root's programs would ask for the
-# daemon of the whole system; so root runs all this as an ordinary user, from copies that such a user may read.
+# LTTng-UST needs a session daemon. The script starts one with a home of its own, and stops it at
+# the end. Programs of root would ask for the daemon of the whole system; root therefore runs all
+# this as an ordinary user, from copies that this user may read.
 set -eu
 build=${1:?usage: Benchmarks/log/run.sh BUILD_DIR [ROUNDS]}
 rounds=${2:-20}
@@ -12,17 +13,19 @@ waits=$(echo /dev/shm/lttng-ust-wait-*)
 daemon=
 driver=
 
-# Each in a process group of its own with all that it starts, ended after its time, after this script, and when a kill asks for it.
+# Each command has a process group of its own with all its children. The group is ended after its
+# time, after this script, and when a kill asks for it.
 guard="setpriv --pdeathsig TERM -- timeout -k 5"
 stop() {
     kill "$1" 2>/dev/null || true
     wait "$1" 2>/dev/null || true
 }
-leave() { # also when interrupted: neither processes nor files stay
+leave() { # also on interruption: neither processes nor files stay
     [ -z "$driver" ] || stop "$driver"
     [ -z "$daemon" ] || stop "$daemon"
     rm -rf "$directory"
-    for page in /dev/shm/lttng-ust-wait-*; do # LTTng never removes what its programs wait on
+    # LTTng never removes the pages on which its programs wait
+    for page in /dev/shm/lttng-ust-wait-*; do
         case " $waits " in
         *" $page "*) ;;
         *) rm -f "$page" ;;
@@ -73,7 +76,7 @@ start_lttng() { # leaves LTTNG_READ, or LTTNG_MISSING
         fi
         sleep 0.1
     done
-    # The newest 4 MiB of each CPU, the oldest overwritten: the nearest to a ring log.
+    # The newest 4 MiB of each CPU, with the oldest overwritten: the nearest to a ring log.
     {
         ask_lttng create bench --snapshot --output "$home/recorded" &&
             ask_lttng enable-channel --userspace --overwrite --subbuf-size 1M --num-subbuf 4 ring &&

@@ -1,4 +1,5 @@
-/* What LTTng-UST records: level and 40 bytes; level and four arguments. It reads this file several times. */
+/* The tracepoints of LTTng-UST: level and 40 bytes; level and four arguments. LTTng includes this
+ * file several times. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER launchguard_bench
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -1,4 +1,4 @@
-/* One write(2) an entry, to the end of a file. Modes: text, format (snprintf). */
+/* One write(2) for each entry, to the end of a file. Modes: text, format (snprintf). */
 #include "writer.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
-/* What every ring log in a shared mapping has to do: a clock, one ticket of all threads, a copy of 64 bytes. Modes: clock (the system's),
- * counter (the CPU's), format (the system's clock, and snprintf of four arguments); nothing, for what the measuring itself costs. */
+/* The least work of a ring log in a shared mapping: a clock, one ticket for all threads, a copy of
+ * 64 bytes. Modes: clock (the system's), counter (the CPU's), format (the system's clock, and
+ * snprintf of four arguments); nothing, for the cost of the measurement itself. */
 #include "counter.h"
 #include "writer.h"
 

@@ -1,4 +1,4 @@
-// glog, into a file, as by default. Modes: text, format.
+// glog, into a file, with its defaults. Modes: text, format.
 #include "writer.h"
 
 #include <glog/logging.h>

@@ -1,4 +1,5 @@
-/* LaunchGuard. Modes: text, format, both as it is by default; kept, with a lane that holds as many entries as are counted. */
+/* LaunchGuard. Modes: text, format, both with the defaults; kept, with a lane that holds as many
+ * entries as are counted. */
 #include "writer.h"
 
 #include <launchguard/launchguard.h>

@@ -1,4 +1,5 @@
-/* LTTng-UST: a tracepoint, recorded into the ring buffers of a session that lttng.sh made. Modes: text, format (four fields). */
+/* LTTng-UST: a tracepoint, recorded into the ring buffers of a session that lttng.sh made. Modes:
+ * text, format (four fields). */
 #include "writer.h"
 
 #include <stddef.h>
@@ -19,7 +20,7 @@ static void append_format(const char *text)
                          writer_arguments.code);
 }
 
-/* Registering has a time limit; a tracepoint that is off would cost nothing. */
+/* Registering has a time limit. A tracepoint that is off would cost nothing. */
 static void open_session(const char *directory)
 {
     (void)directory;

@@ -1,5 +1,6 @@
-// spdlog. Modes: backtrace (its ring in memory, of messages below the logger's level), backtrace-format, async (a queue, a thread that writes
-// a file, both as by default), async-format.
+// spdlog. Modes: backtrace (its ring in memory, of messages below the logger's level),
+// backtrace-format, async (a queue and a thread that writes a file, both with the defaults),
+// async-format.
 #include "writer.h"
 
 #include <spdlog/async.h>
@@ -8,7 +9,7 @@
 
 #include <sched.h>
 
-#define RING_ENTRIES 4096 // of 64 bytes each: as much as the floor's ring
+#define RING_ENTRIES 4096 // of 64 bytes each: the size of the floor's ring
 
 static std::shared_ptr<spdlog::logger> logger;
 

@@ -10,15 +10,16 @@ struct writer {
     const char *mode; /* the program's first argument; NULL ends the list */
     void (*open)(const char *directory);
 
-    /* Append level, time, thread and the text: TEXT_BYTES bytes, and a NUL behind them. A mode that formats four arguments of its own
-     * leaves the text alone. */
+    /* Append level, time, thread and the text: TEXT_BYTES bytes, and a NUL behind them. A mode that
+     * formats four arguments of its own does not use the text. */
     void (*append)(const char *text);
 
-    uint32_t burst;       /* that many entries at most, of all threads, before settle(); 0: any number */
-    void (*settle)(void); /* wait until what was appended is out of the way */
+    uint32_t burst;       /* most entries, of all threads, before settle(); 0: no limit */
+    void (*settle)(void); /* wait until the appended entries are written */
 };
 
-/* What follows the same pattern everywhere: "opened %s: %u rows in %u ms, code %d". Volatile, for arguments are not known beforehand. */
+/* The pattern of every mode that formats: "opened %s: %u rows in %u ms, code %d". Volatile, because
+ * real arguments are not known beforehand. */
 struct writer_arguments {
     const char *volatile name;
     volatile unsigned rows, milliseconds;

@@ -49,8 +49,10 @@ LGF_WAY two_threads_abort(void)
     abort_at_barrier(NULL);
 }
 
-/* ---- of the C library; the checking functions are called as compiled code would, so that no option of the build matters ---- */
+/* ---- of the C library ---- */
 
+/* The checking functions are called as compiled code calls them, so that no build option
+ * matters. */
 extern void *__memset_chk(void *to, int value, size_t size, size_t room);
 extern int __printf_chk(int flag, const char *format, ...);
 extern long __fdelt_chk(long descriptor);
@@ -63,7 +65,7 @@ LGF_WAY fortify_overflow(void)
 }
 LGF_WAY fortify_format(void)
 {
-    char format[8] = "%n"; /* in memory that can be written, which is what the check is about */
+    char format[8] = "%n"; /* in writable memory, which the check looks for */
     int written;
     char *volatile writable = format;
     __printf_chk(1, writable, &written);
@@ -79,13 +81,13 @@ LGF_WAY double_free(void)
 }
 LGF_WAY bad_free(void)
 {
-    char *volatile block = calloc(1, 64); /* what stands there decides which check stops it */
+    char *volatile block = calloc(1, 64); /* the contents decide which check stops the program */
     volatile size_t inside = 8;
     if (block)
         free(block + inside);
 }
 
-/* The block comes from the top of the heap; behind it lies the size of what is left. */
+/* The block comes from the top of the heap. Behind it lies the size of the rest of the heap. */
 LGF_WAY heap_top_smashed(void)
 {
     char *volatile block = malloc(100000);
@@ -144,11 +146,11 @@ const struct lgf_entry lgf_aborts[] = {
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_FORTIFY), .message = "terminated" },
     { LGF_NAMED("double-free", 'C', "frees a block twice", double_free),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "double free", .traits = LGF_CORE },
-    { LGF_NAMED("bad-free", 'C', "frees what is no block", bad_free),
+    { LGF_NAMED("bad-free", 'C', "frees a pointer that is not a block", bad_free),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "invalid" },
     { LGF_NAMED("heap-top-smashed", 'C', "overwrites the end of the heap; the heap's lock is held", heap_top_smashed),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "corrupted top size" },
-    { LGF_NAMED("heap-top-smashed-threads", 'C', "the same, while other threads use the heap", heap_top_smashed_threads),
+    { LGF_NAMED("heap-top-smashed-threads", 'C', "overwrites the end of the heap while other threads use it", heap_top_smashed_threads),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_HEAP), .message = "corrupted top size", .traits = LGF_OWN_THREADS },
     { LGF_NAMED("malloc-null-write", 'C', "writes through what malloc() returned when there was no memory", malloc_null_write),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE) },

@@ -1,4 +1,4 @@
-/* A control group of its own: version 2 where it has the memory controller, else version 1. */
+/* A control group of its own: version 2 where this has the memory controller, else version 1. */
 #include "cgroup.h"
 
 #include <fcntl.h>
@@ -24,7 +24,8 @@ static bool store(const char *name, const char *value)
     return stored;
 }
 
-/* The path of the process in the hierarchy with this prefix in /proc/self/cgroup: "0::" or ":memory:". */
+/* The path of the process in the hierarchy with this prefix in /proc/self/cgroup: "0::" or
+ * ":memory:". */
 static bool own_path(const char *prefix, char *ret_path, size_t size)
 {
     char line[4096];
@@ -52,7 +53,7 @@ static bool make(const char *root, const char *prefix, const char *limit_file, s
         return false;
     snprintf(value, sizeof value, "%zu", bytes);
     if (store(limit_file, value)) {
-        store("memory.swap.max", "0"); /* where there is swap, it is not used */
+        store("memory.swap.max", "0"); /* where there is swap, the group does not use it */
         store("memory.swappiness", "0");
         return true;
     }
@@ -60,7 +61,8 @@ static bool make(const char *root, const char *prefix, const char *limit_file, s
     return false;
 }
 
-/* Outlives everybody in the group, and removes it. In its own session: what kills the entry's process group does not reach it. */
+/* Outlives every process of the group, and removes the group. It has its own session, so that a
+ * signal for the entry's process group does not reach it. */
 static void leave_janitor(void)
 {
     int alive[2];
@@ -73,7 +75,7 @@ static void leave_janitor(void)
     if (janitor == 0) {
         setsid();
         close(alive[1]);
-        (void)!read(alive[0], &byte, 1); /* ends when the last of them is gone */
+        (void)!read(alive[0], &byte, 1); /* ends when the last process of the group is gone */
         for (int i = 0; i < 500 && rmdir(group) != 0; i++)
             lgf_sleep_ms(10);
         _exit(0);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Continue in a child that lives in a new cgroup which may use so much memory; the cgroup is removed when the child is gone. Skips the
- * entry where none can be made. */
+/* Continue in a child that lives in a new cgroup with this limit of memory. The cgroup is removed
+ * when the child is gone. Skips the entry where no cgroup can be made. */
 void lgf_cgroup_limit_memory(size_t bytes);
 
 #endif

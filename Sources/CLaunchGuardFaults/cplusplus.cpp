@@ -1,4 +1,4 @@
-// Section C, C++: what ends in std::terminate().
+// Section C, C++: ends by std::terminate().
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -8,7 +8,8 @@
 
 #include "catalogue.h"
 
-// Not in a nameless namespace: the compiler would know that there is one derived class only, and call its function directly.
+// Not in a nameless namespace: the compiler would know that there is one derived class only, and
+// call its function directly.
 namespace lgf {
 
 class Base {
@@ -21,7 +22,8 @@ private:
     __attribute__((noinline)) void callsItself()
     {
         Base *self = this;
-        asm volatile("" : "+r"(self) : : "memory");  // the call goes through the table of the class under construction
+        // the call goes through the table of the class under construction
+        asm volatile("" : "+r"(self) : : "memory");
         self->act();
     }
 };

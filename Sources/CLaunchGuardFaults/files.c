@@ -1,4 +1,4 @@
-/* Files that leave nothing behind, whoever dies when. */
+/* Files that leave nothing behind, whichever process dies at whichever time. */
 #include "files.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ int lgf_small_disk_file(size_t disk_bytes)
     int system = (int)syscall(SYS_fsopen, "tmpfs", 1);
     if (system < 0 || syscall(SYS_fsconfig, system, CONFIG_STRING, "size", size, 0) != 0 ||
         syscall(SYS_fsconfig, system, CONFIG_CREATE, NULL, NULL, 0) != 0)
-        lgf_skip("a file system cannot be made: it takes root and Linux 5.2");
+        lgf_skip("a file system cannot be made: this needs root and Linux 5.2");
     int mount = (int)syscall(SYS_fsmount, system, 1, 0);
     close(system);
     int file = mount < 0 ? -1 : openat(mount, "file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -48,7 +48,7 @@ void lgf_small_disk_at(const char *path, size_t disk_bytes)
     char options[48];
     snprintf(options, sizeof options, "size=%zu", disk_bytes);
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
-        lgf_skip("a mount namespace takes root");
+        lgf_skip("a mount namespace needs root");
     if (mount("none", path, "tmpfs", 0, options) != 0)
         lgf_skip("no file system can be mounted");
 }

@@ -1,4 +1,4 @@
-/* Files that leave nothing behind, whoever dies when. */
+/* Files that leave nothing behind, whichever process dies at whichever time. */
 #ifndef LAUNCHGUARD_FAULTS_FILES_H
 #define LAUNCHGUARD_FAULTS_FILES_H
 
@@ -6,9 +6,11 @@
 
 /* A file without a name, of this size. */
 int lgf_nameless_file(size_t size);
-/* An empty file on a file system of its own that holds so many bytes and goes away with the file. */
+/* An empty file on a file system of its own with room for this number of bytes. The file system
+ * goes away with the file. */
 int lgf_small_disk_file(size_t disk_bytes);
-/* Let the process see, where `path` is, an empty file system that holds so many bytes. Only this process and its children see it. */
+/* Mount an empty file system with room for this number of bytes at `path`. Only this process and
+ * its children see it. */
 void lgf_small_disk_at(const char *path, size_t disk_bytes);
 
 #endif

@@ -43,7 +43,8 @@ static void overflows(int signal)
 }
 static void have_overflowing_handler(void)
 {
-    struct sigaction action = { .sa_flags = SA_NODEFER | SA_ONSTACK }; /* the second fault is delivered, as sanitizers have it */
+    /* the second fault is delivered, as with sanitizers */
+    struct sigaction action = { .sa_flags = SA_NODEFER | SA_ONSTACK };
     action.sa_handler = overflows;
     sigaction(SIGSEGV, &action, NULL);
 }
@@ -85,7 +86,8 @@ LGF_WAY handler_replaced(void)
     signal(SIGSEGV, exits);
     null_write();
 }
-/* What old code does to "keep" a handler: signal() knows one argument only, and forgets SA_SIGINFO and SA_ONSTACK. */
+/* Old code "keeps" a handler like this: signal() knows one argument only, and forgets SA_SIGINFO
+ * and SA_ONSTACK. */
 LGF_WAY handler_without_siginfo(void)
 {
     void (*handler)(int) = signal(SIGSEGV, SIG_DFL);
@@ -140,7 +142,7 @@ static void *hold_loader(void *argument)
 }
 LGF_WAY loader_lock_held(void)
 {
-    lgf_sleep_ms(50); /* LaunchGuard has read the table of modules */
+    lgf_sleep_ms(50); /* by then LaunchGuard has read the table of modules */
     make_thread(hold_loader);
     while (!atomic_load(&loader_held))
         lgf_sleep_ms(1);

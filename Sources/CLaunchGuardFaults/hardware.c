@@ -24,11 +24,12 @@ static char *pages(size_t size, int protection)
     return at;
 }
 
-/* Not a constant of the program: a linker may put those where they can be written, as it does beside a static Swift library. */
+/* Not a constant of the program: a linker may put constants into writable memory, as it does beside
+ * a static Swift library. */
 LGF_WAY readonly_write(void)
 {
     volatile char *at = pages(4096, PROT_READ);
-    lgf_zero = *at; /* it is there */
+    lgf_zero = *at; /* the page is there */
     *at = 1;
 }
 
@@ -48,7 +49,7 @@ struct node {
     char rest[56];
 };
 
-/* free() leaves its own words in the block; what was a pointer is one no more. */
+/* free() leaves its own words in the block, in the place of the pointer. */
 LGF_WAY use_after_free(void)
 {
     struct node *volatile first = malloc(sizeof *first);
@@ -61,7 +62,8 @@ LGF_WAY use_after_free(void)
     free(second);
     free(first);
     struct node *volatile poison = dangling->next;
-    /* With an allocator that keeps the word it still points to freed memory, which may be readable. */
+    /* With an allocator that keeps the word, the pointer still leads to freed memory, which may be
+     * readable. */
     poison->next->next->next->next = NULL;
 }
 
@@ -72,7 +74,8 @@ static void call(uintptr_t address)
     void (*function)(void);
     memcpy(&function, &address, sizeof function);
     function();
-    lgf_zero = 0; /* the call is not the last thing: it has a return address in here */
+    /* the call is not the last statement, so that its return address lies in this function */
+    lgf_zero = 0;
 }
 
 LGF_WAY jump_null(void) { call((uintptr_t)lgf_zero); }
@@ -156,7 +159,7 @@ LGF_WAY bus_disk_full(void)
         at[i] = 1;
 }
 
-/* ---- what most machines lack ---- */
+/* ---- faults that most machines lack ---- */
 
 LGF_WAY protection_key(void)
 {
@@ -175,7 +178,7 @@ LGF_WAY machine_check(void)
 #endif
     const char *allowed = getenv("LAUNCHGUARD_FAULTS_MACHINE_CHECK");
     if (!allowed || strcmp(allowed, "1") != 0)
-        lgf_skip("it takes a page of memory from the machine until the next boot; LAUNCHGUARD_FAULTS_MACHINE_CHECK=1 allows it");
+        lgf_skip("the entry takes a page of memory from the machine until the next boot; LAUNCHGUARD_FAULTS_MACHINE_CHECK=1 allows it");
     volatile char *page = pages(4096, PROT_READ | PROT_WRITE);
     *page = 1;
     if (madvise((void *)(uintptr_t)page, 4096, MADV_HWPOISON) != 0)

@@ -1,5 +1,6 @@
-/* A library that lacks a function, made in memory: an ELF file of one page with one function that calls the missing one through its
- * procedure linkage table. A real one would have to be installed beside the program. */
+/* A library that lacks a function, made in memory: an ELF file of one page, with one function that
+ * calls the missing function through its procedure linkage table. A real library would have to be
+ * installed beside the program. */
 #include "lazy.h"
 
 #include <dlfcn.h>
@@ -74,7 +75,7 @@ void lgf_call_missing_function(void)
     void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     void *found = library ? dlsym(library, "launchguard_caller") : NULL;
     if (!found)
-        lgf_skip("a library that lacks a function is not loaded here");
+        lgf_skip("this system does not load a library that lacks a function");
     memcpy(&caller, &found, sizeof caller);
     caller();
     lgf_wrong("a function that does not exist was called");

@@ -117,7 +117,7 @@ LGF_WAY out_of_memory(void)
     lgf_wrong("1 GiB fits into 32 MiB");
 }
 
-#define A_SECOND_OF_CPU_MS 20000 /* at the most: others use the processors as well */
+#define A_SECOND_OF_CPU_MS 20000 /* at most: other processes use the CPUs as well */
 
 const struct lgf_entry lgf_limits[] = {
     { LGF_NAMED("limit-cpu", 'D', "uses more CPU time than its soft limit", cpu_soft), LGF_CRASH(SIGXCPU, NO, LG_CRASH_LIMIT_CPU),

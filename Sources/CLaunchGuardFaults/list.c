@@ -39,7 +39,7 @@ const struct lgf_entry *lgf_find(const char *name)
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
-/* Letters to change, add or leave out (Levenshtein). */
+/* The number of letters to change, add or leave out (Levenshtein). */
 static unsigned distance(const char *from, const char *to)
 {
     unsigned row[64];

@@ -1,4 +1,4 @@
-/* Section G: hangs, stops, and faults of the machine that are no death. */
+/* Section G: hangs, stops, and faults of the machine that do not kill. */
 #include <ftw.h>
 #include <pthread.h>
 #include <signal.h>
@@ -68,13 +68,13 @@ LGF_WAY stopped_and_continued(void)
 static void needs_session(void)
 {
     if (!lgf_session || lg_session_protection(lgf_session) == LG_PROTECTION_NONE)
-        lgf_skip("it is about the files of LaunchGuard, which has none");
+        lgf_skip("the entry needs the files of LaunchGuard, which has none");
 }
 static void write_log(void)
 {
     for (int i = 0; i < 5000; i++)
         if (lg_log(lgf_session, LG_LEVEL_INFO, "entry %d of a log that must not end the process", i) != LG_OK)
-            lgf_wrong("the log is not written any more");
+            lgf_wrong("the log is no longer written");
 }
 LGF_WAY run_file_cut(void)
 {
@@ -116,7 +116,7 @@ LGF_WAY disk_full_later(void)
         lgf_wrong("the run file lost pages");
 }
 
-/* ---- a state directory that is none ---- */
+/* ---- an invalid state directory ---- */
 
 static char place[512], path[600];
 static const char *make_place(const char *name)
@@ -144,7 +144,7 @@ static void have_others_directory(void)
 {
     const char *directory = make_place("state");
     if (mkdir(directory, 0777) != 0 || chown(directory, geteuid() + 1, (gid_t)-1) != 0)
-        lgf_skip("giving a directory away takes root");
+        lgf_skip("giving a directory away needs root");
 }
 static void have_fifo(void)
 {
@@ -157,13 +157,13 @@ static int remove_entry(const char *entry, const struct stat *info, int kind, st
     (void)info, (void)kind, (void)where;
     return remove(entry);
 }
-/* The program has to run although LaunchGuard cannot; LaunchGuard has to say so. */
+/* The program has to run although LaunchGuard cannot, and LaunchGuard has to report the problem. */
 static void start_complains(void)
 {
     if (place[0])
         nftw(place, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     if (lgf_options.guard && (lgf_start_status == LG_OK || !lg_session_message(lgf_session)[0]))
-        lgf_wrong("the start has nothing to say");
+        lgf_wrong("the start reports no problem");
 }
 LGF_WAY start_fails(void)
 {
@@ -171,7 +171,7 @@ LGF_WAY start_fails(void)
     if (lgf_options.guard && lg_session_protection(lgf_session) != LG_PROTECTION_NONE)
         lgf_wrong("the start did not fail");
 }
-/* What is no ledger is kept aside, and a new one begun. */
+/* A file that is not a ledger is kept aside, and a new ledger begun. */
 LGF_WAY start_keeps_aside(void)
 {
     start_complains();
@@ -196,7 +196,7 @@ const struct lgf_entry lgf_others[] = {
       .record = LGF_RECORD_NONE, .launch = 'W' },
     { LGF_NAMED("disk-full-start", 'G', "starts with a state directory on a full disk", start_fails), START_FAILS(have_full_disk),
       .needs = LGF_NEEDS_ROOT | LGF_NEEDS_NAMESPACE },
-    { LGF_NAMED("disk-full-later", 'G', "fills the disk with its state directory, and logs", disk_full_later),
+    { LGF_NAMED("disk-full-later", 'G', "fills the disk with its state directory, and goes on logging", disk_full_later),
       START_FAILS(have_small_disk), .needs = LGF_NEEDS_ROOT | LGF_NEEDS_NAMESPACE },
     { LGF_NAMED("state-read-only", 'G', "starts with a state directory that cannot be written", start_fails),
       START_FAILS(have_read_only_disk), .needs = LGF_NEEDS_ROOT | LGF_NEEDS_NAMESPACE },

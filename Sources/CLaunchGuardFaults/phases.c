@@ -1,4 +1,4 @@
-/* Where in a launch the program dies. */
+/* The phase of a launch in which the program dies. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static bool at(const char *name)
     return strcmp(phase, name) == 0;
 }
 
-/* Here, if this is the place. Some ways to die leave the program alive. */
+/* Run the entry if this is the place. Some ways to die leave the program alive. */
 static void die_at(const char *name)
 {
     if (at(name))
@@ -45,7 +45,8 @@ static void repair(lg_completion *done, void *user)
 {
     (void)user;
     die_at("repairing");
-    lg_complete(done, at("safe") ? LG_ERR_FAILED : LG_OK); /* repairs that all fail lead to safe mode */
+    /* repairs that all fail lead to safe mode */
+    lg_complete(done, at("safe") ? LG_ERR_FAILED : LG_OK);
 }
 
 static lg_status first_task(void *user)
@@ -75,7 +76,7 @@ static void must_be(bool reached)
         return;
     lg_launch_info info = { .name = "" };
     lg_launch_get_info(lgf_launch, &info);
-    fprintf(stderr, "launchguard-faults: the launch is not at \"%s\" but %s, mode %s, streak %u: what came before did not lead there\n", phase,
+    fprintf(stderr, "launchguard-faults: the launch is not at \"%s\" but %s, mode %s, streak %u: the earlier runs did not lead there\n", phase,
             lg_launch_status_name(lg_launch_get_status(lgf_launch)), lg_launch_mode_name(info.mode), info.streak);
     exit(NOT_REACHED);
 }
@@ -115,7 +116,7 @@ static void prepare(void)
     lg_launch_add_task(lgf_launch, &second);
 }
 
-/* What comes before may have held the launch already; else the program asks for it. */
+/* Earlier runs may have held the launch already; else the program asks for the hold. */
 static void hold(void)
 {
     if (lg_launch_get_status(lgf_launch) != LG_LAUNCH_NEEDS_REPAIR)

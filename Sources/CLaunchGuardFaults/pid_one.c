@@ -1,4 +1,5 @@
-/* Section E: the first process of a pid namespace, which no signal of its own and no default action ends. */
+/* Section E: the first process of a pid namespace, which survives its own signals and the default
+ * actions. */
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static void become_first(void (*watch)(pid_t))
 }
 static void become_first_outside(void) { lgf_continue_in_child(CLONE_NEWPID, NULL); }
 
-/* The first process is sent the signal when it has started: before, the kernel keeps it away. */
+/* The first process gets the signal after its start: before that, the kernel keeps the signal
+ * away. */
 static void send_child(pid_t child, int signal)
 {
     lgf_sign_wait(&lives);

@@ -1,4 +1,4 @@
-/* What entries need of processes: helpers, a life in a child, waiting, giving up. */
+/* Processes for entries: helpers, a life in a child, waiting, giving up. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -59,7 +59,7 @@ void lgf_sleep_ms(unsigned ms)
     while (nanosleep(&rest, &rest) != 0) {}
 }
 
-/* A child that is gone at the latest when its parent is. */
+/* A child that ends at the latest with its parent. */
 static pid_t bound_child(void)
 {
     pid_t parent = getpid(), child = fork();
@@ -67,7 +67,8 @@ static pid_t bound_child(void)
         lgf_skip("no process can be made");
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        /* In a new pid namespace the parent is not to be seen, and nobody can have taken its place before this. */
+        /* In a new pid namespace the parent is invisible, and no other process can have taken its
+         * place before this call. */
         if (getpid() != 1 && getppid() != parent)
             _exit(1);
     }
@@ -100,7 +101,7 @@ static LGF_NORETURN void end_as(int status)
 void lgf_continue_in_child(int flags, void (*watch)(pid_t child))
 {
     if (flags && unshare(flags) != 0)
-        lgf_skip("the kernel refuses a new namespace; it takes root");
+        lgf_skip("the kernel refuses a new namespace, which needs root");
     pid_t child = bound_child();
     if (child == 0)
         return;
@@ -110,7 +111,7 @@ void lgf_continue_in_child(int flags, void (*watch)(pid_t child))
     while (waitpid(child, &status, 0) == child) {
         if (!WIFSTOPPED(status))
             end_as(status);
-        /* It is traced: it gets each signal as if it were not. */
+        /* The child is traced: it gets each signal as if it were not. */
         ptrace(PTRACE_CONT, child, NULL, (void *)(uintptr_t)WSTOPSIG(status));
     }
     _exit(1);

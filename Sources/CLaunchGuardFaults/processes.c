@@ -111,7 +111,7 @@ LGF_WAY spawn_fails(void)
         lgf_wrong("a program that does not exist was started");
 }
 
-/* A daemon: the first parent leaves; what becomes of the grandchild nobody waits for. */
+/* A daemon: the first parent leaves, and no process waits for the grandchild. */
 static bool become_daemon(bool first_leaves_by_exit)
 {
     int done[2];
@@ -124,7 +124,8 @@ static bool become_daemon(bool first_leaves_by_exit)
     if (child > 0) {
         close(done[1]);
         waitpid(child, NULL, 0);
-        (void)!read(done[0], &byte, 1); /* ends with the daemon, so that whoever waits for us finds everything done */
+        /* ends with the daemon, so that a process that waits for this one finds everything done */
+        (void)!read(done[0], &byte, 1);
         if (!first_leaves_by_exit)
             _exit(0);
         return false;
@@ -162,14 +163,14 @@ static void have_first_instance(void)
 LGF_WAY second_instance(void)
 {
     if (lgf_options.guard && lgf_start_status != LG_ERR_SECONDARY)
-        lgf_wrong("LaunchGuard does not know that this is the second instance");
+        lgf_wrong("LaunchGuard does not recognise the second instance");
     null_write();
 }
 
 const struct lgf_entry lgf_processes[] = {
     { LGF_NAMED("return-from-main", 'E', "returns from main after the launch", nothing), LGF_EXITS(0, LGF_END(CLEAN), 'N'),
       .phase = "finished" },
-    { LGF_NAMED("live", 'E', "says \"live\", and lives until its standard input ends", live), LGF_EXITS(0, LGF_END(CLEAN), 'N'),
+    { LGF_NAMED("live", 'E', "prints \"live\", and lives until its standard input ends", live), LGF_EXITS(0, LGF_END(CLEAN), 'N'),
       .phase = "finished" },
     { LGF_NAMED("exit-0", 'E', "calls exit(0) during the launch", exit_0), LGF_EXITS(0, LGF_END(CLEAN), 'W'), .phase = "launching" },
     /* Whether an exit status that is not 0 counts is an option of the launch. */
@@ -184,7 +185,7 @@ const struct lgf_entry lgf_processes[] = {
       .number = SIGKILL, .record = LGF_RECORD_NONE, .ends = LGF_END_SILENT | LGF_END(HANG), .launch = 'W', .lasts_ms = 300 },
     { LGF_NAMED("lazy-symbol-missing", 'E', "calls a function that its library lacks; no signal, no exit", lazy_symbol_missing),
       LGF_EXITS(127, LGF_END_SILENT, 'Y'), .needs = LGF_NEEDS_X86_64 },
-    { LGF_NAMED("exec-over-itself", 'E', "executes itself over itself and ends well", exec_over_itself),
+    { LGF_NAMED("exec-over-itself", 'E', "executes its own program in its place and ends well", exec_over_itself),
       LGF_EXITS(0, LGF_END(CLEAN), 'N') },
     { LGF_NAMED("fork-child-crashes", 'E', "has a forked child that crashes", fork_child_crashes), LGF_EXITS(0, LGF_END(CLEAN), 'N') },
     { LGF_NAMED("vfork-child-crashes", 'E', "has a vforked child that crashes", vfork_child_crashes),

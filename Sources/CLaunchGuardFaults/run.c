@@ -20,24 +20,26 @@ static const char usage[] =
     "Usage: launchguard-faults [options] NAME\n"
     "       launchguard-faults --list [--json]\n"
     "\n"
-    "Die in the way that NAME says, with LaunchGuard running. What must be known afterwards is in the list.\n"
+    "Die in the way called NAME, with LaunchGuard running. The list has the right record for each way.\n"
     "\n"
-    "  --list                 one line a way to die; with --json one array with every expectation\n"
-    "  --state DIR            state directory; without it the ordinary default of org.launchguard.faults\n"
-    "  --no-guard             do not start LaunchGuard: the naked death\n"
+    "  --list                 one line for each way to die; with --json one array with every expectation\n"
+    "  --state DIR            state directory; by default that of org.launchguard.faults\n"
+    "  --no-guard             do not start LaunchGuard: the death as it is without it\n"
     "  --thread KIND          thread that dies: main (default), pthread; in the Swift build also dispatch, task\n"
     "  --threads N            threads that do it at once (default 1)\n"
     "  --idle-threads N       other threads, which wait, sleep, spin, read, block all signals\n"
     "  --depth N              calls between the thread's begin and the fault (default 0)\n"
-    "  --own-handler WHEN     none (default); a handler of the program's own, installed before or after LaunchGuard\n"
+    "  --own-handler WHEN     none (default), or a handler of the program, installed before or after LaunchGuard\n"
     "  --altstack WHOSE       alternate stack of the thread: ours (default), foreign, absent\n"
-    "  --phase PHASE          where in a launch \"main\": none (default: not begun), launching, finished; in its task, when it is reporting, protecting,\n"
-    "                         held, repairing, on probation, safe; after what leads there: giving-up, trial\n"
+    "  --phase PHASE          phase of the launch \"main\": none (default: not begun), launching, finished, task,\n"
+    "                         protecting, held, repairing, probation, safe; after earlier runs that lead there:\n"
+    "                         reporting, giving-up, trial\n"
     "  --deadline-ms N        deadline of LaunchGuard's handler\n"
-    "  --handler-ms N         time for a handler that was there before LaunchGuard (default: as the deadline)\n"
+    "  --handler-ms N         time for a handler that was installed before LaunchGuard (default: the deadline)\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: that of NAME; 2 for a wrong command line, 78 when the launch did not get to PHASE, 77 when NAME cannot run on this machine, with the reason.\n";
+    "Exit status: that of NAME; 2 for a wrong command line; 78 when the launch did not reach PHASE; 77 when NAME\n"
+    "cannot run on this machine, with the reason.\n";
 
 static LGF_NORETURN void refuse(const char *what, const char *value)
 {
@@ -98,7 +100,7 @@ static const char *parse(int count, char **arguments)
         case HANDLER: lgf_options.handler_ms = number("--handler-ms", optarg, 60000); break;
         case HELP: fputs(usage, stdout); exit(0);
         case VERSION: printf("launchguard-faults %s\n", lg_version()); exit(0);
-        default: exit(2); /* getopt_long() said what */
+        default: exit(2); /* getopt_long() has printed the error */
         }
     if (list) {
         lgf_list(json);
@@ -123,7 +125,7 @@ static void own_handler(int number, siginfo_t *info, void *context)
     line[21] = (char)('0' + number % 10);
     (void)!write(STDERR_FILENO, line, sizeof line - 1);
     signal(number, SIG_DFL);
-    if (info->si_code <= 0 || number == SIGTRAP) /* it would not come back by itself */
+    if (info->si_code <= 0 || number == SIGTRAP) /* the signal would not come back by itself */
         raise(number);
 }
 

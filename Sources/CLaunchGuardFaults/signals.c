@@ -53,7 +53,7 @@ LGF_WAY interrupt(void) { send(SIGINT); }
 LGF_WAY hang_up(void) { send(SIGHUP); }
 LGF_WAY quit(void) { send(SIGQUIT); }
 
-/* Signals for which nobody has a handler. */
+/* Signals without a handler. */
 #define REALTIME 40
 LGF_WAY alarm_signal(void) { send(SIGALRM); }
 LGF_WAY virtual_alarm(void) { send(SIGVTALRM); }
@@ -103,7 +103,7 @@ LGF_WAY stopped_then_killed(void) { from_helper(help_stop_and_kill); }
 static void go_on(int signal)
 {
     (void)signal;
-    lgf_sign_give(&terminated); /* it is called when LaunchGuard has left its mark */
+    lgf_sign_give(&terminated); /* called when LaunchGuard has left its mark */
 }
 static void handle_terminate(void)
 {
@@ -112,7 +112,8 @@ static void handle_terminate(void)
 }
 LGF_WAY stop_timeout(void) { from_helper(help_terminate_then_kill); }
 
-/* The process that is waited for goes first; the one that LaunchGuard watches is killed by the kernel for it. */
+/* The parent, for which the test waits, ends first; the kernel then kills the process that
+ * LaunchGuard watches. */
 static int started[2];
 static void have_parent(void)
 {

@@ -61,7 +61,7 @@ LGF_WAY overflow_handler_on_stack(void)
     stack_overflow();
 }
 
-/* A frame that reaches over the guard page, of which only the far end is touched. */
+/* A frame that reaches over the guard page. Only its far end is touched. */
 LGF_WAY clash_small(void)
 {
     volatile char big[200 * 1024];
@@ -78,7 +78,8 @@ static void *clash_thread(void *argument)
     return NULL;
 }
 
-/* 64 KiB of stack on 1 MiB that nobody may touch: what lies below a stack is otherwise a matter of chance. */
+/* 64 KiB of stack above 1 MiB that no code may touch: otherwise the memory below a stack is a
+ * matter of chance. */
 LGF_WAY stack_clash_pthread(void)
 {
     enum { GUARD = 1 << 20, STACK = 64 << 10 };
@@ -142,7 +143,7 @@ LGF_WAY frame_chain_overwritten(void)
 
 LGF_WAY altstack_small(void)
 {
-    static char room[1 << 20]; /* what runs out of the bottom damages nobody else */
+    static char room[1 << 20]; /* an overflow at the bottom damages no other data */
     unsigned long least = getauxval(AT_MINSIGSTKSZ);
     const stack_t small = { .ss_sp = room + sizeof room / 2, .ss_size = least > 2048 ? least : 2048 };
     if (sigaltstack(&small, NULL) != 0)
@@ -172,8 +173,10 @@ LGF_WAY altstack_unmapped(void)
     *(volatile int *)(uintptr_t)lgf_zero = 1;
 }
 
-/* ---- the checks of the C library and the compiler; called as compiled code would, so that no option of the build matters ---- */
+/* ---- the checks of the C library and the compiler ---- */
 
+/* The checking functions are called as compiled code calls them, so that no build option
+ * matters. */
 extern _Noreturn void __stack_chk_fail(void);
 LGF_WAY stack_smashing(void) { __stack_chk_fail(); }
 
@@ -199,7 +202,7 @@ const struct lgf_entry lgf_stack[] = {
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW), .traits = LGF_OWN_THREADS },
     { LGF_NAMED("stack-overflow-no-altstack", 'B', "recurses without end where no handler can run", overflow_without_altstack),
       LGF_UNSEEN(SIGSEGV, 'Y') },
-    { LGF_NAMED("stack-overflow-handler-on-stack", 'B', "recurses after somebody dropped SA_ONSTACK", overflow_handler_on_stack),
+    { LGF_NAMED("stack-overflow-handler-on-stack", 'B', "recurses after other code dropped SA_ONSTACK", overflow_handler_on_stack),
       LGF_UNSEEN(SIGSEGV, 'Y') },
     { LGF_NAMED("stack-clash-pthread", 'B', "has a frame that skips the guard page of a small stack", stack_clash_pthread),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW), .traits = LGF_OWN_THREADS },
@@ -207,7 +210,7 @@ const struct lgf_entry lgf_stack[] = {
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_STACK_OVERFLOW) },
     { LGF_NAMED("stack-pointer-garbage", 'B', "faults with a stack pointer that leads nowhere", stack_pointer_garbage),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .needs = LGF_NEEDS_X86_64 },
-    { LGF_NAMED("stack-pointer-garbage-no-altstack", 'B', "the same where no handler can run", stack_pointer_garbage_without_altstack),
+    { LGF_NAMED("stack-pointer-garbage-no-altstack", 'B', "faults with a stack pointer that leads nowhere, where no handler can run", stack_pointer_garbage_without_altstack),
       LGF_UNSEEN(SIGSEGV, 'Y'), .needs = LGF_NEEDS_X86_64 },
     { LGF_NAMED("frame-pointer-garbage", 'B', "faults with a frame pointer that leads nowhere", frame_pointer_garbage),
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE), .needs = LGF_NEEDS_X86_64 },
@@ -215,10 +218,10 @@ const struct lgf_entry lgf_stack[] = {
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE) },
     { LGF_NAMED("altstack-small", 'B', "faults with the smallest alternate stack that the kernel accepts", altstack_small),
       .status = LGF_SIGNAL, .number = SIGSEGV, .kinds = { LG_CRASH_NULL_WRITE }, .record = LGF_RECORD_ANY, .launch = 'Y' },
-    { LGF_NAMED("altstack-replaced", 'B', "faults with 8 KiB of somebody else's alternate stack", altstack_replaced),
+    { LGF_NAMED("altstack-replaced", 'B', "faults with a foreign alternate stack of 8 KiB", altstack_replaced),
       .status = LGF_SIGNAL, .number = SIGSEGV, .kinds = { LG_CRASH_NULL_WRITE }, .record = LGF_RECORD_HEADER,
       .address = LGF_ADDRESS_YES, .ends = LGF_END(CRASH), .launch = 'Y' },
-    { LGF_NAMED("altstack-unmapped", 'B', "faults after somebody unmapped the alternate stack", altstack_unmapped),
+    { LGF_NAMED("altstack-unmapped", 'B', "faults after other code unmapped the alternate stack", altstack_unmapped),
       LGF_UNSEEN(SIGSEGV, 'Y') },
     { LGF_NAMED("stack-smashing", 'B', "is stopped by the stack protector", stack_smashing),
       LGF_CRASH(SIGABRT, NO, LG_CRASH_ABORT_STACK_SMASH), .message = "stack smashing detected" },

@@ -122,10 +122,10 @@ void lgf_start_idle_threads(unsigned count)
     for (unsigned i = 0; i < count; i++)
         start_pthread(ways[i % (sizeof ways / sizeof ways[0])], NULL);
     if (count)
-        lgf_sleep_ms(10); /* they wait */
+        lgf_sleep_ms(10); /* wait until they wait */
 }
 
-/* ---- the ones that die ---- */
+/* ---- the threads that die ---- */
 
 static atomic_uint arrived;
 static sem_t returned;
@@ -160,7 +160,7 @@ static __attribute__((noinline)) void deep(unsigned depth, void (*run)(void))
         deep(depth - 1, run);
     else
         run();
-    frame[1] = frame[0]; /* something is left to do: the frame stays */
+    frame[1] = frame[0]; /* a statement behind the call keeps the frame */
 }
 
 static void die(void *entry)

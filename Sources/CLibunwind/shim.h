@@ -1,2 +1,3 @@
-/* The core includes libunwind's headers itself; this target brings pkg-config's flags and names the system package. */
+/* The core includes the headers of libunwind itself. This target brings the flags of pkg-config and
+ * names the system package. */
 #include <libunwind-common.h>

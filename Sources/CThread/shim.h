@@ -1,4 +1,4 @@
-/* What Swift does not see of the C library: functions with a variable number of arguments. */
+/* Functions of the C library that Swift does not see, because their number of arguments varies. */
 #ifndef LAUNCHGUARD_CTHREAD_SHIM_H
 #define LAUNCHGUARD_CTHREAD_SHIM_H
 

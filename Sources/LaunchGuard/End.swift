@@ -1,5 +1,5 @@
 extension LaunchGuard {
-    /// How a run ended. The raw value is the word that the tools use. C: `lg_end`.
+    /// End of a run. The raw value is the word that the tools use. C: `lg_end`.
     public enum End: String, Sendable, CaseIterable {
         /// Through `exit`, the end of `main`, or ``Session/stop()``.
         case clean

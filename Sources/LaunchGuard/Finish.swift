@@ -1,5 +1,5 @@
 extension LaunchGuard {
-    /// What finishes a launch. C: `lg_finish`.
+    /// The condition that finishes a launch. C: `lg_finish`.
     public enum Finish: Sendable, CaseIterable {
         /// ``Launch/finished()`` or the window, whichever comes first.
         case either

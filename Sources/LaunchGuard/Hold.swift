@@ -1,5 +1,5 @@
 extension LaunchGuard {
-    /// What ``Launch/begin()`` does while the launch is held. C: `lg_hold`.
+    /// The behaviour of ``Launch/begin()`` while the launch is held. C: `lg_hold`.
     public enum Hold: Sendable, CaseIterable {
         /// The call returns when the tasks have run.
         case block

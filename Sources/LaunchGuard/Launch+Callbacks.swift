@@ -41,7 +41,7 @@ extension LaunchGuard.Launch {
     ///
     /// - Parameters:
     ///   - name: 1 to 63 bytes, unique in its context.
-    ///   - impact: how disruptive the repair is, 0 to 100; the least disruptive is tried first.
+    ///   - impact: from 0 (least disruptive) to 100; the least disruptive repair is tried first.
     ///   - timeout: time for one attempt, at most a day.
     ///   - attempts: attempts before the next rung of the ladder, 1 to 100.
     ///   - options: the kind of repair.

@@ -23,8 +23,8 @@ public enum LaunchGuard {
     /// Call it once, first in the program. The call never blocks the launch. It throws only for a
     /// mistake in the call itself, which the developer sees at the first start. A problem of the
     /// *environment* (no directory, a full disk, a damaged ledger, another live process that holds
-    /// the ledger) does not keep the program from starting: ``Session/protection`` is what the
-    /// session can do, and ``Session/problem`` is the problem.
+    /// the ledger) does not keep the program from starting: ``Session/protection`` is the
+    /// protection that is left, and ``Session/problem`` is the problem.
     ///
     /// C: `lg_start()`.
     ///

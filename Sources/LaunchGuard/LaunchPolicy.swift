@@ -18,7 +18,7 @@ extension LaunchGuard {
         /// often. A launch without a heartbeat for this long is marked as hanging until the next
         /// heartbeat. At most a day. C: `heartbeat_ms`.
         public var heartbeat: Duration?
-        /// What ``Launch/begin()`` does while the launch is held. C: `hold`.
+        /// The behaviour of ``Launch/begin()`` while the launch is held. C: `hold`.
         public var hold: Hold
         /// Longest wait for consent, protect actions or ``Launch/trySafe()``; a held launch then
         /// goes on in safe mode. At most a day. Repairs have timeouts of their own, and their time

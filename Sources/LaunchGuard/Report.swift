@@ -7,7 +7,7 @@ extension LaunchGuard {
         public let uuid: String
         /// Number of the run in its state directory, from 1.
         public let ordinal: UInt64
-        /// How the run ended.
+        /// End of the run.
         public let end: End
         /// The signal, for ``End/crash`` and ``End/terminated``.
         public let signal: Int32?

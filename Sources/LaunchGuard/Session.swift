@@ -46,7 +46,7 @@ extension LaunchGuard {
         ///   - unknownAfter: unexplained early deaths from which repairs are tried; 0 for never,
         ///     `nil` for twice `repairAfter`.
         ///   - window: time after which the launch is finished; zero for only by mark.
-        ///   - finish: what finishes the launch.
+        ///   - finish: the condition that finishes the launch.
         ///   - reportWait: longest wait for the closures of ``Launch/onReport(_:)`` and
         ///     ``Launch/onGiveUp(_:)``; at most 5 s.
         ///   - policy: further options.

@@ -31,10 +31,10 @@ enum Concurrency {
             "swift-main-actor", "assumes the main actor on a queue", .silentTrap, ownThreads: true
         ) { Concurrency.onQueue { MainActor.assumeIsolated {} } }
         launchguard_faults.add(
-            "swift-precondition-isolated", "is to be on the main actor, on a queue", .silentTrap, ownThreads: true
+            "swift-precondition-isolated", "requires the main actor on a queue", .silentTrap, ownThreads: true
         ) { Concurrency.onQueue { MainActor.preconditionIsolated() } }
         launchguard_faults.add(
-            "swift-dispatch-precondition", "is to be on the main queue, on another", .silentTrap, ownThreads: true
+            "swift-dispatch-precondition", "requires the main queue on another queue", .silentTrap, ownThreads: true
         ) { Concurrency.onQueue { dispatchPrecondition(condition: .onQueue(.main)) } }
         launchguard_faults.add("swift-sync-own-queue", "waits on a queue for that queue", .silentTrap, ownThreads: true) {
             let queue = DispatchQueue(label: "org.launchguard.faults")

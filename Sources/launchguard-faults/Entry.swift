@@ -11,7 +11,7 @@ let trapSignal = SIGTRAP
 let trapSignal = SIGILL
 #endif
 
-/// Without optimisation the standard library says why it traps, with it mostly not.
+/// Without optimisation the standard library prints the reason for a trap; with it mostly not.
 #if DEBUG
 let optimized = false
 #else
@@ -22,7 +22,7 @@ extension StaticString {
     var c: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }
 
-/// What must be known afterwards.
+/// The right outcome.
 struct Expected {
     var entry = lgf_entry()
 
@@ -43,17 +43,17 @@ struct Expected {
         return expected
     }
 
-    /// A trap that says why in every build.
+    /// A trap with a reason in every build.
     static func trap(_ kind: lg_crash_kind, message: StaticString) -> Expected {
         crash(trapSignal, kind, message: message, address: LGF_ADDRESS_YES)
     }
 
-    /// A trap that says why only without optimisation.
+    /// A trap with a reason only without optimisation.
     static func debugTrap(_ kind: lg_crash_kind, message: StaticString) -> Expected {
         optimized ? silentTrap : trap(kind, message: message)
     }
 
-    /// A trap that never says why.
+    /// A trap without a reason.
     static var silentTrap: Expected {
         crash(trapSignal, LG_CRASH_ILLEGAL, LG_CRASH_TRAP_SWIFT, address: LGF_ADDRESS_YES)
     }
@@ -74,7 +74,7 @@ struct Expected {
         return expected
     }
 
-    /// Nobody can say.
+    /// Any outcome.
     static var anything: Expected {
         var expected = Expected()
         expected.entry.status = LGF_ANY
@@ -97,5 +97,5 @@ func add(
     lgf_add(&entry)
 }
 
-/// 0, but the compiler does not know.
+/// 0, which the compiler does not know.
 var zero: Int { Int(lgf_read_zero()) }

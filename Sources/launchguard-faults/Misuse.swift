@@ -1,4 +1,4 @@
-// Section F: what the runtime or nobody notices.
+// Section F: mistakes that the runtime notices, or that nothing notices.
 
 import CLaunchGuard
 import CLaunchGuardFaults
@@ -27,7 +27,7 @@ enum Misuse {
             .abort(LG_CRASH_ABORT_SWIFT_EXCLUSIVITY, message: "access conflict")
         ) { Misuse.modify(&Misuse.counter.value) { Traps.keep(Misuse.counter.value) } }
         launchguard_faults.add(
-            "swift-unowned", "uses an unowned object that is gone",
+            "swift-unowned", "uses an unowned object after its end",
             .abort(LG_CRASH_ABORT_SWIFT_UNOWNED, message: "Attempted to read an unowned reference")
         ) {
             var owner: Animal? = Misuse.make(cat: true)
@@ -35,7 +35,7 @@ enum Misuse {
             owner = nil
             Traps.keep(animal.age)
         }
-        launchguard_faults.add("swift-unowned-unsafe", "uses an unowned(unsafe) object that is gone", .anything) {
+        launchguard_faults.add("swift-unowned-unsafe", "uses an unowned(unsafe) object after its end", .anything) {
             var owner: Animal? = Misuse.make(cat: true)
             unowned(unsafe) let animal = owner!
             owner = nil
@@ -46,7 +46,7 @@ enum Misuse {
             Unmanaged.passUnretained(object).release()
         }
         launchguard_faults.add(
-            "swift-huge-allocation", "allocates more than there can be", .abort(LG_CRASH_ABORT_ALLOC, message: "failed to allocate")
+            "swift-huge-allocation", "allocates more than the address space", .abort(LG_CRASH_ABORT_ALLOC, message: "failed to allocate")
         ) {
             let pointer = UnsafeMutableRawPointer.allocate(byteCount: Int.max - 4096 - zero, alignment: 8)
             pointer.storeBytes(of: 1, as: UInt8.self)

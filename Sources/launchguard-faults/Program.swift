@@ -1,4 +1,5 @@
-// The program of the Swift build: the C and C++ entries of the catalogue, those of Swift, and two more kinds of threads.
+// The program of the Swift build: the C and C++ entries of the catalogue, those of Swift, and two
+// more kinds of threads.
 
 import CLaunchGuardFaults
 import Dispatch
@@ -6,7 +7,7 @@ import Glibc
 
 @main
 struct Program {
-    /// Set by the entry that lets an error out of main.
+    /// Set by the entry that throws an error out of main.
     nonisolated(unsafe) static var throwsAtTheEnd = false
 
     struct OutOfLuck: Error {}

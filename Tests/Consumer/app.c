@@ -1,5 +1,8 @@
-/* A consumer in C. app DIR crash: prove protection, then crash. app DIR overflow: the same by the stack of another thread. app DIR check: prove
- * that the crash was recorded. */
+/* A consumer in C.
+ *
+ * app DIR crash: prove protection, then crash.
+ * app DIR overflow: the same by the stack of another thread.
+ * app DIR check: prove that the crash was recorded. */
 #include <launchguard/launchguard.h>
 #include <launchguard/reader.h>
 
@@ -34,7 +37,8 @@ static int recurse(int depth)
 
 static void *overflow(void *argument)
 {
-    /* With the shared library this was done already; with the static one it has to be asked for. */
+    /* The shared library has done this already; a program with the static library has to call
+     * it. */
     if (lg_thread_register() == LG_OK)
         recurse(0);
     return argument;

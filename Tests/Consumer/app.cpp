@@ -1,4 +1,5 @@
-// A consumer in C++: exceptions work before and after the start, and come from the system's unwinder.
+// A consumer in C++: exceptions work before and after the start, and come from the system's
+// unwinder.
 #include <launchguard/launchguard.h>
 #include <launchguard/reader.h>
 

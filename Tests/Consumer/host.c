@@ -1,4 +1,5 @@
-/* A C program that links LaunchGuard, knows nothing of C++, and loads a C++ library. host LIBRARY DIR */
+/* A C program that links LaunchGuard, knows nothing of C++, and loads a C++ library. host LIBRARY
+ * DIR */
 #include <launchguard/launchguard.h>
 
 #include <dlfcn.h>

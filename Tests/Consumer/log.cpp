@@ -1,4 +1,4 @@
-// Breadcrumbs from C++: log DIR. Logs all there is, then dies of SIGKILL.
+// Breadcrumbs from C++: log DIR. Logs entries of every kind, then dies of SIGKILL.
 #include <launchguard/log.hpp>
 
 #include <csignal>

@@ -1,4 +1,5 @@
-"""Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and its crash is recorded."""
+"""Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and
+its crash is recorded."""
 import itertools
 import os
 import pathlib
@@ -39,7 +40,7 @@ class Installed(unittest.TestCase):
         run("cmake", "--install", BUILD, "--prefix", cls.prefix)
         cls.pkg_config_file = next(cls.prefix.rglob("launchguard.pc"))
         cls.library = next(cls.prefix.rglob("liblaunchguard.so"))
-        # Nothing of the checkout or of the system's own paths helps the consumers.
+        # Neither the checkout nor the system's own paths help the consumers.
         cls.environment = {"PATH": os.environ["PATH"], "HOME": str(cls.work), "LD_LIBRARY_PATH": str(cls.library.parent),
                            "PKG_CONFIG_PATH": str(cls.pkg_config_file.parent)}
 
@@ -53,7 +54,7 @@ class Installed(unittest.TestCase):
         return run(*command, limit=30, env=self.environment)
 
     def proves_itself(self, program):
-        """It is protected, crashes, and knows of it at the next start."""
+        """The program is protected, crashes, and knows of its crash at the next start."""
         done = self.start(program, self.state, "crash")
         self.assertIn("fully protected", done.stdout)
         self.assertEqual(done.returncode, -signal.SIGSEGV)
@@ -97,7 +98,8 @@ class Installed(unittest.TestCase):
         self.records_overflow(self.here / "app")
 
     def test_cpp_header(self):
-        """Every compiler and standard that it is for, without a warning; from C++20 on an entry says where it comes from."""
+        """Every supported compiler and standard, without a warning. From C++20 on an entry has the
+        place of its call."""
         compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
         self.assertIn("g++", compilers)
         for compiler, standard in itertools.product(compilers, (17, 20)):
@@ -165,7 +167,8 @@ class Installed(unittest.TestCase):
 
     def test_exported_names(self):
         exported = [line.split()[2] for line in run("nm", "-Dg", "--defined-only", self.library).stdout.splitlines()]
-        names = set(exported) - {"pthread_create", "LAUNCHGUARD_0.1"} - {"__bss_start", "_edata", "_end"}  # these are the linker's
+        # these are the linker's
+        names = set(exported) - {"pthread_create", "LAUNCHGUARD_0.1"} - {"__bss_start", "_edata", "_end"}
         self.assertIn("pthread_create", exported)
         self.assertIn("LAUNCHGUARD_0.1", exported)
         declared = set()
@@ -184,7 +187,7 @@ class SwiftPackage(unittest.TestCase):
             (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
             manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
             (package / "Package.swift").write_text(manifest)
-            # It has a compiler of its own, and leaves locks in the temporary directory.
+            # Swift brings a compiler of its own, and leaves locks in the temporary directory.
             environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
             run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900,
                 env=environment)
@@ -197,7 +200,8 @@ class SwiftPackage(unittest.TestCase):
             run(program, state, "check", limit=60)
             timeline = reader.read(state / "ledger.lg")["timeline"]
             self.assertEqual([entry["verdict"]["end"] for entry in timeline], [3])
-            # With the runtime's own backtracer both reports come out, and the program dies as before.
+            # With the runtime's own backtracer both reports come out, and the program dies as
+            # before.
             both = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"})
             self.assertEqual(both.returncode, done.returncode)
             self.assertRegex(both.stderr, "Thread 0 .*crashed")
@@ -207,7 +211,8 @@ class SwiftPackage(unittest.TestCase):
 
 
 class Traits(unittest.TestCase):
-    """The modules for other packages: a consumer that switches both traits on, built once, and its processes that end in every way."""
+    """The modules for other packages: a consumer that switches both traits on, built once, and its
+    processes that end in every way."""
 
     @classmethod
     def setUpClass(cls):
@@ -258,7 +263,8 @@ class Traits(unittest.TestCase):
         self.assertLessEqual({"task %d %d" % (task, number) for task in range(8) for number in range(20)}, texts)
 
     def served(self, how, *signals):
-        """A service group that is told this much, each after the line that says it can be: its wait status and its run file."""
+        """A service group that gets this command after the line that announces it: its wait status
+        and its run file."""
         child = subprocess.Popen([self.program, self.state, how], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                  env=os.environ | {"SWIFT_BACKTRACE": "enable=no"})
         timer = threading.Timer(60, child.kill)

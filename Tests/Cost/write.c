@@ -1,4 +1,5 @@
-/* What test_cost.py counts the instructions of. write DIR text|format COUNT; prints the clock that the entries have. */
+/* The program whose instructions test_cost.py counts. write DIR text|format COUNT; prints the clock
+ * of the entries. */
 #include <launchguard/launchguard.h>
 
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 
 #include "store/format.h"
 
-/* The watch thread grants the counter a moment after the start. */
+/* The watch thread permits the counter a moment after the start. */
 static const char *wait_for_clock(const char *path)
 {
     struct lg__header header;

@@ -13,13 +13,31 @@ WIDTH = 100
 
 # Files and folders that keep the rule. Without any the rule holds for every file.
 CLEAN = [
+    "Benchmarks/log",
+    "Benchmarks/log-swift",
+    "Benchmarks/peer-swift",
     "CHANGELOG.md",
     "Examples",
     "README.md",
     "SECURITY.md",
+    "Sources/CLaunchGuardFaults",
+    "Sources/CLibunwind",
+    "Sources/CThread",
+    "Sources/LaunchGuard",
+    "Sources/LaunchGuardLogging",
+    "Sources/LaunchGuardService",
+    "Sources/LaunchGuardSymbols",
+    "Sources/launchguard",
+    "Sources/launchguard-faults",
+    "Tests/Consumer",
+    "Tests/Cost",
     "Tests/Docs",
+    "Tests/Faults",
+    "Tests/LaunchGuardTests",
+    "Tests/MainActorProbe",
     "docs/man",
     "include",
+    "scripts",
 ]
 SKIPPED = {"build", "Golden"}  # what is built, and bytes that stay what they are
 

@@ -1,5 +1,6 @@
-/* With AddressSanitizer: the alternate stack of a thread that ended belongs to nobody, and is not unmapped twice. The sanitizer's runtime unmaps it
- * first; here somebody else maps the same addresses before LaunchGuard's turn comes. */
+/* With AddressSanitizer: the alternate stack of a thread that ended is not unmapped twice. The
+ * sanitizer's runtime unmaps it first. The test then maps the same addresses before LaunchGuard's
+ * turn comes. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,7 +15,8 @@ static pthread_key_t key;
 static stack_t made;
 static void *mapped;
 
-/* Takes the addresses once they are free. Keys are served in the order of their making: between the sanitizer's and LaunchGuard's. */
+/* Takes the addresses once they are free. Destructors of keys run in the order of their creation:
+ * this one between the sanitizer's and LaunchGuard's. */
 static void take(void *rounds)
 {
     void *got = mmap(made.ss_sp, made.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);

@@ -1,5 +1,5 @@
-"""One entry under one set of modifiers, and the four things that are looked at: how the process ended, what the record says, how long it
-took, and whether the records of its neighbours are as they were."""
+"""One entry under one set of modifiers, and the four checks: the end of the process, the contents
+of the record, the time, and whether the records of its neighbours are unchanged."""
 import hashlib
 import json
 import os
@@ -14,16 +14,17 @@ import time
 from children import LIMIT_S, Child, Living
 from expected import HANGS, expectation
 
-# Stages of a record that is whole, by number (docs/FORMAT.md).
+# Stages of a whole record, by number (docs/FORMAT.md).
 WHOLE = {1, 2, 3, 4, 5, 6, 7, 8}
 HEADER = 1
 
-OUTPUT_LINES = 20  # of a process that did not do what is right
+OUTPUT_LINES = 20  # lines of a process with a wrong outcome
 
-# A time says one thing only: the deadline had to end it, it hangs. A machine that others use may take processors or disk away for seconds, and a record
-# that is whole then is as good; how long a crash takes is measured elsewhere (Benchmarks).
+# A time proves one thing only: the process hung until the deadline ended it. A machine with other
+# work may delay a process by seconds, and a whole record is as good then. Benchmarks measure the
+# time of a crash.
 DEADLINE_MS = 10000
-HANGING_HANDLER_MS = 1000  # where an earlier handler never returns, and this is what ends it
+HANGING_HANDLER_MS = 1000  # ends an earlier handler that never returns
 
 
 class Dump:
@@ -41,7 +42,8 @@ class Dump:
         return self.ends[run["verdict"]["end"]]
 
     def ended(self, path):
-        """The run once its process is gone: a process that is not waited for may take a moment."""
+        """The run after the end of its process. A process without a waiting parent may take a
+        moment."""
         until = time.monotonic() + LIMIT_S
         while True:
             run = self(path)
@@ -75,11 +77,12 @@ def status_name(status):
     return "hang" if status is None else signal_name(-status) if status < 0 else "exit %d" % status
 
 
-CLOCK_NS = 1_000_000  # a later point of the ring log's clock moves the times of a young process by less
+# a later point of the ring log's clock moves the times of a young process by less
+CLOCK_NS = 1_000_000
 
 
 def differences(before, after, name=""):
-    """Where two documents of a living process differ, as text."""
+    """The differences of two documents of a living process, as text."""
     if re.fullmatch(r"\.log\.entries\[\d+\]\.monotonic_ns", name) and abs(before - after) < CLOCK_NS:
         return ""
     if isinstance(before, dict) and isinstance(after, dict):
@@ -108,7 +111,7 @@ class Case:
         self.crash = None
         try:
             self.look(directory, directory / "state")
-        except Exception as error:  # a broken runner is a failure, not an end
+        except Exception as error:  # a broken runner is a failure and must not end the other cases
             self.errors.append("%s: %s" % (type(error).__name__, error))
         finally:
             if self.errors:
@@ -119,7 +122,7 @@ class Case:
         return self
 
     def tell(self):
-        """Whatever helps to find the cause of a failure from the log alone."""
+        """The facts that help to find the cause of a failure from the log alone."""
         self.seen.append("it took %.0f ms; load average %.1f before, %.1f after; stages committed: %s" %
                          (self.ms, self.load, os.getloadavg()[0], "no record" if self.stages is None else sorted(self.stages)))
         if self.crash:
@@ -215,7 +218,8 @@ class Case:
         self.check(expected["has_address"] in (None, has_address), "it has %s address" % ("an" if has_address else "no"))
         if expected["signals"]:
             self.check(crash["signal"] in expected["signals"], "signal in the record: %d" % crash["signal"])
-        sent = any(kind.startswith("signal.") for kind in expected["kinds"])  # to the process: any thread may get it
+        # sent to the process: any thread may get the signal
+        sent = any(kind.startswith("signal.") for kind in expected["kinds"])
         if expected["record"] == "full" and self.modifiers.depth and not sent:
             self.look_at_stack(crash)
         if expected["message"]:
@@ -223,7 +227,7 @@ class Case:
             self.check(any(expected["message"] in text for text in said), "messages: %s" % said)
 
     def look_at_stack(self, crash):
-        """The calls that the modifiers ask for are in it, and it reaches the thread's begin."""
+        """The stack has the calls of the modifiers and reaches the begin of the thread."""
         stack = max(crash["frames"], key=lambda frames: frames["total"])
         self.check(stack["total"] > self.modifiers.depth and not stack["reason"],
                    "%d frames, at least %d are right; %s" % (stack["total"], self.modifiers.depth + 1, stack["reason"] or "whole"))

@@ -1,4 +1,4 @@
-"""Processes that end, whatever happens."""
+"""Processes that end in any case."""
 import ctypes
 import os
 import resource
@@ -13,15 +13,18 @@ LIMIT_S = 60  # a process that takes longer hangs
 
 PLAIN = Modifiers()
 PR_SET_PDEATHSIG = 1
-prctl = ctypes.CDLL(None).prctl  # looked up here: a child of a program with threads must not wait for the loader
+# looked up here: a child of a program with threads must not wait for the loader's lock
+prctl = ctypes.CDLL(None).prctl
 
-# What a background job, nohup or a service manager may have told the runner to ignore. (SIGPIPE and SIGXFSZ: Popen knows them.)
+# Signals that a background job, nohup or a service manager may have made the runner ignore.
+# (SIGPIPE and SIGXFSZ: Popen resets them.)
 IGNORED = [number for number in sorted(signal.valid_signals()) if signal.getsignal(number) == signal.SIG_IGN]
-STACK_BYTES = 8 << 20  # an overflow has to find the end of it
+STACK_BYTES = 8 << 20  # an overflow has to reach the end of the stack
 
 
 def prepare():
-    """In the child: what ways to die mean does not depend on who started the runner, and none outlives it."""
+    """In the child: the meaning of a way to die does not depend on the runner's parent, and no
+    child outlives the runner."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     for number in IGNORED:
         signal.signal(number, signal.SIG_DFL)
@@ -46,7 +49,8 @@ class Child:
                                             env=environment, start_new_session=True, preexec_fn=prepare)
 
     def end(self, limit=LIMIT_S):
-        """Wait; returns (status as of Popen, or None when it had to be killed at the limit, milliseconds)."""
+        """Wait. Returns the status as of Popen (None when the child had to be killed at the limit)
+        and the time in milliseconds."""
         file = os.pidfd_open(self.process.pid)
         try:
             waiting = select.poll()
@@ -60,7 +64,7 @@ class Child:
         return (status if ready else None), ms
 
     def kill_group(self):
-        """Its leader is not reaped yet, so that the number is still its own."""
+        """The leader is not reaped yet, so that the number still belongs to it."""
         if self.process.returncode is None:
             try:
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -75,7 +79,8 @@ class Living:
     """A healthy process of the same program with a session in the same state directory."""
 
     def __init__(self, program, state, directory, name):
-        # A pipe of our own: that of Popen would be inherited by processes that other threads start meanwhile.
+        # A pipe of this class: a pipe of Popen would be inherited by processes that other threads
+        # start meanwhile.
         self.child = Child([program, "live", "--state", state, "--phase", "finished"], directory, name=name, stdin=subprocess.PIPE,
                            stdout=subprocess.PIPE)
         ready = select.select([self.child.process.stdout], [], [], LIMIT_S)[0]
@@ -84,12 +89,12 @@ class Living:
             raise AssertionError("a healthy process does not start: " + self.child.text())
 
     def settled(self, dump, path):
-        """Its file, once the thread that prepares it is done."""
+        """The run file, once the thread that prepares it is done."""
         until = time.monotonic() + LIMIT_S
         while time.monotonic() < until:
             run = dump(path)
             if run and run["modules"]:
-                return dump(path)  # once more: it was read while the last of it was written
+                return dump(path)  # read again: the first read may have seen a write under way
             time.sleep(0.005)
         raise AssertionError("a healthy process writes no table of modules")
 

@@ -1,13 +1,14 @@
-"""How an entry is run, and what is right for it then."""
+"""The ways to run an entry, and the right outcome of each."""
 import signal
 
-# What LaunchGuard's crash handlers are installed for; a program's own handler replaces them there.
+# The signals of LaunchGuard's crash handlers, where a handler of the program may replace them.
 CRASH_SIGNALS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
 SILENT = ["killed", "unknown"]
 
 
 class Modifiers:
-    """How the entry is run: options of the program, and what Swift's own backtracer does: off, on, or missing."""
+    """The way to run the entry: options of the program, and the state of Swift's own backtracer:
+    off, on, or missing."""
 
     def __init__(self, thread="main", own_handler="none", altstack="ours", threads=1, idle=0, depth=0, phase=None, backtrace="off"):
         self.thread, self.own_handler, self.altstack, self.threads = thread, own_handler, altstack, threads
@@ -31,21 +32,25 @@ class Modifiers:
 
 PLAIN = Modifiers()
 
-# AddressSanitizer as it is, and as it is where somebody wants a core file. Leaks are not what is asked; names of functions take it seconds.
+# AddressSanitizer with its defaults, and with the options for a core file. The test is not about
+# leaks. Names of functions would take the sanitizer seconds.
 SANITIZERS = {"none": {}, "asan": {"ASAN_OPTIONS": "detect_leaks=0:symbolize=0"},
               "asan-abort": {"ASAN_OPTIONS": "detect_leaks=0:symbolize=0:abort_on_error=1"}}
-# Signals for which it has handlers of its own, which report and end the process: with status 1, or by abort().
+# Signals for which the sanitizer has handlers of its own, which report and end the process: with
+# status 1, or by abort().
 REPORTED = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE}
-# It notices these before the C library or the CPU does.
+# The sanitizer notices these before the C library or the CPU does.
 FOUND = {"double-free", "bad-free", "heap-top-smashed", "heap-top-smashed-threads", "use-after-free"}
-# Its report crashes too, or does not: it reads what it should not, or the alternate stack is too small for it.
+# The sanitizer's report may crash too: it reads damaged memory, or the alternate stack is too small
+# for it.
 REPORT_CRASHES = {"jump-garbage", "stack-pointer-garbage", "frame-pointer-garbage", "frame-chain-overwritten", "altstack-small", "altstack-replaced"}
 # An earlier handler of the program never returns.
 HANGS = {"earlier-handler-hangs"}
-# An earlier handler of the program stands where its own would.
+# An earlier handler of the program is in the place of the sanitizer's handler.
 REPLACED = {"earlier-handler-faults", "earlier-handler-hangs", "fault-while-handler-runs"}
-# What these do is not theirs alone: they limit the memory that it counts on, look at how a child dies, send more signals while it reports, hold the
-# lock that its report needs, end with a status that tells the signal, leave marks of variables where the next handler has its own.
+# These entries interfere with the sanitizer: they limit the memory that it counts on, look at the
+# death of a child, send more signals during its report, hold a lock that its report needs, end with
+# a status that encodes the signal, or leave marks of variables where the next handler has its own.
 NOT_WITH_SANITIZER = {"malloc-null-write", "bad-alloc", "swift-huge-allocation", "fork-child-crashes", "vfork-child-crashes", "segv-storm", "loader-lock-held",
                       "pid-one-raise", "earlier-handler-overflows"}
 
@@ -63,7 +68,8 @@ def with_sanitizer(name, expected, sanitizer):
             expected.update(status="signal", numbers=[signal.SIGABRT], signals=[signal.SIGABRT], kinds=["abort.explicit"], has_address=False)
     elif name in REPORT_CRASHES:
         expected.update(status="any", says=None if name.startswith("altstack") else "AddressSanitizer")
-        if name == "frame-chain-overwritten":  # what instrumented code keeps in its frame was overwritten too
+        # the overwritten frame also holds the data of instrumented code
+        if name == "frame-chain-overwritten":
             expected.update(kinds=[], has_address=None)
     elif REPORTED & set(expected["signals"]) and (expected["record"] != "none" or expected["end"] == ["no-run"]) and name not in REPLACED:
         end = ("exit", [1]) if sanitizer == "asan" else ("signal", [signal.SIGABRT])
@@ -71,17 +77,18 @@ def with_sanitizer(name, expected, sanitizer):
 
 
 def expectation(entry, modifiers, sanitizer="none"):
-    """What is right for this entry under these modifiers: the one place with exceptions from the catalogue."""
+    """The right outcome of this entry under these modifiers: the one place with exceptions from the
+    catalogue."""
     expected = dict(entry["expected"])
     expected.update(signals=expected["numbers"] if expected["status"] == "signal" else [], says=None)
     unseen = dict(record="none", kinds=[], end=SILENT, has_address=None, message=None, launch="W")
     signals = {number for number in expected["numbers"] if expected["status"] == "signal"}
     if modifiers.own_handler == "after" and signals & CRASH_SIGNALS and expected["record"] != "none":
-        expected.update(unseen)  # ours was replaced
+        expected.update(unseen)  # LaunchGuard's handler was replaced
     if modifiers.phase == "finished":
         expected.update(launch="N")
     if modifiers.altstack == "absent" and "fault.stack_overflow" in expected["kinds"]:
-        expected.update(unseen)  # nothing can run there
+        expected.update(unseen)  # no handler can run there
     if sanitizer != "none":
         with_sanitizer(entry["name"], expected, sanitizer)
     return expected

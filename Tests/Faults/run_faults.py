@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Every way to die, and what must be known afterwards.
+"""Every way to die, and the right record of each.
 
-Asks each program for its catalogue, runs every entry in a fresh process with a fresh state directory, and compares.
+Asks each program for its catalogue, runs every entry in a fresh process with a fresh state
+directory, and compares.
 """
 import argparse
 import concurrent.futures
@@ -20,7 +21,7 @@ from expected import SANITIZERS, Modifiers, makes_sense
 
 AT_ONCE = 2
 
-# With Swift's own backtracer, which can take seconds: only these.
+# Only these run with Swift's own backtracer, which can take seconds.
 BACKTRACED = {"null-read", "illegal", "abort"}
 
 
@@ -80,11 +81,12 @@ def main():
     parser.add_argument("--failures", action="store_true", help="print only what is not right")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what runs is ended and removed
+    # ends and removes the running processes
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     os.environ.update(SANITIZERS[options.sanitizer])
     dump = Dump(os.path.abspath(options.dump))
     counts, failed = {"passed": 0, "failed": 0, "skipped": 0}, []
-    # A child dies with the thread that made it: these live until the end.
+    # A child dies with the thread that made it. These threads live until the end.
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         for program in options.programs:
             program = os.path.abspath(program)
@@ -106,9 +108,9 @@ def main():
                     if not options.failures or result != "passed":
                         report(case, width)
             finally:
-                for run in runs:  # after an interrupt: those that have not begun
+                for run in runs:  # after an interrupt: skip the runs that have not begun
                     run.cancel()
-    if failed:  # once more, where whoever reads the end of a log finds them
+    if failed:  # repeated at the end of the log, where a person looks first
         print("\nfailed:")
     for case, width in failed:
         report(case, width)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Every way to end at every place of a launch, and what the ledger says of it at the next start.
+"""Every way to end in every phase of a launch, and the state of the ledger at the next start.
 
-What is right is written here once more, from docs/LAUNCH.md: for each place, what a crash, an unexplained death and an innocent end do.
+The right states are written here independently, from docs/LAUNCH.md: for each phase, the effects of
+a crash, of an unexplained death and of an innocent end.
 """
 import argparse
 import concurrent.futures
@@ -23,7 +24,7 @@ CRASH, UNEXPLAINED, INNOCENT = "crash", "unexplained", "innocent"
 WAYS = [("null-read", CRASH, -11), ("abort", CRASH, -6), ("sigkill", UNEXPLAINED, -9), ("exit-now", UNEXPLAINED, 3),
         ("sigterm", INNOCENT, -15), ("exit-0", INNOCENT, 0), ("exit-7", INNOCENT, 7)]
 
-# How to get to a place that one run alone does not reach: runs before it, (entry, phase).
+# Earlier runs that lead to a phase which one run alone does not reach: (entry, phase).
 CRASHED = [("null-read", "launching")]
 SAFE_CRASHED = [("null-read", "safe"), ("null-read", "launching")]
 SAFE_FINISHED = [("null-read", "safe"), ("return-from-main", "finished"), ("return-from-main", "finished")]
@@ -31,7 +32,8 @@ BEFORE = {"reporting": CRASHED, "giving-up": SAFE_CRASHED, "trial": SAFE_FINISHE
 
 
 def expected(phase, kind, entry, before):
-    """The fields of the context after the next start has accounted for the run; `before`: streak and unknown as the run found them."""
+    """The fields of the context after the next start has accounted for the run. `before`: streak
+    and unknown before the run."""
     streak, unknown = before
     context = {"streak": streak, "unknown": unknown, "mode": NORMAL}
     counted = kind == CRASH
@@ -42,7 +44,8 @@ def expected(phase, kind, entry, before):
     elif phase in ("held", "protecting"):
         context.update(streak=streak + counted, due=1)
     elif phase == "repairing":
-        # A repair that ends the process by exit() or a death that nobody asked for has used its attempt; one that somebody ended is given back.
+        # A repair that ends the process by exit(), or by an unrequested death, has used its
+        # attempt. A requested end gives the attempt back.
         used = kind != INNOCENT or entry == "exit-7"
         context.update(due=1, attempts=1 if used else 0, interruptions=0 if used else 1)
     elif phase == "probation":
@@ -76,7 +79,8 @@ class Case:
         return status, child.text().strip().splitlines()[-1:]
 
     def context(self, directory):
-        """As the next start leaves it, which accounts for the last run and begins no launch."""
+        """The state that the next start leaves, which accounts for the last run and begins no
+        launch."""
         status, said = self.run_one(directory, "return-from-main", "none", "look")
         if status != 0:
             raise AssertionError("the next start: %s %s" % (status_name(status), said))
@@ -102,7 +106,7 @@ class Case:
             counts = expected_to_count(self.phase, self.kind)
             if bool(entry["counted"]) != counts:
                 self.errors.append("the timeline says that it %s" % ("counts" if entry["counted"] else "does not count"))
-        except Exception as error:  # a broken runner is a failure, not an end
+        except Exception as error:  # a broken runner is a failure and must not end the other cases
             self.errors.append("%s: %s" % (type(error).__name__, error))
         finally:
             shutil.rmtree(directory, ignore_errors=True)

@@ -1,4 +1,4 @@
-/* Shared by the two files that print what the public reader says. */
+/* Shared by the two files that print the results of the public reader. */
 #ifndef DUMP_H
 #define DUMP_H
 
@@ -11,7 +11,7 @@
 
 extern lg_reader *reader;
 
-/* Bytes as they are, each as the character of its number. */
+/* Bytes, each as the character of its number. */
 void json_text(const char *text, size_t size);
 void json_hex(const uint8_t *bytes, size_t size);
 
@@ -20,16 +20,17 @@ void json_hex(const uint8_t *bytes, size_t size);
 #define LATER(from, name) ((from).name ? UNSIGNED(from, name) : 0)
 #define TEXT(from, name) (printf("\"%s\":", #name), json_text((from).name, strlen((from).name)), putchar(','))
 
-/* The parts that version 1.1 added; each prints its key only where the part is there, as golden files of version 1.0 have none. */
+/* The parts that version 1.1 added. Each part prints its key only where it exists, as golden files
+ * of version 1.0 have none. */
 void dump_messages(void);
 void dump_process(void);
 void dump_threads(void);
 void dump_memory(void);
 void dump_stderr(void);
-/* The same of version 1.3. */
+/* The parts that version 1.3 added to the record. */
 void dump_annotations(void);
 
-/* What version 1.3 added, where there is something of it. */
+/* The parts that version 1.3 added, where they exist. */
 void dump_pulse(void);
 void dump_snapshots(void);
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* 1 if the part is there; prints the key, and what is wrong with a part that is not right. */
+/* 1 if the part exists. Prints the key, and the problem of a part that is not whole. */
 static bool begin(const char *key, lg_status status)
 {
     if (status == LG_ERR_NOT_FOUND || status == LG_ERR_INCOMPLETE)
@@ -40,7 +40,7 @@ void dump_process(void)
     lg_resource resource;
     if (!begin("process", lg_reader_map(reader, map, sizeof map, &size, &cut)))
         return;
-    /* A buffer that is too small gets what fits; none at all gets the size. */
+    /* A buffer that is too small gets the bytes that fit; no buffer gets the size alone. */
     if (lg_reader_map(reader, little, sizeof little, &again, &cut) != LG_OK || again != size || strncmp(little, map, sizeof little - 1) != 0 ||
         little[sizeof little - 1] || lg_reader_map(reader, NULL, 0, &again, &cut) != LG_OK || again != size || map[size])
         abort();
@@ -212,7 +212,7 @@ void dump_memory(void)
     printf("%s%s],", count && status == LG_ERR_DAMAGED ? "," : "", status == LG_ERR_DAMAGED ? "\"damaged\"" : "");
 }
 
-/* Printed where there is one, as standard error is. */
+/* Printed where it exists, as standard error is. */
 void dump_annotations(void)
 {
     lg_annotation one;

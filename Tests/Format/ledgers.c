@@ -1,12 +1,13 @@
-/* Makes ledgers by hand, in states that take many runs to come by:
+/* Makes ledgers by hand, in states that many runs would lead to:
  *
  * ledgers DIR story|safe|halted|full|empty    DIR/ledger.lg; prints its path
  *
- * story   two contexts, one after a repair that helped, with every kind of event in its timeline; every field has a value of its own
- * safe    safe mode on the way to its trial; a trial; probation; shadow
- * halted  safe mode that crashed too; a repair that is due
- * full    as many contexts, rungs, suspects and runs as there can be, with names as long as they can be
- * empty   no context, no run */
+ * - story: two contexts, one after a repair that helped, with every kind of event in its timeline;
+ *   every field has a value of its own
+ * - safe: safe mode on the way to its trial; a trial; probation; shadow
+ * - halted: safe mode that crashed too; a repair that is due
+ * - full: as many contexts, rungs, suspects and runs as possible, with names of the greatest length
+ * - empty: no context, no run */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -117,7 +118,8 @@ static void make_story(void)
     add_run(LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, 2, 2, LG_EVENT_TRIAL, LG_EVENT_THROTTLED | LG_EVENT_REFUSED);
     add_run(LG_END_TERMINATED, LG_EVIDENCE_RESTART_ANNOUNCED, 0, 0, LG_EVENT_RESTART | LG_EVENT_REPAIRED | LG_EVENT_HELD, LG_EVENT_SKIPPED | LG_EVENT_HELD)->signal = SIGTERM;
     add_run(LG_END_KILLED, LG_EVIDENCE_WITNESS, 1, 0, 0, 0)->signal = SIGKILL;
-    add_run(77, 78, 0, 0, 0x80000000u, 0)->code = -5; /* what a later version may write */
+    /* a value that only a later version may write */
+    add_run(77, 78, 0, 0, 0x80000000u, 0)->code = -5;
     add_run(LG_END_EXIT, LG_EVIDENCE_EXIT_MARK, 3, 0, 0, 0)->code = 3;
 }
 

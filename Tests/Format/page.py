@@ -1,4 +1,5 @@
-"""Sections 1 to 3 and 13 of docs/FORMAT.md: conventions, the tables of the page, a file and its sections."""
+"""Sections 1 to 3 and 13 of docs/FORMAT.md: conventions, the tables of the page, a file and its
+sections."""
 import os
 import pathlib
 import re
@@ -19,7 +20,7 @@ def require(condition, what):
 
 
 def part(read, *arguments):
-    """A part of a file; what fails is damaged, the other parts stay readable."""
+    """A part of a file. A part that fails is damaged; the other parts stay readable."""
     try:
         return read(*arguments)
     except Damaged:
@@ -45,7 +46,7 @@ def crc32c(*parts):
 
 
 class Structure:
-    """A structure as one table of the page has it: its size, and offset and type of its fields."""
+    """A structure from one table of the page: its size, and offset and type of its fields."""
 
     def __init__(self, size, rows):
         self.size = size
@@ -55,7 +56,8 @@ class Structure:
         return self.fields[name][0]
 
     def get(self, block, name):
-        """A number, a string with each byte as the character of its number, the bytes of an array, or its numbers."""
+        """A number, a string with each byte as the character of its number, the bytes of an array,
+        or its numbers."""
         offset, kind = self.fields[name]
         kind, count = re.match(r"(\w+)(?:\[(\d+)\])?", kind).groups()
         if kind == "string":

@@ -1,4 +1,5 @@
-/* Makes real files: starts a session in the directory argv[1], launches, logs, then ends as argv[2] says. */
+/* Makes real files: starts a session in the directory argv[1], launches, logs, then ends in the way
+ * argv[2]. */
 #include <launchguard/launchguard.h>
 
 #include <pthread.h>
@@ -42,7 +43,7 @@ static lg_launch *launch(lg_session *session, const char *context, const char *h
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     lg_task task = LG_TASK_INIT;
     options.window_ms = 60000;
-    options.hold_ms = 10; /* nobody consents */
+    options.hold_ms = 10; /* no consent comes */
     options.modules = modules;
     lg_launch_prepare(session, context, &options, &made);
     for (size_t i = 0; i < sizeof repairs / sizeof repairs[0]; i++) {
@@ -64,7 +65,8 @@ static lg_launch *launch(lg_session *session, const char *context, const char *h
 
 static void log_much(lg_session *session, const char *how)
 {
-    /* More than the ring holds, texts of every length around a cell, a cut one, bytes that are no UTF-8. */
+    /* More than the ring holds, texts of every length around a cell, a cut text, bytes that are not
+     * UTF-8. */
     char text[LG_LOG_TEXT_MAX + 100];
     memset(text, 'x', sizeof text);
     if (strcmp(how, "long") == 0)
@@ -95,7 +97,7 @@ static void *log_in_a_lane(void *argument)
     return NULL;
 }
 
-/* Four threads at once: three lanes of their own, and the shared one. */
+/* Four threads at once: three with lanes of their own, and one with the shared lane. */
 static void log_in_lanes(lg_session *session)
 {
     struct lane_writer writers[] = { { session, 1 }, { session, 2 }, { session, 3 }, { session, 4 } };

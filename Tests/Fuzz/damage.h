@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Damage `bytes`, which have room for `room`; returns their new size. The same number does the same to the same bytes. */
+/* Damage `bytes`, which have room for `room`; returns their new size. The same number does the same
+ * to the same bytes. */
 size_t damage(uint8_t *bytes, size_t size, size_t room, uint64_t number);
 
 #endif

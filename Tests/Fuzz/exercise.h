@@ -1,4 +1,5 @@
-/* Calls every function of the public reader on one file and aborts when a promise of its documentation is broken. */
+/* Calls every function of the public reader on one file, and aborts when the reader breaks a
+ * promise of its documentation. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 

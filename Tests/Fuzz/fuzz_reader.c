@@ -1,5 +1,7 @@
-/* The reader under libFuzzer: built on request with `cmake --build BUILD --target fuzz-reader`, where clang is found.
- * Run it as: fuzz-reader CORPUS Tests/Golden/v1.0 Tests/Golden/v1.1 Tests/Golden/v1.3 */
+/* The reader under libFuzzer: built on request with `cmake --build BUILD --target fuzz-reader`,
+ * where clang is found.
+ *
+ * fuzz-reader CORPUS Tests/Golden/v1.0 Tests/Golden/v1.1 Tests/Golden/v1.3 */
 #include "exercise.h"
 
 #include <fcntl.h>
@@ -29,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (file < 0)
         return 0;
     ssize_t written = write(file, bytes, size);
-    if (size >= sizeof(struct lg__header)) { /* past the door */
+    if (size >= sizeof(struct lg__header)) { /* long enough for the reader to open it */
         struct lg__header header;
         __builtin_memcpy(&header, bytes, sizeof header);
         header.crc = lg__crc32c(0, &header, offsetof(struct lg__header, crc));

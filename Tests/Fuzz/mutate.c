@@ -1,9 +1,11 @@
-/* Real files, damaged in thousands of ways: the reader must not crash, not hang, and not allocate without measure.
+/* Real files, damaged in thousands of ways: the reader must not crash, not hang, and not allocate
+ * without limit.
  *
  * mutate COUNT FILE…       every file, damaged COUNT times
  * mutate -NUMBER FILE      one damage again, as the message of a failure names it
  *
- * Built with the address and undefined-behaviour sanitizers, which end it at the first mistake. */
+ * Built with the address and undefined-behaviour sanitizers, which end the program at the first
+ * mistake. */
 #include "damage.h"
 #include "exercise.h"
 
@@ -23,7 +25,7 @@ static char path[64];
 static const char *name;
 static long number;
 
-/* ---- how much is allocated ---- */
+/* ---- the allocated memory ---- */
 
 static size_t allocated, most_allocated;
 
@@ -46,7 +48,7 @@ void __sanitizer_free_hook(const volatile void *pointer)
         allocated -= __sanitizer_get_allocated_size(pointer);
 }
 
-/* ---- ends that must not be ---- */
+/* ---- forbidden ends ---- */
 
 static void dying(void)
 {

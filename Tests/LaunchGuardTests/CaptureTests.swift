@@ -14,7 +14,7 @@ import Testing
             let numbers = [1, 2, 3]
             print(numbers[Int(getpid())])
         }
-        // Without optimisation the standard library says why.
+        // Without optimisation the standard library prints the reason.
         let crash = try expectWholeRecord(scene, kind: "trap.swift")
         #expect(try #require(crash.messages?.first).source == .swift)
         #expect(try #require(crash.messages?.first).text.hasSuffix("Fatal error: Index out of range"))
@@ -75,7 +75,7 @@ import Testing
         }
         let crash = try expectWholeRecord(scene, kind: "signal.self")
         let threads = try #require(crash.threads)
-        // Others may be about to begin or to end.
+        // Other threads may be about to begin or to end.
         #expect(threads.count { $0.how == .captured && $0.stack != nil } >= 4)
         #expect(try #require(crash.threadCounts).omitted == 0)
     }

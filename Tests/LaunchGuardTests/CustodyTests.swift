@@ -90,7 +90,7 @@ import Testing
         for key in ["a", "b", "c", "d"] { launch.addTask(key) { log.add(key) } }
         #expect(launch.replayByKey())
         #expect(!launch.replay("a"))
-        // A launch that is not held runs all of them in order.
+        // A launch that is not held runs all tasks in order.
         try await launch.begin()
         #expect(!launch.replayByKey())
         #expect(log.take() == ["a", "b", "c", "d"])
@@ -130,7 +130,7 @@ import Testing
         let (_, launch) = try Self.simulated()
         launch.addTask("window", onEvent: { @MainActor event in log.add("window \(event)") }) {
             log.add("window")
-            // They have not run yet: they get the last one, afterwards.
+            // The tasks have not run yet: they get the last event afterwards.
             await launch.signal("first")
             await launch.signal("became-active")
         }
@@ -178,7 +178,8 @@ import Testing
         #expect(scene.journal == ["database", "report 1 open plugins", "database", "report 2 open plugins", "database"])
     }
 
-    /// Two launches are under way, and one task crashes: on its own thread, so it is known whose crash it was.
+    /// Two launches are under way, and one task crashes: on its own thread, so that the crash
+    /// belongs to one launch.
     @Test func aCrashInATaskCountsForItsLaunchOnly() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in

@@ -7,7 +7,7 @@ import Testing
 @Suite struct HangTests {
     enum When: String, CaseIterable, Codable, Sendable { case launching, running }
 
-    /// Each threshold for itself: the other one is an hour.
+    /// Each threshold alone: the other threshold is an hour.
     @Test(arguments: When.allCases)
     func aLoopThatStaysAwayHangs(_ when: When) async throws {
         let scene = try Scene()
@@ -25,7 +25,7 @@ import Testing
         let report = try #require(try scene.runs().last)
         #expect(report.verdict?.evidenceKind == .hangMark)
         let snapshot = try #require(report.snapshots?.first)
-        // The default would have taken at least so long.
+        // The default would have taken at least this long.
         #expect(snapshot.takenNanoseconds - snapshot.sinceNanoseconds < (when == .launching ? 2 : 5) * 1_000_000_000)
         #expect(snapshot.kind == .hang && snapshot.threads?.first?.threadID == report.hearts?.first?.threadID)
     }

@@ -2,7 +2,7 @@ import Glibc
 import LaunchGuard
 import Testing
 
-/// A launch that is held, and what can be done with it by hand.
+/// A launch that is held, and the calls of its user.
 @Suite(.timeLimit(.minutes(1))) struct HoldTests {
     /// A launch whose next begin needs a repair.
     private static func launch(
@@ -16,7 +16,7 @@ import Testing
         return (simulation, launch)
     }
 
-    /// What a user answers.
+    /// The answer of a user.
     enum Answer: CaseIterable { case yes, otherOne, notNow, nothing }
 
     @Test(arguments: Answer.allCases)

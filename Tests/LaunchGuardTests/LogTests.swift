@@ -110,7 +110,8 @@ import Testing
             session.log(.info, "text", category: "c", fields: ["large": large, "page": page, "again": page, "small": "1", large: "2"])
             session.log(.info, "many", fields: .init((0..<300).map { ("\($0)", "") }))
             session.log(.info, large, category: "c", fields: ["small": "1"])
-            // Exactly what there is room for, and one byte more; what is left out takes no room from what is behind it.
+            // As much text as fits, and one byte more. Text that is left out takes no room from the
+            // text behind it.
             session.log(.info, "", fields: ["k": String(repeating: "f", count: 4000 - 4 - 4 - 1)])
             session.log(.info, "", fields: ["k": String(repeating: "f", count: 4000 - 4 - 4), "l": "1"])
             session.log(.info, "t", category: "c", fields: ["k": String(repeating: "f", count: 4000 - 4 - 2 - 4 - 1 - 6), "l": "1", "m": "2"])

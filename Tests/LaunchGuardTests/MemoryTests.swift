@@ -3,15 +3,15 @@ import LaunchGuard
 import LaunchGuardReports
 import Testing
 
-/// Being warned of memory that runs short.
+/// Warnings of memory that runs short.
 @Suite struct MemoryTests {
-    /// A limit of the process's own, which applies where its cgroup has none that is nearer.
+    /// A limit of the process itself, which applies where its cgroup has no nearer limit.
     @Test func aWarningComesBeforeTheEnd() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let child = Child(directory)
             let session = try child.start()
-            // Whatever limit there is: something of it is in use.
+            // For any limit, a part of it is in use.
             let problem = session.watchMemory(nearPercent: 1) { memory in
                 guard memory.usedBytes > 0, memory.usedBytes <= memory.limitBytes, memory.percent >= 1 else { exit(2) }
                 let percent = Int(Double(memory.usedBytes) * 100 / Double(memory.limitBytes))

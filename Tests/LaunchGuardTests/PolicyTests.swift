@@ -3,7 +3,7 @@ import LaunchGuard
 import LaunchGuardReports
 import Testing
 
-/// What a launch rarely has to say about itself.
+/// Options that a launch rarely needs.
 @Suite struct PolicyTests {
     @Test(arguments: ["1", "yes", "0", ""])
     func theKillSwitchMakesALaunchUnprotected(_ value: String) async throws {

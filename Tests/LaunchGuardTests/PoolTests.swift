@@ -3,7 +3,8 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Where closures run: threads of LaunchGuard, the main actor, other actors; never on a pool that others have blocked.
+/// The threads of closures: threads of LaunchGuard, the main actor, other actors, never a pool that
+/// other code has blocked.
 @Suite(.timeLimit(.minutes(1))) struct PoolTests {
     private actor Cache {
         private(set) var size = 3
@@ -11,7 +12,7 @@ import Testing
         func clear() { size = 0 }
     }
 
-    /// Block every thread that the concurrency pool can have: until no further one comes.
+    /// Block every thread that the concurrency pool can have, until no further thread comes.
     private static func blockThePool() {
         let blocked = Log()
         for _ in 1...4 * sysconf(Int32(_SC_NPROCESSORS_ONLN)) {
@@ -52,7 +53,7 @@ import Testing
                 }
                 child.note("work")
             }
-            // The one who waits here comes back only when Dispatch has a thread for it.
+            // A waiting thread returns only when Dispatch has a thread for it.
             launch.addTask("end") { _exit(0) }
             try await launch.begin()
         }
@@ -122,7 +123,7 @@ import Testing
         #expect(await Task.detached(executorPreference: thread) { 7 }.value == 7)
     }
 
-    /// An actor that a closure used serves others when the closure's thread is gone.
+    /// An actor that a closure used serves others after the end of the closure's thread.
     @Test func actorsOutliveTheThreadsThatServedThem() async throws {
         let cache = Cache()
         for _ in 1...100 {

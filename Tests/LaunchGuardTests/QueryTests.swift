@@ -3,7 +3,7 @@ import LaunchGuard
 import LaunchGuardReports
 import Testing
 
-/// What another program's ledger says, and what is told to it.
+/// The contents of another program's ledger, and the statuses stored in it.
 @Suite struct QueryTests {
     private static func info(_ scene: Scene, _ context: String = "main", role: String? = nil) throws(LaunchGuardError) -> LaunchGuard.LaunchInfo {
         try LaunchGuard.launchInfo(of: context, stateDirectory: scene.directory + "/state" + (role.map { "/" + $0 } ?? ""))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// What a program announces before it is killed.
+    /// The announcements of a program before it is killed.
     enum Announcement: String, CaseIterable, Codable, Sendable { case none, terminate, restart }
 
     @Test(arguments: Announcement.allCases)
@@ -150,7 +150,7 @@ import Testing
         let pid = try #require(scene.journal.first.flatMap(Int32.init))
         #expect(try Self.info(scene).unknown == 1)
         #expect(throws: LaunchGuardError.self) { try LaunchGuard.witness(0x7f, of: pid, stateDirectory: directory) }
-        // As the wait status of one that was ended by SIGABRT.
+        // The wait status of a process that SIGABRT ended.
         try LaunchGuard.witness(SIGABRT, of: pid, stateDirectory: directory)
         #expect(try Self.info(scene).unknown == 0)
         #expect(try Self.info(scene).streak == 1)

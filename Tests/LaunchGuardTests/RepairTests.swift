@@ -93,7 +93,8 @@ import Testing
         simulation.end(.crash)
         launch.addRepair("late", impact: 10, timeout: .milliseconds(300), attempts: 2) {
             log.add("late")
-            while !log.all.contains("work") { try? await Task.sleep(for: .milliseconds(2)) }  // Deaf to its cancellation.
+            // Ignores its cancellation.
+            while !log.all.contains("work") { try? await Task.sleep(for: .milliseconds(2)) }
             log.add("too late")
         }
         launch.addTask("work") { log.add("work") }

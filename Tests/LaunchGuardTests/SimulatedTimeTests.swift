@@ -1,7 +1,7 @@
 import LaunchGuard
 import Testing
 
-/// Simulated time within a run, and what one simulated run leaves to the next.
+/// Simulated time within a run, and the state that one simulated run leaves to the next.
 @Suite(.timeLimit(.minutes(1))) struct SimulatedTimeTests {
     @Test func aRepairRunsOutOfTime() async throws {
         let log = Log()

@@ -3,7 +3,7 @@ import Testing
 
 /// Launches walked through every state, in this process and without a crash.
 @Suite(.timeLimit(.minutes(1))) struct SimulationTests {
-    /// A program's own function, as it would be called with a real session: it notes whatever is called.
+    /// A program's own function, as with a real session. It notes every call.
     private static func prepare(
         _ session: LaunchGuard.Session, _ log: Log, policy: LaunchGuard.LaunchPolicy = LaunchGuard.LaunchPolicy(), mends: Bool = true
     ) -> LaunchGuard.Launch {
@@ -42,7 +42,7 @@ import Testing
         try await launch.begin()
         #expect(log.take() == ["report 2", "repair", "open", "plugins"])
         #expect(launch.mode == .probation)
-        // The repair did not help, and there is no other.
+        // The repair did not help, and no other is left.
         simulation.end(.crash)
         try await launch.begin()
         #expect(log.take() == ["report 1", "open"])
@@ -183,7 +183,7 @@ import Testing
             #expect(error?.code == .closed)
             #expect(log.take() == ["crash \(streak)", "cancelled true"])
         }
-        // Two crashes came in this task: the first rung leaves it out.
+        // Two crashes happened in this task: the first rung leaves it out.
         #expect(launch.info?.lastTask == "crash")
         try await launch.begin()
         #expect(log.take() == ["work"])

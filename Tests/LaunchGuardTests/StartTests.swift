@@ -3,7 +3,7 @@ import LaunchGuard
 import LaunchGuardReports
 import Testing
 
-/// Starting a session: what is a mistake of the program, and what is a fault of its environment.
+/// The start of a session: mistakes of the program, and faults of its environment.
 @Suite struct StartTests {
     @Test func aHealthyStartIsFullyProtected() async throws {
         let scene = try Scene()
@@ -94,7 +94,7 @@ import Testing
         #expect(try scene.lastLog().contains("still here"))
     }
 
-    /// Faults of the environment. A program starts in spite of each.
+    /// Faults of the environment. A program starts in spite of each of them.
     enum Obstacle: String, CaseIterable, Codable, Sendable {
         case file, fileInPath, link, unwritable, unknown
 
@@ -107,7 +107,7 @@ import Testing
             }
         }
 
-        /// Put the obstacle in place; the state directory to ask for.
+        /// Put the obstacle in place; returns the state directory to ask for.
         func prepare(_ directory: String) -> String? {
             let path = directory + "/state"
             switch self {
@@ -121,7 +121,7 @@ import Testing
                 unsafe symlink(directory, path)
                 return path
             case .unwritable:
-                // The superuser may write everywhere, so be nobody.
+                // The superuser may write everywhere, so become an ordinary user.
                 unsafe chmod(directory, 0o755)
                 if getuid() == 0 { setuid(65534) } else { unsafe chmod(directory, 0o555) }
                 return path

@@ -11,7 +11,7 @@ import Testing
             let child = Child(directory)
             let launch = try child.start().launch("main")
             launch.addRepair("mend", impact: 1) { #expect(launch.status == .repairing) }
-            // Subscribed now, read when all is over.
+            // Subscribed now, read at the end.
             var early = launch.statusUpdates.makeAsyncIterator()
             let updates = launch.statusUpdates
             async let seen = updates.reduce(into: []) { $0.append($1) }
@@ -101,7 +101,8 @@ import Testing
 }
 
 extension Array where Element: Equatable {
-    /// Whether the other array is the end of this one; one that starts earlier begins with the value before it.
+    /// Whether the other array is the end of this one. An array that starts earlier begins with the
+    /// value before it.
     fileprivate func hasSuffix(_ other: Self) -> Bool {
         let other = other.count > count ? Array(other.suffix(count)) : other
         return !other.isEmpty && Array(suffix(other.count)) == other

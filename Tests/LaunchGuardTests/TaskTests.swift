@@ -91,7 +91,8 @@ import Testing
         #expect(scene.journal == ["shown", "begun"])
     }
 
-    /// More launches at once than the concurrency pool has threads: it would stand still if begin() blocked one of them.
+    /// More launches at once than the concurrency pool has threads: the pool would stand still if
+    /// begin() blocked one of them.
     @Test func beginBlocksNoThreadOfThePool() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in

@@ -4,7 +4,8 @@ import LaunchGuardReports
 import LaunchGuardSymbols
 import Testing
 
-/// Which thread has the heart of the main actor, in programs of their own: the main thread of a test is not a test's.
+/// The thread with the heart of the main actor, in programs of their own, as a test does not own
+/// the main thread.
 @Suite struct WatchTests {
     @Test(arguments: ["dispatch", "runloop", "unserved", "blocked"])
     func theMainActorBeatsWhereItIsServed(how: String) throws {
@@ -14,7 +15,7 @@ import Testing
         #expect(try scene.runs().last?.verdict?.end == .clean, "the watch does not keep a program from its end")
     }
 
-    /// It is busy for good, and the process is killed.
+    /// The job is busy for good, and the process is killed.
     @Test(arguments: ["hangs-runloop", "hangs-dispatch"])
     func aMainActorThatIsBusyHangs(how: String) throws {
         let scene = try Scene()
@@ -38,7 +39,7 @@ import Testing
         if how == "hangs-runloop" { #expect(report.headline.contains(" in ") && report.headline.contains("keepTheMainActorBusy()"), "\(report.headline)") }
     }
 
-    /// Run the program to its end; at the latest its alarm ends it.
+    /// Run the program to its end. Its alarm bounds the time.
     private func probe(_ scene: Scene, _ how: String) throws -> (process: Process, said: String) {
         let process = Process()
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "main-actor-probe")
@@ -74,7 +75,7 @@ import Testing
             let session = try Child(directory).start()
             session.watchMainActor()
             let pool = session.watchPool()
-            /// How many threads watch.
+            /// The number of threads that watch.
             func watches() throws -> Int {
                 try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").filter {
                     let name = try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)

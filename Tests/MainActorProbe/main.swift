@@ -1,10 +1,12 @@
-// Where the main actor's heartbeats come from: main-actor-probe DIR HOW. Prints what it saw, and fails where that is wrong.
+// The thread of the main actor's heartbeats: main-actor-probe DIR HOW. Prints its observations, and
+// fails where they are wrong.
 //
-// dispatch   the main thread is given to Dispatch: threads take turns with the main queue
-// runloop    the main thread serves the main queue itself
-// unserved   nobody serves it; the main thread returns from here
-// blocked    as dispatch, and a job blocks the queue for a while
-// hangs-runloop, hangs-dispatch   a job keeps the main actor busy for good, and the process is killed when the stacks are there
+// - dispatch: the main thread is given to Dispatch, and threads take turns with the main queue
+// - runloop: the main thread serves the main queue itself
+// - unserved: no thread serves the queue; the main thread returns from here
+// - blocked: as dispatch, and a job blocks the queue for a while
+// - hangs-runloop, hangs-dispatch: a job keeps the main actor busy for good, and the process is
+//   killed when the stacks are there
 import CThread
 import Dispatch
 import Foundation
@@ -16,7 +18,8 @@ final class Seen: Sendable {
     private let counts = Mutex((onMain: 0, elsewhere: 0, astray: 0))
     let beat = DispatchSemaphore(value: 0)
 
-    /// On the main thread, on the one that has the heart where the main thread has not, and on any other.
+    /// Jobs on the main thread, on the thread that has the heart where the main thread has none,
+    /// and on any other thread.
     var all: (onMain: Int, elsewhere: Int, astray: Int) { counts.withLock { $0 } }
 
     func take() -> Bool {
@@ -38,15 +41,16 @@ func end(_ status: Int32, _ what: String) -> Never {
     exit(status)
 }
 
-/// Where it hangs.
+/// The place of the hang.
 @inline(never) @MainActor func keepTheMainActorBusy() {
     while !isEnough.load(ordering: .relaxed) {}
-    print("never")  // Its caller stays on the stack.
+    print("never")  // Code behind the call keeps the caller on the stack.
 }
 
 nonisolated let isEnough = Atomic(false)
 
-/// When the hang and its stacks are in the run file: after they are asked for, so that nothing from before counts.
+/// Runs when the hang and its stacks are in the run file. The request comes after the hang, so that
+/// no earlier heartbeat counts.
 func killWhenHanging(_ session: LaunchGuard.Session, since: UInt64) -> Never {
     while true {
         let snapshot = try? Reader(path: session.runPath ?? "").run().snapshots?.first
@@ -58,7 +62,7 @@ func killWhenHanging(_ session: LaunchGuard.Session, since: UInt64) -> Never {
 func hang(_ session: LaunchGuard.Session, _ how: String) -> Never {
     session.watchMainActor()
     Thread.detachNewThread {
-        // Served and opted in.
+        // Served, with the watch begun.
         while (try? Reader(path: session.runPath ?? "").run().hearts) == nil { usleep(10_000) }
         var now = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &now)
@@ -69,13 +73,13 @@ func hang(_ session: LaunchGuard.Session, _ how: String) -> Never {
     dispatchMain()
 }
 
-alarm(60)  // nothing is left behind, also where the queue is never served
+alarm(60)  // bounds the life of the process, also where the queue is never served
 let session = try LaunchGuard.start(
     appID: "org.example.probe", stateDirectory: CommandLine.arguments[1], hangThresholds: .init(running: .seconds(1)))
 let seen = Seen(), how = CommandLine.arguments[2]
 if how.hasPrefix("hangs") { hang(session, how) }
 session.watchMainActor(every: .milliseconds(5)) { seen.take() }
-session.watchMainActor()  // changes nothing
+session.watchMainActor()  // a second call changes nothing
 
 switch how {
 case "unserved":
@@ -90,7 +94,8 @@ case "blocked":
             goOn.wait()
         }
         isBlocked.wait()
-        while seen.beat.wait(timeout: .now() + 0.1) == .success {}  // the one that was under way
+        // skip the heartbeat that was under way
+        while seen.beat.wait(timeout: .now() + 0.1) == .success {}
         let before = seen.all
         usleep(300_000)
         if seen.all != before { end(1, "it beats while the queue is blocked") }

@@ -40,13 +40,12 @@ LG_API lg_status lg_annotate(lg_session *session, const char *key, const char *v
  *  LG_ANNOTATIONS_MAX. The name of the key is exported, so that a reader of the export knows that a
  *  value was left out.
  *
- *  What this call does not do: it does not encrypt the value in the run file, and it does not
- *  search for the value elsewhere. The same text may be in a breadcrumb that was logged as plain
- *  text, in a message of the crash, in standard error, in the command line, and in the memory that
- *  a crash record holds. That memory is the registers and the bytes at the stack pointer, which
- *  every export has, and the stacks of the threads, which an export has on request
- *  (`launchguard inspect --json --memory`). LG_LEAVE_OUT_STACKS keeps both kinds of stack memory
- *  out of the file.
+ *  Limits: the call neither encrypts the value in the run file nor searches for the value
+ *  elsewhere. The same text may be in a breadcrumb that was logged as plain text, in a message of
+ *  the crash, in standard error, in the command line, and in the memory that a crash record holds.
+ *  That memory is the registers and the bytes at the stack pointer, which every export has, and the
+ *  stacks of the threads, which an export has on request (`launchguard inspect --json --memory`).
+ *  LG_LEAVE_OUT_STACKS keeps both kinds of stack memory out of the file.
  *
  *  @return as lg_annotate().
  *

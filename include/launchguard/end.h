@@ -1,4 +1,4 @@
-/** How runs end, and by what evidence.
+/** Ends of runs, and their evidence.
  *
  *  The first evidence that is found decides:
  *  - the process is alive;
@@ -44,7 +44,7 @@
     X(LG_END_UNKNOWN, 11, "unknown")     \
     X(LG_END_RUNNING, 12, "running")
 
-/** How a run ended. LG_END_NONE: no run; LG_END_RUNNING: the run has not ended. */
+/** End of a run. LG_END_NONE: no run; LG_END_RUNNING: the run has not ended. */
 typedef enum lg_end {
 #define LG_END_ENUM(identifier, value, name) identifier = value,
     LG_END_TABLE(LG_END_ENUM)

@@ -49,7 +49,7 @@ typedef enum lg_launch_status {
     LG_LAUNCH_REPAIRING = 3
 } lg_launch_status;
 
-/** What kind of launch it is. */
+/** The kind of a launch. */
 typedef enum lg_launch_mode {
     LG_LAUNCH_MODE_NORMAL = 0,
     /** The first launch after a successful repair: one crash climbs the ladder at once. */
@@ -60,7 +60,7 @@ typedef enum lg_launch_mode {
     LG_LAUNCH_MODE_TRIAL = 3
 } lg_launch_mode;
 
-/** What finishes a launch. */
+/** The condition that finishes a launch. */
 typedef enum lg_finish {
     /** lg_launch_finished() or the window, whichever comes first. */
     LG_FINISH_EITHER = 0,
@@ -81,7 +81,7 @@ typedef struct lg_report {
     const char *uuid;
     /** Number of the run in its state directory, from 1. */
     uint64_t ordinal;
-    /** How the run ended. */
+    /** End of the run. */
     lg_end end;
     /** Signal number for LG_END_CRASH and LG_END_TERMINATED, else 0. */
     int32_t signal;
@@ -128,7 +128,7 @@ typedef void (*lg_status_callback)(lg_launch *launch, lg_launch_status status, v
  *  LG_HOLD_CUSTODY is needed: otherwise lg_launch_begin() waits for its own thread. */
 typedef void (*lg_executor)(void (*work)(void *argument), void *argument, void *user);
 
-/** Where the callbacks run. */
+/** The threads of the callbacks. */
 typedef enum lg_callbacks {
     /** Report, repairs, protect actions and give-up run on threads of LaunchGuard, so that a
      *  callback that hangs costs no more than its time limit. The tasks run on the thread that
@@ -141,7 +141,7 @@ typedef enum lg_callbacks {
     LG_CALLBACKS_EXECUTOR = 2
 } lg_callbacks;
 
-/** What lg_launch_begin() does while the launch is held. */
+/** The behaviour of lg_launch_begin() while the launch is held. */
 typedef enum lg_hold {
     /** The call returns when the tasks have run. */
     LG_HOLD_BLOCK = 0,
@@ -179,7 +179,7 @@ typedef struct lg_launch_options {
      *  Default 5000. Measured on CLOCK_MONOTONIC. Time asleep, stopped or held does not count. The
      *  time begins anew after lg_launch_protect(). */
     int64_t window_ms;
-    /** What finishes the launch. Default LG_FINISH_EITHER. */
+    /** The condition that finishes the launch. Default LG_FINISH_EITHER. */
     lg_finish finish;
     /** Longest wait for the answer of on_report and of on_give_up, in milliseconds; at most 5000.
      *  Default 2000. */
@@ -194,7 +194,7 @@ typedef struct lg_launch_options {
      *  often. A launch without a heartbeat for this long is marked as hanging until the next
      *  heartbeat. The time between lg_heartbeat_pause() and the next heartbeat does not count. */
     uint32_t heartbeat_ms;
-    /** What lg_launch_begin() does while the launch is held. Default LG_HOLD_BLOCK. */
+    /** The behaviour of lg_launch_begin() while the launch is held. Default LG_HOLD_BLOCK. */
     lg_hold hold;
     /** Longest wait for consent or lg_launch_try_safe(), in milliseconds. A held launch then goes
      *  on in safe mode, so that no screen is stuck for ever. Protect actions use up the same time
@@ -228,7 +228,7 @@ typedef struct lg_launch_options {
      *  "libplayer.so". A crash in one of them counts only for the contexts that own the module. The
      *  names have room for 239 bytes together. Borrowed during lg_launch_prepare(). NULL: none. */
     const char *const *modules;
-    /** Where the callbacks run. Default LG_CALLBACKS_LIBRARY. */
+    /** The threads of the callbacks. Default LG_CALLBACKS_LIBRARY. */
     lg_callbacks callbacks;
     /** Required with LG_CALLBACKS_EXECUTOR; else NULL. */
     lg_executor executor;
@@ -262,8 +262,8 @@ typedef struct lg_launch_options {
 typedef struct lg_repair {
     /** sizeof(lg_repair); LG_REPAIR_INIT sets it. */
     uint32_t size;
-    /** How disruptive the repair is, 0 to 100. The least disruptive repair is tried first, equal
-     *  ones in the order of registration. */
+    /** Impact of the repair, from 0 (least disruptive) to 100. The least disruptive repair is tried
+     *  first, equal ones in the order of registration. */
     uint32_t impact;
     /** 1 to LG_NAME_MAX bytes, unique in its context. Copied. */
     const char *name;

@@ -10,7 +10,7 @@
  *    launch.h    launch protection: streaks, report, repair, safe mode
  *    task.h      custody of launch tasks
  *    simulate.h  walk a launch through every state without a crash
- *    end.h       how a run ended and by what evidence
+ *    end.h       ends of runs and their evidence
  *    reader.h    reads run files and ledgers, of any age, also of living processes
  *    record.h    reads the crash record of a run file
  *    ledger.h    reads the ledger

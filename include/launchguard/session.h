@@ -4,8 +4,8 @@
  *  installs the crash handlers. Call it first in main(), never from a constructor: a handler that
  *  is installed before the constructor of the Swift runtime disables Swift's own backtrace.
  *
- *  What survives: everything stored by a call that returned survives any death of the process,
- *  SIGKILL included. It survives a power cut only if the kernel had written it back, for which
+ *  Durability: data stored by a call that returned survives any death of the process, SIGKILL
+ *  included. The data survives a power cut only if the kernel had written it back, for which
  *  LaunchGuard does not wait.
  *
  *  Caveats

@@ -1,5 +1,5 @@
-/** Reader: what a run file holds of a living program: its heartbeats, its deadlines, and the stacks
- *  that were taken when a heartbeat or the end of a job was late.
+/** Reader: the data of a living program in a run file: heartbeats, deadlines, and the stacks that
+ *  were taken when a heartbeat or the end of a job was late.
  *
  *  The rules of reader.h hold here as well. The reader returns no data whose checksum or bounds are
  *  wrong. Strings must be escaped before a terminal shows them.

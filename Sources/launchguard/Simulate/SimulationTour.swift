@@ -10,7 +10,7 @@ enum SimulationTour {
         ("timeout", "A repair that does not answer has failed."),
         ("crash-in-repair", "A crash in a repair costs an attempt. No repair is left: safe mode."),
         ("crash", "Safe mode crashes, too."),
-        ("crash", "The second crash in safe mode halts the launch. The program may give up; then safe mode gets one more try."),
+        ("crash", "The second one halts the launch. After give-up, safe mode gets one more try."),
         ("finish", "The first good launch in safe mode."),
         ("clean", "A clean end changes nothing."),
         ("finish", "The second good launch: the next launch is a trial of the normal one."),

@@ -1,11 +1,12 @@
 import Glibc
 import LaunchGuard
 
-/// What a test does in a child process: a session lasts as long as its process.
+/// The actions of a test in a child process: a session lasts as long as its process.
 struct Child: Sendable {
     let directory: String
 
-    /// The child dies by SIGALRM if it takes longer than `seconds`; with 0, which is for the parent, it does not.
+    /// The child dies by SIGALRM if it takes longer than `seconds`. With 0, which is for the
+    /// parent, there is no limit.
     init(_ directory: String, seconds: UInt32 = 20) {
         self.directory = directory
         if seconds > 0 { alarm(seconds) }
@@ -39,7 +40,7 @@ struct Child: Sendable {
         note("survived")
     }
 
-    /// Begin and finish a launch; every status on the way.
+    /// Begin and finish a launch; returns every status on the way.
     static func statuses(of launch: LaunchGuard.Launch) async throws -> [LaunchGuard.Status] {
         var updates = launch.statusUpdates.makeAsyncIterator()
         try await launch.begin()

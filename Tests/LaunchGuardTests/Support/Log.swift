@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened, in order; for tests that end nothing.
+/// Events in order, for tests that end no process.
 final class Log: Sendable {
     private let entries = Mutex<[String]>([])
 
@@ -8,7 +8,7 @@ final class Log: Sendable {
 
     func add(_ entry: String) { entries.withLock { $0.append(entry) } }
 
-    /// What was added since the last call.
+    /// The events since the last call.
     func take() -> [String] {
         entries.withLock { entries in
             defer { entries = [] }

@@ -2,7 +2,8 @@ import Foundation
 import LaunchGuardReports
 import Testing
 
-/// A directory of a test's own, with a state directory and a journal that children write into; removed at the end of the test.
+/// A directory for one test, with a state directory and a journal into which children write.
+/// Removed at the end of the test.
 final class Scene: Sendable {
     let directory: String
 
@@ -13,7 +14,7 @@ final class Scene: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    /// Two launches one after the other crash: the next one is to repair.
+    /// Two launches in a row crash, so that the next one repairs.
     func crashTwice(sourceLocation: SourceLocation = #_sourceLocation) async {
         for _ in 1...2 {
             await #expect(processExitsWith: .signal(SIGSEGV), sourceLocation: sourceLocation) { [directory = directory as String] in
@@ -22,7 +23,7 @@ final class Scene: Sendable {
         }
     }
 
-    /// What the children noted, in order.
+    /// The entries of the children, in order.
     var journal: [String] {
         let text = try? String(contentsOfFile: directory + "/journal", encoding: .utf8)
         return text?.split(separator: "\n").map(String.init) ?? []
@@ -33,7 +34,7 @@ final class Scene: Sendable {
         try StateDirectory(path: directory + "/state").runPaths().map { try Reader(path: $0).run() }
     }
 
-    /// What the last run logged.
+    /// The log of the last run.
     func lastLog() throws -> [String] {
         try runs().last?.breadcrumbs?.entries.map(\.text) ?? []
     }

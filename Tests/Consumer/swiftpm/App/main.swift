@@ -1,7 +1,8 @@
 import CPart
 import LaunchGuard
 
-// App DIR crash: prove protection through both doors, then crash. App DIR check: prove that the crash was recorded.
+// App DIR crash: prove protection through C and Swift, then crash. App DIR check: prove that the
+// crash was recorded.
 let session = try LaunchGuard.start(appID: "org.example.consumer", stateDirectory: CommandLine.arguments[1])
 guard session.protection == .full, cpart_protection() == Int32(LG_PROTECTION_FULL.rawValue) else {
     fatalError("not fully protected: \(String(describing: session.problem))")

@@ -9,7 +9,7 @@ int cpart_protection(void)
 {
     lg_session *session;
     lg_options options = LG_OPTIONS_INIT;
-    /* One session a process: this is the handle of the one that runs. */
+    /* A process has one session: this is the handle of the session that runs. */
     return lg_start(&options, &session) == LG_ERR_ALREADY ? (int)lg_session_protection(session) : -1;
 }
 

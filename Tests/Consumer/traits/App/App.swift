@@ -5,8 +5,9 @@ import LaunchGuardService
 import Logging
 import ServiceLifecycle
 
-/// App DIR log: write all there is through swift-log, then die of SIGKILL.
-/// App DIR serve|stuck|early|fail: a service group that ends when it is told to; that does not get to its end; whose launch is not finished; that fails before it is ready.
+/// App DIR log: write entries of every kind through swift-log, then die of SIGKILL. App DIR
+/// serve|stuck|early|fail: a service group that ends on request; that does not come to its end;
+/// whose launch is not finished; that fails before it is ready.
 @main
 enum App {
     static func main() async throws {
@@ -19,7 +20,7 @@ enum App {
         }
     }
 
-    /// A line for the one who waits for it.
+    /// A line for the test that waits for it.
     static func say(_ line: String) {
         print(line)
         fflush(nil)
@@ -43,7 +44,7 @@ enum App {
         for level in Logger.Level.allCases.dropFirst(2) { network.log(level: level, "\(level)") }
         network.error("failed", error: Failure())
 
-        // Loggers are values: what one has the other has not.
+        // Loggers are values: a change of one does not change the other.
         var quiet = network
         quiet.logLevel = .critical
         quiet[metadataKey: "quiet"] = "yes"
@@ -84,7 +85,7 @@ enum App {
         say("ended")
     }
 
-    /// Ends when it is told to, or never.
+    /// Ends on request, or never.
     struct Worker: Service {
         let isStuck: Bool
 
@@ -95,7 +96,7 @@ enum App {
         }
     }
 
-    /// Says when the launch is finished.
+    /// Prints a line when the launch is finished.
     struct Reporter: Service {
         let launch: LaunchGuard.Launch?
 

@@ -3,11 +3,11 @@
 
 #include <launchguard/launchguard.h>
 
-/* What the C interface says of the session that Swift started. */
+/* The view of the C interface on the session that Swift started. */
 int cpart_protection(void);
 /* The library that throws C++ exceptions in this process. */
 const char *cpart_thrower(void);
-/* What was printed so far is not lost in a crash. */
+/* Flush the output, so that a crash does not lose it. */
 void cpart_flush(void);
 
 #endif
