@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "os/os.h"
+#include "read/internal.h"
 #include "store/run.h"
 
 /* ---- the verdict: the rows of the table in ARCHITECTURE.md ---- */
@@ -13,7 +14,7 @@
 struct case_file {
     lg_reader *reader;
     const lg_run_info *run;
-    lg_crash_info crash; /* the one that counts: lg_reader_open() has selected it */
+    lg_crash_info crash; /* the one that counts */
     bool crashed;        /* there is one */
     bool died;           /* and the program is not known to have survived it */
 };
@@ -226,10 +227,13 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
     if (!reader || !ret_verdict)
         return LG_ERR_ARGUMENT;
     lg_status status = lg_reader_run(reader, &run);
+    uint32_t selected = reader->place;
+    lg__reader_select_end(reader);
     if (status == LG_OK)
         status = open_case(reader, &run, &file);
     if (status == LG_OK)
         *ret_verdict = judge(&file);
+    reader->place = selected;
     return status;
 }
 

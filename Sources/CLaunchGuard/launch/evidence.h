@@ -35,7 +35,7 @@ const char *lg__evidence_task(const struct lg__last_run *last, const lg_run_cont
 /* Whether a launch is under way in this phase: begun, and neither finished nor announced to end. */
 bool lg__evidence_launching(lg_phase phase);
 
-/* attribution.c: bit i: the selected crash of a run was in a module or a task of contexts[i], which was launching. 0: of nobody in particular. */
+/* attribution.c: bit i: the crash of a run, selected in `reader`, was in a module or a task of contexts[i], which was launching. 0: of nobody in particular. */
 uint32_t lg__attribution(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count);
 
 #endif
