@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "os/os.h"
-#include "read/internal.h"
+#include "read/crashes.h"
 #include "store/run.h"
 
 /* ---- the verdict: the rows of the table in ARCHITECTURE.md ---- */
@@ -227,13 +227,12 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
     if (!reader || !ret_verdict)
         return LG_ERR_ARGUMENT;
     lg_status status = lg_reader_run(reader, &run);
-    uint32_t selected = reader->place;
-    lg__reader_select_end(reader);
+    uint32_t selected = lg__crashes_select_end(reader);
     if (status == LG_OK)
         status = open_case(reader, &run, &file);
     if (status == LG_OK)
         *ret_verdict = judge(&file);
-    reader->place = selected;
+    lg__crashes_select(reader, selected);
     return status;
 }
 

@@ -1,4 +1,5 @@
 /* Opening files and reading blocks: the part of the reader that trusts nothing. */
+#include "read/crashes.h"
 #include "read/internal.h"
 
 #include <errno.h>
@@ -124,7 +125,7 @@ lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
         return status;
     }
     if (reader->kind == LG_FILE_RUN)
-        lg__reader_select_end(reader);
+        lg__crashes_select_end(reader);
     *ret_reader = reader;
     return LG_OK;
 }
