@@ -16,8 +16,15 @@ extension Crash {
 
     /// The crashed thread with its stack.
     func writeThread(to writer: inout TextWriter) {
-        let name = threadName.map { " \"\($0)\"" } ?? ""
-        writer.heading("thread \(threadID)\(name)" + (isRequestedDump ? " took the signal" : " crashed"))
+        writer.heading(threadWords + (isRequestedDump ? " took the signal" : " crashed"))
+        writeStack(to: &writer)
+    }
+
+    /// Number and name of the thread.
+    var threadWords: String { "thread \(threadID)" + (threadName.map { " \"\($0)\"" } ?? "") }
+
+    /// Its stack, and what else may be one.
+    func writeStack(to writer: inout TextWriter) {
         guard let stack else {
             writer.line("  no stack was stored: the record ends after the stage \(stages.last?.rawValue ?? "none")", .yellow)
             return
@@ -58,7 +65,7 @@ extension Crash {
         case (.framePointers, let dwarf?):
             return "\(count): DWARF unwinding ended after \(dwarf.total) (\(dwarf.reason ?? "no reason is stored"))"
         case (.framePointers, nil):
-            return "\(count): DWARF unwinding was not committed"
+            return isBrief == true ? count : "\(count): DWARF unwinding was not committed"
         }
     }
 

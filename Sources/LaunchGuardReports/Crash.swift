@@ -66,6 +66,11 @@ public struct Crash: Codable, Hashable, Sendable {
     public var resources: [String: Resource]?
     /// What else happened while the record was written.
     public var notes: [Note]?
+    /// True: a brief record holds it, because it came while another crash was with an earlier handler of the program: registers and
+    /// a walk by frame pointers, and nothing of the surroundings.
+    public var isBrief: Bool?
+    /// `sequence` of the crash in whose earlier handler this one happened, on the same thread; nil: in none.
+    public var within: UInt32?
 
     /// A part of the record, in the order in which they are committed.
     public enum Stage: String, Codable, Sendable, CaseIterable {

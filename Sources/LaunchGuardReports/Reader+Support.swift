@@ -5,6 +5,8 @@ struct Problems {
     var found: [Problem] = []
     /// Whether a stage that was not committed is one.
     var expectsAllStages = true
+    /// What stands before the name of a part.
+    var prefix = ""
 
     /// Whether the part is there. A part that was never meant to be there is no problem.
     mutating func isUsable(_ status: lg_status, _ part: String) -> Bool {
@@ -14,7 +16,7 @@ struct Problems {
     }
 
     mutating func add(_ part: String, _ status: lg_status) {
-        let problem = Problem(part: part, code: Core.statusName(status.rawValue), message: Core.statusMessage(status.rawValue))
+        let problem = Problem(part: prefix + part, code: Core.statusName(status.rawValue), message: Core.statusMessage(status.rawValue))
         if !found.contains(problem) { found.append(problem) }
     }
 

@@ -62,11 +62,7 @@ public final class Reader {
             unsafe lg_reader_module(handle, index, &module)
         } as: { Module(&$0) }
         report.modules = modules.isEmpty ? nil : modules
-        report.crash = crash(in: report, &problems)
-        if var crash = report.crash {
-            addSurroundings(to: &crash, of: report, includingMemory: includingMemory, &problems)
-            report.crash = crash
-        }
+        addCrashes(to: &report, includingMemory: includingMemory, &problems)
         report.annotations = annotations(of: report, &problems)
         report.standardError = standardError(&problems)
         addPulse(to: &report, &problems)
@@ -109,7 +105,29 @@ public final class Reader {
         return result
     }
 
-    private func crash(in report: RunReport, _ problems: inout Problems) -> Crash? {
+    /// The crash that counts, which stays selected, and all others.
+    private func addCrashes(to report: inout RunReport, includingMemory: Bool, _ problems: inout Problems) {
+        var count: UInt32 = 0
+        var end: UInt32 = 0
+        _ = problems.isUsable(unsafe lg_reader_crash_count(handle, &count), "brief records")
+        for index in 0..<count where unsafe lg_reader_select_crash(handle, index) == LG_OK {
+            var info = lg_crash_info()
+            if unsafe lg_reader_crash(handle, &info) == LG_OK, info.is_end != 0 { end = index }
+        }
+        problems.prefix = "another crash: "
+        for index in 0..<count where index != end {
+            guard unsafe lg_reader_select_crash(handle, index) == LG_OK,
+                let crash = crash(in: report, includingMemory: includingMemory, &problems)
+            else { continue }
+            report.otherCrashes = (report.otherCrashes ?? []) + [crash]
+        }
+        problems.prefix = ""
+        _ = unsafe lg_reader_select_crash(handle, end)
+        report.crash = crash(in: report, includingMemory: includingMemory, &problems)
+    }
+
+    /// The selected crash.
+    private func crash(in report: RunReport, includingMemory: Bool, _ problems: inout Problems) -> Crash? {
         var info = lg_crash_info()
         guard problems.isUsable(unsafe lg_reader_crash(handle, &info), "crash header") else { return nil }
         var crash = Crash(&info)
@@ -125,6 +143,7 @@ public final class Reader {
         crash.dwarfStack = stack(.dwarf, of: crash, in: report, &problems)
         crash.stackMemory = memory(0, "stack memory", &problems)
         crash.codeMemory = memory(1, "code memory", &problems)
+        addSurroundings(to: &crash, of: report, includingMemory: includingMemory, &problems)
         return crash
     }
 
@@ -366,6 +385,8 @@ extension Crash {
         isHandled = info.handled != 0
         isSiginfoLost = info.siginfo_lost != 0 ? true : nil
         cutStacks = info.stacks_cut > 0 ? info.stacks_cut : nil
+        isBrief = info.brief != 0 ? true : nil
+        within = info.within == 0 ? nil : info.within
         stages = (0..<32).filter { info.stages >> $0 & 1 == 1 }.compactMap { Stage(lg_stage(rawValue: UInt32($0))) }
     }
 }

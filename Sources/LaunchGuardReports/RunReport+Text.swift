@@ -12,10 +12,12 @@ extension RunReport {
         writeAnnotations(to: &writer)
         if let crash {
             crash.writeThread(to: &writer)
-            crash.writeOtherThreads(to: &writer)
+            writeOtherCrashes(to: &writer)
+            let recorded = recordedCrash
+            recorded?.writeOtherThreads(to: &writer, at: recorded == crash ? nil : recorded?.threadID)
             crash.writeDetails(to: &writer)
-            crash.writeResources(to: &writer)
-            crash.writeMemory(to: &writer, includesMap: includesMap)
+            recorded?.writeResources(to: &writer)
+            recorded?.writeMemory(to: &writer, includesMap: includesMap)
         }
         for snapshot in snapshots ?? [] { snapshot.write(to: &writer) }
         writePulse(to: &writer)

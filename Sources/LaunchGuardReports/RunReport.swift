@@ -12,7 +12,10 @@ public struct RunReport: Codable, Hashable, Sendable {
     public var identity: RunIdentity?
     public var verdict: Verdict?
     public var contexts: [RunContext]?
+    /// The crash that counts: of those that nothing is known to have survived the last one, or the one in whose handler that came.
     public var crash: Crash?
+    /// All other crashes that the file holds, in the order in which they came.
+    public var otherCrashes: [Crash]?
     /// Named values that the program set, by key.
     public var annotations: [Annotation]?
     /// Threads with a heartbeat, and jobs that had not ended.
@@ -53,6 +56,11 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// Keys whose values leave in no export: not those of annotations, nor those of fields of breadcrumbs.
     public var redactedKeys: Set<String> {
         Set((annotations ?? []).filter(\.isRedacted).map(\.key))
+    }
+
+    /// The crash that the surroundings were recorded for: other threads, figures, memory. A brief record has none.
+    var recordedCrash: Crash? {
+        crash?.isBrief == true ? otherCrashes?.first { $0.isBrief != true } : crash
     }
 
     /// Path of the program's own module.

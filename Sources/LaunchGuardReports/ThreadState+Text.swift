@@ -1,11 +1,12 @@
 extension Crash {
-    /// The other threads: those with the same stack in one block.
-    func writeOtherThreads(to writer: inout TextWriter) {
+    /// The other threads: those with the same stack in one block. `crashed`: the thread at whose crash they were taken, where that
+    /// is not the one above.
+    func writeOtherThreads(to writer: inout TextWriter, at crashed: Int32? = nil) {
         let threads = self.threads ?? []
         guard !threads.isEmpty || threadCounts != nil else { return }
         let missing = missingThreads
         if threads.isEmpty, missing.isEmpty { return }
-        writer.heading("other threads")
+        writer.heading("other threads" + (crashed.map { ", when thread \($0) crashed" } ?? ""))
         ThreadState.write(threads, to: &writer)
         for line in missing { writer.line("  " + line, .yellow) }
     }

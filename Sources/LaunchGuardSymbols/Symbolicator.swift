@@ -56,9 +56,10 @@ public struct Symbolicator: Sendable {
     /// file.
     public static func demangleMessages(of reports: inout [RunReport]) {
         for report in reports.indices {
-            for index in (reports[report].crash?.messages ?? []).indices {
-                guard let message = reports[report].crash?.messages?[index], message.source == .cppType, !message.isCut else { continue }
-                reports[report].crash?.messages?[index].demangled = Demangler.typeName(message.text)
+            reports[report].changeCrashes { crash in
+                for (index, message) in (crash.messages ?? []).enumerated() where message.source == .cppType && !message.isCut {
+                    crash.messages?[index].demangled = Demangler.typeName(message.text)
+                }
             }
         }
     }
@@ -109,9 +110,20 @@ public struct Symbolicator: Sendable {
 
 extension RunReport {
     fileprivate var frames: [Frame] {
-        let threads = (crash?.threads ?? []) + (snapshots ?? []).flatMap { $0.threads ?? [] }
-        let stacks = [crash?.dwarfStack, crash?.framePointerStack] + threads.map(\.stack)
-        return stacks.flatMap { $0?.frames ?? [] } + (crash?.possibleFrames ?? [])
+        let crashes = [crash].compactMap(\.self) + (otherCrashes ?? [])
+        let threads = crashes.flatMap { $0.threads ?? [] } + (snapshots ?? []).flatMap { $0.threads ?? [] }
+        let stacks = crashes.flatMap { [$0.dwarfStack, $0.framePointerStack] } + threads.map(\.stack)
+        return stacks.flatMap { $0?.frames ?? [] } + crashes.flatMap { $0.possibleFrames ?? [] }
+    }
+
+    fileprivate mutating func changeCrashes(_ change: (inout Crash) -> Void) {
+        if var crash {
+            change(&crash)
+            self.crash = crash
+        }
+        guard var others = otherCrashes else { return }
+        for index in others.indices { change(&others[index]) }
+        otherCrashes = others
     }
 
     /// The modules with frames. The kernel's own module has no file.
@@ -129,15 +141,18 @@ extension RunReport {
     }
 
     fileprivate mutating func apply(_ locations: [LLVMSymbolizer.Query: [LLVMSymbolizer.Location]], _ files: [Module: String]) {
-        var trap: String?
-        func symbolicate(_ frames: inout [Frame], isCrashed: Bool = false) {
+        let report = self
+        /// Returns why a trap is at the first frame, where the compiler wrote that down.
+        @discardableResult func symbolicate(_ frames: inout [Frame]) -> String? {
+            var trap: String?
             for index in frames.indices {
                 let frame = frames[index]
-                guard let query = query(for: frame, in: files), let found = locations[query] else { continue }
+                guard let query = report.query(for: frame, in: files), let found = locations[query] else { continue }
                 let (reason, symbols) = Symbol.symbols(of: found, at: query.address &+ (frame.address.value &- frame.lookup.value))
                 frames[index].symbols = symbols.isEmpty ? nil : symbols
-                if index == 0, isCrashed { trap = trap ?? reason }
+                if index == 0 { trap = reason }
             }
+            return trap
         }
         func symbolicate(_ threads: inout [ThreadState]) {
             for index in threads.indices where threads[index].stack != nil { symbolicate(&threads[index].stack!.frames) }
@@ -145,13 +160,13 @@ extension RunReport {
         var taken = snapshots ?? []
         for index in taken.indices where taken[index].threads != nil { symbolicate(&taken[index].threads!) }
         if !taken.isEmpty { snapshots = taken }
-        guard var crash else { return }
-        if crash.dwarfStack != nil { symbolicate(&crash.dwarfStack!.frames, isCrashed: true) }
-        if crash.framePointerStack != nil { symbolicate(&crash.framePointerStack!.frames, isCrashed: true) }
-        if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
-        if crash.threads != nil { symbolicate(&crash.threads!) }
-        crash.refine(trap: trap)
-        self.crash = crash
+        changeCrashes { crash in
+            let byTables = crash.dwarfStack != nil ? symbolicate(&crash.dwarfStack!.frames) : nil
+            let byPointers = crash.framePointerStack != nil ? symbolicate(&crash.framePointerStack!.frames) : nil
+            if crash.possibleFrames != nil { symbolicate(&crash.possibleFrames!) }
+            if crash.threads != nil { symbolicate(&crash.threads!) }
+            crash.refine(trap: byTables ?? byPointers)
+        }
     }
 }
 

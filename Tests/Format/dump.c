@@ -341,9 +341,12 @@ int main(int count, char **arguments)
     printf("{\"kind\":\"%s\",", run ? "run" : "ledger");
     if (run) {
         lg_verdict verdict;
-        if (dump_run() != 0 || lg_reader_verdict(reader, &verdict) != LG_OK)
+        if (dump_run() != 0)
             return 1;
-        dump_crashes(), dump_stderr(), dump_annotations(), dump_pulse(), dump_snapshots(), dump_modules(), dump_log(), dump_verdict(&verdict);
+        dump_crashes(); /* the last one stays selected: the verdict is the same */
+        if (lg_reader_verdict(reader, &verdict) != LG_OK)
+            return 1;
+        dump_stderr(), dump_annotations(), dump_pulse(), dump_snapshots(), dump_modules(), dump_log(), dump_verdict(&verdict);
         printf("}\n");
     }
     int result = run ? 0 : dump_ledger();

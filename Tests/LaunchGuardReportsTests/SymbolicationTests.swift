@@ -81,9 +81,12 @@ import Testing
         let stack = try #require(report.crash?.framePointerStack)
         report.crash?.threads = [ThreadState(threadID: 1, how: .captured, stack: stack), ThreadState(threadID: 2, how: .masked)]
         report.crash?.possibleFrames = Array(stack.frames.dropFirst())
+        report.otherCrashes = [try #require(report.crash)]
+        report.otherCrashes?[0].threads = nil
         report.crash?.framePointerStack = nil
         report.crash?.dwarfStack = nil
         try Symbolicator().symbolicate(&report)
+        #expect(names(report.otherCrashes?[0].framePointerStack?.frames) && names(report.otherCrashes?[0].possibleFrames))
         func names(_ frames: [Frame]?) -> Bool {
             (frames ?? []).contains { $0.symbols?.last?.name.contains("everyStackOfAReportHasSymbols()") == true }
         }

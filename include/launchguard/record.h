@@ -282,6 +282,7 @@ LG_API lg_status lg_reader_crash_count(lg_reader *reader, uint32_t *ret_count);
  *  called and that nothing is known to have survived. Where that crash happened in the earlier
  *  handler of another such crash, the other crash counts. A dump that SIGQUIT asked for counts only
  *  where no such crash exists. If the program survived all of them, the last one counts.
+ *  lg_reader_verdict() does not depend on the selection.
  *
  *  @param index  from 0, in the order of `sequence`; crashes whose header is damaged come first.
  *  @return LG_OK; LG_ERR_NOT_FOUND: no such crash; LG_ERR_STATE; LG_ERR_ARGUMENT.

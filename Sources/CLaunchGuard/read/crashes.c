@@ -1,6 +1,7 @@
 /* The crashes of a run: one in the record, others in brief records. Which of them counts as the end. */
 #include <signal.h>
 
+#include "read/crashes.h"
 #include "read/internal.h"
 
 lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
@@ -139,11 +140,18 @@ void lg__reader_crashes(const lg_reader *reader, struct lg__reader_crashes *ret_
     ret_crashes->end = find_end(ret_crashes);
 }
 
-void lg__reader_select_end(lg_reader *reader)
+uint32_t lg__crashes_select_end(lg_reader *reader)
 {
     struct lg__reader_crashes list;
+    uint32_t before = reader->place;
     lg__reader_crashes(reader, &list);
     reader->place = list.count ? list.crashes[list.end].place : LG__PLACE_RECORD;
+    return before;
+}
+
+void lg__crashes_select(lg_reader *reader, uint32_t place)
+{
+    reader->place = place;
 }
 
 lg_status lg_reader_crash_count(lg_reader *reader, uint32_t *ret_count)

@@ -105,8 +105,6 @@ void lg__reader_crashes(const lg_reader *reader, struct lg__reader_crashes *ret_
 /* Outcome of the crash in a place, and the crash in whose earlier handler it happened; 0 where they
  * cannot be read. */
 void lg__reader_outcome(const lg_reader *reader, uint32_t place, uint32_t *ret_outcome, uint32_t *ret_within);
-/* Select the crash that counts; the record where there is none. */
-void lg__reader_select_end(lg_reader *reader);
 /* The messages, checked. */
 lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages *ret_messages);
 /* The part of the process's block before the map, checked. The first `size` bytes of the map go to `map`. */

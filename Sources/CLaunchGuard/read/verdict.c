@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "read/crashes.h"
 #include "store/format.h"
 
 static bool parse_uuid(const char text[37], uint8_t ret_uuid[16])
@@ -232,8 +233,10 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
     struct lg__case file;
     if (!reader || !ret_verdict)
         return LG_ERR_ARGUMENT;
+    uint32_t selected = lg__crashes_select_end(reader);
     lg_status status = lg__reader_case(reader, false, &file);
     if (status == LG_OK)
         *ret_verdict = file.verdict;
+    lg__crashes_select(reader, selected);
     return status;
 }
