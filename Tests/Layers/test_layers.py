@@ -22,8 +22,16 @@ CIRCLES = {
     "capture": ["""cfi deadline disposition exception expression files finish handler install latch loader memory messages modules
                 place prepare process record snapshot stages thread threads unwind_dwarf unwind_fp unwind_libunwind"""],
     # record.c has both the stages of a record, which the other two read, and the crash, which is put together from all of them.
-    "read": ["message process record"],
+    "read": ["read_messages read_process record"],
 }
+
+# A function that other files call, lg__file_verb, begins with the name of its file. In two folders it begins with the name of what all files of the folder
+# are about: the interface to the system and the CPU (os.h), and the reader, whose public functions are named after it as well.
+PREFIXES = {"os": ["os", "arch"], "read": ["reader"]}
+NAMED_OTHERWISE = {"capture"}
+
+# Files of two folders that have one name.
+NAMED_TWICE = {"record", "run"}
 
 # What may be called in a signal handler: functions of libc that take no lock, allocate nothing and were bound at start; the parts of
 # libunwind's remote interface that work on our accessors alone.
@@ -54,7 +62,7 @@ ALSO_AT_START = {
 }
 
 # Where the handler begins: by the kernel, by the watch thread while a crash is under way, by tables of function pointers.
-ENTRIES = """lg__handler_crash lg__handler_terminate on_park ask count_one heal lg__watch_redirect lg__capture_deadline ask_other lg__hearts_look lg__deadlines_look lg__hearts_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+ENTRIES = """lg__handler_crash lg__handler_terminate on_park ask count_one heal_page lg__watch_redirect lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__heartbeats_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 
 
@@ -193,6 +201,21 @@ class Layers(unittest.TestCase):
             listed = [set(names.split()) for names in CIRCLES.get(name, [])]
             self.assertCountEqual(found, listed, "files of %s/ that use each other, beside those that may" % name)
 
+    def test_no_file_name_twice(self):
+        """A header and its source have one name; internal.h is each folder's own."""
+        where = {}
+        for path in map(pathlib.PurePosixPath, sources("*.[ch]")):
+            if path.name != "internal.h":
+                where.setdefault(path.stem, set()).add(str(path.parent))
+        self.assertEqual({stem for stem, folders in where.items() if len(folders) > 1}, NAMED_TWICE)
+
+    def test_functions_are_named_after_their_files(self):
+        for symbol, source in self.where().items():
+            path = pathlib.PurePosixPath(source)
+            if symbol.startswith("lg__") and path.parent.name not in NAMED_OTHERWISE:
+                prefixes = PREFIXES.get(path.parent.name, [path.stem])
+                self.assertTrue(any(re.match("lg__%s(_|$)" % prefix, symbol) for prefix in prefixes), "%s of %s" % (symbol, source))
+
     def test_circles_are_found(self):
         self.assertEqual(circles({1: {2}, 2: {3}, 3: {2, 4}, 4: set()}), [{2, 3}])
 
@@ -231,7 +254,7 @@ class Handler(unittest.TestCase):
         self.assertEqual(checked, listed)
 
     def test_everything_that_the_handler_reaches_is_safe(self):
-        self.check(ENTRIES, at_least=["lg__handler_crash", "lg__handler_terminate", "heal", "lg__capture_deadline", "lg__unwind_dwarf", "lg__modules_settle",
+        self.check(ENTRIES, at_least=["lg__handler_crash", "lg__handler_terminate", "heal_page", "lg__capture_deadline", "lg__unwind_dwarf", "lg__modules_settle",
                              "find"])
 
     def test_everything_documented_as_signal_safe_is(self):

@@ -21,7 +21,7 @@ struct lg_completion {
     _Atomic uint64_t end_ns; /* CLOCK_MONOTONIC: until then it is waited for; LG__NO_TIMEOUT */
 };
 
-static void answer(lg_completion *done, uint32_t state)
+static void answer_once(lg_completion *done, uint32_t state)
 {
     uint32_t pending = PENDING;
     if (atomic_compare_exchange_strong(&done->state, &pending, state))
@@ -31,13 +31,13 @@ static void answer(lg_completion *done, uint32_t state)
 void lg_complete(lg_completion *done, lg_status outcome)
 {
     if (done)
-        answer(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
+        answer_once(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
 }
 
 void lg__callback_abort(struct lg__life *life)
 {
     for (lg_completion *done = life->completions; done; done = done->next)
-        answer(done, ABORTED);
+        answer_once(done, ABORTED);
 }
 
 bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
@@ -48,11 +48,11 @@ bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
         uint64_t end = atomic_load(&done->end_ns);
         if (atomic_load(&done->state) != PENDING || end == LG__NO_TIMEOUT)
             continue;
-        any = any || done->work || done->repair || done->batch.context; /* who is told of a give-up is waited for beside the hold */
+        any = any || done->work || done->repair || done->batch.context; /* a callback of a give-up is waited for beside the hold */
         end = end > passed_ns ? end - passed_ns : 0;
         atomic_store(&done->end_ns, end);
         if (end <= now)
-            answer(done, VOID);
+            answer_once(done, VOID);
     }
     return any;
 }
@@ -69,7 +69,7 @@ static void wait_for(lg_completion *done)
 }
 
 /* Once, and only while somebody waits for it: what an executor runs late or again does nothing. */
-static void call(void *argument)
+static void call_program(void *argument)
 {
     lg_completion *done = argument;
     lg_launch *launch = done->life->launch;
@@ -87,7 +87,7 @@ static void call(void *argument)
 
 static void *call_on_thread(void *argument)
 {
-    call(argument);
+    call_program(argument);
     return NULL;
 }
 
@@ -132,11 +132,11 @@ static enum lg__answer ask_program(struct lg__life *life, const lg_completion *w
         return LG__ANSWER_ABORTED;
     }
     if (launch->options.callbacks == LG_CALLBACKS_EXECUTOR)
-        launch->options.executor(call, done, launch->options.user);
+        launch->options.executor(call_program, done, launch->options.user);
     else if (launch->options.callbacks == LG_CALLBACKS_CALLER || !lg__callback_detach(call_on_thread, done, false))
-        call(done); /* also where no thread is to be had */
+        call_program(done); /* also where no thread is to be had */
     wait_for(done);
-    answer(done, VOID); /* from here on another answer has no effect */
+    answer_once(done, VOID); /* from here on another answer has no effect */
     switch (atomic_load(&done->state)) {
     case ANSWERED_OK: return LG__ANSWER_OK;
     case ANSWERED_FAILED: return LG__ANSWER_FAILED;

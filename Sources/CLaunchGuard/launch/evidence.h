@@ -22,7 +22,7 @@ struct lg__last_run {
     lg_run_context contexts[LG__CONTEXTS];
 };
 
-/* Read the last run of a book. `path` is its file, `crash_marked` whether the ledger's own mark says that it crashed. With `replaced` the process
+/* Read the last run of a payload. `path` is its file, `crash_marked` whether the ledger's own mark says that it crashed. With `replaced` the process
  * lives, and is known to have executed a program over itself since. */
 void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struct lg__last_run *ret_last);
 
@@ -33,6 +33,6 @@ const lg_run_context *lg__evidence_context(const struct lg__last_run *last, cons
 const char *lg__evidence_task(const struct lg__last_run *last, const lg_run_context *context);
 
 /* attribution.c: bit i: the crash of a run was in a module or a task of contexts[i], which was launching. 0: of nobody in particular. */
-uint32_t lg__attribution(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count);
+uint32_t lg__attribution_of(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count);
 
 #endif

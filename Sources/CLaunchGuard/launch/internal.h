@@ -1,4 +1,4 @@
-/* What a launch is: shared by the files of this folder. */
+/* The launch: shared by the files of this folder. */
 #ifndef LG_LAUNCH_INTERNAL_H
 #define LG_LAUNCH_INTERNAL_H
 
@@ -24,7 +24,7 @@ struct lg__task {
     char event[LG__NAME_BYTES]; /* last life-cycle event that it has not got yet; "" for none */
 };
 
-/* What somebody asked a held launch to do. */
+/* The wish of the program for a launch that is held. */
 enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 
 #define LG__STATUSES 64
@@ -85,7 +85,7 @@ struct lg_launch {
     _Atomic uint32_t over; /* futex: changes when nobody has to wait for the window any more */
 };
 
-/* ---- state.c ---- */
+/* ---- launch.c ---- */
 
 /* True if what this launch does is stored. */
 bool lg__launch_protects(const lg_launch *launch);
@@ -99,10 +99,10 @@ static inline bool lg__life_current(const struct lg__life *life)
 /* The same without a lock. */
 bool lg__launch_goes_on(const struct lg__life *life);
 
-/* The status as it follows from what is stored is due to be told. Under the launch's lock. */
+/* Note the status that follows from what is stored, for lg__launch_tell(). Under the launch's lock. */
 void lg__launch_note_status(lg_launch *launch);
 
-/* Tell on_status, if the status has changed. The status follows from what is stored, so that whoever comes last tells the truth. */
+/* Call on_status if the status has changed. The status follows from what is stored, so that the last caller reports the current one. */
 void lg__launch_tell(lg_launch *launch);
 
 /* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. Where the session was stopped no launch is held any more: LG_PHASE_TERMINATING. */
@@ -111,12 +111,12 @@ lg_phase lg__launch_phase(const lg_launch *launch);
 /* Change what is stored of the context: the body runs under both locks, and its outcome is stored before anything else happens. Nothing happens
  * when the life is over. */
 #define LG__WITH_CONTEXT(life, context) \
-    for (struct lg__book_context *context = lg__launch_lock(life); context; context = lg__launch_store((life)->launch, context))
-struct lg__book_context *lg__launch_lock(const struct lg__life *life);
-struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_context *context);
+    for (struct lg__ledger_context *context = lg__launch_lock(life); context; context = lg__launch_store((life)->launch, context))
+struct lg__ledger_context *lg__launch_lock(const struct lg__life *life);
+struct lg__ledger_context *lg__launch_store(lg_launch *launch, struct lg__ledger_context *context);
 
 /* A copy of it. */
-void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context);
+void lg__launch_look(lg_launch *launch, struct lg__ledger_context *ret_context);
 
 /* So much of the time until the hold's deadline has been used. Under the launch's lock. */
 void lg__launch_spend_hold(struct lg__life *life, uint64_t ns);
@@ -126,10 +126,10 @@ void lg__launch_spend_hold(struct lg__life *life, uint64_t ns);
 /* Begin a life of a launch that has none. Under the launch's lock. NULL: no memory; never for the first life. */
 struct lg__life *lg__life_begin(lg_launch *launch);
 
-/* ---- finish.c ---- */
+/* ---- confirm.c ---- */
 
 /* The launch is finished. */
-void lg__launch_confirm(struct lg__life *life);
+void lg__confirm_launch(struct lg__life *life);
 
 /* ---- window.c ---- */
 
@@ -142,7 +142,7 @@ void lg__window_begin(struct lg__life *life);
 void lg__hold_report(struct lg__life *life);
 
 /* While the stored phase is held or halted: protect actions, repairs, wishes, deadline. Returns with another phase, or when the run is over. */
-void lg__hold(struct lg__life *life);
+void lg__hold_launch(struct lg__life *life);
 
 /* ---- custody.c ---- */
 
@@ -155,6 +155,6 @@ lg_status lg__custody_run(struct lg__life *life);
 void lg__custody_protect(struct lg__life *life);
 
 /* The suspect task that may be left out; false: none. Under the launch's lock. */
-bool lg__custody_suspect(const lg_launch *launch, const struct lg__book_context *context, char ret_key[LG__NAME_BYTES]);
+bool lg__custody_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES]);
 
 #endif

@@ -11,18 +11,18 @@
 #include "store/ledger.h"
 #include "store/run.h"
 
-/* Who can tell that the program hangs: the hearts, by their number, and the launches with a heartbeat of their own. */
-#define LG__HANG_LAUNCH LG__HEARTS
-#define LG__HANGS (LG__HEARTS + 1)
+/* The observers of a hang: the heartbeats, by their number, and the launches with a heartbeat of their own. */
+#define LG__HANG_LAUNCH LG__HEARTBEATS
+#define LG__HANGS (LG__HEARTBEATS + 1)
 
-/* What a launch needs of its session. */
+/* The part of a session that its launches need. */
 struct lg__host {
     struct lg__run run;
     struct lg__ledger ledger;
     pthread_mutex_t lock; /* of the ledger and of `launches` */
     _Atomic bool counts;  /* this process is the primary of a ledger */
     _Atomic bool closed;
-    const _Atomic uint32_t *owns; /* reads 1 in the process of the session, 0 in its forked children */
+    const _Atomic uint32_t *unforked; /* reads 1 in the process that started the session, 0 in its forked children; NULL: not started */
     char directory[4096]; /* the state directory; "" for none */
     struct lg__problem problem;
     lg_launch *launches[LG_CONTEXTS_MAX];
@@ -38,17 +38,22 @@ struct lg__host {
     bool simulated;
 };
 
-/* True in the process that owns the session's files. */
-bool lg__host_owned(const struct lg__host *host);
 
-/* As lg_launch_prepare(). */
-lg_status lg__launch_prepare(struct lg__host *host, const char *context, const lg_launch_options *options, lg_launch **ret_launch);
+/* ---- host.c ---- */
+
+/* True in the process that started the session, false in its forked children. */
+bool lg__host_unforked(const struct lg__host *host);
 
 /* Append a breadcrumb of LaunchGuard's own. */
 void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
 
 /* Now, as the machine compares it. */
 struct lg__moment lg__host_now(const struct lg__host *host);
+
+/* ---- setup.c ---- */
+
+/* As lg_launch_prepare(). */
+lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_launch_options *options, lg_launch **ret_launch);
 
 /* ---- hang.c ---- */
 
@@ -75,19 +80,19 @@ void lg__life_pass(lg_launch *launch, uint64_t passed_ns);
 /* ---- terminate.c: the program ends by its own will ---- */
 
 /* All launches that are under way are over, and what happens from now on does not count against them. */
-void lg__launches_terminate(struct lg__host *host);
+void lg__terminate_launches(struct lg__host *host);
 
-/* ---- accounting.c: how the last run ended, applied to every context ---- */
+/* ---- account.c: how the last run ended, applied to every context ---- */
 
 /* Classify the last run and store the outcome together with the identity of this one. Under host->lock. */
 void lg__account_last_run(struct lg__host *host, const struct lg__identity *self);
 
-/* Read how the last run of a book ended; `directory` is its state directory. `replaced` as for lg__evidence_read(). */
+/* Read how the last run of a payload ended; `directory` is its state directory. `replaced` as for lg__evidence_read(). */
 struct lg__last_run;
-void lg__account_read(const char *directory, const struct lg__book *book, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
+void lg__account_read(const char *directory, const struct lg__ledger_payload *payload, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
 
 /* Apply it to one context. Returns true if it counts against it. */
-bool lg__account_apply(struct lg__book_context *context, const struct lg__last_run *last, uint64_t ordinal);
+bool lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal);
 
 /* Reports for on_report: the runs of the timeline that counted for a context and were not reported yet. Returns how many. */
 uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],

@@ -21,7 +21,7 @@ void lg__life_end(lg_launch *launch, lg_end end)
     pthread_mutex_lock(&launch->lock);
     pthread_mutex_lock(&launch->host->lock);
     launch->simulated_ends++;
-    struct lg__book_context *context = lg__ledger_context(&launch->host->ledger.book, launch->name);
+    struct lg__ledger_context *context = lg__ledger_find_context(&launch->host->ledger.payload, launch->name);
     if (end == LG_END_UPGRADE && context) {
         lg__decide_reset(context);
     } else if (context) {

@@ -1,4 +1,4 @@
-/* How the watch thread is woken. Its watchers and the launches call these functions, so that none of them has to know the thread. */
+/* Waking the watch thread. Its watchers and the launches call these functions, so that none of them has to know the thread. */
 #include "launch/launch.h"
 #include "os/os.h"
 

@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* The counter that runs at one rate on all cores. The CPU may read it early, before what stands before it in the program is done: whoever takes a lock
- * may so read it before the other one has let go. Handler. */
+/* The counter that runs at one rate on all cores. The CPU may read the counter early, before earlier instructions of the program are done: a thread that takes a lock may read it before another thread has released that lock. Handler. */
 static inline uint64_t lg__arch_counter(void);
 /* The same when all that has happened: it costs more than everything else about an entry. Handler. */
 static inline uint64_t lg__arch_counter_ordered(void);

@@ -190,7 +190,7 @@ long lg__os_page_replace(void *page)
     return result < 0 && result > -4096 ? result : 0;
 }
 
-static ssize_t read_file(const char *path, char *text, size_t size)
+static ssize_t read_text_file(const char *path, char *text, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
@@ -223,7 +223,7 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
     char text[64];
     uint8_t id[LG__UUID_BYTES];
     size_t digits = 0;
-    if (read_file("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
+    if (read_text_file("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
         return false;
     memset(id, 0, sizeof id);
     for (const char *c = text; *c && digits < 32; c++) {
@@ -244,7 +244,7 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
 static bool read_stat(const char *path, pid_t *ret_pid, uint64_t *ret_ticks)
 {
     char text[1024];
-    if (read_file(path, text, sizeof text) <= 0)
+    if (read_text_file(path, text, sizeof text) <= 0)
         return false;
     /* The first field is the number. The second is the name in parentheses and may hold anything; the fields after the last ')' are
      * numbers. The third is the state, the 22nd the start time (proc(5)). */

@@ -42,7 +42,7 @@ void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 /* Wake all that wait on word. Handler. */
 void lg__os_futex_wake(const uint32_t *word);
 
-/* Whether the 8 bytes at an address (a multiple of 8) can be read: 1 or 0; −1 when the system refuses to tell. Handler. */
+/* Whether the 8 bytes at an address (a multiple of 8) can be read: 1 or 0; −1 when the system refuses to answer. Handler. */
 int lg__os_readable(uint64_t address);
 
 /* Set the default disposition of a signal. Handler. */
@@ -68,14 +68,14 @@ struct lg__os_disposition {
 /* Install a handler by the system call alone: also for the signals that libc keeps for itself. `like` is a signal that libc installed a
  * handler for; bit n − 1 of `mask` is signal n. Gives what was installed before. 0 or −errno. Handler. */
 long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before);
-/* What is installed for a signal now. Handler. */
+/* The disposition of a signal now. Handler. */
 struct lg__os_disposition lg__os_signal_now(int signal);
 /* Queue a signal with a value to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value);
 /* Signals that the calling thread blocks: bit n − 1 for signal n. Handler. */
 uint64_t lg__os_signals_blocked(void);
 
-/* ---- linux_proc.c: what the kernel tells of a process in files ---- */
+/* ---- linux_proc.c: facts about a process, from files of the kernel ---- */
 
 /* Open for reading, relative to an open directory (−1: the working directory). A descriptor or −errno. Handler. */
 int lg__os_open(int directory, const char *path);
@@ -86,9 +86,9 @@ void lg__os_close(int file);
 int lg__os_bytes_waiting(int file);
 /* Identity of what a descriptor stands for; 0 for none. Handler. */
 uint64_t lg__os_file_identity(int file);
-/* Whether a descriptor still stands for that; true also where a sandbox refuses to tell. Handler. */
+/* Whether a descriptor still stands for that file; true also where a sandbox refuses to answer. Handler. */
 bool lg__os_file_is(int file, uint64_t identity);
-/* Close a descriptor that stayed open for long, unless the program has closed it meanwhile and the number is a file of its own. Handler. */
+/* Close a descriptor that was open for a while, unless the program has closed it meanwhile and the number is a file of the program. Handler. */
 void lg__os_close_ours(int file, uint64_t identity);
 /* Move a descriptor beyond the standard ones, which a program may have been started without: what it writes there is not for us. Negative
  * numbers stay as they are. Handler. */
@@ -99,7 +99,7 @@ uint64_t lg__os_file_size(int file);
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);
 /* The number at the begin of a text, in base 10 or 16; untouched if there is none. Handler. */
 bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number);
-/* What stands behind `key` at the begin of a line: "Key:  value"; "" if there is no such line. Handler. */
+/* The text behind `key` at the begin of a line: "Key:  value"; "" if there is no such line. Handler. */
 const char *lg__os_text_after(const char *text, const char *key);
 
 /* Figures that need no file. UINT64_MAX: not known; UINT64_MAX − 1 of a limit: unlimited. Handler. */
@@ -124,8 +124,7 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 /* The same of this process, with its number in /proc, which is not its pid where /proc is of another pid namespace. */
 bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
-/* How many processes of this process's memory control group the kernel has ended for lack of memory since the group was made, and the inode of
- * the group's directory, which no other group of this boot has. false: not to be known. */
+/* The number of processes of this process's memory control group that the kernel has ended for lack of memory since the group was made, and the inode of the group's directory, which no other group of this boot has. false: unknown. */
 bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count);
 /* Memory in use and the nearest limit that applies: of the memory control groups that this process is in, of which the nearest to its limit counts; else
  * RLIMIT_AS or RLIMIT_DATA against its own size; else the machine's memory. Cached files, which the kernel drops before it ends anybody, do not count as used
@@ -157,16 +156,16 @@ bool lg__os_wipe_on_fork(void *pages, size_t size);
 #define LG__ARCH_AARCH64 2u
 #define LG__REGISTERS_MAX 40u
 
-/* Which CPU this is: LG__ARCH_*. */
+/* The CPU: LG__ARCH_*. */
 extern const uint32_t lg__arch;
 
-/* What the handler needs of the interrupted context. */
+/* The part of the interrupted context that the handler needs. */
 struct lg__arch_fault {
     uint64_t pc, sp, fp;
     uint64_t trap;  /* x86-64 trap number, else 0 */
     uint64_t error; /* x86-64 page fault error code; on AArch64 the syndrome if the kernel gives it; else 0 */
     enum lg__access { LG__ACCESS_UNKNOWN, LG__ACCESS_READ, LG__ACCESS_WRITE, LG__ACCESS_FETCH } access; /* of a page fault */
-    bool on_present_page; /* it was refused by the rights of a page that is there; false also where the CPU does not tell */
+    bool on_present_page; /* refused by the rights of a page that is there; false also where the CPU does not say so */
 };
 
 /* Read and write the interrupted context; `ucontext` is the third argument of a signal handler. Handler. */
@@ -205,8 +204,7 @@ struct lg__arch_mark {
 int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
 _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
 
-/* The counter that arch_inline.h reads: the name that the kernel has for it as a source of time, its rate where the CPU tells it (else 0), whether it
- * runs on at one rate in all states of the CPU. */
+/* The counter that arch_inline.h reads: the kernel's name for it as a source of time, its rate where the CPU gives it (else 0), and whether it runs on at one rate in all states of the CPU. */
 extern const char lg__arch_counter_source[];
 uint64_t lg__arch_counter_hz(void);
 bool lg__arch_counter_invariant(void);

@@ -1,4 +1,4 @@
-/* Layer 2: the post-mortem reader. It shares the layouts in store/format.h and the check of a book in store/book.h with the writers; it
+/* Layer 2: the post-mortem reader. It shares the layouts in store/format.h and the check of a payload in store/ledger_payload.h with the writers; it
  * never sees the handler. Shared by the files of read/ and by launch/evidence.c. */
 #ifndef LG_READ_INTERNAL_H
 #define LG_READ_INTERNAL_H
@@ -54,8 +54,7 @@ void lg__reader_hex(char *to, const uint8_t *bytes, size_t size);
 
 /* Identity, checked. */
 lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity);
-/* What a context of the run owns, checked; modules behind the end of the list become zero. LG_ERR_NOT_FOUND: a file of an older version;
- * LG_ERR_DAMAGED: out of bounds, or the list has no end. Who asks for the context sees neither. */
+/* The modules that a context of the run owns, checked; the bytes behind the end of the list become zero. LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_DAMAGED: out of bounds, or the list has no end. A caller that asks for the context sees neither. */
 lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner);
 /* One stage of the record, checked; `size` is the capacity of `to`, the rest of it is zeroed. Stores the committed bytes.
  * LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not committed, and the file has no room for it. */
@@ -81,7 +80,7 @@ bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields 
 void lg__reader_field(const char *field, lg_log_field *ret_field, const char **ret_next);
 /* Whether the numbers of a walk go together; `most` pcs fit. */
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most);
-/* What the head of a walk says. */
+/* The values of the head of a walk. */
 void lg__reader_walk_info(const struct lg__frames_head *head, uint32_t method, lg_stack_info *ret_info);
 /* Name of a register. */
 void lg__reader_register_name(uint32_t arch, uint32_t index, char to[8]);
@@ -97,12 +96,12 @@ struct lg__reader_slots {
     uint32_t count;
     uint64_t at;      /* of the first one in the section */
 };
-/* How many there are up to the last one whose commit word is not 0. */
+/* The number of slots up to the last one whose commit word is not 0. */
 uint32_t lg__reader_slots_stored(const lg_reader *reader, const struct lg__reader_slots *slots);
 /* As lg__reader_slot(). */
 lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_slots *slots, uint32_t index, struct lg__thread *ret_thread,
                              lg_status *ret_walk);
-/* What a checked slot says. */
+/* The values of a checked slot. */
 void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thread);
 lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register);
 lg_status lg__reader_slot_frame(const struct lg__thread *slot, uint32_t index, uint64_t *ret_pc);
@@ -111,7 +110,7 @@ lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg_
 /* Its two parts: LG_OK, LG_ERR_INCOMPLETE: not committed, LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot_head(struct lg__snapshot *snapshot);
 lg_status lg__reader_snapshot_counts(struct lg__snapshot *snapshot);
-/* The newest whole book of a ledger; bit i of *ret_valid: slot i is whole. */
-lg_status lg__reader_book(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid);
+/* The newest whole payload of a ledger; bit i of *ret_valid: slot i is whole. */
+lg_status lg__reader_payload(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid);
 
 #endif

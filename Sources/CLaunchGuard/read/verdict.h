@@ -1,4 +1,4 @@
-/* How a run ended, and what that is judged by. For the reader and for launch/. */
+/* The end of a run, and the facts by which it is judged. For the reader and for launch/. */
 #ifndef LG_READ_VERDICT_H
 #define LG_READ_VERDICT_H
 

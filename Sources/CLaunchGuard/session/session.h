@@ -30,9 +30,9 @@ struct lg_session {
 };
 
 /* options.c: check the options and copy them into the session, with defaults. */
-lg_status lg__session_options(struct lg_session *session, const lg_options *options);
+lg_status lg__options_take(struct lg_session *session, const lg_options *options);
 /* options.c: where the state directory is. */
-lg_status lg__session_directory(struct lg_session *session, const lg_options *options);
+lg_status lg__options_directory(struct lg_session *session, const lg_options *options);
 
 /* watch.c: start the thread that prepares the handler and then the one that watches its deadline. */
 bool lg__watch_start(struct lg_session *session);
@@ -51,28 +51,28 @@ void lg__stop_at_exit(int code, void *session);
 /* retention.c: delete the oldest ended runs beyond what is to be kept. */
 void lg__retention_apply(struct lg_session *session);
 
-/* Why a call on this session does nothing: LG_OK if it does. Signals: safe. */
+/* The reason why a call on this session does nothing: LG_OK if it does something. Signals: safe. */
 lg_status lg__session_check(const struct lg_session *session);
 
-/* ---- hearts.c, deadlines.c: what is expected of a program that lives ---- */
+/* ---- heartbeats.c, job_deadlines.c: what is expected of a program that lives ---- */
 
 #define LG__NEVER UINT64_MAX
 
 /* Before the first heartbeat can come, and before the watch thread runs. */
-void lg__hearts_prepare(struct lg_session *session);
-/* What the watch thread does: look at all of them, now; returns how long it may sleep, LG__NEVER: for as long as it likes. */
-uint64_t lg__hearts_look(struct lg_session *session);
-uint64_t lg__deadlines_look(struct lg_session *session);
+void lg__heartbeats_prepare(struct lg_session *session);
+/* For the watch thread: look at all of them, now. Returns the nanoseconds that the thread may sleep; LG__NEVER: without a limit. */
+uint64_t lg__heartbeats_look(struct lg_session *session);
+uint64_t lg__job_deadlines_look(struct lg_session *session);
 /* Threads with a heartbeat that ended without a word. */
-void lg__hearts_check(struct lg_session *session);
+void lg__heartbeats_check(struct lg_session *session);
 
-/* Whether it is LG_OK, for who asks often. Signals: safe. */
+/* Whether lg__session_check() says LG_OK, for frequent callers. Signals: safe. */
 static inline bool lg__session_open(const struct lg_session *session)
 {
     return atomic_load_explicit(session->open, memory_order_relaxed);
 }
 
-/* What `open` points to when it is not. */
+/* The target of `open` while the session is not open. */
 extern const _Atomic uint32_t lg__session_closed;
 
 #endif

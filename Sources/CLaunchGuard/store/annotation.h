@@ -14,7 +14,7 @@ struct lg__annotation_key {
     uint64_t words[LG__ANNOTATION_KEY_WORDS];
 };
 
-/* What the writers know, in memory: they read nothing back from the file, which may be damaged. Zero at first. */
+/* The writers' own view, in memory: they read nothing back from the file, which may be damaged. Zero at first. */
 struct lg__annotation_memory {
     _Atomic uint64_t turn;                         /* the last change that was announced, and whether it is still to be carried out */
     _Atomic uint64_t current[LG__ANNOTATIONS];     /* of each slot, as in the file */

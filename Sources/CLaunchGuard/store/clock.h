@@ -22,7 +22,7 @@ struct lg__clock_point {
 struct lg__clock {
     _Alignas(64) _Atomic uint64_t from; /* read at every entry, and written now and then */
     _Atomic uint64_t span;    /* the counter may be used while it is less than this beyond `from` */
-    _Atomic uint32_t several; /* more than one thread writes: an entry that comes after another's shall be later */
+    _Atomic uint32_t several; /* more than one thread writes: an entry that comes after another must be later */
     _Atomic int32_t only;     /* tid of the one that does, as long as it is the only one; 0: nobody yet */
     struct lg__ring_header header; /* as in the file, which may be damaged */
     struct lg__clock_point last;

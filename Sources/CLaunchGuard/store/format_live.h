@@ -1,4 +1,4 @@
-/* Layer 1: what a run file holds of a program that lives: hearts, deadlines, snapshots of its stacks. */
+/* Layer 1: what a run file holds of a program that lives: heartbeats, deadlines, snapshots of its stacks. */
 #ifndef LG_STORE_FORMAT_LIVE_H
 #define LG_STORE_FORMAT_LIVE_H
 
@@ -6,10 +6,10 @@
 
 /* ---- Run file: pulse, always current; every field is stored in one piece ---- */
 
-#define LG__HEARTS 16
+#define LG__HEARTBEATS 16
 #define LG__DEADLINES 32
 
-struct lg__heart {
+struct lg__heartbeat {
     _Atomic int32_t tid;     /* 0: free; written last */
     _Atomic uint32_t paused; /* 1: it waits, and is not watched */
     char name[16];           /* of the thread */
@@ -17,11 +17,11 @@ struct lg__heart {
     _Atomic uint64_t hang_ns; /* that of the last one before it hung; 0: it does not hang */
     uint8_t reserved[24];
 };
-static_assert(offsetof(struct lg__heart, paused) == 4, "FORMAT.md, pulse");
-static_assert(offsetof(struct lg__heart, name) == 8, "FORMAT.md, pulse");
-static_assert(offsetof(struct lg__heart, beat_ns) == 24, "FORMAT.md, pulse");
-static_assert(offsetof(struct lg__heart, hang_ns) == 32, "FORMAT.md, pulse");
-static_assert(sizeof(struct lg__heart) == 64, "FORMAT.md, pulse");
+static_assert(offsetof(struct lg__heartbeat, paused) == 4, "FORMAT.md, pulse");
+static_assert(offsetof(struct lg__heartbeat, name) == 8, "FORMAT.md, pulse");
+static_assert(offsetof(struct lg__heartbeat, beat_ns) == 24, "FORMAT.md, pulse");
+static_assert(offsetof(struct lg__heartbeat, hang_ns) == 32, "FORMAT.md, pulse");
+static_assert(sizeof(struct lg__heartbeat) == 64, "FORMAT.md, pulse");
 
 struct lg__deadline {
     char name[LG__NAME_BYTES];
@@ -40,7 +40,7 @@ static_assert(offsetof(struct lg__deadline, tid) == 92, "FORMAT.md, pulse");
 static_assert(sizeof(struct lg__deadline) == 128, "FORMAT.md, pulse");
 
 struct lg__pulse {
-    struct lg__heart hearts[LG__HEARTS];
+    struct lg__heartbeat heartbeats[LG__HEARTBEATS];
     struct lg__deadline deadlines[LG__DEADLINES];
 };
 static_assert(offsetof(struct lg__pulse, deadlines) == 1024, "FORMAT.md, pulse");

@@ -100,7 +100,7 @@ struct lg__state {
     _Atomic uint32_t context_count;
     _Atomic uint64_t announced_ns;
     _Atomic uint32_t announced;      /* enum lg__announced; written after announced_ns */
-    _Atomic uint32_t witnessed;      /* 1: witness_status is that of waitpid(), told by another process; written after it */
+    _Atomic uint32_t witnessed;      /* 1: witness_status is that of waitpid(), stored by another process; written after it */
     _Atomic int32_t witness_status;
     _Atomic uint32_t oom_known;      /* 1: the two fields below are known; written at the start, after them */
     _Atomic uint64_t oom_kills;      /* processes that the kernel ended for lack of memory in this cgroup, before this run */
@@ -284,7 +284,7 @@ static_assert(sizeof(struct lg__ring_header) == 64, "FORMAT.md, ring");
 
 struct lg__lane { /* followed by lane_cells × cell_bytes bytes */
     _Atomic uint64_t head; /* cells ever reserved */
-    _Atomic int32_t tid;   /* who writes it, or wrote it last; 0: lane 0, or nobody */
+    _Atomic int32_t tid;   /* the thread that writes it, or wrote it last; 0: lane 0, or no thread */
     uint32_t reserved0;
     _Atomic uint64_t entries; /* ever committed */
     uint8_t reserved[40];

@@ -13,7 +13,7 @@ struct lg__version {
 void lg__header_write(struct lg__header *header, const char magic[8], struct lg__version version, const struct lg__section *sections,
                       uint32_t count, uint64_t total);
 
-/* What its `crc` has to be. */
+/* The value that its `crc` must have. */
 uint32_t lg__header_crc(const struct lg__header *header);
 
 #endif

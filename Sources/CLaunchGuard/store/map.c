@@ -68,7 +68,7 @@ static int check_directory(int file, const char *path, struct lg__problem *probl
     if (file < 0) {
         int error = errno;
         lg_status status = lg__problem_from_errno(error);
-        /* O_DIRECTORY|O_NOFOLLOW reports a link as ENOTDIR; tell the two apart. */
+        /* O_DIRECTORY|O_NOFOLLOW reports a link as ENOTDIR; keep the two apart. */
         if (error == ENOTDIR && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
             status = LG_ERR_LINK;
         lg__problem_set(problem, status, path, error);

@@ -1,4 +1,4 @@
-/* Why something did not work, for a person: a status with the path and the system's reason. */
+/* The reason of a failure, for a person: a status with the path and the system's reason. */
 #ifndef LG_STORE_PROBLEM_H
 #define LG_STORE_PROBLEM_H
 

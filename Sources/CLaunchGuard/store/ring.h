@@ -10,14 +10,14 @@
 #include "store/clock.h"
 #include "store/format.h"
 
-/* Who writes a lane. In memory, not in the file: whoever damages that does not make two threads write one lane. */
-struct lg__ring_owner {
+/* The writer of a lane. In memory, not in the file: damage of the file does not make two threads write one lane. */
+struct lg__ring_writer {
     _Atomic uint64_t word; /* upper half: how often it was claimed; lower half: tid; 0: never claimed */
     _Atomic uint32_t busy; /* its thread is in the middle of an entry; of lane 0: always */
     int32_t tid;           /* as in `word`, for that thread */
     struct lg__lane *lane;
     /* The same for all lanes of a ring: here, so that an entry needs this line alone. */
-    const struct lg__ring_owner *first; /* of lane 0 */
+    const struct lg__ring_writer *first; /* of lane 0 */
     uint64_t mask;  /* bytes of the cells of a lane, less one */
     uint64_t quick; /* those bytes, where the CPU has an instruction for the checksum; else 0 */
     const struct lg__clock *clock;
@@ -26,14 +26,14 @@ struct lg__ring_owner {
 
 /* The writer's own view. Sizes and addresses are kept here and never read back from the file, which may be damaged. */
 struct lg__ring {
-    struct lg__ring_owner *owners; /* one a lane; that of lane 0, which all threads share, stands for no thread */
+    struct lg__ring_writer *writers; /* one a lane; that of lane 0, which all threads share, stands for no thread */
     struct lg__clock *clock;
     _Atomic uint64_t *claims;      /* one a cell of lane 0 */
     uint64_t cell_count;           /* of each lane, a power of two */
     uint32_t lane_count;
 };
 
-/* How a ring log of about some bytes is laid out: the cells of all lanes are the power of two not below. */
+/* The layout of a ring log of about some bytes: the cells of all lanes are the power of two not below. */
 struct lg__ring_shape {
     uint32_t lanes, cells; /* cells of each lane */
 };

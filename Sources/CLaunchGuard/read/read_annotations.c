@@ -8,7 +8,7 @@ static_assert(sizeof((lg_annotation){ 0 }.key) == LG__NAME_BYTES && sizeof((lg_a
 /* A living writer may free a value while it is read: so often it is read again. */
 #define TRIES 1000
 
-static uint32_t value_of(uint64_t current)
+static uint32_t slot_value(uint64_t current)
 {
     return (uint32_t)(current & LG__ANNOTATION_VALUE_MASK);
 }
@@ -23,7 +23,7 @@ static bool is_right(const struct lg__annotation *value, uint64_t current)
     return value->crc == lg__crc32c(crc, &value->sequence, sizeof value->sequence);
 }
 
-static bool read_slot(const lg_reader *reader, uint32_t at, struct lg__annotation_slot *ret_slot)
+static bool read_annotation_slot(const lg_reader *reader, uint32_t at, struct lg__annotation_slot *ret_slot)
 {
     return lg__reader_block(reader, LG__SECTION_ANNOTATIONS, at * (uint64_t)sizeof *ret_slot, ret_slot, sizeof *ret_slot);
 }
@@ -50,19 +50,18 @@ static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annota
         return LG_ERR_NOT_FOUND; /* a file of an older version has none */
     ret_annotation->redacted = 1;
     for (unsigned tries = 0; tries < TRIES; tries++) {
-        /* What says that it is redacted is read before the value and behind it. Before: a redacted slot keeps its key, so that it is this key
-         * that is. Behind: a key may be redacted, and then get the value that is read here. */
-        if (!read_slot(reader, at, &before) || !read_slot(reader, at, &slot))
+        /* The redaction mark is read before the value and after it. Before: a redacted slot keeps its key, so that the mark is of this key. After: a key may be redacted, and then get the value that is read here. */
+        if (!read_annotation_slot(reader, at, &before) || !read_annotation_slot(reader, at, &slot))
             return LG_ERR_DAMAGED;
         uint64_t current = atomic_load(&slot.current);
-        if (!value_of(current))
+        if (!slot_value(current))
             return LG_ERR_NOT_FOUND;
         LG_FAULT_POINT("annotations: slot read");
-        uint64_t place = offsetof(struct lg__annotations, values) + (value_of(current) - 1) * (uint64_t)sizeof value;
-        bool right = value_of(current) <= LG__ANNOTATION_VALUES &&
+        uint64_t place = offsetof(struct lg__annotations, values) + (slot_value(current) - 1) * (uint64_t)sizeof value;
+        bool right = slot_value(current) <= LG__ANNOTATION_VALUES &&
                      lg__reader_block(reader, LG__SECTION_ANNOTATIONS, place, &value, sizeof value) && is_right(&value, current);
         LG_FAULT_POINT("annotations: value read");
-        if (!read_slot(reader, at, &after))
+        if (!read_annotation_slot(reader, at, &after))
             return LG_ERR_DAMAGED;
         if (atomic_load(&after.redacted) != atomic_load(&before.redacted))
             continue;

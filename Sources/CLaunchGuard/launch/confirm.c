@@ -3,7 +3,7 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
-void lg__launch_confirm(struct lg__life *life)
+void lg__confirm_launch(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
     bool done = false;
@@ -28,7 +28,7 @@ void lg__launch_confirm(struct lg__life *life)
     if (!done)
         return;
     if (launch->options.heartbeat_ms && lg__hang_end(launch->host, LG__HANG_LAUNCH))
-        lg__wake_now(launch->host); /* its snapshot tells that it is over */
+        lg__wake_now(launch->host); /* its snapshot then says that the hang is over */
     lg__launch_tell(launch);
     atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);
@@ -55,6 +55,6 @@ lg_status lg_launch_finished(lg_launch *launch)
     }
     pthread_mutex_unlock(&launch->lock);
     if (confirm)
-        lg__launch_confirm(life);
+        lg__confirm_launch(life);
     return status;
 }

@@ -1,5 +1,4 @@
-/* lg_memory_watch(): a thread that sleeps, looks how much memory is left, and tells when it is little. Marked before it is said, and said before the
- * program is called, which may be ended meanwhile. */
+/* lg_memory_watch(): a thread that sleeps, looks how much memory is left, and reports when it is little. The mark is set before the breadcrumb, and the breadcrumb written before the program is called, which may be ended meanwhile. */
 #include "launchguard/watch.h"
 
 #include <errno.h>
@@ -27,19 +26,19 @@ static uint64_t percent_of(uint64_t number, uint32_t percent)
 }
 
 /* The mark is taken back when less than nine tenths of what set it are in use. */
-static bool sample(struct lg__os_memory *ret_memory)
+static bool sample_memory(struct lg__os_memory *ret_memory)
 {
     return lg__os_memory("", watched.percent * 9 / 10, ret_memory);
 }
 
-static void mark(struct lg__state *state, const struct lg__os_memory *memory)
+static void mark_near_limit(struct lg__state *state, const struct lg__os_memory *memory)
 {
     atomic_store(&state->memory_used, memory->used);
     atomic_store(&state->memory_limit, memory->limit);
     atomic_store(&state->memory_near_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
 }
 
-static void tell(const struct lg__os_memory *memory)
+static void report_near_limit(const struct lg__os_memory *memory)
 {
     const lg_memory told = { memory->used, memory->limit, (uint32_t)((double)memory->used * 100 / (double)memory->limit), memory->of_cgroup };
     lg__host_log(&watched.session->host, LG_LEVEL_WARNING, "launchguard: memory is near its limit: %llu of %llu bytes, %u %%%s",
@@ -58,12 +57,12 @@ static void *watch_memory(void *argument)
     lg__thread_begin();
     while (!atomic_load(&host->closed)) {
         uint64_t pause = PAUSE_NS;
-        if (sample(&memory)) {
+        if (sample_memory(&memory)) {
             uint64_t threshold = percent_of(memory.limit, watched.percent);
             if (memory.used >= threshold) {
-                mark(host->run.state, &memory);
+                mark_near_limit(host->run.state, &memory);
                 if (!near)
-                    tell(&memory);
+                    report_near_limit(&memory);
                 near = true;
             } else if (near && memory.used < threshold / 10 * 9) {
                 near = false;
@@ -93,7 +92,7 @@ lg_status lg_memory_watch(lg_session *session, uint32_t percent, lg_memory_callb
     watched.percent = percent;
     watched.callback = callback;
     watched.user = user;
-    if (!sample(&memory))
+    if (!sample_memory(&memory))
         status = LG_ERR_NOT_FOUND;
     else if (!lg__callback_detach(watch_memory, NULL, true))
         status = LG_ERR_SYSTEM;
