@@ -21,20 +21,22 @@ LEVELS = {"os": 0, "store": 1, "capture": 2, "read": 2, "launch": 3, "session": 
 CIRCLES = {
     "capture": ["""cfi deadline disposition exception expression files finish handler install latch loader memory messages modules
                 place prepare process record snapshot stages thread threads unwind_dwarf unwind_fp unwind_libunwind"""],
-    # record.c has both the stages of a record, which the other two read, and the crash, which is put together from all of them.
+    # record.c has both the stages of a record, which the other two read, and the crash, which is
+    # put together from all of them.
     "read": ["read_messages read_process record"],
 }
 
-# A function that other files call, lg__file_verb, begins with the name of its file. In two folders it begins with the name of what all files of the folder
-# are about: the interface to the system and the CPU (os.h), and the reader, whose public functions are named after it as well.
+# A function that other files call, lg__file_verb, begins with the name of its file. In two folders
+# it begins with the name of what all files of the folder are about: the interface to the system
+# and the CPU (os.h), and the reader, whose public functions are named after it as well.
 PREFIXES = {"os": ["os", "arch"], "read": ["reader"]}
 NAMED_OTHERWISE = {"capture"}
 
 # Files of two folders that have one name.
 NAMED_TWICE = {"record", "run"}
 
-# What may be called in a signal handler: functions of libc that take no lock, allocate nothing and were bound at start; the parts of
-# libunwind's remote interface that work on our accessors alone.
+# What may be called in a signal handler: functions of libc that take no lock, allocate nothing and
+# were bound at start; the parts of libunwind's remote interface that work on our accessors alone.
 HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location
     _Ux86_64_init_remote _Ux86_64_get_reg _Ux86_64_step _Ux86_64_dwarf_search_unwind_table
     _Uaarch64_init_remote _Uaarch64_get_reg _Uaarch64_step _Uaarch64_dwarf_search_unwind_table""".split())
@@ -44,7 +46,8 @@ HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "ca
                 "capture/finish.c", "capture/frames.c", "capture/handler.c", "capture/image.c", "capture/latch.c", "capture/loader.c", "capture/memory.c", "capture/prepare.c",
                 "capture/record.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
-# Files that also prepare or start: what they need for that, on an ordinary thread. Their handler part is in the call graph below.
+# Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
+# part is in the call graph below.
 ALSO_AT_START = {
     "capture/altstack.c": "__sanitizer_set_death_callback mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",
     "capture/disposition.c": "sigaltstack",
@@ -61,7 +64,8 @@ ALSO_AT_START = {
     "store/run.c": "snprintf",
 }
 
-# Where the handler begins: by the kernel, by the watch thread while a crash is under way, by tables of function pointers.
+# Where the handler begins: by the kernel, by the watch thread while a crash is under way, by
+# tables of function pointers.
 ENTRIES = """lg__handler_crash lg__handler_terminate on_park ask count_one heal_page lg__watch_redirect lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__heartbeats_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 

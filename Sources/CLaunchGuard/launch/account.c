@@ -52,7 +52,7 @@ static void note_context(struct lg__ledger_run *entry, uint32_t index, const str
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     bool finished = of_run && of_run->phase == LG_PHASE_FINISHED;
     if (context->phase == LG_PHASE_NONE)
-        return; /* not begun in that run: what is left in it is of an older one */
+        return; /* not begun in that run: its events are of an older one */
     entry->events[index] = context->events;
     if (lg__phase_launching((lg_phase)context->phase) && !finished)
         entry->launching |= 1u << index;
@@ -66,7 +66,8 @@ static void account(struct lg__host *host, const struct lg__identity *self)
 {
     struct lg__ledger_payload *payload = &host->ledger.payload;
     struct lg__last_run last;
-    /* A living primary would not have let this process become one: where its process lives, it is this one, before an exec. */
+    /* While the primary lives, no other process becomes primary. So a process of that name that
+     * lives is this one, before an exec. */
     lg__account_read(host->directory, payload, host->ledger.hot, true, &last);
     struct lg__ledger_run entry;
     memset(&entry, 0, sizeof entry);
@@ -86,7 +87,7 @@ static void account(struct lg__host *host, const struct lg__identity *self)
         else if (lg__account_apply(context, &last, payload->last_ordinal))
             entry.counted |= 1u << i;
     }
-    /* First match wins: whatever ended the old version's run, it is not held against the new one. */
+    /* First match wins: the end of the old version's run does not count against the new one. */
     if (upgraded) {
         last.verdict.end = LG_END_UPGRADE;
         last.verdict.evidence = LG_EVIDENCE_VERSION_DIFFERS;
@@ -111,8 +112,8 @@ void lg__account_last_run(struct lg__host *host, const struct lg__identity *self
     payload->build_id_size = self->build_id_size;
     payload->last_ordinal = self->ordinal;
     memcpy(payload->last_uuid, self->uuid, sizeof payload->last_uuid);
-    /* One store for the account and for the new run: killed before it, the next start does the same again; killed
-     * after it, never again. */
+    /* One store for the account and for the new run. Killed before it, the next start accounts the
+     * same run again; killed after it, no start does. */
     lg__ledger_store(&host->ledger);
 }
 

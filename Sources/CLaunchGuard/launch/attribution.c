@@ -20,7 +20,8 @@ static bool owns_module(const lg_run_context *context, const char *path)
     return false;
 }
 
-/* The loaded modules that launching contexts own. The table is read only where one of them owns any. */
+/* The loaded modules that launching contexts own. The table is read only where one of them owns
+ * any. */
 static uint32_t list_owned(lg_reader *reader, const lg_run_context *contexts, uint32_t count, struct owned *ret_owned, uint32_t room)
 {
     lg_module module;
@@ -39,14 +40,18 @@ static uint32_t list_owned(lg_reader *reader, const lg_run_context *contexts, ui
     return found;
 }
 
-/* The walk that knows more: by unwind tables where there is one, else by frame pointers. */
+/* The better walk: by unwind tables where there is one, else by frame pointers. */
 static lg_stage best_walk(lg_reader *reader)
 {
     lg_stack_info info;
     return lg_reader_stack(reader, LG_STAGE_DWARF, &info) == LG_OK && info.stored > 0 ? LG_STAGE_DWARF : LG_STAGE_FRAMES;
 }
 
-/* The walk goes from the innermost frame outwards, to the first one in a module that a launching context owns. It passes over all other frames, those of the main program too. The main program is on every stack, and a crash in libc, in a callback of the program or in LaunchGuard itself belongs to the code that called them. Without such a frame the crash belongs to the context whose task ran on the crashed thread; else to no context in particular. */
+/* The walk goes from the innermost frame outwards, to the first one in a module that a launching
+ * context owns. It passes over all other frames, those of the main program too. The main program is
+ * on every stack, and a crash in libc, in a callback of the program or in LaunchGuard itself
+ * belongs to the code that called them. Without such a frame the crash belongs to the context whose
+ * task ran on the crashed thread; else to no context in particular. */
 uint32_t lg__attribution_of(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count)
 {
     struct owned owned[64];
@@ -55,7 +60,8 @@ uint32_t lg__attribution_of(lg_reader *reader, const lg_crash_info *crash, const
         lg_stage walk = best_walk(reader);
         uint64_t pc;
         for (uint32_t frame = 0; lg_reader_frame(reader, walk, frame, &pc) == LG_OK; frame++) {
-            uint64_t at = frame ? pc - 1 : pc; /* a return address may be the first byte behind its function, and its module */
+            /* a return address may be the first byte behind its function, and its module */
+            uint64_t at = frame ? pc - 1 : pc;
             for (uint32_t i = 0; i < owned_count; i++)
                 if (at >= owned[i].start && at < owned[i].end)
                     return owned[i].owners;

@@ -10,9 +10,11 @@ void lg__confirm_launch(struct lg__life *life)
     if (lg__launch_protects(launch)) {
         lg__run_alive(&launch->host->run);
         LG__WITH_CONTEXT(life, context) {
-            if (context->phase != LG_PHASE_LAUNCHING) /* protected meanwhile, about to end, or finished */
+            /* protected meanwhile, about to end, or finished */
+            if (context->phase != LG_PHASE_LAUNCHING)
                 continue;
-            /* First in the run file: a death before the ledger has it is then one of a finished launch all the same. */
+            /* First in the run file: a death before the ledger has the phase is then one of a
+             * finished launch, too. */
             atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
             atomic_store(&launch->state->phase, LG_PHASE_FINISHED);
             LG_FAULT_POINT("run: finished");

@@ -102,7 +102,8 @@ static lg_status run_task(struct lg__life *life, uint32_t index)
         atomic_store(&launch->owner->task_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
         atomic_store(&launch->owner->task_tid, lg__os_tid());
         LG_FAULT_POINT("run: task");
-        atomic_store(&launch->state->task_set, 1); /* the one store by which a task is known to run */
+        /* the one store by which a task is known to run */
+        atomic_store(&launch->state->task_set, 1);
         LG_FAULT_POINT("run: task set");
     }
     pthread_mutex_unlock(&launch->lock);
@@ -133,7 +134,8 @@ static void deliver_event(lg_launch *launch, struct lg__task *task)
         on_event(event, user);
 }
 
-/* The one to run next, without regard to whether it is left out; NULL: none. *ret_any: some are left. Under the launch's lock. */
+/* The task to run next, left out or not; NULL: none. *ret_any: some tasks are left. Under the
+ * launch's lock. */
 static struct lg__task *pick_task(const struct lg__life *life, bool *ret_any)
 {
     lg_launch *launch = life->launch;
@@ -159,8 +161,9 @@ static bool essential_failed(const lg_launch *launch)
     return false;
 }
 
-/* The next task that may run; with lg_launch_replay_by_key() after a hold: that was let go. Waits for that, at most for the rest of the hold's time.
- * Returns as lg__custody_run(), and sets *ret_task where there is one. From the moment at which a launch is held on none is begun. */
+/* The next task that may run; after a hold with lg_launch_replay_by_key(), one that was released.
+ * Waits for a release, at most for the rest of the hold's time. Returns as lg__custody_run(), and
+ * sets *ret_task where there is a task. While the launch is held no task begins. */
 static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
 {
     lg_launch *launch = life->launch;
@@ -182,7 +185,8 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
         struct lg__ledger_context context;
         lg__launch_look(launch, &context);
         if (!any) {
-            life->done = true; /* here and not later: a task that is added from now on would be lost */
+            /* here and not later: a task that is added from now on would be lost */
+            life->done = true;
             status = essential_failed(launch) ? LG_ERR_FAILED : LG_OK;
             break;
         }

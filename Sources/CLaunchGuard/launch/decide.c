@@ -23,7 +23,8 @@ static void forget_rung(struct lg__ledger_context *context)
 
 static void next_rung(struct lg__ledger_context *context)
 {
-    if (context->rung < context->rung_count) /* a ladder may have become shorter; the ledger is not read with a rung that there cannot be */
+    /* a ladder may have become shorter; the ledger is not read with a rung that there cannot be */
+    if (context->rung < context->rung_count)
         context->rung++;
     forget_rung(context);
 }
@@ -74,7 +75,8 @@ static void go_safe(struct lg__ledger_context *context)
 
 static bool throttled(const struct lg__ledger_rung *rung, const struct lg__moment *now)
 {
-    /* The wall clock may have jumped in either direction: what is further away than the throttle is not believed. */
+    /* The wall clock may have jumped in either direction: what is further away than the throttle is
+     * not believed. */
     uint64_t series = rung->series_wall_ns, wall = now->wall_ns;
     return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;
 }
@@ -377,13 +379,16 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
     take_over(context, policy);
     if (context->retry_runs == 0)
         context->retry_runs = context->safe_retry_runs;
-    if (context->retry_runs > context->safe_retry_max) /* a number that is not to be trusted would keep it in safe mode */
+    /* a number that is not to be trusted would keep it in safe mode */
+    if (context->retry_runs > context->safe_retry_max)
         context->retry_runs = context->safe_retry_max;
     bool normal = context->mode == LG_LAUNCH_MODE_NORMAL;
     if ((normal || context->mode == LG_LAUNCH_MODE_PROBATION) &&
         passed_since(context->crash_boot_id, context->crash_boottime_ns, now, context->streak_gap_ms)) {
         forget_streak(context);
-        if (!(context->flags & LG__CONTEXT_DUE)) /* else a program that is started once a day and killed while it is held would be held for ever */
+        /* else a program that is started once a day and killed while it is held would be held for
+         * ever */
+        if (!(context->flags & LG__CONTEXT_DUE))
             forget_hold(context);
     }
     if (normal && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
@@ -489,7 +494,8 @@ void lg__decide_protect(struct lg__ledger_context *context, const struct lg__mom
     if (context->mode == LG_LAUNCH_MODE_SAFE)
         return;
     context->events |= LG_EVENT_PROTECTED;
-    if (context->mode == LG_LAUNCH_MODE_PROBATION) /* else a repair that always succeeds would be tried for ever */
+    /* else a repair that always succeeds would be tried for ever */
+    if (context->mode == LG_LAUNCH_MODE_PROBATION)
         next_rung(context);
     context->mode = LG_LAUNCH_MODE_NORMAL;
     set_flag(context, LG__CONTEXT_DUE, true);

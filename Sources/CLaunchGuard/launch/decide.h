@@ -1,5 +1,6 @@
-/* Layer 3: the machine, row by row as docs/LAUNCH.md has it. Pure functions over what is stored of a context: no clock, no file, no
- * callback. After each of them the context is stored, before anything that it decided is done; the process may die between any two. */
+/* Layer 3: the machine, row by row as docs/LAUNCH.md has it. Pure functions over the stored
+ * context: no clock, no file, no callback. The caller stores the context after each of them, before
+ * it acts on the decision; the process may die between any two. */
 #ifndef LG_LAUNCH_DECIDE_H
 #define LG_LAUNCH_DECIDE_H
 
@@ -41,7 +42,9 @@ struct lg__last_end {
     lg_end end;
     int32_t signal;        /* of LG_END_CRASH */
     bool finished;         /* the run file says that the launch was finished */
-    bool others;           /* the crash was in modules or tasks of other contexts: it does not count here unless a repair ran */
+    /* the crash was in modules or tasks of other contexts: it does not count here unless a repair
+     * ran */
+    bool others;
     uint64_t ordinal;      /* of the run */
     struct lg__moment when;
     const char *task;      /* key of the task that the end came in; NULL for none */
@@ -53,8 +56,9 @@ bool lg__decide_account(struct lg__ledger_context *context, const struct lg__las
 /* An upgrade. */
 void lg__decide_reset(struct lg__ledger_context *context);
 
-/* B1 to B11. What is to be done is in `phase` and `mode` (LG_PHASE_LAUNCHING, _HELD or _HALTED); LG__CONTEXT_REPORTING: on_report is to be called first,
- * then lg__decide_reported(). In shadow *ret_shadow is the context as it would be otherwise; may be NULL. */
+/* B1 to B11. The decision is in `phase` and `mode` (LG_PHASE_LAUNCHING, _HELD or _HALTED);
+ * LG__CONTEXT_REPORTING: call on_report first, then lg__decide_reported(). In shadow *ret_shadow is
+ * the context as it would be otherwise; may be NULL. */
 void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
                       struct lg__ledger_context *ret_shadow);
 

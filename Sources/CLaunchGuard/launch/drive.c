@@ -84,7 +84,8 @@ static bool restarts(lg_launch *launch)
     return seen.phase == LG_PHASE_TERMINATING && (seen.events & LG_EVENT_RESTART);
 }
 
-/* The tasks have run, or will not. False: the program asked for protection in the last moment; there is more to do. */
+/* The tasks have run, or will not. False: the program asked for protection at the last moment, and
+ * there is more to do. */
 static bool end_drive(struct lg__life *life, lg_status *outcome)
 {
     lg_launch *launch = life->launch;
@@ -108,8 +109,8 @@ static bool end_drive(struct lg__life *life, lg_status *outcome)
 
 static void *drive_on_thread(void *argument);
 
-/* Report, hold, tasks; again from the hold when the program asks for protection meanwhile. `waits`: the caller's thread may be held; else another one goes on
- * from there. */
+/* Report, hold, tasks; again from the hold when the program asks for protection meanwhile. `waits`:
+ * the caller's thread may be held; else another one goes on from there. */
 static lg_status drive(struct lg__life *life, bool waits)
 {
     lg_status outcome;

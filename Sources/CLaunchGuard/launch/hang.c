@@ -1,4 +1,5 @@
-/* The moment from which on the program hangs. Each observer keeps a word of its own; the mark in the run file is one of these words. */
+/* The moment from which on the program hangs. Each observer keeps a word of its own; the mark in
+ * the run file is one of these words. */
 #include "launch/launch.h"
 
 static uint64_t any_hang(const struct lg__host *host)
@@ -11,7 +12,9 @@ static uint64_t any_hang(const struct lg__host *host)
     return 0;
 }
 
-/* A thread that changes a word calls this function after it. The function stores, then compares: it sees a change before the store, and a thread that changes a word after the store calls the function itself. */
+/* A thread that changes a word calls this function after it. The function stores, then compares: it
+ * sees a change before the store, and a thread that changes a word after the store calls the
+ * function itself. */
 static void settle_mark(struct lg__host *host)
 {
     _Atomic uint64_t *mark = &host->run.state->hang_ns;

@@ -1,4 +1,4 @@
-/* The hold: report, protect actions, repairs, and what somebody wishes meanwhile. */
+/* The hold: report, protect actions, repairs, and the wishes of the program meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,7 +43,8 @@ static enum lg__wish own_wish(const struct lg__life *life, const struct lg__ledg
         return options->supervised ? NO_WISH : WISH_TRY_SAFE;
     if (rung->flags & LG__RUNG_BUILT_IN)
         return WISH_REPAIR;
-    if (rung->flags & LG_REPAIR_CONSENT) /* a yes is for all its attempts in this launch, and for no other rung's */
+    /* a yes is for all its attempts in this launch, and for no other rung's */
+    if (rung->flags & LG_REPAIR_CONSENT)
         return life->consented && context->attempts > 0 ? WISH_REPAIR : NO_WISH;
     return options->auto_repair || life->consented ? WISH_REPAIR : NO_WISH;
 }
@@ -99,7 +100,7 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
     lg__launch_tell(launch);
 }
 
-/* Do what somebody wishes, what the launch does by itself, or what the deadline asks for. */
+/* Do as the program wishes, as the launch does by itself, or as the deadline demands. */
 static void follow_wish(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
@@ -109,7 +110,8 @@ static void follow_wish(struct lg__life *life)
         enum lg__wish wish = life->wish;
         bool own = wish == NO_WISH;
         life->wish = NO_WISH;
-        if (context->phase != LG_PHASE_HELD && context->phase != LG_PHASE_HALTED) /* its end was announced */
+        /* its end was announced */
+        if (context->phase != LG_PHASE_HELD && context->phase != LG_PHASE_HALTED)
             continue;
         if (own)
             wish = own_wish(life, context);

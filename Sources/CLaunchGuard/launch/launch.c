@@ -1,4 +1,5 @@
-/* The stored part of a launch, and the status that follows from it. All other files of this folder stand on it. */
+/* The stored part of a launch, and the status that follows from it. All other files of this folder
+ * stand on it. */
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "read/context.h"
@@ -54,7 +55,8 @@ void lg__launch_note_status(lg_launch *launch)
     if (changed)
         lg__host_log(launch->host, LG_LEVEL_DEBUG, "launch %s: %s", launch->name, lg_launch_status_name(status));
     if (changed && launch->options.on_status) {
-        if (launch->told_count == LG__STATUSES) /* a callback that hangs: the last one is what counts */
+        /* a callback that hangs: the last one is what counts */
+        if (launch->told_count == LG__STATUSES)
             launch->told_count--;
         launch->told[launch->told_count++] = status;
     }
@@ -103,7 +105,8 @@ void lg__launch_look(lg_launch *launch, struct lg__ledger_context *ret_context)
 
 /* ---- reporting it ---- */
 
-/* One thread at a time calls on_status, in the order of the changes. A change that comes in meanwhile is left to that thread. */
+/* One thread at a time calls on_status, in the order of the changes. A change that comes in
+ * meanwhile is left to that thread. */
 void lg__launch_tell(lg_launch *launch)
 {
     pthread_mutex_lock(&launch->lock);

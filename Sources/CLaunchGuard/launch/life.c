@@ -1,4 +1,5 @@
-/* The lives of a launch. Only a simulated one has more than one: its ends, and the time that passes, are simulated too. */
+/* The lives of a launch. Only a simulated one has more than one: its ends, and the time that
+ * passes, are simulated too. */
 #include <stdlib.h>
 
 #include "launch/internal.h"

@@ -97,7 +97,8 @@ static lg_status why_unprotected(const struct lg__host *host)
 
 static void claim_state(struct lg__host *host, lg_launch *launch)
 {
-    uint32_t index = host->launch_count; /* and not what the file says, which anybody may have changed */
+    /* and not what the file says, which anybody may have changed */
+    uint32_t index = host->launch_count;
     struct lg__state_context *state = launch->state = &host->run.state->contexts[index];
     struct lg__owner *owner = launch->owner = &host->run.owners->contexts[index];
     memcpy(state->name, launch->name, sizeof state->name);
@@ -183,7 +184,8 @@ static bool at_rest(const struct lg__ledger_context *context)
            !(context->flags & LG__CONTEXT_DUE) && context->streak == 0 && context->unknown == 0;
 }
 
-/* The context of that name. Where all places are taken, by names of earlier versions perhaps, the least used one at rest gives way, in the timeline too. */
+/* The context of that name. Where all places are taken, by names of earlier versions perhaps, the
+ * least used one at rest gives way, in the timeline too. */
 static struct lg__ledger_context *context_named(struct lg__host *host, const char *name)
 {
     struct lg__ledger_payload *payload = &host->ledger.payload;

@@ -1,8 +1,9 @@
-/* The program ends by its own will: what becomes of its launches. */
+/* The launches of a program that ends by its own will. */
 #include "launch/internal.h"
 #include "os/os.h"
 
-/* Under the host's lock, in one store for all contexts. Bit i of the result: launches[i] is over by it. */
+/* Under the host's lock, in one store for all contexts. Bit i of the result: launches[i] is over by
+ * it. */
 static uint32_t store_terminating(struct lg__host *host)
 {
     struct lg__ledger_payload *payload = &host->ledger.payload;

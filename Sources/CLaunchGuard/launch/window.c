@@ -1,4 +1,5 @@
-/* Time as a proof of life. It is counted in slices, and a slice is worth no more than it should have lasted: a process that was stopped, or slept with the machine, did not live meanwhile. */
+/* Time as a proof of life. It is counted in slices, and a slice is worth no more than it should
+ * have lasted: a process that was stopped, or slept with the machine, did not live meanwhile. */
 #include "launch/internal.h"
 #include "os/os.h"
 
@@ -6,7 +7,8 @@
 #define IDLE_NS UINT64_C(3600000000000)
 #define SLICE_MIN_NS UINT64_C(5000000)
 
-/* A launch without a heartbeat for longer than its threshold is marked as hanging; the next heartbeat takes the mark back. Returns true while heartbeats come. */
+/* A launch without a heartbeat for longer than its threshold is marked as hanging; the next
+ * heartbeat takes the mark back. Returns true while heartbeats come. */
 static bool launch_beats(lg_launch *launch, uint64_t now)
 {
     uint64_t most = (uint64_t)launch->options.heartbeat_ms * 1000000u;
@@ -16,7 +18,8 @@ static bool launch_beats(lg_launch *launch, uint64_t now)
     if (!alive && !atomic_load(&launch->host->hangs[LG__HANG_LAUNCH])) {
         lg__hang_begin(launch->host, LG__HANG_LAUNCH, last);
         if (atomic_load(&launch->host->heartbeat_ns) > beat)
-            lg__hang_end(launch->host, LG__HANG_LAUNCH); /* it came in between, and did not see the mark */
+            /* it came in between, and did not see the mark */
+            lg__hang_end(launch->host, LG__HANG_LAUNCH);
         else
             lg__wake_now(launch->host);
     }
@@ -38,14 +41,16 @@ static void *count_window(void *argument)
         if (!lg__launch_goes_on(life) || atomic_load(&launch->status) == LG_LAUNCH_NORMAL)
             break;
         uint64_t left = window_ns > counted_ns ? window_ns - counted_ns : slice_ns;
-        bool idle = window_ns && counted_ns >= window_ns && !options->heartbeat_ms; /* the window has passed; only the mark is missing */
+        /* the window has passed; only the mark is missing */
+        bool idle = window_ns && counted_ns >= window_ns && !options->heartbeat_ms;
         lg__os_futex_wait((const uint32_t *)&launch->over, over, idle ? IDLE_NS : left < slice_ns ? left : slice_ns);
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), passed = now - last;
         last = now;
         if (lg__launch_phase(launch) != LG_PHASE_LAUNCHING)
             continue; /* held: what passes is no survival */
         if (opened != atomic_load(&launch->state->launching_ns)) {
-            opened = atomic_load(&launch->state->launching_ns); /* held meanwhile: what it lived before proves nothing */
+            /* held meanwhile: what it lived before proves nothing */
+            opened = atomic_load(&launch->state->launching_ns);
             counted_ns = 0;
             continue;
         }

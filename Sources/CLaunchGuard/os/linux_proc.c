@@ -8,7 +8,8 @@
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 
-/* The members of the kernel's struct stat that have the same place on x86-64 and on AArch64, and more room than the rest of it takes. */
+/* The members of the kernel's struct stat that have the same place on x86-64 and on AArch64, and
+ * more room than the rest of it takes. */
 struct stat_begin {
     uint64_t device, inode, other[4];
     int64_t size;
@@ -185,7 +186,8 @@ void lg__os_figures(struct lg__os_figures *ret_figures)
     }
 }
 
-/* The kernel compares user and system time as its ticks count them, which is the clock CPUCLOCK_PROF of the process (linux/posix-timers.h). */
+/* The kernel compares user and system time as its ticks count them, which is the clock
+ * CPUCLOCK_PROF of the process (linux/posix-timers.h). */
 #define CPUCLOCK_PROF_SELF (~0 * 8)
 
 bool lg__os_cpu_limit(uint64_t *ret_limit_s, uint64_t *ret_used_ns)
@@ -208,5 +210,6 @@ unsigned lg__os_processors(void)
     for (long i = 0; i < size / (long)sizeof set[0]; i++)
         for (uint64_t left = set[i]; left; left &= left - 1)
             count++;
-    return count ? count : (unsigned)(8 * sizeof set); /* more than it knows, or a sandbox: as many as can be */
+    /* more than it knows, or a sandbox: as many as can be */
+    return count ? count : (unsigned)(8 * sizeof set);
 }

@@ -5,7 +5,7 @@
 
 static_assert(sizeof((lg_annotation){ 0 }.key) == LG__NAME_BYTES && sizeof((lg_annotation){ 0 }.value) == LG__ANNOTATION_VALUE_BYTES, "both fit");
 
-/* A living writer may free a value while it is read: so often it is read again. */
+/* A living writer may free a value while it is read: the most times that a value is read again. */
 #define TRIES 1000
 
 static uint32_t slot_value(uint64_t current)
@@ -40,7 +40,8 @@ static void convert(const struct lg__annotation *value, lg_annotation *to)
     memcpy(to->value, value->value, value->size);
 }
 
-/* As lg_reader_annotation(); `redacted` is right also where the rest is damaged, and 1 where it cannot be known. */
+/* As lg_reader_annotation(); `redacted` is right also where the rest is damaged, and 1 where it
+ * cannot be known. */
 static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annotation *ret_annotation)
 {
     struct lg__annotation_slot before, slot, after;
@@ -50,7 +51,9 @@ static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annota
         return LG_ERR_NOT_FOUND; /* a file of an older version has none */
     ret_annotation->redacted = 1;
     for (unsigned tries = 0; tries < TRIES; tries++) {
-        /* The redaction mark is read before the value and after it. Before: a redacted slot keeps its key, so that the mark is of this key. After: a key may be redacted, and then get the value that is read here. */
+        /* The redaction mark is read before the value and after it. Before: a redacted slot keeps
+         * its key, so that the mark is of this key. After: a key may be redacted, and then get the
+         * value that is read here. */
         if (!read_annotation_slot(reader, at, &before) || !read_annotation_slot(reader, at, &slot))
             return LG_ERR_DAMAGED;
         uint64_t current = atomic_load(&slot.current);
@@ -65,7 +68,8 @@ static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annota
             return LG_ERR_DAMAGED;
         if (atomic_load(&after.redacted) != atomic_load(&before.redacted))
             continue;
-        /* Its number is the slot's: it is the one that the slot named. If not, it was used for another one meanwhile, unless the slot still names it. */
+        /* Its number is the slot's: it is the one that the slot named. If not, it was used for
+         * another one meanwhile, unless the slot still names it. */
         if (!right && atomic_load(&after.current) != current)
             continue;
         ret_annotation->redacted = atomic_load(&after.redacted) != 0;

@@ -22,7 +22,8 @@ lg_status lg__reader_payload(const lg_reader *reader, struct lg__slot *ret_slot,
         return LG_ERR_DAMAGED;
     if (second > first)
         return LG_OK;
-    /* Once more, as one slot takes a lot of stack. A living process may have written to it meanwhile, and so to the other one before. */
+    /* Once more, as one slot takes a lot of stack. A living process may have written to it
+     * meanwhile, and so to the other one before. */
     if (read_ledger_slot(reader, LG__SECTION_SLOT_A, ret_slot) || read_ledger_slot(reader, LG__SECTION_SLOT_B, ret_slot))
         return LG_OK;
     return LG_ERR_DAMAGED;

@@ -108,7 +108,8 @@ static uint64_t to_ns(const struct layout *layout, const struct lg__entry *entry
                                         (layout->later.count - header->base_count));
 }
 
-/* An entry was begun here, and it is not whole: what lies in cells that were reserved and then not written has other numbers. */
+/* An entry was begun here, and it is not whole. Cells that were reserved and then not written have
+ * other numbers. */
 static bool begun(const uint8_t *cells, uint64_t mask, uint64_t sequence)
 {
     struct lg__entry entry;
@@ -127,7 +128,8 @@ static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t l
     while (at < head) {
         struct lg__entry entry;
         char text[LG_LOG_TEXT_MAX];
-        /* No entry ends beyond head: one that claims to would carry the walk past the largest number. */
+        /* No entry ends beyond head: one that claims to would carry the walk past the largest
+         * number. */
         if (!ring_entry_at(cells, layout->cell_mask, at, &entry, text) || entry_cells(&entry) > head - at) {
             info->torn += begun(cells, layout->cell_mask, at);
             at++;
@@ -158,7 +160,8 @@ static int by_writer(const void *left, const void *right)
     return lanes ? lanes : threads ? threads : order(a->sequence, b->sequence);
 }
 
-/* Two clocks that agree to some microseconds: no entry is earlier than the one before it of the same thread. */
+/* Two clocks that agree to some microseconds: no entry is earlier than the one before it of the
+ * same thread. */
 static void straighten(struct lg__log_item *items, uint64_t count)
 {
     qsort(items, count, sizeof *items, by_writer);

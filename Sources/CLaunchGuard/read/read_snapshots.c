@@ -1,4 +1,5 @@
-/* The parts of a run file about a program that lived: heartbeats, deadlines, and the stacks that were taken when one of them did not come in time. */
+/* The parts of a run file about a program that lived: heartbeats, deadlines, and the stacks that
+ * were taken when one of them did not come in time. */
 #include "read/internal.h"
 #include "store/crc32c.h"
 

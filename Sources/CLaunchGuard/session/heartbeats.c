@@ -1,6 +1,9 @@
 /* Heartbeats: run loops that must come round, and what is done when one stays away.
  *
- * Decisions use words in memory; the run file has a copy, which may be damaged. A word belongs to the thread that it is about and to the watch thread. Each of the two looks at the other's word after it changed its own, so that one of them sees a heartbeat that came while a hang was found. */
+ * Decisions use words in memory; the run file has a copy, which may be damaged. A word belongs to
+ * the thread that it is about and to the watch thread. Each of the two looks at the other's word
+ * after it changed its own, so that one of them sees a heartbeat that came while a hang was
+ * found. */
 #include <pthread.h>
 
 #include "capture/capture.h"
@@ -9,12 +12,13 @@
 #include "os/os.h"
 #include "session/session.h"
 
-/* A heartbeat looks after the handlers when the last look is longer ago. */
+/* A heartbeat also checks the handlers when the last check is older than this. */
 #define CHECK_NS UINT64_C(1000000000)
-/* Time is counted in slices: each is worth no more than it should have lasted. */
+/* Time is counted in slices; a slice is worth no more than it should have lasted. */
 #define SLICE_PART 16u
 #define SLICE_MAX_NS UINT64_C(250000000)
-/* A new heartbeat is looked at for the first time when this part of the threshold has passed. */
+/* The watch looks at a new heartbeat for the first time when this part of the threshold has
+ * passed. */
 #define FIRST_PART 4u
 
 static struct heartbeat {
@@ -27,7 +31,8 @@ static struct heartbeat {
 } heartbeats[LG__HEARTBEATS];
 static_assert(sizeof(struct heartbeat) == 64, "a cache line each");
 
-static struct lg_session *watched_session; /* the session of these heartbeats: a process has one that is watched */
+/* the session of these heartbeats: a process has one that is watched */
+static struct lg_session *watched_session;
 static _Atomic uint64_t first_look_ns; /* the age at which a heartbeat is looked at */
 static pthread_key_t thread_end_key; /* to know when a thread ends */
 static bool thread_end_key_made;
@@ -128,7 +133,8 @@ static struct heartbeat *claim_heartbeat(int32_t tid)
         atomic_store(&copy->tid, tid);
         own_heartbeat = i + 1;
         if (thread_end_key_made)
-            pthread_setspecific(thread_end_key, &heartbeats[i]); /* without it the watch finds out */
+            /* without it the watch finds out */
+            pthread_setspecific(thread_end_key, &heartbeats[i]);
         return &heartbeats[i];
     }
     return NULL;
@@ -239,11 +245,13 @@ static void snapshot_hang(struct lg_session *session, unsigned who, int32_t tid,
     pictured.since_ns = since_ns;
     lg__snapshot_take(&wish);
     if (atomic_load(&hangs[who]) != since_ns)
-        lg__snapshot_resolve(LG_SNAPSHOT_HANG, since_ns); /* it was over before the snapshot had begun */
+        /* it was over before the snapshot had begun */
+        lg__snapshot_resolve(LG_SNAPSHOT_HANG, since_ns);
 }
 
-/* Its thread has ended, and has not let go of it, so that nobody but this thread will: looked at again after the kernel was asked, for the thread may have
- * let go while it was, and the heartbeat be free, or another's. */
+/* The thread of a heartbeat has ended without having let go of it, so that only the watch thread
+ * will. The tid is read again after the kernel was asked: the thread may have let go meanwhile, and
+ * the heartbeat be free, or another thread's. */
 static bool thread_is_gone(const struct heartbeat *heartbeat)
 {
     int32_t tid = atomic_load(&heartbeat->tid);
@@ -263,7 +271,7 @@ static void report_gone(struct lg_session *session, struct heartbeat *heartbeat)
     free_heartbeat(heartbeat);
 }
 
-/* It has stayed away for the threshold. Returns when to look again. */
+/* The heartbeat has stayed away for the threshold. Returns when to look again. */
 static uint64_t report_hang(struct lg_session *session, struct heartbeat *heartbeat, uint64_t beat_ns, uint64_t threshold)
 {
     unsigned who = heartbeat_number(heartbeat);
@@ -279,7 +287,8 @@ static uint64_t report_hang(struct lg_session *session, struct heartbeat *heartb
     heartbeat_name(heartbeat, name);
     atomic_store(&heartbeat_copy(heartbeat)->hang_ns, beat_ns);
     lg__hang_begin(&session->host, who, beat_ns);
-    if (atomic_load(&heartbeat->beat_ns) != beat_ns) { /* it has just come, and may not have seen the mark */
+    /* the heartbeat has just come, and its thread may not have seen the mark */
+    if (atomic_load(&heartbeat->beat_ns) != beat_ns) {
         if (lg__hang_end(&session->host, who))
             atomic_store(&heartbeat_copy(heartbeat)->hang_ns, 0);
         return 0;
@@ -291,7 +300,7 @@ static uint64_t report_hang(struct lg_session *session, struct heartbeat *heartb
     return threshold;
 }
 
-/* Returns how long until it has to be looked at again. */
+/* Returns the nanoseconds until the next look. */
 static uint64_t look_at_heartbeat(struct lg_session *session, struct heartbeat *heartbeat, uint64_t now, uint64_t threshold)
 {
     uint64_t beat_ns = atomic_load(&heartbeat->beat_ns), first = threshold / FIRST_PART;
@@ -308,7 +317,8 @@ static uint64_t look_at_heartbeat(struct lg_session *session, struct heartbeat *
     uint64_t passed = now - heartbeat->last_ns;
     heartbeat->counted_ns += passed < heartbeat->step_ns ? passed : heartbeat->step_ns;
     heartbeat->last_ns = now;
-    if (atomic_load(&session->host.hangs[heartbeat_number(heartbeat)])) { /* said; it may still be ended by the kernel */
+    /* said; it may still be ended by the kernel */
+    if (atomic_load(&session->host.hangs[heartbeat_number(heartbeat)])) {
         if (heartbeat->counted_ns < threshold)
             return heartbeat->step_ns = threshold - heartbeat->counted_ns;
         heartbeat->counted_ns = 0;
@@ -319,7 +329,7 @@ static uint64_t look_at_heartbeat(struct lg_session *session, struct heartbeat *
     if (heartbeat->counted_ns >= threshold)
         return heartbeat->step_ns = report_hang(session, heartbeat, beat_ns, threshold);
     uint64_t left = threshold - heartbeat->counted_ns;
-    /* Looked at before its time, for another's sake: the rest of the first, long step. */
+    /* Looked at early, because of another heartbeat: the rest of the first, long step. */
     if (passed < heartbeat->step_ns && heartbeat->step_ns - passed > slice)
         slice = heartbeat->step_ns - passed;
     return heartbeat->step_ns = slice < left ? slice : left;

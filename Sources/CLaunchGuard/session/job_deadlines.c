@@ -1,6 +1,8 @@
 /* Deadlines of jobs: somebody else will kill the program when one has passed.
  *
- * Their time is counted by CLOCK_BOOTTIME, and goes on while the process is stopped or the machine asleep. The clock that kills belongs to somebody else and may stand in another machine; of all clocks that it may be, this one is never behind. A warning that comes early costs nothing. */
+ * Their time is counted by CLOCK_BOOTTIME, and goes on while the process is stopped or the machine
+ * asleep. The clock that kills belongs to somebody else and may stand in another machine; of all
+ * clocks that it may be, this one is never behind. A warning that comes early costs nothing. */
 #include "capture/capture.h"
 #include "launchguard/watch.h"
 #include "os/os.h"
@@ -14,7 +16,8 @@
 
 static struct job {
     _Atomic uint64_t number; /* 0: free */
-    uint64_t due_ns;         /* CLOCK_BOOTTIME, when nine tenths have passed; these three are set before the number */
+    /* CLOCK_BOOTTIME, when nine tenths have passed; these three are set before the number */
+    uint64_t due_ns;
     uint64_t begun_ns;       /* CLOCK_MONOTONIC */
     int32_t tid;
     _Atomic uint64_t near_ns; /* CLOCK_MONOTONIC when that was found; 0: it was not */
@@ -138,7 +141,8 @@ static void report_near_deadline(struct lg_session *session, struct job *job, ui
     uint32_t limit_ms = atomic_load(&copy->limit_ms);
     atomic_store(&copy->near_ns, now);
     atomic_store(&job->near_ns, now);
-    if (atomic_load(&job->number) != number) { /* it has just ended, and may not have seen the mark */
+    /* the job has just ended, and its thread may not have seen the mark */
+    if (atomic_load(&job->number) != number) {
         atomic_store(&job->near_ns, 0);
         atomic_store(&copy->near_ns, 0);
         return;

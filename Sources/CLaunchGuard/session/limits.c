@@ -1,11 +1,14 @@
-/* Marks of a program that may be ended without a word: it lives on after it was asked to end, or has nearly used up its CPU time. For the watch thread: takes no lock and allocates nothing. */
+/* Marks of a program that may be ended without a word: it lives on after it was asked to end, or
+ * has nearly used up its CPU time. For the watch thread: takes no lock and allocates nothing. */
 #include "os/os.h"
 #include "session/session.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MINUTE_NS (60 * SECOND_NS)
 
-/* Asked to end, and alive. The mark is set for the first time after a second, which is longer than a program takes that ends when asked; then every second, and less and less often for a program that has other plans with the signal. */
+/* Asked to end, and alive. The mark is set for the first time after a second, which is longer than
+ * a program takes that ends when asked; then every second, and less and less often for a program
+ * that has other plans with the signal. */
 static uint64_t watch_term(struct lg__state *state, uint64_t now)
 {
     if (!atomic_load(&state->term_signal) || !atomic_load(&state->term_kept))
@@ -25,7 +28,8 @@ static uint64_t near_ns(uint64_t limit_s)
 
 #define CPU_PAUSE_MIN_NS UINT64_C(10000000)
 
-/* SIGKILL comes when CPU time reaches the hard limit; no handler runs. The thread sleeps until the limit can be near: all processors together use it up no faster. */
+/* SIGKILL comes when CPU time reaches the hard limit; no handler runs. The thread sleeps until the
+ * limit can be near: all processors together use it up no faster. */
 static uint64_t watch_cpu(struct lg_session *session, struct lg__state *state, uint64_t now)
 {
     uint64_t limit_s, used_ns;

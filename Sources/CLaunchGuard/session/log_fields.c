@@ -1,4 +1,5 @@
-/* A breadcrumb with a category and fields: put together on the stack, then one entry like any other. */
+/* A breadcrumb with a category and fields: put together on the stack, then one entry like any
+ * other. */
 #include <string.h>
 
 #include "launchguard/log.h"

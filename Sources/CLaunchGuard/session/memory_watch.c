@@ -1,4 +1,6 @@
-/* lg_memory_watch(): a thread that sleeps, looks how much memory is left, and reports when it is little. The mark is set before the breadcrumb, and the breadcrumb written before the program is called, which may be ended meanwhile. */
+/* lg_memory_watch(): a thread that sleeps, looks how much memory is left, and reports when it is
+ * little. The mark is set before the breadcrumb, and the breadcrumb written before the program is
+ * called, which may be ended meanwhile. */
 #include "launchguard/watch.h"
 
 #include <errno.h>
@@ -7,7 +9,8 @@
 #include "os/os.h"
 #include "session/session.h"
 
-/* Far from the limit it looks every second; in the last quarter before the mark more often, for memory can be eaten fast. */
+/* Far from the limit it looks every second; in the last quarter before the mark more often, for
+ * memory can be eaten fast. */
 #define PAUSE_NS UINT64_C(1000000000)
 #define PAUSE_NEAR_NS UINT64_C(200000000)
 
@@ -25,7 +28,7 @@ static uint64_t percent_of(uint64_t number, uint32_t percent)
     return number / 100 * percent + number % 100 * percent / 100;
 }
 
-/* The mark is taken back when less than nine tenths of what set it are in use. */
+/* The mark is taken back when less than nine tenths of its threshold are in use. */
 static bool sample_memory(struct lg__os_memory *ret_memory)
 {
     return lg__os_memory("", watched.percent * 9 / 10, ret_memory);

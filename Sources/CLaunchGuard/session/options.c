@@ -84,14 +84,16 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
     return LG_OK;
 }
 
-/* A non-empty absolute path from the environment, which a program with more rights than its caller does not believe. */
+/* A non-empty absolute path from the environment. A program with more rights than its caller does
+ * not use it. */
 static const char *from_environment(const char *name)
 {
     const char *value = lg__os_secure() ? NULL : getenv(name);
     return value && value[0] == '/' ? value : NULL;
 }
 
-/* The length of the default directory's path, or what snprintf() says of one that does not fit; 0: none is known. */
+/* The length of the default directory's path, or what snprintf() says of one that does not fit; 0:
+ * none is known. */
 static int default_directory(const char *app_id, char *buffer, size_t size)
 {
     const char *path;

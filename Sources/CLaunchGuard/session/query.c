@@ -41,7 +41,8 @@ static void foresee(struct lg__ledger_context *context, lg_launch_info *ret_info
     struct lg__moment now = { .boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME), .wall_ns = lg__os_clock_ns(CLOCK_REALTIME) };
     uint64_t launches = context->launches;
     uint32_t reported = context->reported;
-    /* Never begun since the context was made or reset: nothing is stored that a launch could be judged by. */
+    /* Never begun since the context was made or reset: nothing is stored that a launch could be
+     * judged by. */
     if (context->repair_after != 0) {
         lg__os_boot_id(now.boot_id);
         same_policy(context, &policy);
@@ -68,7 +69,8 @@ static void as_it_is(const struct lg__ledger_context *context, const struct lg__
         ret_info->status = LG_LAUNCH_NORMAL;
 }
 
-/* The program lives if the run that the payload names does, and has not stopped its session. Where that run's file is gone, the primary in the hot page decides. */
+/* The program lives if the run that the payload names does, and has not stopped its session. Where
+ * that run's file is gone, the primary in the hot page decides. */
 static bool program_lives(const struct lg__last_run *last, const struct lg__hot *hot)
 {
     uint8_t boot_id[LG__UUID_BYTES];

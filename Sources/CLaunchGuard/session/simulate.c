@@ -1,4 +1,4 @@
-/* Simulated sessions: a ledger and a run file in memory, and ends that are only said. */
+/* Simulated sessions: a ledger and a run file in memory, and ends that are only announced. */
 #include <stdlib.h>
 
 #include "launchguard/simulate.h"
@@ -6,7 +6,7 @@
 #include "session/session.h"
 #include "store/crc32c.h"
 
-/* Handles stay valid; what nobody asks for any more is no leak. */
+/* Handles stay valid; a session that nobody uses any more is no leak. */
 static struct lg_session *_Atomic newest;
 
 lg_status lg_simulate_start(lg_session **ret_session)

@@ -16,7 +16,8 @@
 /* A fork waits this long for the prepare thread, which may hold the loader's lock. */
 #define FORK_WAIT_NS UINT64_C(1000000000)
 
-static struct lg_session the_session; /* all zero until the first start: most of its pages are never there */
+/* all zero until the first start: most of its pages are never there */
+static struct lg_session the_session;
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void before_fork(void)
@@ -30,8 +31,10 @@ static void session_in_child(void)
     struct lg__host *host = &the_session.host;
     if (!host->unforked)
         return;
-    atomic_store((_Atomic uint32_t *)(uintptr_t)host->unforked, 0); /* where the kernel does not wipe the page */
-    pthread_mutex_init(&host->lock, NULL); /* the thread that held this lock, or the other one, is not in the child */
+    /* where the kernel does not wipe the page */
+    atomic_store((_Atomic uint32_t *)(uintptr_t)host->unforked, 0);
+    /* the thread that held this lock, or the other one, is not in the child */
+    pthread_mutex_init(&host->lock, NULL);
     pthread_mutex_init(&start_lock, NULL);
     lg__tail_give_back();
     lg__map_abandon(&host->run.map);
@@ -90,7 +93,8 @@ static uint64_t next_ordinal(struct lg__ledger *ledger)
     return atomic_fetch_add(next, 1);
 }
 
-/* LaunchGuard must not be the reason why a program does not start: two starts in a row that it did not survive are enough. */
+/* LaunchGuard must not be the reason why a program does not start: two starts in a row that it did
+ * not survive are enough. */
 static bool suspects_itself(struct lg__ledger *ledger, const struct lg__identity *identity)
 {
     const struct lg__ledger_payload *payload = &ledger->payload;
@@ -211,7 +215,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     register_once();
     lg__heartbeats_prepare(session);
     if (!lg__watch_start(session))
-        lg__capture_prepare(); /* no thread to be had: here and now, and without a deadline */
+        lg__capture_prepare(); /* there is no thread: here and now, and without a deadline */
     lg__capture_started();
     atomic_store(&host->run.state->started, 1);
     session->protection = host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
@@ -220,7 +224,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     return status;
 }
 
-/* A session that has no files behaves as one that has, in memory that nobody will read. */
+/* A session without files behaves as one with files, in memory that nobody reads. */
 static void make_unprotected(struct lg_session *session, lg_status why)
 {
     static const struct lg__identity nobody;
@@ -229,7 +233,8 @@ static void make_unprotected(struct lg_session *session, lg_status why)
     host->directory[0] = 0;
     session->run_path[0] = 0;
     if (host->ledger.hot && host->ledger.primary) {
-        /* A start that failed is one that was survived: a full disk is no reason for LaunchGuard to suspect itself. */
+        /* A start that failed was survived: a full disk is no reason for LaunchGuard to suspect
+         * itself. */
         if (why != LG_ERR_DISABLED)
             atomic_store(&host->ledger.hot->starting, 0);
         atomic_store(&host->ledger.hot->primary, 0);

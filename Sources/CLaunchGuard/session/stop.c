@@ -44,7 +44,8 @@ lg_status lg_stop(lg_session *session)
         session->open = &lg__session_closed;
         lg__capture_stop();
         if (session->host.counts)
-            atomic_store(&session->host.ledger.hot->primary, 0); /* another process may become the primary */
+            /* another process may become the primary */
+            atomic_store(&session->host.ledger.hot->primary, 0);
         session->host.counts = false;
         session->protection = LG_PROTECTION_NONE;
     }

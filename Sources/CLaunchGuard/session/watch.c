@@ -1,4 +1,5 @@
-/* The threads of a session: one that prepares the handler and ends, one that sleeps until a crash is under way or something that was expected has not come. */
+/* The threads of a session. One prepares the handler and ends. The other one, the watch thread,
+ * sleeps until a crash is under way or something that was expected has not come. */
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +22,8 @@ static int add_tls(struct dl_phdr_info *info, size_t size, void *argument)
     return 0;
 }
 
-/* The part of a thread's stack that libc takes for the thread-local data of the program and its libraries; it may be larger than our whole stack. */
+/* The part of a thread's stack that libc takes for the thread-local data of the program and its
+ * libraries; it may be larger than our whole stack. */
 static size_t tls_bytes;
 
 /* The program's signals are not for these threads: all are blocked. */
@@ -42,10 +44,11 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
     return error == 0;
 }
 
-static __thread bool own_thread __attribute__((tls_model("initial-exec"))); /* this thread is one of LaunchGuard */
+/* this thread is one of LaunchGuard */
+static __thread bool own_thread __attribute__((tls_model("initial-exec")));
 
-/* Begin one of our threads. What it writes to is mapped, and the file may be cut; a sandbox may refuse a call: both must reach the handler, which
- * mends it. */
+/* Begin one of our threads. It writes to mapped files, which may be cut, and a sandbox may refuse a
+ * call: both signals must reach the handler, which mends it. */
 static void begin_own_thread(void)
 {
     own_thread = true;
@@ -63,7 +66,8 @@ static void *pump_stderr(void *argument)
     return NULL;
 }
 
-/* The program may change its handlers at any time: looked at when it is young, later every minute. */
+/* The program may change its handlers at any time: they are checked often at first, later every
+ * minute. */
 #define CHECK_FIRST_NS UINT64_C(1000000000)
 #define CHECK_LAST_NS UINT64_C(64000000000)
 
@@ -78,7 +82,8 @@ static uint64_t look_around(struct lg_session *session)
     return both < limits ? both : limits;
 }
 
-/* Sleeps; takes no lock, allocates nothing, calls nobody: it has to work when everything else does not. */
+/* The watch thread. It takes no lock, allocates nothing and calls no callback: it must work when
+ * everything else does not. */
 static void *watch_loop(void *argument)
 {
     struct lg_session *session = argument;
@@ -123,7 +128,8 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
     if (own_thread) {
         if (lg__capture_busy())
             return true; /* the process is about to die of another one */
-        /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain signal and finds it here. */
+        /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain
+         * signal and finds it here. */
         redirected = *info;
         atomic_store(&is_redirected, true);
         return lg__os_signal_send(lg__os_pid(), lg__os_pid(), signal) == 0;
@@ -133,7 +139,9 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
     return false;
 }
 
-/* Note the number of processes of this cgroup that were ended for lack of memory before this one: one more, and no other mark, says that this one ended so. Not in lg_start(), whose caller would wait for the kernel's files. */
+/* Note the number of processes of this cgroup that were ended for lack of memory before this one:
+ * one more, and no other mark, says that this one ended so. Not in lg_start(), whose caller would
+ * wait for the kernel's files. */
 static void note_memory(struct lg__state *state)
 {
     uint64_t cgroup, kills;

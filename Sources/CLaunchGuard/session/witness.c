@@ -1,6 +1,8 @@
 /* lg_witness(): a supervisor stores how a process ended that it has waited for.
  *
- * Anybody who may write to the run file may have written anything into it, and may be another user than the supervisor. So nothing is mapped (a file that is cut meanwhile would end the supervisor by SIGBUS), every bound is checked, and only the two fields of the witness are written. */
+ * Anybody who may write to the run file may have written anything into it, and may be another user
+ * than the supervisor. So nothing is mapped (a file that is cut meanwhile would end the supervisor
+ * by SIGBUS), every bound is checked, and only the two fields of the witness are written. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +75,8 @@ static void consider_run_file(const char *state_directory, const char *name, int
     }
 }
 
-/* The newest run of a process, of this boot. A damaged or newer file is reported only where it is the newest of all: it may be the one. */
+/* The newest run of a process, of this boot. A damaged or newer file is reported only where it is
+ * the newest of all: it may be the one. */
 static lg_status find_run(int runs, const char *state_directory, int32_t pid, struct found *ret_found)
 {
     memset(ret_found, 0, sizeof *ret_found);
@@ -196,7 +199,8 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
     int file = -1;
     if (status == LG_OK && (file = openat(runs, found.name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) < 0)
         status = from_errno(errno);
-    /* A file that belongs to somebody else than its folder, or that has another name elsewhere, was put there. */
+    /* A file that belongs to another user than its folder, or that has another name elsewhere, was
+     * put there. */
     if (status == LG_OK && (fstat(runs, &folder) != 0 || fstat(file, &info) != 0))
         status = LG_ERR_SYSTEM;
     if (status == LG_OK && (!S_ISREG(info.st_mode) || info.st_nlink != 1 || info.st_size < 0))

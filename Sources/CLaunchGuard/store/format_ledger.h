@@ -7,7 +7,9 @@
 /* ---- Ledger: hot page ---- */
 
 struct lg__hot {
-    _Atomic uint64_t primary;      /* the process that is the primary: pid in the upper half, a hash of start time and boot id in the lower */
+    /* the process that is the primary: pid in the upper half, a hash of start time and boot id in
+     * the lower */
+    _Atomic uint64_t primary;
     _Atomic uint64_t next_ordinal; /* of the next run, from 1 */
     _Atomic uint32_t starting;     /* lg_start() calls begun since one last completed */
     uint32_t reserved0;
@@ -24,7 +26,8 @@ static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
 #define LG__CONTEXT_DUE 1u       /* a repair is needed whatever the streak */
 #define LG__CONTEXT_REPORTING 2u /* on_report is being called */
-#define LG__CONTEXT_SKIPPABLE 4u /* a suspect task may be left out: the built-in rung can be tried */
+/* a suspect task may be left out: the built-in rung can be tried */
+#define LG__CONTEXT_SKIPPABLE 4u
 #define LG__CONTEXT_SHADOW 8u    /* the last launch decided and did nothing */
 
 #define LG__RUNG_BUILT_IN 0x80000000u
@@ -113,7 +116,8 @@ struct lg__ledger_run {
     uint32_t launching, repairing, counted; /* bit i: contexts[i] */
     char app_version[LG__NAME_BYTES];
     uint64_t monotonic_ns; /* of the end, 0 = unknown */
-    uint32_t attributed;   /* bit i: the crash was in a module or a task of contexts[i]; 0 for all: of nobody in particular */
+    /* bit i: the crash was in a module or a task of contexts[i]; 0 for all: in none */
+    uint32_t attributed;
     uint32_t events[LG__CONTEXTS]; /* LG_EVENT_*, of contexts[i] */
     uint8_t reserved[44];
 };
@@ -152,7 +156,8 @@ static_assert(sizeof(struct lg__ledger_payload) == 45824, "FORMAT.md, ledger");
 struct lg__slot {
     uint64_t generation; /* the larger of the two whole slots counts */
     uint32_t size;       /* bytes of the payload that are used: up to the end of the last context */
-    uint32_t crc;        /* CRC-32C of generation, size, the used bytes of the payload, in this order */
+    /* CRC-32C of generation, size, the used bytes of the payload, in this order */
+    uint32_t crc;
     struct lg__ledger_payload payload;
 };
 static_assert(offsetof(struct lg__slot, payload) == 16, "FORMAT.md, ledger");

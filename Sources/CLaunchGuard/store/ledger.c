@@ -62,8 +62,9 @@ bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16])
     return pid > 0 && lg__os_start_ticks(pid, &start_ticks) && lg__ledger_process(pid, start_ticks, boot_id) == process;
 }
 
-/* Become the primary unless a living process is. The lock alone does not decide: a child that the dead process forked may
- * still hold it. The process word does, changed by compare-and-swap, so that of two processes only one succeeds. */
+/* Become the primary unless a living process is. The lock alone does not decide: a child that the
+ * dead primary forked may still hold it. The word in the hot page decides. It is changed by
+ * compare-and-swap, so that of two processes only one succeeds. */
 static bool claim_primary(struct lg__hot *hot, uint64_t self, const uint8_t boot_id[16])
 {
     uint64_t now_primary = atomic_load(&hot->primary);
@@ -103,7 +104,8 @@ static uint64_t salvage_slot(int file, off_t at, struct lg__ledger_payload *ret_
     return pread(file, &slot, sizeof slot, at) == (ssize_t)sizeof slot ? lg__ledger_payload_load(&slot, ret_book) : 0;
 }
 
-/* Read the newest whole payload of a damaged file. Returns its generation; 0: there is none, and the payload is empty. */
+/* Read the newest whole payload of a damaged file. Returns its generation; 0: there is none, and
+ * the payload is empty. */
 static uint64_t salvage(int file, struct lg__ledger_payload *ret_book)
 {
     uint64_t first = salvage_slot(file, SLOT_A_AT, ret_book), generation = salvage_slot(file, SLOT_B_AT, ret_book);

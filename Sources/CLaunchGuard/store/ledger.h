@@ -1,8 +1,8 @@
 /* The ledger: one file an application; counters, ladder state and the timeline of its last runs.
  *
- * One process, the primary, writes it. It works on a private copy, the payload, and stores all that is used of it into the older of two
- * slots: a death at any moment leaves the old or the new payload, never a mixture.
- */
+ * One process, the primary, writes it. It works on a private copy, the payload, and stores all that
+ * is used of it into the older of two slots: a death at any moment leaves the old or the new
+ * payload, never a mixture. */
 #ifndef LG_STORE_LEDGER_H
 #define LG_STORE_LEDGER_H
 
@@ -14,7 +14,8 @@
 
 struct lg__ledger {
     struct lg__map map;
-    struct lg__hot *hot; /* shared by all processes of the application; NULL: no ledger could be mapped */
+    /* shared by all processes of the application; NULL: no ledger could be mapped */
+    struct lg__hot *hot;
     struct lg__slot *slots[2];
     unsigned current;    /* slot of the payload */
     uint64_t generation;
@@ -28,14 +29,14 @@ uint64_t lg__ledger_process(pid_t pid, uint64_t start_ticks, const uint8_t boot_
 /* True if that word is of a living process of this boot. */
 bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16]);
 
-/* Open the ledger of a state directory and become its primary if nobody alive is; create it where there is none. A
- * damaged, newer or older one is kept aside under another name, and what is readable of it is taken over; of an older one the number of the
- * next run.
+/* Open the ledger of a state directory and become its primary if nobody alive is; create it where
+ * there is none. A damaged, newer or older one is kept aside under another name, and what is
+ * readable of it is taken over; of an older one the number of the next run.
  *
  *  @param ret_ledger  zeroed memory; of its payload only what is used is touched.
- *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER or LG_ERR_OLDER: usable, a fresh file in place
- *          of the unusable one (problem says which); any other: no ledger.
- */
+ *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER or
+ *          LG_ERR_OLDER: usable, a fresh file in place of the unusable one (problem says which);
+ *          any other: no ledger. */
 lg_status lg__ledger_open(int directory, const char *path, uint64_t process, const uint8_t boot_id[16],
                           struct lg__ledger *ret_ledger, struct lg__problem *problem);
 

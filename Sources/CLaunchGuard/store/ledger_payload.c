@@ -69,7 +69,7 @@ bool lg__ledger_payload_check(struct lg__slot *slot)
 
 uint64_t lg__ledger_payload_load(const struct lg__slot *slot, struct lg__ledger_payload *ret_book)
 {
-    /* Each once: what is checked is what was copied. */
+    /* Each value is read once: the check is of the copy. */
     uint64_t generation = *(const volatile uint64_t *)&slot->generation;
     uint32_t size = *(const volatile uint32_t *)&slot->size, crc = *(const volatile uint32_t *)&slot->crc;
     if (size > sizeof *ret_book)

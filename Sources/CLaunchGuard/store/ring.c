@@ -1,19 +1,26 @@
 /* Rules by which the writers of a ring keep out of each other's way.
  *
- * Only a writer with the right to a cell writes it. In a lane of its own that is the one thread that claimed the lane, and of that thread only the outermost entry: `busy` sends a signal handler that comes in between to the shared lane. So entries of such a lane are written
- * strictly one after the other, whatever other threads do, and nobody waits.
+ * Only a writer with the right to a cell writes it. In a lane of its own that is the one thread
+ * that claimed the lane, and of that thread only the outermost entry: `busy` sends a signal handler
+ * that comes in between to the shared lane. So entries of such a lane are written strictly one
+ * after the other, whatever other threads do, and nobody waits.
  *
- * Lane 0 is for all the rest: threads beyond the number of lanes, nested entries, LaunchGuard itself. There each cell has a claim
- * word in memory: the number of the last claim (the cell's own sequence + 1) and whether its writer is still busy. A writer reserves cells by
- * adding to `head`, then claims each by compare-and-swap, from a free word with a smaller number only. Hence
+ * Lane 0 is for all the rest: threads beyond the number of lanes, nested entries, LaunchGuard
+ * itself. There each cell has a claim word in memory: the number of the last claim (the cell's own
+ * sequence + 1) and whether its writer is still busy. A writer reserves cells by adding to `head`,
+ * then claims each by compare-and-swap, from a free word with a smaller number only. Hence
  * - a cell has one writer at a time: a writer that finds a busy word goes away;
- * - an entry whose call returned stays whole until `head` is a lap further, and then it counts as overwritten: the word of its cells has its
- *   number, the next claim has a larger one, reserved a lap later; a writer that reserved a lap earlier and wakes up late
- *   finds a larger number than its own and goes away;
- * - no writer waits for another: one that goes away reserves again, behind. Cells that it leaves behind hold nothing with their sequence.
- * A writer that was passed by a whole lap while it wrote, which it sees by `head` after its commit, writes its entry once more: the
- * first one has left the window that a reader looks at, and head only grows. So an entry that returned is there or was overwritten by
- * later ones, and is there once. */
+ * - an entry whose call returned stays whole until `head` is a lap further, and then it counts as
+ *   overwritten: the word of its cells has its number, the next claim has a larger one, reserved a
+ *   lap later; a writer that reserved a lap earlier and wakes up late finds a larger number than
+ *   its own and goes away;
+ * - no writer waits for another: one that goes away reserves again, behind. Cells that it leaves
+ *   behind hold nothing with their sequence.
+ *
+ * A writer that was passed by a whole lap while it wrote, which it sees by `head` after its commit,
+ * writes its entry once more: the first one has left the window that a reader looks at, and head
+ * only grows. So an entry that returned is there or was overwritten by later ones, and is there
+ * once. */
 #include "store/ring.h"
 
 #include <errno.h>
@@ -23,7 +30,8 @@
 #include "store/crc32c.h"
 
 #define LANES_MAX 16u
-/* A lane has room for two of the longest entries at least: a writer that stands still in a shared lane leaves room for another one. */
+/* A lane has room for two of the longest entries at least: a writer that stands still in a shared
+ * lane leaves room for another one. */
 #define LANE_CELLS_MIN 256u
 /* More than this many lanes only where they are large all the same. */
 #define LANES_USUAL 8u
@@ -87,7 +95,8 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
 
 /* ---- writing into cells that are the caller's ---- */
 
-/* An entry behind its commit word is three words: sequence, time, and this, which is known before there are cells for it. */
+/* An entry behind its commit word is three words: sequence, time, and this one, which is known
+ * before there are cells for it. */
 static inline uint64_t last_word(int32_t tid, unsigned level, unsigned kind, size_t size)
 {
     return (uint32_t)tid | (uint64_t)((uint32_t)size | level << 16 | kind << 24) << 32;
@@ -102,7 +111,8 @@ static inline uint64_t cells_of(size_t size)
     return (sizeof(struct lg__entry) + size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
 }
 
-/* Copy into the cells from byte `at` on, around the end of the lane, and go on with the checksum of what was copied. */
+/* Copy into the cells from byte `at` on, around the end of the lane, and go on with the checksum of
+ * what was copied. */
 static uint32_t copy_in(uint32_t crc, uint8_t *cells, uint64_t mask, uint64_t at, const void *from, size_t size)
 {
     at &= mask;
@@ -115,8 +125,8 @@ static uint32_t copy_in(uint32_t crc, uint8_t *cells, uint64_t mask, uint64_t at
     return lg__crc32c(crc, cells, size - straight);
 }
 
-/* The old commit word of a cell must be gone before its old content is: else a death in between shows a mixture whose checksum alone stands between it
- * and the reader. */
+/* The old commit word of a cell must be gone before its old content is: else a death in between
+ * shows a mixture whose checksum alone stands between it and the reader. */
 static inline uint64_t *open_cell(uint8_t *cell)
 {
     atomic_store_explicit((_Atomic uint64_t *)(void *)cell, 0, memory_order_relaxed);
@@ -130,7 +140,8 @@ static inline void commit_entry(uint64_t *cell, uint64_t sequence, uint64_t crc)
     atomic_store_explicit((_Atomic uint64_t *)(void *)cell, crc << 32 | (uint32_t)(sequence + 1), memory_order_release);
 }
 
-/* The time is taken after the reservation, so that the times of one thread never run against its sequence, even with a signal between. */
+/* The time is taken after the reservation, so that the times of one thread never run against its
+ * sequence, even with a signal between. */
 static void put_entry(const struct lg__ring_writer *writer, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
 {
     uint64_t words[3] = { sequence, 0, last };
@@ -144,7 +155,8 @@ static void put_entry(const struct lg__ring_writer *writer, uint64_t sequence, c
     commit_entry(cell, sequence, copy_in(crc, cells, writer->mask, at + sizeof(struct lg__entry), bytes, size));
 }
 
-/* The same by the CPU's instruction and counter alone; false: they are not there, or the entry runs around the end of the lane. */
+/* The same by the CPU's instruction and counter alone; false: they are not there, or the entry runs
+ * around the end of the lane. */
 static inline __attribute__((always_inline)) bool put_quickly(const struct lg__ring_writer *writer, struct lg__lane *lane, uint64_t sequence,
                                                               const char *bytes, size_t size, uint64_t last)
 {
@@ -164,7 +176,8 @@ static inline __attribute__((always_inline)) bool put_quickly(const struct lg__r
 
 /* ---- the shared lane ---- */
 
-/* Id of the calling thread; asked for once a thread. Initial-exec: never allocated on first use, so safe in a handler. */
+/* Id of the calling thread; asked for once a thread. Initial-exec: never allocated on first use, so
+ * safe in a handler. */
 static pid_t thread_id(void)
 {
     static __thread pid_t cached __attribute__((tls_model("initial-exec")));
@@ -195,7 +208,8 @@ static bool claim_cells(const struct lg__ring *ring, uint64_t sequence, uint64_t
         if ((before & BUSY) || before >= claim_of(i) ||
             !atomic_compare_exchange_strong_explicit(word, &before, claim_of(i) | BUSY, memory_order_acquire, memory_order_relaxed)) {
             unclaim(ring, sequence, i - sequence);
-            /* No claim is beyond head, unless the file was cut and head is zero again: it must not take laps to get there. */
+            /* No claim is beyond head, unless the file was cut and head is zero again: it must not
+             * take laps to get there. */
             _Atomic uint64_t *head = &ring->writers[0].lane->head;
             uint64_t now = atomic_load(head);
             while (now < before >> 1 && !atomic_compare_exchange_weak(head, &now, before >> 1))
@@ -211,7 +225,7 @@ static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *r
     struct lg__lane *lane = ring->writers[0].lane;
     const uint64_t last = last_word(thread_id(), level, kind, size);
     const uint64_t cells = cells_of(size);
-    /* Two laps: then what is in the way does not go away. */
+    /* Two laps: after them the obstacle does not go away. */
     for (uint64_t left = 2 * ring->cell_count / cells + 8; left > 0; left--) {
         uint64_t sequence = atomic_fetch_add(&lane->head, cells);
         LG_FAULT_POINT("ring: reserved");
@@ -229,17 +243,20 @@ static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *r
 
 /* ---- lanes of threads ---- */
 
-/* The lane that the calling thread claimed last. One pointer: a signal handler sees the old one or the new one. */
+/* The lane that the calling thread claimed last. One pointer: a signal handler sees the old one or
+ * the new one. */
 static struct lg__ring_writer of_no_ring;
 static __thread struct lg__ring_writer *mine __attribute__((tls_model("initial-exec"))) = &of_no_ring;
 
-/* Make a lane this thread's, if its word is still `before`: the count in it tells a thread from another that has the same id later. */
+/* Make a lane this thread's, if its word is still `before`: the count in it tells a thread from
+ * another that has the same id later. */
 static bool take_lane(struct lg__ring_writer *writer, uint64_t before, pid_t tid)
 {
     uint64_t now = ((before >> 32) + 1) << 32 | (uint32_t)tid;
     if (!atomic_compare_exchange_strong(&writer->word, &before, now))
         return false;
-    /* From a thread that is dead. Where it is this thread's own already, the one that is busy may be interrupted by this. */
+    /* From a thread that is dead. Where it is this thread's own already, the one that is busy may
+     * be interrupted by this. */
     if ((uint32_t)before != (uint32_t)tid)
         atomic_exchange_explicit(&writer->busy, 0, memory_order_acquire);
     atomic_store_explicit(&writer->lane->tid, tid, memory_order_relaxed);
@@ -248,7 +265,8 @@ static bool take_lane(struct lg__ring_writer *writer, uint64_t before, pid_t tid
     return true;
 }
 
-/* A lane for the calling thread: the one it has, one that nobody has had, one whose thread is dead; else the shared one. Entries stay. */
+/* A lane for the calling thread: the one it has, one that nobody has had, one whose thread is dead;
+ * else the shared one. Entries stay. */
 static __attribute__((noinline)) void find_lane(const struct lg__ring *ring)
 {
     enum { HAS, UNUSED, DEAD, ROUNDS };
@@ -289,12 +307,14 @@ static inline __attribute__((always_inline)) lg_status write_entry(const struct 
                                                                    size_t size)
 {
     struct lg__ring_writer *writer = mine;
-    /* A longjmp out of the middle of an entry leaves the lane busy: the thread then goes on in the shared one. */
+    /* A longjmp out of the middle of an entry leaves the lane busy: the thread then goes on in the
+     * shared one. */
     if (writer->first != ring->writers || size > LG_LOG_TEXT_MAX || level > LEVEL_MAX || atomic_load_explicit(&writer->busy, memory_order_relaxed))
         return write_unusual(ring, level, kind, bytes, size);
     atomic_store_explicit(&writer->busy, 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    /* Head first: a death behind it leaves an entry without its commit word, not old entries that look torn. */
+    /* Head first: a death behind it leaves an entry without its commit word, not old entries that
+     * look torn. */
     struct lg__lane *lane = writer->lane;
     uint64_t last = last_word(writer->tid, level, kind, size), sequence = atomic_load_explicit(&lane->head, memory_order_relaxed);
     atomic_store_explicit(&lane->head, sequence + cells_of(size), memory_order_relaxed);

@@ -15,7 +15,7 @@ struct conversion {
     enum { LENGTH_INT, LENGTH_CHAR, LENGTH_SHORT, LENGTH_LONG, LENGTH_LONG_LONG, LENGTH_SIZE, LENGTH_MAX, LENGTH_POINTER, LENGTH_LONG_DOUBLE } length;
 };
 
-/* Larger ones count as this: more than the room that anybody gives. */
+/* Larger widths count as this: more than the room of any buffer. */
 #define NUMBER_MAX 10000
 
 /* The part of these bytes for which there is room. */
@@ -141,7 +141,8 @@ static size_t write_fixed(double value, int decimals, bool point, char *to)
     double exact = (value - (double)whole) * scale;
     uint64_t fraction = (uint64_t)exact;
     double rest = exact - (double)fraction;
-    if (rest > 0.5 || (rest == 0.5 && ((decimals ? fraction : whole) & 1))) /* ties to even, as printf */
+    /* ties to even, as printf */
+    if (rest > 0.5 || (rest == 0.5 && ((decimals ? fraction : whole) & 1)))
         fraction++;
     if ((double)fraction >= scale) {
         whole++;
