@@ -24,9 +24,9 @@
 
 static struct lg__ledger ledger;
 
-static struct lg__book_context *add_context(const char *name, uint32_t mode)
+static struct lg__ledger_context *add_context(const char *name, uint32_t mode)
 {
-    struct lg__book_context *context = lg__ledger_context(&ledger.book, name);
+    struct lg__ledger_context *context = lg__ledger_find_context(&ledger.payload, name);
     context->phase = LG_PHASE_FINISHED;
     context->mode = mode;
     context->report_after = 1;
@@ -42,9 +42,9 @@ static struct lg__book_context *add_context(const char *name, uint32_t mode)
     return context;
 }
 
-static void add_rung(struct lg__book_context *context, const char *name, uint32_t impact, uint32_t attempts, uint32_t flags, uint64_t series)
+static void add_rung(struct lg__ledger_context *context, const char *name, uint32_t impact, uint32_t attempts, uint32_t flags, uint64_t series)
 {
-    struct lg__book_rung *rung = &context->rungs[context->rung_count++];
+    struct lg__ledger_rung *rung = &context->rungs[context->rung_count++];
     snprintf(rung->name, sizeof rung->name, "%s", name);
     rung->impact = impact;
     rung->attempts = attempts;
@@ -53,7 +53,7 @@ static void add_rung(struct lg__book_context *context, const char *name, uint32_
     rung->series_wall_ns = series;
 }
 
-static void add_ladder(struct lg__book_context *context)
+static void add_ladder(struct lg__ledger_context *context)
 {
     add_rung(context, "leave out the suspect task", 0, 1, LG__RUNG_BUILT_IN, NEW_YEAR);
     add_rung(context, "clear-cache", 10, 2, 0, NEW_YEAR + DAY / 2);
@@ -61,19 +61,19 @@ static void add_ladder(struct lg__book_context *context)
     add_rung(context, "delete-database", 90, 1, LG_REPAIR_DESTRUCTIVE | LG_REPAIR_CONSENT, NEW_YEAR + 2 * DAY);
 }
 
-static void add_suspect(struct lg__book_context *context, const char *key, uint32_t crashes, uint32_t left_out)
+static void add_suspect(struct lg__ledger_context *context, const char *key, uint32_t crashes, uint32_t left_out)
 {
-    struct lg__book_suspect *suspect = &context->suspects[context->suspect_count++];
+    struct lg__ledger_suspect *suspect = &context->suspects[context->suspect_count++];
     snprintf(suspect->key, sizeof suspect->key, "%s", key);
     suspect->crashes = crashes;
     suspect->left_out = left_out;
 }
 
-static struct lg__book_run *add_run(uint32_t end, uint32_t evidence, uint32_t launching, uint32_t counted, uint32_t first, uint32_t second)
+static struct lg__ledger_run *add_run(uint32_t end, uint32_t evidence, uint32_t launching, uint32_t counted, uint32_t first, uint32_t second)
 {
-    struct lg__book *book = &ledger.book;
+    struct lg__ledger_payload *book = &ledger.payload;
     uint64_t number = book->last_ordinal + 1;
-    struct lg__book_run run = {
+    struct lg__ledger_run run = {
         .uuid = { (uint8_t)number }, .ordinal = number, .wall_ns = NEW_YEAR + number * DAY / 8, .duration_ns = number * 1234567890u,
         .end = end, .evidence = evidence, .launching = launching, .counted = counted, .monotonic_ns = number * 10000000000u,
         .events = { first, second }
@@ -88,7 +88,7 @@ static struct lg__book_run *add_run(uint32_t end, uint32_t evidence, uint32_t la
 
 static void make_story(void)
 {
-    struct lg__book_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
+    struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
     context->flags = LG__CONTEXT_SKIPPABLE;
     context->streak = 1, context->unknown = 2, context->reported = 3, context->report_strikes = 4;
     context->rung = 2, context->attempts = 1, context->interruptions = 5;
@@ -125,7 +125,7 @@ static void make_story(void)
 
 static void make_safe(void)
 {
-    struct lg__book_context *context = add_context("main", LG_LAUNCH_MODE_SAFE);
+    struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_SAFE);
     context->good_runs = 1, context->retry_runs = 4, context->safe_crashes = 1, context->launches = 9, context->crashes = 5, context->repairs = 2;
     add_ladder(context);
     context = add_context("second", LG_LAUNCH_MODE_TRIAL);
@@ -141,7 +141,7 @@ static void make_safe(void)
 
 static void make_halted(void)
 {
-    struct lg__book_context *context = add_context("main", LG_LAUNCH_MODE_SAFE);
+    struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_SAFE);
     context->phase = LG_PHASE_NONE;
     context->safe_crashes = 2, context->streak = 6, context->reported = 6;
     add_ladder(context);
@@ -160,7 +160,7 @@ static void make_full(void)
     name[sizeof name - 1] = 0;
     for (int i = 0; i < LG__CONTEXTS; i++) {
         name[0] = (char)('a' + i);
-        struct lg__book_context *context = add_context(name, (uint32_t)i % 4);
+        struct lg__ledger_context *context = add_context(name, (uint32_t)i % 4);
         context->streak = context->launches = UINT32_MAX;
         memcpy(context->last_task, name, sizeof name);
         for (int rung = 0; rung < LG__RUNGS; rung++)
@@ -169,11 +169,11 @@ static void make_full(void)
             add_suspect(context, name, UINT32_MAX, 2);
         context->rung = LG__RUNGS;
     }
-    memcpy(ledger.book.app_id, name, sizeof name);
-    memcpy(ledger.book.app_version, name, sizeof name);
-    ledger.book.build_id_size = LG__BUILD_ID_BYTES;
+    memcpy(ledger.payload.app_id, name, sizeof name);
+    memcpy(ledger.payload.app_version, name, sizeof name);
+    ledger.payload.build_id_size = LG__BUILD_ID_BYTES;
     for (int i = 0; i < LG__TIMELINE + 3; i++) {
-        struct lg__book_run *run = add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX);
+        struct lg__ledger_run *run = add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX);
         run->wall_ns = run->duration_ns = UINT64_MAX;
         memcpy(run->app_version, name, sizeof name);
     }
@@ -196,16 +196,16 @@ int main(int count, char **arguments)
         fprintf(stderr, "ledgers: %s: %s\n", path, problem.message);
         return 1;
     }
-    snprintf(ledger.book.app_id, sizeof ledger.book.app_id, "org.example.ledgers");
-    snprintf(ledger.book.app_version, sizeof ledger.book.app_version, "1.1");
-    ledger.book.build_id_size = 4;
-    memcpy(ledger.book.build_id, (const uint8_t[]){ 1, 2, 3, 4 }, 4);
+    snprintf(ledger.payload.app_id, sizeof ledger.payload.app_id, "org.example.ledgers");
+    snprintf(ledger.payload.app_version, sizeof ledger.payload.app_version, "1.1");
+    ledger.payload.build_id_size = 4;
+    memcpy(ledger.payload.build_id, (const uint8_t[]){ 1, 2, 3, 4 }, 4);
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         if (strcmp(arguments[2], states[i].name) != 0)
             continue;
         if (states[i].make)
             states[i].make();
-        atomic_store(&ledger.hot->next_ordinal, ledger.book.last_ordinal + 1);
+        atomic_store(&ledger.hot->next_ordinal, ledger.payload.last_ordinal + 1);
         lg__ledger_store(&ledger); /* into both slots */
         lg__ledger_store(&ledger);
         printf("%s\n", path);

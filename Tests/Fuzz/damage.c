@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "launchguard/log.h"
-#include "store/book.h"
+#include "store/ledger_payload.h"
 #include "store/crc32c.h"
 #include "store/format.h"
 
@@ -159,26 +159,26 @@ static void seal_modules(struct lg__module_table *table)
 /* Mostly the size is made right too, where the number of contexts is one that fits, and the strings end. */
 static void seal_slot(struct lg__slot *slot)
 {
-    if (chance(4) && slot->book.context_count <= LG__CONTEXTS)
-        slot->size = lg__book_used(&slot->book);
-    if (slot->size > sizeof slot->book)
+    if (chance(4) && slot->payload.context_count <= LG__CONTEXTS)
+        slot->size = lg__ledger_payload_used(&slot->payload);
+    if (slot->size > sizeof slot->payload)
         return;
     for (uint32_t i = 0; chance(4) && i < LG__CONTEXTS; i++) {
-        struct lg__book_context *context = &slot->book.contexts[i];
+        struct lg__ledger_context *context = &slot->payload.contexts[i];
         context->name[LG__NAME_BYTES - 1] = context->last_task[LG__NAME_BYTES - 1] = 0;
         for (uint32_t k = 0; k < LG__SUSPECTS; k++)
             context->suspects[k].key[LG__NAME_BYTES - 1] = 0;
         for (uint32_t k = 0; k < LG__RUNGS; k++)
             context->rungs[k].name[LG__NAME_BYTES - 1] = 0;
     }
-    slot->crc = lg__book_crc(slot->generation, slot->size, &slot->book);
+    slot->crc = lg__ledger_payload_crc(slot->generation, slot->size, &slot->payload);
 }
 
 /* A number of the book that lies: a count, a rung, a phase. */
 static void lie(struct lg__slot *slot)
 {
-    struct lg__book *book = &slot->book;
-    struct lg__book_context *context = &book->contexts[chance(2)];
+    struct lg__ledger_payload *book = &slot->payload;
+    struct lg__ledger_context *context = &book->contexts[chance(2)];
     uint32_t *const numbers[] = { &slot->size,     &book->context_count,  &book->timeline_count, &book->build_id_size,   &context->phase,
                                   &context->mode,  &context->rung_count,  &context->rung,        &context->suspect_count, &context->attempts,
                                   &context->flags, &context->safe_crashes };

@@ -19,12 +19,22 @@ LEVELS = {"os": 0, "store": 1, "capture": 2, "read": 2, "launch": 3, "session": 
 
 # Files of one folder that use each other, by symbols, and why they may. No other circle is allowed.
 CIRCLES = {
-    # record.c has both the stages of a record, which the other two read, and the crash, which is put together from all of them.
-    "read": ["message process record"],
+    # record.c has both the stages of a record, which the other two read, and the crash, which is
+    # put together from all of them.
+    "read": ["read_messages read_process record"],
 }
 
-# What may be called in a signal handler: functions of libc that take no lock, allocate nothing and were bound at start; the parts of
-# libunwind's remote interface that work on our accessors alone.
+# A function that other files call, lg__file_verb, begins with the name of its file. In two folders
+# it begins with the name of what all files of the folder are about: the interface to the system
+# and the CPU (os.h), and the reader, whose public functions are named after it as well.
+PREFIXES = {"os": ["os", "arch"], "read": ["reader"]}
+NAMED_OTHERWISE = {"capture"}
+
+# Files of two folders that have one name.
+NAMED_TWICE = {"record", "run"}
+
+# What may be called in a signal handler: functions of libc that take no lock, allocate nothing and
+# were bound at start; the parts of libunwind's remote interface that work on our accessors alone.
 HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location
     _Ux86_64_init_remote _Ux86_64_get_reg _Ux86_64_step _Ux86_64_dwarf_search_unwind_table
     _Uaarch64_init_remote _Uaarch64_get_reg _Uaarch64_step _Uaarch64_dwarf_search_unwind_table""".split())
@@ -34,7 +44,8 @@ HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "ca
                 "capture/finish.c", "capture/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c",
                 "capture/place.c", "capture/question.c", "capture/record.c", "capture/setup.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
-# Files that also prepare or start: what they need for that, on an ordinary thread. Their handler part is in the call graph below.
+# Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
+# part is in the call graph below.
 ALSO_AT_START = {
     "capture/altstack.c": "__sanitizer_set_death_callback mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",
     "capture/disposition.c": "sigaltstack",
@@ -51,8 +62,9 @@ ALSO_AT_START = {
     "store/run.c": "snprintf",
 }
 
-# Where the handler begins: by the kernel, by the watch thread while a crash is under way, by tables of function pointers.
-ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler ask_thread count_one heal lg__watch_redirect lg__capture_deadline ask_other lg__hearts_look lg__deadlines_look lg__hearts_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+# Where the handler begins: by the kernel, by the watch thread while a crash is under way, by
+# tables of function pointers.
+ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler ask_thread count_one heal_page lg__watch_redirect lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__heartbeats_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 
 
@@ -191,6 +203,21 @@ class Layers(unittest.TestCase):
             listed = [set(names.split()) for names in CIRCLES.get(name, [])]
             self.assertCountEqual(found, listed, "files of %s/ that use each other, beside those that may" % name)
 
+    def test_no_file_name_twice(self):
+        """A header and its source have one name; internal.h is each folder's own."""
+        where = {}
+        for path in map(pathlib.PurePosixPath, sources("*.[ch]")):
+            if path.name != "internal.h":
+                where.setdefault(path.stem, set()).add(str(path.parent))
+        self.assertEqual({stem for stem, folders in where.items() if len(folders) > 1}, NAMED_TWICE)
+
+    def test_functions_are_named_after_their_files(self):
+        for symbol, source in self.where().items():
+            path = pathlib.PurePosixPath(source)
+            if symbol.startswith("lg__") and path.parent.name not in NAMED_OTHERWISE:
+                prefixes = PREFIXES.get(path.parent.name, [path.stem])
+                self.assertTrue(any(re.match("lg__%s(_|$)" % prefix, symbol) for prefix in prefixes), "%s of %s" % (symbol, source))
+
     def test_circles_are_found(self):
         self.assertEqual(circles({1: {2}, 2: {3}, 3: {2, 4}, 4: set()}), [{2, 3}])
 
@@ -229,7 +256,7 @@ class Handler(unittest.TestCase):
         self.assertEqual(checked, listed)
 
     def test_everything_that_the_handler_reaches_is_safe(self):
-        self.check(ENTRIES, at_least=["lg__handler_crash", "lg__handler_terminate", "heal", "lg__capture_deadline", "lg__unwind_dwarf", "lg__modules_settle",
+        self.check(ENTRIES, at_least=["lg__handler_crash", "lg__handler_terminate", "heal_page", "lg__capture_deadline", "lg__unwind_dwarf", "lg__modules_settle",
                              "find"])
 
     def test_everything_documented_as_signal_safe_is(self):

@@ -1,4 +1,4 @@
-/* Whose crash it was. */
+/* The contexts that a crash belongs to. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ struct owned {
     uint32_t owners; /* bit i: contexts[i] */
 };
 
-static bool owns(const lg_run_context *context, const char *path)
+static bool owns_module(const lg_run_context *context, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     /* The list ends with an empty name; the reader has seen that it does. */
@@ -20,7 +20,8 @@ static bool owns(const lg_run_context *context, const char *path)
     return false;
 }
 
-/* The loaded modules that launching contexts own. The table is read only where one of them owns any. */
+/* The loaded modules that launching contexts own. The table is read only where one of them owns
+ * any. */
 static uint32_t list_owned(lg_reader *reader, const lg_run_context *contexts, uint32_t count, struct owned *ret_owned, uint32_t room)
 {
     lg_module module;
@@ -31,7 +32,7 @@ static uint32_t list_owned(lg_reader *reader, const lg_run_context *contexts, ui
     for (uint32_t i = 0; asking && found < room && lg_reader_module(reader, i, &module) == LG_OK; i++) {
         uint32_t owners = 0;
         for (uint32_t c = 0; c < count; c++)
-            if ((asking & 1u << c) && owns(&contexts[c], module.path))
+            if ((asking & 1u << c) && owns_module(&contexts[c], module.path))
                 owners |= 1u << c;
         if (owners)
             ret_owned[found++] = (struct owned){ module.start, module.end, owners };
@@ -39,17 +40,19 @@ static uint32_t list_owned(lg_reader *reader, const lg_run_context *contexts, ui
     return found;
 }
 
-/* The walk that knows more: by unwind tables where there is one, else by frame pointers. */
+/* The better walk: by unwind tables where there is one, else by frame pointers. */
 static lg_stage best_walk(lg_reader *reader)
 {
     lg_stack_info info;
     return lg_reader_stack(reader, LG_STAGE_DWARF, &info) == LG_OK && info.stored > 0 ? LG_STAGE_DWARF : LG_STAGE_FRAMES;
 }
 
-/* From the innermost frame outwards until one is in a module that a launching context owns. All others are passed over, those of the main
- * program too: it is on every stack, and a crash in libc, in a callback of the program or in LaunchGuard itself is the matter of whose code called
- * them. Without such a frame it is the matter of whose task ran on the crashed thread; else of nobody in particular. */
-uint32_t lg__attribution(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count)
+/* The walk goes from the innermost frame outwards, to the first one in a module that a launching
+ * context owns. It passes over all other frames, those of the main program too. The main program is
+ * on every stack, and a crash in libc, in a callback of the program or in LaunchGuard itself
+ * belongs to the code that called them. Without such a frame the crash belongs to the context whose
+ * task ran on the crashed thread; else to no context in particular. */
+uint32_t lg__attribution_of(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count)
 {
     struct owned owned[64];
     uint32_t owned_count = list_owned(reader, contexts, count, owned, sizeof owned / sizeof owned[0]), owners = 0;
@@ -57,7 +60,8 @@ uint32_t lg__attribution(lg_reader *reader, const lg_crash_info *crash, const lg
         lg_stage walk = best_walk(reader);
         uint64_t pc;
         for (uint32_t frame = 0; lg_reader_frame(reader, walk, frame, &pc) == LG_OK; frame++) {
-            uint64_t at = frame ? pc - 1 : pc; /* a return address may be the first byte behind its function, and its module */
+            /* a return address may be the first byte behind its function, and its module */
+            uint64_t at = frame ? pc - 1 : pc;
             for (uint32_t i = 0; i < owned_count; i++)
                 if (at >= owned[i].start && at < owned[i].end)
                     return owned[i].owners;

@@ -1,4 +1,5 @@
-/* Calls into the program: on threads of our own, on the calling thread, or through the program's executor. */
+/* Calls into the program: on threads of our own, on the calling thread, or through the program's
+ * executor. */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -7,7 +8,8 @@
 
 enum { PENDING, ANSWERED_OK, ANSWERED_FAILED, VOID, ABORTED };
 
-/* Never freed: an answer may come at any time from anywhere, and an executor may run its work late or twice. There are few: attempts times rungs. */
+/* Never freed: an answer may come at any time from anywhere, and an executor may run its work late
+ * or twice. There are few: attempts times rungs. */
 struct lg_completion {
     _Atomic uint32_t state;  /* futex; leaves PENDING once */
     _Atomic uint32_t called;
@@ -18,10 +20,10 @@ struct lg_completion {
     lg_repair_callback repair;
     lg_report_batch batch;
     void *user;
-    _Atomic uint64_t end_ns; /* CLOCK_MONOTONIC: until then it is waited for; LG__NO_TIMEOUT */
+    _Atomic uint64_t end_ns; /* CLOCK_MONOTONIC, the end of the wait; LG__NO_TIMEOUT */
 };
 
-static void answer(lg_completion *done, uint32_t state)
+static void answer_once(lg_completion *done, uint32_t state)
 {
     uint32_t pending = PENDING;
     if (atomic_compare_exchange_strong(&done->state, &pending, state))
@@ -31,13 +33,13 @@ static void answer(lg_completion *done, uint32_t state)
 void lg_complete(lg_completion *done, lg_status outcome)
 {
     if (done)
-        answer(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
+        answer_once(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
 }
 
 void lg__callback_abort(struct lg__life *life)
 {
     for (lg_completion *done = life->completions; done; done = done->next)
-        answer(done, ABORTED);
+        answer_once(done, ABORTED);
 }
 
 bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
@@ -48,11 +50,12 @@ bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
         uint64_t end = atomic_load(&done->end_ns);
         if (atomic_load(&done->state) != PENDING || end == LG__NO_TIMEOUT)
             continue;
-        any = any || done->work || done->repair || done->batch.context; /* who is told of a give-up is waited for beside the hold */
+        /* a callback of a give-up is waited for beside the hold */
+        any = any || done->work || done->repair || done->batch.context;
         end = end > passed_ns ? end - passed_ns : 0;
         atomic_store(&done->end_ns, end);
         if (end <= now)
-            answer(done, VOID);
+            answer_once(done, VOID);
     }
     return any;
 }
@@ -68,8 +71,9 @@ static void wait_for(lg_completion *done)
     }
 }
 
-/* Once, and only while somebody waits for it: what an executor runs late or again does nothing. */
-static void call(void *argument)
+/* Runs once, and only while a thread waits for it: an executor that runs it late or again does
+ * nothing. */
+static void call_program(void *argument)
 {
     lg_completion *done = argument;
     lg_launch *launch = done->life->launch;
@@ -87,7 +91,7 @@ static void call(void *argument)
 
 static void *call_on_thread(void *argument)
 {
-    call(argument);
+    call_program(argument);
     return NULL;
 }
 
@@ -132,11 +136,11 @@ static enum lg__answer ask_program(struct lg__life *life, const lg_completion *w
         return LG__ANSWER_ABORTED;
     }
     if (launch->options.callbacks == LG_CALLBACKS_EXECUTOR)
-        launch->options.executor(call, done, launch->options.user);
+        launch->options.executor(call_program, done, launch->options.user);
     else if (launch->options.callbacks == LG_CALLBACKS_CALLER || !lg__callback_detach(call_on_thread, done, false))
-        call(done); /* also where no thread is to be had */
+        call_program(done); /* also where no thread is to be had */
     wait_for(done);
-    answer(done, VOID); /* from here on another answer has no effect */
+    answer_once(done, VOID); /* from here on another answer has no effect */
     switch (atomic_load(&done->state)) {
     case ANSWERED_OK: return LG__ANSWER_OK;
     case ANSWERED_FAILED: return LG__ANSWER_FAILED;
@@ -163,7 +167,8 @@ enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t 
     return ask_program(life, &(lg_completion){ .work = work, .index = index }, timeout_ns);
 }
 
-/* A copy in one piece, which the callback may still be reading when the launch has gone on. Never freed, as the completion. */
+/* A copy in one piece, which the callback may still be reading when the launch has gone on. Never
+ * freed, as the completion. */
 static bool copy_batch(lg_report_batch *to, const lg_report_batch *from)
 {
     size_t size = strlen(from->context) + 1 + from->report_count * sizeof *from->reports;

@@ -12,7 +12,7 @@ static bool good_key(const char *key)
     return key && NAMED_LENGTH(key) > 0 && NAMED_LENGTH(key) <= LG_NAME_MAX;
 }
 
-static struct lg__task *find(lg_launch *launch, const char *key)
+static struct lg__task *find_task(lg_launch *launch, const char *key)
 {
     for (uint32_t i = 0; i < launch->task_count; i++)
         if (strcmp(launch->tasks[i].key, key) == 0)
@@ -29,7 +29,7 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
         ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
         return LG_ERR_OPTION;
     pthread_mutex_lock(&launch->lock);
-    struct lg__task *to = find(launch, task->key);
+    struct lg__task *to = find_task(launch, task->key);
     lg_status status = launch->life && launch->life->done ? LG_ERR_STATE : LG_OK;
     if (status == LG_OK && to && !(task->flags & LG_TASK_REPLACE))
         status = LG_ERR_DUPLICATE;
@@ -55,7 +55,7 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
 
 /* ---- suspects ---- */
 
-static uint32_t crashes_of(const struct lg__book_context *context, const struct lg__task *task)
+static uint32_t crashes_of(const struct lg__ledger_context *context, const struct lg__task *task)
 {
     for (uint32_t i = 0; i < context->suspect_count; i++)
         if (strncmp(context->suspects[i].key, task->key, LG__NAME_BYTES) == 0)
@@ -63,12 +63,12 @@ static uint32_t crashes_of(const struct lg__book_context *context, const struct 
     return 0;
 }
 
-static bool is_suspect(const struct lg__book_context *context, const struct lg__task *task)
+static bool is_suspect(const struct lg__ledger_context *context, const struct lg__task *task)
 {
     return !(task->flags & LG_TASK_ESSENTIAL) && crashes_of(context, task) >= (task->flags & LG_TASK_SUSPECT ? 1u : 2u);
 }
 
-bool lg__custody_suspect(const lg_launch *launch, const struct lg__book_context *context, char ret_key[LG__NAME_BYTES])
+bool lg__custody_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES])
 {
     const struct lg__task *most = NULL;
     for (uint32_t i = 0; i < launch->task_count; i++) {
@@ -81,7 +81,7 @@ bool lg__custody_suspect(const lg_launch *launch, const struct lg__book_context 
     return most;
 }
 
-static bool left_out(const struct lg__life *life, const struct lg__book_context *context, const struct lg__task *task)
+static bool left_out(const struct lg__life *life, const struct lg__ledger_context *context, const struct lg__task *task)
 {
     if (strcmp(task->key, life->left_out) == 0)
         return true;
@@ -91,7 +91,7 @@ static bool left_out(const struct lg__life *life, const struct lg__book_context 
 /* ---- running them ---- */
 
 /* A task, known while it runs. */
-static lg_status run(struct lg__life *life, uint32_t index)
+static lg_status run_task(struct lg__life *life, uint32_t index)
 {
     lg_launch *launch = life->launch;
     pthread_mutex_lock(&launch->lock);
@@ -102,7 +102,8 @@ static lg_status run(struct lg__life *life, uint32_t index)
         atomic_store(&launch->owner->task_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
         atomic_store(&launch->owner->task_tid, lg__os_tid());
         LG_FAULT_POINT("run: task");
-        atomic_store(&launch->state->task_set, 1); /* the one store by which a task is known to run */
+        /* the one store by which a task is known to run */
+        atomic_store(&launch->state->task_set, 1);
         LG_FAULT_POINT("run: task set");
     }
     pthread_mutex_unlock(&launch->lock);
@@ -120,7 +121,7 @@ static lg_status run(struct lg__life *life, uint32_t index)
 }
 
 /* The last event that came before the task had run. */
-static void deliver(lg_launch *launch, struct lg__task *task)
+static void deliver_event(lg_launch *launch, struct lg__task *task)
 {
     char event[LG__NAME_BYTES];
     pthread_mutex_lock(&launch->lock);
@@ -133,8 +134,9 @@ static void deliver(lg_launch *launch, struct lg__task *task)
         on_event(event, user);
 }
 
-/* The one to run next, without regard to whether it is left out; NULL: none. *ret_any: some are left. Under the launch's lock. */
-static struct lg__task *pick(const struct lg__life *life, bool *ret_any)
+/* The task to run next, left out or not; NULL: none. *ret_any: some tasks are left. Under the
+ * launch's lock. */
+static struct lg__task *pick_task(const struct lg__life *life, bool *ret_any)
 {
     lg_launch *launch = life->launch;
     struct lg__task *next = NULL;
@@ -159,8 +161,9 @@ static bool essential_failed(const lg_launch *launch)
     return false;
 }
 
-/* The next task that may run; with lg_launch_replay_by_key() after a hold: that was let go. Waits for that, at most for the rest of the hold's time.
- * Returns as lg__custody_run(), and sets *ret_task where there is one. From the moment at which a launch is held on none is begun. */
+/* The next task that may run; after a hold with lg_launch_replay_by_key(), one that was released.
+ * Waits for a release, at most for the rest of the hold's time. Returns as lg__custody_run(), and
+ * sets *ret_task where there is a task. While the launch is held no task begins. */
 static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
 {
     lg_launch *launch = life->launch;
@@ -178,11 +181,12 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
             break;
         }
         bool any;
-        struct lg__task *next = pick(life, &any);
-        struct lg__book_context context;
+        struct lg__task *next = pick_task(life, &any);
+        struct lg__ledger_context context;
         lg__launch_look(launch, &context);
         if (!any) {
-            life->done = true; /* here and not later: a task that is added from now on would be lost */
+            /* here and not later: a task that is added from now on would be lost */
+            life->done = true;
             status = essential_failed(launch) ? LG_ERR_FAILED : LG_OK;
             break;
         }
@@ -206,7 +210,7 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
 }
 
 /* False: the run is over. */
-static bool note(struct lg__life *life, struct lg__task *task, lg_task_state state)
+static bool note_outcome(struct lg__life *life, struct lg__task *task, lg_task_state state)
 {
     lg_launch *launch = life->launch;
     pthread_mutex_lock(&launch->lock);
@@ -228,17 +232,17 @@ lg_status lg__custody_run(struct lg__life *life)
         lg_status status = next_task(life, &task);
         if (!task)
             return status;
-        enum lg__answer answer = lg__callback_run(life, run, (uint32_t)(task - launch->tasks), true, LG__NO_TIMEOUT);
+        enum lg__answer answer = lg__callback_run(life, run_task, (uint32_t)(task - launch->tasks), true, LG__NO_TIMEOUT);
         if (answer == LG__ANSWER_FAILED)
             lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: task \"%s\" failed", launch->name, task->key);
-        if (note(life, task, answer == LG__ANSWER_OK ? LG_TASK_DONE : LG_TASK_FAILED))
-            deliver(launch, task);
+        if (note_outcome(life, task, answer == LG__ANSWER_OK ? LG_TASK_DONE : LG_TASK_FAILED))
+            deliver_event(launch, task);
     }
 }
 
 /* ---- protect actions ---- */
 
-static lg_status protect(struct lg__life *life, uint32_t index)
+static lg_status protect_tasks(struct lg__life *life, uint32_t index)
 {
     lg_launch *launch = life->launch;
     for (;; index++) {
@@ -267,7 +271,7 @@ void lg__custody_protect(struct lg__life *life)
     if (!any)
         return;
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
-    if (lg__callback_run(life, protect, 0, false, left) == LG__ANSWER_TIMEOUT)
+    if (lg__callback_run(life, protect_tasks, 0, false, left) == LG__ANSWER_TIMEOUT)
         lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
     pthread_mutex_lock(&launch->lock);
     lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
@@ -296,7 +300,7 @@ lg_status lg_launch_replay(lg_launch *launch, const char *key)
     lg_phase phase = lg__launch_phase(launch);
     bool possible = launch->by_key && launch->life && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED);
     lg_status status = possible ? LG_OK : LG_ERR_STATE;
-    struct lg__task *one = key ? find(launch, key) : NULL;
+    struct lg__task *one = key ? find_task(launch, key) : NULL;
     if (key && !one)
         status = LG_ERR_NOT_FOUND;
     for (uint32_t i = 0; status == LG_OK && i < launch->task_count; i++)
@@ -342,7 +346,7 @@ lg_status lg_launch_task_state(const lg_launch *launch, const char *key, lg_task
         return LG_ERR_ARGUMENT;
     lg_launch *locked = (lg_launch *)(uintptr_t)launch;
     pthread_mutex_lock(&locked->lock);
-    const struct lg__task *task = find(locked, key);
+    const struct lg__task *task = find_task(locked, key);
     if (task)
         *ret_state = task->state;
     pthread_mutex_unlock(&locked->lock);

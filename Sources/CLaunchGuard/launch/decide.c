@@ -5,36 +5,37 @@
 
 /* ---- shared by several rows ---- */
 
-static uint32_t more(uint32_t value)
+static uint32_t one_more(uint32_t value)
 {
     return value < UINT32_MAX ? value + 1 : value; /* files are not to be trusted: nothing wraps */
 }
 
-static void set(struct lg__book_context *context, uint32_t flag, bool on)
+static void set_flag(struct lg__ledger_context *context, uint32_t flag, bool on)
 {
     context->flags = on ? context->flags | flag : context->flags & ~flag;
 }
 
-static void forget_rung(struct lg__book_context *context)
+static void forget_rung(struct lg__ledger_context *context)
 {
     context->attempts = 0;
     context->interruptions = 0;
 }
 
-static void next_rung(struct lg__book_context *context)
+static void next_rung(struct lg__ledger_context *context)
 {
-    if (context->rung < context->rung_count) /* a ladder may have become shorter; the ledger is not read with a rung that there cannot be */
+    /* a ladder may have become shorter; the ledger is not read with a rung that there cannot be */
+    if (context->rung < context->rung_count)
         context->rung++;
     forget_rung(context);
 }
 
-static void ladder_from_its_foot(struct lg__book_context *context)
+static void ladder_from_its_foot(struct lg__ledger_context *context)
 {
     context->rung = 0;
     forget_rung(context);
 }
 
-static void forget_streak(struct lg__book_context *context)
+static void forget_streak(struct lg__ledger_context *context)
 {
     context->streak = 0;
     context->unknown = 0;
@@ -43,23 +44,23 @@ static void forget_streak(struct lg__book_context *context)
     context->first_ordinal = 0;
 }
 
-static void forget_hold(struct lg__book_context *context)
+static void forget_hold(struct lg__ledger_context *context)
 {
     context->skips = 0;
     context->held_deaths = 0;
 }
 
 /* "Clear" of the page. */
-static void clear(struct lg__book_context *context)
+static void clear_trouble(struct lg__ledger_context *context)
 {
     forget_streak(context);
     forget_rung(context);
     forget_hold(context);
     context->safe_crashes = 0;
-    set(context, LG__CONTEXT_DUE, false);
+    set_flag(context, LG__CONTEXT_DUE, false);
 }
 
-static void go_safe(struct lg__book_context *context)
+static void go_safe(struct lg__ledger_context *context)
 {
     context->mode = LG_LAUNCH_MODE_SAFE;
     context->phase = LG_PHASE_LAUNCHING;
@@ -69,19 +70,20 @@ static void go_safe(struct lg__book_context *context)
     context->unknown = 0;
     forget_hold(context);
     ladder_from_its_foot(context);
-    set(context, LG__CONTEXT_DUE, false);
+    set_flag(context, LG__CONTEXT_DUE, false);
 }
 
-static bool throttled(const struct lg__book_rung *rung, const struct lg__moment *now)
+static bool throttled(const struct lg__ledger_rung *rung, const struct lg__moment *now)
 {
-    /* The wall clock may have jumped in either direction: what is further away than the throttle is not believed. */
+    /* The wall clock may have jumped in either direction: what is further away than the throttle is
+     * not believed. */
     uint64_t series = rung->series_wall_ns, wall = now->wall_ns;
     return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;
 }
 
-static bool may_be_tried(struct lg__book_context *context, const struct lg__moment *now)
+static bool may_be_tried(struct lg__ledger_context *context, const struct lg__moment *now)
 {
-    const struct lg__book_rung *rung = &context->rungs[context->rung];
+    const struct lg__ledger_rung *rung = &context->rungs[context->rung];
     if (context->attempts >= rung->attempts)
         return false;
     if (rung->flags & LG__RUNG_BUILT_IN)
@@ -93,7 +95,7 @@ static bool may_be_tried(struct lg__book_context *context, const struct lg__mome
     return true;
 }
 
-static void choose_rung(struct lg__book_context *context, const struct lg__moment *now)
+static void choose_rung(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     while (context->rung < context->rung_count && !may_be_tried(context, now))
         next_rung(context);
@@ -105,7 +107,7 @@ static void choose_rung(struct lg__book_context *context, const struct lg__momen
     context->events |= LG_EVENT_HELD;
 }
 
-static bool since(const uint8_t boot_id[16], uint64_t then_ns, const struct lg__moment *now, uint64_t least_ms)
+static bool passed_since(const uint8_t boot_id[16], uint64_t then_ns, const struct lg__moment *now, uint64_t least_ms)
 {
     return least_ms && then_ns && memcmp(boot_id, now->boot_id, 16) == 0 && now->boottime_ns >= then_ns &&
            (now->boottime_ns - then_ns) / 1000000u >= least_ms;
@@ -115,7 +117,7 @@ static bool since(const uint8_t boot_id[16], uint64_t then_ns, const struct lg__
 
 enum weight { INNOCENT, UNEXPLAINED, COUNTED };
 
-static enum weight weigh(const struct lg__book_context *context, const struct lg__last_end *last)
+static enum weight weigh(const struct lg__ledger_context *context, const struct lg__last_end *last)
 {
     switch (last->end) {
     case LG_END_CRASH:
@@ -129,27 +131,27 @@ static enum weight weigh(const struct lg__book_context *context, const struct lg
     }
 }
 
-static void add_to_streak(struct lg__book_context *context, const struct lg__last_end *last)
+static void add_to_streak(struct lg__ledger_context *context, const struct lg__last_end *last)
 {
     if (context->streak == 0)
         context->first_ordinal = last->ordinal;
-    context->streak = more(context->streak);
+    context->streak = one_more(context->streak);
     context->crashes++;
 }
 
-static bool unknown_is_enough(const struct lg__book_context *context)
+static bool unknown_is_enough(const struct lg__ledger_context *context)
 {
     return context->unknown_after && context->unknown >= context->unknown_after;
 }
 
-static void repair_did_not_help(struct lg__book_context *context)
+static void repair_did_not_help(struct lg__ledger_context *context)
 {
     context->mode = LG_LAUNCH_MODE_NORMAL;
-    set(context, LG__CONTEXT_DUE, true);
+    set_flag(context, LG__CONTEXT_DUE, true);
     next_rung(context);
 }
 
-static void trial_failed(struct lg__book_context *context)
+static void trial_failed(struct lg__ledger_context *context)
 {
     context->mode = LG_LAUNCH_MODE_SAFE;
     context->good_runs = 0;
@@ -158,14 +160,14 @@ static void trial_failed(struct lg__book_context *context)
     context->retry_runs = context->retry_runs > most / 2 ? most : 2 * context->retry_runs;
 }
 
-static void safe_crashed(struct lg__book_context *context)
+static void safe_crashed(struct lg__ledger_context *context)
 {
-    context->safe_crashes = more(context->safe_crashes);
+    context->safe_crashes = one_more(context->safe_crashes);
     context->good_runs = 0;
 }
 
 /* A12 to A20 */
-static void account_launching(struct lg__book_context *context, enum weight weight, const struct lg__last_end *last)
+static void account_launching(struct lg__ledger_context *context, enum weight weight, const struct lg__last_end *last)
 {
     if (weight == INNOCENT)
         return;
@@ -173,7 +175,7 @@ static void account_launching(struct lg__book_context *context, enum weight weig
     if (fails) {
         add_to_streak(context, last);
     } else {
-        context->unknown = more(context->unknown);
+        context->unknown = one_more(context->unknown);
         fails = unknown_is_enough(context);
     }
     if (!fails)
@@ -190,7 +192,7 @@ static void account_launching(struct lg__book_context *context, enum weight weig
     }
 }
 
-static void give_attempt_back(struct lg__book_context *context)
+static void give_attempt_back(struct lg__ledger_context *context)
 {
     if (context->attempts > 0)
         context->attempts--;
@@ -199,9 +201,9 @@ static void give_attempt_back(struct lg__book_context *context)
 }
 
 /* A4 to A6. Returns true if the end counts. */
-static bool account_repairing(struct lg__book_context *context, lg_end end)
+static bool account_repairing(struct lg__ledger_context *context, lg_end end)
 {
-    set(context, LG__CONTEXT_DUE, true);
+    set_flag(context, LG__CONTEXT_DUE, true);
     switch (end) {
     case LG_END_DEBUGGER:
         give_attempt_back(context);
@@ -214,7 +216,7 @@ static bool account_repairing(struct lg__book_context *context, lg_end end)
     case LG_END_EXIT:
         return true;
     default:
-        context->interruptions = more(context->interruptions);
+        context->interruptions = one_more(context->interruptions);
         if (context->interruptions < LG__INTERRUPTIONS_MAX)
             give_attempt_back(context);
         else
@@ -223,9 +225,9 @@ static bool account_repairing(struct lg__book_context *context, lg_end end)
     }
 }
 
-static void suspect(struct lg__book_context *context, const char *key)
+static void suspect(struct lg__ledger_context *context, const char *key)
 {
-    struct lg__book_suspect *found = NULL, *least = &context->suspects[0];
+    struct lg__ledger_suspect *found = NULL, *least = &context->suspects[0];
     for (uint32_t i = 0; i < context->suspect_count; i++) {
         if (strncmp(context->suspects[i].key, key, LG__NAME_BYTES) == 0)
             found = &context->suspects[i];
@@ -237,15 +239,15 @@ static void suspect(struct lg__book_context *context, const char *key)
         memset(found, 0, sizeof *found);
         strncpy(found->key, key, LG__NAME_BYTES - 1);
     }
-    found->crashes = more(found->crashes);
+    found->crashes = one_more(found->crashes);
 }
 
-bool lg__decide_account(struct lg__book_context *context, const struct lg__last_end *last)
+bool lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last)
 {
     lg_phase phase = (lg_phase)context->phase;
     bool reporting = context->flags & LG__CONTEXT_REPORTING;
     context->phase = LG_PHASE_NONE;
-    set(context, LG__CONTEXT_REPORTING, false);
+    set_flag(context, LG__CONTEXT_REPORTING, false);
     if (last->finished && phase == LG_PHASE_LAUNCHING) {
         lg__decide_finished(context);
         context->phase = LG_PHASE_NONE;
@@ -257,7 +259,7 @@ bool lg__decide_account(struct lg__book_context *context, const struct lg__last_
     enum weight weight = last->others ? INNOCENT : weigh(context, last);
     bool counts = weight == COUNTED;
     if (reporting && weight != INNOCENT)
-        context->report_strikes = more(context->report_strikes);
+        context->report_strikes = one_more(context->report_strikes);
     switch (phase) {
     case LG_PHASE_REPAIRING: counts = account_repairing(context, last->end); break;
     case LG_PHASE_HALTED:
@@ -268,7 +270,7 @@ bool lg__decide_account(struct lg__book_context *context, const struct lg__last_
         if (weight == COUNTED)
             add_to_streak(context, last);
         if (weight != INNOCENT)
-            context->held_deaths = more(context->held_deaths);
+            context->held_deaths = one_more(context->held_deaths);
         counts = weight != INNOCENT;
         break;
     default:
@@ -290,9 +292,9 @@ bool lg__decide_account(struct lg__book_context *context, const struct lg__last_
     return counts;
 }
 
-void lg__decide_reset(struct lg__book_context *context)
+void lg__decide_reset(struct lg__ledger_context *context)
 {
-    struct lg__book_context fresh;
+    struct lg__ledger_context fresh;
     memset(&fresh, 0, sizeof fresh);
     memcpy(fresh.name, context->name, sizeof fresh.name);
     fresh.launches = context->launches;
@@ -305,7 +307,7 @@ void lg__decide_reset(struct lg__book_context *context)
 /* ---- B: the launch begins ---- */
 
 /* A repair that became another rung is throttled all the same. */
-static uint64_t series_of(const struct lg__book_rung *rungs, uint32_t count, const char *name)
+static uint64_t series_of(const struct lg__ledger_rung *rungs, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++)
         if (strncmp(rungs[i].name, name, LG__NAME_BYTES) == 0)
@@ -314,7 +316,7 @@ static uint64_t series_of(const struct lg__book_rung *rungs, uint32_t count, con
 }
 
 /* B1 */
-static void take_over(struct lg__book_context *context, const struct lg__policy *policy)
+static void take_over(struct lg__ledger_context *context, const struct lg__policy *policy)
 {
     context->report_after = policy->report_after;
     context->repair_after = policy->repair_after;
@@ -326,9 +328,9 @@ static void take_over(struct lg__book_context *context, const struct lg__policy 
     context->deescalate_runs = policy->deescalate_runs;
     context->deescalate_ms = policy->deescalate_ms;
     context->streak_gap_ms = policy->streak_gap_ms;
-    set(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
-    set(context, LG__CONTEXT_SHADOW, policy->shadow);
-    struct lg__book_rung old[LG__RUNGS];
+    set_flag(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
+    set_flag(context, LG__CONTEXT_SHADOW, policy->shadow);
+    struct lg__ledger_rung old[LG__RUNGS];
     memcpy(old, context->rungs, sizeof old);
     memset(context->rungs, 0, sizeof context->rungs);
     for (uint32_t i = 0; i < policy->rung_count; i++) {
@@ -345,7 +347,7 @@ static void take_over(struct lg__book_context *context, const struct lg__policy 
 }
 
 /* B6 to B11 */
-static void decide(struct lg__book_context *context, const struct lg__moment *now)
+static void decide_phase(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->phase = LG_PHASE_LAUNCHING;
     if (context->mode == LG_LAUNCH_MODE_SAFE) {
@@ -367,63 +369,66 @@ static void decide(struct lg__book_context *context, const struct lg__moment *no
         return;
     }
     context->mode = LG_LAUNCH_MODE_NORMAL;
-    set(context, LG__CONTEXT_DUE, true);
+    set_flag(context, LG__CONTEXT_DUE, true);
     choose_rung(context, now);
 }
 
-void lg__decide_begin(struct lg__book_context *context, const struct lg__policy *policy, const struct lg__moment *now,
-                      struct lg__book_context *ret_shadow)
+void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
+                      struct lg__ledger_context *ret_shadow)
 {
     take_over(context, policy);
     if (context->retry_runs == 0)
         context->retry_runs = context->safe_retry_runs;
-    if (context->retry_runs > context->safe_retry_max) /* a number that is not to be trusted would keep it in safe mode */
+    /* a number that is not to be trusted would keep it in safe mode */
+    if (context->retry_runs > context->safe_retry_max)
         context->retry_runs = context->safe_retry_max;
     bool normal = context->mode == LG_LAUNCH_MODE_NORMAL;
     if ((normal || context->mode == LG_LAUNCH_MODE_PROBATION) &&
-        since(context->crash_boot_id, context->crash_boottime_ns, now, context->streak_gap_ms)) {
+        passed_since(context->crash_boot_id, context->crash_boottime_ns, now, context->streak_gap_ms)) {
         forget_streak(context);
-        if (!(context->flags & LG__CONTEXT_DUE)) /* else who starts it once a day and kills it while held is held for ever */
+        /* else a program that is started once a day and killed while it is held would be held for
+         * ever */
+        if (!(context->flags & LG__CONTEXT_DUE))
             forget_hold(context);
     }
     if (normal && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
-        since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
+        passed_since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
         ladder_from_its_foot(context);
     if (context->streak >= context->report_after && context->streak > context->reported &&
         context->report_strikes < LG__REPORT_STRIKES_MAX) {
         context->reported = context->streak;
         context->events |= LG_EVENT_REPORTED;
-        set(context, LG__CONTEXT_REPORTING, true);
+        set_flag(context, LG__CONTEXT_REPORTING, true);
     }
     if (!policy->shadow) {
-        decide(context, now);
+        decide_phase(context, now);
         return;
     }
-    struct lg__book_context shadow = *context;
-    decide(&shadow, now);
+    struct lg__ledger_context shadow = *context;
+    decide_phase(&shadow, now);
     if (ret_shadow)
         *ret_shadow = shadow;
     context->phase = LG_PHASE_LAUNCHING;
     context->mode = LG_LAUNCH_MODE_NORMAL;
 }
 
-void lg__decide_reported(struct lg__book_context *context)
+void lg__decide_reported(struct lg__ledger_context *context)
 {
-    set(context, LG__CONTEXT_REPORTING, false);
+    set_flag(context, LG__CONTEXT_REPORTING, false);
 }
 
 /* ---- H: while it is held ---- */
 
-void lg__decide_attempt(struct lg__book_context *context, const struct lg__moment *now)
+void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     if (context->attempts == 0)
         context->rungs[context->rung].series_wall_ns = now->wall_ns;
-    context->attempts = more(context->attempts);
+    context->attempts = one_more(context->attempts);
     context->repairs++;
     context->phase = LG_PHASE_REPAIRING;
 }
 
-void lg__decide_attempted(struct lg__book_context *context, bool repaired, const struct lg__moment *now)
+void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, const struct lg__moment *now)
 {
     if (!repaired) {
         context->events |= LG_EVENT_REPAIR_FAILED;
@@ -434,7 +439,7 @@ void lg__decide_attempted(struct lg__book_context *context, bool repaired, const
     forget_rung(context);
     forget_hold(context);
     context->quiet = 0;
-    set(context, LG__CONTEXT_DUE, false);
+    set_flag(context, LG__CONTEXT_DUE, false);
     memcpy(context->repair_boot_id, now->boot_id, sizeof context->repair_boot_id);
     context->repair_boottime_ns = now->boottime_ns;
     context->mode = LG_LAUNCH_MODE_PROBATION;
@@ -446,14 +451,14 @@ void lg__decide_attempted(struct lg__book_context *context, bool repaired, const
     }
 }
 
-void lg__decide_refuse(struct lg__book_context *context, const struct lg__moment *now)
+void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_REFUSED;
     next_rung(context);
     choose_rung(context, now);
 }
 
-void lg__decide_skip(struct lg__book_context *context)
+void lg__decide_skip(struct lg__ledger_context *context)
 {
     context->events |= LG_EVENT_SKIPPED;
     if (context->skips >= LG__SKIPS_MAX) {
@@ -461,7 +466,7 @@ void lg__decide_skip(struct lg__book_context *context)
         return;
     }
     context->skips++;
-    set(context, LG__CONTEXT_DUE, false);
+    set_flag(context, LG__CONTEXT_DUE, false);
     if (context->streak >= context->repair_after)
         context->streak = context->repair_after ? context->repair_after - 1 : 0;
     if (context->reported > context->streak)
@@ -470,7 +475,7 @@ void lg__decide_skip(struct lg__book_context *context)
     context->phase = LG_PHASE_LAUNCHING;
 }
 
-void lg__decide_expired(struct lg__book_context *context)
+void lg__decide_expired(struct lg__ledger_context *context)
 {
     context->events |= LG_EVENT_EXPIRED;
     if (context->phase == LG_PHASE_HALTED)
@@ -479,26 +484,27 @@ void lg__decide_expired(struct lg__book_context *context)
         go_safe(context);
 }
 
-void lg__decide_try_safe(struct lg__book_context *context)
+void lg__decide_try_safe(struct lg__ledger_context *context)
 {
     context->phase = LG_PHASE_LAUNCHING;
 }
 
-void lg__decide_protect(struct lg__book_context *context, const struct lg__moment *now)
+void lg__decide_protect(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     if (context->mode == LG_LAUNCH_MODE_SAFE)
         return;
     context->events |= LG_EVENT_PROTECTED;
-    if (context->mode == LG_LAUNCH_MODE_PROBATION) /* else a repair that always succeeds would be tried for ever */
+    /* else a repair that always succeeds would be tried for ever */
+    if (context->mode == LG_LAUNCH_MODE_PROBATION)
         next_rung(context);
     context->mode = LG_LAUNCH_MODE_NORMAL;
-    set(context, LG__CONTEXT_DUE, true);
+    set_flag(context, LG__CONTEXT_DUE, true);
     choose_rung(context, now);
 }
 
 /* ---- F: the launch ends ---- */
 
-static void forget_suspects(struct lg__book_context *context)
+static void forget_suspects(struct lg__ledger_context *context)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < context->suspect_count; i++)
@@ -509,11 +515,11 @@ static void forget_suspects(struct lg__book_context *context)
     context->suspect_count = kept;
 }
 
-static void finish_safe(struct lg__book_context *context)
+static void finish_safe(struct lg__ledger_context *context)
 {
     forget_streak(context);
     context->safe_crashes = 0;
-    context->good_runs = more(context->good_runs);
+    context->good_runs = one_more(context->good_runs);
     if (context->good_runs < context->retry_runs)
         return;
     context->mode = LG_LAUNCH_MODE_TRIAL;
@@ -521,14 +527,14 @@ static void finish_safe(struct lg__book_context *context)
     context->good_runs = 0;
 }
 
-void lg__decide_finished(struct lg__book_context *context)
+void lg__decide_finished(struct lg__ledger_context *context)
 {
     context->phase = LG_PHASE_FINISHED;
     if (context->mode == LG_LAUNCH_MODE_SAFE) {
         finish_safe(context);
         return;
     }
-    clear(context);
+    clear_trouble(context);
     forget_suspects(context);
     switch (context->mode) {
     case LG_LAUNCH_MODE_TRIAL:
@@ -542,7 +548,7 @@ void lg__decide_finished(struct lg__book_context *context)
         context->quiet = 0;
         break;
     default:
-        context->quiet = more(context->quiet);
+        context->quiet = one_more(context->quiet);
         if (context->deescalate_runs && context->quiet >= context->deescalate_runs)
             context->rung = 0;
         break;
@@ -550,13 +556,13 @@ void lg__decide_finished(struct lg__book_context *context)
     context->mode = LG_LAUNCH_MODE_NORMAL;
 }
 
-void lg__decide_terminating(struct lg__book_context *context)
+void lg__decide_terminating(struct lg__ledger_context *context)
 {
     if (context->phase != LG_PHASE_NONE && context->phase != LG_PHASE_FINISHED && context->phase != LG_PHASE_REPAIRING)
         context->phase = LG_PHASE_TERMINATING;
 }
 
-lg_launch_status lg__decide_status(const struct lg__book_context *context)
+lg_launch_status lg__decide_status(const struct lg__ledger_context *context)
 {
     switch ((lg_phase)context->phase) {
     case LG_PHASE_LAUNCHING: return LG_LAUNCH_CHECKING;

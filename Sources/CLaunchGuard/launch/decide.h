@@ -1,5 +1,6 @@
-/* Layer 3: the machine, row by row as docs/LAUNCH.md has it. Pure functions over what is stored of a context: no clock, no file, no
- * callback. After each of them the context is stored, before anything that it decided is done; the process may die between any two. */
+/* Layer 3: the machine, row by row as docs/LAUNCH.md has it. Pure functions over the stored
+ * context: no clock, no file, no callback. The caller stores the context after each of them, before
+ * it acts on the decision; the process may die between any two. */
 #ifndef LG_LAUNCH_DECIDE_H
 #define LG_LAUNCH_DECIDE_H
 
@@ -23,7 +24,7 @@ struct lg__moment {
     uint64_t wall_ns;     /* CLOCK_REALTIME; for the throttle only */
 };
 
-/* What the program asks for; all fields as in lg_launch_options, with defaults applied. */
+/* The policy of the program; all fields as in lg_launch_options, with defaults applied. */
 struct lg__policy {
     uint32_t report_after, repair_after, unknown_after;
     uint32_t count;
@@ -33,46 +34,49 @@ struct lg__policy {
     bool shadow;
     bool skippable; /* a suspect task may be left out */
     uint32_t rung_count; /* with the built-in one, which is rung 0 */
-    struct lg__book_rung rungs[LG__RUNGS]; /* series_wall_ns is ignored */
+    struct lg__ledger_rung rungs[LG__RUNGS]; /* series_wall_ns is ignored */
 };
 
-/* How the last run ended, as far as this context is concerned. */
+/* The end of the last run, as far as it matters to this context. */
 struct lg__last_end {
     lg_end end;
     int32_t signal;        /* of LG_END_CRASH */
     bool finished;         /* the run file says that the launch was finished */
-    bool others;           /* the crash was in modules or tasks of other contexts: it does not count here unless a repair ran */
+    /* the crash was in modules or tasks of other contexts: it does not count here unless a repair
+     * ran */
+    bool others;
     uint64_t ordinal;      /* of the run */
     struct lg__moment when;
     const char *task;      /* key of the task that the end came in; NULL for none */
 };
 
 /* A1 to A20. Returns true if the end counts against the context. */
-bool lg__decide_account(struct lg__book_context *context, const struct lg__last_end *last);
+bool lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last);
 
 /* An upgrade. */
-void lg__decide_reset(struct lg__book_context *context);
+void lg__decide_reset(struct lg__ledger_context *context);
 
-/* B1 to B11. What is to be done is in `phase` and `mode` (LG_PHASE_LAUNCHING, _HELD or _HALTED); LG__CONTEXT_REPORTING: on_report is to be called first,
- * then lg__decide_reported(). In shadow *ret_shadow is the context as it would be otherwise; may be NULL. */
-void lg__decide_begin(struct lg__book_context *context, const struct lg__policy *policy, const struct lg__moment *now,
-                      struct lg__book_context *ret_shadow);
+/* B1 to B11. The decision is in `phase` and `mode` (LG_PHASE_LAUNCHING, _HELD or _HALTED);
+ * LG__CONTEXT_REPORTING: call on_report first, then lg__decide_reported(). In shadow *ret_shadow is
+ * the context as it would be otherwise; may be NULL. */
+void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
+                      struct lg__ledger_context *ret_shadow);
 
 /* on_report has answered or its time is over. */
-void lg__decide_reported(struct lg__book_context *context);
+void lg__decide_reported(struct lg__ledger_context *context);
 
 /* H1 to H9; each only from the phase that its row names. */
-void lg__decide_attempt(struct lg__book_context *context, const struct lg__moment *now);
-void lg__decide_attempted(struct lg__book_context *context, bool repaired, const struct lg__moment *now);
-void lg__decide_refuse(struct lg__book_context *context, const struct lg__moment *now);
-void lg__decide_skip(struct lg__book_context *context);
-void lg__decide_expired(struct lg__book_context *context);
-void lg__decide_try_safe(struct lg__book_context *context);
-void lg__decide_protect(struct lg__book_context *context, const struct lg__moment *now);
+void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__moment *now);
+void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, const struct lg__moment *now);
+void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now);
+void lg__decide_skip(struct lg__ledger_context *context);
+void lg__decide_expired(struct lg__ledger_context *context);
+void lg__decide_try_safe(struct lg__ledger_context *context);
+void lg__decide_protect(struct lg__ledger_context *context, const struct lg__moment *now);
 
 /* F1 to F4, and F5 and F6. */
-void lg__decide_finished(struct lg__book_context *context);
-void lg__decide_terminating(struct lg__book_context *context);
+void lg__decide_finished(struct lg__ledger_context *context);
+void lg__decide_terminating(struct lg__ledger_context *context);
 
 /* Whether a launch is under way in this phase: begun, and neither finished nor announced to end. */
 static inline bool lg__phase_launching(lg_phase phase)
@@ -81,6 +85,6 @@ static inline bool lg__phase_launching(lg_phase phase)
 }
 
 /* Public status of what is stored. */
-lg_launch_status lg__decide_status(const struct lg__book_context *context);
+lg_launch_status lg__decide_status(const struct lg__ledger_context *context);
 
 #endif

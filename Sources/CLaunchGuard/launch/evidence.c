@@ -1,4 +1,4 @@
-/* The last run of a ledger: how it ended, and whose contexts that touches. */
+/* The last run of a ledger: its end, and the contexts that the end belongs to. */
 #include "launch/evidence.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static bool read_run(lg_reader *reader, bool replaced, struct lg__last_run *last
         last->boottime_ns += last->verdict.monotonic_ns - last->info.monotonic_ns;
     }
     if (last->verdict.end == LG_END_CRASH && last->has_tid)
-        last->attributed = lg__attribution(reader, &file.crash, last->contexts, last->context_count);
+        last->attributed = lg__attribution_of(reader, &file.crash, last->contexts, last->context_count);
     return true;
 }
 
@@ -39,7 +39,7 @@ void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struc
     }
     if (ret_last->readable)
         return;
-    /* The ledger alone still tells whether the handler ran. */
+    /* The ledger alone still says whether the handler ran. */
     memset(ret_last, 0, sizeof *ret_last);
     ret_last->verdict.end = crash_marked ? LG_END_CRASH : LG_END_UNKNOWN;
     ret_last->verdict.evidence = crash_marked ? LG_EVIDENCE_CRASH_MARK : LG_EVIDENCE_FILE_UNREADABLE;

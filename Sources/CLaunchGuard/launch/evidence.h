@@ -1,4 +1,4 @@
-/* Layer 3: what is known of an ended run. Reads with read/, writes nothing. */
+/* Layer 3: the evidence of an ended run. Reads with read/, writes nothing. */
 #ifndef LG_LAUNCH_EVIDENCE_H
 #define LG_LAUNCH_EVIDENCE_H
 
@@ -8,13 +8,17 @@
 #include "launchguard/reader.h"
 #include "store/format.h"
 
-/* All that the machine has to know of the last run of a ledger. */
+/* The last run of a ledger, as far as the machine needs it. */
 struct lg__last_run {
-    bool readable;  /* its run file is; else only verdict.end and verdict.evidence are valid, and all the rest is zero */
+    /* its run file is; else only verdict.end and verdict.evidence are valid, and all the rest is
+     * zero */
+    bool readable;
     lg_run_info info;
     lg_verdict verdict;
     uint8_t boot_id[16];
-    uint64_t boottime_ns;   /* of the end, CLOCK_BOOTTIME; of the start where the end's moment is not known; 0: nothing is known */
+    /* of the end, CLOCK_BOOTTIME; of the start where the end's moment is not known; 0: nothing is
+     * known */
+    uint64_t boottime_ns;
     bool has_tid;           /* the end came on one thread, and it is known which */
     int32_t tid;
     uint32_t context_count;
@@ -22,8 +26,9 @@ struct lg__last_run {
     lg_run_context contexts[LG__CONTEXTS];
 };
 
-/* Read the last run of a book. `path` is its file, `crash_marked` whether the ledger's own mark says that it crashed. With `replaced` the process
- * lives, and is known to have executed a program over itself since. */
+/* Read the last run of a ledger. `path` is its file, `crash_marked` whether the ledger's own mark
+ * says that it crashed. With `replaced` the process lives, and has executed another program over
+ * itself since. */
 void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struct lg__last_run *ret_last);
 
 /* The context of that name in the run; NULL if it has none. */
@@ -32,7 +37,8 @@ const lg_run_context *lg__evidence_context(const struct lg__last_run *last, cons
 /* Key of the task of a context that the end came in; NULL: in none that is known. */
 const char *lg__evidence_task(const struct lg__last_run *last, const lg_run_context *context);
 
-/* attribution.c: bit i: the crash of a run, selected in `reader`, was in a module or a task of contexts[i], which was launching. 0: of nobody in particular. */
-uint32_t lg__attribution(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count);
+/* attribution.c: bit i: the crash of a run, which is selected in `reader`, was in a module or a task
+ * of contexts[i], which was launching. 0: of nobody in particular. */
+uint32_t lg__attribution_of(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count);
 
 #endif

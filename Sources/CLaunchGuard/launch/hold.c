@@ -1,4 +1,4 @@
-/* The hold: report, protect actions, repairs, and what somebody wishes meanwhile. */
+/* The hold: report, protect actions, repairs, and the wishes of the program meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ void lg__hold_report(struct lg__life *life)
     lg_launch *launch = life->launch;
     lg_report reports[LG__TIMELINE];
     char uuids[LG__TIMELINE][37];
-    struct lg__book_context seen;
+    struct lg__ledger_context seen;
     lg__launch_look(launch, &seen);
     if (!(seen.flags & LG__CONTEXT_REPORTING) || !lg__launch_protects(launch))
         return;
@@ -19,7 +19,7 @@ void lg__hold_report(struct lg__life *life)
     if (paths) {
         uint32_t count = 0;
         LG__WITH_CONTEXT(life, context) {
-            count = lg__account_reports(launch->host, (uint32_t)(context - launch->host->ledger.book.contexts), reports, paths, uuids);
+            count = lg__account_reports(launch->host, (uint32_t)(context - launch->host->ledger.payload.contexts), reports, paths, uuids);
             if (count)
                 context->reported_ordinal = reports[count - 1].ordinal;
         }
@@ -34,22 +34,23 @@ void lg__hold_report(struct lg__life *life)
         lg__decide_reported(context);
 }
 
-/* What the launch does unless somebody wishes something else. Under its lock. */
-static enum lg__wish own_wish(const struct lg__life *life, const struct lg__book_context *context)
+/* The wish of the launch itself, which holds where the program has none. Under its lock. */
+static enum lg__wish own_wish(const struct lg__life *life, const struct lg__ledger_context *context)
 {
     const lg_launch_options *options = &life->launch->options;
-    const struct lg__book_rung *rung = &context->rungs[context->rung];
+    const struct lg__ledger_rung *rung = &context->rungs[context->rung];
     if (context->phase == LG_PHASE_HALTED)
         return options->supervised ? NO_WISH : WISH_TRY_SAFE;
     if (rung->flags & LG__RUNG_BUILT_IN)
         return WISH_REPAIR;
-    if (rung->flags & LG_REPAIR_CONSENT) /* a yes is for all its attempts in this launch, and for no other rung's */
+    /* a yes is for all its attempts in this launch, and for no other rung's */
+    if (rung->flags & LG_REPAIR_CONSENT)
         return life->consented && context->attempts > 0 ? WISH_REPAIR : NO_WISH;
     return options->auto_repair || life->consented ? WISH_REPAIR : NO_WISH;
 }
 
 /* Wait until there is a wish, the phase changes, or the hold's deadline passes. */
-static void await_wish(struct lg__life *life, const struct lg__book_context *seen)
+static void await_wish(struct lg__life *life, const struct lg__ledger_context *seen)
 {
     lg_launch *launch = life->launch;
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
@@ -66,7 +67,7 @@ static void await_wish(struct lg__life *life, const struct lg__book_context *see
 }
 
 /* The callback of an attempt that has been stored, and its outcome. */
-static void attempt(struct lg__life *life, const struct lg__book_context *seen)
+static void attempt_repair(struct lg__life *life, const struct lg__ledger_context *seen)
 {
     lg_launch *launch = life->launch;
     enum lg__answer answer = LG__ANSWER_OK;
@@ -99,17 +100,18 @@ static void attempt(struct lg__life *life, const struct lg__book_context *seen)
     lg__launch_tell(launch);
 }
 
-/* Do what somebody wishes, what the launch does by itself, or what the deadline asks for. */
-static void follow(struct lg__life *life)
+/* Do as the program wishes, as the launch does by itself, or as the deadline demands. */
+static void follow_wish(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
-    struct lg__book_context seen = { .phase = LG_PHASE_NONE };
+    struct lg__ledger_context seen = { .phase = LG_PHASE_NONE };
     struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(life, context) {
         enum lg__wish wish = life->wish;
         bool own = wish == NO_WISH;
         life->wish = NO_WISH;
-        if (context->phase != LG_PHASE_HELD && context->phase != LG_PHASE_HALTED) /* its end was announced */
+        /* its end was announced */
+        if (context->phase != LG_PHASE_HELD && context->phase != LG_PHASE_HALTED)
             continue;
         if (own)
             wish = own_wish(life, context);
@@ -135,11 +137,11 @@ static void follow(struct lg__life *life)
     }
     lg__launch_tell(launch);
     if (seen.phase == LG_PHASE_REPAIRING)
-        attempt(life, &seen);
+        attempt_repair(life, &seen);
 }
 
-/* What comes before the wait. */
-static void enter(struct lg__life *life, lg_phase phase)
+/* The work before the wait. */
+static void enter_hold(struct lg__life *life, lg_phase phase)
 {
     lg_launch *launch = life->launch;
     if (phase == LG_PHASE_HELD && launch->options.hold != LG_HOLD_NONE)
@@ -151,11 +153,11 @@ static void enter(struct lg__life *life, lg_phase phase)
         lg__callback_give_up(life, (uint64_t)launch->options.report_wait_ms * 1000000u);
 }
 
-void lg__hold(struct lg__life *life)
+void lg__hold_launch(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
     for (;;) {
-        struct lg__book_context seen;
+        struct lg__ledger_context seen;
         pthread_mutex_lock(&launch->lock);
         lg__launch_look(launch, &seen);
         bool holds = lg__launch_protects(launch) && lg__life_current(life) && (seen.phase == LG_PHASE_HELD || seen.phase == LG_PHASE_HALTED);
@@ -171,15 +173,15 @@ void lg__hold(struct lg__life *life)
             break;
         lg__launch_tell(launch);
         if (first)
-            enter(life, (lg_phase)seen.phase);
+            enter_hold(life, (lg_phase)seen.phase);
         await_wish(life, &seen);
-        follow(life);
+        follow_wish(life);
     }
 }
 
 /* ---- wishes ---- */
 
-static lg_status wish(lg_launch *launch, enum lg__wish wish, lg_phase in, bool while_repairing)
+static lg_status set_wish(lg_launch *launch, enum lg__wish wish, lg_phase in, bool while_repairing)
 {
     if (!launch)
         return LG_ERR_ARGUMENT;
@@ -198,20 +200,20 @@ static lg_status wish(lg_launch *launch, enum lg__wish wish, lg_phase in, bool w
 
 lg_status lg_launch_repair(lg_launch *launch)
 {
-    return wish(launch, WISH_REPAIR, LG_PHASE_HELD, true);
+    return set_wish(launch, WISH_REPAIR, LG_PHASE_HELD, true);
 }
 
 lg_status lg_launch_refuse(lg_launch *launch)
 {
-    return wish(launch, WISH_REFUSE, LG_PHASE_HELD, false);
+    return set_wish(launch, WISH_REFUSE, LG_PHASE_HELD, false);
 }
 
 lg_status lg_launch_skip(lg_launch *launch)
 {
-    return wish(launch, WISH_SKIP, LG_PHASE_HELD, false);
+    return set_wish(launch, WISH_SKIP, LG_PHASE_HELD, false);
 }
 
 lg_status lg_launch_try_safe(lg_launch *launch)
 {
-    return wish(launch, WISH_TRY_SAFE, LG_PHASE_HALTED, false);
+    return set_wish(launch, WISH_TRY_SAFE, LG_PHASE_HALTED, false);
 }

@@ -1,4 +1,4 @@
-/* What a launch is: shared by the files of this folder. */
+/* The launch: shared by the files of this folder. */
 #ifndef LG_LAUNCH_INTERNAL_H
 #define LG_LAUNCH_INTERNAL_H
 
@@ -20,19 +20,21 @@ struct lg__task {
     lg_event_callback on_event;
     void *user;
     lg_task_state state;
-    uint32_t released;         /* by lg_launch_replay(): its place in the order of these calls; 0: not released */
+    /* by lg_launch_replay(): its place in the order of these calls; 0: not released */
+    uint32_t released;
     char event[LG__NAME_BYTES]; /* last life-cycle event that it has not got yet; "" for none */
 };
 
-/* What somebody asked a held launch to do. */
+/* The wish of the program for a launch that is held. */
 enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 
 #define LG__STATUSES 64
 
-/* One life of a launch, from its begin to its end. In a process there is one; in a simulated session each simulated end takes it away, and the next begin
- * makes another one (life.c). A thread that works for a launch holds the life that it works for. Nobody sees what the thread writes there after
- * the end; what outlasts a life (the ledger, the run file, the tasks) changes behind one gate: lg__life_current(). Lives are never freed: an answer
- * may come late. */
+/* One life of a launch, from its begin to its end. In a process there is one; in a simulated
+ * session each simulated end takes it away, and the next begin makes another one (life.c). A thread
+ * that works for a launch holds the life that it works for. Nobody sees what the thread writes
+ * there after the end; what outlasts a life (the ledger, the run file, the tasks) changes behind
+ * one gate: lg__life_current(). Lives are never freed: an answer may come late. */
 struct lg__life {
     lg_launch *launch;
     struct lg__life *older;
@@ -56,7 +58,8 @@ struct lg__life {
 struct lg_launch {
     struct lg__host *host;
     lg_launch *older;   /* the one that was made before it */
-    bool forked;        /* this process is a child of the one that made it: it only runs its tasks */
+    /* this process is a child of the one that made it: it only runs its tasks */
+    bool forked;
     bool counts; /* protected by the ledger; else only the tasks run */
     char name[LG__NAME_BYTES];
     lg_launch_options options;
@@ -85,12 +88,13 @@ struct lg_launch {
     _Atomic uint32_t over; /* futex: changes when nobody has to wait for the window any more */
 };
 
-/* ---- state.c ---- */
+/* ---- launch.c ---- */
 
 /* True if what this launch does is stored. */
 bool lg__launch_protects(const lg_launch *launch);
 
-/* The gate: false when a simulated end has taken this life away, and nothing may be done for it any more. Under the launch's lock. */
+/* The gate: false when a simulated end has taken this life away, and nothing may be done for it any
+ * more. Under the launch's lock. */
 static inline bool lg__life_current(const struct lg__life *life)
 {
     return life->launch->life == life;
@@ -99,37 +103,41 @@ static inline bool lg__life_current(const struct lg__life *life)
 /* The same without a lock. */
 bool lg__launch_goes_on(const struct lg__life *life);
 
-/* The status as it follows from what is stored is due to be told. Under the launch's lock. */
+/* Note the status that follows from what is stored, for lg__launch_tell(). Under the launch's
+ * lock. */
 void lg__launch_note_status(lg_launch *launch);
 
-/* Tell on_status, if the status has changed. The status follows from what is stored, so that whoever comes last tells the truth. */
+/* Call on_status if the status has changed. The status follows from what is stored, so that the
+ * last caller reports the current one. */
 void lg__launch_tell(lg_launch *launch);
 
-/* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. Where the session was stopped no launch is held any more: LG_PHASE_TERMINATING. */
+/* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. Where the session
+ * was stopped no launch is held any more: LG_PHASE_TERMINATING. */
 lg_phase lg__launch_phase(const lg_launch *launch);
 
-/* Change what is stored of the context: the body runs under both locks, and its outcome is stored before anything else happens. Nothing happens
- * when the life is over. */
+/* Change what is stored of the context: the body runs under both locks, and its outcome is stored
+ * before anything else happens. Nothing happens when the life is over. */
 #define LG__WITH_CONTEXT(life, context) \
-    for (struct lg__book_context *context = lg__launch_lock(life); context; context = lg__launch_store((life)->launch, context))
-struct lg__book_context *lg__launch_lock(const struct lg__life *life);
-struct lg__book_context *lg__launch_store(lg_launch *launch, struct lg__book_context *context);
+    for (struct lg__ledger_context *context = lg__launch_lock(life); context; context = lg__launch_store((life)->launch, context))
+struct lg__ledger_context *lg__launch_lock(const struct lg__life *life);
+struct lg__ledger_context *lg__launch_store(lg_launch *launch, struct lg__ledger_context *context);
 
 /* A copy of it. */
-void lg__launch_look(lg_launch *launch, struct lg__book_context *ret_context);
+void lg__launch_look(lg_launch *launch, struct lg__ledger_context *ret_context);
 
-/* So much of the time until the hold's deadline has been used. Under the launch's lock. */
+/* Take this much from the time until the hold's deadline. Under the launch's lock. */
 void lg__launch_spend_hold(struct lg__life *life, uint64_t ns);
 
 /* ---- life.c ---- */
 
-/* Begin a life of a launch that has none. Under the launch's lock. NULL: no memory; never for the first life. */
+/* Begin a life of a launch that has none. Under the launch's lock. NULL: no memory; never for the
+ * first life. */
 struct lg__life *lg__life_begin(lg_launch *launch);
 
-/* ---- finish.c ---- */
+/* ---- confirm.c ---- */
 
 /* The launch is finished. */
-void lg__launch_confirm(struct lg__life *life);
+void lg__confirm_launch(struct lg__life *life);
 
 /* ---- window.c ---- */
 
@@ -141,20 +149,21 @@ void lg__window_begin(struct lg__life *life);
 /* on_report, if it is to be called. */
 void lg__hold_report(struct lg__life *life);
 
-/* While the stored phase is held or halted: protect actions, repairs, wishes, deadline. Returns with another phase, or when the run is over. */
-void lg__hold(struct lg__life *life);
+/* While the stored phase is held or halted: protect actions, repairs, wishes, deadline. Returns
+ * with another phase, or when the run is over. */
+void lg__hold_launch(struct lg__life *life);
 
 /* ---- custody.c ---- */
 
 /* Run the tasks that are left, until there are none or the launch is held.
- *  @return LG_OK: none is left; LG_ERR_FAILED: none is left since an essential one failed; LG_ERR_STATE: it is held; LG_ERR_CLOSED: the run is over, or its
- *          end was announced. */
+ *  @return LG_OK: none is left; LG_ERR_FAILED: none is left since an essential one failed;
+ *          LG_ERR_STATE: it is held; LG_ERR_CLOSED: the run is over, or its end was announced. */
 lg_status lg__custody_run(struct lg__life *life);
 
 /* Protect actions of the tasks that have not run, as one call. */
 void lg__custody_protect(struct lg__life *life);
 
-/* The suspect task that may be left out; false: none. Under the launch's lock. */
-bool lg__custody_suspect(const lg_launch *launch, const struct lg__book_context *context, char ret_key[LG__NAME_BYTES]);
+/* The suspect task that may be left out; false: there is none. Under the launch's lock. */
+bool lg__custody_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Layer 3: what does as decide.c decided: stores, calls back, waits, runs the tasks. */
+/* Layer 3: the acts that follow a decision of decide.c: store, call back, wait, run the tasks. */
 #ifndef LG_LAUNCH_LAUNCH_H
 #define LG_LAUNCH_LAUNCH_H
 
@@ -11,18 +11,20 @@
 #include "store/ledger.h"
 #include "store/run.h"
 
-/* Who can tell that the program hangs: the hearts, by their number, and the launches with a heartbeat of their own. */
-#define LG__HANG_LAUNCH LG__HEARTS
-#define LG__HANGS (LG__HEARTS + 1)
+/* The observers of a hang: the heartbeats, by their number, and the launches with a heartbeat of
+ * their own. */
+#define LG__HANG_LAUNCH LG__HEARTBEATS
+#define LG__HANGS (LG__HEARTBEATS + 1)
 
-/* What a launch needs of its session. */
+/* The part of a session that its launches need. */
 struct lg__host {
     struct lg__run run;
     struct lg__ledger ledger;
     pthread_mutex_t lock; /* of the ledger and of `launches` */
     _Atomic bool counts;  /* this process is the primary of a ledger */
     _Atomic bool closed;
-    const _Atomic uint32_t *owns; /* reads 1 in the process of the session, 0 in its forked children */
+    /* 1 in the process that started the session, 0 in its forked children; NULL: not started */
+    const _Atomic uint32_t *unforked;
     char directory[4096]; /* the state directory; "" for none */
     struct lg__problem problem;
     lg_launch *launches[LG_CONTEXTS_MAX];
@@ -38,11 +40,11 @@ struct lg__host {
     bool simulated;
 };
 
-/* True in the process that owns the session's files. */
-bool lg__host_owned(const struct lg__host *host);
 
-/* As lg_launch_prepare(). */
-lg_status lg__launch_prepare(struct lg__host *host, const char *context, const lg_launch_options *options, lg_launch **ret_launch);
+/* ---- host.c ---- */
+
+/* True in the process that started the session, false in its forked children. */
+bool lg__host_unforked(const struct lg__host *host);
 
 /* Append a breadcrumb of LaunchGuard's own. */
 void lg__host_log(const struct lg__host *host, lg_level level, const char *format, ...) LG_PRINTF(3, 4);
@@ -50,46 +52,57 @@ void lg__host_log(const struct lg__host *host, lg_level level, const char *forma
 /* Now, as the machine compares it. */
 struct lg__moment lg__host_now(const struct lg__host *host);
 
+/* ---- setup.c ---- */
+
+/* As lg_launch_prepare(). */
+lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_launch_options *options, lg_launch **ret_launch);
+
 /* ---- hang.c ---- */
 
-/* It hangs, since then; the mark in the run file says so. */
+/* The program hangs, since then; the mark in the run file says so. */
 void lg__hang_begin(struct lg__host *host, unsigned who, uint64_t since_ns);
-/* It does not any more. Returns since when it did; 0: it did not, or somebody else has said so. */
+/* The hang is over. Returns its begin; 0: there was none, or another thread has ended it. */
 uint64_t lg__hang_end(struct lg__host *host, unsigned who);
 
 /* ---- wake.c: the one way to wake the watch thread ---- */
 
 /* The watch thread must look now. */
 void lg__wake_now(struct lg__host *host);
-/* The watch thread must look at this time, CLOCK_MONOTONIC, at the latest: wake it if it sleeps for longer. Cheap where it does not. */
+/* The watch thread must look at this time, CLOCK_MONOTONIC, at the latest: wake it if it sleeps for
+ * longer. Cheap where it does not. */
 void lg__wake_at(struct lg__host *host, uint64_t at_ns);
 
 /* ---- life.c: simulated lives ---- */
 
-/* The end of a simulated life: all that works for it stops, and the launch can be begun again. `end`: how it ended. */
+/* The end of a simulated life: all that works for it stops, and the launch can be begun again.
+ * `end`: how it ended. */
 void lg__life_end(lg_launch *launch, lg_end end);
 
-/* Simulated time passes for what the launch waits for: the answer of a callback, or a wish while it is held. */
+/* Simulated time passes for what the launch waits for: the answer of a callback, or a wish while it
+ * is held. */
 void lg__life_pass(lg_launch *launch, uint64_t passed_ns);
 
 /* ---- terminate.c: the program ends by its own will ---- */
 
-/* All launches that are under way are over, and what happens from now on does not count against them. */
-void lg__launches_terminate(struct lg__host *host);
+/* End all launches that are under way: from now on nothing counts against them. */
+void lg__terminate_launches(struct lg__host *host);
 
-/* ---- accounting.c: how the last run ended, applied to every context ---- */
+/* ---- account.c: how the last run ended, applied to every context ---- */
 
-/* Classify the last run and store the outcome together with the identity of this one. Under host->lock. */
+/* Classify the last run and store the outcome together with the identity of this one. Under
+ * host->lock. */
 void lg__account_last_run(struct lg__host *host, const struct lg__identity *self);
 
-/* Read how the last run of a book ended; `directory` is its state directory. `replaced` as for lg__evidence_read(). */
+/* Read how the last run of a ledger ended; `directory` is its state directory. `replaced` as for
+ * lg__evidence_read(). */
 struct lg__last_run;
-void lg__account_read(const char *directory, const struct lg__book *book, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
+void lg__account_read(const char *directory, const struct lg__ledger_payload *payload, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
 
-/* Apply it to one context. Returns true if it counts against it. */
-bool lg__account_apply(struct lg__book_context *context, const struct lg__last_run *last, uint64_t ordinal);
+/* Apply that end to one context. Returns true if it counts against the context. */
+bool lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal);
 
-/* Reports for on_report: the runs of the timeline that counted for a context and were not reported yet. Returns how many. */
+/* Reports for on_report: the runs of the timeline that counted for a context and were not reported
+ * yet. Returns how many. */
 uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],
                              char paths[LG__TIMELINE][4096 + 96], char uuids[LG__TIMELINE][37]);
 
@@ -101,23 +114,27 @@ enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT, LG__ANSW
 
 #define LG__NO_TIMEOUT UINT64_MAX
 
-/* Call where options.callbacks says and wait for the answer; nothing is called when the life is over. `batch` is copied with what it
- * points to. */
+/* Call where options.callbacks says and wait for the answer; nothing is called when the life is
+ * over. `batch` is copied with what it points to. */
 enum lg__answer lg__callback_report(struct lg__life *life, const lg_report_batch *batch, uint64_t timeout_ns);
 enum lg__answer lg__callback_give_up(struct lg__life *life, uint64_t timeout_ns);
 enum lg__answer lg__callback_repair(struct lg__life *life, lg_repair_callback repair, void *user, uint64_t timeout_ns);
 
-/* Run work that answers by its return: `here` on this thread unless there is an executor, else as the others. */
+/* Run work that answers by its return: `here` on this thread unless there is an executor, else as
+ * the others. */
 typedef lg_status (*lg__work)(struct lg__life *life, uint32_t index);
 enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t index, bool here, uint64_t timeout_ns);
 
-/* Nobody waits for the callbacks of the life any more, and their answers have no effect. Under the launch's lock. */
+/* Nobody waits for the callbacks of the life any more, and their answers have no effect. Under the
+ * launch's lock. */
 void lg__callback_abort(struct lg__life *life);
 
-/* Simulated time passes for the callbacks that are waited for. Under the launch's lock. Returns false where there is none. */
+/* Simulated time passes for the callbacks that are waited for. Under the launch's lock. Returns
+ * false where there is none. */
 bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns);
 
-/* Run a function on a detached thread; false: no thread. `quiet`: it gets no signals of the program, which may want to wait for them. */
+/* Run a function on a detached thread; false: no thread. `quiet`: it gets no signals of the
+ * program, which may want to wait for them. */
 bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet);
 
 #endif

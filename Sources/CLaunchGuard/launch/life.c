@@ -1,4 +1,5 @@
-/* The lives of a launch. Only a simulated one has more than one: its ends, and the time that passes, are simulated too. */
+/* The lives of a launch. Only a simulated one has more than one: its ends, and the time that
+ * passes, are simulated too. */
 #include <stdlib.h>
 
 #include "launch/internal.h"
@@ -21,7 +22,7 @@ void lg__life_end(lg_launch *launch, lg_end end)
     pthread_mutex_lock(&launch->lock);
     pthread_mutex_lock(&launch->host->lock);
     launch->simulated_ends++;
-    struct lg__book_context *context = lg__ledger_context(&launch->host->ledger.book, launch->name);
+    struct lg__ledger_context *context = lg__ledger_find_context(&launch->host->ledger.payload, launch->name);
     if (end == LG_END_UPGRADE && context) {
         lg__decide_reset(context);
     } else if (context) {

@@ -1,23 +1,24 @@
-/* The program ends by its own will: what becomes of its launches. */
+/* The launches of a program that ends by its own will. */
 #include "launch/internal.h"
 #include "os/os.h"
 
-/* Under the host's lock, in one store for all contexts. Bit i of the result: launches[i] is over by it. */
+/* Under the host's lock, in one store for all contexts. Bit i of the result: launches[i] is over by
+ * it. */
 static uint32_t store_terminating(struct lg__host *host)
 {
-    struct lg__book *book = &host->ledger.book;
+    struct lg__ledger_payload *payload = &host->ledger.payload;
     uint32_t ended = 0;
     bool changed = false;
-    for (uint32_t i = 0; i < book->context_count; i++) {
-        uint32_t before = book->contexts[i].phase;
-        lg__decide_terminating(&book->contexts[i]);
-        changed = changed || book->contexts[i].phase != before;
+    for (uint32_t i = 0; i < payload->context_count; i++) {
+        uint32_t before = payload->contexts[i].phase;
+        lg__decide_terminating(&payload->contexts[i]);
+        changed = changed || payload->contexts[i].phase != before;
     }
     if (!changed)
         return 0;
     lg__ledger_store(&host->ledger);
     for (uint32_t i = 0; i < host->launch_count; i++) {
-        const struct lg__book_context *context = lg__ledger_context(book, host->launches[i]->name);
+        const struct lg__ledger_context *context = lg__ledger_find_context(payload, host->launches[i]->name);
         if (!context || context->phase != LG_PHASE_TERMINATING || atomic_load(&host->launches[i]->state->phase) == LG_PHASE_TERMINATING)
             continue;
         atomic_store(&host->launches[i]->state->phase, LG_PHASE_TERMINATING);
@@ -26,7 +27,7 @@ static uint32_t store_terminating(struct lg__host *host)
     return ended;
 }
 
-void lg__launches_terminate(struct lg__host *host)
+void lg__terminate_launches(struct lg__host *host)
 {
     pthread_mutex_lock(&host->lock);
     uint32_t ended = host->counts && !atomic_load(&host->closed) ? store_terminating(host) : 0;
@@ -37,7 +38,7 @@ void lg__launches_terminate(struct lg__host *host)
             continue;
         lg_launch *launch = host->launches[i];
         pthread_mutex_lock(&launch->lock);
-        pthread_cond_broadcast(&launch->changed); /* whoever waits in the hold looks again */
+        pthread_cond_broadcast(&launch->changed); /* a thread that waits in the hold looks again */
         pthread_mutex_unlock(&launch->lock);
         lg__launch_tell(launch);
         atomic_fetch_add(&launch->over, 1);

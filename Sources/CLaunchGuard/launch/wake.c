@@ -1,4 +1,5 @@
-/* How the watch thread is woken. Its watchers and the launches call these functions, so that none of them has to know the thread. */
+/* Waking the watch thread. Its watchers and the launches call these functions, so that none of them
+ * has to know the thread. */
 #include "launch/launch.h"
 #include "os/os.h"
 
@@ -10,7 +11,8 @@ void lg__wake_now(struct lg__host *host)
     lg__os_futex_wake(host->wake);
 }
 
-/* While the watch thread looks around, `sleeps_until_ns` is UINT64_MAX: whatever it has passed already wakes it again. */
+/* `sleeps_until_ns` is UINT64_MAX while the watch thread looks around, so that any time wakes the
+ * thread again: it may have passed the place. */
 void lg__wake_at(struct lg__host *host, uint64_t at_ns)
 {
     if (at_ns < atomic_load(&host->sleeps_until_ns))

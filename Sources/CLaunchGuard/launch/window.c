@@ -1,5 +1,5 @@
-/* Time as a proof of life. It is counted in slices, each of which is worth no more than it should have lasted: a process that was stopped or that
- * slept with the machine did not live meanwhile. */
+/* Time as a proof of life. It is counted in slices, and a slice is worth no more than it should
+ * have lasted: a process that was stopped, or slept with the machine, did not live meanwhile. */
 #include "launch/internal.h"
 #include "os/os.h"
 
@@ -7,8 +7,9 @@
 #define IDLE_NS UINT64_C(3600000000000)
 #define SLICE_MIN_NS UINT64_C(5000000)
 
-/* A launch without a heartbeat for too long is marked as hanging; the next one takes the mark back. Returns true while the program's heart beats. */
-static bool beats(lg_launch *launch, uint64_t now)
+/* A launch without a heartbeat for longer than its threshold is marked as hanging; the next
+ * heartbeat takes the mark back. Returns true while heartbeats come. */
+static bool launch_beats(lg_launch *launch, uint64_t now)
 {
     uint64_t most = (uint64_t)launch->options.heartbeat_ms * 1000000u;
     uint64_t beat = atomic_load(&launch->host->heartbeat_ns), begun = atomic_load(&launch->state->launching_ns);
@@ -17,19 +18,20 @@ static bool beats(lg_launch *launch, uint64_t now)
     if (!alive && !atomic_load(&launch->host->hangs[LG__HANG_LAUNCH])) {
         lg__hang_begin(launch->host, LG__HANG_LAUNCH, last);
         if (atomic_load(&launch->host->heartbeat_ns) > beat)
-            lg__hang_end(launch->host, LG__HANG_LAUNCH); /* it came in between, and did not see the mark */
+            /* it came in between, and did not see the mark */
+            lg__hang_end(launch->host, LG__HANG_LAUNCH);
         else
             lg__wake_now(launch->host);
     }
     return alive;
 }
 
-static void *count(void *argument)
+static void *count_window(void *argument)
 {
     struct lg__life *life = argument;
     lg_launch *launch = life->launch;
     const lg_launch_options *options = &launch->options;
-    uint64_t window_ns = options->finish == LG_FINISH_MARK ? 0 : (uint64_t)options->window_ms * 1000000u, lived_ns = 0;
+    uint64_t window_ns = options->finish == LG_FINISH_MARK ? 0 : (uint64_t)options->window_ms * 1000000u, counted_ns = 0;
     uint64_t shortest = options->heartbeat_ms ? (uint64_t)options->heartbeat_ms * 1000000u / 4 : SLICE_MAX_NS;
     uint64_t slice_ns = window_ns && window_ns / 16 < shortest ? window_ns / 16 : shortest;
     slice_ns = slice_ns < SLICE_MIN_NS ? SLICE_MIN_NS : slice_ns > SLICE_MAX_NS ? SLICE_MAX_NS : slice_ns;
@@ -38,29 +40,31 @@ static void *count(void *argument)
         uint32_t over = atomic_load(&launch->over);
         if (!lg__launch_goes_on(life) || atomic_load(&launch->status) == LG_LAUNCH_NORMAL)
             break;
-        uint64_t left = window_ns > lived_ns ? window_ns - lived_ns : slice_ns;
-        bool idle = window_ns && lived_ns >= window_ns && !options->heartbeat_ms; /* the window has passed; only the mark is missing */
+        uint64_t left = window_ns > counted_ns ? window_ns - counted_ns : slice_ns;
+        /* the window has passed; only the mark is missing */
+        bool idle = window_ns && counted_ns >= window_ns && !options->heartbeat_ms;
         lg__os_futex_wait((const uint32_t *)&launch->over, over, idle ? IDLE_NS : left < slice_ns ? left : slice_ns);
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), passed = now - last;
         last = now;
         if (lg__launch_phase(launch) != LG_PHASE_LAUNCHING)
             continue; /* held: what passes is no survival */
         if (opened != atomic_load(&launch->state->launching_ns)) {
-            opened = atomic_load(&launch->state->launching_ns); /* held meanwhile: what it lived before proves nothing */
-            lived_ns = 0;
+            /* held meanwhile: what it lived before proves nothing */
+            opened = atomic_load(&launch->state->launching_ns);
+            counted_ns = 0;
             continue;
         }
-        if (options->heartbeat_ms && !beats(launch, now))
+        if (options->heartbeat_ms && !launch_beats(launch, now))
             continue;
-        lived_ns += passed < 2 * slice_ns ? passed : slice_ns;
-        if (!window_ns || lived_ns < window_ns)
+        counted_ns += passed < 2 * slice_ns ? passed : slice_ns;
+        if (!window_ns || counted_ns < window_ns)
             continue;
         pthread_mutex_lock(&launch->lock);
         life->window_over = true;
         bool marked = atomic_load(&launch->state->marked);
         pthread_mutex_unlock(&launch->lock);
         if (options->finish != LG_FINISH_BOTH || marked)
-            lg__launch_confirm(life);
+            lg__confirm_launch(life);
     }
     if (options->heartbeat_ms && lg__launch_goes_on(life) && lg__hang_end(launch->host, LG__HANG_LAUNCH))
         lg__wake_now(launch->host); /* for its snapshot */
@@ -77,11 +81,11 @@ void lg__window_begin(struct lg__life *life)
     bool first = !life->window_begun;
     life->window_begun = true;
     pthread_mutex_unlock(&launch->lock);
-    if (!first) { /* held in between: who counts may be asleep, and begins anew */
+    if (!first) { /* held in between: the thread that counts may be asleep, and begins anew */
         atomic_fetch_add(&launch->over, 1);
         lg__os_futex_wake((const uint32_t *)&launch->over);
         return;
     }
-    if (!lg__callback_detach(count, life, true))
+    if (!lg__callback_detach(count_window, life, true))
         lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: no thread for its window; only lg_launch_finished() finishes it", launch->name);
 }

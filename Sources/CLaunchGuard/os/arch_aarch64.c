@@ -17,7 +17,8 @@ __asm__(".text\n"
         "lg__os_call:\n"
         "    .cfi_startproc\n"
         "    mov x8, x0\n    mov x0, x1\n    mov x1, x2\n    mov x2, x3\n    mov x3, x4\n    mov x4, x5\n    mov x5, x6\n    svc 0\n"
-        ".globl lg__arch_behind_call\n.hidden lg__arch_behind_call\n" /* link-time optimisation may part the assembly from its readers */
+        /* link-time optimisation may part the assembly from its readers */
+        ".globl lg__arch_behind_call\n.hidden lg__arch_behind_call\n"
         "lg__arch_behind_call:\n"
         "    ret\n"
         "    .cfi_endproc\n"
@@ -33,7 +34,8 @@ bool lg__arch_refused(void *ucontext)
     return true;
 }
 
-/* The syndrome of the fault, from the blocks behind the registers (asm/sigcontext.h); 0: the kernel does not give it. */
+/* The syndrome of the fault, from the blocks behind the registers (asm/sigcontext.h); 0: the kernel
+ * does not give it. */
 static uint64_t syndrome_of(const mcontext_t *machine)
 {
     const uint8_t *at = machine->__reserved, *end = at + sizeof machine->__reserved;
@@ -49,7 +51,8 @@ static uint64_t syndrome_of(const mcontext_t *machine)
     return 0;
 }
 
-/* Exception classes 0x20 and 0x24: aborts of an instruction and of data from EL0; bit 6 of the latter's: a write (Arm ARM, D17.2.37). */
+/* Exception classes 0x20 and 0x24: aborts of an instruction and of data from EL0; bit 6 of the
+ * latter's: a write (Arm ARM, D17.2.37). */
 static enum lg__access access_of(uint64_t syndrome)
 {
     switch (syndrome >> 26 & 0x3f) {
@@ -115,7 +118,8 @@ __asm__(".text\n"
 
 uint64_t lg__arch_blocked(const void *ucontext)
 {
-    return *(const uint64_t *)(const void *)&((const ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
+    /* the kernel's 64 signals */
+    return *(const uint64_t *)(const void *)&((const ucontext_t *)ucontext)->uc_sigmask;
 }
 
 static uint64_t *mask_of(void *ucontext)

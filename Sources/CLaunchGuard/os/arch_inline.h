@@ -1,16 +1,19 @@
-/* The CPU: what is so small that a call of it would cost more. The rest is in arch_*.c. */
+/* The CPU: functions that are so small that a call would cost more. The rest is in arch_*.c. */
 #ifndef LG_OS_ARCH_INLINE_H
 #define LG_OS_ARCH_INLINE_H
 
 #include <stdint.h>
 
-/* The counter that runs at one rate on all cores. The CPU may read it early, before what stands before it in the program is done: whoever takes a lock
- * may so read it before the other one has let go. Handler. */
+/* The counter that runs at one rate on all cores. The CPU may read the counter early, before
+ * earlier instructions of the program are done: a thread that takes a lock may read it before
+ * another thread has released that lock. Handler. */
 static inline uint64_t lg__arch_counter(void);
-/* The same when all that has happened: it costs more than everything else about an entry. Handler. */
+/* The same when all that has happened: it costs more than everything else about an entry.
+ * Handler. */
 static inline uint64_t lg__arch_counter_ordered(void);
 
-/* CRC-32C step over 8, 4, 2 or 1 bytes by the CPU's instruction; only where lg__arch_has_crc32c(). Handler. */
+/* CRC-32C step over 8, 4, 2 or 1 bytes by the CPU's instruction; only where lg__arch_has_crc32c().
+ * Handler. */
 static inline uint64_t lg__arch_crc32c_8(uint64_t crc, uint64_t bytes);
 static inline uint64_t lg__arch_crc32c_4(uint64_t crc, uint32_t bytes);
 static inline uint64_t lg__arch_crc32c_2(uint64_t crc, uint16_t bytes);

@@ -17,7 +17,8 @@ __asm__(".text\n"
         "    .cfi_startproc\n"
         "    movq %rdi, %rax\n    movq %rsi, %rdi\n    movq %rdx, %rsi\n    movq %rcx, %rdx\n    movq %r8, %r10\n"
         "    movq %r9, %r8\n    movq 8(%rsp), %r9\n    syscall\n"
-        ".globl lg__arch_behind_call\n.hidden lg__arch_behind_call\n" /* link-time optimisation may part the assembly from its readers */
+        /* link-time optimisation may part the assembly from its readers */
+        ".globl lg__arch_behind_call\n.hidden lg__arch_behind_call\n"
         "lg__arch_behind_call:\n"
         "    ret\n"
         "    .cfi_endproc\n"
@@ -57,7 +58,8 @@ void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
 
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX])
 {
-    /* DWARF numbering (System V ABI for AMD64, table 3.36): rax rdx rcx rbx rsi rdi rbp rsp r8…r15 rip, then rflags. */
+    /* DWARF numbering (System V ABI for AMD64, table 3.36): rax rdx rcx rbx rsi rdi rbp rsp r8…r15
+     * rip, then rflags. */
     static const uint8_t order[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
                                      REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP, REG_EFL };
     const greg_t *from = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
@@ -74,7 +76,8 @@ void lg__arch_enter_handler(void)
 
 uint64_t lg__arch_blocked(const void *ucontext)
 {
-    return *(const uint64_t *)(const void *)&((const ucontext_t *)ucontext)->uc_sigmask; /* the kernel's 64 signals */
+    /* the kernel's 64 signals */
+    return *(const uint64_t *)(const void *)&((const ucontext_t *)ucontext)->uc_sigmask;
 }
 
 static uint64_t *mask_of(void *ucontext)
@@ -105,7 +108,8 @@ uint64_t lg__arch_code_address(uint64_t word)
 
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])
 {
-    /* call rel32 is E8 and 4 bytes; an indirect call is FF, a ModRM byte with 2 in its middle, and 0, 1, 2, 4 or 5 more. */
+    /* call rel32 is E8 and 4 bytes; an indirect call is FF, a ModRM byte with 2 in its middle, and
+     * 0, 1, 2, 4 or 5 more. */
     static const uint8_t lengths[] = { 2, 3, 4, 6, 7 };
     if (before[LG__ARCH_CALL_BYTES - 5] == 0xe8)
         return true;
@@ -117,7 +121,8 @@ bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])
     return false;
 }
 
-/* The registers that a function preserves (System V ABI for AMD64, figure 3.4), sp and the return address. */
+/* The registers that a function preserves (System V ABI for AMD64, figure 3.4), sp and the return
+ * address. */
 __asm__(".text\n"
         ".globl lg__arch_mark\n.hidden lg__arch_mark\n.type lg__arch_mark, @function\n"
         "lg__arch_mark:\n"
@@ -139,7 +144,8 @@ uint64_t lg__arch_counter_hz(void)
     return 0;
 }
 
-/* libc asked the CPU when the program was loaded; under a hypervisor each CPUID of our own would cost microseconds. */
+/* libc asked the CPU when the program was loaded; under a hypervisor each CPUID of our own would
+ * cost microseconds. */
 bool lg__arch_counter_invariant(void)
 {
     return CPU_FEATURE_PRESENT(INVARIANT_TSC);

@@ -1,4 +1,5 @@
-/* Fault points: places where tests make this library itself fail. Compiled into test builds only. */
+/* Fault points: places where tests make this library itself fail. Compiled into test builds
+ * only. */
 #ifndef LG_OS_FAULT_POINT_H
 #define LG_OS_FAULT_POINT_H
 

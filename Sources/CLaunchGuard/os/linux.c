@@ -69,7 +69,8 @@ uint64_t lg__os_clock_ns(int clock)
 bool lg__os_counter_allowed(void)
 {
     int mode = PR_TSC_ENABLE;
-    lg__os_call(SYS_prctl, PR_GET_TSC, (long)(uintptr_t)&mode, 0, 0, 0, 0); /* older kernels forbid it to nobody */
+    /* older kernels forbid it to nobody */
+    lg__os_call(SYS_prctl, PR_GET_TSC, (long)(uintptr_t)&mode, 0, 0, 0, 0);
     return mode != PR_TSC_SIGSEGV;
 }
 
@@ -99,8 +100,9 @@ void lg__os_futex_wake(const uint32_t *word)
 
 int lg__os_readable(uint64_t address)
 {
-    /* The kernel copies the set before it looks at the operation, which does not exist: EFAULT or EINVAL, and nothing changes. Six times
-     * cheaper than process_vm_readv(), and allowed where that is not. */
+    /* The kernel copies the set before it looks at the operation, which does not exist: EFAULT or
+     * EINVAL, and nothing changes. Six times cheaper than process_vm_readv(), and allowed where
+     * that is not. */
     long place = address ? (long)address : 8; /* none at NULL: nothing to copy */
     long result = lg__os_call(SYS_rt_sigprocmask, -1, place, 0, KERNEL_SIGSET_BYTES, 0, 0);
     return result == -EINVAL ? 1 : result == -EFAULT ? 0 : -1;
@@ -136,7 +138,8 @@ long lg__os_signal_send(pid_t pid, pid_t tid, int signal)
 long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before)
 {
     struct kernel_sigaction model = { 0, 0, 0, 0 }, before = { 0, 0, 0, 0 }, action;
-    const unsigned long SA_RESTORER_FLAG = 0x04000000; /* x86-64: the return from a handler goes through code of libc */
+    /* x86-64: the return from a handler goes through code of libc */
+    const unsigned long SA_RESTORER_FLAG = 0x04000000;
     lg__os_call(SYS_rt_sigaction, like, 0, (long)(uintptr_t)&model, KERNEL_SIGSET_BYTES, 0, 0);
     action = (struct kernel_sigaction){ to->handler, to->flags | (model.flags & SA_RESTORER_FLAG), model.restorer, mask };
     long result = lg__os_call(SYS_rt_sigaction, signal, (long)(uintptr_t)&action, (long)(uintptr_t)&before, KERNEL_SIGSET_BYTES, 0, 0);
@@ -190,7 +193,7 @@ long lg__os_page_replace(void *page)
     return result < 0 && result > -4096 ? result : 0;
 }
 
-static ssize_t read_file(const char *path, char *text, size_t size)
+static ssize_t read_text_file(const char *path, char *text, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
@@ -213,7 +216,8 @@ static int hex_digit(char c)
 
 bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
 {
-    /* Asked for several times a start, and the same as long as any process lives. Two threads at once write the same bytes. */
+    /* Asked for several times a start, and the same as long as any process lives. Two threads at
+     * once write the same bytes. */
     static uint8_t known[LG__UUID_BYTES];
     static _Atomic bool is_known;
     if (is_known) {
@@ -223,7 +227,7 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
     char text[64];
     uint8_t id[LG__UUID_BYTES];
     size_t digits = 0;
-    if (read_file("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
+    if (read_text_file("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
         return false;
     memset(id, 0, sizeof id);
     for (const char *c = text; *c && digits < 32; c++) {
@@ -244,10 +248,11 @@ bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES])
 static bool read_stat(const char *path, pid_t *ret_pid, uint64_t *ret_ticks)
 {
     char text[1024];
-    if (read_file(path, text, sizeof text) <= 0)
+    if (read_text_file(path, text, sizeof text) <= 0)
         return false;
-    /* The first field is the number. The second is the name in parentheses and may hold anything; the fields after the last ')' are
-     * numbers. The third is the state, the 22nd the start time (proc(5)). */
+    /* The first field is the number. The second is the name in parentheses and may hold anything;
+     * the fields after the last ')' are numbers. The third is the state, the 22nd the start time
+     * (proc(5)). */
     const char *field = strrchr(text, ')');
     if (!field || field[1] != ' ' || field[2] == 'Z' || field[2] == 'X')
         return false;
@@ -281,7 +286,8 @@ void lg__os_random(void *bytes, size_t size)
     /* A kernel that has no randomness yet (early boot): clocks and ids are distinct enough. */
     uint64_t state = lg__os_clock_ns(CLOCK_REALTIME) ^ (uint64_t)lg__os_pid() << 40 ^ lg__os_clock_ns(CLOCK_MONOTONIC) << 20;
     for (size_t i = 0; i < size; i++) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407); /* Knuth, MMIX */
+        /* Knuth, MMIX */
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         ((uint8_t *)bytes)[i] = (uint8_t)(state >> 56);
     }
 }
@@ -304,8 +310,9 @@ size_t lg__os_min_altstack(void)
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high)
 {
     if (lg__os_tid() == lg__os_pid()) {
-        /* For the first thread pthread_getattr_np() would read /proc/self/maps. The kernel puts the program's file name last on
-         * its stack, and lets the stack grow down from there to the limit. */
+        /* For the first thread pthread_getattr_np() would read /proc/self/maps. The kernel puts the
+         * program's file name last on its stack, and lets the stack grow down from there to the
+         * limit. */
         struct rlimit limit;
         const char *last = (const char *)getauxval(AT_EXECFN);
         if (!last)
@@ -349,7 +356,8 @@ const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias)
             *ret_bias = (uint64_t)(uintptr_t)headers - headers[i].p_vaddr;
             break;
         } else if (headers[i].p_type == PT_LOAD && headers[i].p_offset == 0) {
-            /* A static position-independent program has no PT_PHDR. There the headers follow the file's, as linkers lay them out. */
+            /* A static position-independent program has no PT_PHDR. There the headers follow the
+             * file's, as linkers lay them out. */
             *ret_bias = (uint64_t)(uintptr_t)headers - sizeof(ElfW(Ehdr)) - headers[i].p_vaddr;
         }
     *ret_count = count;

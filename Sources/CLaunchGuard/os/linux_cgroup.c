@@ -1,5 +1,5 @@
-/* The operating system: the memory that this process may have, and what its memory control group tells of it. Not for the handler, which has paths of
- * its own (capture/process.c). */
+/* The operating system: the memory that this process may have, and the figures of its memory
+ * control group. Not for the handler, which has a way of its own (capture/). */
 #include "os/os.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #define PATH_BYTES (4096 + 64)
 #define TEXT_BYTES 8192 /* four times what memory.stat has */
 
-static bool read_whole(const char *path, char *text, size_t size)
+static bool read_group_text(const char *path, char *text, size_t size)
 {
     size_t done = 0;
     ssize_t count = 0;
@@ -28,7 +28,7 @@ static bool read_in(const char *directory, const char *name, char *text, size_t 
 {
     char path[PATH_BYTES + 64];
     int written = snprintf(path, sizeof path, "%s/%s", directory, name);
-    return written > 0 && (size_t)written < sizeof path && read_whole(path, text, size);
+    return written > 0 && (size_t)written < sizeof path && read_group_text(path, text, size);
 }
 
 /* ---- the groups ---- */
@@ -50,7 +50,8 @@ static bool lists(const char *list, size_t size, const char *name)
     return false;
 }
 
-/* What looks at the group of this process: its directory, the length of the mount's path before it, and the version. True: no further one. */
+/* A visitor of the groups of this process: a directory, the length of the mount's path before it,
+ * and the version. It returns true to end the visit. */
 typedef bool (*group_visitor)(char directory[PATH_BYTES], size_t mount_size, bool is_second, void *argument);
 
 /* Each group of this process that may be one for memory, until one is taken. */
@@ -59,8 +60,9 @@ static bool visit_groups(const char *root, group_visitor visit, void *argument)
     char text[8192], directory[PATH_BYTES];
     if (!read_in(root, "proc/self/cgroup", text, sizeof text))
         return false;
-    /* Lines "number:controllers:/group"; the one without controllers is of version 2 (cgroups(7)). Where the group's path is not one below the
-     * usual mount (a container that sees the host's names) nothing is found, and nothing is claimed. */
+    /* Lines "number:controllers:/group"; the one without controllers is of version 2 (cgroups(7)).
+     * Where the group's path is not one below the usual mount (a container that sees the host's
+     * names) nothing is found, and nothing is claimed. */
     for (char *line = text, *end; *line; line = end + 1) {
         end = line + strcspn(line, "\n");
         char *controllers = memchr(line, ':', (size_t)(end - line));
@@ -90,9 +92,10 @@ struct kills {
     uint64_t cgroup, count;
 };
 
-/* The kernel counts a kill in the cgroup of the process that it ended, and in version 2 also in all groups above that one. What is asked for are kills
- * in the very group that our process is in: those of groups below are never ours. So memory.events.local comes first (Linux 5.2), memory.events where
- * that is missing; memory.oom_control of version 1 counts no other group's. */
+/* The kernel counts a kill in the cgroup of the process that it ended, and in version 2 also in all
+ * groups above that one. What is asked for are kills in the very group that our process is in:
+ * those of groups below are never ours. So memory.events.local comes first (Linux 5.2),
+ * memory.events where that is missing; memory.oom_control of version 1 counts no other group's. */
 static bool count_in(char directory[PATH_BYTES], size_t mount_size, bool is_second, void *argument)
 {
     static const char *const second[2] = { "memory.events.local", "memory.events" }, *const first[2] = { "memory.oom_control", NULL };
@@ -140,8 +143,8 @@ static void consider(struct nearest *nearest, uint64_t used, uint64_t limit, boo
     nearest->found = true;
 }
 
-/* What the kernel gives up before it ends a process: what it holds of files, and can read again. Memory that is shared, or belongs to a file system in
- * memory, is not among it. */
+/* Memory that the kernel gives up before it ends a process: pages of files, which it can read
+ * again. Memory that is shared, or belongs to a file system in memory, does not count. */
 static uint64_t droppable(const char *directory, bool is_second)
 {
     static const char *const second[] = { "inactive_file ", "active_file ", "slab_reclaimable " };

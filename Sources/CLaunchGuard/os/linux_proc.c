@@ -1,4 +1,4 @@
-/* The operating system: what Linux tells of a process, by raw calls that also work in the crash handler. */
+/* The operating system: facts about a process, by raw calls that also work in the crash handler. */
 #include "os/os.h"
 
 #include <errno.h>
@@ -8,7 +8,8 @@
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
 
-/* What the kernel's struct stat has in the same place on x86-64 and on AArch64, and more room than the rest of it takes. */
+/* The members of the kernel's struct stat that have the same place on x86-64 and on AArch64, and
+ * more room than the rest of it takes. */
 struct stat_begin {
     uint64_t device, inode, other[4];
     int64_t size;
@@ -145,7 +146,7 @@ long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argu
     return size < 0 ? size : count;
 }
 
-static uint64_t limit(int resource)
+static uint64_t limit_of(int resource)
 {
     struct rlimit now;
     if (lg__os_call(SYS_prlimit64, 0, resource, 0, (long)(uintptr_t)&now, 0, 0) != 0)
@@ -170,11 +171,11 @@ void lg__os_figures(struct lg__os_figures *ret_figures)
         ret_figures->faults_minor = (uint64_t)usage.ru_minflt;
         ret_figures->faults_major = (uint64_t)usage.ru_majflt;
     }
-    ret_figures->virtual_limit = limit(RLIMIT_AS);
-    ret_figures->data_limit = limit(RLIMIT_DATA);
-    ret_figures->stack_limit = limit(RLIMIT_STACK);
-    ret_figures->descriptor_limit = limit(RLIMIT_NOFILE);
-    ret_figures->cpu_limit = limit(RLIMIT_CPU);
+    ret_figures->virtual_limit = limit_of(RLIMIT_AS);
+    ret_figures->data_limit = limit_of(RLIMIT_DATA);
+    ret_figures->stack_limit = limit_of(RLIMIT_STACK);
+    ret_figures->descriptor_limit = limit_of(RLIMIT_NOFILE);
+    ret_figures->cpu_limit = limit_of(RLIMIT_CPU);
     if (lg__os_call(SYS_sysinfo, (long)(uintptr_t)&system, 0, 0, 0, 0, 0) == 0) {
         ret_figures->memory_total = system.totalram * (uint64_t)system.mem_unit;
         ret_figures->memory_free = system.freeram * (uint64_t)system.mem_unit;
@@ -185,7 +186,8 @@ void lg__os_figures(struct lg__os_figures *ret_figures)
     }
 }
 
-/* The kernel compares user and system time as its ticks count them, which is the clock CPUCLOCK_PROF of the process (linux/posix-timers.h). */
+/* The kernel compares user and system time as its ticks count them, which is the clock
+ * CPUCLOCK_PROF of the process (linux/posix-timers.h). */
 #define CPUCLOCK_PROF_SELF (~0 * 8)
 
 bool lg__os_cpu_limit(uint64_t *ret_limit_s, uint64_t *ret_used_ns)
@@ -208,5 +210,6 @@ unsigned lg__os_processors(void)
     for (long i = 0; i < size / (long)sizeof set[0]; i++)
         for (uint64_t left = set[i]; left; left &= left - 1)
             count++;
-    return count ? count : (unsigned)(8 * sizeof set); /* more than it knows, or a sandbox: as many as can be */
+    /* more than it knows, or a sandbox: as many as can be */
+    return count ? count : (unsigned)(8 * sizeof set);
 }

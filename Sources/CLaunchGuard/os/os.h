@@ -1,9 +1,9 @@
 /* Layer 0: every primitive of the operating system and of the CPU behind one header.
  *
- * Nothing here knows what a run, a ledger or a record is. Functions marked "handler" may run inside the crash handler: they
- * make raw system calls only, touch neither errno nor thread-local storage, take no lock and allocate nothing. The file
- * linux.c holds the system, arch_*.c and arch_inline.h the CPU; no other file asks which system or CPU it is on.
- */
+ * Nothing here knows what a run, a ledger or a record is. Functions marked "handler" may run inside
+ * the crash handler: they make raw system calls only, touch neither errno nor thread-local storage,
+ * take no lock and allocate nothing. The file linux.c holds the system, arch_*.c and arch_inline.h
+ * the CPU; no other file asks which system or CPU it is on. */
 #ifndef LG_OS_H
 #define LG_OS_H
 
@@ -18,8 +18,9 @@
 #define LG__PAGE 4096u
 #define LG__UUID_BYTES 16u
 
-/* Of libc the handler calls only the functions that lg__os_bind() calls before, so that a program that binds lazily has resolved them and
- * the handler never runs the dynamic linker. The shared library is linked with -z now anyway. */
+/* Of libc the handler calls only the functions that lg__os_bind() calls before, so that a program
+ * that binds lazily has resolved them and the handler never runs the dynamic linker. The shared
+ * library is linked with -z now anyway. */
 void lg__os_bind(void);
 
 /* Raw system call; returns the kernel's value, −errno on failure. Handler. */
@@ -34,15 +35,18 @@ uint64_t lg__os_clock_ns(int clock);
 
 /* Whether this process may read the counter of the CPU; where it may not, to read it is a fault. */
 bool lg__os_counter_allowed(void);
-/* Whether the kernel itself takes its time from that counter, which is the judgement of many years. By a file. */
+/* Whether the kernel itself takes its time from that counter, which is the judgement of many years.
+ * By a file. */
 bool lg__os_counter_trusted(void);
 
-/* Wait while *word == seen, at most `timeout_ns` (UINT64_MAX: for ever). Returns early at any time. Handler. */
+/* Wait while *word == seen, at most `timeout_ns` (UINT64_MAX: for ever). Returns early at any time.
+ * Handler. */
 void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 /* Wake all that wait on word. Handler. */
 void lg__os_futex_wake(const uint32_t *word);
 
-/* Whether the 8 bytes at an address (a multiple of 8) can be read: 1 or 0; −1 when the system refuses to tell. Handler. */
+/* Whether the 8 bytes at an address (a multiple of 8) can be read: 1 or 0; −1 when the system
+ * refuses to answer. Handler. */
 int lg__os_readable(uint64_t address);
 
 /* Set the default disposition of a signal. Handler. */
@@ -53,7 +57,8 @@ void lg__os_signal_block(int signal, bool block);
 void lg__os_signals_set(uint64_t blocked);
 /* Queue a signal with its original siginfo to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info);
-/* Send a signal to a thread of this process; 0 only asks whether it exists. 0 or −errno. Handler. */
+/* Send a signal to a thread of this process; 0 only asks whether it exists. 0 or −errno.
+ * Handler. */
 long lg__os_signal_send(pid_t pid, pid_t tid, int signal);
 /* End the process at once, all threads. Handler. */
 _Noreturn void lg__os_exit(int status);
@@ -65,19 +70,21 @@ struct lg__os_disposition {
     uintptr_t handler;
     unsigned long flags;
 };
-/* Install a handler by the system call alone: also for the signals that libc keeps for itself. `like` is a signal that libc installed a
- * handler for; bit n − 1 of `mask` is signal n. Gives what was installed before. 0 or −errno. Handler. */
+/* Install a handler by the system call alone: also for the signals that libc keeps for itself.
+ * `like` is a signal that libc installed a handler for; bit n − 1 of `mask` is signal n. Gives what
+ * was installed before. 0 or −errno. Handler. */
 long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before);
-/* What is installed for a signal now. Handler. */
+/* The disposition of a signal now. Handler. */
 struct lg__os_disposition lg__os_signal_now(int signal);
 /* Queue a signal with a value to a thread of this process. 0 or −errno. Handler. */
 long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value);
 /* Signals that the calling thread blocks: bit n − 1 for signal n. Handler. */
 uint64_t lg__os_signals_blocked(void);
 
-/* ---- linux_proc.c: what the kernel tells of a process in files ---- */
+/* ---- linux_proc.c: facts about a process, from files of the kernel ---- */
 
-/* Open for reading, relative to an open directory (−1: the working directory). A descriptor or −errno. Handler. */
+/* Open for reading, relative to an open directory (−1: the working directory). A descriptor or
+ * −errno. Handler. */
 int lg__os_open(int directory, const char *path);
 /* Bytes read, 0 at the end, −errno. Handler. */
 long lg__os_read(int file, void *to, size_t size);
@@ -86,23 +93,28 @@ void lg__os_close(int file);
 int lg__os_bytes_waiting(int file);
 /* Identity of what a descriptor stands for; 0 for none. Handler. */
 uint64_t lg__os_file_identity(int file);
-/* Whether a descriptor still stands for that; true also where a sandbox refuses to tell. Handler. */
+/* Whether a descriptor still stands for that file; true also where a sandbox refuses to answer.
+ * Handler. */
 bool lg__os_file_is(int file, uint64_t identity);
-/* Close a descriptor that stayed open for long, unless the program has closed it meanwhile and the number is a file of its own. Handler. */
+/* Close a descriptor that was open for a while, unless the program has closed it meanwhile and the
+ * number is a file of the program. Handler. */
 void lg__os_close_ours(int file, uint64_t identity);
-/* Move a descriptor beyond the standard ones, which a program may have been started without: what it writes there is not for us. Negative
- * numbers stay as they are. Handler. */
+/* Move a descriptor beyond the standard ones, which a program may have been started without: its
+ * output is not for us. Negative numbers stay as they are. Handler. */
 int lg__os_file_beyond(int file);
 /* Size of a file, 0 for any failure. Handler. */
 uint64_t lg__os_file_size(int file);
-/* Call `each` for every entry of an open directory whose name is a number, until it returns false. Entries, or −errno. Handler. */
+/* Call `each` for every entry of an open directory whose name is a number, until it returns false.
+ * Entries, or −errno. Handler. */
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);
 /* The number at the begin of a text, in base 10 or 16; untouched if there is none. Handler. */
 bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number);
-/* What stands behind `key` at the begin of a line: "Key:  value"; "" if there is no such line. Handler. */
+/* The text behind `key` at the begin of a line: "Key:  value"; "" if there is no such line.
+ * Handler. */
 const char *lg__os_text_after(const char *text, const char *key);
 
-/* Figures that need no file. UINT64_MAX: not known; UINT64_MAX − 1 of a limit: unlimited. Handler. */
+/* Figures that need no file. UINT64_MAX: not known; UINT64_MAX − 1 of a limit: unlimited.
+ * Handler. */
 struct lg__os_figures {
     uint64_t resident_peak, user_ns, system_ns, faults_minor, faults_major;
     uint64_t virtual_limit, data_limit, stack_limit, descriptor_limit, cpu_limit;
@@ -110,7 +122,8 @@ struct lg__os_figures {
 };
 void lg__os_figures(struct lg__os_figures *ret_figures);
 
-/* The hard limit of CPU time of this process, and what it has used by the clock that the kernel compares with it. false: there is no limit. Handler. */
+/* The hard limit of CPU time of this process, and the time used, by the clock that the kernel
+ * compares with it. false: there is no limit. Handler. */
 bool lg__os_cpu_limit(uint64_t *ret_limit_s, uint64_t *ret_used_ns);
 /* Processors that this process may run on at the same time, at least 1. Handler. */
 unsigned lg__os_processors(void);
@@ -120,16 +133,21 @@ long lg__os_page_replace(void *page);
 
 /* Boot id of the kernel; false if it cannot be read. */
 bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
-/* Start time of a process in clock ticks since boot; false if there is no such process. The number is that of /proc. */
+/* Start time of a process in clock ticks since boot; false if there is no such process. The number
+ * is that of /proc. */
 bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
-/* The same of this process, with its number in /proc, which is not its pid where /proc is of another pid namespace. */
+/* The same of this process, with its number in /proc, which is not its pid where /proc is of
+ * another pid namespace. */
 bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
-/* How many processes of this process's memory control group the kernel has ended for lack of memory since the group was made, and the inode of
- * the group's directory, which no other group of this boot has. false: not to be known. */
+/* The number of processes of this process's memory control group that the kernel has ended for lack
+ * of memory since the group was made, and the inode of the group's directory, which no other group
+ * of this boot has. false: unknown. */
 bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count);
-/* Memory in use and the nearest limit that applies: of the memory control groups that this process is in, of which the nearest to its limit counts; else
- * RLIMIT_AS or RLIMIT_DATA against its own size; else the machine's memory. Cached files, which the kernel drops before it ends anybody, do not count as used
- * in a group that uses `exact_from` percent of its limit or more; below that nobody asks. `root` goes before the paths: "" but in tests. false: not to be known. */
+/* Memory in use and the nearest limit that applies: of the memory control groups of this process,
+ * the one nearest to its limit; else RLIMIT_AS or RLIMIT_DATA against the process's own size; else
+ * the machine's memory. Cached files, which the kernel drops before it ends a process, do not count
+ * as used in a group that uses `exact_from` percent of its limit or more; below that nobody needs
+ * to know. `root` goes before the paths: "" but in tests. false: unknown. */
 struct lg__os_memory {
     uint64_t used, limit; /* bytes */
     bool of_cgroup;
@@ -137,7 +155,8 @@ struct lg__os_memory {
 bool lg__os_memory(const char *root, unsigned exact_from, struct lg__os_memory *ret_memory);
 /* Random bytes that need not be secret but must not repeat. */
 void lg__os_random(void *bytes, size_t size);
-/* True in a program that runs with more rights than its caller (AT_SECURE): its environment is not to be trusted. */
+/* True in a program that runs with more rights than its caller (AT_SECURE): its environment is not
+ * to be trusted. */
 bool lg__os_secure(void);
 /* Smallest alternate stack that the kernel's signal frame needs (AT_MINSIGSTKSZ). */
 size_t lg__os_min_altstack(void);
@@ -148,7 +167,8 @@ void lg__os_executable(char *path, size_t size);
 /* Program headers of the executable and its load bias; NULL if unknown. */
 const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias);
 
-/* Protect memory whose content a forked child must not inherit: reads zero there. false if the kernel is too old. */
+/* Protect memory whose content a forked child must not inherit: reads zero there. false if the
+ * kernel is too old. */
 bool lg__os_wipe_on_fork(void *pages, size_t size);
 
 /* ---- CPU (arch_*.c) ---- */
@@ -157,27 +177,33 @@ bool lg__os_wipe_on_fork(void *pages, size_t size);
 #define LG__ARCH_AARCH64 2u
 #define LG__REGISTERS_MAX 40u
 
-/* Which CPU this is: LG__ARCH_*. */
+/* The CPU: LG__ARCH_*. */
 extern const uint32_t lg__arch;
 
-/* What the handler needs of the interrupted context. */
+/* The part of the interrupted context that the handler needs. */
 struct lg__arch_fault {
     uint64_t pc, sp, fp;
     uint64_t trap;  /* x86-64 trap number, else 0 */
-    uint64_t error; /* x86-64 page fault error code; on AArch64 the syndrome if the kernel gives it; else 0 */
-    enum lg__access { LG__ACCESS_UNKNOWN, LG__ACCESS_READ, LG__ACCESS_WRITE, LG__ACCESS_FETCH } access; /* of a page fault */
-    bool on_present_page; /* it was refused by the rights of a page that is there; false also where the CPU does not tell */
+    /* x86-64 page fault error code; on AArch64 the syndrome if the kernel gives it; else 0 */
+    uint64_t error;
+    /* of a page fault */
+    enum lg__access { LG__ACCESS_UNKNOWN, LG__ACCESS_READ, LG__ACCESS_WRITE, LG__ACCESS_FETCH } access;
+    /* refused by the rights of a page that is there; false also where the CPU does not say so */
+    bool on_present_page;
 };
 
-/* Read and write the interrupted context; `ucontext` is the third argument of a signal handler. Handler. */
+/* Read and write the interrupted context; `ucontext` is the third argument of a signal handler.
+ * Handler. */
 void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault);
 /* All integer registers in the order of docs/FORMAT.md; returns how many. Handler. */
 uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTERS_MAX]);
 /* Places of the instruction pointer, the stack pointer and the frame pointer among them. */
 extern const uint32_t lg__arch_pc, lg__arch_sp, lg__arch_fp;
-/* A SIGSYS came from lg__os_call(): a sandbox answers so. Make it a call that failed with ENOSYS. False: it came from elsewhere. Handler. */
+/* A SIGSYS came from lg__os_call(): a sandbox answers so. Make it a call that failed with ENOSYS.
+ * False: it came from elsewhere. Handler. */
 bool lg__arch_refused(void *ucontext);
-/* Clear CPU state that would make the handler itself fault (the x86 alignment check flag). Handler. */
+/* Clear CPU state that would make the handler itself fault (the x86 alignment check flag).
+ * Handler. */
 void lg__arch_enter_handler(void);
 /* The signal mask that the return from the handler restores: take one signal out of it. Handler. */
 void lg__arch_unblock_on_return(void *ucontext, int signal);
@@ -187,26 +213,29 @@ void lg__arch_block_on_return(void *ucontext, int signal);
 /* The signals that the interrupted code blocked: bit n − 1 for signal n. Handler. */
 uint64_t lg__arch_blocked(const void *ucontext);
 
-/* Change copied registers as if the function at pc had just returned: for a pc that cannot be executed, reached by a call.
- * `word_at_sp` is what the stack holds at sp: the return address, where calls push it. Handler. */
+/* Change copied registers as if the function at pc had just returned: for a pc that cannot be
+ * executed, reached by a call. `word_at_sp` is what the stack holds at sp: the return address,
+ * where calls push it. Handler. */
 void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t word_at_sp);
 
-/* An address of code as it stands in a return address: without what the CPU signs it with. Handler. */
+/* An address of code as it stands in a return address: without what the CPU signs it with.
+ * Handler. */
 uint64_t lg__arch_code_address(uint64_t word);
 /* Whether the bytes before an address can be a call. Handler. */
 #define LG__ARCH_CALL_BYTES 8u
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES]);
 
-/* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc. lg__arch_mark() returns 0, and
- * once more 1 when lg__arch_jump() is called while its caller has not returned. Handler. */
+/* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc.
+ * lg__arch_mark() returns 0, and once more 1 when lg__arch_jump() is called while its caller has
+ * not returned. Handler. */
 struct lg__arch_mark {
     uint64_t words[22];
 };
 int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
 _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
 
-/* The counter that arch_inline.h reads: the name that the kernel has for it as a source of time, its rate where the CPU tells it (else 0), whether it
- * runs on at one rate in all states of the CPU. */
+/* The counter that arch_inline.h reads: the kernel's name for it as a source of time, its rate
+ * where the CPU gives it (else 0), and whether it runs on at one rate in all states of the CPU. */
 extern const char lg__arch_counter_source[];
 uint64_t lg__arch_counter_hz(void);
 bool lg__arch_counter_invariant(void);

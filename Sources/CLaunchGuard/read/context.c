@@ -2,7 +2,7 @@
 
 #include "read/internal.h"
 
-static lg_launch_status status_of(const struct lg__book_context *stored)
+static lg_launch_status status_of(const struct lg__ledger_context *stored)
 {
     switch (stored->phase) {
     case LG_PHASE_DECIDING:
@@ -14,13 +14,13 @@ static lg_launch_status status_of(const struct lg__book_context *stored)
     }
 }
 
-static bool halted(const struct lg__book_context *stored)
+static bool halted(const struct lg__ledger_context *stored)
 {
     bool limit = stored->safe_crash_limit && stored->safe_crashes >= stored->safe_crash_limit;
     return stored->phase == LG_PHASE_HALTED || (stored->phase == LG_PHASE_NONE && stored->mode == LG_LAUNCH_MODE_SAFE && limit);
 }
 
-void lg__reader_context_info(const struct lg__book_context *stored, lg_launch_info *ret_info)
+void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_info *ret_info)
 {
     lg_launch_info info;
     memset(&info, 0, sizeof info);

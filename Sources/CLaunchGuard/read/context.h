@@ -6,10 +6,11 @@
 #include "launchguard/reader.h"
 #include "store/format.h"
 
-/* What is stored of a context; `status` is that of its stored phase. */
-void lg__reader_context_info(const struct lg__book_context *stored, lg_launch_info *ret_info);
+/* The stored values of a context; `status` is that of its stored phase. */
+void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_info *ret_info);
 
-/* Hot page and newest whole book of a ledger. LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: another kind of file. */
+/* Hot page and newest whole payload of a ledger. LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: another kind
+ * of file. */
 lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__slot *ret_slot);
 
 #endif

@@ -1,4 +1,5 @@
-/* The category, text and fields within the bytes of one breadcrumb. They were copied and their checksum is right; their sizes may still lie. */
+/* The category, text and fields within the bytes of one breadcrumb. They were copied and their
+ * checksum is right; their sizes may still lie. */
 #include "read/internal.h"
 
 bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields *ret_fields)

@@ -1,5 +1,6 @@
-/* Layer 2: the post-mortem reader. It shares the layouts in store/format.h and the check of a book in store/book.h with the writers; it
- * never sees the handler. Shared by the files of read/ and by launch/evidence.c. */
+/* Layer 2: the post-mortem reader. It shares the layouts in store/format.h and the check of a
+ * payload in store/ledger_payload.h with the writers; it never sees the handler. Shared by the
+ * files of read/. */
 #ifndef LG_READ_INTERNAL_H
 #define LG_READ_INTERNAL_H
 
@@ -30,7 +31,8 @@ struct lg_reader {
     uint64_t chunk_at;
 };
 
-/* A block of the record and the stack memory are read as long as they are no larger: a hostile file may be sparse and claim any size. */
+/* A block of the record and the stack memory are read if they are no larger than this: a hostile
+ * file may be sparse and claim any size. */
 #define LG__STAGE_BYTES_MAX (UINT32_C(1) << 20)
 #define LG__STACKS_BYTES_MAX (UINT64_C(64) << 20)
 #define LG__SLOTS_MAX UINT32_C(4096)
@@ -59,13 +61,17 @@ void lg__reader_hex(char *to, const uint8_t *bytes, size_t size);
 
 /* Identity, checked. */
 lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity);
-/* What a context of the run owns, checked; modules behind the end of the list become zero. LG_ERR_NOT_FOUND: a file of an older version;
- * LG_ERR_DAMAGED: out of bounds, or the list has no end. Who asks for the context sees neither. */
+/* The modules that a context of the run owns, checked; the bytes behind the end of the list become
+ * zero. LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_DAMAGED: out of bounds, or the list
+ * has no end. A caller that asks for the context sees neither. */
 lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner);
-/* One stage of the selected crash, checked; `size` is the capacity of `to`, the rest of it is zeroed. Stores the committed bytes.
- * LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not committed, and the file has no room for it. */
+/* One stage of the selected crash, checked; `size` is the capacity of `to`, the rest of it is zeroed.
+ * Stores the committed bytes.
+ * LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not committed, and the file has no room for
+ * it. */
 lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size);
-/* The same in two parts: the first bytes of the block, and those behind them. Not the whole block is ever in memory. */
+/* The same in two parts: the first bytes of the block, and those behind them. Not the whole block
+ * is ever in memory. */
 lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,
                                  size_t *ret_size);
 /* The same of the crash in a place. */
@@ -107,7 +113,8 @@ void lg__reader_crashes(const lg_reader *reader, struct lg__reader_crashes *ret_
 void lg__reader_outcome(const lg_reader *reader, uint32_t place, uint32_t *ret_outcome, uint32_t *ret_within);
 /* The messages, checked. */
 lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages *ret_messages);
-/* The part of the process's block before the map, checked. The first `size` bytes of the map go to `map`. */
+/* The part of the process's block before the map, checked. The first `size` bytes of the map go to
+ * `map`. */
 lg_status lg__reader_process(const lg_reader *reader, struct lg__reader_process *ret_process, char *map, size_t size);
 /* The bytes of an entry with fields. */
 struct lg__reader_fields {
@@ -121,37 +128,39 @@ bool lg__reader_fields(const char *bytes, size_t size, struct lg__reader_fields 
 void lg__reader_field(const char *field, lg_log_field *ret_field, const char **ret_next);
 /* Whether the numbers of a walk go together; `most` pcs fit. */
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most);
-/* What the head of a walk says. */
+/* The values of the head of a walk. */
 void lg__reader_walk_info(const struct lg__frames_head *head, uint32_t method, lg_stack_info *ret_info);
 /* Name of a register. */
 void lg__reader_register_name(uint32_t arch, uint32_t index, char to[8]);
 /* Whether the header names a section of a kind, be it out of bounds. */
 bool lg__reader_has_section(const lg_reader *reader, uint32_t kind);
-/* One slot of the other threads, its first part checked, and its walk when it has one; *ret_walk: how that is.
- * LG_ERR_NOT_FOUND behind the last; LG_ERR_INCOMPLETE: not committed, but one behind it is. */
+/* One slot of the other threads: its first part, checked, and its walk when it has one. *ret_walk:
+ * the state of the walk. LG_ERR_NOT_FOUND behind the last; LG_ERR_INCOMPLETE: not committed, but
+ * one behind it is. */
 lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__thread *ret_thread, lg_status *ret_walk);
-/* Where slots of threads are: those of a crash, or of one snapshot. */
+/* The place of thread slots: those of a crash, or of one snapshot. */
 struct lg__reader_slots {
     uint32_t section; /* kind */
     uint32_t bytes;   /* of each */
     uint32_t count;
     uint64_t at;      /* of the first one in the section */
 };
-/* How many there are up to the last one whose commit word is not 0. */
+/* The number of slots up to the last one whose commit word is not 0. */
 uint32_t lg__reader_slots_stored(const lg_reader *reader, const struct lg__reader_slots *slots);
 /* As lg__reader_slot(). */
 lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_slots *slots, uint32_t index, struct lg__thread *ret_thread,
                              lg_status *ret_walk);
-/* What a checked slot says. */
+/* The values of a checked slot. */
 void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thread);
 lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register);
 lg_status lg__reader_slot_frame(const struct lg__thread *slot, uint32_t index, uint64_t *ret_pc);
-/* Head of the section of snapshots and where the slots of one are. LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_DAMAGED. */
+/* Head of the section of snapshots, and the place of the slots of one. LG_ERR_NOT_FOUND: a file of
+ * an older version; LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg__snapshot *ret_snapshot, struct lg__reader_slots *ret_slots);
 /* Its two parts: LG_OK, LG_ERR_INCOMPLETE: not committed, LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot_head(struct lg__snapshot *snapshot);
 lg_status lg__reader_snapshot_counts(struct lg__snapshot *snapshot);
-/* The newest whole book of a ledger; bit i of *ret_valid: slot i is whole. */
-lg_status lg__reader_book(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid);
+/* The newest whole payload of a ledger; bit i of *ret_valid: slot i is whole. */
+lg_status lg__reader_payload(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading blocks: the part of the reader that trusts nothing. */
+/* Reading blocks: no value in a file is trusted here. */
 #include "read/internal.h"
 
 #include <errno.h>

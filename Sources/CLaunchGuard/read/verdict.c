@@ -1,4 +1,4 @@
-/* How a run ended: the rows of the table in ARCHITECTURE.md. */
+/* The verdict on a run: the rows of the table in ARCHITECTURE.md. */
 #include "read/verdict.h"
 
 #include <signal.h>
@@ -31,7 +31,8 @@ static enum boot { BOOT_SAME, BOOT_OTHER, BOOT_NOT_KNOWN } boot_of(const struct 
     return memcmp(now, file->boot_id, sizeof now) == 0 ? BOOT_SAME : BOOT_OTHER;
 }
 
-/* The kernel ended a process in the run's own cgroup since its start. Only whoever is in that group can tell; nobody guesses. */
+/* The kernel ended a process in the run's own cgroup since its start. Only a process in that group
+ * can see this; nobody guesses. */
 static bool oom_kills_grew(const struct lg__case *file)
 {
     const lg_run_info *run = &file->run;
@@ -63,17 +64,18 @@ static bool asks_to_end(int signal)
     return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-/* It noted a signal that asks to end, and was seen alive long after it. */
+/* The program noted a signal that asks to end, and was seen alive later. */
 static bool lived_on(const lg_run_info *run)
 {
     return run->term_signal && run->term_alive_ns > run->term_ns;
 }
 
-/* A loop that stands still since the program was asked to end, said that it would, or passed through exit(), is busy with the end. One that had stood
- * still for a while before may be why. */
+/* A loop that stands still since the program was asked to end, announced its end, or passed through
+ * exit(), is busy with the end. A loop that had stood still for a while before that may be the
+ * reason of the end. */
 #define HUNG_BEFORE_NS UINT64_C(1000000000)
-/* A loop that came round for longer after a signal was not about to end for it: supervisors wait no longer than 90 s. Such a signal means "read your
- * configuration again". */
+/* A loop that came round for longer than this after a signal was not about to end for it:
+ * supervisors wait no longer than 90 s. Such a signal means "read your configuration again". */
 #define ENDING_NS UINT64_C(100000000000)
 
 static bool hung(const lg_run_info *run)
@@ -97,8 +99,9 @@ static uint64_t overran(const struct lg__case *file)
     return first;
 }
 
-/* Why somebody ended it from outside, without a mark of its own: what it was marked with when it was last seen. `killed`: it is known that it was by
- * SIGKILL. false: nothing tells. */
+/* The reason why the process was ended from outside without a mark of its own: the marks that it
+ * had when it was last seen. `killed`: it is known that SIGKILL ended it. false: no reason is
+ * known. */
 static bool cause_of_kill(const struct lg__case *file, bool killed, lg_verdict *ret_verdict)
 {
     const lg_run_info *run = &file->run;
@@ -119,10 +122,11 @@ static bool cause_of_kill(const struct lg__case *file, bool killed, lg_verdict *
     return true;
 }
 
-/* What somebody knows who waited for the process. false: the rows below know more.
+/* The knowledge of a parent that waited for the process. false: the rows below know more.
  *
- * A record that the program is not known to have survived stays a crash: where the status is not that of the record's signal, a handler of the
- * program ended it by exit(), or somebody killed it while that handler ran. A SIGKILL says how it ended; what the program was marked with says why. */
+ * A record that the program is not known to have survived stays a crash. Where the status is not
+ * that of the record's signal, a handler of the program ended it by exit(), or somebody killed it
+ * while that handler ran. A SIGKILL says how it ended; the marks of the program say why. */
 static bool by_witness(const struct lg__case *file, lg_verdict *ret_verdict)
 {
     const lg_run_info *run = &file->run;
@@ -177,7 +181,8 @@ static lg_verdict judge(const struct lg__case *file)
     if (run->exit_marked)
         return (lg_verdict){ .end = run->exit_code == 0 ? LG_END_CLEAN : LG_END_EXIT, .evidence = LG_EVIDENCE_EXIT_MARK,
                              .code = run->exit_code, .monotonic_ns = run->end_ns };
-    /* Where it lived on and did not say that it would end, the signal may have meant something else to it: what came later tells. */
+    /* Where the program lived on and did not announce its end, the signal may have meant something
+     * else to it: later marks decide. */
     if (run->term_signal && !lived_on(run))
         return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_TERMINATE_MARK, .signal = run->term_signal,
                              .monotonic_ns = run->term_ns };
@@ -197,7 +202,7 @@ static lg_verdict judge(const struct lg__case *file)
     return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = file->crashed ? LG_EVIDENCE_HANDLED : LG_EVIDENCE_NO_MARK };
 }
 
-/* It lives, under another program: only what it left before that may tell of an end. */
+/* The process lives, under another program: only marks from before that are about an end. */
 static lg_verdict judge_replaced(struct lg__case *file)
 {
     file->run.alive = 0;

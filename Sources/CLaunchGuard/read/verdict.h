@@ -1,4 +1,4 @@
-/* How a run ended, and what that is judged by. For the reader and for launch/. */
+/* The end of a run, and the facts by which it is judged. For the reader and for launch/. */
 #ifndef LG_READ_VERDICT_H
 #define LG_READ_VERDICT_H
 
@@ -19,8 +19,8 @@ struct lg__case {
     lg_verdict verdict;
 };
 
-/* Read a run file and judge it. With `replaced` a process that lives is known to have executed another program over itself: the
- * run has ended. */
+/* Read a run file and judge it. With `replaced` a process that lives is known to have executed
+ * another program over itself: the run has ended. */
 lg_status lg__reader_case(lg_reader *reader, bool replaced, struct lg__case *ret_case);
 
 #endif

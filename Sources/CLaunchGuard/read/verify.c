@@ -9,7 +9,7 @@ struct check {
     bool damaged;
 };
 
-static void say(struct check *check, const char *block, lg_status status, const char *detail)
+static void report_block(struct check *check, const char *block, lg_status status, const char *detail)
 {
     if (status == LG_ERR_DAMAGED)
         check->damaged = true;
@@ -17,7 +17,7 @@ static void say(struct check *check, const char *block, lg_status status, const 
         check->callback(block, status, detail, check->user);
 }
 
-/* Whether what a whole block says goes together. */
+/* Whether the values of a whole block go together. */
 static lg_status check_content(lg_reader *reader, unsigned stage)
 {
     lg_stack_info stack;
@@ -49,14 +49,14 @@ static void verify_record(lg_reader *reader, const char *record, struct check *c
             continue; /* a file of an older version, or a brief record */
         snprintf(name, sizeof name, "%s: %s", record, stages[i].name);
         if (status == LG_OK && check_content(reader, stages[i].stage) == LG_ERR_DAMAGED) {
-            say(check, name, LG_ERR_DAMAGED, "a number in it is out of bounds");
+            report_block(check, name, LG_ERR_DAMAGED, "a number in it is out of bounds");
             continue;
         }
         if (status == LG_OK)
             snprintf(detail, sizeof detail, "committed, %zu bytes, checksum right", size);
         else
             snprintf(detail, sizeof detail, "%s", status == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
-        say(check, name, status, detail);
+        report_block(check, name, status, detail);
     }
 }
 
@@ -68,7 +68,7 @@ static void verify_briefs(lg_reader *reader, struct check *check)
     if (status == LG_ERR_NOT_FOUND)
         return; /* a file of an older version */
     if (status != LG_OK) {
-        say(check, "brief records", status, "bounds wrong");
+        report_block(check, "brief records", status, "bounds wrong");
         return;
     }
     for (uint32_t place = 1; place <= count; place++) {
@@ -81,7 +81,7 @@ static void verify_briefs(lg_reader *reader, struct check *check)
     }
     reader->place = LG__PLACE_RECORD;
     snprintf(text, sizeof text, "%u places, %u used", count, used);
-    say(check, "brief records", LG_OK, text);
+    report_block(check, "brief records", LG_OK, text);
 }
 
 static void verify_threads(lg_reader *reader, struct check *check)
@@ -93,7 +93,7 @@ static void verify_threads(lg_reader *reader, struct check *check)
     if (status == LG_ERR_NOT_FOUND)
         return;
     if (status != LG_OK) {
-        say(check, "threads", status, "bounds wrong");
+        report_block(check, "threads", status, "bounds wrong");
         return;
     }
     for (uint32_t i = 0; i < threads.stored; i++) {
@@ -105,10 +105,10 @@ static void verify_threads(lg_reader *reader, struct check *check)
             continue;
         snprintf(detail, sizeof detail, "slot %u: %s", i, one == LG_OK ? "the checksum or a number of its walk is wrong"
                  : one == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
-        say(check, "threads: slot", one == LG_OK ? walk : one, detail);
+        report_block(check, "threads: slot", one == LG_OK ? walk : one, detail);
     }
     snprintf(detail, sizeof detail, "%u stored, %u whole, %u without a walk", threads.stored, whole, unwalked);
-    say(check, "threads", LG_OK, detail);
+    report_block(check, "threads", LG_OK, detail);
 }
 
 static void verify_memory(lg_reader *reader, struct check *check)
@@ -128,7 +128,7 @@ static void verify_memory(lg_reader *reader, struct check *check)
     uint32_t cut = lg__reader_process(reader, &process, NULL, 0) == LG_OK ? process.stacks_cut : 0;
     snprintf(detail, sizeof detail, "%u chunks, %llu bytes, %u of them cut for lack of room%s", chunks, bytes, cut,
              status == LG_ERR_NOT_FOUND ? "" : "; then one that is damaged");
-    say(check, "stack memory", status == LG_ERR_NOT_FOUND ? LG_OK : status, detail);
+    report_block(check, "stack memory", status == LG_ERR_NOT_FOUND ? LG_OK : status, detail);
 }
 
 static void verify_tail(lg_reader *reader, struct check *check)
@@ -141,7 +141,7 @@ static void verify_tail(lg_reader *reader, struct check *check)
     if (status == LG_ERR_NOT_FOUND)
         return;
     snprintf(detail, sizeof detail, "%zu of %llu bytes", size, (unsigned long long)total);
-    say(check, "standard error", status, status == LG_OK ? detail : "bounds wrong");
+    report_block(check, "standard error", status, status == LG_OK ? detail : "bounds wrong");
 }
 
 static void verify_log(lg_reader *reader, struct check *check)
@@ -151,7 +151,7 @@ static void verify_log(lg_reader *reader, struct check *check)
     lg_log_entry entry;
     lg_status status = lg_reader_log(reader, &log);
     if (status != LG_OK) {
-        say(check, "ring log", status, "header, bounds or checksum wrong");
+        report_block(check, "ring log", status, "header, bounds or checksum wrong");
         return;
     }
     uint64_t damaged = 0;
@@ -162,7 +162,7 @@ static void verify_log(lg_reader *reader, struct check *check)
              (unsigned long long)log.overwritten_bytes);
     if (damaged)
         snprintf(detail, sizeof detail, "%llu entries, %llu of them with sizes that contradict each other", (unsigned long long)log.entries, (unsigned long long)damaged);
-    say(check, "ring log", damaged ? LG_ERR_DAMAGED : LG_OK, detail);
+    report_block(check, "ring log", damaged ? LG_ERR_DAMAGED : LG_OK, detail);
 }
 
 static void verify_annotations(lg_reader *reader, struct check *check)
@@ -178,7 +178,7 @@ static void verify_annotations(lg_reader *reader, struct check *check)
             continue;
         if (status != LG_OK) {
             snprintf(detail, sizeof detail, "place %u: %s", i, status == LG_ERR_DAMAGED ? "checksum or bounds wrong" : "it changes too fast");
-            say(check, "annotations: one", status, detail);
+            report_block(check, "annotations: one", status, detail);
             continue;
         }
         whole++;
@@ -186,7 +186,7 @@ static void verify_annotations(lg_reader *reader, struct check *check)
         redacted += annotation.redacted;
     }
     snprintf(detail, sizeof detail, "%u keys, %u with a value, %u redacted", whole, values, redacted);
-    say(check, "annotations", LG_OK, detail);
+    report_block(check, "annotations", LG_OK, detail);
 }
 
 static void verify_owners(lg_reader *reader, struct check *check)
@@ -201,10 +201,10 @@ static void verify_owners(lg_reader *reader, struct check *check)
             continue;
         whole = false;
         snprintf(detail, sizeof detail, "context %u: bounds wrong, or the list of modules has no end", i);
-        say(check, "owners: context", LG_ERR_DAMAGED, detail);
+        report_block(check, "owners: context", LG_ERR_DAMAGED, detail);
     }
     if (whole)
-        say(check, "owners", LG_OK, "in bounds");
+        report_block(check, "owners", LG_OK, "in bounds");
 }
 
 static void verify_pulse(lg_reader *reader, struct check *check)
@@ -212,16 +212,16 @@ static void verify_pulse(lg_reader *reader, struct check *check)
     char detail[160];
     lg_heart_info heart;
     lg_deadline_info deadline;
-    uint32_t hearts = 0, deadlines = 0;
+    uint32_t heartbeats = 0, deadlines = 0;
     if (!lg__reader_has_section(reader, LG__SECTION_PULSE))
         return; /* a file of an older version */
-    while (lg_reader_heart(reader, hearts, &heart) == LG_OK)
-        hearts++;
+    while (lg_reader_heart(reader, heartbeats, &heart) == LG_OK)
+        heartbeats++;
     while (lg_reader_deadline(reader, deadlines, &deadline) == LG_OK)
         deadlines++;
-    snprintf(detail, sizeof detail, "%u hearts, %u deadlines", hearts, deadlines);
-    lg_status status = lg_reader_heart(reader, hearts, &heart);
-    say(check, "pulse", status == LG_ERR_NOT_FOUND ? LG_OK : status, status == LG_ERR_NOT_FOUND ? detail : "bounds wrong");
+    snprintf(detail, sizeof detail, "%u heartbeats, %u deadlines", heartbeats, deadlines);
+    lg_status status = lg_reader_heart(reader, heartbeats, &heart);
+    report_block(check, "pulse", status == LG_ERR_NOT_FOUND ? LG_OK : status, status == LG_ERR_NOT_FOUND ? detail : "bounds wrong");
 }
 
 static void verify_snapshot(lg_reader *reader, uint32_t kind, const char *name, struct check *check)
@@ -236,7 +236,7 @@ static void verify_snapshot(lg_reader *reader, uint32_t kind, const char *name, 
     if (status == LG_ERR_NOT_FOUND)
         return; /* none was taken, or a file of an older version */
     if (status != LG_OK) {
-        say(check, name, status, "commit word, bounds or checksum wrong");
+        report_block(check, name, status, "commit word, bounds or checksum wrong");
         return;
     }
     uint32_t whole = 0;
@@ -246,14 +246,14 @@ static void verify_snapshot(lg_reader *reader, uint32_t kind, const char *name, 
         whole += one == LG_OK;
         if (one == LG_ERR_DAMAGED || (one == LG_OK && walk == LG_ERR_DAMAGED)) {
             snprintf(detail, sizeof detail, "slot %u: commit word, bounds or checksum wrong", i);
-            say(check, name, LG_ERR_DAMAGED, detail);
+            report_block(check, name, LG_ERR_DAMAGED, detail);
         }
     }
     lg_status counts = lg__reader_snapshot_counts(&snapshot);
     if (counts != LG_OK)
-        say(check, name, counts, counts == LG_ERR_INCOMPLETE ? "its counts: not committed" : "its counts: commit word or checksum wrong");
+        report_block(check, name, counts, counts == LG_ERR_INCOMPLETE ? "its counts: not committed" : "its counts: commit word or checksum wrong");
     snprintf(detail, sizeof detail, "%u stored, %u whole", info.stored, whole);
-    say(check, name, LG_OK, detail);
+    report_block(check, name, LG_OK, detail);
 }
 
 static void verify_run(lg_reader *reader, struct check *check)
@@ -261,16 +261,16 @@ static void verify_run(lg_reader *reader, struct check *check)
     char detail[160];
     struct lg__identity identity;
     lg_status status = lg__reader_identity(reader, &identity);
-    say(check, "identity", status, status == LG_OK ? "checksum right" : "checksum or bounds wrong");
+    report_block(check, "identity", status, status == LG_OK ? "checksum right" : "checksum or bounds wrong");
 
     lg_run_info info;
     status = status == LG_OK ? lg_reader_run(reader, &info) : LG_ERR_DAMAGED;
-    say(check, "state", status, status == LG_OK ? "in bounds" : "not readable");
+    report_block(check, "state", status, status == LG_OK ? "in bounds" : "not readable");
     for (uint32_t i = 0; status == LG_OK && i < info.context_count; i++) {
         lg_run_context context;
         lg_status one = lg_reader_run_context(reader, i, &context);
         snprintf(detail, sizeof detail, "context %u: %s", i, one == LG_OK ? "in bounds" : "a value is out of bounds");
-        say(check, "state: context", one, detail);
+        report_block(check, "state: context", one, detail);
     }
 
     verify_owners(reader, check);
@@ -292,7 +292,7 @@ static void verify_run(lg_reader *reader, struct check *check)
     while ((status = lg_reader_module(reader, modules, &module)) == LG_OK)
         modules++;
     snprintf(detail, sizeof detail, "%u modules", modules);
-    say(check, "modules", status == LG_ERR_NOT_FOUND ? LG_OK : status,
+    report_block(check, "modules", status == LG_ERR_NOT_FOUND ? LG_OK : status,
         status == LG_ERR_INCOMPLETE ? "not committed" : status == LG_ERR_DAMAGED ? "checksum or bounds wrong" : detail);
 
     verify_log(reader, check);
@@ -302,18 +302,18 @@ static void verify_ledger(lg_reader *reader, struct check *check)
 {
     struct lg__slot slot;
     uint32_t valid = 0;
-    lg_status status = lg__reader_book(reader, &slot, &valid);
+    lg_status status = lg__reader_payload(reader, &slot, &valid);
     char detail[160] = "neither slot is whole";
     struct lg__hot hot;
     bool hot_there = lg__reader_block(reader, LG__SECTION_HOT, 0, &hot, sizeof hot);
-    say(check, "hot page", hot_there ? LG_OK : LG_ERR_DAMAGED, hot_there ? "in bounds" : "bounds wrong");
+    report_block(check, "hot page", hot_there ? LG_OK : LG_ERR_DAMAGED, hot_there ? "in bounds" : "bounds wrong");
     if (status == LG_OK)
         snprintf(detail, sizeof detail, "generation %llu, %u contexts, %u runs, %u bytes", (unsigned long long)slot.generation,
-                 slot.book.context_count, slot.book.timeline_count, slot.size);
-    say(check, "book", status, detail);
+                 slot.payload.context_count, slot.payload.timeline_count, slot.size);
+    report_block(check, "book", status, detail);
     /* One slot may be empty or half written: that is what the other is for. */
-    say(check, "slot A", valid & 1 ? LG_OK : LG_ERR_INCOMPLETE, valid & 1 ? "checksum and bounds right" : "empty, half written or damaged");
-    say(check, "slot B", valid & 2 ? LG_OK : LG_ERR_INCOMPLETE, valid & 2 ? "checksum and bounds right" : "empty, half written or damaged");
+    report_block(check, "slot A", valid & 1 ? LG_OK : LG_ERR_INCOMPLETE, valid & 1 ? "checksum and bounds right" : "empty, half written or damaged");
+    report_block(check, "slot B", valid & 2 ? LG_OK : LG_ERR_INCOMPLETE, valid & 2 ? "checksum and bounds right" : "empty, half written or damaged");
 }
 
 lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user)
@@ -321,9 +321,9 @@ lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void 
     if (!reader)
         return LG_ERR_ARGUMENT;
     struct check check = { callback, user, false };
-    say(&check, "header", LG_OK, "checksum right");
+    report_block(&check, "header", LG_OK, "checksum right");
     if (reader->header.total_bytes != reader->file_size)
-        say(&check, "size", LG_ERR_DAMAGED, "the file is not as long as its header says");
+        report_block(&check, "size", LG_ERR_DAMAGED, "the file is not as long as its header says");
     if (reader->kind == LG_FILE_RUN)
         verify_run(reader, &check);
     else

@@ -1,4 +1,4 @@
-/* Walks of stacks: what they hold, how far they came and why they ended. */
+/* Walks of stacks: their frames, their length and the reason of their end. */
 #include "read/internal.h"
 
 bool lg__reader_walk_right(const struct lg__frames_head *head, uint32_t most)

@@ -1,13 +1,14 @@
-/* What the watch thread notes of a program that may be ended without a word: it lives on after it was asked to end, or has used up its CPU time. It takes
- * no lock and allocates nothing. */
+/* Marks of a program that may be ended without a word: it lives on after it was asked to end, or
+ * has nearly used up its CPU time. For the watch thread: takes no lock and allocates nothing. */
 #include "os/os.h"
 #include "session/session.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MINUTE_NS (60 * SECOND_NS)
 
-/* Asked to end, and alive: noted for the first time after a second, which is longer than it takes to end when asked; then every second; for a program that
- * has other plans with the signal, less and less often. */
+/* Asked to end, and alive. The mark is set for the first time after a second, which is longer than
+ * a program takes that ends when asked; then every second, and less and less often for a program
+ * that has other plans with the signal. */
 static uint64_t watch_term(struct lg__state *state, uint64_t now)
 {
     if (!atomic_load(&state->term_signal) || !atomic_load(&state->term_kept))
@@ -19,7 +20,7 @@ static uint64_t watch_term(struct lg__state *state, uint64_t now)
     return lived < MINUTE_NS ? SECOND_NS : lived < MINUTE_NS * 60 ? lived / 60 : MINUTE_NS;
 }
 
-/* The mark is set when so much is left: a second, or a tenth of a limit of less than ten. */
+/* The time left at which the mark is set: a second, or a tenth of a limit of less than ten. */
 static uint64_t near_ns(uint64_t limit_s)
 {
     return limit_s < 10 ? limit_s * (SECOND_NS / 10) : SECOND_NS;
@@ -27,7 +28,8 @@ static uint64_t near_ns(uint64_t limit_s)
 
 #define CPU_PAUSE_MIN_NS UINT64_C(10000000)
 
-/* SIGKILL comes when CPU time reaches the hard limit: no handler runs. Until it can be near, the thread sleeps: so many processors use it up no faster. */
+/* SIGKILL comes when CPU time reaches the hard limit; no handler runs. The thread sleeps until the
+ * limit can be near: all processors together use it up no faster. */
 static uint64_t watch_cpu(struct lg_session *session, struct lg__state *state, uint64_t now)
 {
     uint64_t limit_s, used_ns;

@@ -1,10 +1,11 @@
-/* A breadcrumb with a category and fields: put together on the stack, then one entry like any other. */
+/* A breadcrumb with a category and fields: put together on the stack, then one entry like any
+ * other. */
 #include <string.h>
 
 #include "launchguard/log.h"
 #include "session/session.h"
 
-struct payload {
+struct entry {
     struct lg__fields head;
     size_t size;
     bool cut;
@@ -12,7 +13,7 @@ struct payload {
 };
 
 /* A text up to its NUL, or up to one byte more than any entry takes; NULL has none. */
-static lg_slice slice(const char *text)
+static lg_slice slice_of(const char *text)
 {
     size_t limit = LG_LOG_TEXT_MAX + 1;
     const char *end = text ? memchr(text, 0, limit) : NULL;
@@ -24,45 +25,45 @@ static bool is_text(lg_slice text)
     return text.bytes || !text.size;
 }
 
-static void put(struct payload *payload, const void *from, size_t size)
+static void put_bytes(struct entry *entry, const void *from, size_t size)
 {
     if (size)
-        memcpy(payload->bytes + payload->size, from, size);
-    payload->size += size;
+        memcpy(entry->bytes + entry->size, from, size);
+    entry->size += size;
 }
 
-static void begin(struct payload *payload, lg_slice category, lg_slice text)
+static void begin_entry(struct entry *entry, lg_slice category, lg_slice text)
 {
-    payload->size = sizeof payload->head;
-    payload->head.field_count = 0;
-    payload->head.category_size = (uint8_t)(category.size < LG_NAME_MAX ? category.size : LG_NAME_MAX);
-    put(payload, category.bytes, payload->head.category_size);
-    size_t room = sizeof payload->bytes - payload->size;
-    payload->head.text_size = (uint16_t)(text.size < room ? text.size : room);
-    payload->cut = text.size > room;
-    put(payload, text.bytes, payload->head.text_size);
+    entry->size = sizeof entry->head;
+    entry->head.field_count = 0;
+    entry->head.category_size = (uint8_t)(category.size < LG_NAME_MAX ? category.size : LG_NAME_MAX);
+    put_bytes(entry, category.bytes, entry->head.category_size);
+    size_t room = sizeof entry->bytes - entry->size;
+    entry->head.text_size = (uint16_t)(text.size < room ? text.size : room);
+    entry->cut = text.size > room;
+    put_bytes(entry, text.bytes, entry->head.text_size);
 }
 
 /* Whole or not at all: half a value may look like another one. */
-static void put_field(struct payload *payload, lg_slice key, lg_slice value)
+static void put_entry_field(struct entry *entry, lg_slice key, lg_slice value)
 {
     struct lg__field sizes = { (uint16_t)key.size, (uint16_t)value.size };
-    size_t room = sizeof payload->bytes - payload->size;
-    if (payload->head.field_count == UINT8_MAX || room < sizeof sizes || key.size > room - sizeof sizes || value.size > room - sizeof sizes - key.size) {
-        payload->cut = true;
+    size_t room = sizeof entry->bytes - entry->size;
+    if (entry->head.field_count == UINT8_MAX || room < sizeof sizes || key.size > room - sizeof sizes || value.size > room - sizeof sizes - key.size) {
+        entry->cut = true;
         return;
     }
-    put(payload, &sizes, sizeof sizes);
-    put(payload, key.bytes, key.size);
-    put(payload, value.bytes, value.size);
-    payload->head.field_count++;
+    put_bytes(entry, &sizes, sizeof sizes);
+    put_bytes(entry, key.bytes, key.size);
+    put_bytes(entry, value.bytes, value.size);
+    entry->head.field_count++;
 }
 
-static lg_status end(lg_session *session, lg_level level, struct payload *payload)
+static lg_status write_entry(lg_session *session, lg_level level, struct entry *entry)
 {
-    unsigned kind = LG__ENTRY_FIELDS | (payload->cut ? LG__ENTRY_CUT : 0);
-    memcpy(payload->bytes, &payload->head, sizeof payload->head);
-    return lg__ring_write(&session->host.run.ring, (unsigned)level, kind, (const char *)payload->bytes, payload->size) ? LG_OK : LG_ERR_LIMIT;
+    unsigned kind = LG__ENTRY_FIELDS | (entry->cut ? LG__ENTRY_CUT : 0);
+    memcpy(entry->bytes, &entry->head, sizeof entry->head);
+    return lg__ring_write(&session->host.run.ring, (unsigned)level, kind, (const char *)entry->bytes, entry->size) ? LG_OK : LG_ERR_LIMIT;
 }
 
 lg_status lg_log_slices(lg_session *session, lg_level level, lg_slice category, lg_slice text, const lg_slice *keys_and_values, size_t count)
@@ -77,11 +78,11 @@ lg_status lg_log_slices(lg_session *session, lg_level level, lg_slice category, 
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status;
-    struct payload payload;
-    begin(&payload, category, text);
+    struct entry entry;
+    begin_entry(&entry, category, text);
     for (size_t i = 0; i < count; i++)
-        put_field(&payload, keys_and_values[2 * i], keys_and_values[2 * i + 1]);
-    return end(session, level, &payload);
+        put_entry_field(&entry, keys_and_values[2 * i], keys_and_values[2 * i + 1]);
+    return write_entry(session, level, &entry);
 }
 
 lg_status lg_log_fields(lg_session *session, lg_level level, const char *category, const char *text, size_t size, const lg_field *fields, size_t count)
@@ -96,9 +97,9 @@ lg_status lg_log_fields(lg_session *session, lg_level level, const char *categor
     lg_status status = lg__session_check(session);
     if (status != LG_OK)
         return status;
-    struct payload payload;
-    begin(&payload, slice(category), (lg_slice){ text, size });
+    struct entry entry;
+    begin_entry(&entry, slice_of(category), (lg_slice){ text, size });
     for (size_t i = 0; i < count; i++)
-        put_field(&payload, slice(fields[i].key), slice(fields[i].value));
-    return end(session, level, &payload);
+        put_entry_field(&entry, slice_of(fields[i].key), slice_of(fields[i].value));
+    return write_entry(session, level, &entry);
 }

@@ -36,7 +36,7 @@ static lg_status take_number(const struct number *number, struct lg__problem *pr
     return LG_OK;
 }
 
-lg_status lg__session_options(struct lg_session *session, const lg_options *options)
+lg_status lg__options_take(struct lg_session *session, const lg_options *options)
 {
     struct lg__problem *problem = &session->host.problem;
     if (options->size != sizeof *options)
@@ -71,7 +71,7 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_stderr is %u; it must be 0 or 1", options->keep_stderr);
     session->leave_out = options->leave_out;
     session->keep_stderr = options->keep_stderr;
-    /* What is left out needs no room. */
+    /* Parts that are left out need no room. */
     if (session->leave_out & LG_LEAVE_OUT_THREADS)
         session->sizes.threads = 0;
     if (session->leave_out & LG_LEAVE_OUT_STACKS)
@@ -84,14 +84,16 @@ lg_status lg__session_options(struct lg_session *session, const lg_options *opti
     return LG_OK;
 }
 
-/* A non-empty absolute path from the environment, which a program with more rights than its caller does not believe. */
+/* A non-empty absolute path from the environment. A program with more rights than its caller does
+ * not use it. */
 static const char *from_environment(const char *name)
 {
     const char *value = lg__os_secure() ? NULL : getenv(name);
     return value && value[0] == '/' ? value : NULL;
 }
 
-/* The length of the default directory's path, or what snprintf() says of one that does not fit; 0: none is known. */
+/* The length of the default directory's path, or what snprintf() says of one that does not fit; 0:
+ * none is known. */
 static int default_directory(const char *app_id, char *buffer, size_t size)
 {
     const char *path;
@@ -120,7 +122,7 @@ lg_status lg_state_directory(const char *app_id, char *buffer, size_t size)
     return LG_OK;
 }
 
-lg_status lg__session_directory(struct lg_session *session, const lg_options *options)
+lg_status lg__options_directory(struct lg_session *session, const lg_options *options)
 {
     struct lg__host *host = &session->host;
     const size_t size = sizeof host->directory;

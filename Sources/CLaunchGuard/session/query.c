@@ -9,11 +9,11 @@
 #include "os/os.h"
 #include "read/context.h"
 
-/* A task is suspect from so many crashes on; LG_TASK_SUSPECT and LG_TASK_ESSENTIAL are not stored. */
+/* Crashes from which on a task is suspect; LG_TASK_SUSPECT and LG_TASK_ESSENTIAL are not stored. */
 #define SUSPECT_CRASHES 2u
 
-/* What was stored when the last launch began, as if the next one asked for the same. */
-static void same_policy(const struct lg__book_context *context, struct lg__policy *ret_policy)
+/* The policy that was stored when the last launch began, as if the next one asked for the same. */
+static void same_policy(const struct lg__ledger_context *context, struct lg__policy *ret_policy)
 {
     memset(ret_policy, 0, sizeof *ret_policy);
     ret_policy->report_after = context->report_after;
@@ -34,14 +34,15 @@ static void same_policy(const struct lg__book_context *context, struct lg__polic
     memcpy(ret_policy->rungs, context->rungs, sizeof ret_policy->rungs);
 }
 
-/* What the next launch would be if it began now. */
-static void foresee(struct lg__book_context *context, lg_launch_info *ret_info)
+/* The next launch if it began now. */
+static void foresee(struct lg__ledger_context *context, lg_launch_info *ret_info)
 {
     struct lg__policy policy;
     struct lg__moment now = { .boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME), .wall_ns = lg__os_clock_ns(CLOCK_REALTIME) };
     uint64_t launches = context->launches;
     uint32_t reported = context->reported;
-    /* Never begun since the context was made or reset: nothing is stored that a launch could be judged by. */
+    /* Never begun since the context was made or reset: nothing is stored that a launch could be
+     * judged by. */
     if (context->repair_after != 0) {
         lg__os_boot_id(now.boot_id);
         same_policy(context, &policy);
@@ -49,7 +50,7 @@ static void foresee(struct lg__book_context *context, lg_launch_info *ret_info)
     }
     context->launches = launches;
     if (context->reported > reported)
-        context->reported = reported; /* nobody was told */
+        context->reported = reported; /* no report was made */
     lg__reader_context_info(context, ret_info);
     if (context->phase == LG_PHASE_HELD || context->phase == LG_PHASE_HALTED)
         ret_info->status = LG_LAUNCH_NEEDS_REPAIR;
@@ -58,7 +59,7 @@ static void foresee(struct lg__book_context *context, lg_launch_info *ret_info)
     ret_info->halted = context->phase == LG_PHASE_HALTED;
 }
 
-static void as_it_is(const struct lg__book_context *context, const struct lg__last_run *last, lg_launch_info *ret_info)
+static void as_it_is(const struct lg__ledger_context *context, const struct lg__last_run *last, lg_launch_info *ret_info)
 {
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     lg__reader_context_info(context, ret_info);
@@ -68,16 +69,17 @@ static void as_it_is(const struct lg__book_context *context, const struct lg__la
         ret_info->status = LG_LAUNCH_NORMAL;
 }
 
-/* The program lives if the run that the book names does, and has not stopped its session. Where that run's file is gone the ledger's owner tells. */
-static bool lives(const struct lg__last_run *last, const struct lg__hot *hot)
+/* The program lives if the run that the payload names does, and has not stopped its session. Where
+ * that run's file is gone, the primary in the hot page decides. */
+static bool program_lives(const struct lg__last_run *last, const struct lg__hot *hot)
 {
     uint8_t boot_id[LG__UUID_BYTES];
     if (last->readable)
         return last->info.alive && !last->info.stop_marked;
-    return lg__os_boot_id(boot_id) && lg__ledger_owner_alive(atomic_load(&hot->owner), boot_id);
+    return lg__os_boot_id(boot_id) && lg__ledger_process_alive(atomic_load(&hot->primary), boot_id);
 }
 
-static lg_status query(const char *state_directory, const char *context, struct lg__slot *slot, lg_launch_info *ret_info)
+static lg_status query_context(const char *state_directory, const char *context, struct lg__slot *slot, lg_launch_info *ret_info)
 {
     char path[4096];
     struct lg__hot hot;
@@ -93,19 +95,19 @@ static lg_status query(const char *state_directory, const char *context, struct 
     lg_reader_close(reader);
     if (status != LG_OK)
         return status;
-    struct lg__book_context *found = NULL;
-    for (uint32_t i = 0; !found && i < slot->book.context_count; i++)
-        if (strncmp(slot->book.contexts[i].name, context, LG__NAME_BYTES) == 0)
-            found = &slot->book.contexts[i];
+    struct lg__ledger_context *found = NULL;
+    for (uint32_t i = 0; !found && i < slot->payload.context_count; i++)
+        if (strncmp(slot->payload.contexts[i].name, context, LG__NAME_BYTES) == 0)
+            found = &slot->payload.contexts[i];
     if (!found)
         return LG_ERR_NOT_FOUND;
-    lg__account_read(state_directory, &slot->book, &hot, false, &last);
-    if (lives(&last, &hot)) {
+    lg__account_read(state_directory, &slot->payload, &hot, false, &last);
+    if (program_lives(&last, &hot)) {
         as_it_is(found, &last, ret_info);
         return LG_OK;
     }
     if (last.verdict.end != LG_END_RUNNING)
-        lg__account_apply(found, &last, slot->book.last_ordinal);
+        lg__account_apply(found, &last, slot->payload.last_ordinal);
     foresee(found, ret_info);
     return LG_OK;
 }
@@ -118,7 +120,7 @@ lg_status lg_launch_query(const char *state_directory, const char *context, lg_l
     struct lg__slot *slot = malloc(sizeof *slot); /* too large for the stack of any thread */
     if (!slot)
         return LG_ERR_SYSTEM;
-    lg_status status = query(state_directory, context, slot, &info);
+    lg_status status = query_context(state_directory, context, slot, &info);
     int error = errno;
     free(slot);
     errno = error;

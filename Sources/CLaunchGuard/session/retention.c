@@ -1,4 +1,4 @@
-/* Which ended runs are kept. */
+/* The ended runs that are kept. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static int newest_first(const void *left, const void *right)
     return a->ordinal > b->ordinal ? -1 : a->ordinal < b->ordinal;
 }
 
-static uint32_t list(int directory, struct run_file **ret_files)
+static uint32_t list_runs(int directory, struct run_file **ret_files)
 {
     struct run_file *files = NULL;
     uint32_t count = 0, room = 0;
@@ -83,12 +83,12 @@ void lg__retention_apply(struct lg_session *session)
     struct run_file *files = NULL;
     if (!host->counts)
         return;
-    uint32_t count = list(session->runs_directory, &files);
+    uint32_t count = list_runs(session->runs_directory, &files);
     if (count) {
         qsort(files, count, sizeof *files, newest_first);
         pthread_mutex_lock(&host->lock);
         for (uint32_t i = 0; i < LG__CONTEXTS; i++)
-            firsts[i] = i < host->ledger.book.context_count ? host->ledger.book.contexts[i].first_ordinal : 0;
+            firsts[i] = i < host->ledger.payload.context_count ? host->ledger.payload.contexts[i].first_ordinal : 0;
         pthread_mutex_unlock(&host->lock);
     }
     uint64_t bytes = 0;

@@ -1,4 +1,4 @@
-/* What every call on a session asks first, and what a session says of itself. */
+/* The first question of every call on a session, and the session's answers about itself. */
 #include <errno.h>
 
 #include "capture/capture.h"
@@ -8,9 +8,9 @@ const _Atomic uint32_t lg__session_closed = 0;
 
 lg_status lg__session_check(const struct lg_session *session)
 {
-    if (!session->host.owns)
+    if (!session->host.unforked)
         return LG_ERR_UNPROTECTED;
-    if (!lg__host_owned(&session->host))
+    if (!lg__host_unforked(&session->host))
         return LG_ERR_FORKED;
     return atomic_load_explicit(&session->host.closed, memory_order_relaxed) ? LG_ERR_CLOSED : LG_OK;
 }
@@ -58,5 +58,5 @@ lg_status lg_launch_prepare(lg_session *session, const char *context, const lg_l
 {
     if (!session || !ret_launch)
         return LG_ERR_ARGUMENT;
-    return lg__launch_prepare(&session->host, context, options, ret_launch);
+    return lg__setup_launch(&session->host, context, options, ret_launch);
 }

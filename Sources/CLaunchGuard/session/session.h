@@ -1,9 +1,14 @@
 /* The session: the uppermost layer of the core, which ties the other ones together.
  *
- * A file belongs here if it acts for one started session (`lg_session`) and needs two or more of the folders
- * below: the calls of the public API that take a session, what the watch thread does, and what a parent does
- * with the files of a session. A file that can do its work without the session belongs further down. Nothing
- * in the folders below includes a header of this one. */
+ * A file belongs here if it needs two or more of the folders below and acts for one session
+ * (`lg_session`) or on the files of one: the calls of the public API that take a session, the
+ * watchers of a living program and the thread that calls them, and the calls of another process on
+ * a state directory (lg_witness(), lg_launch_query()). A file that can do its work with one folder
+ * below belongs into that folder. Nothing in the folders below includes a header of this one.
+ *
+ * Inside, arrows point down as well: start.c, stop.c and simulate.c; then watch.c, the watch
+ * thread; then the watchers that it calls (heartbeats, job_deadlines, limits), which wake it by
+ * launch/wake.c and do not know it; at the bottom session.c and the options. */
 #ifndef LG_SESSION_H
 #define LG_SESSION_H
 
@@ -30,19 +35,22 @@ struct lg_session {
 };
 
 /* options.c: check the options and copy them into the session, with defaults. */
-lg_status lg__session_options(struct lg_session *session, const lg_options *options);
+lg_status lg__options_take(struct lg_session *session, const lg_options *options);
 /* options.c: where the state directory is. */
-lg_status lg__session_directory(struct lg_session *session, const lg_options *options);
+lg_status lg__options_directory(struct lg_session *session, const lg_options *options);
 
-/* watch.c: start the thread that prepares the handler and then the one that watches its deadline. */
+/* watch.c: start the thread that prepares the handler and then the one that watches its
+ * deadline. */
 bool lg__watch_start(struct lg_session *session);
 
-/* watch.c: a first chance. A signal sent to the process that the kernel gave to one of our threads belongs to the program: it goes to its
- * first thread, so that the record is of a stack that means something. Handler. */
+/* watch.c: a first chance. A signal sent to the process that the kernel gave to one of our threads
+ * belongs to the program. It goes to the first thread of the program, so that the record has a
+ * stack that means something. Handler. */
 bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext);
 
-/* limits.c: note that a program that was asked to end lives on, and that its CPU time is about to reach the hard limit. For the watch thread: `now` is
- * CLOCK_MONOTONIC. Returns nanoseconds until it wants to be called again; LG__NEVER: it need not be. */
+/* limits.c: note that a program that was asked to end lives on, and that its CPU time is about to
+ * reach the hard limit. For the watch thread: `now` is CLOCK_MONOTONIC. Returns the nanoseconds
+ * until the next look; LG__NEVER: none is needed. */
 uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
 
 /* stop.c: mark a clean end, where it is one. For on_exit(3); `session` is a struct lg_session. */
@@ -51,28 +59,29 @@ void lg__stop_at_exit(int code, void *session);
 /* retention.c: delete the oldest ended runs beyond what is to be kept. */
 void lg__retention_apply(struct lg_session *session);
 
-/* Why a call on this session does nothing: LG_OK if it does. Signals: safe. */
+/* The reason why a call on this session does nothing: LG_OK if it does something. Signals: safe. */
 lg_status lg__session_check(const struct lg_session *session);
 
-/* ---- hearts.c, deadlines.c: what is expected of a program that lives ---- */
+/* ---- heartbeats.c, job_deadlines.c: what is expected of a program that lives ---- */
 
 #define LG__NEVER UINT64_MAX
 
 /* Before the first heartbeat can come, and before the watch thread runs. */
-void lg__hearts_prepare(struct lg_session *session);
-/* What the watch thread does: look at all of them, now; returns how long it may sleep, LG__NEVER: for as long as it likes. */
-uint64_t lg__hearts_look(struct lg_session *session);
-uint64_t lg__deadlines_look(struct lg_session *session);
+void lg__heartbeats_prepare(struct lg_session *session);
+/* For the watch thread: look at all of them, now. Returns the nanoseconds that the thread may
+ * sleep; LG__NEVER: without a limit. */
+uint64_t lg__heartbeats_look(struct lg_session *session);
+uint64_t lg__job_deadlines_look(struct lg_session *session);
 /* Threads with a heartbeat that ended without a word. */
-void lg__hearts_check(struct lg_session *session);
+void lg__heartbeats_check(struct lg_session *session);
 
-/* Whether it is LG_OK, for who asks often. Signals: safe. */
+/* Whether lg__session_check() says LG_OK, for frequent callers. Signals: safe. */
 static inline bool lg__session_open(const struct lg_session *session)
 {
     return atomic_load_explicit(session->open, memory_order_relaxed);
 }
 
-/* What `open` points to when it is not. */
+/* The target of `open` while the session is not open. */
 extern const _Atomic uint32_t lg__session_closed;
 
 #endif

@@ -1,4 +1,4 @@
-/* Simulated sessions: a ledger and a run file in memory, and ends that are only said. */
+/* Simulated sessions: a ledger and a run file in memory, and ends that are only announced. */
 #include <stdlib.h>
 
 #include "launchguard/simulate.h"
@@ -6,7 +6,7 @@
 #include "session/session.h"
 #include "store/crc32c.h"
 
-/* Handles stay valid; what nobody asks for any more is no leak. */
+/* Handles stay valid; a session that nobody uses any more is no leak. */
 static struct lg_session *_Atomic newest;
 
 lg_status lg_simulate_start(lg_session **ret_session)
@@ -34,7 +34,7 @@ lg_status lg_simulate_start(lg_session **ret_session)
     host->ledger.primary = true;
     host->simulated = true;
     host->counts = true;
-    session->open = host->owns = &always;
+    session->open = host->unforked = &always;
     session->older = atomic_load(&newest);
     while (!atomic_compare_exchange_weak(&newest, &session->older, session))
         continue;
@@ -69,7 +69,7 @@ lg_status lg_simulate(lg_session *session, lg_end end)
     if (!can_be_simulated(end))
         return LG_ERR_OPTION;
     struct lg__host *host = &session->host;
-    if (!lg__host_owned(host))
+    if (!lg__host_unforked(host))
         return LG_OK;
     pthread_mutex_lock(&host->lock);
     uint32_t count = host->launch_count;
@@ -92,7 +92,7 @@ lg_status lg_simulate_pass(lg_session *session, int64_t milliseconds)
     if (!session->host.simulated)
         return LG_ERR_STATE;
     struct lg__host *host = &session->host;
-    if (!lg__host_owned(host))
+    if (!lg__host_unforked(host))
         return LG_OK;
     uint64_t passed_ns = (uint64_t)milliseconds * 1000000u;
     atomic_fetch_add(&host->passed_ns, passed_ns);

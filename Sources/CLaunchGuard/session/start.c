@@ -16,8 +16,9 @@
 /* A fork waits this long for the prepare thread, which may hold the loader's lock. */
 #define FORK_WAIT_NS UINT64_C(1000000000)
 
-static struct lg_session the_session; /* all zero until the first start: most of its pages are never there */
-static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+/* all zero until the first start: most of its pages are never there */
+static struct lg_session the_session;
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void before_fork(void)
 {
@@ -25,14 +26,16 @@ static void before_fork(void)
         lg__capture_wait_prepared(FORK_WAIT_NS);
 }
 
-static void in_child(void)
+static void session_in_child(void)
 {
     struct lg__host *host = &the_session.host;
-    if (!host->owns)
+    if (!host->unforked)
         return;
-    atomic_store((_Atomic uint32_t *)(uintptr_t)host->owns, 0); /* where the kernel does not wipe the page */
-    pthread_mutex_init(&host->lock, NULL); /* whoever held it, or the other, is not here */
-    pthread_mutex_init(&starting, NULL);
+    /* where the kernel does not wipe the page */
+    atomic_store((_Atomic uint32_t *)(uintptr_t)host->unforked, 0);
+    /* the thread that held this lock, or the other one, is not in the child */
+    pthread_mutex_init(&host->lock, NULL);
+    pthread_mutex_init(&start_lock, NULL);
     lg__tail_give_back();
     lg__map_abandon(&host->run.map);
     lg__map_abandon(&host->ledger.map);
@@ -41,12 +44,12 @@ static void in_child(void)
 
 /* ---- start ---- */
 
-static bool heal(int signal, siginfo_t *info, void *ucontext)
+static bool heal_page(int signal, siginfo_t *info, void *ucontext)
 {
     (void)ucontext;
     if (signal != SIGBUS || info->si_code <= 0 || !lg__map_heal(info->si_addr))
         return false;
-    if (lg__host_owned(&the_session.host))
+    if (lg__host_unforked(&the_session.host))
         atomic_store_explicit(&the_session.host.run.state->healed_pages, lg__map_healed(), memory_order_relaxed);
     return true;
 }
@@ -81,7 +84,7 @@ static void identify(struct lg_session *session, struct lg__identity *identity)
 static uint64_t next_ordinal(struct lg__ledger *ledger)
 {
     _Atomic uint64_t *next = &ledger->hot->next_ordinal;
-    uint64_t least = ledger->book.last_ordinal + 1;
+    uint64_t least = ledger->payload.last_ordinal + 1;
     uint64_t value = atomic_load(next);
     const uint64_t absurd = UINT64_C(1) << 40;
     while (ledger->primary && (value < least || value > least + absurd))
@@ -90,13 +93,14 @@ static uint64_t next_ordinal(struct lg__ledger *ledger)
     return atomic_fetch_add(next, 1);
 }
 
-/* LaunchGuard must not be the reason why a program does not start: two starts in a row that it did not survive are enough. */
+/* LaunchGuard must not be the reason why a program does not start: two starts in a row that it did
+ * not survive are enough. */
 static bool suspects_itself(struct lg__ledger *ledger, const struct lg__identity *identity)
 {
-    const struct lg__book *book = &ledger->book;
-    bool same = memcmp(book->app_version, identity->app_version, sizeof book->app_version) == 0 &&
-                book->build_id_size == identity->build_id_size &&
-                memcmp(book->build_id, identity->build_id, identity->build_id_size) == 0;
+    const struct lg__ledger_payload *payload = &ledger->payload;
+    bool same = memcmp(payload->app_version, identity->app_version, sizeof payload->app_version) == 0 &&
+                payload->build_id_size == identity->build_id_size &&
+                memcmp(payload->build_id, identity->build_id, identity->build_id_size) == 0;
     if (!same)
         atomic_store(&ledger->hot->starting, 0);
     return atomic_fetch_add(&ledger->hot->starting, 1) >= FAILED_STARTS_MAX;
@@ -132,8 +136,8 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
         return host->problem.status;
     }
     snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
-    uint64_t owner = lg__ledger_owner(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
-    lg_status status = lg__ledger_open(directory, path, owner, identity->boot_id, &host->ledger, &host->problem);
+    uint64_t process = lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
+    lg_status status = lg__ledger_open(directory, path, process, identity->boot_id, &host->ledger, &host->problem);
     close(directory);
     if (!host->ledger.hot)
         return status;
@@ -148,7 +152,7 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     return made == LG_OK ? status : made;
 }
 
-static lg_status install(struct lg_session *session)
+static lg_status install_capture(struct lg_session *session)
 {
     struct lg__host *host = &session->host;
     struct lg__capture_options options = {
@@ -162,7 +166,7 @@ static lg_status install(struct lg_session *session)
         .wake = &session->wake,
     };
     lg__altstack_ensure();
-    if (!lg__capture_add_first_chance(heal) || !lg__capture_add_first_chance(lg__watch_redirect) || !lg__capture_start(&options))
+    if (!lg__capture_add_first_chance(heal_page) || !lg__capture_add_first_chance(lg__watch_redirect) || !lg__capture_start(&options))
         return lg__problem_set(&host->problem, LG_ERR_SYSTEM, "sigaction", errno);
     return LG_OK;
 }
@@ -174,44 +178,44 @@ static void register_once(void)
         return;
     done = true;
     on_exit(lg__stop_at_exit, &the_session);
-    pthread_atfork(before_fork, NULL, in_child);
+    pthread_atfork(before_fork, NULL, session_in_child);
 }
 
-static bool usable(lg_status status)
+static bool is_usable(lg_status status)
 {
     return status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER;
 }
 
-static lg_status start(struct lg_session *session, const lg_options *options)
+static lg_status start_session(struct lg_session *session, const lg_options *options)
 {
     struct lg__host *host = &session->host;
     struct lg__identity identity;
     lg__clock_begin();
     lg__crc32c_init();
-    lg_status status = lg__session_options(session, options);
+    lg_status status = lg__options_take(session, options);
     if (status == LG_OK)
-        status = lg__session_directory(session, options);
+        status = lg__options_directory(session, options);
     if (status != LG_OK)
         return status;
     identify(session, &identity);
     memcpy(host->boot_id, identity.boot_id, sizeof host->boot_id);
     status = open_files(session, &identity);
-    if (!usable(status))
+    if (!is_usable(status))
         return status;
-    lg_status installed = install(session);
+    lg_status installed = install_capture(session);
     if (installed != LG_OK)
         return installed;
     LG_FAULT_POINT("start: installed");
-    session->open = host->owns = lg__capture_owner_flag();
+    session->open = host->unforked = lg__capture_owner_flag();
     host->counts = host->ledger.primary;
     if (host->counts) {
         lg__account_last_run(host, &identity);
         atomic_store(&host->ledger.hot->starting, 0);
     }
     register_once();
-    lg__hearts_prepare(session);
+    lg__heartbeats_prepare(session);
     if (!lg__watch_start(session))
-        lg__capture_prepare(); /* no thread to be had: here and now, and without a deadline */
+        lg__capture_prepare(); /* there is no thread: here and now, and without a deadline */
     lg__capture_started();
     atomic_store(&host->run.state->started, 1);
     session->protection = host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
@@ -220,7 +224,7 @@ static lg_status start(struct lg_session *session, const lg_options *options)
     return status;
 }
 
-/* A session that has no files behaves as one that has, in memory that nobody will read. */
+/* A session without files behaves as one with files, in memory that nobody reads. */
 static void make_unprotected(struct lg_session *session, lg_status why)
 {
     static const struct lg__identity nobody;
@@ -229,10 +233,11 @@ static void make_unprotected(struct lg_session *session, lg_status why)
     host->directory[0] = 0;
     session->run_path[0] = 0;
     if (host->ledger.hot && host->ledger.primary) {
-        /* A start that failed is one that was survived: a full disk is no reason for LaunchGuard to suspect itself. */
+        /* A start that failed was survived: a full disk is no reason for LaunchGuard to suspect
+         * itself. */
         if (why != LG_ERR_DISABLED)
             atomic_store(&host->ledger.hot->starting, 0);
-        atomic_store(&host->ledger.hot->owner, 0);
+        atomic_store(&host->ledger.hot->primary, 0);
     }
     lg__map_abandon(&host->ledger.map);
     lg__map_abandon(&host->run.map);
@@ -249,7 +254,7 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
     if (!ret_session)
         return LG_ERR_ARGUMENT;
     struct lg_session *session = &the_session;
-    pthread_mutex_lock(&starting);
+    pthread_mutex_lock(&start_lock);
     LG_FAULT_POINT("start: locked");
     if (!session->open) {
         pthread_mutex_init(&session->host.lock, NULL);
@@ -258,17 +263,17 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
     }
     *ret_session = session;
     lg_status status;
-    if (session->host.owns) {
-        status = lg__host_owned(&session->host) ? LG_ERR_ALREADY : LG_ERR_FORKED;
+    if (session->host.unforked) {
+        status = lg__host_unforked(&session->host) ? LG_ERR_ALREADY : LG_ERR_FORKED;
     } else {
         int error = 0;
         session->host.problem = (struct lg__problem){ .status = LG_OK };
-        status = options ? start(session, options) : lg__problem_set(&session->host.problem, LG_ERR_ARGUMENT, "lg_start", 0);
+        status = options ? start_session(session, options) : lg__problem_set(&session->host.problem, LG_ERR_ARGUMENT, "lg_start", 0);
         error = session->host.problem.error;
-        if (!usable(status))
+        if (!is_usable(status))
             make_unprotected(session, status);
         errno = error;
     }
-    pthread_mutex_unlock(&starting);
+    pthread_mutex_unlock(&start_lock);
     return status;
 }

@@ -21,7 +21,7 @@ void lg__stop_at_exit(int code, void *argument)
     /* An earlier handler that calls exit() does not make a clean end of a crash. */
     if (lg__session_check(session) == LG_OK && lg__capture_exits())
         mark_end(session, LG__ENDED_EXIT, code);
-    if (lg__host_owned(&session->host))
+    if (lg__host_unforked(&session->host))
         lg__tail_settle(TAIL_WAIT_NS);
 }
 
@@ -38,13 +38,14 @@ lg_status lg_stop(lg_session *session)
     }
     lg__capture_exits();
     mark_end(session, LG__ENDED_STOP, 0);
-    lg__launches_terminate(&session->host);
+    lg__terminate_launches(&session->host);
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
         session->open = &lg__session_closed;
         lg__capture_stop();
         if (session->host.counts)
-            atomic_store(&session->host.ledger.hot->owner, 0); /* another process may become the primary */
+            /* another process may become the primary */
+            atomic_store(&session->host.ledger.hot->primary, 0);
         session->host.counts = false;
         session->protection = LG_PROTECTION_NONE;
     }
@@ -66,7 +67,7 @@ static lg_status announce(lg_session *session, enum lg__announced what)
         atomic_store(&host->run.state->announced_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
         atomic_store(&host->run.state->announced, (uint32_t)what);
     }
-    lg__launches_terminate(host);
+    lg__terminate_launches(host);
     return LG_OK;
 }
 

@@ -1,4 +1,5 @@
-/* The threads of a session: one that prepares the handler and ends, one that sleeps until a crash is under way or something that was expected has not come. */
+/* The threads of a session. One prepares the handler and ends. The other one, the watch thread,
+ * sleeps until a crash is under way or something that was expected has not come. */
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +22,8 @@ static int add_tls(struct dl_phdr_info *info, size_t size, void *argument)
     return 0;
 }
 
-/* What libc takes of a thread's stack for the thread-local data of the program and its libraries; it may be larger than our whole stack. */
+/* The part of a thread's stack that libc takes for the thread-local data of the program and its
+ * libraries; it may be larger than our whole stack. */
 static size_t tls_bytes;
 
 /* The program's signals are not for these threads: all are blocked. */
@@ -42,50 +44,54 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
     return error == 0;
 }
 
-static __thread bool ours __attribute__((tls_model("initial-exec"))); /* this thread is one of LaunchGuard */
+/* this thread is one of LaunchGuard */
+static __thread bool own_thread __attribute__((tls_model("initial-exec")));
 
-/* Begin one of our threads. What it writes to is mapped, and the file may be cut; a sandbox may refuse a call: both must reach the handler, which
- * mends it. */
-static void begin_thread(void)
+/* Begin one of our threads. It writes to mapped files, which may be cut, and a sandbox may refuse a
+ * call: both signals must reach the handler, which mends it. */
+static void begin_own_thread(void)
 {
-    ours = true;
+    own_thread = true;
     lg__os_signal_block(SIGBUS, false);
     lg__os_signal_block(SIGSYS, false);
 }
 
-static void *pump(void *argument)
+static void *pump_stderr(void *argument)
 {
     (void)argument;
     LG_FAULT_POINT("watch: thread begins");
     lg__threads_exempt();
-    begin_thread();
+    begin_own_thread();
     lg__tail_pump();
     return NULL;
 }
 
-/* The program may change its handlers at any time: looked at when it is young, later every minute. */
+/* The program may change its handlers at any time: they are checked often at first, later every
+ * minute. */
 #define CHECK_FIRST_NS UINT64_C(1000000000)
 #define CHECK_LAST_NS UINT64_C(64000000000)
 
-/* What is expected of the program: how long may pass until the next look. */
+/* Look at all that is expected of the program. Returns the nanoseconds until the next look. */
 static uint64_t look_around(struct lg_session *session)
 {
     if (atomic_load(&session->host.closed))
         return LG__NEVER;
-    uint64_t hearts = lg__hearts_look(session), deadlines = lg__deadlines_look(session), limits = lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC));
-    uint64_t both = hearts < deadlines ? hearts : deadlines;
+    uint64_t heartbeats = lg__heartbeats_look(session), deadlines = lg__job_deadlines_look(session);
+    uint64_t limits = lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC));
+    uint64_t both = heartbeats < deadlines ? heartbeats : deadlines;
     return both < limits ? both : limits;
 }
 
-/* Sleeps; takes no lock, allocates nothing, calls nobody: it has to work when everything else does not. */
-static void *watch(void *argument)
+/* The watch thread. It takes no lock, allocates nothing and calls no callback: it must work when
+ * everything else does not. */
+static void *watch_loop(void *argument)
 {
     struct lg_session *session = argument;
     uint64_t pause = CHECK_FIRST_NS, next = lg__os_clock_ns(CLOCK_MONOTONIC) + pause;
     LG_FAULT_POINT("watch: thread begins");
     lg__threads_exempt();
     lg__capture_watches();
-    begin_thread();
+    begin_own_thread();
     for (;;) {
         uint32_t seen = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
         LG_FAULT_POINT("watch: wakes");
@@ -93,7 +99,7 @@ static void *watch(void *argument)
         LG_FAULT_POINT("watch: looked");
         if (deadline == UINT64_MAX && now >= next) {
             lg__capture_check(false);
-            lg__hearts_check(session);
+            lg__heartbeats_check(session);
             pause = pause < CHECK_LAST_NS ? 2 * pause : pause;
             next = now + pause;
         }
@@ -119,10 +125,11 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
     (void)ucontext;
     if (info->si_code > 0)
         return false; /* a fault belongs to the thread that made it */
-    if (ours) {
+    if (own_thread) {
         if (lg__capture_busy())
             return true; /* the process is about to die of another one */
-        /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain signal and finds it here. */
+        /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain
+         * signal and finds it here. */
         redirected = *info;
         atomic_store(&is_redirected, true);
         return lg__os_signal_send(lg__os_pid(), lg__os_pid(), signal) == 0;
@@ -132,8 +139,9 @@ bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext)
     return false;
 }
 
-/* How many processes of its cgroup had been ended for lack of memory before it: one more, and no other mark, tells of its own
- * end. Not in lg_start(), whose caller would wait for the kernel's files. */
+/* Note the number of processes of this cgroup that were ended for lack of memory before this one:
+ * one more, and no other mark, says that this one ended so. Not in lg_start(), whose caller would
+ * wait for the kernel's files. */
 static void note_memory(struct lg__state *state)
 {
     uint64_t cgroup, kills;
@@ -144,20 +152,20 @@ static void note_memory(struct lg__state *state)
     atomic_store(&state->oom_known, 1);
 }
 
-static void *prepare(void *argument)
+static void *prepare_session(void *argument)
 {
     struct lg_session *session = argument;
     /* Faults of this thread itself are for the handler, as everybody's are. */
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
     LG_FAULT_POINT("watch: thread begins");
     lg__threads_exempt();
-    begin_thread();
+    begin_own_thread();
     lg__altstack_ensure();
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         lg__os_signal_block(faults[i], false);
     /* The watch first, before anything here can wait for a lock that a crash holds. */
-    start_thread(watch, session, WATCH_STACK_BYTES);
-    if (session->keep_stderr && !start_thread(pump, session, WATCH_STACK_BYTES))
+    start_thread(watch_loop, session, WATCH_STACK_BYTES);
+    if (session->keep_stderr && !start_thread(pump_stderr, session, WATCH_STACK_BYTES))
         lg__tail_give_back();
     note_memory(session->host.run.state);
     lg__capture_prepare();
@@ -174,7 +182,7 @@ bool lg__watch_start(struct lg_session *session)
     dl_iterate_phdr(add_tls, &tls_bytes);
     if (session->keep_stderr)
         session->keep_stderr = lg__tail_start(&session->host.run);
-    if (start_thread(prepare, session, PREPARE_STACK_BYTES))
+    if (start_thread(prepare_session, session, PREPARE_STACK_BYTES))
         return true;
     lg__tail_give_back();
     return false;

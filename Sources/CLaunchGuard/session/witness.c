@@ -1,7 +1,8 @@
-/* A supervisor tells how a process ended that it has waited for.
+/* lg_witness(): a supervisor stores how a process ended that it has waited for.
  *
- * Whoever may write to the run file may have written anything into it, and may be another user than the supervisor. So nothing is mapped (a file that
- * is cut meanwhile would end the supervisor by SIGBUS), every bound is checked, and nothing but the two fields of the witness is written. */
+ * Anybody who may write to the run file may have written anything into it, and may be another user
+ * than the supervisor. So nothing is mapped (a file that is cut meanwhile would end the supervisor
+ * by SIGBUS), every bound is checked, and only the two fields of the witness are written. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 #include "store/header.h"
 #include "store/run.h"
 
-/* Two witnesses of one process would wait for each other at most so long. */
+/* Two witnesses of one process wait for each other for at most these tries. */
 #define LOCK_TRIES 50
 #define LOCK_WAIT_NS 2000000L
 
@@ -47,7 +48,7 @@ static bool this_boot(const lg_run_info *info)
     return strcmp(text, info->boot_id) == 0;
 }
 
-static void look_at(const char *state_directory, const char *name, int32_t pid, struct found *found)
+static void consider_run_file(const char *state_directory, const char *name, int32_t pid, struct found *found)
 {
     char path[4096 + 96], *end;
     lg_reader *reader;
@@ -74,8 +75,9 @@ static void look_at(const char *state_directory, const char *name, int32_t pid, 
     }
 }
 
-/* The newest run of a process, of this boot. A damaged or newer file is told only where it is the newest of all: it may be the one. */
-static lg_status find(int runs, const char *state_directory, int32_t pid, struct found *ret_found)
+/* The newest run of a process, of this boot. A damaged or newer file is reported only where it is
+ * the newest of all: it may be the one. */
+static lg_status find_run(int runs, const char *state_directory, int32_t pid, struct found *ret_found)
 {
     memset(ret_found, 0, sizeof *ret_found);
     int copy = openat(runs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -88,7 +90,7 @@ static lg_status find(int runs, const char *state_directory, int32_t pid, struct
         return from_errno(error);
     }
     for (struct dirent *entry; (entry = readdir(stream));)
-        look_at(state_directory, entry->d_name, pid, ret_found);
+        consider_run_file(state_directory, entry->d_name, pid, ret_found);
     closedir(stream);
     if (ret_found->name[0])
         return ret_found->info.alive ? LG_ERR_STATE : LG_OK;
@@ -106,7 +108,7 @@ static bool write_at(int file, uint64_t at, const void *from, size_t size)
 }
 
 /* Where the state is, in a file that is still the one that was found. */
-static lg_status locate(int file, uint64_t file_size, const struct found *found, uint64_t *ret_state)
+static lg_status locate_state(int file, uint64_t file_size, const struct found *found, uint64_t *ret_state)
 {
     struct lg__header header;
     struct lg__identity identity;
@@ -139,7 +141,7 @@ static lg_status locate(int file, uint64_t file_size, const struct found *found,
     return LG_OK;
 }
 
-static bool lock(int file)
+static bool lock_run_file(int file)
 {
     const struct timespec wait = { 0, LOCK_WAIT_NS };
     for (int tries = 0; tries < LOCK_TRIES; tries++) {
@@ -152,15 +154,15 @@ static bool lock(int file)
     return false;
 }
 
-static lg_status tell(int file, uint64_t file_size, const struct found *found, int32_t wait_status)
+static lg_status store_wait_status(int file, uint64_t file_size, const struct found *found, int32_t wait_status)
 {
     uint64_t state = 0;
     uint32_t witnessed = 1;
-    lg_status status = locate(file, file_size, found, &state);
+    lg_status status = locate_state(file, file_size, found, &state);
     if (status != LG_OK)
         return status;
     /* The lock keeps two witnesses apart; it goes with the descriptor. */
-    if (!lock(file))
+    if (!lock_run_file(file))
         return LG_ERR_SYSTEM;
     if (!read_at(file, state + offsetof(struct lg__state, witnessed), &witnessed, sizeof witnessed))
         return LG_ERR_DAMAGED;
@@ -193,11 +195,12 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
         return from_errno(error);
     }
     lg__crc32c_init();
-    lg_status status = find(runs, state_directory, pid, &found);
+    lg_status status = find_run(runs, state_directory, pid, &found);
     int file = -1;
     if (status == LG_OK && (file = openat(runs, found.name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) < 0)
         status = from_errno(errno);
-    /* A file that belongs to somebody else than its folder, or that has another name elsewhere, was put there. */
+    /* A file that belongs to another user than its folder, or that has another name elsewhere, was
+     * put there. */
     if (status == LG_OK && (fstat(runs, &folder) != 0 || fstat(file, &info) != 0))
         status = LG_ERR_SYSTEM;
     if (status == LG_OK && (!S_ISREG(info.st_mode) || info.st_nlink != 1 || info.st_size < 0))
@@ -205,7 +208,7 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
     if (status == LG_OK && (info.st_uid != folder.st_uid || (geteuid() != 0 && info.st_uid != geteuid())))
         status = LG_ERR_OWNER;
     if (status == LG_OK)
-        status = tell(file, (uint64_t)info.st_size, &found, wait_status);
+        status = store_wait_status(file, (uint64_t)info.st_size, &found, wait_status);
     int error = errno;
     if (file >= 0)
         close(file);

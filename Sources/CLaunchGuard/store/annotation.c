@@ -1,25 +1,34 @@
-/* How writers that nobody waits for keep one value a key, and lose none.
+/* Rules by which writers keep one value a key, lose none, and do not wait for each other.
  *
- * The file has 64 slots, one a key, and 128 values that belong to no slot in particular. A slot has one word that says which value is its
- * current one, or none. A value that a slot names is never written to: who sets a key takes a value that is free, fills it, and then exchanges the
- * word of the slot; the value before it is free from then on. Key and value are in the same place, and so no reader sees the one with another's
- * other, nor half of any, whatever instant the process dies at.
+ * The file has 64 slots, one a key, and 128 values that belong to no slot in particular. A slot has
+ * one word that says which value is its current one, or none. A value that a slot names is never
+ * written to: a writer that sets a key takes a value that is free, fills it, and then exchanges the
+ * word of the slot; the value before it is free from then on. Key and value are in the same place,
+ * and so no reader sees a key with the value of another one, nor half of either, at whatever
+ * instant the process dies.
  *
- * Changes have an order, and one word in memory makes it: the turn. It holds the number of the last change, and as long as that is not carried out also
- * what it is: which slot, which value, whether the key becomes redacted. A writer
- * 1. reads the turn; if a change is announced in it, the writer carries that out first, whoever announced it;
+ * Changes have an order, and one word in memory makes it: the turn. It holds the number of the last
+ * change, and as long as that is not carried out also what it is: which slot, which value, whether
+ * the key becomes redacted. A writer
+ * 1. reads the turn; if a change is announced in it, the writer carries that out first, whichever
+ *    writer announced it;
  * 2. looks for the key, and for a free slot where it has none;
- * 3. announces its own change by compare-and-swap of the turn that it read. That this succeeds means that nothing has changed since, so that
- *    what it found in 2 is still so: two writers with the same new key do not take two slots. If it fails, another one was faster: again from 1;
- * 4. carries it out: stores into the slot, in the file and in memory, frees the value that was there, and takes the announcement back.
+ * 3. announces its own change by compare-and-swap of the turn that it read. That this succeeds
+ *    means that nothing has changed since, so that what it found in 2 is still so: two writers with
+ *    the same new key do not take two slots. If it fails, another one was faster: again from 1;
+ * 4. carries it out: stores into the slot, in the file and in memory, frees the value that was
+ *    there, and takes the announcement back.
  *
- * Carrying out may be done by many at the same time, and by one that stood still meanwhile and comes too late: the word of a slot holds the number of the
- * change that it is of, and is exchanged for a larger one only. A redaction holds for good, and a redacted key keeps its slot; so it does not matter how
- * often, or how late, that is stored.
+ * Carrying out may be done by many at the same time, and by one that stood still meanwhile and
+ * comes too late: the word of a slot holds the number of the change that it is of, and is exchanged
+ * for a larger one only. A redaction holds for good, and a redacted key keeps its slot; so it does
+ * not matter how often, or how late, that is stored.
  *
- * So nobody waits. A writer that stands still for ever, wherever that is, costs the others nothing but the value that it fills: that are 64
- * such writers, with all 64 keys set, before one is told LG_ERR_LIMIT. What a call has announced is in the file when it returns, and a change that
- * returned was announced before any that began later: so the last value wins. A handler of a signal may do the same in the middle of it. */
+ * So nobody waits. A writer that stands still for ever, wherever that is, costs the others nothing
+ * but the value that it fills: that are 64 such writers, with all 64 keys set, before one gets
+ * LG_ERR_LIMIT. What a call has announced is in the file when it returns, and a change that
+ * returned was announced before any that began later: so the last value wins. A handler of a signal
+ * may do the same in the middle of it. */
 #include "store/annotation.h"
 
 #include <string.h>
@@ -33,12 +42,13 @@
 static_assert(LG__ANNOTATIONS == LG_ANNOTATIONS_MAX, "the format has a slot for each");
 static_assert(LG__ANNOTATION_VALUE_BYTES == LG_ANNOTATION_VALUE_MAX + 1 && LG__NAME_BYTES == LG_ANNOTATION_KEY_MAX + 1, "both fit with their NULs");
 
-/* How often all the values are looked through for one that is free. */
+/* The number of times that all values are looked through for a free one. */
 #define ROUNDS 100u
 
 /* ---- words ---- */
 
-/* The turn: number of the change, slot, number of the value (0: none, the slot becomes free), and what is still to be done; none of it when it is. */
+/* The turn: number of the change, slot, number of the value (0: none, the slot becomes free), and
+ * the work that is left; 0 when none is. */
 #define PUTS UINT64_C(1)    /* the slot gets this value */
 #define REDACTS UINT64_C(2) /* its key becomes redacted */
 #define TO_DO (PUTS | REDACTS)
@@ -70,14 +80,14 @@ static bool replace(_Atomic uint64_t *current, uint64_t now, uint64_t *ret_befor
 
 /* ---- values ---- */
 
-static void release(struct lg__annotation_memory *memory, unsigned value)
+static void release_place(struct lg__annotation_memory *memory, unsigned value)
 {
     if (value)
         atomic_store_explicit(&memory->taken[value - 1], 0, memory_order_release);
 }
 
 /* A value that is nobody's; 0: there is none. */
-static unsigned take(struct lg__annotation_memory *memory)
+static unsigned take_place(struct lg__annotation_memory *memory)
 {
     unsigned start = atomic_load_explicit(&memory->next, memory_order_relaxed);
     for (unsigned i = 0; i < ROUNDS * LG__ANNOTATION_VALUES; i++) {
@@ -103,7 +113,8 @@ static uint32_t fill(const struct lg__annotation_writer *writer, unsigned value,
     LG_FAULT_POINT("annotation: before the text");
     if (text)
         memcpy(to->value, text, to->size);
-    /* Released one by one: who reads one that is not its key's any more also sees that the turn has changed. */
+    /* Values are released one by one: a reader of a value that is no longer its key's also sees
+     * that the turn has changed. */
     for (size_t i = 0; i < LG__ANNOTATION_KEY_WORDS; i++)
         atomic_store_explicit(&writer->memory->keys[value - 1][i], key->words[i], memory_order_release);
     const size_t from = offsetof(struct lg__annotation, monotonic_ns);
@@ -135,14 +146,15 @@ static void carry_out(const struct lg__annotation_writer *writer, uint64_t turn)
         LG_FAULT_POINT("annotation: stored");
         /* Not before it is in the file: a value that is free may be written to. */
         if (replace(&memory->current[at], now, &before))
-            release(memory, value_of(before));
+            release_place(memory, value_of(before));
     }
     LG_FAULT_POINT("annotation: carried out");
     atomic_compare_exchange_strong(&memory->turn, &turn, turn & ~TO_DO);
 }
 
-/* The slot of a key, and one that is free; LG__ANNOTATIONS: there is none. True only of the turn that it begins with. */
-static void find(const struct lg__annotation_memory *memory, const struct lg__annotation_key *key, unsigned *ret_slot, unsigned *ret_free)
+/* The slot of a key, and a free one; LG__ANNOTATIONS: there is none. True only for the turn that it
+ * begins with. */
+static void find_place(const struct lg__annotation_memory *memory, const struct lg__annotation_key *key, unsigned *ret_slot, unsigned *ret_free)
 {
     *ret_slot = *ret_free = LG__ANNOTATIONS;
     for (unsigned slot = 0; slot < LG__ANNOTATIONS; slot++) {
@@ -163,7 +175,7 @@ static void find(const struct lg__annotation_memory *memory, const struct lg__an
 }
 
 /* Set (`text` is there), take away (it is not), or redact a key. */
-static lg_status change(const struct lg__annotation_writer *writer, const struct lg__annotation_key *key, const char *text, bool redacts)
+static lg_status change_value(const struct lg__annotation_writer *writer, const struct lg__annotation_key *key, const char *text, bool redacts)
 {
     struct lg__annotation_memory *memory = writer->memory;
     unsigned value = 0, slot, free;
@@ -175,11 +187,12 @@ static lg_status change(const struct lg__annotation_writer *writer, const struct
             carry_out(writer, turn);
             continue;
         }
-        find(memory, key, &slot, &free);
+        find_place(memory, key, &slot, &free);
         bool found = slot < LG__ANNOTATIONS, redacted = found && atomic_load(&memory->redacted[slot]);
         bool stays = text || redacts || redacted;
         status = found || !stays || free < LG__ANNOTATIONS ? LG_OK : LG_ERR_LIMIT;
-        if (status != LG_OK || (found ? redacts && redacted : !stays)) { /* nothing to do, if nothing has changed meanwhile */
+        /* nothing to do, if nothing has changed meanwhile */
+        if (status != LG_OK || (found ? redacts && redacted : !stays)) {
             if (atomic_load(&memory->turn) == turn)
                 break;
             continue;
@@ -187,7 +200,7 @@ static lg_status change(const struct lg__annotation_writer *writer, const struct
         uint64_t to_do = (redacts ? REDACTS : 0) | (redacts && found ? 0 : PUTS);
         bool fills = (to_do & PUTS) && stays;
         if (fills && !value) {
-            value = take(memory);
+            value = take_place(memory);
             LG_FAULT_POINT("annotation: taken");
             if (!value)
                 return LG_ERR_LIMIT;
@@ -205,7 +218,7 @@ static lg_status change(const struct lg__annotation_writer *writer, const struct
             break;
         }
     }
-    release(memory, value); /* taken in vain */
+    release_place(memory, value); /* taken in vain */
     return status;
 }
 
@@ -221,10 +234,10 @@ bool lg__annotation_key(const char *text, struct lg__annotation_key *ret_key)
 
 lg_status lg__annotation_put(const struct lg__annotation_writer *writer, const struct lg__annotation_key *key, const char *value)
 {
-    return change(writer, key, value, false);
+    return change_value(writer, key, value, false);
 }
 
 lg_status lg__annotation_redact(const struct lg__annotation_writer *writer, const struct lg__annotation_key *key)
 {
-    return change(writer, key, NULL, true);
+    return change_value(writer, key, NULL, true);
 }

@@ -14,12 +14,15 @@ struct lg__annotation_key {
     uint64_t words[LG__ANNOTATION_KEY_WORDS];
 };
 
-/* What the writers know, in memory: they read nothing back from the file, which may be damaged. Zero at first. */
+/* The writers' own view, in memory: they read nothing back from the file, which may be damaged.
+ * Zero at first. */
 struct lg__annotation_memory {
-    _Atomic uint64_t turn;                         /* the last change that was announced, and whether it is still to be carried out */
+    /* the last change that was announced, and whether it is still to be carried out */
+    _Atomic uint64_t turn;
     _Atomic uint64_t current[LG__ANNOTATIONS];     /* of each slot, as in the file */
     _Atomic uint32_t redacted[LG__ANNOTATIONS];
-    _Atomic uint32_t next;                         /* where to look for a free value: others rest meanwhile, for readers that are slow */
+    /* where to look for a free value: others rest meanwhile, for readers that are slow */
+    _Atomic uint32_t next;
     _Atomic uint32_t taken[LG__ANNOTATION_VALUES]; /* 1: it is a slot's, or a writer fills it */
     _Atomic uint64_t keys[LG__ANNOTATION_VALUES][LG__ANNOTATION_KEY_WORDS];
 };
@@ -32,8 +35,9 @@ struct lg__annotation_writer {
 /* Make a key. False: it is empty, or longer than LG_ANNOTATION_KEY_MAX bytes. Handler. */
 bool lg__annotation_key(const char *text, struct lg__annotation_key *ret_key);
 
-/* Set the value of a key, cut to what fits; NULL takes the key away, its redaction excepted. LG_OK; LG_ERR_LIMIT: no slot is free, or writers that stand
- * still for ever have all the values. Handler. */
+/* Set the value of a key, cut to what fits; NULL takes the key away, its redaction excepted. LG_OK;
+ * LG_ERR_LIMIT: no slot is free, or writers that stand still for ever have all the values.
+ * Handler. */
 lg_status lg__annotation_put(const struct lg__annotation_writer *writer, const struct lg__annotation_key *key, const char *value);
 
 /* Redact a key for good, whether it has a value or not. As above. Handler. */

@@ -1,7 +1,7 @@
 #include "store/clock.h"
 
 #define SHIFT 32u
-/* The counter may be used so long without another look, at least and at most. */
+/* The least and the most time for which the counter is used without another look. */
 #define SPAN_LEAST_NS UINT64_C(4000000000)
 #define SPAN_MOST_NS UINT64_C(200000000000)
 /* Less than any sleep of a machine. */
@@ -83,8 +83,8 @@ void lg__clock_mark(struct lg__clock *clock, struct lg__state *state)
     }
     clock->asked = true;
     struct lg__clock_point now = take_point();
-    /* At least so long, since this thread may be held up between the two: CLOCK_MONOTONIC stands still while the machine sleeps, and the counter goes
-     * on or begins anew. */
+    /* At least this time, since this thread may be held up between the two. CLOCK_MONOTONIC stands
+     * still while the machine sleeps, and the counter goes on or begins anew. */
     uint64_t boottime = lg__os_clock_ns(CLOCK_BOOTTIME);
     uint64_t asleep_ns = boottime - lg__os_clock_ns(CLOCK_MONOTONIC);
     bool slept = (int64_t)(asleep_ns - clock->asleep_ns) > (int64_t)SLEEP_NS;

@@ -1,8 +1,11 @@
-/* The clock of the ring log: the CPU's counter where the kernel trusts it as well, else CLOCK_MONOTONIC.
+/* The clock of the ring log: the CPU's counter where the kernel trusts it as well, else
+ * CLOCK_MONOTONIC.
  *
- * Entries hold counts; only a reader turns them into nanoseconds, by the line through two points that were taken far from each other. The header of
- * the ring has a line from the start, and the watch thread stores later points. It is also the one that says, each time for a while, that the
- * counter may be used: at the very beginning, when the machine has slept, or where nobody watches, entries have CLOCK_MONOTONIC. */
+ * Entries hold counts; only a reader turns them into nanoseconds, by the line through two points
+ * that were taken far from each other. The header of the ring has a line from the start, and the
+ * watch thread stores later points. It is also the one that says, each time for a while, that the
+ * counter may be used: at the very beginning, when the machine has slept, or where nobody watches,
+ * entries have CLOCK_MONOTONIC. */
 #ifndef LG_STORE_CLOCK_H
 #define LG_STORE_CLOCK_H
 
@@ -22,24 +25,28 @@ struct lg__clock_point {
 struct lg__clock {
     _Alignas(64) _Atomic uint64_t from; /* read at every entry, and written now and then */
     _Atomic uint64_t span;    /* the counter may be used while it is less than this beyond `from` */
-    _Atomic uint32_t several; /* more than one thread writes: an entry that comes after another's shall be later */
-    _Atomic int32_t only;     /* tid of the one that does, as long as it is the only one; 0: nobody yet */
+    /* more than one thread writes: an entry that comes after another must be later */
+    _Atomic uint32_t several;
+    /* tid of the only writer; 0: none yet */
+    _Atomic int32_t only;
     struct lg__ring_header header; /* as in the file, which may be damaged */
     struct lg__clock_point last;
-    uint64_t asleep_ns; /* how long the machine had slept since it was booted, at most */
+    uint64_t asleep_ns; /* the most time that the machine had slept since it was booted */
     uint32_t turn;
     bool asked, given_up;
 };
 static_assert(sizeof(struct lg__clock) % 64 == 0, "whole cache lines");
 
-/* At the begin of lg_start(): take a first point. The line is the better the more time passes between this and lg__clock_init(). */
+/* At the begin of lg_start(): take a first point. The line is the better the more time passes
+ * between this and lg__clock_init(). */
 void lg__clock_begin(void);
 
 /* Fill in the clock's part of a ring header. */
 void lg__clock_init(struct lg__clock *clock, struct lg__ring_header *header);
 
-/* Store a later point, and say for how long the counter may be used from now on: for three times as long as since the last call, and some seconds. At
- * first ask whether the counter is to be trusted, by a file of the kernel. For one thread, which takes no lock here and calls nobody. */
+/* Store a later point, and allow the counter from now on for three times as long as since the last
+ * call, and some seconds. The first call asks a file of the kernel whether the counter is to be
+ * trusted. For one thread, which takes no lock here and calls nobody. */
 void lg__clock_mark(struct lg__clock *clock, struct lg__state *state);
 
 /* The counter is not used again. */
@@ -48,10 +55,12 @@ void lg__clock_give_up(struct lg__clock *clock);
 /* Nanoseconds from the base of a ring's header to a count, by its line. */
 uint64_t lg__clock_line(const struct lg__ring_header *header, uint64_t count);
 
-/* Whether a later point can be one of the clock of this header: behind its base, and within a sixteenth of its line. */
+/* Whether a later point can be one of the clock of this header: behind its base, and within a
+ * sixteenth of its line. */
 bool lg__clock_fits(const struct lg__ring_header *header, struct lg__clock_point later);
 
-/* Before the first entry of a thread of the program: what others write behind one of its entries sees that it writes. Handler. */
+/* Before the first entry of a thread of the program: what others write behind one of its entries
+ * sees that it writes. Handler. */
 static inline void lg__clock_writer(struct lg__clock *clock, int32_t tid)
 {
     int32_t only = atomic_load_explicit(&clock->only, memory_order_relaxed);
@@ -70,7 +79,7 @@ static inline bool lg__clock_count(const struct lg__clock *clock, uint64_t *ret_
     return *ret_count - atomic_load_explicit(&clock->from, memory_order_relaxed) < atomic_load_explicit(&clock->span, memory_order_relaxed);
 }
 
-/* Now, as an entry has it. Returns what its kind says of that. Handler. */
+/* Now, as an entry stores it. Returns the flags of the entry's kind for that. Handler. */
 static inline unsigned lg__clock_now(const struct lg__clock *clock, uint64_t *ret_time)
 {
     if (lg__clock_count(clock, ret_time))

@@ -2,7 +2,8 @@
 
 #include "os/os.h"
 
-/* One nibble at a time: 16 entries are enough where the CPU's instruction is missing, and need no initialisation. */
+/* One nibble at a time: 16 entries are enough where the CPU's instruction is missing, and need no
+ * initialisation. */
 static uint32_t by_table(uint32_t crc, const void *bytes, size_t size)
 {
     static const uint32_t table[16] = {

@@ -1,4 +1,5 @@
-/* CRC-32C (Castagnoli), as in iSCSI (RFC 3720): polynomial 0x1edc6f41, reflected, start and final inversion. Handler. */
+/* CRC-32C (Castagnoli), as in iSCSI (RFC 3720): polynomial 0x1edc6f41, reflected, start and final
+ * inversion. Handler. */
 #ifndef LG_STORE_CRC32C_H
 #define LG_STORE_CRC32C_H
 
@@ -12,14 +13,15 @@
 /* Begin with 0; feed the result of one call into the next to go on. */
 uint32_t lg__crc32c(uint32_t crc, const void *bytes, size_t size);
 
-/* Choose the CPU's instruction where it exists. Called once at start; before that the table is used. */
+/* Choose the CPU's instruction where it exists. Called once at start; before that the table is
+ * used. */
 void lg__crc32c_init(void);
 
-/* Whether the CPU has the instruction, once that was asked for. */
+/* Whether the CPU has the instruction; false before lg__crc32c_init(). */
 extern bool lg__crc32c_by_cpu;
 
-/* Copy, and go on with a checksum of what was copied, also while another thread changes it. Only if lg__crc32c_by_cpu; without the
- * inversions at start and end. */
+/* Copy, and go on with a checksum of what was copied, also while another thread changes it. Only if
+ * lg__crc32c_by_cpu; without the inversions at start and end. */
 static inline __attribute__((always_inline)) uint64_t lg__crc32c_copy(uint64_t crc, uint8_t *to, const void *from, size_t size)
 {
     const uint8_t *byte = from;

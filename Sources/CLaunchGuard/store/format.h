@@ -1,8 +1,9 @@
-/* Layer 1: every persisted structure. docs/FORMAT.md is the specification; the assertions in these headers keep the two together.
+/* Layer 1: every persisted structure. docs/FORMAT.md is the specification; the assertions in these
+ * headers keep the two together.
  *
- * All numbers are little-endian and of fixed width, padding is explicit, strings are NUL-terminated within their arrays. New
- * fields come at the end of a structure or in bytes that are reserved (zero) today.
- */
+ * All numbers are little-endian and of fixed width, padding is explicit, strings are NUL-terminated
+ * within their arrays. New fields come at the end of a structure or in bytes that are reserved
+ * (zero) today. */
 #ifndef LG_STORE_FORMAT_H
 #define LG_STORE_FORMAT_H
 

@@ -1,4 +1,4 @@
-/* Layer 1: what both kinds of file begin with; the rules for all of them are in store/format.h. */
+/* Layer 1: the begin of both kinds of file; the rules for all of them are in store/format.h. */
 #ifndef LG_STORE_FORMAT_HEADER_H
 #define LG_STORE_FORMAT_HEADER_H
 

@@ -7,7 +7,9 @@
 /* ---- Ledger: hot page ---- */
 
 struct lg__hot {
-    _Atomic uint64_t owner;        /* who is the primary: pid in the upper half, a hash of start time and boot id in the lower */
+    /* the process that is the primary: pid in the upper half, a hash of start time and boot id in
+     * the lower */
+    _Atomic uint64_t primary;
     _Atomic uint64_t next_ordinal; /* of the next run, from 1 */
     _Atomic uint32_t starting;     /* lg_start() calls begun since one last completed */
     uint32_t reserved0;
@@ -20,11 +22,12 @@ static_assert(offsetof(struct lg__hot, starting) == 16, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, crash_ordinal) == 24, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
-/* ---- Ledger: the book, in two slots written alternately ---- */
+/* ---- Ledger: the payload, in two slots written alternately ---- */
 
 #define LG__CONTEXT_DUE 1u       /* a repair is needed whatever the streak */
 #define LG__CONTEXT_REPORTING 2u /* on_report is being called */
-#define LG__CONTEXT_SKIPPABLE 4u /* a suspect task may be left out: the built-in rung can be tried */
+/* a suspect task may be left out: the built-in rung can be tried */
+#define LG__CONTEXT_SKIPPABLE 4u
 #define LG__CONTEXT_SHADOW 8u    /* the last launch decided and did nothing */
 
 #define LG__RUNG_BUILT_IN 0x80000000u
@@ -32,7 +35,7 @@ static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 #define LG__RUNGS 17 /* the built-in one and LG_REPAIRS_MAX of the program */
 #define LG__SUSPECTS 8
 
-struct lg__book_rung {
+struct lg__ledger_rung {
     char name[LG__NAME_BYTES];
     uint64_t series_wall_ns; /* when the last series of attempts began; 0: never */
     uint32_t impact;
@@ -41,20 +44,20 @@ struct lg__book_rung {
     uint32_t flags; /* LG_REPAIR_*, LG__RUNG_BUILT_IN */
     uint64_t reserved;
 };
-static_assert(offsetof(struct lg__book_rung, series_wall_ns) == 64, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_rung, impact) == 72, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_rung, flags) == 84, "FORMAT.md, ledger");
-static_assert(sizeof(struct lg__book_rung) == 96, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_rung, series_wall_ns) == 64, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_rung, impact) == 72, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_rung, flags) == 84, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__ledger_rung) == 96, "FORMAT.md, ledger");
 
-struct lg__book_suspect {
+struct lg__ledger_suspect {
     char key[LG__NAME_BYTES];
     uint32_t crashes;
     uint32_t left_out; /* 1: the last launch left it out */
 };
-static_assert(offsetof(struct lg__book_suspect, crashes) == 64, "FORMAT.md, ledger");
-static_assert(sizeof(struct lg__book_suspect) == 72, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_suspect, crashes) == 64, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__ledger_suspect) == 72, "FORMAT.md, ledger");
 
-struct lg__book_context {
+struct lg__ledger_context {
     char name[LG__NAME_BYTES];
     uint32_t phase; /* lg_phase: where the launch of the last run is or was; docs/LAUNCH.md */
     uint32_t mode;  /* lg_launch_mode */
@@ -79,28 +82,28 @@ struct lg__book_context {
     uint8_t crash_boot_id[16], repair_boot_id[16];
     char last_task[LG__NAME_BYTES]; /* task that the last counted crash came in; "" for none */
     uint8_t reserved[40];
-    struct lg__book_suspect suspects[LG__SUSPECTS];
-    struct lg__book_rung rungs[LG__RUNGS];
+    struct lg__ledger_suspect suspects[LG__SUSPECTS];
+    struct lg__ledger_rung rungs[LG__RUNGS];
 };
-static_assert(offsetof(struct lg__book_context, phase) == 64, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, streak) == 76, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, rung) == 92, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, skips) == 108, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, good_runs) == 116, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, quiet) == 128, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, count) == 144, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, deescalate_runs) == 160, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, deescalate_ms) == 176, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, launches) == 192, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, first_ordinal) == 216, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, crash_boottime_ns) == 232, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, crash_boot_id) == 248, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, last_task) == 280, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, suspects) == 384, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_context, rungs) == 960, "FORMAT.md, ledger");
-static_assert(sizeof(struct lg__book_context) == 2592, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, phase) == 64, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, streak) == 76, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, rung) == 92, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, skips) == 108, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, good_runs) == 116, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, quiet) == 128, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, count) == 144, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, deescalate_runs) == 160, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, deescalate_ms) == 176, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, launches) == 192, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, first_ordinal) == 216, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, crash_boottime_ns) == 232, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, crash_boot_id) == 248, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, last_task) == 280, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, suspects) == 384, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, rungs) == 960, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__ledger_context) == 2592, "FORMAT.md, ledger");
 
-struct lg__book_run {
+struct lg__ledger_run {
     uint8_t uuid[16];
     uint64_t ordinal;
     uint64_t wall_ns;
@@ -113,21 +116,22 @@ struct lg__book_run {
     uint32_t launching, repairing, counted; /* bit i: contexts[i] */
     char app_version[LG__NAME_BYTES];
     uint64_t monotonic_ns; /* of the end, 0 = unknown */
-    uint32_t attributed;   /* bit i: the crash was in a module or a task of contexts[i]; 0 for all: of nobody in particular */
+    /* bit i: the crash was in a module or a task of contexts[i]; 0 for all: in none */
+    uint32_t attributed;
     uint32_t events[LG__CONTEXTS]; /* LG_EVENT_*, of contexts[i] */
     uint8_t reserved[44];
 };
-static_assert(offsetof(struct lg__book_run, end) == 40, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_run, launching) == 60, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_run, app_version) == 72, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_run, monotonic_ns) == 136, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_run, attributed) == 144, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book_run, events) == 148, "FORMAT.md, ledger");
-static_assert(sizeof(struct lg__book_run) == 256, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_run, end) == 40, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_run, launching) == 60, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_run, app_version) == 72, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_run, monotonic_ns) == 136, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_run, attributed) == 144, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_run, events) == 148, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__ledger_run) == 256, "FORMAT.md, ledger");
 
 #define LG__TIMELINE 16
 
-struct lg__book {
+struct lg__ledger_payload {
     char app_id[LG__NAME_BYTES];
     char app_version[LG__NAME_BYTES];
     uint8_t build_id[LG__BUILD_ID_BYTES];
@@ -138,24 +142,25 @@ struct lg__book {
     uint64_t last_ordinal; /* the primary run that made the last store; 0 = none */
     uint8_t last_uuid[16];
     uint8_t reserved[56];
-    struct lg__book_run timeline[LG__TIMELINE]; /* oldest first */
-    struct lg__book_context contexts[LG__CONTEXTS];
+    struct lg__ledger_run timeline[LG__TIMELINE]; /* oldest first */
+    struct lg__ledger_context contexts[LG__CONTEXTS];
 };
-static_assert(offsetof(struct lg__book, build_id) == 128, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book, build_id_size) == 160, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book, last_ordinal) == 176, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book, last_uuid) == 184, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book, timeline) == 256, "FORMAT.md, ledger");
-static_assert(offsetof(struct lg__book, contexts) == 4352, "FORMAT.md, ledger");
-static_assert(sizeof(struct lg__book) == 45824, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_payload, build_id) == 128, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_payload, build_id_size) == 160, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_payload, last_ordinal) == 176, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_payload, last_uuid) == 184, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_payload, timeline) == 256, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_payload, contexts) == 4352, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__ledger_payload) == 45824, "FORMAT.md, ledger");
 
 struct lg__slot {
     uint64_t generation; /* the larger of the two whole slots counts */
-    uint32_t size;       /* bytes of the book that are used: up to the end of the last context */
-    uint32_t crc;        /* CRC-32C of generation, size, the used bytes of the book, in this order */
-    struct lg__book book;
+    uint32_t size;       /* bytes of the payload that are used: up to the end of the last context */
+    /* CRC-32C of generation, size, the used bytes of the payload, in this order */
+    uint32_t crc;
+    struct lg__ledger_payload payload;
 };
-static_assert(offsetof(struct lg__slot, book) == 16, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__slot, payload) == 16, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__slot) == 45840, "FORMAT.md, ledger");
 
 #endif

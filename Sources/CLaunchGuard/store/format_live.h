@@ -1,4 +1,5 @@
-/* Layer 1: what a run file holds of a program that lives: hearts, deadlines, snapshots of its stacks. */
+/* Layer 1: the parts of a run file about a program that lives: heartbeats, deadlines, snapshots of
+ * its stacks. */
 #ifndef LG_STORE_FORMAT_LIVE_H
 #define LG_STORE_FORMAT_LIVE_H
 
@@ -6,10 +7,10 @@
 
 /* ---- Run file: pulse, always current; every field is stored in one piece ---- */
 
-#define LG__HEARTS 16
+#define LG__HEARTBEATS 16
 #define LG__DEADLINES 32
 
-struct lg__heart {
+struct lg__heartbeat {
     _Atomic int32_t tid;     /* 0: free; written last */
     _Atomic uint32_t paused; /* 1: it waits, and is not watched */
     char name[16];           /* of the thread */
@@ -17,17 +18,18 @@ struct lg__heart {
     _Atomic uint64_t hang_ns; /* that of the last one before it hung; 0: it does not hang */
     uint8_t reserved[24];
 };
-static_assert(offsetof(struct lg__heart, paused) == 4, "FORMAT.md, pulse");
-static_assert(offsetof(struct lg__heart, name) == 8, "FORMAT.md, pulse");
-static_assert(offsetof(struct lg__heart, beat_ns) == 24, "FORMAT.md, pulse");
-static_assert(offsetof(struct lg__heart, hang_ns) == 32, "FORMAT.md, pulse");
-static_assert(sizeof(struct lg__heart) == 64, "FORMAT.md, pulse");
+static_assert(offsetof(struct lg__heartbeat, paused) == 4, "FORMAT.md, pulse");
+static_assert(offsetof(struct lg__heartbeat, name) == 8, "FORMAT.md, pulse");
+static_assert(offsetof(struct lg__heartbeat, beat_ns) == 24, "FORMAT.md, pulse");
+static_assert(offsetof(struct lg__heartbeat, hang_ns) == 32, "FORMAT.md, pulse");
+static_assert(sizeof(struct lg__heartbeat) == 64, "FORMAT.md, pulse");
 
 struct lg__deadline {
     char name[LG__NAME_BYTES];
     _Atomic uint64_t number;  /* of the job; 0: free; written last */
     _Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC */
-    _Atomic uint64_t near_ns; /* CLOCK_MONOTONIC when it was found about to overrun; 0: it was not */
+    /* CLOCK_MONOTONIC when it was found about to overrun; 0: it was not */
+    _Atomic uint64_t near_ns;
     _Atomic uint32_t limit_ms;
     _Atomic int32_t tid; /* thread that began it */
     uint8_t reserved[32];
@@ -40,7 +42,7 @@ static_assert(offsetof(struct lg__deadline, tid) == 92, "FORMAT.md, pulse");
 static_assert(sizeof(struct lg__deadline) == 128, "FORMAT.md, pulse");
 
 struct lg__pulse {
-    struct lg__heart hearts[LG__HEARTS];
+    struct lg__heartbeat heartbeats[LG__HEARTBEATS];
     struct lg__deadline deadlines[LG__DEADLINES];
 };
 static_assert(offsetof(struct lg__pulse, deadlines) == 1024, "FORMAT.md, pulse");
@@ -56,7 +58,8 @@ static_assert(sizeof(struct lg__pulse) == 5120, "FORMAT.md, pulse");
 struct lg__snapshot {
     uint32_t first_slot; /* written at creation */
     uint32_t slot_count; /* written at creation */
-    _Atomic uint32_t commit; /* LG__COMMIT_SNAPSHOT when the part up to `counted` is whole, written last */
+    /* LG__COMMIT_SNAPSHOT when the part up to `counted` is whole, written last */
+    _Atomic uint32_t commit;
     uint32_t crc;            /* CRC-32C of the bytes behind it up to `counted` */
     uint32_t kind;           /* lg_snapshot_kind */
     uint32_t sequence;       /* from 1, of both kinds together */
@@ -66,7 +69,8 @@ struct lg__snapshot {
     uint64_t since_ns;       /* CLOCK_MONOTONIC: the last heartbeat, or the begin of the job */
     uint64_t taken_ns;       /* CLOCK_MONOTONIC */
     uint8_t reserved1[16];
-    _Atomic uint32_t counted; /* LG__COMMIT_COUNTS when the part up to `resolved_ns` is whole, written last */
+    /* LG__COMMIT_COUNTS when the part up to `resolved_ns` is whole, written last */
+    _Atomic uint32_t counted;
     uint32_t counts_crc;      /* CRC-32C of the bytes behind it up to `resolved_ns` */
     uint32_t listed;          /* threads besides those of LaunchGuard */
     uint32_t captured, masked, silent, omitted;
@@ -91,7 +95,9 @@ static_assert(offsetof(struct lg__snapshot, took_ns) == 168, "FORMAT.md, snapsho
 static_assert(offsetof(struct lg__snapshot, resolved_ns) == 176, "FORMAT.md, snapshots");
 static_assert(sizeof(struct lg__snapshot) == 256, "FORMAT.md, snapshots");
 
-struct lg__snapshots { /* followed by `slot_count` slots, each a struct lg__thread; the first two fields are written at creation */
+/* followed by `slot_count` slots, each a struct lg__thread; the first two fields are written at
+ * creation */
+struct lg__snapshots {
     uint32_t slot_count;
     uint32_t slot_bytes;
     uint8_t reserved[56];

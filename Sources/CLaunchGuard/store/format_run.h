@@ -19,7 +19,8 @@ struct lg__identity {
     uint32_t secondary;
     uint32_t arch; /* LG__ARCH_* */
     uint32_t build_id_size;
-    int32_t proc_pid; /* as /proc names the process, where that is not its pid: the files of another pid namespace */
+    /* the number in /proc, where it is not the pid: /proc is of another pid namespace */
+    int32_t proc_pid;
     uint8_t build_id[LG__BUILD_ID_BYTES];
     char app_id[LG__NAME_BYTES];
     char app_version[LG__NAME_BYTES];
@@ -60,7 +61,8 @@ struct lg__state_context {
     _Atomic uint32_t finish; /* lg_finish */
     _Atomic uint32_t rung;
     _Atomic uint32_t attempt;
-    _Atomic uint32_t task_set; /* 1 while `task` holds the key of the running task; written after it */
+    /* 1 while `task` holds the key of the running task; written after it */
+    _Atomic uint32_t task_set;
     char task[LG__NAME_BYTES];
     _Atomic uint32_t marked; /* 1 after lg_launch_finished() */
     _Atomic uint32_t repaired; /* 1 after a repair succeeded in this run */
@@ -100,21 +102,31 @@ struct lg__state {
     _Atomic uint32_t context_count;
     _Atomic uint64_t announced_ns;
     _Atomic uint32_t announced;      /* enum lg__announced; written after announced_ns */
-    _Atomic uint32_t witnessed;      /* 1: witness_status is that of waitpid(), told by another process; written after it */
+    /* 1: witness_status is that of waitpid(), stored by another process; written after it */
+    _Atomic uint32_t witnessed;
     _Atomic int32_t witness_status;
-    _Atomic uint32_t oom_known;      /* 1: the two fields below are known; written at the start, after them */
-    _Atomic uint64_t oom_kills;      /* processes that the kernel ended for lack of memory in this cgroup, before this run */
+    /* 1: the two fields below are known; written at the start, after them */
+    _Atomic uint32_t oom_known;
+    /* processes that the kernel ended for lack of memory in this cgroup, before this run */
+    _Atomic uint64_t oom_kills;
     _Atomic uint64_t oom_cgroup;     /* inode of the cgroup's directory */
-    _Atomic uint64_t hang_ns;        /* CLOCK_MONOTONIC since when it hangs: the last heartbeat; 0: it does not */
-    _Atomic uint64_t clock_count;    /* a later point of the ring log's clock than that of its header ... */
+    /* CLOCK_MONOTONIC since when it hangs: the last heartbeat; 0: it does not */
+    _Atomic uint64_t hang_ns;
+    /* a later point of the ring log's clock than that of its header ... */
+    _Atomic uint64_t clock_count;
     _Atomic uint64_t clock_ns;       /* ... and its CLOCK_MONOTONIC */
     _Atomic uint32_t clock_turn;     /* odd while the two are being written; 0: never */
-    _Atomic uint32_t term_kept;      /* 1: the program has a handler of its own for the terminating signal */
-    _Atomic uint64_t term_alive_ns;  /* CLOCK_MONOTONIC when it was last seen alive after the terminating signal; 0: not */
-    _Atomic uint64_t cpu_near_ns;    /* CLOCK_MONOTONIC when its CPU time was about to reach its hard limit; 0: it was not; written last */
+    /* 1: the program has a handler of its own for the terminating signal */
+    _Atomic uint32_t term_kept;
+    /* CLOCK_MONOTONIC when it was last seen alive after the terminating signal; 0: not */
+    _Atomic uint64_t term_alive_ns;
+    /* CLOCK_MONOTONIC when its CPU time was about to reach its hard limit; 0: it was not; written
+     * last */
+    _Atomic uint64_t cpu_near_ns;
     _Atomic uint64_t cpu_used_ns;    /* its CPU time then */
     _Atomic uint64_t cpu_limit_s;    /* RLIMIT_CPU, hard */
-    _Atomic uint64_t memory_near_ns; /* CLOCK_MONOTONIC when its memory was last seen near the limit; 0: it is not; written last */
+    /* CLOCK_MONOTONIC when its memory was last seen near the limit; 0: it is not; written last */
+    _Atomic uint64_t memory_near_ns;
     _Atomic uint64_t memory_used;    /* bytes then */
     _Atomic uint64_t memory_limit;   /* bytes */
     uint8_t reserved[80];
@@ -151,7 +163,7 @@ static_assert(offsetof(struct lg__state, memory_limit) == 168, "FORMAT.md, state
 static_assert(offsetof(struct lg__state, contexts) == 256, "FORMAT.md, state");
 static_assert(sizeof(struct lg__state) == 4352, "FORMAT.md, state");
 
-/* ---- Run file: what belongs to which context; read when a crash is attributed ---- */
+/* ---- Run file: modules and tasks of each context; read when a crash is attributed ---- */
 
 #define LG__OWNED_BYTES 240
 
@@ -159,7 +171,8 @@ struct lg__owner {
     _Atomic int32_t task_tid; /* thread that runs the context's current task; 0: none */
     uint32_t reserved0;
     _Atomic uint64_t task_ns; /* CLOCK_MONOTONIC of its begin */
-    char modules[LG__OWNED_BYTES]; /* file names of modules, each with a NUL; an empty one ends the list */
+    /* file names of modules, each with a NUL; an empty one ends the list */
+    char modules[LG__OWNED_BYTES];
 };
 static_assert(offsetof(struct lg__owner, task_ns) == 8, "FORMAT.md, owners");
 static_assert(offsetof(struct lg__owner, modules) == 16, "FORMAT.md, owners");
@@ -193,7 +206,8 @@ struct lg__module_table {
     uint32_t generation;     /* the larger of the two whole tables counts */
     uint32_t count;
     uint32_t text_size;
-    uint32_t crc; /* CRC-32C of generation, count, text_size, the used entries, the used text, in this order */
+    /* CRC-32C of generation, count, text_size, the used entries, the used text, in this order */
+    uint32_t crc;
     uint32_t omitted; /* modules that did not fit */
     uint64_t reserved;
     struct lg__module_entry entries[LG__MODULES_MAX];
@@ -208,7 +222,8 @@ static_assert(sizeof(struct lg__module_table) == 32768, "FORMAT.md, modules");
 #define LG__TAIL_BYTES 4032
 
 struct lg__tail { /* always current; no checksum */
-    _Atomic uint64_t total; /* bytes ever written; the byte with number n is at n mod LG__TAIL_BYTES; stored after the bytes */
+    /* bytes ever written, stored after them; byte n is at n mod LG__TAIL_BYTES */
+    _Atomic uint64_t total;
     uint8_t reserved[56];
     uint8_t bytes[LG__TAIL_BYTES];
 };
@@ -220,14 +235,16 @@ static_assert(sizeof(struct lg__tail) == 4096, "FORMAT.md, tail");
 #define LG__ANNOTATIONS 64
 #define LG__ANNOTATION_VALUES 128
 #define LG__ANNOTATION_VALUE_BYTES 496
-#define LG__ANNOTATION_SEQUENCE_SHIFT 8    /* of `current`: what is below is 1 + index of a value, or 0 */
+/* of `current`: the bits below are 1 + index of a value, or 0 */
+#define LG__ANNOTATION_SEQUENCE_SHIFT 8
 #define LG__ANNOTATION_VALUE_MASK UINT64_C(0xff)
 #define LG__ANNOTATION_REDACTED UINT32_C(0x44455241) /* any other value than 0 says the same */
 #define LG__ANNOTATION_CUT 1u
 #define LG__ANNOTATION_NO_VALUE 2u
 
 struct lg__annotation_slot { /* one a key */
-    _Atomic uint64_t current; /* number of the change that set it, and 1 + index of its value; none: the slot is free */
+    /* number of the change that set it, and 1 + index of its value; none: the slot is free */
+    _Atomic uint64_t current;
     _Atomic uint32_t redacted;
     uint32_t reserved;
 };
@@ -241,7 +258,8 @@ struct lg__annotation { /* never written to while a slot names it */
     uint32_t flags; /* LG__ANNOTATION_CUT, LG__ANNOTATION_NO_VALUE */
     char key[LG__NAME_BYTES];
     char value[LG__ANNOTATION_VALUE_BYTES];
-    uint32_t crc; /* CRC-32C of monotonic_ns to key, the used bytes of the value, sequence, in this order */
+    /* CRC-32C of monotonic_ns to key, the used bytes of the value, sequence, in this order */
+    uint32_t crc;
     uint32_t reserved;
 };
 static_assert(offsetof(struct lg__annotation, monotonic_ns) == 8, "FORMAT.md, annotations");
@@ -263,7 +281,9 @@ static_assert(sizeof(struct lg__annotations) == 76800, "FORMAT.md, annotations")
 
 #define LG__CELL_BYTES 32u
 #define LG__RING_CLOCK_MONOTONIC 1u /* time fields are CLOCK_MONOTONIC nanoseconds */
-#define LG__RING_CLOCK_COUNTER 2u   /* they are counts of the CPU, but for LG__ENTRY_MONOTONIC: ns = base_ns + ((t − base_count) × mult >> shift) */
+/* time fields are counts of the CPU, but for LG__ENTRY_MONOTONIC:
+ * ns = base_ns + ((t − base_count) × mult >> shift) */
+#define LG__RING_CLOCK_COUNTER 2u
 
 struct lg__ring_header { /* written once */
     uint32_t lane_count;
@@ -284,7 +304,8 @@ static_assert(sizeof(struct lg__ring_header) == 64, "FORMAT.md, ring");
 
 struct lg__lane { /* followed by lane_cells × cell_bytes bytes */
     _Atomic uint64_t head; /* cells ever reserved */
-    _Atomic int32_t tid;   /* who writes it, or wrote it last; 0: lane 0, or nobody */
+    /* the thread that writes it, or wrote it last; 0: lane 0, or no thread */
+    _Atomic int32_t tid;
     uint32_t reserved0;
     _Atomic uint64_t entries; /* ever committed */
     uint8_t reserved[40];
@@ -299,8 +320,11 @@ static_assert(sizeof(struct lg__lane) == 64, "FORMAT.md, ring");
 #define LG__ENTRY_MONOTONIC 0x40u /* `time` is CLOCK_MONOTONIC, whatever the clock of the ring is */
 #define LG__ENTRY_KIND 0x3fu
 
-struct lg__entry { /* followed by `size` bytes; entries start at cells and may wrap at the end of the lane */
-    uint64_t commit;   /* CRC-32C of the header behind this field and of the bytes, in the upper half; the lower half of sequence + 1 in the lower */
+/* followed by `size` bytes; entries start at cells and may wrap at the end of the lane */
+struct lg__entry {
+    /* CRC-32C of the header behind this field and of the bytes, in the upper half; the lower half
+     * of sequence + 1 in the lower */
+    uint64_t commit;
     uint64_t sequence; /* value of head when the cells were reserved */
     uint64_t time;
     int32_t tid;
@@ -314,7 +338,9 @@ static_assert(offsetof(struct lg__entry, size) == 28, "FORMAT.md, ring");
 static_assert(sizeof(struct lg__entry) == LG__CELL_BYTES, "FORMAT.md, ring");
 
 /* The bytes of an entry of kind LG__ENTRY_FIELDS. */
-struct lg__fields { /* followed by the category, the text, and field_count fields: lg__field, key, value; nothing is aligned */
+/* followed by the category, the text, and field_count fields: lg__field, key, value; nothing is
+ * aligned */
+struct lg__fields {
     uint8_t category_size; /* at most LG__NAME_BYTES - 1 */
     uint8_t field_count;
     uint16_t text_size;

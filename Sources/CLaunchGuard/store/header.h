@@ -9,11 +9,12 @@ struct lg__version {
     uint16_t major, minor;
 };
 
-/* Write the header of a file of `total` bytes. Comes last when a file is made: with it the file is what its magic says. */
+/* Write the header of a file of `total` bytes, as the last step of making it: with the header the
+ * file is a file of its kind. */
 void lg__header_write(struct lg__header *header, const char magic[8], struct lg__version version, const struct lg__section *sections,
                       uint32_t count, uint64_t total);
 
-/* What its `crc` has to be. */
+/* The value that its `crc` must have. */
 uint32_t lg__header_crc(const struct lg__header *header);
 
 #endif

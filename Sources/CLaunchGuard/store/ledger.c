@@ -9,7 +9,7 @@
 
 #include "os/fault_point.h"
 #include "os/os.h"
-#include "store/book.h"
+#include "store/ledger_payload.h"
 #include "store/crc32c.h"
 #include "store/header.h"
 
@@ -37,7 +37,7 @@ static void attach(struct lg__ledger *ledger)
     ledger->slots[1] = (struct lg__slot *)(void *)(base + SLOT_B_AT);
 }
 
-/* Lay out a fresh ledger in zeroed memory; `book` may hold what was saved of an old one. */
+/* Lay out a fresh ledger in zeroed memory; `payload` may hold what was saved of an old one. */
 static void lay_out(struct lg__ledger *ledger, uint64_t next_ordinal)
 {
     static const struct lg__version version = { LG__LEDGER_MAJOR, LG__LEDGER_MINOR };
@@ -49,34 +49,35 @@ static void lay_out(struct lg__ledger *ledger, uint64_t next_ordinal)
     lg__header_write(header, LG__MAGIC_LEDGER, version, sections, sizeof sections / sizeof sections[0], LEDGER_BYTES);
 }
 
-uint64_t lg__ledger_owner(pid_t pid, uint64_t start_ticks, const uint8_t boot_id[16])
+uint64_t lg__ledger_process(pid_t pid, uint64_t start_ticks, const uint8_t boot_id[16])
 {
     uint32_t hash = lg__crc32c(lg__crc32c(0, &start_ticks, sizeof start_ticks), boot_id, 16);
     return (uint64_t)(uint32_t)pid << 32 | hash;
 }
 
-bool lg__ledger_owner_alive(uint64_t owner, const uint8_t boot_id[16])
+bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16])
 {
-    pid_t pid = (pid_t)(owner >> 32);
+    pid_t pid = (pid_t)(process >> 32);
     uint64_t start_ticks;
-    return pid > 0 && lg__os_start_ticks(pid, &start_ticks) && lg__ledger_owner(pid, start_ticks, boot_id) == owner;
+    return pid > 0 && lg__os_start_ticks(pid, &start_ticks) && lg__ledger_process(pid, start_ticks, boot_id) == process;
 }
 
-/* Become the primary unless a living process is. The lock alone does not decide: a child that the dead owner forked may
- * still hold it. The owner word does, changed by compare-and-swap, so that of two processes only one succeeds. */
-static bool claim(struct lg__hot *hot, uint64_t self, const uint8_t boot_id[16])
+/* Become the primary unless a living process is. The lock alone does not decide: a child that the
+ * dead primary forked may still hold it. The word in the hot page decides. It is changed by
+ * compare-and-swap, so that of two processes only one succeeds. */
+static bool claim_primary(struct lg__hot *hot, uint64_t self, const uint8_t boot_id[16])
 {
-    uint64_t owner = atomic_load(&hot->owner);
+    uint64_t now_primary = atomic_load(&hot->primary);
     do {
         /* The same word is this very process: it executed a new program over itself. */
-        if (owner != self && lg__ledger_owner_alive(owner, boot_id))
+        if (now_primary != self && lg__ledger_process_alive(now_primary, boot_id))
             return false;
-    } while (!atomic_compare_exchange_weak(&hot->owner, &owner, self));
+    } while (!atomic_compare_exchange_weak(&hot->primary, &now_primary, self));
     return true;
 }
 
-/* What an existing file is good for. */
-static lg_status judge(int file, const struct stat *info, struct lg__header *ret_header)
+/* The use of an existing file. */
+static lg_status judge_file(int file, const struct stat *info, struct lg__header *ret_header)
 {
     if (!S_ISREG(info->st_mode) || info->st_size < (off_t)sizeof *ret_header)
         return LG_ERR_DAMAGED;
@@ -97,14 +98,15 @@ static lg_status judge(int file, const struct stat *info, struct lg__header *ret
 }
 
 /* Read one slot of a damaged file. Returns its generation; 0: it is not whole. */
-static uint64_t salvage_slot(int file, off_t at, struct lg__book *ret_book)
+static uint64_t salvage_slot(int file, off_t at, struct lg__ledger_payload *ret_book)
 {
     struct lg__slot slot;
-    return pread(file, &slot, sizeof slot, at) == (ssize_t)sizeof slot ? lg__book_load(&slot, ret_book) : 0;
+    return pread(file, &slot, sizeof slot, at) == (ssize_t)sizeof slot ? lg__ledger_payload_load(&slot, ret_book) : 0;
 }
 
-/* Read the newest whole book of a damaged file. Returns its generation; 0: there is none, and the book is empty. */
-static uint64_t salvage(int file, struct lg__book *ret_book)
+/* Read the newest whole payload of a damaged file. Returns its generation; 0: there is none, and
+ * the payload is empty. */
+static uint64_t salvage(int file, struct lg__ledger_payload *ret_book)
 {
     uint64_t first = salvage_slot(file, SLOT_A_AT, ret_book), generation = salvage_slot(file, SLOT_B_AT, ret_book);
     if (first >= generation)
@@ -148,7 +150,7 @@ static bool keep_aside(int directory, const char *path, lg_status why, bool kept
     return true;
 }
 
-static lg_status create(int directory, const char *path, struct lg__ledger *ledger, uint64_t next_ordinal, uint64_t owner,
+static lg_status create_ledger(int directory, const char *path, struct lg__ledger *ledger, uint64_t next_ordinal, uint64_t process,
                         struct lg__problem *problem)
 {
     /* Under another name until it is whole: a death in between leaves no half ledger. */
@@ -160,7 +162,7 @@ static lg_status create(int directory, const char *path, struct lg__ledger *ledg
         return status;
     ledger->primary = true;
     lay_out(ledger, next_ordinal);
-    atomic_store(&ledger->hot->owner, owner);
+    atomic_store(&ledger->hot->primary, process);
     /* link() and not rename(): it does not replace a ledger that another process made meanwhile. */
     int failed = linkat(directory, name, directory, NAME, 0) == 0 ? 0 : errno;
     unlinkat(directory, name, 0);
@@ -172,22 +174,22 @@ static lg_status create(int directory, const char *path, struct lg__ledger *ledg
     return LG_OK;
 }
 
-static void load(struct lg__ledger *ledger)
+static void load_slot(struct lg__ledger *ledger)
 {
-    uint64_t first = lg__book_load(ledger->slots[0], &ledger->book), second = lg__book_load(ledger->slots[1], &ledger->book);
+    uint64_t first = lg__ledger_payload_load(ledger->slots[0], &ledger->payload), second = lg__ledger_payload_load(ledger->slots[1], &ledger->payload);
     ledger->current = second > first;
     ledger->generation = second;
     if (first >= second) /* both 0: the caller keeps the file aside */
-        ledger->generation = lg__book_load(ledger->slots[0], &ledger->book);
+        ledger->generation = lg__ledger_payload_load(ledger->slots[0], &ledger->payload);
 }
 
 /* One try; LG_ERR_ALREADY: somebody else changed the directory meanwhile, try again. */
-static lg_status open_once(int directory, const char *path, uint64_t owner, const uint8_t boot_id[16],
+static lg_status open_once(int directory, const char *path, uint64_t process, const uint8_t boot_id[16],
                            struct lg__ledger *ledger, struct lg__problem *problem)
 {
     int file = lg__os_file_beyond(openat(directory, NAME, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (file < 0 && errno == ENOENT)
-        return create(directory, path, ledger, 1, owner, problem);
+        return create_ledger(directory, path, ledger, 1, process, problem);
     if (file < 0 && (errno == EISDIR || errno == ENXIO))
         return keep_aside(directory, path, LG_ERR_DAMAGED, false, problem) ? LG_ERR_ALREADY : problem->status;
     if (file < 0)
@@ -201,15 +203,15 @@ static lg_status open_once(int directory, const char *path, uint64_t owner, cons
     else if (info.st_uid != geteuid())
         status = lg__problem_set(problem, LG_ERR_OWNER, path, 0);
     else
-        status = judge(file, &info, &header);
+        status = judge_file(file, &info, &header);
 
     if (status == LG_OK && (status = lg__map_file(file, path, LEDGER_BYTES, &ledger->map, problem)) == LG_OK) {
         attach(ledger);
-        lg__map_lock(file); /* for tools and people that look; claim() decides */
-        if (!claim(ledger->hot, owner, boot_id))
+        lg__map_lock(file); /* for tools and people that look; claim_primary() decides */
+        if (!claim_primary(ledger->hot, process, boot_id))
             return LG_ERR_SECONDARY;
         ledger->primary = true;
-        load(ledger);
+        load_slot(ledger);
         if (ledger->generation)
             return LG_OK;
         /* Both slots are damaged. The ordinal in the hot page is worth keeping. */
@@ -218,30 +220,30 @@ static lg_status open_once(int directory, const char *path, uint64_t owner, cons
         if (!keep_aside(directory, path, LG_ERR_DAMAGED, false, problem))
             return problem->status;
         *ledger = (struct lg__ledger){ .map.file = -1 };
-        status = create(directory, path, ledger, next, owner, problem);
+        status = create_ledger(directory, path, ledger, next, process, problem);
         return status == LG_OK ? LG_ERR_DAMAGED : status;
     }
     if (status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER) {
         uint64_t next = status == LG_ERR_OLDER ? ordinal_of(file) : 1;
-        if (status == LG_ERR_DAMAGED && (ledger->generation = salvage(file, &ledger->book)) != 0)
-            next = usable_ordinal(ledger->book.last_ordinal + 1);
+        if (status == LG_ERR_DAMAGED && (ledger->generation = salvage(file, &ledger->payload)) != 0)
+            next = usable_ordinal(ledger->payload.last_ordinal + 1);
         close(file);
         if (!keep_aside(directory, path, status, ledger->generation != 0, problem))
             return problem->status;
-        lg_status made = create(directory, path, ledger, next, owner, problem);
+        lg_status made = create_ledger(directory, path, ledger, next, process, problem);
         return made == LG_OK ? status : made;
     }
     close(file);
     return status;
 }
 
-lg_status lg__ledger_open(int directory, const char *path, uint64_t owner, const uint8_t boot_id[16],
+lg_status lg__ledger_open(int directory, const char *path, uint64_t process, const uint8_t boot_id[16],
                           struct lg__ledger *ret_ledger, struct lg__problem *problem)
 {
     lg_status status = LG_ERR_ALREADY;
     ret_ledger->map.file = -1;
     for (int tries = 0; status == LG_ERR_ALREADY && tries < 8; tries++)
-        status = open_once(directory, path, owner, boot_id, ret_ledger, problem);
+        status = open_once(directory, path, process, boot_id, ret_ledger, problem);
     /* A tool of its own kind put aside is worth the status although the retry succeeded. */
     return status == LG_OK && problem->status != LG_OK ? problem->status : status;
 }
@@ -263,13 +265,13 @@ void lg__ledger_store(struct lg__ledger *ledger)
     slot->generation = 0;
     atomic_thread_fence(memory_order_release);
     uint64_t generation = ledger->generation + 1;
-    uint32_t size = lg__book_used(&ledger->book);
+    uint32_t size = lg__ledger_payload_used(&ledger->payload);
     slot->size = size;
     LG_FAULT_POINT("ledger: void");
-    memcpy(&slot->book, &ledger->book, size);
+    memcpy(&slot->payload, &ledger->payload, size);
     LG_FAULT_POINT("ledger: book");
     atomic_thread_fence(memory_order_release);
-    slot->crc = lg__book_crc(generation, size, &ledger->book);
+    slot->crc = lg__ledger_payload_crc(generation, size, &ledger->payload);
     atomic_thread_fence(memory_order_release);
     *(volatile uint64_t *)&slot->generation = generation;
     LG_FAULT_POINT("ledger: stored");
@@ -277,24 +279,24 @@ void lg__ledger_store(struct lg__ledger *ledger)
     ledger->current = 1 - ledger->current;
 }
 
-struct lg__book_context *lg__ledger_context(struct lg__book *book, const char *name)
+struct lg__ledger_context *lg__ledger_find_context(struct lg__ledger_payload *payload, const char *name)
 {
-    for (uint32_t i = 0; i < book->context_count; i++)
-        if (strncmp(book->contexts[i].name, name, sizeof book->contexts[i].name) == 0)
-            return &book->contexts[i];
-    if (book->context_count == LG__CONTEXTS)
+    for (uint32_t i = 0; i < payload->context_count; i++)
+        if (strncmp(payload->contexts[i].name, name, sizeof payload->contexts[i].name) == 0)
+            return &payload->contexts[i];
+    if (payload->context_count == LG__CONTEXTS)
         return NULL;
-    struct lg__book_context *context = &book->contexts[book->context_count++];
+    struct lg__ledger_context *context = &payload->contexts[payload->context_count++];
     memset(context, 0, sizeof *context);
     snprintf(context->name, sizeof context->name, "%s", name);
     return context;
 }
 
-void lg__ledger_append(struct lg__book *book, const struct lg__book_run *run)
+void lg__ledger_append(struct lg__ledger_payload *payload, const struct lg__ledger_run *run)
 {
-    if (book->timeline_count == LG__TIMELINE) {
-        memmove(&book->timeline[0], &book->timeline[1], sizeof book->timeline - sizeof book->timeline[0]);
-        book->timeline_count--;
+    if (payload->timeline_count == LG__TIMELINE) {
+        memmove(&payload->timeline[0], &payload->timeline[1], sizeof payload->timeline - sizeof payload->timeline[0]);
+        payload->timeline_count--;
     }
-    book->timeline[book->timeline_count++] = *run;
+    payload->timeline[payload->timeline_count++] = *run;
 }

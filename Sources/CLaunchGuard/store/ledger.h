@@ -1,8 +1,8 @@
 /* The ledger: one file an application; counters, ladder state and the timeline of its last runs.
  *
- * One process, the primary, writes it. It works on a private copy, the book, and stores all that is used of it into the older of two
- * slots: a death at any moment leaves the old or the new book, never a mixture.
- */
+ * One process, the primary, writes it. It works on a private copy, the payload, and stores all that
+ * is used of it into the older of two slots: a death at any moment leaves the old or the new
+ * payload, never a mixture. */
 #ifndef LG_STORE_LEDGER_H
 #define LG_STORE_LEDGER_H
 
@@ -14,41 +14,42 @@
 
 struct lg__ledger {
     struct lg__map map;
-    struct lg__hot *hot; /* shared by all processes of the application; NULL: no ledger could be mapped */
+    /* shared by all processes of the application; NULL: no ledger could be mapped */
+    struct lg__hot *hot;
     struct lg__slot *slots[2];
-    unsigned current;    /* slot of the book */
+    unsigned current;    /* slot of the payload */
     uint64_t generation;
     bool primary;        /* this process may store */
-    struct lg__book book;
+    struct lg__ledger_payload payload;
 };
 
-/* Who a process is, as `owner` of the hot page has it. */
-uint64_t lg__ledger_owner(pid_t pid, uint64_t start_ticks, const uint8_t boot_id[16]);
+/* A process as a word, which `primary` of the hot page holds. */
+uint64_t lg__ledger_process(pid_t pid, uint64_t start_ticks, const uint8_t boot_id[16]);
 
-/* True if that owner is a living process of this boot. */
-bool lg__ledger_owner_alive(uint64_t owner, const uint8_t boot_id[16]);
+/* True if that word is of a living process of this boot. */
+bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16]);
 
-/* Open the ledger of a state directory and become its primary if nobody alive is; create it where there is none. A
- * damaged, newer or older one is kept aside under another name, and what is readable of it is taken over; of an older one the number of the
- * next run.
+/* Open the ledger of a state directory and become its primary if nobody alive is; create it where
+ * there is none. A damaged, newer or older one is kept aside under another name, and what is
+ * readable of it is taken over; of an older one the number of the next run.
  *
- *  @param ret_ledger  zeroed memory; of its book only what is used is touched.
- *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER or LG_ERR_OLDER: usable, a fresh file in place
- *          of the unusable one (problem says which); any other: no ledger.
- */
-lg_status lg__ledger_open(int directory, const char *path, uint64_t owner, const uint8_t boot_id[16],
+ *  @param ret_ledger  zeroed memory; of its payload only what is used is touched.
+ *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER or
+ *          LG_ERR_OLDER: usable, a fresh file in place of the unusable one (problem says which);
+ *          any other: no ledger. */
+lg_status lg__ledger_open(int directory, const char *path, uint64_t process, const uint8_t boot_id[16],
                           struct lg__ledger *ret_ledger, struct lg__problem *problem);
 
 /* A ledger in memory, for a session without files. */
 bool lg__ledger_anonymous(struct lg__ledger *ret_ledger);
 
-/* Store the book. Not for two threads at once. */
+/* Store the payload. Not for two threads at once. */
 void lg__ledger_store(struct lg__ledger *ledger);
 
 /* The context of that name; made if it is missing and there is room; NULL if there is not. */
-struct lg__book_context *lg__ledger_context(struct lg__book *book, const char *name);
+struct lg__ledger_context *lg__ledger_find_context(struct lg__ledger_payload *payload, const char *name);
 
 /* Append a run to the timeline; the oldest gives way. */
-void lg__ledger_append(struct lg__book *book, const struct lg__book_run *run);
+void lg__ledger_append(struct lg__ledger_payload *payload, const struct lg__ledger_run *run);
 
 #endif

@@ -68,7 +68,7 @@ static int check_directory(int file, const char *path, struct lg__problem *probl
     if (file < 0) {
         int error = errno;
         lg_status status = lg__problem_from_errno(error);
-        /* O_DIRECTORY|O_NOFOLLOW reports a link as ENOTDIR; tell the two apart. */
+        /* O_DIRECTORY|O_NOFOLLOW reports a link as ENOTDIR; keep the two apart. */
         if (error == ENOTDIR && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
             status = LG_ERR_LINK;
         lg__problem_set(problem, status, path, error);
@@ -90,7 +90,7 @@ int lg__map_directory(const char *path, struct lg__problem *problem)
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int file = open(path, flags);
     if (file < 0 && errno == ENOENT) {
-        /* Make the missing parents one after the other; what exists is left as it is. */
+        /* Make the missing parents one after the other; existing ones stay as they are. */
         char part[4096];
         size_t length = strlen(path);
         if (length >= sizeof part) {
@@ -123,7 +123,8 @@ int lg__map_subdirectory(int parent, const char *name, const char *path, struct 
     return check_directory(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path, problem);
 }
 
-/* posix_fallocate with SIGXFSZ held back: a file size limit is then an error code, not the end of the program. */
+/* posix_fallocate with SIGXFSZ held back: a file size limit is then an error code, not the end of
+ * the program. */
 static int preallocate(int file, size_t size)
 {
     sigset_t limit, before;
@@ -150,7 +151,8 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
     int error = preallocate(file, size);
     lg_status status = error ? lg__problem_set(problem, lg__problem_from_errno(error), path, error)
                              : lg__map_file(file, path, size, ret_map, problem);
-    /* To read ahead at each first touch would cost the start several times what the touch does: see lg__map_read_ahead(). */
+    /* To read ahead at each first touch would cost the start several times what the touch does: see
+     * lg__map_read_ahead(). */
     if (status == LG_OK)
         madvise(ret_map->base, size, MADV_RANDOM);
     if (status != LG_OK) {

@@ -1,4 +1,5 @@
-/* A mapped file: created without surprises, preallocated, locked, and healed when its file is cut under it. */
+/* A mapped file: created without surprises, preallocated, locked, and healed when its file is cut
+ * under it. */
 #ifndef LG_STORE_MAP_H
 #define LG_STORE_MAP_H
 
@@ -22,33 +23,37 @@ int lg__map_directory(const char *path, struct lg__problem *problem);
 /* The same for one directory inside another. */
 int lg__map_subdirectory(int parent, const char *name, const char *path, struct lg__problem *problem);
 
-/* Create a file of `size` zero bytes (0600), preallocated, mapped and locked. `path` is for messages only. */
+/* Create a file of `size` zero bytes (0600), preallocated, mapped and locked. `path` is for
+ * messages only. */
 lg_status lg__map_create(int directory, const char *name, const char *path, size_t size, struct lg__map *ret_map,
                          struct lg__problem *problem);
 
 /* Map an open file. */
 lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem);
 
-/* Let the pages of a new map come into memory, without writing to them: the first touch of each is cheaper then. */
+/* Let the pages of a new map come into memory, without writing to them: the first touch of each is
+ * cheaper then. */
 void lg__map_read_ahead(const struct lg__map *map);
 
 /* Memory that behaves like a mapped file, for a session without files. false: no memory. */
 bool lg__map_anonymous(size_t size, struct lg__map *ret_map);
 
-/* Try to take the write lock of a file for its open file description; released when the process ends. */
+/* Try to take the write lock of a file for its open file description; released when the process
+ * ends. */
 bool lg__map_lock(int file);
 
 /* True if somebody else holds the lock. */
 bool lg__map_locked(int file);
 
-/* A SIGBUS at this address: if it lies in a mapped file of ours, replace its page by memory and return true: the access can be
- * repeated. Counts into `healed` below. Handler. */
+/* A SIGBUS at this address: if it lies in a mapped file of ours, replace its page by memory and
+ * return true: the access can be repeated. Counts into `healed` below. Handler. */
 bool lg__map_heal(const void *address);
 
 /* Pages healed so far in this process. Handler. */
 unsigned lg__map_healed(void);
 
-/* In a forked child: let go of the parent's files. The addresses stay valid, their content becomes private zeros. */
+/* In a forked child: let go of the parent's files. The addresses stay valid, their content becomes
+ * private zeros. */
 void lg__map_abandon(struct lg__map *map);
 
 #endif

@@ -1,4 +1,4 @@
-/* Why something did not work, for a person: a status with the path and the system's reason. */
+/* The reason of a failure, for a person: a status with the path and the system's reason. */
 #ifndef LG_STORE_PROBLEM_H
 #define LG_STORE_PROBLEM_H
 
@@ -10,7 +10,8 @@ struct lg__problem {
     char message[1024];
 };
 
-/* Note a problem and return its status. `path` and `error` may be NULL and 0; the first problem noted stays. */
+/* Note a problem and return its status. `path` and `error` may be NULL and 0; the first problem
+ * noted stays. */
 lg_status lg__problem_set(struct lg__problem *problem, lg_status status, const char *path, int error);
 
 /* The same with words of its own in place of the status' message. */

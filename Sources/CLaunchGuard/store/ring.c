@@ -1,20 +1,26 @@
-/* How the writers keep out of each other's way.
+/* Rules by which the writers of a ring keep out of each other's way.
  *
- * A cell is written only by who has the right to. In a lane of its own that is the one thread that claimed the lane, and of that
- * thread only the outermost entry: `busy` sends a signal handler that comes in between to the shared lane. So entries of such a lane are written
- * strictly one after the other, whatever other threads do, and nobody waits.
+ * Only a writer with the right to a cell writes it. In a lane of its own that is the one thread
+ * that claimed the lane, and of that thread only the outermost entry: `busy` sends a signal handler
+ * that comes in between to the shared lane. So entries of such a lane are written strictly one
+ * after the other, whatever other threads do, and nobody waits.
  *
- * Lane 0 is for all the rest: threads beyond the number of lanes, nested entries, LaunchGuard itself. There each cell has a claim
- * word in memory: the number of the last claim (the cell's own sequence + 1) and whether its writer is still busy. A writer reserves cells by
- * adding to `head`, then claims each by compare-and-swap, from a free word with a smaller number only. Hence
- * - a cell has one writer at a time: who finds a busy word goes away;
- * - an entry whose call returned stays whole until `head` is a lap further, and then it counts as overwritten: the word of its cells has its
- *   number, who claims them next has a larger one, and reserved it a lap later; a writer that reserved a lap earlier and wakes up late
- *   finds a larger number than its own and goes away;
- * - nobody waits for anybody: who goes away reserves again, behind. Cells that it leaves behind hold nothing with their sequence.
- * A writer that was passed by a whole lap while it wrote, which it sees by `head` after its commit, writes its entry once more: the
- * first one has left the window that a reader looks at, and head only grows. So an entry that returned is there or was overwritten by
- * later ones, and is there once. */
+ * Lane 0 is for all the rest: threads beyond the number of lanes, nested entries, LaunchGuard
+ * itself. There each cell has a claim word in memory: the number of the last claim (the cell's own
+ * sequence + 1) and whether its writer is still busy. A writer reserves cells by adding to `head`,
+ * then claims each by compare-and-swap, from a free word with a smaller number only. Hence
+ * - a cell has one writer at a time: a writer that finds a busy word goes away;
+ * - an entry whose call returned stays whole until `head` is a lap further, and then it counts as
+ *   overwritten: the word of its cells has its number, the next claim has a larger one, reserved a
+ *   lap later; a writer that reserved a lap earlier and wakes up late finds a larger number than
+ *   its own and goes away;
+ * - no writer waits for another: one that goes away reserves again, behind. Cells that it leaves
+ *   behind hold nothing with their sequence.
+ *
+ * A writer that was passed by a whole lap while it wrote, which it sees by `head` after its commit,
+ * writes its entry once more: the first one has left the window that a reader looks at, and head
+ * only grows. So an entry that returned is there or was overwritten by later ones, and is there
+ * once. */
 #include "store/ring.h"
 
 #include <errno.h>
@@ -24,14 +30,15 @@
 #include "store/crc32c.h"
 
 #define LANES_MAX 16u
-/* A lane has room for two of the longest entries at least: whoever stands still somewhere in a shared one leaves room for another. */
+/* A lane has room for two of the longest entries at least: a writer that stands still in a shared
+ * lane leaves room for another one. */
 #define LANE_CELLS_MIN 256u
 /* More than this many lanes only where they are large all the same. */
 #define LANES_USUAL 8u
 #define LANE_CELLS_LARGE 2048u
 
 static_assert(sizeof(struct lg__entry) + LG_LOG_TEXT_MAX <= 4096, "an entry fits into 4 KiB");
-static_assert(sizeof(struct lg__ring_owner) == 64, "a cache line");
+static_assert(sizeof(struct lg__ring_writer) == 64, "a cache line");
 
 struct lg__ring_shape lg__ring_shape(uint32_t bytes)
 {
@@ -58,7 +65,7 @@ size_t lg__ring_size(struct lg__ring_shape shape)
 
 size_t lg__ring_memory(struct lg__ring_shape shape)
 {
-    return sizeof(struct lg__clock) + shape.lanes * sizeof(struct lg__ring_owner) + shape.cells * sizeof(uint64_t);
+    return sizeof(struct lg__clock) + shape.lanes * sizeof(struct lg__ring_writer) + shape.cells * sizeof(uint64_t);
 }
 
 void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape)
@@ -68,27 +75,28 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
     header->lane_cells = shape.cells;
     header->cell_bytes = LG__CELL_BYTES;
     ring->clock = memory;
-    ring->owners = (struct lg__ring_owner *)(void *)(ring->clock + 1);
-    ring->claims = (_Atomic uint64_t *)(void *)(ring->owners + shape.lanes);
+    ring->writers = (struct lg__ring_writer *)(void *)(ring->clock + 1);
+    ring->claims = (_Atomic uint64_t *)(void *)(ring->writers + shape.lanes);
     ring->cell_count = shape.cells;
     ring->lane_count = shape.lanes;
     const uint64_t bytes = shape.cells * (uint64_t)LG__CELL_BYTES;
     for (uint32_t lane = 0; lane < shape.lanes; lane++) {
-        struct lg__ring_owner *owner = &ring->owners[lane];
-        owner->lane = (struct lg__lane *)(void *)((uint8_t *)(header + 1) + lane * lane_size(shape.cells));
-        owner->first = ring->owners;
-        owner->mask = bytes - 1;
-        owner->quick = lg__crc32c_by_cpu ? bytes : 0;
-        owner->clock = ring->clock;
+        struct lg__ring_writer *writer = &ring->writers[lane];
+        writer->lane = (struct lg__lane *)(void *)((uint8_t *)(header + 1) + lane * lane_size(shape.cells));
+        writer->first = ring->writers;
+        writer->mask = bytes - 1;
+        writer->quick = lg__crc32c_by_cpu ? bytes : 0;
+        writer->clock = ring->clock;
     }
-    ring->owners->busy = 1;
+    ring->writers->busy = 1;
     lg__clock_init(ring->clock, header);
     header->crc = lg__crc32c(0, header, offsetof(struct lg__ring_header, crc));
 }
 
 /* ---- writing into cells that are the caller's ---- */
 
-/* An entry behind its commit word is three words: sequence, time, and this, which is known before there are cells for it. */
+/* An entry behind its commit word is three words: sequence, time, and this one, which is known
+ * before there are cells for it. */
 static inline uint64_t last_word(int32_t tid, unsigned level, unsigned kind, size_t size)
 {
     return (uint32_t)tid | (uint64_t)((uint32_t)size | level << 16 | kind << 24) << 32;
@@ -103,7 +111,8 @@ static inline uint64_t cells_of(size_t size)
     return (sizeof(struct lg__entry) + size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
 }
 
-/* Copy into the cells from byte `at` on, around the end of the lane, and go on with the checksum of what was copied. */
+/* Copy into the cells from byte `at` on, around the end of the lane, and go on with the checksum of
+ * what was copied. */
 static uint32_t copy_in(uint32_t crc, uint8_t *cells, uint64_t mask, uint64_t at, const void *from, size_t size)
 {
     at &= mask;
@@ -116,8 +125,8 @@ static uint32_t copy_in(uint32_t crc, uint8_t *cells, uint64_t mask, uint64_t at
     return lg__crc32c(crc, cells, size - straight);
 }
 
-/* The old commit word of a cell must be gone before its old content is: else a death in between shows a mixture whose checksum alone stands between it
- * and the reader. */
+/* The old commit word of a cell must be gone before its old content is: else a death in between
+ * shows a mixture whose checksum alone stands between it and the reader. */
 static inline uint64_t *open_cell(uint8_t *cell)
 {
     atomic_store_explicit((_Atomic uint64_t *)(void *)cell, 0, memory_order_relaxed);
@@ -125,33 +134,35 @@ static inline uint64_t *open_cell(uint8_t *cell)
     return (uint64_t *)(void *)cell;
 }
 
-static inline void commit(uint64_t *cell, uint64_t sequence, uint64_t crc)
+static inline void commit_entry(uint64_t *cell, uint64_t sequence, uint64_t crc)
 {
     LG_FAULT_POINT("ring: before commit");
     atomic_store_explicit((_Atomic uint64_t *)(void *)cell, crc << 32 | (uint32_t)(sequence + 1), memory_order_release);
 }
 
-/* The time is taken after the reservation, so that the times of one thread never run against its sequence, even with a signal between. */
-static void put(const struct lg__ring_owner *owner, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
+/* The time is taken after the reservation, so that the times of one thread never run against its
+ * sequence, even with a signal between. */
+static void put_entry(const struct lg__ring_writer *writer, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
 {
     uint64_t words[3] = { sequence, 0, last };
-    words[2] |= KIND(lg__clock_now(owner->clock, &words[1]));
-    uint8_t *cells = (uint8_t *)(owner->lane + 1);
-    uint64_t at = sequence * LG__CELL_BYTES & owner->mask;
+    words[2] |= KIND(lg__clock_now(writer->clock, &words[1]));
+    uint8_t *cells = (uint8_t *)(writer->lane + 1);
+    uint64_t at = sequence * LG__CELL_BYTES & writer->mask;
     uint64_t *cell = open_cell(cells + at);
     memcpy(cell + 1, words, sizeof words);
     LG_FAULT_POINT("ring: before text");
     uint32_t crc = lg__crc32c(0, words, sizeof words);
-    commit(cell, sequence, copy_in(crc, cells, owner->mask, at + sizeof(struct lg__entry), bytes, size));
+    commit_entry(cell, sequence, copy_in(crc, cells, writer->mask, at + sizeof(struct lg__entry), bytes, size));
 }
 
-/* The same by the CPU's instruction and counter alone; false: they are not there, or the entry runs around the end of the lane. */
-static inline __attribute__((always_inline)) bool put_quickly(const struct lg__ring_owner *owner, struct lg__lane *lane, uint64_t sequence,
+/* The same by the CPU's instruction and counter alone; false: they are not there, or the entry runs
+ * around the end of the lane. */
+static inline __attribute__((always_inline)) bool put_quickly(const struct lg__ring_writer *writer, struct lg__lane *lane, uint64_t sequence,
                                                               const char *bytes, size_t size, uint64_t last)
 {
-    uint64_t at = sequence * LG__CELL_BYTES & owner->mask, time;
+    uint64_t at = sequence * LG__CELL_BYTES & writer->mask, time;
     uint8_t *place = (uint8_t *)(lane + 1) + at;
-    if (at + sizeof(struct lg__entry) + size > owner->quick || !lg__clock_count(owner->clock, &time))
+    if (at + sizeof(struct lg__entry) + size > writer->quick || !lg__clock_count(writer->clock, &time))
         return false;
     uint64_t *cell = open_cell(place);
     cell[1] = sequence;
@@ -159,13 +170,14 @@ static inline __attribute__((always_inline)) bool put_quickly(const struct lg__r
     cell[3] = last;
     LG_FAULT_POINT("ring: before text");
     uint64_t crc = lg__arch_crc32c_8(lg__arch_crc32c_8(lg__arch_crc32c_8(UINT32_MAX, sequence), time), last);
-    commit(cell, sequence, ~lg__crc32c_copy(crc, (uint8_t *)(cell + 4), bytes, size));
+    commit_entry(cell, sequence, ~lg__crc32c_copy(crc, (uint8_t *)(cell + 4), bytes, size));
     return true;
 }
 
 /* ---- the shared lane ---- */
 
-/* Id of the calling thread; asked for once a thread. Initial-exec: never allocated on first use, so safe in a handler. */
+/* Id of the calling thread; asked for once a thread. Initial-exec: never allocated on first use, so
+ * safe in a handler. */
 static pid_t thread_id(void)
 {
     static __thread pid_t cached __attribute__((tls_model("initial-exec")));
@@ -188,7 +200,7 @@ static void unclaim(const struct lg__ring *ring, uint64_t sequence, uint64_t cel
         atomic_store_explicit(&ring->claims[i & (ring->cell_count - 1)], claim_of(i), memory_order_release);
 }
 
-static bool claim(const struct lg__ring *ring, uint64_t sequence, uint64_t cells)
+static bool claim_cells(const struct lg__ring *ring, uint64_t sequence, uint64_t cells)
 {
     for (uint64_t i = sequence; i < sequence + cells; i++) {
         _Atomic uint64_t *word = &ring->claims[i & (ring->cell_count - 1)];
@@ -196,8 +208,9 @@ static bool claim(const struct lg__ring *ring, uint64_t sequence, uint64_t cells
         if ((before & BUSY) || before >= claim_of(i) ||
             !atomic_compare_exchange_strong_explicit(word, &before, claim_of(i) | BUSY, memory_order_acquire, memory_order_relaxed)) {
             unclaim(ring, sequence, i - sequence);
-            /* No claim is beyond head, unless the file was cut and head is zero again: it must not take laps to get there. */
-            _Atomic uint64_t *head = &ring->owners[0].lane->head;
+            /* No claim is beyond head, unless the file was cut and head is zero again: it must not
+             * take laps to get there. */
+            _Atomic uint64_t *head = &ring->writers[0].lane->head;
             uint64_t now = atomic_load(head);
             while (now < before >> 1 && !atomic_compare_exchange_weak(head, &now, before >> 1))
                 continue;
@@ -209,16 +222,16 @@ static bool claim(const struct lg__ring *ring, uint64_t sequence, uint64_t cells
 
 static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
 {
-    struct lg__lane *lane = ring->owners[0].lane;
+    struct lg__lane *lane = ring->writers[0].lane;
     const uint64_t last = last_word(thread_id(), level, kind, size);
     const uint64_t cells = cells_of(size);
-    /* Two laps: then what is in the way does not go away. */
+    /* Two laps: after them the obstacle does not go away. */
     for (uint64_t left = 2 * ring->cell_count / cells + 8; left > 0; left--) {
         uint64_t sequence = atomic_fetch_add(&lane->head, cells);
         LG_FAULT_POINT("ring: reserved");
-        if (!claim(ring, sequence, cells))
+        if (!claim_cells(ring, sequence, cells))
             continue;
-        put(ring->owners, sequence, bytes, size, last);
+        put_entry(ring->writers, sequence, bytes, size, last);
         unclaim(ring, sequence, cells);
         if (atomic_load(&lane->head) - sequence <= ring->cell_count) {
             atomic_fetch_add_explicit(&lane->entries, 1, memory_order_relaxed);
@@ -230,26 +243,30 @@ static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *r
 
 /* ---- lanes of threads ---- */
 
-/* What the calling thread claimed last. One pointer: a signal handler sees the old one or the new one. */
-static struct lg__ring_owner of_no_ring;
-static __thread struct lg__ring_owner *mine __attribute__((tls_model("initial-exec"))) = &of_no_ring;
+/* The lane that the calling thread claimed last. One pointer: a signal handler sees the old one or
+ * the new one. */
+static struct lg__ring_writer of_no_ring;
+static __thread struct lg__ring_writer *mine __attribute__((tls_model("initial-exec"))) = &of_no_ring;
 
-/* Make a lane this thread's, if its word is still `before`: the count in it tells a thread from another that has the same id later. */
-static bool take(struct lg__ring_owner *owner, uint64_t before, pid_t tid)
+/* Make a lane this thread's, if its word is still `before`: the count in it tells a thread from
+ * another that has the same id later. */
+static bool take_lane(struct lg__ring_writer *writer, uint64_t before, pid_t tid)
 {
     uint64_t now = ((before >> 32) + 1) << 32 | (uint32_t)tid;
-    if (!atomic_compare_exchange_strong(&owner->word, &before, now))
+    if (!atomic_compare_exchange_strong(&writer->word, &before, now))
         return false;
-    /* From a thread that is dead. Where it is this thread's own already, the one that is busy may be interrupted by this. */
+    /* From a thread that is dead. Where it is this thread's own already, the one that is busy may
+     * be interrupted by this. */
     if ((uint32_t)before != (uint32_t)tid)
-        atomic_exchange_explicit(&owner->busy, 0, memory_order_acquire);
-    atomic_store_explicit(&owner->lane->tid, tid, memory_order_relaxed);
-    owner->tid = tid;
-    mine = owner;
+        atomic_exchange_explicit(&writer->busy, 0, memory_order_acquire);
+    atomic_store_explicit(&writer->lane->tid, tid, memory_order_relaxed);
+    writer->tid = tid;
+    mine = writer;
     return true;
 }
 
-/* A lane for the calling thread: the one it has, one that nobody has had, one whose thread is dead; else the shared one. Entries stay. */
+/* A lane for the calling thread: the one it has, one that nobody has had, one whose thread is dead;
+ * else the shared one. Entries stay. */
 static __attribute__((noinline)) void find_lane(const struct lg__ring *ring)
 {
     enum { HAS, UNUSED, DEAD, ROUNDS };
@@ -257,31 +274,31 @@ static __attribute__((noinline)) void find_lane(const struct lg__ring *ring)
     lg__clock_writer(ring->clock, tid);
     for (int round = HAS; round < ROUNDS; round++)
         for (uint32_t lane = 1; lane < ring->lane_count; lane++) {
-            struct lg__ring_owner *owner = &ring->owners[lane];
-            uint64_t before = atomic_load(&owner->word);
+            struct lg__ring_writer *writer = &ring->writers[lane];
+            uint64_t before = atomic_load(&writer->word);
             pid_t other = (pid_t)(uint32_t)before;
             if (round == DEAD && !pid)
                 pid = lg__os_pid();
             bool free = round == HAS ? other == tid : round == UNUSED ? before == 0 : lg__os_signal_send(pid, other, 0) == -ESRCH;
-            if (free && take(owner, before, tid))
+            if (free && take_lane(writer, before, tid))
                 return;
         }
-    mine = ring->owners;
+    mine = ring->writers;
 }
 
 /* An entry more, and the lane is busy no more. */
-static inline lg_status leave(struct lg__ring_owner *owner)
+static inline lg_status leave_lane(struct lg__ring_writer *writer)
 {
-    *(uint64_t *)&owner->lane->entries += 1; /* no other thread of this process looks at it */
-    atomic_store_explicit(&owner->busy, 0, memory_order_release);
+    *(uint64_t *)&writer->lane->entries += 1; /* no other thread of this process looks at it */
+    atomic_store_explicit(&writer->busy, 0, memory_order_release);
     return LG_OK;
 }
 
-/* What is rare is called last, so that the rest needs no room on the stack. */
-static __attribute__((noinline)) lg_status put_and_leave(struct lg__ring_owner *owner, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
+/* The rare case is called last, so that the common one needs no room on the stack. */
+static __attribute__((noinline)) lg_status put_and_leave(struct lg__ring_writer *writer, uint64_t sequence, const char *bytes, size_t size, uint64_t last)
 {
-    put(owner, sequence, bytes, size, last);
-    return leave(owner);
+    put_entry(writer, sequence, bytes, size, last);
+    return leave_lane(writer);
 }
 
 static __attribute__((noinline)) lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size);
@@ -289,17 +306,19 @@ static __attribute__((noinline)) lg_status write_unusual(const struct lg__ring *
 static inline __attribute__((always_inline)) lg_status write_entry(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes,
                                                                    size_t size)
 {
-    struct lg__ring_owner *owner = mine;
-    /* What jumped out of the middle of an entry leaves the lane busy: the thread then goes on in the shared one. */
-    if (owner->first != ring->owners || size > LG_LOG_TEXT_MAX || level > LEVEL_MAX || atomic_load_explicit(&owner->busy, memory_order_relaxed))
+    struct lg__ring_writer *writer = mine;
+    /* A longjmp out of the middle of an entry leaves the lane busy: the thread then goes on in the
+     * shared one. */
+    if (writer->first != ring->writers || size > LG_LOG_TEXT_MAX || level > LEVEL_MAX || atomic_load_explicit(&writer->busy, memory_order_relaxed))
         return write_unusual(ring, level, kind, bytes, size);
-    atomic_store_explicit(&owner->busy, 1, memory_order_relaxed);
+    atomic_store_explicit(&writer->busy, 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    /* Head first: a death behind it leaves an entry without its commit word, not old entries that look torn. */
-    struct lg__lane *lane = owner->lane;
-    uint64_t last = last_word(owner->tid, level, kind, size), sequence = atomic_load_explicit(&lane->head, memory_order_relaxed);
+    /* Head first: a death behind it leaves an entry without its commit word, not old entries that
+     * look torn. */
+    struct lg__lane *lane = writer->lane;
+    uint64_t last = last_word(writer->tid, level, kind, size), sequence = atomic_load_explicit(&lane->head, memory_order_relaxed);
     atomic_store_explicit(&lane->head, sequence + cells_of(size), memory_order_relaxed);
-    return put_quickly(owner, lane, sequence, bytes, size, last) ? leave(owner) : put_and_leave(owner, sequence, bytes, size, last);
+    return put_quickly(writer, lane, sequence, bytes, size, last) ? leave_lane(writer) : put_and_leave(writer, sequence, bytes, size, last);
 }
 
 static lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsigned kind, const char *bytes, size_t size)
@@ -309,7 +328,7 @@ static lg_status write_unusual(const struct lg__ring *ring, unsigned level, unsi
         kind |= LG__ENTRY_CUT;
     }
     level = level > LEVEL_MAX ? LEVEL_MAX : level;
-    if (mine->first != ring->owners)
+    if (mine->first != ring->writers)
         find_lane(ring);
     if (atomic_load_explicit(&mine->busy, memory_order_relaxed))
         return write_shared(ring, level, kind, bytes, size);

@@ -1,4 +1,5 @@
-/* The ring log: appending entries. Many writers, no lock, no allocation, no system call but the first on a thread. */
+/* The ring log: appending entries. Many writers, no lock, no allocation, no system call but the
+ * first on a thread. */
 #ifndef LG_STORE_RING_H
 #define LG_STORE_RING_H
 
@@ -10,30 +11,35 @@
 #include "store/clock.h"
 #include "store/format.h"
 
-/* Who writes a lane. In memory, not in the file: whoever damages that does not make two threads write one lane. */
-struct lg__ring_owner {
-    _Atomic uint64_t word; /* upper half: how often it was claimed; lower half: tid; 0: never claimed */
+/* The writer of a lane. In memory, not in the file: damage of the file does not make two threads
+ * write one lane. */
+struct lg__ring_writer {
+    /* upper half: number of claims; lower half: tid; 0: never claimed */
+    _Atomic uint64_t word;
     _Atomic uint32_t busy; /* its thread is in the middle of an entry; of lane 0: always */
     int32_t tid;           /* as in `word`, for that thread */
     struct lg__lane *lane;
     /* The same for all lanes of a ring: here, so that an entry needs this line alone. */
-    const struct lg__ring_owner *first; /* of lane 0 */
+    const struct lg__ring_writer *first; /* of lane 0 */
     uint64_t mask;  /* bytes of the cells of a lane, less one */
     uint64_t quick; /* those bytes, where the CPU has an instruction for the checksum; else 0 */
     const struct lg__clock *clock;
     uint8_t padding[8]; /* a cache line each */
 };
 
-/* The writer's own view. Sizes and addresses are kept here and never read back from the file, which may be damaged. */
+/* The writer's own view. Sizes and addresses are kept here and never read back from the file, which
+ * may be damaged. */
 struct lg__ring {
-    struct lg__ring_owner *owners; /* one a lane; that of lane 0, which all threads share, stands for no thread */
+    /* one a lane; that of lane 0, which all threads share, stands for no thread */
+    struct lg__ring_writer *writers;
     struct lg__clock *clock;
     _Atomic uint64_t *claims;      /* one a cell of lane 0 */
     uint64_t cell_count;           /* of each lane, a power of two */
     uint32_t lane_count;
 };
 
-/* How a ring log of about some bytes is laid out: the cells of all lanes are the power of two not below. */
+/* The layout of a ring log of about some bytes: the cells of all lanes are the power of two not
+ * below. */
 struct lg__ring_shape {
     uint32_t lanes, cells; /* cells of each lane */
 };
@@ -43,18 +49,20 @@ struct lg__ring_shape lg__ring_shape(uint32_t bytes);
 size_t lg__ring_size(struct lg__ring_shape shape);
 size_t lg__ring_memory(struct lg__ring_shape shape);
 
-/* Lay out a ring log in zeroed memory. `memory` is never given back: threads remember addresses in it. */
+/* Lay out a ring log in zeroed memory. `memory` is never given back: threads remember addresses in
+ * it. */
 void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape);
 
-/* Append one text of the program; `size` is cut to LG_LOG_TEXT_MAX. LG_ERR_LIMIT: writers that stand still in the middle of their entries leave no
- * room for it. Handler. */
+/* Append one text of the program; `size` is cut to LG_LOG_TEXT_MAX. LG_ERR_LIMIT: writers that
+ * stand still in the middle of their entries leave no room for it. Handler. */
 lg_status lg__ring_text(const struct lg__ring *ring, unsigned level, const char *text, size_t size);
 
-/* Append one entry of the program, of a kind LG__ENTRY_*; false where the other says LG_ERR_LIMIT. Handler. */
+/* Append one entry of the program, of a kind LG__ENTRY_*; false where the other says LG_ERR_LIMIT.
+ * Handler. */
 bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *text, size_t size);
 
-/* The same for an entry of LaunchGuard's own, in the shared lane: a thread of the program that logs much does not overwrite it, and a thread
- * of LaunchGuard's takes no lane. Handler. */
+/* The same for an entry of LaunchGuard's own, in the shared lane: a thread of the program that logs
+ * much does not overwrite it, and a thread of LaunchGuard's takes no lane. Handler. */
 bool lg__ring_note(const struct lg__ring *ring, unsigned level, const char *text, size_t size);
 
 #endif

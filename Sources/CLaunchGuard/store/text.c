@@ -15,10 +15,10 @@ struct conversion {
     enum { LENGTH_INT, LENGTH_CHAR, LENGTH_SHORT, LENGTH_LONG, LENGTH_LONG_LONG, LENGTH_SIZE, LENGTH_MAX, LENGTH_POINTER, LENGTH_LONG_DOUBLE } length;
 };
 
-/* Larger ones count as this: more than the room that anybody gives. */
+/* Larger widths count as this: more than the room of any buffer. */
 #define NUMBER_MAX 10000
 
-/* How much of so many bytes there is room for. */
+/* The part of these bytes for which there is room. */
 static size_t take_room(struct output *out, size_t size)
 {
     size_t room = (size_t)(out->end - out->at);
@@ -29,7 +29,7 @@ static size_t take_room(struct output *out, size_t size)
 }
 
 /* Few bytes in few stores: what comes next reads them in words. */
-static inline void put(struct output *out, const char *text, size_t size)
+static inline void put_text(struct output *out, const char *text, size_t size)
 {
     char *to = out->at;
     size = take_room(out, size);
@@ -57,7 +57,7 @@ static void put_repeated(struct output *out, char c, int count)
 }
 
 /* One field: prefix (sign or 0x), zeros, body, blanks to the left or right. */
-static void put_field(struct output *out, const struct conversion *how, const char *prefix, int zeros, const char *body, size_t size)
+static void put_padded(struct output *out, const struct conversion *how, const char *prefix, int zeros, const char *body, size_t size)
 {
     size_t prefix_size = strlen(prefix), length = prefix_size + (size_t)zeros + size;
     int padding = how->width > 0 && (size_t)how->width > length ? how->width - (int)length : 0;
@@ -67,9 +67,9 @@ static void put_field(struct output *out, const struct conversion *how, const ch
     }
     if (!how->left)
         put_repeated(out, ' ', padding);
-    put(out, prefix, prefix_size);
+    put_text(out, prefix, prefix_size);
     put_repeated(out, '0', zeros);
-    put(out, body, size);
+    put_text(out, body, size);
     if (how->left)
         put_repeated(out, ' ', padding);
 }
@@ -108,7 +108,7 @@ static void put_integer(struct output *out, struct conversion *how, uintmax_t va
         prefix = upper ? "0X" : "0x";
     if (how->alternate && base == 8 && zeros == 0 && (value || !size))
         zeros = 1;
-    put_field(out, how, prefix, zeros, end - size, size);
+    put_padded(out, how, prefix, zeros, end - size, size);
 }
 
 static const char *sign_of(const struct conversion *how, bool negative)
@@ -134,14 +134,15 @@ static double power_of_ten(int exponent)
 }
 
 /* Fixed notation of 0 ≤ value < 1e18 with at most 17 decimals; returns the bytes written. */
-static size_t fixed(double value, int decimals, bool point, char *to)
+static size_t write_fixed(double value, int decimals, bool point, char *to)
 {
     uint64_t whole = (uint64_t)value;
     double scale = power_of_ten(decimals);
     double exact = (value - (double)whole) * scale;
     uint64_t fraction = (uint64_t)exact;
     double rest = exact - (double)fraction;
-    if (rest > 0.5 || (rest == 0.5 && ((decimals ? fraction : whole) & 1))) /* ties to even, as printf */
+    /* ties to even, as printf */
+    if (rest > 0.5 || (rest == 0.5 && ((decimals ? fraction : whole) & 1)))
         fraction++;
     if ((double)fraction >= scale) {
         whole++;
@@ -179,7 +180,7 @@ static double scaled_by(double value, int exponent)
 static bool rounds_to_ten(double value, int exponent, int decimals)
 {
     char text[64];
-    fixed(scaled_by(value, exponent), decimals, true, text);
+    write_fixed(scaled_by(value, exponent), decimals, true, text);
     return text[1] != '.';
 }
 
@@ -195,7 +196,7 @@ static void put_float(struct output *out, struct conversion *how, double value, 
     if (value != value || value > 1.7976931348623157e308) {
         const char *name = value != value ? (upper ? "NAN" : "nan") : (upper ? "INF" : "inf");
         how->zero = false;
-        put_field(out, how, sign, 0, name, 3);
+        put_padded(out, how, sign, 0, name, 3);
         return;
     }
     int precision = !how->has_precision ? 6 : how->precision > 17 ? 17 : how->precision;
@@ -220,12 +221,12 @@ static void put_float(struct output *out, struct conversion *how, double value, 
     char text[64];
     size_t size;
     if (style == 'f' && value < 1e18) {
-        size = fixed(value, precision, how->alternate, text);
+        size = write_fixed(value, precision, how->alternate, text);
         if (conversion == 'g' && !how->alternate)
             size = trim_zeros(text, size);
     } else {
         exponent += rounds_to_ten(value, exponent, precision);
-        size = fixed(scaled_by(value, exponent), precision, how->alternate, text);
+        size = write_fixed(scaled_by(value, exponent), precision, how->alternate, text);
         if (conversion == 'g' && !how->alternate)
             size = trim_zeros(text, size);
         text[size++] = upper ? 'E' : 'e';
@@ -236,7 +237,7 @@ static void put_float(struct output *out, struct conversion *how, double value, 
         text[size++] = (char)('0' + magnitude / 10 % 10);
         text[size++] = (char)('0' + magnitude % 10);
     }
-    put_field(out, how, sign, 0, text, size);
+    put_padded(out, how, sign, 0, text, size);
 }
 
 static uintmax_t next_unsigned(const struct conversion *how, va_list *arguments)
@@ -275,7 +276,7 @@ static void put_string(struct output *out, struct conversion *how, const char *t
     while ((!how->has_precision || size < (size_t)how->precision) && text[size])
         size++;
     how->zero = false;
-    put_field(out, how, "", 0, text, size);
+    put_padded(out, how, "", 0, text, size);
 }
 
 static int parse_number(const char **at)
@@ -345,7 +346,7 @@ static const char *parse_length(const char *at, struct conversion *how)
     }
 }
 
-/* What most conversions are: without flags, width and precision. False: not this one. */
+/* The common conversions: without flags, width and precision. False: another one. */
 static bool put_plain(struct output *out, const struct conversion *how, char conversion, va_list *arguments)
 {
     char buffer[DIGITS_MAX], *end = buffer + sizeof buffer, *start;
@@ -363,12 +364,12 @@ static bool put_plain(struct output *out, const struct conversion *how, char con
     case 's': {
         const char *text = va_arg(*arguments, const char *);
         text = text ? text : "(null)";
-        put(out, text, strlen(text));
+        put_text(out, text, strlen(text));
         return true;
     }
     default: return false;
     }
-    put(out, start, (size_t)(end - start));
+    put_text(out, start, (size_t)(end - start));
     return true;
 }
 
@@ -394,7 +395,7 @@ static bool put_any(struct output *out, struct conversion *how, char conversion,
     case 'c': {
         char c = (char)va_arg(*arguments, int);
         how->zero = false;
-        put_field(out, how, "", 0, &c, 1);
+        put_padded(out, how, "", 0, &c, 1);
         return true;
     }
     case 's': put_string(out, how, va_arg(*arguments, const char *)); return true;
@@ -403,7 +404,7 @@ static bool put_any(struct output *out, struct conversion *how, char conversion,
         put_float(out, how, value, conversion);
         return true;
     }
-    case '%': put(out, "%", 1); return true;
+    case '%': put_text(out, "%", 1); return true;
     default: return false;
     }
 }
@@ -417,7 +418,7 @@ size_t lg__text_format(char *to, size_t capacity, const char *format, va_list gi
         const char *literal = format;
         while (*format && *format != '%')
             format++;
-        put(&out, literal, (size_t)(format - literal));
+        put_text(&out, literal, (size_t)(format - literal));
         if (!*format)
             break;
         struct conversion how = { 0 };
@@ -427,8 +428,8 @@ size_t lg__text_format(char *to, size_t capacity, const char *format, va_list gi
             at = parse_field(at, &how, &arguments);
         at = parse_length(at, &how);
         if (!(plain && put_plain(&out, &how, *at, &arguments)) && !put_any(&out, &how, *at, &arguments)) {
-            /* What arguments it has is not known, and so not which are those of the next one. */
-            put(&out, format, strlen(format));
+            /* Its arguments are not known, and so not those of the next one. */
+            put_text(&out, format, strlen(format));
             break;
         }
         format = at + 1;

@@ -88,7 +88,7 @@ static void test_moment_of_the_end(void **state)
     run_child(body, WAY(CRASH));
     uint64_t behind = lg__os_clock_ns(CLOCK_BOOTTIME);
     expect_exit(body, WAY(EXIT_0), 0);
-    struct lg__book_context context = stored_context("main");
+    struct lg__ledger_context context = stored_context("main");
     assert_memory_equal(context.crash_boot_id, boot_id, sizeof boot_id);
     assert_true(context.crash_boottime_ns > before && context.crash_boottime_ns < behind);
     /* Not known: the start stands for it. */

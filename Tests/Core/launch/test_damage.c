@@ -213,7 +213,7 @@ static void test_damaged_slots(void **state)
     state_save();
     for (int slots = 1; slots < 4; slots++) {
         state_restore();
-        struct lg__book_context newest = stored();
+        struct lg__ledger_context newest = stored();
         for (int slot = 0; slot < 2; slot++)
             if (slots & (1 << slot))
                 flip("ledger.lg", 8192 + slot * SLOT_BYTES + 200);
@@ -234,8 +234,8 @@ static void test_absurd_numbers(void **state)
     (void)state;
     crash_times(1);
     account();
-    struct lg__book book = stored_book();
-    struct lg__book_context *context = &book.contexts[0];
+    struct lg__ledger_payload book = stored_book();
+    struct lg__ledger_context *context = &book.contexts[0];
     context->streak = context->unknown = context->reported = context->report_strikes = context->attempts = context->interruptions = context->skips =
         context->held_deaths = context->good_runs = context->safe_crashes = context->retry_runs = context->quiet = UINT32_MAX;
     context->launches = context->crashes = context->repairs = context->reported_ordinal = UINT64_MAX;

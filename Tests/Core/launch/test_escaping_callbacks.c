@@ -78,7 +78,7 @@ static void test_exceptions(void **state)
             assert_true(says(ways[i].says));
             assert_int_equal(stored().phase, ways[i].phase);
             account();
-            struct lg__book book = stored_book();
+            struct lg__ledger_payload book = stored_book();
             assert_int_equal(book.timeline[book.timeline_count - 1].end, LG_END_CRASH);
             assert_int_equal(book.contexts[0].streak, ways[i].phase == LG_PHASE_HELD ? 3 : ways[i].phase == LG_PHASE_REPAIRING ? 2 : 1);
             assert_string_equal(book.contexts[0].last_task, ways[i].task ? ways[i].task : "");

@@ -148,7 +148,7 @@ static void live_with_points(void *argument)
 }
 
 /* What of a context has to be the same in two lives that went the same way. */
-static void forget_moments(struct lg__book_context *context)
+static void forget_moments(struct lg__ledger_context *context)
 {
     context->crash_boottime_ns = context->repair_boottime_ns = 0;
     memset(context->crash_boot_id, 0, sizeof context->crash_boot_id);
@@ -157,9 +157,9 @@ static void forget_moments(struct lg__book_context *context)
         context->rungs[i].series_wall_ns = context->rungs[i].series_wall_ns ? 1 : 0;
 }
 
-static void assert_same(const struct lg__book_context *expected, const struct lg__book_context *got, const char *what, unsigned run, unsigned point)
+static void assert_same(const struct lg__ledger_context *expected, const struct lg__ledger_context *got, const char *what, unsigned run, unsigned point)
 {
-    struct lg__book_context a = *expected, b = *got;
+    struct lg__ledger_context a = *expected, b = *got;
     forget_moments(&a);
     forget_moments(&b);
     for (size_t at = 0; at < sizeof a; at++)
@@ -171,7 +171,7 @@ static void assert_same(const struct lg__book_context *expected, const struct lg
 /* Contexts as they were stored in a run that was not killed, at each of its points. */
 struct recorded {
     unsigned points;
-    struct lg__book_context at[160];
+    struct lg__ledger_context at[160];
     bool has[160];
 };
 static struct recorded *recorded;
@@ -186,7 +186,7 @@ static void record_point(const char *point)
     if (i >= 160)
         return;
     /* As the next start would read it, from the file. */
-    struct lg__book book;
+    struct lg__ledger_payload book;
     recorded->has[i] = read_book(&book) && book.context_count > 0;
     if (recorded->has[i])
         recorded->at[i] = book.contexts[0];
@@ -217,7 +217,7 @@ static void test_kill_at_every_store(void **state)
     for (unsigned run = 0; run < RUNS; run++) {
         if (run)
             state_save();
-        struct lg__book before = { .context_count = 0 };
+        struct lg__ledger_payload before = { .context_count = 0 };
         if (run)
             before = stored_book();
         /* Once to its end. */
@@ -240,7 +240,7 @@ static void test_kill_at_every_store(void **state)
             if (death.late || !WIFSIGNALED(death.status) || WTERMSIG(death.status) != SIGKILL || shared->passed != at)
                 fail_msg("run %u was not killed at point %u of %u, but at %u: status %#x", run, at, points, shared->passed, (unsigned)death.status);
             killed++;
-            struct lg__book now;
+            struct lg__ledger_payload now;
             if (!read_book(&now)) { /* killed while the first ledger was made: there is none yet */
                 assert_int_equal(run, 0);
                 assert_false(recorded->has[at]);
@@ -251,7 +251,7 @@ static void test_kill_at_every_store(void **state)
                 continue;
             /* Exactly what the other life had stored at the same point, whole. */
             assert_same(&recorded->at[at], &now.contexts[0], "stored", run, at);
-            struct lg__book_context left = now.contexts[0];
+            struct lg__ledger_context left = now.contexts[0];
             lg_reader *reader;
             lg_ledger_info info;
             assert_int_equal(lg_reader_open(state_path("ledger.lg"), &reader), LG_OK);
@@ -282,7 +282,7 @@ static void test_kill_at_every_store(void **state)
             }
             for (int again = 0; again < 2; again++)
                 account();
-            struct lg__book after = stored_book();
+            struct lg__ledger_payload after = stored_book();
             if (begun) {
                 struct lg__last_end last = { .end = end, .finished = finished, .ordinal = now.last_ordinal };
                 lg__decide_account(&left, &last);
@@ -290,7 +290,7 @@ static void test_kill_at_every_store(void **state)
             }
             uint32_t timeline = now.timeline_count + 2 < LG__TIMELINE ? now.timeline_count + 2 : LG__TIMELINE;
             assert_int_equal(after.timeline_count, timeline);
-            const struct lg__book_run *entry = &after.timeline[timeline - 2];
+            const struct lg__ledger_run *entry = &after.timeline[timeline - 2];
             assert_int_equal(entry->ordinal, now.last_ordinal);
             assert_int_equal(entry->end, end);
             if (timeline > 2) /* none twice, none lost: the one before it is the one that was last before */
@@ -322,7 +322,7 @@ static void test_kill_at_every_store(void **state)
     print_message("killed at %u points\n", killed);
     assert_true(killed > 300);
     account();
-    struct lg__book_context last = stored();
+    struct lg__ledger_context last = stored();
     assert_int_equal(last.mode, LG_LAUNCH_MODE_SAFE); /* the refused repairs; the announced end and the stop count for nobody */
     assert_int_equal(last.good_runs, 1);
     assert_int_equal(last.streak, 0);
@@ -380,7 +380,7 @@ static void test_storm(void **state)
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         assert_true(atomic_load(started) || round % 2 == 0);
-        struct lg__book book;
+        struct lg__ledger_payload book;
         if (!read_book(&book) || book.context_count == 0)
             continue;
         assert_true(book.contexts[0].launches >= launches && book.contexts[0].launches <= launches + 1);

@@ -277,7 +277,7 @@ static void test_halted(void **state)
 
 static void move_series(int64_t hours)
 {
-    struct lg__book book = stored_book();
+    struct lg__ledger_payload book = stored_book();
     for (uint32_t i = 0; i < LG__RUNGS; i++)
         if (book.contexts[0].rungs[i].series_wall_ns)
             book.contexts[0].rungs[i].series_wall_ns += (uint64_t)(hours * 3600 * 1000000000);
@@ -319,7 +319,7 @@ static void test_deescalation(void **state)
     for (int by_time = 0; by_time < 2; by_time++) {
         state_restore();
         if (by_time) {
-            struct lg__book book = stored_book();
+            struct lg__ledger_payload book = stored_book();
             book.contexts[0].repair_boottime_ns = 1;
             store_book(&book);
             lives_somehow(LIFE(.options.deescalate_ms = 1), 0);
@@ -486,8 +486,8 @@ static void test_every_death(void **state)
                 struct life dies = *LIFE(.no_repairs = !modes[m].repairs);
                 *(enum act *)(void *)((char *)&dies + places[p].at) = deaths[d].act;
                 lives_somehow(&dies, deaths[d].end);
-                struct lg__book before = stored_book();
-                struct lg__book_context *context = &before.contexts[0];
+                struct lg__ledger_payload before = stored_book();
+                struct lg__ledger_context *context = &before.contexts[0];
                 if (!places[p].reporting)
                     assert_int_equal(context->phase, places[p].phase);
                 assert_int_equal(!!(context->flags & LG__CONTEXT_REPORTING), places[p].reporting);
@@ -498,13 +498,13 @@ static void test_every_death(void **state)
                 bool counts = lg__decide_account(context, &last);
                 for (int again = 0; again < 2; again++)
                     account();
-                struct lg__book after = stored_book();
-                struct lg__book_context *got = &after.contexts[0];
+                struct lg__ledger_payload after = stored_book();
+                struct lg__ledger_context *got = &after.contexts[0];
                 memcpy(context->crash_boot_id, got->crash_boot_id, sizeof got->crash_boot_id);
                 context->crash_boottime_ns = got->crash_boottime_ns;
                 assert_memory_equal(context, got, sizeof *got);
                 assert_int_equal(after.timeline_count, before.timeline_count + 2);
-                const struct lg__book_run *run = &after.timeline[after.timeline_count - 2];
+                const struct lg__ledger_run *run = &after.timeline[after.timeline_count - 2];
                 assert_int_equal(run->end, deaths[d].as);
                 assert_int_equal(run->counted, counts);
                 checked++;

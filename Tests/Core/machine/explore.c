@@ -36,8 +36,8 @@ struct key {
     X(model, 0, offsetof(struct model, suspects) + sizeof(struct model_suspect))    \
     X(model, offsetof(struct model, rung_count), offsetof(struct model, rungs) - offsetof(struct model, rung_count) + \
                                                      EXPLORE_RUNGS * sizeof(struct model_rung)) \
-    X(real, 0, offsetof(struct lg__book_context, suspects) + sizeof(struct lg__book_suspect)) \
-    X(real, offsetof(struct lg__book_context, rungs), EXPLORE_RUNGS * sizeof(struct lg__book_rung))
+    X(real, 0, offsetof(struct lg__ledger_context, suspects) + sizeof(struct lg__ledger_suspect)) \
+    X(real, offsetof(struct lg__ledger_context, rungs), EXPLORE_RUNGS * sizeof(struct lg__ledger_rung))
 #define SIZE(of, from, size) +(size)
 #define PACKED (0 PARTS(SIZE))
 
@@ -188,7 +188,7 @@ static uint64_t up_to(uint32_t bit)
 
 static bool watch_event(struct watch *watch, const struct pair_event *event, const struct pair *before, const struct pair *after)
 {
-    const struct lg__book_context *was = &before->real, *is = &after->real;
+    const struct lg__ledger_context *was = &before->real, *is = &after->real;
     watch->reported &= up_to(is->streak);
     if (event->kind == BEGIN && (is->flags & LG__CONTEXT_REPORTING)) {
         const uint64_t bit = UINT64_C(1) << (is->streak & 63);

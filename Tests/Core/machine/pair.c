@@ -57,8 +57,8 @@ struct pair_program program_of(const struct model_launch *launch)
     };
     for (uint32_t i = 0; i < launch->rung_count; i++) {
         const struct model_rung *rung = &launch->rungs[i];
-        struct lg__book_rung *to = &program.real.rungs[i];
-        *to = (struct lg__book_rung){ .impact = rung->impact, .attempts = rung->attempts, .timeout_ms = rung->timeout, .flags = real_flags(rung),
+        struct lg__ledger_rung *to = &program.real.rungs[i];
+        *to = (struct lg__ledger_rung){ .impact = rung->impact, .attempts = rung->attempts, .timeout_ms = rung->timeout, .flags = real_flags(rung),
                                       .series_wall_ns = 1 };
         memcpy(to->name, rung->name, sizeof to->name);
     }
@@ -99,7 +99,7 @@ static bool same_moment(const char *what, uint64_t ns, const uint8_t id[16], str
     return same;
 }
 
-static bool same_policy(const struct lg__book_context *r, const struct model_policy *m)
+static bool same_policy(const struct lg__ledger_context *r, const struct model_policy *m)
 {
     bool same = true;
     SAME_FIELD(report_after);
@@ -115,7 +115,7 @@ static bool same_policy(const struct lg__book_context *r, const struct model_pol
     return same;
 }
 
-static bool same_lists(const struct lg__book_context *r, const struct model *m)
+static bool same_lists(const struct lg__ledger_context *r, const struct model *m)
 {
     bool same = true;
     SAME("last task", strcmp(r->last_task, m->last_task) != 0, 0);
@@ -139,7 +139,7 @@ static bool same_lists(const struct lg__book_context *r, const struct model *m)
     return same;
 }
 
-static bool agree(const struct lg__book_context *r, const struct model *m)
+static bool agree(const struct lg__ledger_context *r, const struct model *m)
 {
     bool same = true;
     SAME("phase", r->phase, real_phases[m->phase]);
@@ -232,7 +232,7 @@ static bool apply_begin(struct pair *pair, const struct pair_program *program, c
     launch.shadow = policy.shadow = event->shadow;
     const struct lg__moment now = moment_of(pair->now);
     struct model model_shadow;
-    struct lg__book_context real_shadow;
+    struct lg__ledger_context real_shadow;
     lg__decide_begin(&pair->real, &policy, &now, &real_shadow);
     model_begin(&pair->model, &launch, pair->now, &model_shadow);
     if (!event->shadow)
@@ -253,7 +253,7 @@ static void apply_pass(struct model_time *now, const struct pair_event *event)
 bool pair_apply(struct pair *pair, const struct pair_program *program, const struct pair_event *event)
 {
     struct model *m = &pair->model;
-    struct lg__book_context *r = &pair->real;
+    struct lg__ledger_context *r = &pair->real;
     const struct lg__moment now = moment_of(pair->now);
     bool same = true;
     switch (event->kind) {

@@ -28,7 +28,7 @@ struct pair_program {
 
 struct pair {
     struct model model;
-    struct lg__book_context real;
+    struct lg__ledger_context real;
     struct model_time now;
 };
 

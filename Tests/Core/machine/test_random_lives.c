@@ -111,11 +111,11 @@ static void damage_moment(struct model_time *moment, uint64_t *ret_ns, uint8_t i
     memcpy(id, moment_of(*moment).boot_id, 16);
 }
 
-/* What no launch leaves behind, within what lg__book_load() lets through. */
+/* What no launch leaves behind, within what lg__ledger_payload_load() lets through. */
 static void damage(struct pair *pair)
 {
     struct model *m = &pair->model;
-    struct lg__book_context *r = &pair->real;
+    struct lg__ledger_context *r = &pair->real;
     static const uint32_t phases[] = { LG_PHASE_NONE, LG_PHASE_LAUNCHING, LG_PHASE_HELD, LG_PHASE_REPAIRING, LG_PHASE_HALTED, LG_PHASE_FINISHED,
                                        LG_PHASE_TERMINATING };
     m->phase = roll(7), r->phase = phases[m->phase];
@@ -199,7 +199,7 @@ static struct lg__last_end an_end(lg_end end)
 }
 
 /* Nine ways to be innocent, in every order. */
-static void innocent_run(struct lg__book_context *context, const struct lg__policy *policy, unsigned way)
+static void innocent_run(struct lg__ledger_context *context, const struct lg__policy *policy, unsigned way)
 {
     static const lg_end ends[] = { LG_END_CLEAN, LG_END_TERMINATED, LG_END_EXIT, LG_END_REBOOT, LG_END_DEBUGGER, LG_END_CRASH, LG_END_CRASH, LG_END_CRASH,
                                    LG_END_CRASH };
@@ -217,10 +217,10 @@ static void innocent_run(struct lg__book_context *context, const struct lg__poli
     assert_false(lg__decide_account(context, &last));
 }
 
-static void innocent_runs(const struct lg__book_context *before, const struct lg__policy *policy, unsigned runs, unsigned *count)
+static void innocent_runs(const struct lg__ledger_context *before, const struct lg__policy *policy, unsigned runs, unsigned *count)
 {
     for (unsigned way = 0; way < 9; way++) {
-        struct lg__book_context context = *before;
+        struct lg__ledger_context context = *before;
         innocent_run(&context, policy, way);
         if (runs > 1)
             innocent_runs(&context, policy, runs - 1, count);
@@ -235,7 +235,7 @@ static void test_innocent_runs(void **state)
     struct model_launch launch = usual_launch();
     add_rung(&launch, 1, false, false);
     launch.policy.repair_after = launch.policy.unknown_after = 1;
-    const struct lg__book_context fresh = { .streak = 0 };
+    const struct lg__ledger_context fresh = { .streak = 0 };
     const struct pair_program program = program_of(&launch);
     unsigned count = 0;
     innocent_runs(&fresh, &program.real, 6, &count);
@@ -253,7 +253,7 @@ static void test_every_attempt_is_used(void **state)
             add_rung(&launch, 1 + roll(5), roll(2), roll(2));
         struct pair_program program = program_of(&launch);
         program.real.skippable = true;
-        struct lg__book_context context = { .streak = 2 };
+        struct lg__ledger_context context = { .streak = 2 };
         const struct lg__moment now = { .boottime_ns = 5 * HOUR, .wall_ns = 1000 * DAY };
         uint32_t tried[LG__RUNGS] = { 0 };
         lg__decide_begin(&context, &program.real, &now, NULL);

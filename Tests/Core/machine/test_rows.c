@@ -26,21 +26,21 @@ static int set_up(void **state)
     return 0;
 }
 
-static void begin(struct lg__book_context *context)
+static void begin(struct lg__ledger_context *context)
 {
     lg__decide_begin(context, &policy, &now, NULL);
     lg__decide_reported(context);
 }
 
-static void crash(struct lg__book_context *context, const char *task)
+static void crash(struct lg__ledger_context *context, const char *task)
 {
     const struct lg__last_end last = { .end = LG_END_CRASH, .signal = 11, .ordinal = context->launches, .when = now, .task = task };
     assert_true(lg__decide_account(context, &last));
 }
 
-static struct lg__book_context crashed_twice(void)
+static struct lg__ledger_context crashed_twice(void)
 {
-    struct lg__book_context context = { .streak = 0 };
+    struct lg__ledger_context context = { .streak = 0 };
     for (int i = 0; i < 2; i++) {
         begin(&context);
         crash(&context, NULL);
@@ -53,7 +53,7 @@ static struct lg__book_context crashed_twice(void)
 static void test_a_usual_story(void **state)
 {
     (void)state;
-    struct lg__book_context context = crashed_twice();
+    struct lg__ledger_context context = crashed_twice();
     assert_int_equal(context.phase, LG_PHASE_HELD);
     assert_int_equal(context.rung, 1); /* nothing to leave out */
     assert_int_equal(context.events, LG_EVENT_REPORTED | LG_EVENT_HELD);
@@ -75,15 +75,15 @@ static void test_a_usual_story(void **state)
     lg__decide_finished(&context);
     assert_int_equal(context.mode, LG_LAUNCH_MODE_NORMAL);
     assert_int_equal(context.streak + context.suspect_count, 0);
-    static const struct lg__book_suspect none[LG__SUSPECTS];
+    static const struct lg__ledger_suspect none[LG__SUSPECTS];
     assert_memory_equal(context.suspects, none, sizeof none);
 }
 
 static void test_answers_are_noted(void **state)
 {
     (void)state;
-    const struct lg__book_context held = crashed_twice();
-    struct lg__book_context context = held;
+    const struct lg__ledger_context held = crashed_twice();
+    struct lg__ledger_context context = held;
     lg__decide_skip(&context);
     assert_true(context.events & LG_EVENT_SKIPPED);
     context = held;
@@ -103,7 +103,7 @@ static void test_answers_are_noted(void **state)
 static void test_throttled(void **state)
 {
     (void)state;
-    struct lg__book_context context = crashed_twice();
+    struct lg__ledger_context context = crashed_twice();
     context.rungs[2].series_wall_ns = now.wall_ns - 23 * HOUR;
     lg__decide_refuse(&context, &now);
     assert_int_equal(context.mode, LG_LAUNCH_MODE_SAFE);
@@ -113,7 +113,7 @@ static void test_throttled(void **state)
 static void test_protected(void **state)
 {
     (void)state;
-    struct lg__book_context context = { .streak = 0 };
+    struct lg__ledger_context context = { .streak = 0 };
     begin(&context);
     lg__decide_protect(&context, &now);
     assert_int_equal(context.events, LG_EVENT_PROTECTED | LG_EVENT_HELD);
@@ -128,7 +128,7 @@ static void test_protected(void **state)
 static void test_safe_mode(void **state)
 {
     (void)state;
-    struct lg__book_context context = { .mode = LG_LAUNCH_MODE_SAFE };
+    struct lg__ledger_context context = { .mode = LG_LAUNCH_MODE_SAFE };
     for (int i = 0; i < 2; i++) {
         begin(&context);
         assert_true(context.events & LG_EVENT_SAFE);
@@ -153,7 +153,7 @@ static void test_phases_without_a_row(void **state)
 {
     (void)state;
     for (uint32_t phase = LG_PHASE_TERMINATING + 1; phase < 20; phase++) {
-        struct lg__book_context context = { .phase = phase };
+        struct lg__ledger_context context = { .phase = phase };
         assert_int_equal(lg__decide_status(&context), LG_LAUNCH_NORMAL);
         assert_false(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }));
         assert_int_equal(context.phase, LG_PHASE_NONE);
@@ -165,17 +165,17 @@ static void test_phases_without_a_row(void **state)
 static void test_no_rung(void **state)
 {
     (void)state;
-    struct lg__book_context context = { .phase = LG_PHASE_REPAIRING, .rung = 3, .rung_count = 3, .attempts = 1 };
+    struct lg__ledger_context context = { .phase = LG_PHASE_REPAIRING, .rung = 3, .rung_count = 3, .attempts = 1 };
     context.rungs[3].series_wall_ns = 7;
     assert_false(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_DEBUGGER }));
     assert_int_equal(context.attempts, 0);
     assert_int_equal(context.rungs[3].series_wall_ns, 7);
-    context = (struct lg__book_context){ .phase = LG_PHASE_LAUNCHING, .mode = LG_LAUNCH_MODE_PROBATION };
+    context = (struct lg__ledger_context){ .phase = LG_PHASE_LAUNCHING, .mode = LG_LAUNCH_MODE_PROBATION };
     lg__decide_finished(&context);
     assert_int_equal(context.rung, 0);
 }
 
-static void crash_of_a_launch(struct lg__book_context *context, const char *task)
+static void crash_of_a_launch(struct lg__ledger_context *context, const char *task)
 {
     context->phase = LG_PHASE_LAUNCHING;
     context->count = LG_COUNT_DEFAULT;
@@ -186,13 +186,13 @@ static void test_nine_suspects(void **state)
 {
     (void)state;
     static const char *const tasks[] = { "0", "1", "2", "3", "4", "5", "6", "7", "0", "3" };
-    struct lg__book_context context = { .streak = 0 };
+    struct lg__ledger_context context = { .streak = 0 };
     for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++)
         crash_of_a_launch(&context, tasks[i]);
     context.suspects[1].left_out = 1;
     crash_of_a_launch(&context, "8");
     assert_int_equal(context.suspect_count, LG__SUSPECTS);
-    static const struct lg__book_suspect ninth = { .key = "8", .crashes = 1 };
+    static const struct lg__ledger_suspect ninth = { .key = "8", .crashes = 1 };
     assert_memory_equal(&context.suspects[1], &ninth, sizeof ninth); /* the first of those with one crash made room */
     assert_int_equal(context.suspects[0].crashes, 2);
     assert_int_equal(context.suspects[3].crashes, 2);
@@ -204,7 +204,7 @@ static void test_a_key_that_is_too_long(void **state)
     char key[LG__NAME_BYTES + 8];
     memset(key, 'k', sizeof key - 1);
     key[sizeof key - 1] = 0;
-    struct lg__book_context context = { .streak = 0 };
+    struct lg__ledger_context context = { .streak = 0 };
     crash_of_a_launch(&context, key);
     assert_int_equal(strlen(context.last_task), LG__NAME_BYTES - 1);
     assert_int_equal(strlen(context.suspects[0].key), LG__NAME_BYTES - 1);
@@ -213,11 +213,11 @@ static void test_a_key_that_is_too_long(void **state)
 static void test_reset_keeps_the_name(void **state)
 {
     (void)state;
-    struct lg__book_context context = crashed_twice();
+    struct lg__ledger_context context = crashed_twice();
     strcpy(context.name, "player");
     context.reported_ordinal = 7;
     lg__decide_reset(&context);
-    const struct lg__book_context fresh = { .name = "player", .launches = 3, .crashes = 2, .reported_ordinal = 7 };
+    const struct lg__ledger_context fresh = { .name = "player", .launches = 3, .crashes = 2, .reported_ordinal = 7 };
     assert_memory_equal(&context, &fresh, sizeof fresh);
 }
 

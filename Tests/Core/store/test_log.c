@@ -195,7 +195,7 @@ static bool by_counter(const struct lg__ring *ring, const char *text)
 {
     for (uint32_t lane = 0; lane < ring->lane_count; lane++)
         for (uint64_t cell = 0; cell + 1 < ring->cell_count; cell++) {
-            const struct lg__entry *entry = (const struct lg__entry *)(ring->owners[lane].lane + 1) + cell;
+            const struct lg__entry *entry = (const struct lg__entry *)(ring->writers[lane].lane + 1) + cell;
             if (entry->size == strlen(text) && memcmp(entry + 1, text, entry->size) == 0)
                 return !(entry->kind & LG__ENTRY_MONOTONIC);
         }
@@ -323,7 +323,7 @@ static void body_migrates(void *argument)
             sched_setaffinity(0, sizeof one, &one);
         lg_log(session, LG_LEVEL_INFO, "%d", round % 10);
     }
-    const struct lg__entry *entry = (const struct lg__entry *)(ring->owners[1].lane + 1), *end = entry + ring->cell_count;
+    const struct lg__entry *entry = (const struct lg__entry *)(ring->writers[1].lane + 1), *end = entry + ring->cell_count;
     unsigned behind = 0;
     for (; entry + 2 < end && entry[2].sequence > entry->sequence; entry += 2)
         behind += (entry[2].kind == entry->kind) && entry[2].time < entry->time;

@@ -78,7 +78,7 @@ static void write_next(unsigned stream)
     size_t size = make_text(text, stream, number);
     uint64_t heads[LANES];
     for (uint32_t lane = 0; lane < ring->lane_count; lane++)
-        heads[lane] = atomic_load(&ring->owners[lane].lane->head);
+        heads[lane] = atomic_load(&ring->writers[lane].lane->head);
     lg_status status = lg_log_write(session, LG_LEVEL_INFO, text, size);
     if (status == LG_ERR_LIMIT && ring->cell_count <= 256) {
         atomic_fetch_add(&seen->refused, 1); /* a small lane, full of entries in whose middle a thread was stopped: it is told, and tries again */
@@ -113,7 +113,7 @@ static void on_park(int number)
 
 static uint64_t shared_head(void)
 {
-    return atomic_load(&ring->owners[0].lane->head);
+    return atomic_load(&ring->writers[0].lane->head);
 }
 
 static void hook(const char *point)

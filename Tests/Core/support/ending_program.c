@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/book.h"
+#include "store/ledger_payload.h"
 #include "store/crc32c.h"
 
 /* ---- a program with one launch ---- */
@@ -95,7 +95,7 @@ void change_boot_id(void)
 }
 
 /* A context as it is stored. */
-struct lg__book_context stored_context(const char *name)
+struct lg__ledger_context stored_context(const char *name)
 {
     static struct lg__slot slots[2];
     uint32_t kinds[2] = { LG__SECTION_SLOT_A, LG__SECTION_SLOT_B };
@@ -105,10 +105,10 @@ struct lg__book_context stored_context(const char *name)
     for (int i = 0; i < 2; i++) {
         memset(&slots[i], 0, sizeof slots[i]);
         assert_int_equal(pread(file, &slots[i], sizeof slots[i], section_at(file, kinds[i])), sizeof slots[i]);
-        generation[i] = lg__book_check(&slots[i]) ? slots[i].generation : 0;
+        generation[i] = lg__ledger_payload_check(&slots[i]) ? slots[i].generation : 0;
     }
     close(file);
-    const struct lg__book *book = &slots[generation[1] > generation[0]].book;
+    const struct lg__ledger_payload *book = &slots[generation[1] > generation[0]].payload;
     for (uint32_t i = 0; i < book->context_count; i++)
         if (strcmp(book->contexts[i].name, name) == 0)
             return book->contexts[i];

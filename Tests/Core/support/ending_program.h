@@ -50,6 +50,6 @@ void write_state(size_t at, const void *value, size_t size);
 /* As if the machine had been booted since; and back again. */
 void change_boot_id(void);
 /* A context as it is stored. */
-struct lg__book_context stored_context(const char *name);
+struct lg__ledger_context stored_context(const char *name);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/book.h"
+#include "store/ledger_payload.h"
 #include "store/crc32c.h"
 
 #define STORY_BYTES 8192
@@ -241,33 +241,33 @@ static int newest_slot(struct lg__slot slots[2])
 {
     int file = open(state_path("ledger.lg"), O_RDONLY);
     uint64_t generations[2] = { 0, 0 };
-    static struct lg__book ignored;
+    static struct lg__ledger_payload ignored;
     lg__crc32c_init();
     for (int i = 0; file >= 0 && i < 2; i++)
         if (pread(file, &slots[i], sizeof slots[i], SLOT_AT(i)) == (ssize_t)sizeof slots[i])
-            generations[i] = lg__book_load(&slots[i], &ignored);
+            generations[i] = lg__ledger_payload_load(&slots[i], &ignored);
     if (file >= 0)
         close(file);
     return !generations[0] && !generations[1] ? -1 : generations[1] > generations[0];
 }
 
-bool read_book(struct lg__book *ret_book)
+bool read_book(struct lg__ledger_payload *ret_book)
 {
     static struct lg__slot slots[2];
     int newest = newest_slot(slots);
-    return newest >= 0 && lg__book_load(&slots[newest], ret_book) > 0;
+    return newest >= 0 && lg__ledger_payload_load(&slots[newest], ret_book) > 0;
 }
 
-struct lg__book stored_book(void)
+struct lg__ledger_payload stored_book(void)
 {
-    struct lg__book book;
+    struct lg__ledger_payload book;
     assert_true(read_book(&book));
     return book;
 }
 
-struct lg__book_context stored(void)
+struct lg__ledger_context stored(void)
 {
-    struct lg__book book = stored_book();
+    struct lg__ledger_payload book = stored_book();
     for (uint32_t i = 0; i < book.context_count; i++)
         if (strcmp(book.contexts[i].name, "main") == 0)
             return book.contexts[i];
@@ -275,15 +275,15 @@ struct lg__book_context stored(void)
     return book.contexts[0];
 }
 
-void store_book(const struct lg__book *book)
+void store_book(const struct lg__ledger_payload *book)
 {
     static struct lg__slot slots[2];
     int newest = newest_slot(slots);
     assert_true(newest >= 0);
     struct lg__slot *slot = &slots[newest];
-    slot->book = *book;
-    slot->size = lg__book_used(book);
-    slot->crc = lg__book_crc(slot->generation, slot->size, book);
+    slot->payload = *book;
+    slot->size = lg__ledger_payload_used(book);
+    slot->crc = lg__ledger_payload_crc(slot->generation, slot->size, book);
     int file = open(state_path("ledger.lg"), O_RDWR);
     assert_int_equal(pwrite(file, slot, sizeof *slot, SLOT_AT(newest)), sizeof *slot);
     close(file);

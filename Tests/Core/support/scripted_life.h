@@ -68,12 +68,12 @@ int life_make(void **state);
 #define WITH_LIFE(function) cmocka_unit_test_setup_teardown(function, life_make, remove_state)
 
 /* What is stored of the context "main". */
-struct lg__book_context stored(void);
-struct lg__book stored_book(void);
+struct lg__ledger_context stored(void);
+struct lg__ledger_payload stored_book(void);
 /* The same where there may be no ledger yet. */
-bool read_book(struct lg__book *ret_book);
+bool read_book(struct lg__ledger_payload *ret_book);
 /* Store another book, as if it had been so all the time. */
-void store_book(const struct lg__book *book);
+void store_book(const struct lg__ledger_payload *book);
 /* Only start a session and end it: the last run is accounted for, nothing else happens. */
 void account(void);
 

@@ -313,7 +313,7 @@ static void test_streak_gap(void **state)
     };
     for (size_t i = 0; i < sizeof gaps / sizeof gaps[0]; i++) {
         state_restore();
-        struct lg__book book = stored_book();
+        struct lg__ledger_payload book = stored_book();
         if (gaps[i].long_ago)
             book.contexts[0].crash_boottime_ns = 1;
         if (gaps[i].other_boot)

@@ -572,7 +572,7 @@ static void *beat_and_pause(void *argument)
 
 static void hook_ends(const char *point)
 {
-    if (strcmp(point, "heart: is gone?") != 0 || turn)
+    if (strcmp(point, "heartbeat: is gone?") != 0 || turn)
         return;
     turn = 1;
     pthread_join(ends, NULL);

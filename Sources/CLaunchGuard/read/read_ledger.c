@@ -1,29 +1,30 @@
 /* The ledger: the newest whole slot. */
 #include "read/context.h"
 #include "read/internal.h"
-#include "store/book.h"
+#include "store/ledger_payload.h"
 #include "store/run.h"
 
-/* Read one slot; its book is in place. Returns its generation; 0: it is not whole. */
-static uint64_t read_slot(const lg_reader *reader, uint32_t kind, struct lg__slot *ret_slot)
+/* Read one slot; its payload is in place. Returns its generation; 0: it is not whole. */
+static uint64_t read_ledger_slot(const lg_reader *reader, uint32_t kind, struct lg__slot *ret_slot)
 {
-    if (!lg__reader_block(reader, kind, 0, ret_slot, sizeof *ret_slot) || !lg__book_check(ret_slot))
+    if (!lg__reader_block(reader, kind, 0, ret_slot, sizeof *ret_slot) || !lg__ledger_payload_check(ret_slot))
         return 0;
     return ret_slot->generation;
 }
 
-lg_status lg__reader_book(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid)
+lg_status lg__reader_payload(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid)
 {
     if (reader->kind != LG_FILE_LEDGER)
         return LG_ERR_STATE;
-    uint64_t first = read_slot(reader, LG__SECTION_SLOT_A, ret_slot), second = read_slot(reader, LG__SECTION_SLOT_B, ret_slot);
+    uint64_t first = read_ledger_slot(reader, LG__SECTION_SLOT_A, ret_slot), second = read_ledger_slot(reader, LG__SECTION_SLOT_B, ret_slot);
     *ret_valid = (first ? 1u : 0u) | (second ? 2u : 0u);
     if (!*ret_valid)
         return LG_ERR_DAMAGED;
     if (second > first)
         return LG_OK;
-    /* Once more, as one slot takes a lot of stack. A living process may have written to it meanwhile, and so to the other one before. */
-    if (read_slot(reader, LG__SECTION_SLOT_A, ret_slot) || read_slot(reader, LG__SECTION_SLOT_B, ret_slot))
+    /* Once more, as one slot takes a lot of stack. A living process may have written to it
+     * meanwhile, and so to the other one before. */
+    if (read_ledger_slot(reader, LG__SECTION_SLOT_A, ret_slot) || read_ledger_slot(reader, LG__SECTION_SLOT_B, ret_slot))
         return LG_OK;
     return LG_ERR_DAMAGED;
 }
@@ -31,17 +32,17 @@ lg_status lg__reader_book(const lg_reader *reader, struct lg__slot *ret_slot, ui
 lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__slot *ret_slot)
 {
     uint32_t valid;
-    lg_status status = lg__reader_book(reader, ret_slot, &valid);
+    lg_status status = lg__reader_payload(reader, ret_slot, &valid);
     if (status == LG_OK && !lg__reader_block(reader, LG__SECTION_HOT, 0, ret_hot, sizeof *ret_hot))
         status = LG_ERR_DAMAGED;
     return status;
 }
 
-/* The newest book, for a call of the program that asks for something in it. */
+/* The newest payload, for a call of the program that asks for something in it. */
 static lg_status book_for(const lg_reader *reader, const void *result, struct lg__slot *ret_slot)
 {
     uint32_t valid;
-    return reader && result ? lg__reader_book(reader, ret_slot, &valid) : LG_ERR_ARGUMENT;
+    return reader && result ? lg__reader_payload(reader, ret_slot, &valid) : LG_ERR_ARGUMENT;
 }
 
 lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
@@ -50,17 +51,17 @@ lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
     uint32_t valid;
     if (!reader || !ret_info)
         return LG_ERR_ARGUMENT;
-    lg_status status = lg__reader_book(reader, &slot, &valid);
+    lg_status status = lg__reader_payload(reader, &slot, &valid);
     if (status != LG_OK)
         return status;
     memset(ret_info, 0, sizeof *ret_info);
-    lg__reader_text(ret_info->app_id, sizeof ret_info->app_id, slot.book.app_id, sizeof slot.book.app_id);
-    lg__reader_text(ret_info->app_version, sizeof ret_info->app_version, slot.book.app_version, sizeof slot.book.app_version);
-    lg__reader_hex(ret_info->build_id, slot.book.build_id, slot.book.build_id_size);
+    lg__reader_text(ret_info->app_id, sizeof ret_info->app_id, slot.payload.app_id, sizeof slot.payload.app_id);
+    lg__reader_text(ret_info->app_version, sizeof ret_info->app_version, slot.payload.app_version, sizeof slot.payload.app_version);
+    lg__reader_hex(ret_info->build_id, slot.payload.build_id, slot.payload.build_id_size);
     ret_info->generation = slot.generation;
-    ret_info->last_ordinal = slot.book.last_ordinal;
-    ret_info->context_count = slot.book.context_count;
-    ret_info->timeline_count = slot.book.timeline_count;
+    ret_info->last_ordinal = slot.payload.last_ordinal;
+    ret_info->context_count = slot.payload.context_count;
+    ret_info->timeline_count = slot.payload.timeline_count;
     ret_info->slots_valid = valid;
     return LG_OK;
 }
@@ -71,9 +72,9 @@ lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_launch_
     lg_status status = book_for(reader, ret_info, &slot);
     if (status != LG_OK)
         return status;
-    if (index >= slot.book.context_count)
+    if (index >= slot.payload.context_count)
         return LG_ERR_NOT_FOUND;
-    lg__reader_context_info(&slot.book.contexts[index], ret_info);
+    lg__reader_context_info(&slot.payload.contexts[index], ret_info);
     return LG_OK;
 }
 
@@ -83,9 +84,9 @@ lg_status lg_reader_ledger_rung(lg_reader *reader, uint32_t context, uint32_t in
     lg_status status = book_for(reader, ret_rung, &slot);
     if (status != LG_OK)
         return status;
-    if (context >= slot.book.context_count || index >= slot.book.contexts[context].rung_count)
+    if (context >= slot.payload.context_count || index >= slot.payload.contexts[context].rung_count)
         return LG_ERR_NOT_FOUND;
-    const struct lg__book_rung *stored = &slot.book.contexts[context].rungs[index];
+    const struct lg__ledger_rung *stored = &slot.payload.contexts[context].rungs[index];
     lg_ledger_rung rung;
     memset(&rung, 0, sizeof rung);
     lg__reader_text(rung.name, sizeof rung.name, stored->name, sizeof stored->name);
@@ -105,9 +106,9 @@ lg_status lg_reader_ledger_suspect(lg_reader *reader, uint32_t context, uint32_t
     lg_status status = book_for(reader, ret_suspect, &slot);
     if (status != LG_OK)
         return status;
-    if (context >= slot.book.context_count || index >= slot.book.contexts[context].suspect_count)
+    if (context >= slot.payload.context_count || index >= slot.payload.contexts[context].suspect_count)
         return LG_ERR_NOT_FOUND;
-    const struct lg__book_suspect *stored = &slot.book.contexts[context].suspects[index];
+    const struct lg__ledger_suspect *stored = &slot.payload.contexts[context].suspects[index];
     lg_ledger_suspect suspect;
     memset(&suspect, 0, sizeof suspect);
     lg__reader_text(suspect.key, sizeof suspect.key, stored->key, sizeof stored->key);
@@ -123,9 +124,9 @@ lg_status lg_reader_timeline(lg_reader *reader, uint32_t index, lg_timeline_entr
     lg_status status = book_for(reader, ret_entry, &slot);
     if (status != LG_OK)
         return status;
-    if (index >= slot.book.timeline_count)
+    if (index >= slot.payload.timeline_count)
         return LG_ERR_NOT_FOUND;
-    const struct lg__book_run *stored = &slot.book.timeline[index];
+    const struct lg__ledger_run *stored = &slot.payload.timeline[index];
     lg_timeline_entry entry;
     memset(&entry, 0, sizeof entry);
     lg__run_uuid_text(stored->uuid, entry.uuid);

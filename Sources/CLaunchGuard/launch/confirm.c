@@ -4,16 +4,18 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
-void lg__launch_confirm(struct lg__life *life)
+void lg__confirm_launch(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
     bool done = false;
     if (lg__launch_protects(launch)) {
         lg__capture_called();
         LG__WITH_CONTEXT(life, context) {
-            if (context->phase != LG_PHASE_LAUNCHING) /* protected meanwhile, about to end, or finished */
+            /* protected meanwhile, about to end, or finished */
+            if (context->phase != LG_PHASE_LAUNCHING)
                 continue;
-            /* First in the run file: a death before the ledger has it is then one of a finished launch all the same. */
+            /* First in the run file: a death before the ledger has the phase is then one of a
+             * finished launch, too. */
             atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
             atomic_store(&launch->state->phase, LG_PHASE_FINISHED);
             LG_FAULT_POINT("run: finished");
@@ -29,7 +31,7 @@ void lg__launch_confirm(struct lg__life *life)
     if (!done)
         return;
     if (launch->options.heartbeat_ms && lg__hang_end(launch->host, LG__HANG_LAUNCH))
-        lg__wake_now(launch->host); /* its snapshot tells that it is over */
+        lg__wake_now(launch->host); /* its snapshot then says that the hang is over */
     lg__launch_tell(launch);
     atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);
@@ -56,6 +58,6 @@ lg_status lg_launch_finished(lg_launch *launch)
     }
     pthread_mutex_unlock(&launch->lock);
     if (confirm)
-        lg__launch_confirm(life);
+        lg__confirm_launch(life);
     return status;
 }

@@ -5,10 +5,10 @@
 
 static_assert(sizeof((lg_annotation){ 0 }.key) == LG__NAME_BYTES && sizeof((lg_annotation){ 0 }.value) == LG__ANNOTATION_VALUE_BYTES, "both fit");
 
-/* A living writer may free a value while it is read: so often it is read again. */
+/* A living writer may free a value while it is read: the most times that a value is read again. */
 #define TRIES 1000
 
-static uint32_t value_of(uint64_t current)
+static uint32_t slot_value(uint64_t current)
 {
     return (uint32_t)(current & LG__ANNOTATION_VALUE_MASK);
 }
@@ -23,7 +23,7 @@ static bool is_right(const struct lg__annotation *value, uint64_t current)
     return value->crc == lg__crc32c(crc, &value->sequence, sizeof value->sequence);
 }
 
-static bool read_slot(const lg_reader *reader, uint32_t at, struct lg__annotation_slot *ret_slot)
+static bool read_annotation_slot(const lg_reader *reader, uint32_t at, struct lg__annotation_slot *ret_slot)
 {
     return lg__reader_block(reader, LG__SECTION_ANNOTATIONS, at * (uint64_t)sizeof *ret_slot, ret_slot, sizeof *ret_slot);
 }
@@ -40,7 +40,8 @@ static void convert(const struct lg__annotation *value, lg_annotation *to)
     memcpy(to->value, value->value, value->size);
 }
 
-/* As lg_reader_annotation(); `redacted` is right also where the rest is damaged, and 1 where it cannot be known. */
+/* As lg_reader_annotation(); `redacted` is right also where the rest is damaged, and 1 where it
+ * cannot be known. */
 static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annotation *ret_annotation)
 {
     struct lg__annotation_slot before, slot, after;
@@ -50,23 +51,25 @@ static lg_status read_annotation(const lg_reader *reader, uint32_t at, lg_annota
         return LG_ERR_NOT_FOUND; /* a file of an older version has none */
     ret_annotation->redacted = 1;
     for (unsigned tries = 0; tries < TRIES; tries++) {
-        /* What says that it is redacted is read before the value and behind it. Before: a redacted slot keeps its key, so that it is this key
-         * that is. Behind: a key may be redacted, and then get the value that is read here. */
-        if (!read_slot(reader, at, &before) || !read_slot(reader, at, &slot))
+        /* The redaction mark is read before the value and after it. Before: a redacted slot keeps
+         * its key, so that the mark is of this key. After: a key may be redacted, and then get the
+         * value that is read here. */
+        if (!read_annotation_slot(reader, at, &before) || !read_annotation_slot(reader, at, &slot))
             return LG_ERR_DAMAGED;
         uint64_t current = atomic_load(&slot.current);
-        if (!value_of(current))
+        if (!slot_value(current))
             return LG_ERR_NOT_FOUND;
         LG_FAULT_POINT("annotations: slot read");
-        uint64_t place = offsetof(struct lg__annotations, values) + (value_of(current) - 1) * (uint64_t)sizeof value;
-        bool right = value_of(current) <= LG__ANNOTATION_VALUES &&
+        uint64_t place = offsetof(struct lg__annotations, values) + (slot_value(current) - 1) * (uint64_t)sizeof value;
+        bool right = slot_value(current) <= LG__ANNOTATION_VALUES &&
                      lg__reader_block(reader, LG__SECTION_ANNOTATIONS, place, &value, sizeof value) && is_right(&value, current);
         LG_FAULT_POINT("annotations: value read");
-        if (!read_slot(reader, at, &after))
+        if (!read_annotation_slot(reader, at, &after))
             return LG_ERR_DAMAGED;
         if (atomic_load(&after.redacted) != atomic_load(&before.redacted))
             continue;
-        /* Its number is the slot's: it is the one that the slot named. If not, it was used for another one meanwhile, unless the slot still names it. */
+        /* Its number is the slot's: it is the one that the slot named. If not, it was used for
+         * another one meanwhile, unless the slot still names it. */
         if (!right && atomic_load(&after.current) != current)
             continue;
         ret_annotation->redacted = atomic_load(&after.redacted) != 0;

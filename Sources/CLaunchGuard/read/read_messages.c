@@ -1,4 +1,4 @@
-/* What libc, the Swift runtime or a C++ exception said before the end. */
+/* The messages of libc, the Swift runtime or a C++ exception before the end. */
 #include "read/internal.h"
 
 lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages *ret_messages)

@@ -1,4 +1,5 @@
-/* What is there of a program that lived: hearts, deadlines, and the stacks that were taken when one of them did not come in time. */
+/* The parts of a run file about a program that lived: heartbeats, deadlines, and the stacks that
+ * were taken when one of them did not come in time. */
 #include "read/internal.h"
 #include "store/crc32c.h"
 
@@ -21,16 +22,16 @@ lg_status lg_reader_heart(lg_reader *reader, uint32_t index, lg_heart_info *ret_
     lg_status status = read_pulse(reader, &pulse);
     if (status != LG_OK)
         return status;
-    for (uint32_t i = 0; i < LG__HEARTS; i++) {
-        struct lg__heart *heart = &pulse.hearts[i];
-        if (!atomic_load(&heart->tid) || index--)
+    for (uint32_t i = 0; i < LG__HEARTBEATS; i++) {
+        struct lg__heartbeat *from = &pulse.heartbeats[i];
+        if (!atomic_load(&from->tid) || index--)
             continue;
         memset(ret_heart, 0, sizeof *ret_heart);
-        ret_heart->tid = atomic_load(&heart->tid);
-        ret_heart->paused = atomic_load(&heart->paused) == 1;
-        lg__reader_text(ret_heart->name, sizeof ret_heart->name, heart->name, sizeof heart->name);
-        ret_heart->beat_ns = atomic_load(&heart->beat_ns);
-        ret_heart->hang_ns = atomic_load(&heart->hang_ns);
+        ret_heart->tid = atomic_load(&from->tid);
+        ret_heart->paused = atomic_load(&from->paused) == 1;
+        lg__reader_text(ret_heart->name, sizeof ret_heart->name, from->name, sizeof from->name);
+        ret_heart->beat_ns = atomic_load(&from->beat_ns);
+        ret_heart->hang_ns = atomic_load(&from->hang_ns);
         return LG_OK;
     }
     return LG_ERR_NOT_FOUND;
@@ -81,7 +82,7 @@ lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg_
     return LG_OK;
 }
 
-static lg_status check(uint32_t commit, uint32_t right, uint32_t crc, const void *bytes, size_t size)
+static lg_status check_pulse(uint32_t commit, uint32_t right, uint32_t crc, const void *bytes, size_t size)
 {
     if (commit == 0)
         return LG_ERR_INCOMPLETE;
@@ -91,14 +92,14 @@ static lg_status check(uint32_t commit, uint32_t right, uint32_t crc, const void
 lg_status lg__reader_snapshot_head(struct lg__snapshot *snapshot)
 {
     const size_t from = offsetof(struct lg__snapshot, kind);
-    return check(atomic_load(&snapshot->commit), LG__COMMIT_SNAPSHOT, snapshot->crc, (const uint8_t *)snapshot + from,
+    return check_pulse(atomic_load(&snapshot->commit), LG__COMMIT_SNAPSHOT, snapshot->crc, (const uint8_t *)snapshot + from,
                  offsetof(struct lg__snapshot, counted) - from);
 }
 
 lg_status lg__reader_snapshot_counts(struct lg__snapshot *snapshot)
 {
     const size_t from = offsetof(struct lg__snapshot, listed);
-    return check(atomic_load(&snapshot->counted), LG__COMMIT_COUNTS, snapshot->counts_crc, (const uint8_t *)snapshot + from,
+    return check_pulse(atomic_load(&snapshot->counted), LG__COMMIT_COUNTS, snapshot->counts_crc, (const uint8_t *)snapshot + from,
                  offsetof(struct lg__snapshot, resolved_ns) - from);
 }
 
@@ -152,7 +153,7 @@ lg_status lg_reader_snapshot(lg_reader *reader, lg_snapshot_kind kind, lg_snapsh
     return LG_OK;
 }
 
-static lg_status read_slot(const lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, struct lg__thread *ret_slot, lg_status *ret_walk)
+static lg_status read_snapshot_slot(const lg_reader *reader, lg_snapshot_kind kind, uint32_t thread, struct lg__thread *ret_slot, lg_status *ret_walk)
 {
     struct lg__snapshot stored;
     struct lg__reader_slots slots;
@@ -168,7 +169,7 @@ lg_status lg_reader_snapshot_thread(lg_reader *reader, lg_snapshot_kind kind, ui
     lg_status walk;
     if (!reader || !ret_thread)
         return LG_ERR_ARGUMENT;
-    lg_status status = read_slot(reader, kind, index, &slot, &walk);
+    lg_status status = read_snapshot_slot(reader, kind, index, &slot, &walk);
     if (status == LG_OK)
         lg__reader_slot_info(&slot, ret_thread);
     return status;
@@ -180,7 +181,7 @@ lg_status lg_reader_snapshot_register(lg_reader *reader, lg_snapshot_kind kind, 
     lg_status walk;
     if (!reader || !ret_register)
         return LG_ERR_ARGUMENT;
-    lg_status status = read_slot(reader, kind, thread, &slot, &walk);
+    lg_status status = read_snapshot_slot(reader, kind, thread, &slot, &walk);
     return status == LG_OK ? lg__reader_slot_register(reader, &slot, index, ret_register) : status;
 }
 
@@ -190,7 +191,7 @@ lg_status lg_reader_snapshot_stack(lg_reader *reader, lg_snapshot_kind kind, uin
     lg_status walk = LG_ERR_INCOMPLETE;
     if (!reader || !ret_info)
         return LG_ERR_ARGUMENT;
-    lg_status status = read_slot(reader, kind, thread, &slot, &walk);
+    lg_status status = read_snapshot_slot(reader, kind, thread, &slot, &walk);
     if (status == LG_OK)
         status = walk;
     if (status == LG_OK)
@@ -204,7 +205,7 @@ lg_status lg_reader_snapshot_frame(lg_reader *reader, lg_snapshot_kind kind, uin
     lg_status walk = LG_ERR_INCOMPLETE;
     if (!reader || !ret_pc)
         return LG_ERR_ARGUMENT;
-    lg_status status = read_slot(reader, kind, thread, &slot, &walk);
+    lg_status status = read_snapshot_slot(reader, kind, thread, &slot, &walk);
     if (status == LG_OK)
         status = walk;
     return status == LG_OK ? lg__reader_slot_frame(&slot, index, ret_pc) : status;

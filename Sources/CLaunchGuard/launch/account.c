@@ -11,11 +11,11 @@ static void run_path(const char *directory, uint64_t ordinal, const uint8_t uuid
     snprintf(path, 4096 + 96, "%s/runs/%s", directory, name);
 }
 
-void lg__account_read(const char *directory, const struct lg__book *book, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last)
+void lg__account_read(const char *directory, const struct lg__ledger_payload *payload, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last)
 {
     char path[4096 + 96];
-    run_path(directory, book->last_ordinal, book->last_uuid, path);
-    lg__evidence_read(path, atomic_load(&hot->crash_ordinal) == book->last_ordinal, replaced, ret_last);
+    run_path(directory, payload->last_ordinal, payload->last_uuid, path);
+    lg__evidence_read(path, atomic_load(&hot->crash_ordinal) == payload->last_ordinal, replaced, ret_last);
 }
 
 static bool is_attributed(const struct lg__last_run *last, const lg_run_context *of_run)
@@ -23,7 +23,7 @@ static bool is_attributed(const struct lg__last_run *last, const lg_run_context 
     return of_run && (last->attributed & 1u << (of_run - last->contexts));
 }
 
-bool lg__account_apply(struct lg__book_context *context, const struct lg__last_run *last, uint64_t ordinal)
+bool lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal)
 {
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     struct lg__last_end end = {
@@ -40,19 +40,19 @@ bool lg__account_apply(struct lg__book_context *context, const struct lg__last_r
     return lg__decide_account(context, &end);
 }
 
-static bool same_program(const struct lg__book *book, const struct lg__identity *self)
+static bool same_program(const struct lg__ledger_payload *payload, const struct lg__identity *self)
 {
-    return strncmp(book->app_version, self->app_version, LG__NAME_BYTES) == 0 && book->build_id_size == self->build_id_size &&
-           memcmp(book->build_id, self->build_id, self->build_id_size) == 0;
+    return strncmp(payload->app_version, self->app_version, LG__NAME_BYTES) == 0 && payload->build_id_size == self->build_id_size &&
+           memcmp(payload->build_id, self->build_id, self->build_id_size) == 0;
 }
 
-/* What the timeline says of a context, before the end is applied to it. */
-static void note_context(struct lg__book_run *entry, uint32_t index, const struct lg__book_context *context, const struct lg__last_run *last)
+/* The entry of a context in the timeline, before the end is applied to it. */
+static void note_context(struct lg__ledger_run *entry, uint32_t index, const struct lg__ledger_context *context, const struct lg__last_run *last)
 {
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     bool finished = of_run && of_run->phase == LG_PHASE_FINISHED;
     if (context->phase == LG_PHASE_NONE)
-        return; /* not begun in that run: what is left in it is of an older one */
+        return; /* not begun in that run: its events are of an older one */
     entry->events[index] = context->events;
     if (lg__phase_launching((lg_phase)context->phase) && !finished)
         entry->launching |= 1u << index;
@@ -64,29 +64,30 @@ static void note_context(struct lg__book_run *entry, uint32_t index, const struc
 
 static void account(struct lg__host *host, const struct lg__identity *self)
 {
-    struct lg__book *book = &host->ledger.book;
+    struct lg__ledger_payload *payload = &host->ledger.payload;
     struct lg__last_run last;
-    /* A living primary would not have let this process become one: where its process lives, it is this one, before an exec. */
-    lg__account_read(host->directory, book, host->ledger.hot, true, &last);
-    struct lg__book_run entry;
+    /* While the primary lives, no other process becomes primary. So a process of that name that
+     * lives is this one, before an exec. */
+    lg__account_read(host->directory, payload, host->ledger.hot, true, &last);
+    struct lg__ledger_run entry;
     memset(&entry, 0, sizeof entry);
-    memcpy(entry.uuid, book->last_uuid, sizeof entry.uuid);
-    memcpy(entry.app_version, book->app_version, sizeof entry.app_version);
-    entry.ordinal = book->last_ordinal;
+    memcpy(entry.uuid, payload->last_uuid, sizeof entry.uuid);
+    memcpy(entry.app_version, payload->app_version, sizeof entry.app_version);
+    entry.ordinal = payload->last_ordinal;
     entry.wall_ns = last.info.wall_ns;
     if (last.verdict.monotonic_ns > last.info.monotonic_ns)
         entry.duration_ns = last.verdict.monotonic_ns - last.info.monotonic_ns;
 
-    bool upgraded = !same_program(book, self);
-    for (uint32_t i = 0; i < book->context_count; i++) {
-        struct lg__book_context *context = &book->contexts[i];
+    bool upgraded = !same_program(payload, self);
+    for (uint32_t i = 0; i < payload->context_count; i++) {
+        struct lg__ledger_context *context = &payload->contexts[i];
         note_context(&entry, i, context, &last);
         if (upgraded)
             lg__decide_reset(context);
-        else if (lg__account_apply(context, &last, book->last_ordinal))
+        else if (lg__account_apply(context, &last, payload->last_ordinal))
             entry.counted |= 1u << i;
     }
-    /* First match wins: whatever ended the old version's run, it is not held against the new one. */
+    /* First match wins: the end of the old version's run does not count against the new one. */
     if (upgraded) {
         last.verdict.end = LG_END_UPGRADE;
         last.verdict.evidence = LG_EVIDENCE_VERSION_DIFFERS;
@@ -97,33 +98,33 @@ static void account(struct lg__host *host, const struct lg__identity *self)
     entry.code = last.verdict.code;
     entry.kind = last.verdict.kind;
     entry.monotonic_ns = last.verdict.monotonic_ns;
-    lg__ledger_append(book, &entry);
+    lg__ledger_append(payload, &entry);
 }
 
 void lg__account_last_run(struct lg__host *host, const struct lg__identity *self)
 {
-    struct lg__book *book = &host->ledger.book;
-    if (book->last_ordinal)
+    struct lg__ledger_payload *payload = &host->ledger.payload;
+    if (payload->last_ordinal)
         account(host, self);
-    memcpy(book->app_id, self->app_id, sizeof book->app_id);
-    memcpy(book->app_version, self->app_version, sizeof book->app_version);
-    memcpy(book->build_id, self->build_id, sizeof book->build_id);
-    book->build_id_size = self->build_id_size;
-    book->last_ordinal = self->ordinal;
-    memcpy(book->last_uuid, self->uuid, sizeof book->last_uuid);
-    /* One store for the account and for the new run: killed before it, the next start does the same again; killed
-     * after it, never again. */
+    memcpy(payload->app_id, self->app_id, sizeof payload->app_id);
+    memcpy(payload->app_version, self->app_version, sizeof payload->app_version);
+    memcpy(payload->build_id, self->build_id, sizeof payload->build_id);
+    payload->build_id_size = self->build_id_size;
+    payload->last_ordinal = self->ordinal;
+    memcpy(payload->last_uuid, self->uuid, sizeof payload->last_uuid);
+    /* One store for the account and for the new run. Killed before it, the next start accounts the
+     * same run again; killed after it, no start does. */
     lg__ledger_store(&host->ledger);
 }
 
 uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],
                              char paths[LG__TIMELINE][4096 + 96], char uuids[LG__TIMELINE][37])
 {
-    const struct lg__book *book = &host->ledger.book;
+    const struct lg__ledger_payload *payload = &host->ledger.payload;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < book->timeline_count; i++) {
-        const struct lg__book_run *run = &book->timeline[i];
-        if (!(run->counted & 1u << context) || run->ordinal <= book->contexts[context].reported_ordinal)
+    for (uint32_t i = 0; i < payload->timeline_count; i++) {
+        const struct lg__ledger_run *run = &payload->timeline[i];
+        if (!(run->counted & 1u << context) || run->ordinal <= payload->contexts[context].reported_ordinal)
             continue;
         run_path(host->directory, run->ordinal, run->uuid, paths[count]);
         lg__run_uuid_text(run->uuid, uuids[count]);

@@ -88,16 +88,17 @@ static lg_status why_unprotected(const struct lg__host *host)
 {
     if (atomic_load(&host->closed))
         return LG_ERR_CLOSED;
-    if (!host->owns)
+    if (!host->unforked)
         return LG_ERR_UNPROTECTED;
-    if (!lg__host_owned(host))
+    if (!lg__host_unforked(host))
         return LG_ERR_FORKED;
     return host->directory[0] ? LG_ERR_SECONDARY : LG_ERR_UNPROTECTED;
 }
 
 static void claim_state(struct lg__host *host, lg_launch *launch)
 {
-    uint32_t index = host->launch_count; /* and not what the file says, which anybody may have changed */
+    /* and not what the file says, which anybody may have changed */
+    uint32_t index = host->launch_count;
     struct lg__state_context *state = launch->state = &host->run.state->contexts[index];
     struct lg__owner *owner = launch->owner = &host->run.owners->contexts[index];
     memcpy(state->name, launch->name, sizeof state->name);
@@ -110,7 +111,7 @@ static void claim_state(struct lg__host *host, lg_launch *launch)
     atomic_store(&host->run.state->context_count, index + 1);
 }
 
-/* What nobody gave back is not there: the launch of all that ask when there is no memory. */
+/* The launch of all callers for which there is no memory. */
 static lg_launch *last_resort(struct lg__host *host)
 {
     static lg_launch launch = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
@@ -132,8 +133,8 @@ static void make_locks(lg_launch *launch)
 
 static _Atomic(lg_launch *) newest;
 
-/* Whoever held a lock at the fork is not in the child. */
-static void in_child(void)
+/* A thread that held a lock at the fork is not in the child. */
+static void launches_in_child(void)
 {
     static const _Atomic uint32_t nobody;
     for (lg_launch *launch = atomic_load(&newest); launch; launch = launch->older) {
@@ -141,16 +142,16 @@ static void in_child(void)
         make_locks(launch);
         pthread_mutex_init(&launch->host->lock, NULL);
         if (launch->host->simulated) /* another session sees to it itself */
-            launch->host->owns = &nobody;
+            launch->host->unforked = &nobody;
     }
 }
 
 static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, launches_in_child);
 }
 
-static lg_launch *make(struct lg__host *host, const char *context, const lg_launch_options *options)
+static lg_launch *make_launch(struct lg__host *host, const char *context, const lg_launch_options *options)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     lg_launch *launch = calloc(1, sizeof *launch);
@@ -177,27 +178,28 @@ static bool is_prepared(const struct lg__host *host, const char *name)
 }
 
 /* Nothing would be lost but totals. */
-static bool at_rest(const struct lg__book_context *context)
+static bool at_rest(const struct lg__ledger_context *context)
 {
     return (context->phase == LG_PHASE_NONE || context->phase == LG_PHASE_FINISHED) && context->mode == LG_LAUNCH_MODE_NORMAL &&
            !(context->flags & LG__CONTEXT_DUE) && context->streak == 0 && context->unknown == 0;
 }
 
-/* The context of that name. Where all places are taken, by names of earlier versions perhaps, the least used one at rest gives way, in the timeline too. */
-static struct lg__book_context *context_named(struct lg__host *host, const char *name)
+/* The context of that name. Where all places are taken, by names of earlier versions perhaps, the
+ * least used one at rest gives way, in the timeline too. */
+static struct lg__ledger_context *context_named(struct lg__host *host, const char *name)
 {
-    struct lg__book *book = &host->ledger.book;
-    struct lg__book_context *found = lg__ledger_context(book, name), *least = NULL;
+    struct lg__ledger_payload *payload = &host->ledger.payload;
+    struct lg__ledger_context *found = lg__ledger_find_context(payload, name), *least = NULL;
     if (found)
         return found;
-    for (uint32_t i = 0; i < book->context_count; i++)
-        if (at_rest(&book->contexts[i]) && !is_prepared(host, book->contexts[i].name) && (!least || book->contexts[i].launches < least->launches))
-            least = &book->contexts[i];
+    for (uint32_t i = 0; i < payload->context_count; i++)
+        if (at_rest(&payload->contexts[i]) && !is_prepared(host, payload->contexts[i].name) && (!least || payload->contexts[i].launches < least->launches))
+            least = &payload->contexts[i];
     if (!least)
         return NULL;
-    uint32_t index = (uint32_t)(least - book->contexts);
-    for (uint32_t i = 0; i < book->timeline_count; i++) {
-        struct lg__book_run *run = &book->timeline[i];
+    uint32_t index = (uint32_t)(least - payload->contexts);
+    for (uint32_t i = 0; i < payload->timeline_count; i++) {
+        struct lg__ledger_run *run = &payload->timeline[i];
         run->launching &= ~(1u << index);
         run->repairing &= ~(1u << index);
         run->counted &= ~(1u << index);
@@ -209,7 +211,7 @@ static struct lg__book_context *context_named(struct lg__host *host, const char 
     return least;
 }
 
-lg_status lg__launch_prepare(struct lg__host *host, const char *context, const lg_launch_options *given, lg_launch **ret_launch)
+lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_launch_options *given, lg_launch **ret_launch)
 {
     static const lg_launch_options defaults = LG_LAUNCH_OPTIONS_INIT;
     const lg_launch_options *options = given ? given : &defaults;
@@ -218,13 +220,13 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
     if (status != LG_OK)
         options = &defaults;
 
-    lg_launch *launch = make(host, context, options);
+    lg_launch *launch = make_launch(host, context, options);
     if (!launch) {
         *ret_launch = last_resort(host);
         return LG_ERR_SYSTEM;
     }
     if (given && given->size == sizeof *given) {
-        /* Whoever listens to the status does so also when another option made no sense. */
+        /* on_status is called also where another option makes no sense. */
         launch->options.on_status = given->on_status;
         launch->options.user = given->user;
     }
@@ -238,14 +240,14 @@ lg_status lg__launch_prepare(struct lg__host *host, const char *context, const l
             *ret_launch = existing;
             return LG_ERR_DUPLICATE;
         }
-    if (status == LG_OK && (!host->counts || !lg__host_owned(host) || atomic_load(&host->closed)))
+    if (status == LG_OK && (!host->counts || !lg__host_unforked(host) || atomic_load(&host->closed)))
         status = why_unprotected(host);
     if (status == LG_OK && switched_off(options->kill_switch)) {
         lg__host_log(host, LG_LEVEL_NOTICE, "launch %s: unprotected, since %s is set", launch->name, options->kill_switch);
         status = LG_ERR_UNPROTECTED;
     }
     if (status == LG_OK) {
-        struct lg__book_context *stored = host->launch_count < LG_CONTEXTS_MAX ? context_named(host, launch->name) : NULL;
+        struct lg__ledger_context *stored = host->launch_count < LG_CONTEXTS_MAX ? context_named(host, launch->name) : NULL;
         if (stored) {
             claim_state(host, launch);
             launch->counts = true;

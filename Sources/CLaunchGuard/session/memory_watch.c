@@ -1,5 +1,6 @@
-/* lg_memory_watch(): a thread that sleeps, looks how much memory is left, and tells when it is little. Marked before it is said, and said before the
- * program is called, which may be ended meanwhile. */
+/* lg_memory_watch(): a thread that sleeps, looks how much memory is left, and reports when it is
+ * little. The mark is set before the breadcrumb, and the breadcrumb written before the program is
+ * called, which may be ended meanwhile. */
 #include "launchguard/watch.h"
 
 #include <errno.h>
@@ -8,7 +9,8 @@
 #include "os/os.h"
 #include "session/session.h"
 
-/* Far from the limit it looks every second; in the last quarter before the mark more often, for memory can be eaten fast. */
+/* Far from the limit it looks every second; in the last quarter before the mark more often, for
+ * memory can be eaten fast. */
 #define PAUSE_NS UINT64_C(1000000000)
 #define PAUSE_NEAR_NS UINT64_C(200000000)
 
@@ -26,20 +28,20 @@ static uint64_t percent_of(uint64_t number, uint32_t percent)
     return number / 100 * percent + number % 100 * percent / 100;
 }
 
-/* The mark is taken back when less than nine tenths of what set it are in use. */
-static bool sample(struct lg__os_memory *ret_memory)
+/* The mark is taken back when less than nine tenths of its threshold are in use. */
+static bool sample_memory(struct lg__os_memory *ret_memory)
 {
     return lg__os_memory("", watched.percent * 9 / 10, ret_memory);
 }
 
-static void mark(struct lg__state *state, const struct lg__os_memory *memory)
+static void mark_near_limit(struct lg__state *state, const struct lg__os_memory *memory)
 {
     atomic_store(&state->memory_used, memory->used);
     atomic_store(&state->memory_limit, memory->limit);
     atomic_store(&state->memory_near_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
 }
 
-static void tell(const struct lg__os_memory *memory)
+static void report_near_limit(const struct lg__os_memory *memory)
 {
     const lg_memory told = { memory->used, memory->limit, (uint32_t)((double)memory->used * 100 / (double)memory->limit), memory->of_cgroup };
     lg__host_log(&watched.session->host, LG_LEVEL_WARNING, "launchguard: memory is near its limit: %llu of %llu bytes, %u %%%s",
@@ -58,12 +60,12 @@ static void *watch_memory(void *argument)
     lg__thread_begin();
     while (!atomic_load(&host->closed)) {
         uint64_t pause = PAUSE_NS;
-        if (sample(&memory)) {
+        if (sample_memory(&memory)) {
             uint64_t threshold = percent_of(memory.limit, watched.percent);
             if (memory.used >= threshold) {
-                mark(host->run.state, &memory);
+                mark_near_limit(host->run.state, &memory);
                 if (!near)
-                    tell(&memory);
+                    report_near_limit(&memory);
                 near = true;
             } else if (near && memory.used < threshold / 10 * 9) {
                 near = false;
@@ -93,7 +95,7 @@ lg_status lg_memory_watch(lg_session *session, uint32_t percent, lg_memory_callb
     watched.percent = percent;
     watched.callback = callback;
     watched.user = user;
-    if (!sample(&memory))
+    if (!sample_memory(&memory))
         status = LG_ERR_NOT_FOUND;
     else if (!lg__callback_detach(watch_memory, NULL, true))
         status = LG_ERR_SYSTEM;

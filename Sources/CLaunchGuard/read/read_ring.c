@@ -51,7 +51,7 @@ static void copy_out(const uint8_t *cells, uint64_t mask, uint64_t at, void *to,
 }
 
 /* The entry that was reserved as `sequence`; false if there is no whole one. */
-static bool entry_at(const uint8_t *cells, uint64_t mask, uint64_t sequence, struct lg__entry *ret_entry, char text[LG_LOG_TEXT_MAX])
+static bool ring_entry_at(const uint8_t *cells, uint64_t mask, uint64_t sequence, struct lg__entry *ret_entry, char text[LG_LOG_TEXT_MAX])
 {
     copy_out(cells, mask, sequence * LG__CELL_BYTES, ret_entry, sizeof *ret_entry);
     if (ret_entry->sequence != sequence || (uint32_t)ret_entry->commit != (uint32_t)(sequence + 1) || ret_entry->size > LG_LOG_TEXT_MAX)
@@ -67,7 +67,7 @@ static uint64_t entry_cells(const struct lg__entry *entry)
     return (sizeof *entry + entry->size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
 }
 
-static unsigned kind_of(const struct lg__entry *entry)
+static unsigned entry_kind(const struct lg__entry *entry)
 {
     return entry->kind & LG__ENTRY_KIND;
 }
@@ -108,7 +108,8 @@ static uint64_t to_ns(const struct layout *layout, const struct lg__entry *entry
                                         (layout->later.count - header->base_count));
 }
 
-/* An entry was begun here, and it is not whole: what lies in cells that were reserved and then not written has other numbers. */
+/* An entry was begun here, and it is not whole. Cells that were reserved and then not written have
+ * other numbers. */
 static bool begun(const uint8_t *cells, uint64_t mask, uint64_t sequence)
 {
     struct lg__entry entry;
@@ -127,13 +128,14 @@ static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t l
     while (at < head) {
         struct lg__entry entry;
         char text[LG_LOG_TEXT_MAX];
-        /* No entry ends beyond head: one that claims to would carry the walk past the largest number. */
-        if (!entry_at(cells, layout->cell_mask, at, &entry, text) || entry_cells(&entry) > head - at) {
+        /* No entry ends beyond head: one that claims to would carry the walk past the largest
+         * number. */
+        if (!ring_entry_at(cells, layout->cell_mask, at, &entry, text) || entry_cells(&entry) > head - at) {
             info->torn += begun(cells, layout->cell_mask, at);
             at++;
             continue;
         }
-        if (kind_of(&entry) > LG__ENTRY_FIELDS)
+        if (entry_kind(&entry) > LG__ENTRY_FIELDS)
             unknown++;
         else
             reader->log_index[reader->log_count++] = (struct lg__log_item){ to_ns(layout, &entry), entry.sequence, lane, entry.tid };
@@ -158,7 +160,8 @@ static int by_writer(const void *left, const void *right)
     return lanes ? lanes : threads ? threads : order(a->sequence, b->sequence);
 }
 
-/* Two clocks that agree to some microseconds: no entry is earlier than the one before it of the same thread. */
+/* Two clocks that agree to some microseconds: no entry is earlier than the one before it of the
+ * same thread. */
 static void straighten(struct lg__log_item *items, uint64_t count)
 {
     qsort(items, count, sizeof *items, by_writer);
@@ -226,7 +229,7 @@ static bool entry_of(const lg_reader *reader, uint64_t index, struct lg__entry *
         return false;
     const struct lg__log_item *item = &reader->log_index[index];
     return lg__reader_section(reader, LG__SECTION_RING, &section) && check_layout(reader->log, section.size, &layout) == LG_OK &&
-           entry_at(lane_cells(reader, &layout, item->lane), layout.cell_mask, item->sequence, ret_entry, bytes);
+           ring_entry_at(lane_cells(reader, &layout, item->lane), layout.cell_mask, item->sequence, ret_entry, bytes);
 }
 
 lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *ret_entry)
@@ -238,7 +241,7 @@ lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_entry *r
     if (!entry_of(reader, index, &entry, bytes))
         return LG_ERR_NOT_FOUND;
     struct lg__reader_fields fields = { .category = bytes, .text = bytes, .text_size = entry.size };
-    bool damaged = kind_of(&entry) == LG__ENTRY_FIELDS && !lg__reader_fields(bytes, entry.size, &fields);
+    bool damaged = entry_kind(&entry) == LG__ENTRY_FIELDS && !lg__reader_fields(bytes, entry.size, &fields);
     if (damaged)
         fields = (struct lg__reader_fields){ .category = bytes, .text = bytes };
     const struct lg__log_item *item = &reader->log_index[index];
@@ -265,7 +268,7 @@ lg_status lg_reader_log_field(lg_reader *reader, uint64_t index, uint32_t field,
     char bytes[LG_LOG_TEXT_MAX];
     if (!reader || !ret_field)
         return LG_ERR_ARGUMENT;
-    if (!entry_of(reader, index, &entry, bytes) || kind_of(&entry) != LG__ENTRY_FIELDS || !lg__reader_fields(bytes, entry.size, &fields) ||
+    if (!entry_of(reader, index, &entry, bytes) || entry_kind(&entry) != LG__ENTRY_FIELDS || !lg__reader_fields(bytes, entry.size, &fields) ||
         field >= fields.field_count)
         return LG_ERR_NOT_FOUND;
     const char *at = fields.fields;

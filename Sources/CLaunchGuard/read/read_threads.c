@@ -19,7 +19,7 @@ static lg_status read_slots(const lg_reader *reader, struct lg__reader_slots *re
     return LG_OK;
 }
 
-static uint64_t slot_at(const struct lg__reader_slots *slots, uint32_t index)
+static uint64_t thread_slot_at(const struct lg__reader_slots *slots, uint32_t index)
 {
     return slots->at + (uint64_t)index * slots->bytes;
 }
@@ -27,7 +27,7 @@ static uint64_t slot_at(const struct lg__reader_slots *slots, uint32_t index)
 uint32_t lg__reader_slots_stored(const lg_reader *reader, const struct lg__reader_slots *slots)
 {
     uint32_t count = slots->count, commit = 0;
-    while (count && lg__reader_block(reader, slots->section, slot_at(slots, count - 1), &commit, sizeof commit) && commit == 0)
+    while (count && lg__reader_block(reader, slots->section, thread_slot_at(slots, count - 1), &commit, sizeof commit) && commit == 0)
         count--;
     return count;
 }
@@ -48,7 +48,7 @@ lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_sl
 {
     if (index >= slots->count)
         return LG_ERR_NOT_FOUND;
-    if (!lg__reader_block(reader, slots->section, slot_at(slots, index), ret_thread, sizeof *ret_thread))
+    if (!lg__reader_block(reader, slots->section, thread_slot_at(slots, index), ret_thread, sizeof *ret_thread))
         return LG_ERR_DAMAGED;
     uint32_t commit = atomic_load(&ret_thread->commit);
     if (commit == 0)

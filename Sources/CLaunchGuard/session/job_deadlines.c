@@ -1,34 +1,36 @@
-/* Jobs that somebody else will kill the program for: deadlines, and what is done when one is near.
+/* Deadlines of jobs: somebody else will kill the program when one has passed.
  *
- * Their time is counted by CLOCK_BOOTTIME, and goes on while the process is stopped or the machine asleep: it is somebody else's clock that
- * kills, it may stand in another machine, and of all clocks that he may use this one is never behind. A warning that comes early costs nothing. */
+ * Their time is counted by CLOCK_BOOTTIME, and goes on while the process is stopped or the machine
+ * asleep. The clock that kills belongs to somebody else and may stand in another machine; of all
+ * clocks that it may be, this one is never behind. A warning that comes early costs nothing. */
 #include "capture/capture.h"
 #include "launchguard/watch.h"
 #include "os/os.h"
 #include "session/session.h"
 
-/* What of the time has passed when a job is about to overrun. */
+/* The part of the time that has passed when a job is about to overrun. */
 #define NEAR_TENTHS 9u
 
-/* The number of a job tells its place: the rest of it is counted. */
+/* The number of a job contains its place; the rest of the number is a counter. */
 #define TAKEN UINT64_C(1) /* a place that is being filled in or cleared */
 
 static struct job {
     _Atomic uint64_t number; /* 0: free */
-    uint64_t due_ns;         /* CLOCK_BOOTTIME, when nine tenths have passed; these three are set before the number */
+    /* CLOCK_BOOTTIME, when nine tenths have passed; these three are set before the number */
+    uint64_t due_ns;
     uint64_t begun_ns;       /* CLOCK_MONOTONIC */
     int32_t tid;
     _Atomic uint64_t near_ns; /* CLOCK_MONOTONIC when that was found; 0: it was not */
 } jobs[LG__DEADLINES];
 
-static _Atomic uint64_t count;
+static _Atomic uint64_t jobs_begun;
 
-static struct lg__deadline *copy_of(struct lg_session *session, const struct job *job)
+static struct lg__deadline *job_copy(struct lg_session *session, const struct job *job)
 {
     return &session->host.run.pulse->deadlines[job - jobs];
 }
 
-static struct job *claim(void)
+static struct job *claim_job(void)
 {
     for (uint32_t i = 0; i < LG__DEADLINES; i++) {
         uint64_t nobody = 0;
@@ -63,11 +65,11 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
         *ret_deadline = UINT64_MAX;
         return LG_OK;
     }
-    struct job *job = claim();
+    struct job *job = claim_job();
     if (!job)
         return LG_ERR_LIMIT;
-    struct lg__deadline *copy = copy_of(session, job);
-    uint64_t number = (atomic_fetch_add(&count, 1) + 1) * LG__DEADLINES + (uint64_t)(job - jobs);
+    struct lg__deadline *copy = job_copy(session, job);
+    uint64_t number = (atomic_fetch_add(&jobs_begun, 1) + 1) * LG__DEADLINES + (uint64_t)(job - jobs);
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), near = (uint64_t)milliseconds * 1000000u / 10u * NEAR_TENTHS;
     job->due_ns = lg__os_clock_ns(CLOCK_BOOTTIME) + near;
     job->begun_ns = now;
@@ -85,14 +87,14 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
     return LG_OK;
 }
 
-static void name_of(struct lg_session *session, const struct job *job, char name[LG__NAME_BYTES])
+static void job_name(struct lg_session *session, const struct job *job, char name[LG__NAME_BYTES])
 {
-    memcpy(name, copy_of(session, job)->name, LG_NAME_MAX);
+    memcpy(name, job_copy(session, job)->name, LG_NAME_MAX);
     name[LG_NAME_MAX] = 0; /* whatever the file says */
 }
 
 /* Tenths of a second since then. */
-static unsigned tenths(uint64_t begun_ns)
+static unsigned tenths_since(uint64_t begun_ns)
 {
     return (unsigned)((lg__os_clock_ns(CLOCK_MONOTONIC) - begun_ns) / 100000000);
 }
@@ -112,10 +114,10 @@ lg_status lg_deadline_end(lg_session *session, uint64_t deadline)
     struct job *job = &jobs[deadline % LG__DEADLINES];
     if (deadline <= TAKEN || !atomic_compare_exchange_strong(&job->number, &number, TAKEN))
         return LG_ERR_NOT_FOUND;
-    struct lg__deadline *copy = copy_of(session, job);
+    struct lg__deadline *copy = job_copy(session, job);
     uint64_t near_ns = atomic_exchange(&job->near_ns, 0), begun_ns = job->begun_ns;
-    unsigned length = tenths(begun_ns);
-    name_of(session, job, name);
+    unsigned length = tenths_since(begun_ns);
+    job_name(session, job, name);
     atomic_store(&copy->number, 0);
     atomic_store(&copy->near_ns, 0);
     atomic_store(&job->number, 0);
@@ -129,22 +131,23 @@ lg_status lg_deadline_end(lg_session *session, uint64_t deadline)
 
 /* ---- on the watch thread ---- */
 
-static void is_near(struct lg_session *session, struct job *job, uint64_t number)
+static void report_near_deadline(struct lg_session *session, struct job *job, uint64_t number)
 {
-    struct lg__deadline *copy = copy_of(session, job);
+    struct lg__deadline *copy = job_copy(session, job);
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), begun_ns = job->begun_ns;
     char name[LG__NAME_BYTES];
-    name_of(session, job, name);
+    job_name(session, job, name);
     const struct lg__snapshot_wish wish = { LG_SNAPSHOT_DEADLINE, job->tid, name, begun_ns };
     uint32_t limit_ms = atomic_load(&copy->limit_ms);
     atomic_store(&copy->near_ns, now);
     atomic_store(&job->near_ns, now);
-    if (atomic_load(&job->number) != number) { /* it has just ended, and may not have seen the mark */
+    /* the job has just ended, and its thread may not have seen the mark */
+    if (atomic_load(&job->number) != number) {
         atomic_store(&job->near_ns, 0);
         atomic_store(&copy->near_ns, 0);
         return;
     }
-    unsigned length = tenths(begun_ns);
+    unsigned length = tenths_since(begun_ns);
     lg__snapshot_take(&wish);
     if (atomic_load(&job->number) != number)
         lg__snapshot_resolve(LG_SNAPSHOT_DEADLINE, begun_ns);
@@ -152,7 +155,7 @@ static void is_near(struct lg_session *session, struct job *job, uint64_t number
                  limit_ms, length / 10, length % 10);
 }
 
-uint64_t lg__deadlines_look(struct lg_session *session)
+uint64_t lg__job_deadlines_look(struct lg_session *session)
 {
     uint64_t sleep = LG__NEVER;
     for (uint32_t i = 0; i < LG__DEADLINES; i++) {
@@ -163,7 +166,7 @@ uint64_t lg__deadlines_look(struct lg_session *session)
         if (atomic_load(&jobs[i].number) != number)
             continue;
         if (now >= due)
-            is_near(session, &jobs[i], number);
+            report_near_deadline(session, &jobs[i], number);
         else if (due - now < sleep)
             sleep = due - now;
     }

@@ -1,0 +1,261 @@
+/* The launch itself: begin, and the way through report, hold and tasks. */
+#include <errno.h>
+
+#include "capture/capture.h"
+#include "launch/internal.h"
+#include "os/fault_point.h"
+#include "os/os.h"
+
+static void fill_policy(lg_launch *launch, const struct lg__ledger_context *context, struct lg__policy *ret_policy)
+{
+    const lg_launch_options *options = &launch->options;
+    memset(ret_policy, 0, sizeof *ret_policy);
+    ret_policy->report_after = options->report_after;
+    ret_policy->repair_after = options->repair_after;
+    ret_policy->unknown_after = options->unknown_after;
+    ret_policy->count = options->count;
+    ret_policy->safe_retry_runs = options->safe_retry_runs;
+    ret_policy->safe_retry_max = LG__RETRY_RUNS_MAX;
+    ret_policy->safe_crash_limit = options->safe_crash_limit;
+    ret_policy->deescalate_runs = options->deescalate_runs;
+    ret_policy->deescalate_ms = (uint64_t)options->deescalate_ms;
+    ret_policy->streak_gap_ms = (uint64_t)options->streak_gap_ms;
+    ret_policy->shadow = options->shadow;
+    char key[LG__NAME_BYTES];
+    ret_policy->skippable = lg__custody_suspect(launch, context, key);
+    ret_policy->rung_count = launch->rung_count + 1;
+    strcpy(ret_policy->rungs[0].name, "leave out the suspect task");
+    ret_policy->rungs[0].attempts = 1;
+    ret_policy->rungs[0].flags = LG__RUNG_BUILT_IN;
+    for (uint32_t i = 0; i < launch->rung_count; i++) {
+        const struct lg__rung *from = &launch->rungs[i];
+        struct lg__ledger_rung *to = &ret_policy->rungs[i + 1];
+        memcpy(to->name, from->name, sizeof to->name);
+        to->impact = from->impact;
+        to->attempts = from->attempts;
+        to->timeout_ms = from->timeout_ms;
+        to->flags = from->flags;
+    }
+}
+
+static void decide_begin(const struct lg__life *life)
+{
+    lg_launch *launch = life->launch;
+    struct lg__policy policy;
+    struct lg__ledger_context shadow;
+    struct lg__moment now = lg__host_now(launch->host);
+    memset(&shadow, 0, sizeof shadow);
+    atomic_store(&launch->state->begun_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    LG__WITH_CONTEXT(life, context) {
+        fill_policy(launch, context, &policy);
+        lg__decide_begin(context, &policy, &now, &shadow);
+    }
+    if (shadow.phase == LG_PHASE_HELD)
+        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be held for the repair \"%s\"", launch->name,
+                     shadow.rungs[shadow.rung].name);
+    else if (shadow.mode == LG_LAUNCH_MODE_SAFE)
+        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be %s", launch->name,
+                     shadow.phase == LG_PHASE_HALTED ? "halted" : "in safe mode");
+}
+
+/* The hold is over: the tasks may run, and from here on time counts. */
+static void open_launch(struct lg__life *life)
+{
+    lg_launch *launch = life->launch;
+    pthread_mutex_lock(&launch->lock);
+    bool opens = lg__life_current(life) && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
+    if (opens) {
+        atomic_store(&launch->state->launching_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+        if (!lg__launch_protects(launch))
+            atomic_store(&launch->state->phase, LG_PHASE_LAUNCHING);
+        LG_FAULT_POINT("run: launching");
+    }
+    pthread_mutex_unlock(&launch->lock);
+    if (!opens)
+        return;
+    lg__launch_tell(launch);
+    lg__window_begin(life);
+}
+
+/* A repair asked for a restart, and nothing has been decided since. */
+static bool restarts(lg_launch *launch)
+{
+    struct lg__ledger_context seen;
+    lg__launch_look(launch, &seen);
+    return seen.phase == LG_PHASE_TERMINATING && (seen.events & LG_EVENT_RESTART);
+}
+
+/* The tasks have run, or will not. False: the program asked for protection at the last moment, and
+ * there is more to do. */
+static bool end_drive(struct lg__life *life, lg_status *outcome)
+{
+    lg_launch *launch = life->launch;
+    bool over = true;
+    pthread_mutex_lock(&launch->lock);
+    if (!lg__life_current(life)) {
+        *outcome = LG_ERR_CLOSED;
+    } else if (launch->options.hold != LG_HOLD_NONE && lg__launch_phase(launch) == LG_PHASE_HELD) {
+        over = false;
+    } else {
+        if (restarts(launch))
+            *outcome = LG_ERR_RESTART;
+        life->done = true;
+        life->driven = false;
+        life->outcome = *outcome;
+        pthread_cond_broadcast(&launch->changed);
+    }
+    pthread_mutex_unlock(&launch->lock);
+    return over;
+}
+
+static void *drive_on_thread(void *argument);
+
+/* Report, hold, tasks; again from the hold when the program asks for protection meanwhile. `waits`:
+ * the caller's thread may be held; else another one goes on from there. */
+static lg_status drive(struct lg__life *life, bool waits)
+{
+    lg_status outcome;
+    lg__hold_report(life);
+    do {
+        lg__hold_launch(life);
+        open_launch(life);
+        outcome = lg__custody_run(life);
+        bool held = outcome == LG_ERR_STATE || !end_drive(life, &outcome);
+        if (!held)
+            return outcome;
+    } while (waits || !lg__callback_detach(drive_on_thread, life, false));
+    return LG_OK;
+}
+
+static void *drive_on_thread(void *argument)
+{
+    drive(argument, true);
+    return NULL;
+}
+
+/* Repairs beside the tasks, where nothing is held. */
+static void repair_beside(struct lg__life *life)
+{
+    lg_launch *launch = life->launch;
+    bool more;
+    do {
+        lg__hold_launch(life);
+        open_launch(life);
+        pthread_mutex_lock(&launch->lock);
+        more = lg__life_current(life) && lg__launch_phase(launch) == LG_PHASE_HELD;
+        if (lg__life_current(life) && !more) {
+            life->repaired_beside = false;
+            if (restarts(launch))
+                life->outcome = LG_ERR_RESTART;
+            pthread_cond_broadcast(&launch->changed);
+        }
+        pthread_mutex_unlock(&launch->lock);
+    } while (more);
+}
+
+static void *repair_on_thread(void *argument)
+{
+    repair_beside(argument);
+    return NULL;
+}
+
+lg_status lg_launch_begin(lg_launch *launch)
+{
+    if (!launch)
+        return LG_ERR_ARGUMENT;
+    pthread_mutex_lock(&launch->lock);
+    bool closed = launch->host->simulated && atomic_load(&launch->host->closed), first = !launch->life;
+    struct lg__life *life = first && !closed ? lg__life_begin(launch) : NULL;
+    pthread_mutex_unlock(&launch->lock);
+    if (!life)
+        return closed ? LG_ERR_CLOSED : first ? LG_ERR_SYSTEM : LG_ERR_STATE;
+    bool waits = launch->options.hold == LG_HOLD_BLOCK;
+    struct lg__ledger_context context = { .phase = LG_PHASE_NONE };
+    if (lg__launch_protects(launch)) {
+        lg__capture_called();
+        decide_begin(life);
+        lg__launch_tell(launch);
+        lg__launch_look(launch, &context);
+    }
+    bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
+    /* The executor's thread may be this one: to wait for it here would be to wait for ever. */
+    bool leaves = held || (context.flags & LG__CONTEXT_REPORTING) || launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
+    if (leaves && launch->options.hold == LG_HOLD_CUSTODY && lg__callback_detach(drive_on_thread, life, false))
+        return LG_OK;
+    if (held && launch->options.hold == LG_HOLD_NONE) {
+        lg__hold_report(life); /* before anything else runs, here too */
+        pthread_mutex_lock(&launch->lock);
+        life->repaired_beside = true;
+        pthread_mutex_unlock(&launch->lock);
+        if (!lg__callback_detach(repair_on_thread, life, false))
+            repair_beside(life);
+        lg_status outcome = lg__custody_run(life);
+        end_drive(life, &outcome);
+        return outcome;
+    }
+    return drive(life, waits);
+}
+
+lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
+{
+    struct timespec until;
+    lg_status status = LG_OK;
+    if (!launch)
+        return LG_ERR_ARGUMENT;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&launch->lock);
+    const struct lg__life *life = launch->life;
+    if (!life)
+        status = LG_ERR_STATE;
+    while (status == LG_OK && (life->driven || life->repaired_beside) && lg__life_current(life) && !launch->forked)
+        if (timeout_ms == UINT32_MAX)
+            pthread_cond_wait(&launch->changed, &launch->lock);
+        else if (pthread_cond_timedwait(&launch->changed, &launch->lock, &until) == ETIMEDOUT)
+            status = LG_ERR_TIMEOUT;
+    if (status == LG_OK)
+        status = lg__life_current(life) ? life->outcome : LG_ERR_CLOSED;
+    pthread_mutex_unlock(&launch->lock);
+    return status;
+}
+
+lg_status lg_launch_protect(lg_launch *launch, const char *reason)
+{
+    if (!launch)
+        return LG_ERR_ARGUMENT;
+    pthread_mutex_lock(&launch->lock);
+    struct lg__life *life = launch->life;
+    bool possible = life && !life->finished;
+    pthread_mutex_unlock(&launch->lock);
+    if (!possible)
+        return LG_ERR_STATE;
+    bool held = false, safe = false, drives = false, beside = launch->options.hold == LG_HOLD_NONE;
+    struct lg__moment now = lg__host_now(launch->host);
+    LG__WITH_CONTEXT(life, context) {
+        safe = context->mode == LG_LAUNCH_MODE_SAFE || context->flags & LG__CONTEXT_SHADOW;
+        held = context->phase == LG_PHASE_LAUNCHING && !safe;
+        if (!held)
+            continue;
+        lg__decide_protect(context, &now);
+        atomic_store(&launch->state->marked, 0);
+        life->window_over = false;
+        /* The thread that runs the tasks sees the phase; when all have run there is none. */
+        bool *driver = beside ? &life->repaired_beside : &life->driven;
+        drives = !*driver;
+        *driver = true;
+    }
+    lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection%s: %s", launch->name, safe ? ", in vain in safe mode" : "",
+                 reason ? reason : "it does not say why");
+    if (held)
+        lg__launch_tell(launch);
+    if (!drives || lg__callback_detach(beside ? repair_on_thread : drive_on_thread, life, false))
+        return LG_OK;
+    if (beside)
+        repair_beside(life);
+    else
+        drive(life, true);
+    return LG_OK;
+}

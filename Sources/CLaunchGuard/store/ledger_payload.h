@@ -1,0 +1,26 @@
+/* The payload of the ledger in a slot: how much of it is used, and whether it is whole. Shared by
+ * the writer and the reader. */
+#ifndef LG_STORE_LEDGER_PAYLOAD_H
+#define LG_STORE_LEDGER_PAYLOAD_H
+
+#include <stdbool.h>
+
+#include "store/format.h"
+
+/* Bytes of the payload that are used: up to the end of the last context. The count of contexts must
+ * be right. */
+uint32_t lg__ledger_payload_used(const struct lg__ledger_payload *payload);
+
+/* CRC-32C of generation, size and the first `size` bytes of the payload. */
+uint32_t lg__ledger_payload_crc(uint64_t generation, uint32_t size, const struct lg__ledger_payload *payload);
+
+/* Whether a slot in the caller's own memory was stored to its end, and every number and string in
+ * it is within its bounds. The bytes behind its used part become zero. */
+bool lg__ledger_payload_check(struct lg__slot *slot);
+
+/* Copy the used part of a slot's payload, which another process may be writing; the rest stays as
+ * it is, its pages untouched. Returns its generation; 0: it was not stored to its end, or a number
+ * or a string in it is out of bounds. Nothing else may reach the machine. */
+uint64_t lg__ledger_payload_load(const struct lg__slot *slot, struct lg__ledger_payload *ret_book);
+
+#endif
