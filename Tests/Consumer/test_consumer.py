@@ -29,6 +29,24 @@ def run(*command, limit=LIMIT, **options):
     return done
 
 
+def swift_program(name):
+    """Build Tests/Consumer/NAME, a package that uses this one. What is built stays in the build folder, so that the next build is short."""
+    work = pathlib.Path(BUILD).resolve() / "Tests/Consumer" / name
+    package, scratch = work / "consumer", work / "scratch"
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(HERE / name, package)
+    if not (work / "LaunchGuard").is_symlink():
+        (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
+    manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
+    (package / "Package.swift").write_text(manifest)
+    with tempfile.TemporaryDirectory() as directory:
+        # It has a compiler of its own, and leaves locks in the temporary directory.
+        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
+        run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900,
+            env=environment)
+    return scratch / "debug/App"
+
+
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -178,17 +196,7 @@ class SwiftPackage(unittest.TestCase):
     @unittest.skipUnless(shutil.which("swift"), "no swift in PATH: the Swift package is not tried")
     def test_swift_package(self):
         with tempfile.TemporaryDirectory() as directory:
-            work = pathlib.Path(directory).resolve()
-            package, scratch = work / "consumer", work / "scratch"
-            shutil.copytree(HERE / "swiftpm", package)
-            (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
-            manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
-            (package / "Package.swift").write_text(manifest)
-            # It has a compiler of its own, and leaves locks in the temporary directory.
-            environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
-            run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900,
-                env=environment)
-            program, state = scratch / "debug/App", work / "state"
+            program, state = swift_program("swiftpm"), pathlib.Path(directory).resolve() / "state"
             done = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
             protected, thrower = done.stdout.split("\n")[:2]
             self.assertEqual(protected, "fully protected")
@@ -216,14 +224,7 @@ class Traits(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(directory.cleanup)
         cls.work = pathlib.Path(directory.name).resolve()
-        package, scratch = cls.work / "consumer", cls.work / "scratch"
-        shutil.copytree(HERE / "traits", package)
-        (cls.work / "LaunchGuard").symlink_to(ROOT)
-        manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(cls.work / "LaunchGuard"))
-        (package / "Package.swift").write_text(manifest)
-        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory.name}
-        run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900, env=environment)
-        cls.program = scratch / "debug/App"
+        cls.program = swift_program("traits")
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(dir=self.work)

@@ -3,6 +3,7 @@
 Layers: os < store < capture, guard, read < launch < the files beside these folders. Arrows point down; two folders of one layer do not
 see each other. Called with the shared library, a library that breaks the rules, and the objects of the core.
 """
+import functools
 import pathlib
 import re
 import subprocess
@@ -75,8 +76,21 @@ def source_of(object_path):
     return object_path.split("Sources/CLaunchGuard/")[1].removesuffix(".o")
 
 
+def symbols(option):
+    """Object → its symbols, as nm lists them with this option."""
+    found = {path: set() for path in OBJECTS}
+    for line in run("nm", "-A", option, *OBJECTS).splitlines():
+        found[line.split(":")[0]].add(line.split()[-1])
+    return found
+
+
+@functools.cache
+def all_undefined():
+    return symbols("-u")
+
+
 def undefined(object_path):
-    return {line.split()[-1] for line in run("nm", "-u", object_path).splitlines()} - {"_GLOBAL_OFFSET_TABLE_"}
+    return all_undefined()[object_path] - {"_GLOBAL_OFFSET_TABLE_"}
 
 
 def is_own(symbol):
@@ -116,6 +130,9 @@ class CallGraph:
         return found
 
 
+call_graph = functools.cache(CallGraph)
+
+
 def signal_safe_functions():
     """The public functions whose documentation says "Signals: safe"."""
     names = set()
@@ -141,9 +158,9 @@ class Layers(unittest.TestCase):
 
     def test_symbols_point_down(self):
         where = {}
-        for path in OBJECTS:
-            for line in run("nm", "--defined-only", "-g", path).splitlines():
-                where[line.split()[-1]] = source_of(path)
+        for path, defined in symbols("--extern-only").items():
+            for symbol in defined - all_undefined()[path]:
+                where[symbol] = source_of(path)
         self.assertGreater(len(where), 100)
         for path in OBJECTS:
             for symbol in undefined(path) & set(where):
@@ -186,7 +203,7 @@ class Handler(unittest.TestCase):
         self.check(names, at_least=names)
 
     def check(self, entries, at_least):
-        graph = CallGraph(LIBRARY)
+        graph = call_graph(LIBRARY)
         missing = set(at_least) - {name.split(".")[0] for name in graph.names.values()}
         self.assertEqual(missing, set(), "not found in the library: the check would not see them")
         for symbol, chain in graph.outside(entries).items():
