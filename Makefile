@@ -1,9 +1,10 @@
 # The commands of this project. Each does its own set-up, system packages included.
 #
 #   make demo     the main job, end to end, checked at every step
-#   make check    under a minute once built: what to run after each edit
-#   make test     under ten minutes once built: whatever a change can break; campaigns and combinations as samples, drawn anew each time
-#   make long     an hour or more: the whole campaigns, every mutant and every combination, with gcc and with clang
+#   make check    what to run after each edit: under a minute once built
+#   make test     all that a change can break, in drawn samples where the whole is long: under ten
+#                 minutes once built
+#   make long     every campaign, mutant and combination, with gcc and with clang: some hours
 #   make faults   every way to die, of the C and of the Swift build, and what must be known afterwards; FILTER=regex selects
 #   make bench    measurements, as ratios within one run; installs what it compares with (see scripts/install-packages)
 #   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default /usr/local)
@@ -22,7 +23,8 @@ CMAKE_BUILD = cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; 
 
 FILTER ?=
 
-# Programs of the catalogue as arguments. The core kinds are also run with every combination of modifiers, or with a sample of them.
+# Programs of the catalogue as arguments. The core kinds are also run with every combination of
+# modifiers, or with a sample of them.
 RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --filter '$(FILTER)'
 RUN_FAULTS = $(RUN_ENTRIES) --cross
 SWIFT_DEBUG = .build/debug/launchguard-faults
@@ -66,7 +68,8 @@ check: packages
 
 test: test-core test-swift
 
-# With clang what `make check` runs: the rest does not depend on the compiler, and the Swift package builds the same core with clang.
+# With clang only what `make check` runs. The Swift package builds the same core with clang, and
+# every way to die is run with it.
 test-core: core-gcc core-clang
 	$(call CTEST,gcc) -LE '^long$$'
 	$(call CTEST,clang) -L '^check$$'

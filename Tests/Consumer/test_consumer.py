@@ -30,7 +30,9 @@ def run(*command, limit=LIMIT, **options):
 
 
 def swift_program(name):
-    """Build Tests/Consumer/NAME, a package that uses this one. What is built stays in the build folder, so that the next build is short."""
+    """Build Tests/Consumer/NAME, a package that uses this one.
+
+    The result stays in the build folder, so that the next build is short."""
     work = pathlib.Path(BUILD).resolve() / "Tests/Consumer" / name
     package, scratch = work / "consumer", work / "scratch"
     shutil.rmtree(package, ignore_errors=True)
