@@ -1,7 +1,10 @@
 # The commands of this project. Each does its own set-up, system packages included.
 #
 #   make demo     the main job, end to end, checked at every step
-#   make test     all tests: ctest with gcc and with clang, then swift test and the ways to die of the Swift build
+#   make check    what to run after each edit: under a minute once built
+#   make test     all that a change can break, in drawn samples where the whole is long: under ten
+#                 minutes once built
+#   make long     every campaign, mutant and combination, with gcc and with clang: some hours
 #   make faults   every way to die, of the C and of the Swift build, and what must be known afterwards; FILTER=regex selects
 #   make bench    measurements, as ratios within one run; installs what it compares with (see scripts/install-packages)
 #   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default /usr/local)
@@ -11,19 +14,26 @@ PREFIX ?= /usr/local
 SWIFT ?= swift
 JOBS ?= $(shell nproc)
 
+# Most tests wait most of the time: a test that keeps a core busy says so (Tests/CMakeLists.txt).
+TEST_JOBS ?= $(shell echo $$((4 * $(JOBS))))
+CTEST = ctest --test-dir build/$(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
+
 CMAKE_BUILD = cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
-	cmake --build build/$(1) -j $(JOBS) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+	cmake --build build/$(1) -j $(JOBS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 
 FILTER ?=
 
-# Programs of the catalogue as arguments. The core kinds are also run with every combination of modifiers.
+# Programs of the catalogue as arguments. The core kinds are also run with every combination of
+# modifiers, or with a sample of them.
 RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --filter '$(FILTER)'
 RUN_FAULTS = $(RUN_ENTRIES) --cross
+SWIFT_DEBUG = .build/debug/launchguard-faults
+SWIFT_RELEASE = .build/release/launchguard-faults
 
 # As a program is shipped: optimised, with the Swift libraries inside. What a debug build says of a trap is not said there.
 RELEASE = -c release --static-swift-stdlib --product launchguard-faults
 
-.PHONY: all demo test test-core test-swift faults bench peers install clean packages core-gcc core-clang swift swift-release
+.PHONY: all demo check test test-core test-swift long faults bench peers install clean packages core-gcc core-clang swift swift-release
 
 all: core-gcc swift
 
@@ -52,19 +62,37 @@ demo: core-gcc swift
 	@TOOL=.build/debug/launchguard NOTES=.build/debug/notes-swift Examples/demo.sh
 	@TOOL=.build/debug/launchguard NOTES=build/gcc/Examples/notes-c/notes Examples/demo.sh --quiet
 
+check: packages
+	@$(call CMAKE_BUILD,gcc,--target check-programs)
+	@$(call CTEST,gcc) -L '^check$$'
+
 test: test-core test-swift
 
+# With clang only what `make check` runs. The Swift package builds the same core with clang, and
+# every way to die is run with it.
 test-core: core-gcc core-clang
-	ctest --test-dir build/gcc --output-on-failure --no-tests=error
-	ctest --test-dir build/clang --output-on-failure --no-tests=error
+	$(call CTEST,gcc) -LE '^long$$'
+	$(call CTEST,clang) -L '^check$$'
 
 test-swift: core-gcc swift swift-release
 	$(SWIFT) test -j $(JOBS) --disable-xctest
-	$(RUN_FAULTS) --failures .build/debug/launchguard-faults
-	$(RUN_ENTRIES) --failures .build/release/launchguard-faults
+	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
+	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
+
+long: core-gcc core-clang swift swift-release
+	@echo "1 of 5: the core with gcc"
+	$(call CTEST,gcc)
+	@echo "2 of 5: the core with clang"
+	$(call CTEST,clang)
+	@echo "3 of 5: the Swift modules"
+	$(SWIFT) test -j $(JOBS) --disable-xctest
+	@echo "4 of 5: the ways to die of the Swift build, with every combination of modifiers"
+	$(RUN_FAULTS) --failures $(SWIFT_DEBUG)
+	@echo "5 of 5: the same of its release build"
+	$(RUN_FAULTS) --failures $(SWIFT_RELEASE)
 
 faults: core-gcc swift swift-release
-	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults .build/debug/launchguard-faults .build/release/launchguard-faults
+	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults $(SWIFT_DEBUG) $(SWIFT_RELEASE)
 
 peers: packages
 	@scripts/install-packages peers || echo "Not every peer could be installed; the benchmarks say which ones they leave out" >&2

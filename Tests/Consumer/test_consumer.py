@@ -1,5 +1,4 @@
-"""Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and
-its crash is recorded."""
+"""Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and its crash is recorded."""
 import itertools
 import os
 import pathlib
@@ -30,6 +29,26 @@ def run(*command, limit=LIMIT, **options):
     return done
 
 
+def swift_program(name):
+    """Build Tests/Consumer/NAME, a package that uses this one.
+
+    The result stays in the build folder, so that the next build is short."""
+    work = pathlib.Path(BUILD).resolve() / "Tests/Consumer" / name
+    package, scratch = work / "consumer", work / "scratch"
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(HERE / name, package)
+    if not (work / "LaunchGuard").is_symlink():
+        (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
+    manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
+    (package / "Package.swift").write_text(manifest)
+    with tempfile.TemporaryDirectory() as directory:
+        # It has a compiler of its own, and leaves locks in the temporary directory.
+        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
+        run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900,
+            env=environment)
+    return scratch / "debug/App"
+
+
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -40,7 +59,7 @@ class Installed(unittest.TestCase):
         run("cmake", "--install", BUILD, "--prefix", cls.prefix)
         cls.pkg_config_file = next(cls.prefix.rglob("launchguard.pc"))
         cls.library = next(cls.prefix.rglob("liblaunchguard.so"))
-        # Neither the checkout nor the system's own paths help the consumers.
+        # Nothing of the checkout or of the system's own paths helps the consumers.
         cls.environment = {"PATH": os.environ["PATH"], "HOME": str(cls.work), "LD_LIBRARY_PATH": str(cls.library.parent),
                            "PKG_CONFIG_PATH": str(cls.pkg_config_file.parent)}
 
@@ -54,7 +73,7 @@ class Installed(unittest.TestCase):
         return run(*command, limit=30, env=self.environment)
 
     def proves_itself(self, program):
-        """The program is protected, crashes, and knows of its crash at the next start."""
+        """It is protected, crashes, and knows of it at the next start."""
         done = self.start(program, self.state, "crash")
         self.assertIn("fully protected", done.stdout)
         self.assertEqual(done.returncode, -signal.SIGSEGV)
@@ -98,8 +117,7 @@ class Installed(unittest.TestCase):
         self.records_overflow(self.here / "app")
 
     def test_cpp_header(self):
-        """Every supported compiler and standard, without a warning. From C++20 on an entry has the
-        place of its call."""
+        """Every compiler and standard that it is for, without a warning; from C++20 on an entry says where it comes from."""
         compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
         self.assertIn("g++", compilers)
         for compiler, standard in itertools.product(compilers, (17, 20)):
@@ -167,8 +185,7 @@ class Installed(unittest.TestCase):
 
     def test_exported_names(self):
         exported = [line.split()[2] for line in run("nm", "-Dg", "--defined-only", self.library).stdout.splitlines()]
-        # these are the linker's
-        names = set(exported) - {"pthread_create", "LAUNCHGUARD_0.1"} - {"__bss_start", "_edata", "_end"}
+        names = set(exported) - {"pthread_create", "LAUNCHGUARD_0.1"} - {"__bss_start", "_edata", "_end"}  # these are the linker's
         self.assertIn("pthread_create", exported)
         self.assertIn("LAUNCHGUARD_0.1", exported)
         declared = set()
@@ -181,17 +198,7 @@ class SwiftPackage(unittest.TestCase):
     @unittest.skipUnless(shutil.which("swift"), "no swift in PATH: the Swift package is not tried")
     def test_swift_package(self):
         with tempfile.TemporaryDirectory() as directory:
-            work = pathlib.Path(directory).resolve()
-            package, scratch = work / "consumer", work / "scratch"
-            shutil.copytree(HERE / "swiftpm", package)
-            (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
-            manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
-            (package / "Package.swift").write_text(manifest)
-            # Swift brings a compiler of its own, and leaves locks in the temporary directory.
-            environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
-            run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900,
-                env=environment)
-            program, state = scratch / "debug/App", work / "state"
+            program, state = swift_program("swiftpm"), pathlib.Path(directory).resolve() / "state"
             done = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
             protected, thrower = done.stdout.split("\n")[:2]
             self.assertEqual(protected, "fully protected")
@@ -200,8 +207,7 @@ class SwiftPackage(unittest.TestCase):
             run(program, state, "check", limit=60)
             timeline = reader.read(state / "ledger.lg")["timeline"]
             self.assertEqual([entry["verdict"]["end"] for entry in timeline], [3])
-            # With the runtime's own backtracer both reports come out, and the program dies as
-            # before.
+            # With the runtime's own backtracer both reports come out, and the program dies as before.
             both = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"})
             self.assertEqual(both.returncode, done.returncode)
             self.assertRegex(both.stderr, "Thread 0 .*crashed")
@@ -211,8 +217,7 @@ class SwiftPackage(unittest.TestCase):
 
 
 class Traits(unittest.TestCase):
-    """The modules for other packages: a consumer that switches both traits on, built once, and its
-    processes that end in every way."""
+    """The modules for other packages: a consumer that switches both traits on, built once, and its processes that end in every way."""
 
     @classmethod
     def setUpClass(cls):
@@ -221,14 +226,7 @@ class Traits(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(directory.cleanup)
         cls.work = pathlib.Path(directory.name).resolve()
-        package, scratch = cls.work / "consumer", cls.work / "scratch"
-        shutil.copytree(HERE / "traits", package)
-        (cls.work / "LaunchGuard").symlink_to(ROOT)
-        manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(cls.work / "LaunchGuard"))
-        (package / "Package.swift").write_text(manifest)
-        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory.name}
-        run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900, env=environment)
-        cls.program = scratch / "debug/App"
+        cls.program = swift_program("traits")
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(dir=self.work)
@@ -263,8 +261,7 @@ class Traits(unittest.TestCase):
         self.assertLessEqual({"task %d %d" % (task, number) for task in range(8) for number in range(20)}, texts)
 
     def served(self, how, *signals):
-        """A service group that gets this command after the line that announces it: its wait status
-        and its run file."""
+        """A service group that is told this much, each after the line that says it can be: its wait status and its run file."""
         child = subprocess.Popen([self.program, self.state, how], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                  env=os.environ | {"SWIFT_BACKTRACE": "enable=no"})
         timer = threading.Timer(60, child.kill)

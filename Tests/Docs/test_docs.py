@@ -5,7 +5,10 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CORE_TESTS = ROOT / "Tests/Core"
+TESTS = ROOT / "Tests"
+TEST_PROGRAMS = ["Core/*/test_*.c", "Core/*/mutate_*.py", "*/test_*.py", "Faults/run_*.py", "Faults/asan_*.c", "Fuzz/mutate.c", "Fuzz/fuzz_*.c",
+                 "LaunchGuard*Tests/*Tests.swift"]
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), TESTS / "README.md", TESTS / "Golden/README.md"]
 KEYS = ["Threads:", "Signals:", "After fork:", "Allocates:", "Durable:"]
 
 
@@ -39,15 +42,32 @@ class Documents(unittest.TestCase):
             found = re.findall(r"(\w+): ((?:`test_\w+`(?:, )?)+)", cells[5])
             self.assertTrue(found or re.fullmatch(r"[a-z, ]+", cells[5]), f"no test: {row}")
             for file, names in found:
-                paths = [*CORE_TESTS.glob(f"*/test_{file}.c")] or [*CORE_TESTS.glob(f"{file}/test_*.c")]
+                paths = [*TESTS.glob(f"Core/*/test_{file}.c")] or [*TESTS.glob(f"Core/{file}/test_*.c")]
                 text = "".join(path.read_text() for path in paths)
                 for name in re.findall(r"test_\w+", names):
                     named += 1
                     self.assertIn(f"({name})", text, f"{file} has no {name}")
         self.assertGreater(named, 30)
 
+    def test_every_test_program_has_its_line(self):
+        """Tests/README.md: each program is there once, and nothing else is."""
+        listed, folder = [], ""
+        for line in (TESTS / "README.md").read_text().splitlines():
+            if heading := re.match(r"### (.+)", line):
+                folder = "" if " " in heading[1] else heading[1] + "/"
+            elif row := re.match(r"\| ([\w/]+\.\w+) \| .+\. \|$", line):
+                listed.append(folder + row[1])
+        programs = {path.relative_to(TESTS).as_posix() for pattern in TEST_PROGRAMS for path in TESTS.glob(pattern)}
+        self.assertEqual(sorted(listed), sorted(programs))
+
+    def test_paths_of_tests_are_there(self):
+        for document in DOCUMENTS:
+            for path in re.findall(r"\bTests(?:/\w+)*(?:/[\w.]*\w)", document.read_text()):
+                built = re.search(r"build/\w+/" + re.escape(path), document.read_text())
+                self.assertTrue(built or (ROOT / path).exists(), f"{document.name}: {path}")
+
     def test_links_lead_somewhere(self):
-        for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for document in DOCUMENTS:
             for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
                 if not target.startswith("http"):
                     self.assertTrue((document.parent / target).exists(), f"{document.name}: {target}")

@@ -1,38 +1,40 @@
 #!/usr/bin/env python3
-"""Every way to die, and the right record of each.
+"""Every way to die, and what must be known afterwards.
 
-Asks each program for its catalogue, runs every entry in a fresh process with a fresh state
-directory, and compares.
+Asks each program for its catalogue, runs every entry in a fresh process with a fresh state directory, and compares.
 """
 import argparse
 import concurrent.futures
 import itertools
 import json
 import os
+import random
 import re
 import resource
 import signal
 import subprocess
 import sys
+import time
 
 from case import Case, Dump, signal_name, status_name
 from children import LIMIT_S, PLAIN
 from expected import SANITIZERS, Modifiers, makes_sense
 
-AT_ONCE = 2
+PROGRESS = 100  # entries between two lines, where those that pass are not printed
 
-# Only these run with Swift's own backtracer, which can take seconds.
+# With Swift's own backtracer, which can take seconds: only these.
 BACKTRACED = {"null-read", "illegal", "abort"}
 
 
-def cases(program, entries, dump, cross, swift, sanitizer):
+def cases(program, entries, dump, sanitizer):
     for entry in entries:
         yield Case(program, entry, PLAIN, dump, alone=False, sanitizer=sanitizer)
         if "core" in entry["traits"]:
             yield Case(program, entry, Modifiers(phase="finished"), dump, alone=False, sanitizer=sanitizer)
             yield Case(program, entry, Modifiers(thread="pthread", idle=7, depth=200), dump, alone=True, sanitizer=sanitizer)
-    if not cross:
-        return
+
+
+def cross_product(program, entries, dump, swift, sanitizer):
     threads = ["main", "pthread"] + ["dispatch", "task"] * swift
     for entry in entries:
         if "core" not in entry["traits"]:
@@ -76,18 +78,20 @@ def main():
     parser.add_argument("--dump", required=True, help="the program that prints a file as JSON (Tests/Format/dump.c)")
     parser.add_argument("--filter", default="", metavar="REGEX", help="only entries whose name matches")
     parser.add_argument("--cross", action="store_true", help="the core kinds with every combination of modifiers as well")
+    parser.add_argument("--sample", type=int, metavar="N", help="of these combinations only N, which are drawn")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1000000, help="draw the same ones again")
     parser.add_argument("--core", action="store_true", help="only the core kinds")
+    parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1), metavar="N", help="entries at a time; each has a state directory of its own")
     parser.add_argument("--sanitizer", choices=SANITIZERS, default="none", help="what the programs are built with")
     parser.add_argument("--failures", action="store_true", help="print only what is not right")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # ends and removes the running processes
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what runs is ended and removed
     os.environ.update(SANITIZERS[options.sanitizer])
     dump = Dump(os.path.abspath(options.dump))
     counts, failed = {"passed": 0, "failed": 0, "skipped": 0}, []
-    # A child dies with the thread that made it. These threads live until the end.
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+    # A child dies with the thread that made it: these live until the end.
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for program in options.programs:
             program = os.path.abspath(program)
             listed = subprocess.run([program, "--list", "--json"], stdout=subprocess.PIPE, check=True, timeout=LIMIT_S)
@@ -95,11 +99,16 @@ def main():
                        ("core" in entry["traits"] or not options.core) and makes_sense(entry, options.sanitizer)]
             swift = any(entry["language"] == "Swift" for entry in json.loads(listed.stdout))
             print("%s: %d entries" % (program, len(entries)))
-            all_cases = list(cases(program, entries, dump, options.cross, swift, options.sanitizer))
+            all_cases = list(cases(program, entries, dump, options.sanitizer))
+            crossed = list(cross_product(program, entries, dump, swift, options.sanitizer)) if options.cross else []
+            if options.sample is not None and options.sample < len(crossed):
+                print("seed %d: %d of %d combinations" % (options.seed, options.sample, len(crossed)))
+                crossed = [crossed[i] for i in sorted(random.Random(options.seed).sample(range(len(crossed)), options.sample))]
+            all_cases += crossed
             width = max((len(case.entry["name"]) + len(str(case.modifiers)) + 3 for case in all_cases), default=0)
             runs = [pool.submit(case.run) for case in all_cases]
             try:
-                for run in runs:
+                for number, run in enumerate(runs, 1):
                     case = run.result()
                     result = "failed" if case.errors else "skipped" if case.skipped else "passed"
                     counts[result] += 1
@@ -107,10 +116,12 @@ def main():
                         failed.append((case, width))
                     if not options.failures or result != "passed":
                         report(case, width)
+                    if options.failures and number % PROGRESS == 0:
+                        print("%d of %d" % (number, len(runs)), flush=True)
             finally:
-                for run in runs:  # after an interrupt: skip the runs that have not begun
+                for run in runs:  # after an interrupt: those that have not begun
                     run.cancel()
-    if failed:  # repeated at the end of the log, where a person looks first
+    if failed:  # once more, where whoever reads the end of a log finds them
         print("\nfailed:")
     for case, width in failed:
         report(case, width)

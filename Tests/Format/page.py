@@ -1,5 +1,5 @@
-"""Sections 1 to 3 and 13 of docs/FORMAT.md: conventions, the tables of the page, a file and its
-sections."""
+"""Sections 1 to 3 and 13 of docs/FORMAT.md: conventions, the tables of the page, a file and its sections."""
+import functools
 import os
 import pathlib
 import re
@@ -20,7 +20,7 @@ def require(condition, what):
 
 
 def part(read, *arguments):
-    """A part of a file. A part that fails is damaged; the other parts stay readable."""
+    """A part of a file; what fails is damaged, the other parts stay readable."""
     try:
         return read(*arguments)
     except Damaged:
@@ -37,29 +37,34 @@ def _crc_table():
 CRC_TABLE = list(_crc_table())
 
 
+@functools.lru_cache(512)  # a damaged file is the same as the last one almost everywhere
+def _crc_after(crc, piece):
+    for byte in piece:
+        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 255]
+    return crc
+
+
 def crc32c(*parts):
     crc = 0xffffffff
     for piece in parts:
-        for byte in piece:
-            crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 255]
+        crc = _crc_after(crc, bytes(piece))
     return crc ^ 0xffffffff
 
 
 class Structure:
-    """A structure from one table of the page: its size, and offset and type of its fields."""
+    """A structure as one table of the page has it: its size, and offset and type of its fields."""
 
     def __init__(self, size, rows):
         self.size = size
         self.fields = {name: (int(offset), kind) for offset, kind, name in rows}
+        self.types = {name: re.match(r"(\w+)(?:\[(\d+)\])?", kind).groups() for _, kind, name in rows}
 
     def at(self, name):
         return self.fields[name][0]
 
     def get(self, block, name):
-        """A number, a string with each byte as the character of its number, the bytes of an array,
-        or its numbers."""
-        offset, kind = self.fields[name]
-        kind, count = re.match(r"(\w+)(?:\[(\d+)\])?", kind).groups()
+        """A number, a string with each byte as the character of its number, the bytes of an array, or its numbers."""
+        offset, (kind, count) = self.fields[name][0], self.types[name]
         if kind == "string":
             return block[offset:offset + int(count)].split(b"\0")[0].decode("latin-1")
         if kind == "u8" and count:

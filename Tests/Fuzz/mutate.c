@@ -1,7 +1,7 @@
 /* Real files, damaged in thousands of ways: the reader must not crash, not hang, and not allocate
  * without limit.
  *
- * mutate COUNT FILE…       every file, damaged COUNT times
+ * mutate COUNT FILE…       every file, damaged COUNT times, in ways that are drawn anew each time
  * mutate -NUMBER FILE      one damage again, as the message of a failure names it
  *
  * Built with the address and undefined-behaviour sanitizers, which end the program at the first
@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/crc32c.h"
@@ -104,6 +105,11 @@ int main(int count, char **arguments)
     __sanitizer_set_death_callback(dying);
     lg__crc32c_init();
     long wanted = atol(arguments[1]);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const long first = (long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    if (wanted > 0)
+        printf("damages %ld to %ld\n", first, first + wanted - 1);
     for (int i = 2; i < count; i++) {
         name = arguments[i];
         int file = open(name, O_RDONLY | O_CLOEXEC);
@@ -116,8 +122,8 @@ int main(int count, char **arguments)
         unsigned opened = 0;
         if (wanted < 0)
             try(original, (size_t)size, -wanted, &opened);
-        for (long which = 1; which <= wanted; which++)
-            try(original, (size_t)size, which, &opened);
+        for (long i = 0; i < wanted; i++)
+            try(original, (size_t)size, first + i, &opened);
         printf("%s: %ld damages, %u times past the door\n", name, wanted < 0 ? 1 : wanted, opened);
         if (wanted > 100 && opened < wanted / 4) {
             fprintf(stderr, "mutate: hardly any damage got past the door: this shows nothing\n");

@@ -165,6 +165,9 @@ class CallGraph:
         return found
 
 
+call_graph = functools.cache(CallGraph)
+
+
 def signal_safe_functions():
     """The public functions whose documentation says "Signals: safe"."""
     names = set()
@@ -265,7 +268,7 @@ class Handler(unittest.TestCase):
         self.check(names, at_least=names)
 
     def check(self, entries, at_least):
-        graph = CallGraph(LIBRARY)
+        graph = call_graph(LIBRARY)
         missing = set(at_least) - {name.split(".")[0] for name in graph.names.values()}
         self.assertEqual(missing, set(), "not found in the library: the check would not see them")
         for symbol, chain in graph.outside(entries).items():

@@ -30,7 +30,7 @@
 #include "os/fault_point.h"
 #include "session/session.h"
 
-#define ROUNDS 160
+#define ROUNDS 60
 #define PARTS 4ul /* processes that play them */
 /* A round that takes longer hangs: times of the session and of the delays are a tenth of it. */
 #define HUNG_MS 15000

@@ -556,5 +556,5 @@ int main(void)
         WITH_STATE(test_thread_ended_by_a_sandbox),
         WITH_STATE(test_stopped_and_continued),
     };
-    return cmocka_run_group_tests_name("ends", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("unseen", tests, NULL, NULL);
 }

@@ -473,5 +473,5 @@ int main(void)
         LAUNCH_TEST(test_window),             LAUNCH_TEST(test_upgrade),         LAUNCH_TEST(test_reboot),
         LAUNCH_TEST(test_run_file_gone),      LAUNCH_TEST(test_contexts),        LAUNCH_TEST(test_kill_at_every_store),
     };
-    return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("crash_loop", tests, NULL, NULL);
 }

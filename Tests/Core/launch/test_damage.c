@@ -595,5 +595,5 @@ int main(int count, char **arguments)
         WITH_LIFE(test_vanishing_files), WITH_LIFE(test_run_file_is_gone), WITH_LIFE(test_no_place), WITH_LIFE(test_two_processes),
         WITH_LIFE(test_stop), WITH_LIFE(test_stop_while_repairing),
     };
-    return cmocka_run_group_tests_name("launch-input", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("damage", tests, NULL, NULL);
 }

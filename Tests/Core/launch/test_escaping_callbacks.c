@@ -180,5 +180,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_LIFE(test_exceptions), WITH_LIFE(test_stop_inside), WITH_LIFE(test_end_while_held),
     };
-    return cmocka_run_group_tests_name("escape", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("escaping_callbacks", tests, NULL, NULL);
 }

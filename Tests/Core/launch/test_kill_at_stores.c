@@ -401,5 +401,5 @@ int main(void)
     const struct CMUnitTest tests[] = { WITH_LIFE(test_script),
                                         WITH_LIFE(test_kill_at_every_store),
                                         WITH_LIFE(test_storm) };
-    return cmocka_run_group_tests_name("stores", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("kill_at_stores", tests, NULL, NULL);
 }

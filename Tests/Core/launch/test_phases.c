@@ -523,5 +523,5 @@ int main(void)
         WITH_LIFE(test_shadow),            WITH_LIFE(test_kill_switch), WITH_LIFE(test_restart),
         WITH_LIFE(test_custody_and_none),  WITH_LIFE(test_every_death),
     };
-    return cmocka_run_group_tests_name("machine", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("phases", tests, NULL, NULL);
 }

@@ -379,5 +379,5 @@ int main(void)
         SIMULATED(test_every_end_in_every_place), SIMULATED(test_refusals),     SIMULATED(test_time), SIMULATED(test_time_while_giving_up),
         SIMULATED(test_throttle),                 SIMULATED(test_from_another_thread), SIMULATED(test_contexts_and_files),
     };
-    return cmocka_run_group_tests_name("simulate", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("simulated_ends", tests, NULL, NULL);
 }

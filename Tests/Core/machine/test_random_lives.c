@@ -282,5 +282,5 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_long_lives), cmocka_unit_test(test_damaged_lives), cmocka_unit_test(test_innocent_runs),
                                         cmocka_unit_test(test_every_attempt_is_used) };
-    return cmocka_run_group_tests_name("lives", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("random_lives", tests, NULL, NULL);
 }

@@ -229,5 +229,5 @@ int main(void)
         cmocka_unit_test(test_nine_suspects),        cmocka_unit_test(test_a_key_that_is_too_long),
         cmocka_unit_test(test_reset_keeps_the_name), cmocka_unit_test(test_no_rung),
     };
-    return cmocka_run_group_tests_name("decide", tests, set_up, NULL);
+    return cmocka_run_group_tests_name("rows", tests, set_up, NULL);
 }

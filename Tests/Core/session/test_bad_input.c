@@ -877,5 +877,5 @@ int main(int count, char **arguments)
         WITH_STATE(test_program_crashes_in_start),
         WITH_STATE(test_retention),
     };
-    return cmocka_run_group_tests_name("bad input", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("bad_input", tests, NULL, NULL);
 }

@@ -414,5 +414,5 @@ int main(void)
         cmocka_unit_test(test_cut),
     };
     seen = shared_memory(sizeof *seen);
-    return cmocka_run_group_tests_name("annotation campaign", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("annotation_campaign", tests, NULL, NULL);
 }

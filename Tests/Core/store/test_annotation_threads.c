@@ -399,5 +399,5 @@ int main(void)
         WITH_STATE(test_between), WITH_STATE(test_slow_reader),
     };
     shared = shared_memory(sizeof *shared);
-    return cmocka_run_group_tests_name("annotations, threads", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("annotation_threads", tests, NULL, NULL);
 }

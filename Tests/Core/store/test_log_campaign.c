@@ -494,5 +494,5 @@ int main(void)
         cmocka_unit_test(test_cut),   cmocka_unit_test(test_deleted), cmocka_unit_test(test_full),
     };
     seen = shared_memory(sizeof *seen);
-    return cmocka_run_group_tests_name("campaign", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("log_campaign", tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ uint32_t draw(uint32_t below)
 unsigned campaign_rounds(unsigned percent)
 {
     const char *wanted = getenv("LAUNCHGUARD_CAMPAIGN_KILLS");
-    return 1 + (wanted ? (unsigned)strtoul(wanted, NULL, 10) : 400) * percent / 100;
+    return 1 + (wanted ? (unsigned)strtoul(wanted, NULL, 10) : 100) * percent / 100;
 }
 
 /* ---- the child ---- */

@@ -1,7 +1,7 @@
 /* A campaign: threads of a child call LaunchGuard without end, the child is killed at any moment, its file is read; over and over, in rounds
  * that a seed draws.
  *
- * LAUNCHGUARD_CAMPAIGN_KILLS: how many kills, 400 by default. LAUNCHGUARD_CAMPAIGN_SEED repeats a campaign. */
+ * LAUNCHGUARD_CAMPAIGN_KILLS: how many kills, 100 by default. LAUNCHGUARD_CAMPAIGN_SEED repeats a campaign. */
 #ifndef CAMPAIGN_H
 #define CAMPAIGN_H
 
