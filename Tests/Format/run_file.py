@@ -232,7 +232,9 @@ def find_end(crashes):
     others = [i for i, crash in enumerate(crashes) if crash and i not in handled + dumps]
     if not others:
         return (dumps or handled or [0])[-1]
-    end = ([i for i in others if crashes[i]["outcome"] != 1] or others)[-1]
+    likely = [1, 4, 3]  # the last of the likeliest; any other outcome: it was dying
+    rank = {i: likely.index(crashes[i]["outcome"]) if crashes[i]["outcome"] in likely else 3 for i in others}
+    end = [i for i in others if rank[i] == max(rank.values())][-1]
     while True:
         within = crashes[end]["within"]
         causes = [i for i in others if crashes[i]["sequence"] == within and 0 < within < crashes[end]["sequence"]]

@@ -83,8 +83,10 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
         if (to == LG__CRASH_LEFT)
             atomic_store(&crash->left_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     } while (!atomic_compare_exchange_weak(&crash->word, &word, word_of(number, to)));
-    if (to == LG__CRASH_LEFT)
+    if (to == LG__CRASH_LEFT) {
+        lg__run_left(&lg__setup.options.run, lg__crash_slot_of(crash), number);
         lg__crash_wake_watch(); /* nothing else would make it look a second later */
+    }
     if (to == LG__CRASH_ENDING) /* of several crashes this one is the end */
         lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_DYING);
     if (to == LG__CRASH_SURVIVED) {
@@ -125,7 +127,8 @@ struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool sigin
     crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
     atomic_store(&crash->left_ns, 0);
     atomic_store(&crash->deadline_ns, 0);
-    atomic_store(&crash->word, word_of(++sequence, LG__CRASH_FREE));
+    lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash), ++sequence, LG__OUTCOME_RECORDING);
+    atomic_store(&crash->word, word_of(sequence, LG__CRASH_FREE));
     lg__crash_event(crash, sequence, LG__CRASH_BEGINS, false);
     current = crash;
     return crash;

@@ -74,9 +74,9 @@ void lg__reader_outcome(const lg_reader *reader, uint32_t place, uint32_t *ret_o
 
 /* ---- the end of the run ---- */
 
-/* A crash that the process is known to die of counts before one that an earlier handler was called
- * for, whatever their order. */
-enum rank { RANK_DAMAGED, RANK_HANDLED, RANK_DUMP, RANK_CHAINED, RANK_DYING };
+/* The likelier it is that the process died of a crash, the higher; the order of the crashes decides
+ * between equal ones. */
+enum rank { RANK_DAMAGED, RANK_HANDLED, RANK_DUMP, RANK_CHAINED, RANK_RECORDING, RANK_LEFT, RANK_DYING };
 
 static enum rank rank(const struct lg__reader_crash *crash)
 {
@@ -86,7 +86,12 @@ static enum rank rank(const struct lg__reader_crash *crash)
         return RANK_HANDLED;
     if (crash->signal == SIGQUIT)
         return RANK_DUMP;
-    return crash->outcome == LG__OUTCOME_CHAINED ? RANK_CHAINED : RANK_DYING;
+    switch (crash->outcome) {
+    case LG__OUTCOME_CHAINED: return RANK_CHAINED;
+    case LG__OUTCOME_RECORDING: return RANK_RECORDING;
+    case LG__OUTCOME_LEFT: return RANK_LEFT;
+    default: return RANK_DYING;
+    }
 }
 
 /* The crash in whose earlier handler a crash happened, where that one counts as well; else the crash itself. */

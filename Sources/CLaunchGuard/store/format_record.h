@@ -19,9 +19,11 @@ struct lg__stage {
 static_assert(sizeof(struct lg__stage) == 24, "FORMAT.md, record");
 
 enum lg__outcome {
-    LG__OUTCOME_DYING = 0,
-    LG__OUTCOME_CHAINED = 1, /* an earlier handler was called: the program may live on */
-    LG__OUTCOME_HANDLED = 2   /* its thread was seen to go on after it */
+    LG__OUTCOME_DYING = 0,     /* the process was about to die of it */
+    LG__OUTCOME_CHAINED = 1,   /* an earlier handler was called: the program may live on */
+    LG__OUTCOME_HANDLED = 2,   /* its thread was seen to go on after it */
+    LG__OUTCOME_LEFT = 3,      /* that handler was left, and the signal may come again */
+    LG__OUTCOME_RECORDING = 4  /* its record is not finished */
 };
 
 /* In the word of an outcome: enum lg__outcome, and above it the low bits of the crash's sequence

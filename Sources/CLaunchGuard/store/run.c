@@ -214,10 +214,21 @@ void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence
     atomic_store(outcome_word(run, slot), outcome_of(sequence, outcome));
 }
 
+static void change_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome from, enum lg__outcome to)
+{
+    uint32_t is = outcome_of(sequence, from);
+    atomic_compare_exchange_strong(outcome_word(run, slot), &is, outcome_of(sequence, to));
+}
+
+void lg__run_left(const struct lg__run *run, unsigned slot, uint32_t sequence)
+{
+    change_outcome(run, slot, sequence, LG__OUTCOME_CHAINED, LG__OUTCOME_LEFT);
+}
+
 void lg__run_survived(const struct lg__run *run, unsigned slot, uint32_t sequence)
 {
-    uint32_t chained = outcome_of(sequence, LG__OUTCOME_CHAINED);
-    atomic_compare_exchange_strong(outcome_word(run, slot), &chained, outcome_of(sequence, LG__OUTCOME_HANDLED));
+    change_outcome(run, slot, sequence, LG__OUTCOME_CHAINED, LG__OUTCOME_HANDLED);
+    change_outcome(run, slot, sequence, LG__OUTCOME_LEFT, LG__OUTCOME_HANDLED);
 }
 
 void lg__run_within(const struct lg__run *run, unsigned slot, uint32_t sequence)

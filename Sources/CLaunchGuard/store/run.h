@@ -61,7 +61,9 @@ void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned s
 void lg__run_uncommit(const struct lg__run *run, unsigned slot);
 /* What becomes of the crash with this sequence number, whose record it is. Handler. */
 void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome outcome);
-/* It was survived, unless a later crash has taken its place. On any thread. Handler. */
+/* Its earlier handler was left; it was survived. Neither, where a later crash has taken its place,
+ * nor LEFT after HANDLED. On any thread. Handler. */
+void lg__run_left(const struct lg__run *run, unsigned slot, uint32_t sequence);
 void lg__run_survived(const struct lg__run *run, unsigned slot, uint32_t sequence);
 /* The crash in whose earlier handler it happened; 0: none. Handler. */
 void lg__run_within(const struct lg__run *run, unsigned slot, uint32_t sequence);

@@ -25,7 +25,7 @@
 
 enum plan { NO_HANDLER, RETURNS, RESETS, ABORTS, HANGS, JUMPS, CRASHES, EXITS, RECORD_HANGS, PLANS };
 enum at { OUT, WANTS, LOOKS_BACK, BEGINS, WRITES, LETS_GO, UNLOCKS, INSIDE, RETURNING, DYING, GONE };
-enum outcome { IS_DYING, IS_CHAINED, IS_HANDLED };
+enum outcome { IS_DYING, IS_LEFT, IS_RECORDING, IS_CHAINED, IS_HANDLED }; /* as likely as in docs/FORMAT.md, the likeliest first */
 
 struct frame { uint8_t plan, slot, sequence; }; /* a crash that the thread is inside of */
 
@@ -122,6 +122,8 @@ static bool event(struct state *state, uint8_t slot, uint8_t sequence, enum lg__
         *storing = (struct storing){ slot, sequence };
     if (to == LG__CRASH_ENDING)
         of->outcome = IS_DYING;
+    if (to == LG__CRASH_LEFT) /* LEFT and HANDLED are stored a moment later, but never in the other order */
+        of->outcome = IS_LEFT;
     return true;
 }
 
@@ -130,7 +132,7 @@ static void store(struct state *state, struct storing *storing)
     struct slot *slot = &state->slots[storing->slot];
     check(slot->sequence != storing->sequence || !is_inside(&state->threads[slot->thread], storing->sequence),
           "a crash is stored as survived while its handler runs");
-    if (slot->sequence == storing->sequence && slot->outcome == IS_CHAINED)
+    if (slot->sequence == storing->sequence && (slot->outcome == IS_CHAINED || slot->outcome == IS_LEFT))
         slot->outcome = IS_HANDLED;
     *storing = (struct storing){ NOBODY, 0 };
 }
@@ -175,8 +177,8 @@ static void dies(const struct state *state, const struct thread *thread, uint8_t
     if (unseen || !end)
         return; /* several may be open: none is known to be the end */
     bool right = end->sequence == sequence;
-    for (int i = 0; i < SLOTS; i++) /* ended for its time in the middle of another one's record */
-        right = right || state->slots[i].state == LG__CRASH_RECORDING;
+    for (int i = 0; i < SLOTS; i++) /* one ended for its time in the moment in which the other dies */
+        right = right || (state->slots[i].state == LG__CRASH_ENDING && state->slots[i].sequence != sequence);
     for (unsigned i = 0; i < thread->depth; i++)
         right = right || end->sequence == thread->frames[i].sequence; /* this one was nested in that one */
     check(right, "P3: the file names another crash than that of which the process dies");
@@ -295,7 +297,7 @@ static void step_begins(struct state state, unsigned self)
         state.displaced = 1;
     }
     check(slot->state == LG__CRASH_FREE || slot->state == LG__CRASH_SURVIVED, "a slot is taken that is not free");
-    *slot = (struct slot){ .state = LG__CRASH_FREE, .sequence = frame->sequence, .thread = (uint8_t)self, .within = within };
+    *slot = (struct slot){ .state = LG__CRASH_FREE, .sequence = frame->sequence, .thread = (uint8_t)self, .within = within, .outcome = IS_RECORDING };
     event(&state, (uint8_t)chosen, frame->sequence, LG__CRASH_BEGINS, false, NULL);
     check(slot->state == LG__CRASH_RECORDING, "a crash begins and is not recorded");
     frame->slot = (uint8_t)chosen;

@@ -339,13 +339,13 @@ static void test_several_crashes(void **state)
     assert_int_equal(last.tid, 4712);
     assert_int_equal(lg_reader_open(GOLDEN "/v1.4/briefs.lgrun", &reader), LG_OK);
     assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
-    assert_int_equal(lg__attribution(reader, &crash, contexts, 3), 1u << 1);
+    assert_int_equal(lg__attribution_of(reader, &crash, contexts, 3), 1u << 1);
     contexts[1].phase = LG_PHASE_FINISHED;
-    assert_int_equal(lg__attribution(reader, &crash, contexts, 3), 1u << 2);
+    assert_int_equal(lg__attribution_of(reader, &crash, contexts, 3), 1u << 2);
     assert_int_equal(lg_reader_select_crash(reader, 1), LG_OK);
     assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
     assert_int_equal(crash.sequence, 1);
-    assert_int_equal(lg__attribution(reader, &crash, contexts, 3), 1u << 0);
+    assert_int_equal(lg__attribution_of(reader, &crash, contexts, 3), 1u << 0);
     lg_reader_close(reader);
 }
 
