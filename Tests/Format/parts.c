@@ -371,7 +371,7 @@ static void write_annotations(bool most)
 
 static void write_heart(uint32_t index, int32_t tid, const char *name, uint32_t paused, uint64_t beat_ns, uint64_t hang_ns)
 {
-    struct lg__heartbeat *heart = &run.pulse->hearts[index];
+    struct lg__heartbeat *heart = &run.pulse->heartbeats[index];
     memcpy(heart->name, name, strnlen(name, sizeof heart->name));
     atomic_store(&heart->paused, paused);
     atomic_store(&heart->beat_ns, beat_ns);
