@@ -31,12 +31,11 @@ struct lg_session {
     uint32_t wake; /* futex that the watch thread sleeps on */
     struct lg_session *older; /* of a simulated one: sessions are kept until the process ends */
     const _Atomic uint32_t *open; /* reads 1 while lg__session_check() says LG_OK; never NULL */
-    bool begun;    /* lg_start() was called with success or not */
 };
 
 /* options.c: check the options and copy them into the session, with defaults. */
 lg_status lg__options_take(struct lg_session *session, const lg_options *options);
-/* options.c: where the state directory is. */
+/* options.c: choose the state directory. */
 lg_status lg__options_directory(struct lg_session *session, const lg_options *options);
 
 /* watch.c: start the thread that prepares the handler and then the one that watches its

@@ -23,7 +23,7 @@
 #define NESTING 2
 #define NOBODY 15
 
-enum plan { NO_HANDLER, RETURNS, RESETS, ABORTS, HANGS, JUMPS, CRASHES, EXITS, RECORD_HANGS, PLANS };
+enum plan { NO_HANDLER, RETURNS, RESETS, ABORTS, HANGS, JUMPS, CRASHES, EXITS, RECORD_HANGS, PLANS, RESETS_AND_JUMPS = PLANS, RAISES, PASSES, PASSES_ABORT, ALL_PLANS };
 enum at { OUT, WANTS, LOOKS_BACK, BEGINS, WRITES, LETS_GO, UNLOCKS, INSIDE, RETURNING, DYING, GONE };
 enum outcome { IS_DYING, IS_LEFT, IS_RECORDING, IS_CHAINED, IS_HANDLED }; /* as likely as in docs/FORMAT.md, the likeliest first */
 
@@ -48,11 +48,12 @@ struct state {
 
 /* ---- the rows under test; a mutant changes one of them ---- */
 
-static struct { int from, event, to; bool unseen, on; } mutant;
+static struct { int from, event, to, unseen; bool on; } mutant; /* unseen −1: in both cases */
+static bool with_all_plans; /* the rarer ones, too; fewer threads crash then */
 
 static enum lg__crash_state next_state(enum lg__crash_state from, enum lg__crash_event event, bool unseen)
 {
-    if (mutant.on && mutant.from == (int)from && mutant.event == (int)event && mutant.unseen == unseen)
+    if (mutant.on && mutant.from == (int)from && mutant.event == (int)event && (mutant.unseen < 0 || mutant.unseen == unseen))
         return (enum lg__crash_state)mutant.to;
     return lg__crash_next(from, event, unseen);
 }
@@ -66,9 +67,66 @@ static uint8_t *used;
 static size_t stack_size, stack_room, state_count, end_count, step_count;
 static const char *wrong; /* the first thing that went wrong */
 
-static void add(const struct state *state)
+/* States that differ in nothing that matters become the same: crashes that nobody refers to any more are forgotten, numbers keep their order alone. */
+static void normalize(struct state *state)
+{
+    bool used_number[256] = { false };
+    uint8_t rank[256], next = 0;
+    for (int i = 0; i < THREADS; i++) {
+        for (unsigned k = 0; k < NESTING; k++)
+            used_number[state->threads[i].frames[k].sequence] = true;
+        used_number[state->threads[i].storing.sequence] = true;
+    }
+    used_number[state->watch_storing.sequence] = true;
+    for (int i = 0; i < SLOTS; i++) {
+        struct slot *slot = &state->slots[i];
+        bool settled = (slot->state == LG__CRASH_SURVIVED || slot->state == LG__CRASH_FREE) && slot->outcome == IS_HANDLED;
+        if (settled && !used_number[slot->sequence])
+            *slot = (struct slot){ .state = LG__CRASH_FREE };
+        used_number[slot->sequence] = used_number[slot->within] = true;
+    }
+    used_number[0] = true;
+    for (int i = 0; i < 256; i++)
+        rank[i] = used_number[i] ? next++ : 0;
+    for (int i = 0; i < THREADS; i++) {
+        for (unsigned k = 0; k < NESTING; k++)
+            state->threads[i].frames[k].sequence = rank[state->threads[i].frames[k].sequence];
+        state->threads[i].storing.sequence = rank[state->threads[i].storing.sequence];
+    }
+    state->watch_storing.sequence = rank[state->watch_storing.sequence];
+    for (int i = 0; i < SLOTS; i++) {
+        state->slots[i].sequence = rank[state->slots[i].sequence];
+        state->slots[i].within = rank[state->slots[i].within];
+    }
+    state->sequence = (uint8_t)(next - 1);
+}
+
+/* Threads that may crash equally often are alike. */
+static void swap_threads(struct state *state, uint8_t a, uint8_t b)
+{
+    const struct thread first = state->threads[a];
+    state->threads[a] = state->threads[b];
+    state->threads[b] = first;
+    uint8_t *const names[] = { &state->holder, &state->next, &state->slots[0].thread, &state->slots[1].thread, &state->slots[2].thread };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        *names[i] = *names[i] == a ? b : *names[i] == b ? a : *names[i];
+}
+
+static void sort_threads(struct state *state)
+{
+    for (int round = 0; round < THREADS; round++)
+        for (uint8_t i = 0; i + 1 < THREADS; i++)
+            if (memcmp(&state->threads[i], &state->threads[i + 1], sizeof state->threads[i]) > 0)
+                swap_threads(state, i, (uint8_t)(i + 1));
+}
+
+static void add(const struct state *found)
 {
     uint64_t hash = UINT64_C(1469598103934665603);
+    struct state normal = *found;
+    const struct state *const state = &normal;
+    normalize(&normal);
+    sort_threads(&normal);
     step_count++;
     const uint8_t *bytes = (const uint8_t *)state;
     for (size_t i = 0; i < sizeof *state; i++)
@@ -102,12 +160,31 @@ static struct frame *top(struct thread *thread)
     return &thread->frames[thread->depth - 1];
 }
 
-static bool is_inside(const struct thread *thread, uint8_t sequence)
+/* Our handler of this crash has not returned. */
+static bool is_in_handler_of(const struct thread *thread, uint8_t sequence)
 {
     for (unsigned i = 0; i < thread->depth; i++)
         if (thread->frames[i].sequence == sequence)
             return true;
     return false;
+}
+
+/* And an earlier handler was called for it. */
+static bool is_inside(const struct thread *thread, uint8_t sequence)
+{
+    for (unsigned i = 0; i < thread->depth; i++)
+        if (thread->frames[i].sequence == sequence && thread->frames[i].plan < PASSES)
+            return true;
+    return false;
+}
+
+/* Evidence about a crash has come: it counts at once, but never while the signal may come again unseen. */
+static void check_evidence(const struct state *state, uint8_t slot, bool is_survived)
+{
+    bool says_so = state->slots[slot].state == LG__CRASH_SURVIVED;
+    check(says_so || !is_survived, "what shows that a crash was survived is not believed");
+    check(!says_so || is_survived, "a crash is believed to be survived too early");
+    check(says_so || state->slots[slot].state == LG__CRASH_LEFT, "a crash whose handler was left keeps its slot from later ones");
 }
 
 /* An event; a crash that was survived comes to *storing. */
@@ -184,6 +261,15 @@ static void dies(const struct state *state, const struct thread *thread, uint8_t
     check(right, "P3: the file names another crash than that of which the process dies");
 }
 
+/* An exit waits for that. */
+static bool is_being_stored(const struct state *state, uint8_t slot)
+{
+    bool is = state->watch_storing.slot == slot && state->watch_storing.sequence == state->slots[slot].sequence;
+    for (int i = 0; i < THREADS; i++)
+        is = is || (state->threads[i].storing.slot == slot && state->threads[i].storing.sequence == state->slots[slot].sequence);
+    return is;
+}
+
 /* exit() by a thread outside of every handler: what lg__capture_exits() settles. */
 static void exits(struct state state, unsigned self)
 {
@@ -197,8 +283,8 @@ static void exits(struct state state, unsigned self)
             event(&state, i, slot->sequence, LG__CRASH_EXITS, false, &storing);
         if (storing.slot != NOBODY)
             store(&state, &storing);
-        bool is_open = slot->state == LG__CRASH_CHAINED || slot->state == LG__CRASH_LEFT;
-        check(!is_open || !outside || thread->repeats, "an exit does not settle a crash that its thread has left");
+        bool settled = !slot->recorded || !outside || thread->repeats || thread->at != OUT || slot->outcome == IS_HANDLED || is_being_stored(&state, i);
+        check(settled, "an exit does not settle a crash that its thread has left");
     }
     (void)self;
 }
@@ -210,8 +296,8 @@ static void fault(struct state state, unsigned self)
     struct thread *thread = &state.threads[self];
     thread->at = WANTS;
     thread->depth++;
-    for (uint8_t plan = 0; plan < PLANS; plan++) {
-        if (plan == CRASHES && thread->depth == NESTING)
+    for (uint8_t plan = 0; plan < (with_all_plans ? ALL_PLANS : PLANS); plan++) {
+        if (thread->depth == NESTING && (plan == CRASHES || plan == PASSES_ABORT))
             continue;
         *top(thread) = (struct frame){ plan, NOBODY, 0 };
         add(&state);
@@ -235,8 +321,15 @@ static void step_out(const struct state *was, unsigned self)
     for (uint8_t i = 0; i < SLOTS; i++) { /* a call into the library */
         struct state next = *was;
         if (next.slots[i].state == LG__CRASH_CHAINED && next.slots[i].thread == self &&
-            event(&next, i, next.slots[i].sequence, LG__CRASH_OUTSIDE, thread->is_default, &next.threads[self].storing))
+            event(&next, i, next.slots[i].sequence, LG__CRASH_OUTSIDE, thread->is_default, &next.threads[self].storing)) {
+            check_evidence(&next, i, !thread->is_default);
             add(&next);
+        }
+    }
+    if (thread->is_default) { /* the program installs a handler again */
+        struct state next = *was;
+        next.threads[self].is_default = 0;
+        add(&next);
     }
     if (thread->left == 0) {
         thread->at = GONE;
@@ -266,7 +359,9 @@ static void step_looks_back(struct state state, unsigned self)
     for (uint8_t i = 0; i < SLOTS; i++) {
         struct slot *slot = &state.slots[i];
         bool left = slot->state == LG__CRASH_LEFT || (slot->state == LG__CRASH_CHAINED && !is_inside(thread, slot->sequence));
-        if (slot->thread == self && left && event(&state, i, slot->sequence, LG__CRASH_REPEATS, false, &thread->storing)) {
+        if (slot->thread == self && left) {
+            event(&state, i, slot->sequence, LG__CRASH_REPEATS, false, &thread->storing);
+            check_evidence(&state, i, true);
             add(&state);
             return;
         }
@@ -292,7 +387,7 @@ static void step_begins(struct state state, unsigned self)
     frame->sequence = ++state.sequence;
     struct slot *slot = &state.slots[chosen];
     if (lg__crash_is_open((enum lg__crash_state)slot->state)) {
-        event(&state, (uint8_t)chosen, slot->sequence, LG__CRASH_DISPLACED, false, NULL);
+        event(&state, (uint8_t)chosen, slot->sequence, LG__CRASH_DISPLACED, false, &thread->storing);
         check(chosen != 0 || view[0].settled, "the full record was taken from a crash whose fate is open");
         state.displaced = 1;
     }
@@ -315,12 +410,32 @@ static void step_lets_go(struct state state, unsigned self)
         check(slot->state == LG__CRASH_ENDING, "a crash without an earlier handler does not end");
         thread->at = DYING;
     } else {
+        bool passes = frame->plan == PASSES || frame->plan == PASSES_ABORT;
         slot->outcome = IS_CHAINED;
-        event(&state, frame->slot, frame->sequence, LG__CRASH_CHAINS, false, NULL);
-        check(slot->state == LG__CRASH_CHAINED, "an earlier handler is called, and the crash is not with it");
+        event(&state, frame->slot, frame->sequence, passes ? LG__CRASH_PASSES : LG__CRASH_CHAINS, frame->plan == PASSES_ABORT, &thread->storing);
+        if (passes)
+            check_evidence(&state, frame->slot, frame->plan == PASSES);
+        check(passes || slot->state == LG__CRASH_CHAINED, "an earlier handler is called, and the crash is not with it");
+        check(slot->state != LG__CRASH_RECORDING && slot->state != LG__CRASH_FREE, "a crash is let go, and is in no state for that");
         thread->at = UNLOCKS;
     }
     add(&state);
+}
+
+/* Out of the handler of the innermost crash. `repeats`: the signal comes again, with its default action. */
+static void leave(struct thread *thread, bool repeats)
+{
+    if (thread->depth > 1) {
+        memset(top(thread), 0, sizeof *top(thread));
+        thread->depth--;
+        thread->at = INSIDE;
+        return;
+    }
+    thread->depth = 0;
+    thread->at = OUT;
+    thread->repeats = repeats;
+    if (!repeats)
+        memset(thread->frames, 0, sizeof thread->frames);
 }
 
 static void step_unlocks(struct state state, unsigned self)
@@ -328,7 +443,10 @@ static void step_unlocks(struct state state, unsigned self)
     struct thread *thread = &state.threads[self];
     state.holder = state.next;
     state.next = NOBODY;
-    thread->at = INSIDE;
+    if (top(thread)->plan == PASSES || top(thread)->plan == PASSES_ABORT)
+        leave(thread, top(thread)->plan == PASSES_ABORT);
+    else
+        thread->at = INSIDE;
     add(&state);
 }
 
@@ -339,7 +457,9 @@ static void step_inside(struct state state, unsigned self)
     switch (frame->plan) {
     case RESETS: thread->is_default = 1; /* fall through */
     case ABORTS:
+    case RAISES:
     case RETURNS: thread->at = RETURNING; break;
+    case RESETS_AND_JUMPS: thread->is_default = 1; /* fall through */
     case JUMPS:
         thread->depth = 0;
         memset(thread->frames, 0, sizeof thread->frames);
@@ -363,23 +483,14 @@ static void step_returning(struct state state, unsigned self)
 {
     struct thread *thread = &state.threads[self];
     const struct frame frame = *top(thread);
-    if (frame.slot != NOBODY)
-        event(&state, frame.slot, frame.sequence, LG__CRASH_RETURNS, thread->is_default || frame.plan == ABORTS, &thread->storing);
-    if (thread->depth > 1) { /* back in the outer handler, unless the signal comes again */
-        if (frame.plan != RETURNS) {
-            dies(&state, thread, frame.sequence, true);
-            return;
-        }
-        memset(top(thread), 0, sizeof *top(thread));
-        thread->depth--;
-        thread->at = INSIDE;
-    } else {
-        thread->depth = 0;
-        thread->at = OUT;
-        thread->repeats = frame.plan != RETURNS;
-        if (!thread->repeats)
-            memset(thread->frames, 0, sizeof thread->frames);
+    event(&state, frame.slot, frame.sequence, LG__CRASH_RETURNS, thread->is_default || frame.plan == ABORTS || frame.plan == RAISES, &thread->storing);
+    if (state.slots[frame.slot].sequence == frame.sequence && state.slots[frame.slot].thread == self)
+        check_evidence(&state, frame.slot, !thread->is_default && frame.plan != ABORTS && frame.plan != RAISES);
+    if (thread->depth > 1 && frame.plan != RETURNS && frame.plan != RAISES) {
+        dies(&state, thread, frame.sequence, true);
+        return;
     }
+    leave(thread, frame.plan != RETURNS && frame.plan != RAISES);
     add(&state);
 }
 
@@ -431,7 +542,7 @@ static void watch(const struct state *was)
         enum lg__crash_event what = LG__CRASH_EVENTS;
         if (slot->state == LG__CRASH_CHAINED && thread->at == GONE)
             what = LG__CRASH_VANISHES;
-        else if (slot->state == LG__CRASH_CHAINED && !inside && !thread->repeats)
+        else if (slot->state == LG__CRASH_CHAINED && !inside)
             what = LG__CRASH_OUTSIDE;
         else if (slot->state == LG__CRASH_CHAINED && thread->at == INSIDE && inside && top((struct thread *)(uintptr_t)thread)->plan == HANGS)
             what = LG__CRASH_EXPIRES;
@@ -439,12 +550,15 @@ static void watch(const struct state *was)
             what = LG__CRASH_EXPIRES;
         else if (slot->state == LG__CRASH_LEFT && thread->at == GONE)
             what = LG__CRASH_VANISHES;
-        else if (slot->state == LG__CRASH_LEFT && !thread->repeats)
+        else if (slot->state == LG__CRASH_LEFT && !thread->repeats && !is_in_handler_of(thread, slot->sequence))
             what = LG__CRASH_SETTLES;
-        if (what == LG__CRASH_EVENTS || !event(&state, i, slot->sequence, what, thread->is_default, &state.watch_storing))
+        if (what == LG__CRASH_EVENTS)
             continue;
+        bool changed = event(&state, i, slot->sequence, what, thread->is_default, &state.watch_storing);
         if (what != LG__CRASH_EXPIRES) {
-            add(&state);
+            check_evidence(&state, i, what == LG__CRASH_VANISHES || !thread->is_default);
+            if (changed)
+                add(&state);
             continue;
         }
         check(slot->state == LG__CRASH_ENDING, "P2: a crash whose time is over does not end the process");
@@ -492,7 +606,8 @@ static void check_dead_end(const struct state *state)
     }
 }
 
-static void explore(unsigned crashes_each)
+/* With this number of crashes for each of the threads. */
+static void explore(const uint8_t crashes[THREADS])
 {
     struct state first;
     memset(used, 0, TABLE);
@@ -501,11 +616,9 @@ static void explore(unsigned crashes_each)
     memset(&first, 0, sizeof first);
     first.holder = first.next = first.watch_storing.slot = NOBODY;
     for (unsigned i = 0; i < THREADS; i++) {
-        first.threads[i].left = (uint8_t)(i == 0 ? crashes_each : 1);
+        first.threads[i].left = crashes[i];
         first.threads[i].storing.slot = NOBODY;
     }
-    for (unsigned i = 0; i < SLOTS; i++)
-        first.slots[i].thread = (uint8_t)(i % THREADS);
     add(&first);
     while (stack_size && !wrong) {
         const struct state state = stack[--stack_size];
@@ -524,19 +637,26 @@ static void explore(unsigned crashes_each)
 static void test_every_order(void **state)
 {
     (void)state;
+    /* The last two take a minute: with LAUNCHGUARD_EVERY_ORDER alone. */
+    static const uint8_t all[][THREADS] = { { 1, 1, 1 }, { 1, 1, 0 }, { 3, 0, 0 }, { 2, 1, 0 }, { 2, 2, 0 } };
+    const size_t count = getenv("LAUNCHGUARD_EVERY_ORDER") ? 5 : 3;
     mutant.on = false;
-    explore(2);
-    print_message("             %zu states, %zu ends\n", state_count, end_count);
-    if (wrong)
-        fail_msg("%s", wrong);
-    assert_true(state_count > 100000);
+    for (size_t i = 0; i < count; i++) {
+        with_all_plans = i > 0 && i < 4;
+        explore(all[i]);
+        print_message("             crashes of the threads: %u, %u, %u: %zu states, %zu ends\n", all[i][0], all[i][1], all[i][2], state_count, end_count);
+        if (wrong)
+            fail_msg("%s", wrong);
+        assert_true(state_count > 100 && end_count > 100);
+    }
 }
 
 /* ---- the other way round: a table that is wrong in one row must not pass ---- */
 
 /* Rows whose change nobody can see, with the reason. */
 static const struct { int from, event, to; const char *reason; } equivalent[] = {
-    { -1, -1, -1, "" },
+    { LG__CRASH_CHAINED, LG__CRASH_DISPLACED, LG__CRASH_SURVIVED, "the record is taken back next" },
+    { LG__CRASH_LEFT, LG__CRASH_DISPLACED, LG__CRASH_SURVIVED, "the record is taken back next" },
 };
 
 static bool is_equivalent(void)
@@ -550,27 +670,31 @@ static bool is_equivalent(void)
 static void test_mutants(void **state)
 {
     (void)state;
+    static const uint8_t fewer[][THREADS] = { { 1, 0, 0 }, { 2, 0, 0 }, { 1, 1, 0 } };
     unsigned killed = 0, survived = 0;
     for (mutant.from = 0; mutant.from <= LG__CRASH_ENDING; mutant.from++)
         for (mutant.event = 0; mutant.event < LG__CRASH_EVENTS; mutant.event++)
-            for (int unseen = 0; unseen < 2; unseen++)
+            for (mutant.unseen = -1; mutant.unseen < 2; mutant.unseen++)
                 for (mutant.to = 0; mutant.to <= LG__CRASH_ENDING; mutant.to++) {
-                    enum lg__crash_state from = (enum lg__crash_state)mutant.from;
-                    enum lg__crash_state is = lg__crash_next(from, (enum lg__crash_event)mutant.event, unseen);
-                    if (is == from || (int)is == mutant.to)
+                    const enum lg__crash_state from = (enum lg__crash_state)mutant.from;
+                    const enum lg__crash_event what = (enum lg__crash_event)mutant.event;
+                    enum lg__crash_state seen = lg__crash_next(from, what, false), unseen = lg__crash_next(from, what, true);
+                    enum lg__crash_state is = mutant.unseen == 1 ? unseen : seen;
+                    if ((seen == unseen) != (mutant.unseen < 0) || is == from || (int)is == mutant.to)
                         continue;
-                    mutant.unseen = unseen;
                     mutant.on = true;
-                    explore(1);
-                    if (!wrong)
-                        explore(2);
+                    for (size_t i = 0; i == 0 || (i < sizeof fewer / sizeof fewer[0] && !wrong); i++) {
+                        with_all_plans = true;
+                        explore(fewer[i]);
+                    }
                     killed += wrong != NULL;
                     if (!wrong && !is_equivalent()) {
                         survived++;
-                        print_message("             survives: state %d, event %d, unseen %d: to %d instead of %d\n", mutant.from, mutant.event, unseen,
+                        print_message("             survives: state %d, event %d, unseen %d: to %d instead of %d\n", mutant.from, mutant.event, mutant.unseen,
                                       mutant.to, is);
                     }
                 }
+    with_all_plans = false;
     mutant.on = false;
     print_message("             %u mutants killed\n", killed);
     assert_int_equal(survived, 0);
