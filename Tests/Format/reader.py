@@ -10,7 +10,7 @@ from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
 from run_file import read_annotations, read_crashes, read_log, read_modules, read_pulse, read_run, read_snapshots, read_stderr
 
 SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
-    STRUCTURES[name] for name in ("slot", "book", "book_context", "book_run", "book_rung", "book_suspect"))
+    STRUCTURES[name] for name in ("slot", "ledger_payload", "ledger_context", "ledger_run", "ledger_rung", "ledger_suspect"))
 
 
 # ---- §10: ledger ----
@@ -23,7 +23,7 @@ def read_ledger(file):
             whole[i] = slot
     require(whole, "both slots")
     slot = max(whole.values(), key=lambda slot: SLOT.get(slot, "generation"))
-    book = slot[SLOT.at("book"):]
+    book = slot[SLOT.at("payload"):]
     return (BOOK.pick(book, "app_id app_version last_ordinal") | SLOT.pick(slot, "generation") |
             {"kind": "ledger", "slots_valid": sum(1 << i for i in whole),
              "build_id": BOOK.get(book, "build_id")[:BOOK.get(book, "build_id_size")].hex(),
@@ -39,7 +39,7 @@ def entries(block, structure, field, of, count):
 
 
 def slot_whole(slot):
-    head, book = SLOT.pick(slot, "generation size crc"), slot[SLOT.at("book"):]
+    head, book = SLOT.pick(slot, "generation size crc"), slot[SLOT.at("payload"):]
     bounds = BOOK.pick(book, "context_count timeline_count build_id_size")
     if (head["generation"] == 0 or bounds["context_count"] > 16 or bounds["timeline_count"] > 16 or bounds["build_id_size"] > 32 or
             head["size"] != BOOK.at("contexts") + BOOK_CONTEXT.size * bounds["context_count"] or

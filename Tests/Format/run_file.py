@@ -13,7 +13,7 @@ RING, LANE, ENTRY, FIELDS, FIELD = (STRUCTURES[name] for name in ("ring_header",
 NOTES, NOTE_SLOT, NOTE_VALUE = (STRUCTURES[name] for name in ("annotations", "annotation_slot", "annotation"))
 BRIEFS, BRIEF, BRIEF_COMMIT = (STRUCTURES[name] for name in ("briefs", "brief", "brief_commit"))
 PULSE, HEART, DEADLINE, SNAPSHOTS, SNAPSHOT = (STRUCTURES[name] for name in (
-    "pulse", "heart", "deadline", "snapshots", "snapshot"))
+    "pulse", "heartbeat", "deadline", "snapshots", "snapshot"))
 
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
 AARCH64 = ["x%d" % i for i in range(31)] + ["sp", "pc", "pstate"]
@@ -417,7 +417,7 @@ def read_pulse(file):
     if 10 not in file.sections:
         return None
     block = file.block(10, 0, PULSE.size)
-    hearts = [block[PULSE.at("hearts") + HEART.size * i:] for i in range(16)]
+    hearts = [block[PULSE.at("heartbeats") + HEART.size * i:] for i in range(16)]
     deadlines = [block[PULSE.at("deadlines") + DEADLINE.size * i:] for i in range(32)]
     hearts = [HEART.pick(heart, "tid name beat_ns hang_ns") | {"paused": int(HEART.get(heart, "paused") == 1)}
               for heart in hearts if HEART.get(heart, "tid")]

@@ -251,6 +251,7 @@ static void test_refused_calls(void **state)
 
 static void body_pages_never_come(void *argument)
 {
+    lg_options options = LG_OPTIONS_INIT;
     (void)argument;
     struct uffdio_api api = { .api = UFFD_API };
     char *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -258,7 +259,8 @@ static void body_pages_never_come(void *argument)
     int file = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
     if (file < 0 || ioctl(file, UFFDIO_API, &api) != 0 || ioctl(file, UFFDIO_REGISTER, &range) != 0)
         _exit(90);
-    start_session();
+    options.deadline_ms = 1000; /* which ends it */
+    start_with(options);
     wait_prepared();
     __asm__ volatile("movq %0, %%rsp\n\tmovl $1, 0" : : "r"(memory + 32768) : "memory");
 }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define SOON_MS 1500 /* the hold is over, after everything that comes before its end on a busy machine */
 #define HOLD_REPAIR "needs-repair;protect a;protect b;repairing;small;"
 
 static void crash_times(unsigned times)
@@ -123,7 +124,7 @@ static void test_by_hand(void **state)
     }
     /* Nobody says anything. */
     state_restore();
-    lives(LIFE(BY_HAND, .options.hold_ms = 60, .after = FINISH), 0, "needs-repair;protect a;protect b;checking;a;b;normal;");
+    lives(LIFE(BY_HAND, .options.hold_ms = SOON_MS, .after = FINISH), 0, "needs-repair;protect a;protect b;checking;a;b;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
     assert_true(stored().events & LG_EVENT_EXPIRED);
 }
@@ -138,7 +139,7 @@ static void test_consent(void **state)
           "needs-repair;protect a;protect b;yes;repairing;small;checking;a;b;normal;");
     /* The yes covers the second attempt, not another rung that needs one of its own. */
     state_restore();
-    lives(LIFE(.options.report_after = 9, .options.hold_ms = 120, .small_flags = LG_REPAIR_CONSENT, .large_flags = LG_REPAIR_CONSENT, .in_small = FAIL,
+    lives(LIFE(.options.report_after = 9, .options.hold_ms = 2 * SOON_MS, .small_flags = LG_REPAIR_CONSENT, .large_flags = LG_REPAIR_CONSENT, .in_small = FAIL,
                .before = yes, .after = FINISH), 0,
           "needs-repair;protect a;protect b;yes;repairing;small;needs-repair;repairing;small;needs-repair;checking;a;b;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
@@ -146,7 +147,7 @@ static void test_consent(void **state)
     /* Nor does one from an earlier launch, whose repair it did not survive. */
     state_restore();
     lives_somehow(LIFE(.small_flags = LG_REPAIR_CONSENT, .in_small = CRASH, .before = yes), SEGV);
-    lives(LIFE(.options.report_after = 9, .options.hold_ms = 60, .small_flags = LG_REPAIR_CONSENT, .after = FINISH), 0,
+    lives(LIFE(.options.report_after = 9, .options.hold_ms = SOON_MS, .small_flags = LG_REPAIR_CONSENT, .after = FINISH), 0,
           "needs-repair;protect a;protect b;checking;a;b;normal;");
 }
 
@@ -203,10 +204,10 @@ static void test_protect_hangs(void **state)
     (void)state;
     crash_times(2);
     state_save();
-    lives(LIFE(.options.report_after = 9, .options.hold_ms = 60, .in_protect = HANG, .after = FINISH), 0,
+    lives(LIFE(.options.report_after = 9, .options.hold_ms = SOON_MS, .in_protect = HANG, .after = FINISH), 0,
           "needs-repair;protect a;repairing;small;checking;a;b;normal;");
     state_restore();
-    lives(LIFE(.options.report_after = 9, .options.hold_ms = 60, .options.auto_repair = 0, .in_protect = HANG, .after = FINISH), 0,
+    lives(LIFE(.options.report_after = 9, .options.hold_ms = SOON_MS, .options.auto_repair = 0, .in_protect = HANG, .after = FINISH), 0,
           "needs-repair;protect a;checking;a;b;normal;");
     assert_true(stored().events & LG_EVENT_EXPIRED);
 }
@@ -266,7 +267,7 @@ static void test_halted(void **state)
     state_restore();
     lives(LIFE(NOTHING_HELPS, .options.supervised = 1, .before = try_safe, .after = FINISH), 0, "needs-repair;give up;try;checking;a;normal;");
     state_restore();
-    lives(LIFE(NOTHING_HELPS, .options.supervised = 1, .options.hold_ms = 60, .after = FINISH), 0, "needs-repair;give up;checking;a;normal;");
+    lives(LIFE(NOTHING_HELPS, .options.supervised = 1, .options.hold_ms = SOON_MS, .after = FINISH), 0, "needs-repair;give up;checking;a;normal;");
     assert_true(stored().events & LG_EVENT_EXPIRED);
     /* Safe mode never gives up where the limit is 0. */
     state_restore();
