@@ -17,21 +17,13 @@ LIBRARY, FORBIDDEN, *OBJECTS = sys.argv[1:]
 
 LEVELS = {"os": 0, "store": 1, "capture": 2, "read": 2, "launch": 3, "session": 4}
 
-# Files of one folder that use each other, by symbols, and why they may. No other circle is allowed.
-CIRCLES = {
-    # record.c has both the stages of a record, which the other two read, and the crash, which is
-    # put together from all of them.
-    "read": ["read_messages read_process record"],
-}
+# Files of one folder that use each other, by symbols, folder → lists of names. None do.
+CIRCLES = {}
 
-# A function that other files call, lg__file_verb, begins with the name of its file. In two folders
-# it begins with the name of what all files of the folder are about: the interface to the system
-# and the CPU (os.h), and the reader, whose public functions are named after it as well.
-PREFIXES = {"os": ["os", "arch"], "read": ["reader"]}
-NAMED_OTHERWISE = {"capture"}
-
-# Files of two folders that have one name.
-NAMED_TWICE = {"record", "run"}
+# A function that other files call, lg__file_verb, begins with the name of its file. In three folders
+# it may begin with the name of what all files of the folder are about: the interface to the system
+# and the CPU (os.h), capture (capture.h), and the reader, whose public functions are named after it.
+PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"]}
 
 # What may be called in a signal handler: functions of libc that take no lock, allocate nothing and
 # were bound at start; the parts of libunwind's remote interface that work on our accessors alone.
@@ -42,7 +34,7 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
                 "capture/finish.c", "capture/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c",
-                "capture/place.c", "capture/question.c", "capture/record.c", "capture/setup.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/watch_walk.c", "os/linux_proc.c",
+                "capture/place.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.
@@ -212,13 +204,13 @@ class Layers(unittest.TestCase):
         for path in map(pathlib.PurePosixPath, sources("*.[ch]")):
             if path.name != "internal.h":
                 where.setdefault(path.stem, set()).add(str(path.parent))
-        self.assertEqual({stem for stem, folders in where.items() if len(folders) > 1}, NAMED_TWICE)
+        self.assertEqual({stem for stem, folders in where.items() if len(folders) > 1}, set())
 
     def test_functions_are_named_after_their_files(self):
         for symbol, source in self.where().items():
             path = pathlib.PurePosixPath(source)
-            if symbol.startswith("lg__") and path.parent.name not in NAMED_OTHERWISE:
-                prefixes = PREFIXES.get(path.parent.name, [path.stem])
+            if symbol.startswith("lg__"):
+                prefixes = PREFIXES.get(path.parent.name, []) + [path.stem]
                 self.assertTrue(any(re.match("lg__%s(_|$)" % prefix, symbol) for prefix in prefixes), "%s of %s" % (symbol, source))
 
     def test_circles_are_found(self):
@@ -259,7 +251,7 @@ class Handler(unittest.TestCase):
         self.assertEqual(checked, listed)
 
     def test_everything_that_the_handler_reaches_is_safe(self):
-        self.check(ENTRIES, at_least=["lg__handler_crash", "lg__handler_terminate", "heal_page", "lg__capture_deadline", "lg__unwind_dwarf", "lg__modules_settle",
+        self.check(ENTRIES, at_least=["lg__handler_crash", "lg__handler_terminate", "heal_page", "lg__capture_deadline", "lg__unwind_dwarf", "lg__loader_settle",
                              "find"])
 
     def test_everything_documented_as_signal_safe_is(self):

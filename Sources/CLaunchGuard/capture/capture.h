@@ -39,7 +39,7 @@ bool lg__capture_start(const struct lg__capture_options *options);
 void lg__capture_started(void);
 
 /* 1 in the process that started the capture, 0 in its forked children. Handler. */
-const _Atomic uint32_t *lg__capture_owner_flag(void);
+const _Atomic uint32_t *lg__capture_unforked_flag(void);
 
 /* True while a crash is recorded, or is with an earlier handler that has time left. Handler. */
 bool lg__capture_busy(void);
@@ -66,9 +66,9 @@ void lg__capture_wait_prepared(uint64_t timeout_ns);
 void lg__capture_check(bool thread_too);
 
 /* The calling thread belongs to LaunchGuard and has to go on while a crash is recorded. */
-void lg__threads_exempt(void);
+void lg__capture_exempt(void);
 /* It ends. */
-void lg__threads_exempt_no_more(void);
+void lg__capture_exempt_no_more(void);
 
 /* Keep the end of standard error in the run file: make descriptor 2 a pipe. False with errno: it stays as it was. */
 bool lg__tail_start(const struct lg__run *run);
@@ -104,7 +104,7 @@ void lg__snapshot_resolve(uint32_t kind, uint64_t since_ns);
 /* A debugger is attached. */
 bool lg__capture_traced(void);
 /* A thread of this process has ended. */
-bool lg__thread_gone(int32_t tid);
+bool lg__capture_thread_gone(int32_t tid);
 
 /* Build id of the module with these program headers (ElfW(Phdr)); returns its size, 0 when it has none. */
 uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);
@@ -112,8 +112,8 @@ uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, 
 /* Give the calling thread an alternate stack with guard pages that is freed with the thread. 0 or an errno. */
 int lg__altstack_ensure(void);
 /* The same, and see that the thread does not block the signals of faults: the kernel would end the process without a handler. */
-int lg__thread_begin(void);
+int lg__capture_thread_begin(void);
 /* pthread_create() for LaunchGuard's own threads, of which that is not wanted. */
-int lg__thread_create_plain(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 
 #endif

@@ -308,7 +308,7 @@ static bool run(struct states *states, const struct cie *cie, struct input in, u
 
 static bool find_row(const struct lg__module_range *module, uint64_t address, struct lg__cfi_row *row)
 {
-    struct states *states = &all_states[lg__walker];
+    struct states *states = &all_states[lg__memory_walker];
     struct input in;
     struct cie cie;
     if (!entry_at(module, find_entry(module, address), &in))

@@ -41,6 +41,6 @@ bool lg__cfi_find(const struct lg__module_range *module, uint64_t address, struc
 void lg__cfi_prepare(void);
 
 /* Value of an expression whose length stands before it; `initial` lies on its stack first. false: not readable, or not understood. */
-bool lg__cfi_expression(uint64_t expression, uint64_t initial, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_value);
+bool lg__expression_evaluate(uint64_t expression, uint64_t initial, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_value);
 
 #endif

@@ -6,7 +6,7 @@
 /* A signal that ends the process all the same comes within microseconds of CPU time. */
 #define SETTLE_NS UINT64_C(1000000000)
 
-struct lg__crash lg__crashes[LG__CRASHES];
+struct lg__crash lg__crash_slots[LG__CRASHES];
 __thread bool lg__crash_entered __attribute__((tls_model("initial-exec")));
 
 /* ---- the lock ---- */
@@ -84,14 +84,14 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
             atomic_store(&crash->left_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     } while (!atomic_compare_exchange_weak(&crash->word, &word, word_of(number, to)));
     if (to == LG__CRASH_LEFT) {
-        lg__run_left(&lg__setup.options.run, lg__crash_slot_of(crash), number);
+        lg__run_left(&lg__fixed.options.run, lg__crash_slot_of(crash), number);
         lg__crash_wake_watch(); /* nothing else would make it look a second later */
     }
     if (to == LG__CRASH_ENDING) /* of several crashes this one is the end */
-        lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_DYING);
+        lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_DYING);
     if (to == LG__CRASH_SURVIVED) {
         LG_FAULT_POINT("crash: survived");
-        lg__run_survived(&lg__setup.options.run, lg__crash_slot_of(crash), number);
+        lg__run_survived(&lg__fixed.options.run, lg__crash_slot_of(crash), number);
     }
     return true;
 }
@@ -99,7 +99,7 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
 bool lg__capture_busy(void)
 {
     for (int i = 0; i < LG__CRASHES; i++)
-        if (lg__crash_state(atomic_load(&lg__crashes[i].word)) == LG__CRASH_CHAINED && atomic_load(&lg__crashes[i].deadline_ns))
+        if (lg__crash_state(atomic_load(&lg__crash_slots[i].word)) == LG__CRASH_CHAINED && atomic_load(&lg__crash_slots[i].deadline_ns))
             return true;
     return lg__crash_holder() != 0;
 }
@@ -113,21 +113,21 @@ struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool sigin
     struct lg__crash *crash;
     do {
         for (int i = 0; i < LG__CRASHES; i++) {
-            uint64_t word = atomic_load(&lg__crashes[i].word);
-            slots[i] = (struct lg__crash_slot){ lg__crash_state(word), lg__crash_sequence(word), lg__crash_settled(&lg__crashes[i], now) };
+            uint64_t word = atomic_load(&lg__crash_slots[i].word);
+            slots[i] = (struct lg__crash_slot){ lg__crash_state(word), lg__crash_sequence(word), lg__crash_settled(&lg__crash_slots[i], now) };
         }
-        int chosen = lg__crash_choose(slots, LG__CRASHES);
-        crash = &lg__crashes[chosen];
+        int chosen = lg__crash_next_slot(slots, LG__CRASHES);
+        crash = &lg__crash_slots[chosen];
         lg__crash_event(crash, slots[chosen].sequence, LG__CRASH_DISPLACED, false);
-    } while (lg__crash_is_open(lg__crash_state(atomic_load(&crash->word))));
-    lg__run_uncommit(&lg__setup.options.run, lg__crash_slot_of(crash));
+    } while (lg__crash_next_is_open(lg__crash_state(atomic_load(&crash->word))));
+    lg__run_uncommit(&lg__fixed.options.run, lg__crash_slot_of(crash));
     crash->tid = tid;
     crash->info = *info;
     crash->siginfo_lost = siginfo_lost;
     crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
     atomic_store(&crash->left_ns, 0);
     atomic_store(&crash->deadline_ns, 0);
-    lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash), ++sequence, LG__OUTCOME_RECORDING);
+    lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), ++sequence, LG__OUTCOME_RECORDING);
     atomic_store(&crash->word, word_of(sequence, LG__CRASH_FREE));
     lg__crash_event(crash, sequence, LG__CRASH_BEGINS, false);
     current = crash;
@@ -136,7 +136,7 @@ struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool sigin
 
 void lg__crash_wake_watch(void)
 {
-    uint32_t *wake = lg__setup.options.wake;
+    uint32_t *wake = lg__fixed.options.wake;
     if (!wake)
         return;
     __atomic_fetch_add(wake, 1, __ATOMIC_SEQ_CST);

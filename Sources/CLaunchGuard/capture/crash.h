@@ -3,7 +3,7 @@
 #define LG_CAPTURE_CRASH_H
 
 #include "capture/crash_next.h"
-#include "capture/setup.h"
+#include "capture/fixed.h"
 
 /* As many as the run file has records: the full one and the brief ones. */
 #define LG__CRASHES (1 + LG__BRIEFS)
@@ -22,7 +22,7 @@ struct lg__crash {
     uint64_t return_pc;     /* where the earlier handler returns to */
     uint64_t stack_low, stack_high; /* of its thread; zeros if unknown */
 };
-extern struct lg__crash lg__crashes[LG__CRASHES];
+extern struct lg__crash lg__crash_slots[LG__CRASHES];
 
 /* The calling thread is in the handler of a crash, before the earlier handler. Initial-exec: exists
  * with the thread. */
@@ -40,14 +40,14 @@ int32_t lg__crash_holder(void);
 
 /* ---- one crash. Handler. ---- */
 
-/* A new crash, in the slot that lg__crash_choose() names. Under the lock. */
+/* A new crash, in the slot that lg__crash_next_slot() names. Under the lock. */
 struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost);
 /* The crash that is being recorded, or that the process dies of; NULL: none. Under the lock. */
 struct lg__crash *lg__crash_current(void);
 
 static inline unsigned lg__crash_slot_of(const struct lg__crash *crash)
 {
-    return (unsigned)(crash - lg__crashes);
+    return (unsigned)(crash - lg__crash_slots);
 }
 static inline enum lg__crash_state lg__crash_state(uint64_t word)
 {

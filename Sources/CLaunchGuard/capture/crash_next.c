@@ -38,7 +38,7 @@ enum lg__crash_state lg__crash_next(enum lg__crash_state state, enum lg__crash_e
     return state;
 }
 
-bool lg__crash_is_open(enum lg__crash_state state)
+bool lg__crash_next_is_open(enum lg__crash_state state)
 {
     return state == LG__CRASH_CHAINED || state == LG__CRASH_LEFT;
 }
@@ -49,10 +49,10 @@ static int rank(enum lg__crash_state state)
     return state == LG__CRASH_CHAINED ? 2 : state == LG__CRASH_LEFT ? 1 : 0;
 }
 
-int lg__crash_choose(const struct lg__crash_slot slots[], int count)
+int lg__crash_next_slot(const struct lg__crash_slot slots[], int count)
 {
     int best = 1;
-    if (!lg__crash_is_open(slots[0].state) || (slots[0].state == LG__CRASH_LEFT && slots[0].settled))
+    if (!lg__crash_next_is_open(slots[0].state) || (slots[0].state == LG__CRASH_LEFT && slots[0].settled))
         return 0;
     for (int i = 2; i < count; i++) {
         int difference = rank(slots[i].state) - rank(slots[best].state);

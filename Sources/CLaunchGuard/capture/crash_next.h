@@ -39,7 +39,7 @@ enum lg__crash_event {
 enum lg__crash_state lg__crash_next(enum lg__crash_state state, enum lg__crash_event event, bool unseen);
 
 /* Its fate is open: CHAINED or LEFT. */
-bool lg__crash_is_open(enum lg__crash_state state);
+bool lg__crash_next_is_open(enum lg__crash_state state);
 
 /* What the choice of a slot needs to know of one. */
 struct lg__crash_slot {
@@ -50,6 +50,6 @@ struct lg__crash_slot {
 
 /* The slot for a new crash, under the crash lock: there always is one. The first slot has the full
  * record and is never taken from a crash whose fate is open; the others have brief records. */
-int lg__crash_choose(const struct lg__crash_slot slots[], int count);
+int lg__crash_next_slot(const struct lg__crash_slot slots[], int count);
 
 #endif

@@ -26,16 +26,16 @@ void lg__deadline_arm(struct lg__crash *crash)
 {
     if (atomic_load(&crash->deadline_ns))
         return;
-    arm(crash, lg__setup.options.deadline_ms);
+    arm(crash, lg__fixed.options.deadline_ms);
     lg__crash_wake_watch();
 }
 
 void lg__deadline_arm_handler(struct lg__crash *crash)
 {
-    arm(crash, lg__setup.options.handler_ms);
+    arm(crash, lg__fixed.options.handler_ms);
     /* The watch thread sleeps until the record's deadline, or is yet to see one. A wake takes time,
      * and is needed only where the handler's deadline may come first. */
-    if (lg__setup.options.handler_ms < lg__setup.options.deadline_ms)
+    if (lg__fixed.options.handler_ms < lg__fixed.options.deadline_ms)
         lg__crash_wake_watch();
 }
 
@@ -91,7 +91,7 @@ static bool is_open_for(int32_t tid)
 static enum finding ask_thread(const struct lg__crash *crash)
 {
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    if (lg__os_signal_send(lg__setup.pid, crash->tid, 0) != 0)
+    if (lg__os_signal_send(lg__fixed.pid, crash->tid, 0) != 0)
         return VANISHED;
     if (!is_open_for(crash->tid)) {
         if (lg__question_is_blocked(LG__ASKER_WATCH, LG__QUESTION_LOOK))
@@ -216,7 +216,7 @@ uint64_t lg__capture_deadline(void)
     uint32_t asked = atomic_load(&exit_asked);
     bool exiting = asked != atomic_load(&exit_answered);
     for (int i = 0; i < LG__CRASHES; i++) {
-        uint64_t next = look_at(&lg__crashes[i], exiting);
+        uint64_t next = look_at(&lg__crash_slots[i], exiting);
         sleep = next < sleep ? next : sleep;
     }
     if (exiting) {
@@ -244,7 +244,7 @@ void lg__capture_called(void)
 {
     int32_t self = 0;
     for (int i = 0; i < LG__CRASHES; i++) {
-        struct lg__crash *crash = &lg__crashes[i];
+        struct lg__crash *crash = &lg__crash_slots[i];
         uint64_t word = atomic_load(&crash->word);
         if (lg__crash_state(word) != LG__CRASH_CHAINED)
             continue;
@@ -259,9 +259,9 @@ bool lg__capture_exits(void)
     bool open = false;
     int32_t self = lg__os_tid();
     for (int i = 0; i < LG__CRASHES; i++) {
-        struct lg__crash *crash = &lg__crashes[i];
+        struct lg__crash *crash = &lg__crash_slots[i];
         uint64_t word = atomic_load(&crash->word);
-        if (!lg__crash_is_open(lg__crash_state(word)))
+        if (!lg__crash_next_is_open(lg__crash_state(word)))
             continue;
         open = true;
         if (lg__crash_state(word) != LG__CRASH_CHAINED || crash->tid != self)
@@ -280,7 +280,7 @@ bool lg__capture_exits(void)
             lg__os_futex_wait((const uint32_t *)&exit_answered, seen, until - now);
     }
     for (int i = 0; i < LG__CRASHES; i++)
-        if (lg__crash_state(atomic_load(&lg__crashes[i].word)) == LG__CRASH_CHAINED && lg__crashes[i].tid == self)
+        if (lg__crash_state(atomic_load(&lg__crash_slots[i].word)) == LG__CRASH_CHAINED && lg__crash_slots[i].tid == self)
             return false;
     return true;
 }

@@ -37,7 +37,7 @@ static void say(int signal, enum trouble trouble, const char *text)
         return;
     line[at++] = ' ';
     memcpy(line + at, text, rest);
-    lg__ring_note(&lg__setup.options.run.ring, LG_LEVEL_WARNING, line, at + rest);
+    lg__ring_note(&lg__fixed.options.run.ring, LG_LEVEL_WARNING, line, at + rest);
 }
 
 static bool is_fault(int signal)
@@ -77,10 +77,10 @@ void lg__disposition_check_thread(void)
         }
 }
 
-int lg__thread_begin(void)
+int lg__capture_thread_begin(void)
 {
     int error = lg__altstack_ensure();
-    if (lg__setup_owner())
+    if (lg__fixed_unforked())
         lg__disposition_check_thread();
     return error;
 }
@@ -94,10 +94,10 @@ static void check_altstack(void)
 
 void lg__capture_check(bool thread_too)
 {
-    if (!lg__setup_owner())
+    if (!lg__fixed_unforked())
         return;
     for (const int *signal = lg__install_signals; *signal; signal++)
-        if (lg__setup.installed[*signal])
+        if (lg__fixed.installed[*signal])
             check_handler(*signal);
     if (thread_too) {
         lg__disposition_check_thread();

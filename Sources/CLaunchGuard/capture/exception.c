@@ -121,10 +121,10 @@ static void keep_what(const struct type *type)
 static __attribute__((noinline)) void on_terminate_cpp(void)
 {
     int32_t nobody = 0, self = lg__os_tid();
-    bool own = lg__os_pid() == lg__setup.pid;
+    bool own = lg__os_pid() == lg__fixed.pid;
     /* One at a time, as with crashes; what() may itself end here. */
     if (own && !atomic_compare_exchange_strong(&pending_tid, &nobody, self) && nobody != self)
-        lg__os_futex_wait((const uint32_t *)&pending_tid, (uint32_t)nobody, (uint64_t)lg__setup.options.deadline_ms * 1000000u);
+        lg__os_futex_wait((const uint32_t *)&pending_tid, (uint32_t)nobody, (uint64_t)lg__fixed.options.deadline_ms * 1000000u);
     if (own && nobody == 0) {
         /* NULL: terminate() was called without an exception, which must not be asked for then. */
         const struct type *type = current_exception_type ? current_exception_type() : NULL;
@@ -151,7 +151,7 @@ void lg__exception_prepare(void)
 /* Whether the crashed thread's stack leads through a function that begins at `place` and is no longer than `size`. */
 static bool leads_through(uint64_t place, uint64_t size, uint32_t depth)
 {
-    const struct lg__crash_frames *frames = lg__run_stage(&lg__setup.options.run, 0, LG_STAGE_DWARF);
+    const struct lg__crash_frames *frames = lg__run_stage(&lg__fixed.options.run, 0, LG_STAGE_DWARF);
     for (uint32_t i = 0; place && i < frames->head.stored && i < depth; i++)
         if (frames->pcs[i] > place && frames->pcs[i] <= place + size)
             return true;

@@ -216,10 +216,10 @@ static void operate(struct machine *machine, struct code *code, const uint64_t *
     }
 }
 
-bool lg__cfi_expression(uint64_t expression, uint64_t initial, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_value)
+bool lg__expression_evaluate(uint64_t expression, uint64_t initial, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_value)
 {
     static struct code codes[LG__WALKERS]; /* large */
-    struct code *code = &codes[lg__walker];
+    struct code *code = &codes[lg__memory_walker];
     struct machine machine = { .depth = 0 };
     if (!load(code, expression))
         return false;

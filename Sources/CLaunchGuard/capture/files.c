@@ -43,7 +43,7 @@ static int open_from(const char *path)
 int lg__files_open(const char *path)
 {
     int file = open_from(path);
-    if (lg__walker == LG__WALKER_WATCH)
+    if (lg__memory_walker == LG__WALKER_WATCH)
         return file; /* the reserve is for a crash */
     if ((file == -ERROR_PROCESS_FILES || file == -ERROR_SYSTEM_FILES) && have_tasks()) {
         lg__os_close(tasks);
@@ -79,7 +79,7 @@ size_t lg__files_read_at_start(const char *path, char *to, size_t size)
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument)
 {
     /* The watch thread lists by a descriptor of its own: a crash may be in the middle of the same. */
-    if (lg__walker != LG__WALKER_WATCH && have_tasks())
+    if (lg__memory_walker != LG__WALKER_WATCH && have_tasks())
         return lg__os_list_numbers(tasks, each, argument);
     int directory = lg__files_open(".");
     if (directory < 0)

@@ -37,7 +37,7 @@ static bool is_nothing(const struct sigaction *previous, const siginfo_t *info)
         return false;
     if (previous->sa_handler == SIG_IGN)
         return info->si_code <= 0; /* a real fault ends the process even when it is ignored */
-    return previous->sa_handler == SIG_DFL && lg__setup_sent(info) && lg__os_pid() == 1;
+    return previous->sa_handler == SIG_DFL && lg__fixed_is_sent(info) && lg__os_pid() == 1;
 }
 
 /* The mask that the kernel would have given an earlier handler. */
@@ -54,15 +54,15 @@ static void set_mask(int signal, const struct sigaction *previous, const void *u
 static bool comes_unseen(int signal, const siginfo_t *info, const void *ucontext)
 {
     bool blocked = lg__arch_blocked(ucontext) >> (signal - 1) & 1;
-    return lg__crash_action_is_default(signal) || (!lg__setup_sent(info) && (blocked || signal == SIGABRT));
+    return lg__crash_action_is_default(signal) || (!lg__fixed_is_sent(info) && (blocked || signal == SIGABRT));
 }
 
 /* The record is written, and the thread goes on in the handler or in the program: other crashes may be recorded from here on. */
 static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen)
 {
-    lg__threads_release();
+    lg__other_threads_release();
     LG_FAULT_POINT("finish: threads released");
-    lg__run_outcome(&lg__setup.options.run, lg__crash_slot_of(crash), sequence, LG__OUTCOME_CHAINED);
+    lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), sequence, LG__OUTCOME_CHAINED);
     if (event == LG__CRASH_CHAINS)
         lg__deadline_arm_handler(crash);
     lg__crash_event(crash, sequence, event, unseen);
@@ -72,12 +72,12 @@ static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_ev
 
 __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain)
 {
-    const struct sigaction *previous = &lg__setup.previous[signal];
+    const struct sigaction *previous = &lg__fixed.previous[signal];
     const uint32_t sequence = crash ? lg__crash_sequence(atomic_load(&crash->word)) : 0;
 
     if (chain && is_nothing(previous, info)) {
         if (crash)
-            let_go(crash, sequence, LG__CRASH_PASSES, !lg__setup_sent(info) && signal == SIGABRT);
+            let_go(crash, sequence, LG__CRASH_PASSES, !lg__fixed_is_sent(info) && signal == SIGABRT);
         return;
     }
     if (!chain || (!(previous->sa_flags & SA_SIGINFO) && (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN))) {

@@ -64,14 +64,14 @@ static bool take_lock(int signal, int32_t self, const void *ucontext)
         if (!until) {
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
-            lg__run_note(&lg__setup.options.run, LG_NOTE_ALSO_CRASHED, signal, self, lg__record_stage(), fault.pc);
+            lg__run_note(&lg__fixed.options.run, LG_NOTE_ALSO_CRASHED, signal, self, lg__record_stage(), fault.pc);
         }
         if (holder != waits_for || !until)
-            until = now + (uint64_t)lg__setup.options.deadline_ms * 1000000u + GRACE_NS;
+            until = now + (uint64_t)lg__fixed.options.deadline_ms * 1000000u + GRACE_NS;
         waits_for = holder;
         if (now > until)
             lg__deadline_end_holder();
-        lg__threads_answer(ucontext);
+        lg__other_threads_answer(ucontext);
         lg__crash_wait(LOOK_NS);
     }
     return true;
@@ -82,10 +82,10 @@ static uint32_t look_back(int32_t self, const void *ucontext)
 {
     uint32_t within = 0;
     for (int i = 0; i < LG__CRASHES; i++) {
-        struct lg__crash *crash = &lg__crashes[i];
+        struct lg__crash *crash = &lg__crash_slots[i];
         uint64_t word = atomic_load(&crash->word);
         enum lg__crash_state state = lg__crash_state(word);
-        if (crash->tid != self || !lg__crash_is_open(state))
+        if (crash->tid != self || !lg__crash_next_is_open(state))
             continue;
         if (state == LG__CRASH_LEFT || lg__place_of_context(crash, ucontext) == LG__PLACE_OUTSIDE)
             lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_REPEATS, false);
@@ -101,7 +101,7 @@ static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_
     int32_t self = lg__os_tid();
     if (!take_lock(signal, self, ucontext)) {
         struct lg__crash *current = lg__crash_current();
-        if (!lg__setup_sent(info)) {
+        if (!lg__fixed_is_sent(info)) {
             lg__memory_recover();
             lg__record_recrash(signal, ucontext); /* does not return while a stage can still be left out */
         }
@@ -112,7 +112,7 @@ static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_
     uint32_t within = look_back(self, ucontext);
     struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost);
     LG_FAULT_POINT("lock: taken");
-    lg__run_within(&lg__setup.options.run, lg__crash_slot_of(crash), within);
+    lg__run_within(&lg__fixed.options.run, lg__crash_slot_of(crash), within);
     lg__record_write(crash, ucontext);
     LG_FAULT_POINT("handler: recorded");
     return crash;
@@ -125,13 +125,13 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     if (signal == SIGSYS && lg__arch_refused(ucontext))
         return;
     /* A signal that somebody sends while this thread's crash is recorded: not one more of them. */
-    if (lg__crash_entered && lg__setup_sent(info)) {
+    if (lg__crash_entered && lg__fixed_is_sent(info)) {
         lg__arch_block_on_return(ucontext, signal);
         return;
     }
-    if (!lg__setup_sent(info))
+    if (!lg__fixed_is_sent(info))
         lg__os_signal_block(signal, false);
-    bool owner = lg__setup_owner(), outer = lg__crash_entered;
+    bool owner = lg__fixed_unforked(), outer = lg__crash_entered;
     lg__crash_entered |= owner; /* not in a vforked child, whose memory this is not */
     int error = errno;
     if (lg__disposition_lost_siginfo(signal)) {
@@ -146,7 +146,7 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
         errno = error;
         return;
     }
-    if (lg__walker == LG__WALKER_WATCH && !lg__setup_sent(info)) {
+    if (lg__memory_walker == LG__WALKER_WATCH && !lg__fixed_is_sent(info)) {
         lg__crash_entered = outer; /* it need not return */
         lg__watch_walk_recover();
         lg__crash_entered |= owner;
@@ -165,9 +165,9 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
 {
     lg__arch_enter_handler();
     int error = errno;
-    if (lg__setup_owner()) {
-        struct lg__state *state = lg__setup.options.run.state;
-        const struct sigaction *previous = &lg__setup.previous[signal];
+    if (lg__fixed_unforked()) {
+        struct lg__state *state = lg__fixed.options.run.state;
+        const struct sigaction *previous = &lg__fixed.previous[signal];
         bool sent = info->si_code <= 0, kept = previous->sa_flags & SA_SIGINFO || previous->sa_handler != SIG_DFL;
         atomic_store_explicit(&state->term_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
         atomic_store_explicit(&state->term_pid, sent ? info->si_pid : 0, memory_order_relaxed);

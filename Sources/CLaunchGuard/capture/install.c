@@ -12,8 +12,8 @@ void (*lg__install_handler(int signal))(int, siginfo_t *, void *)
 {
     for (size_t i = 0; i < TERMINATE_COUNT; i++)
         if (terminate_signals[i] == signal)
-            return lg__setup.on_terminate;
-    return lg__setup.on_crash;
+            return lg__fixed.on_terminate;
+    return lg__fixed.on_crash;
 }
 
 /* Without SA_NODEFER: under a storm of signals from outside the kernel would pile up handlers before the first instruction of one ran. A fault
@@ -31,21 +31,21 @@ static uint64_t mask_of_handlers(void)
 /* The flags: where an earlier handler, or none because the signal is ignored, lets system calls go on, ours does, too. */
 static int record_flags(int signal)
 {
-    const struct sigaction *previous = &lg__setup.previous[signal];
+    const struct sigaction *previous = &lg__fixed.previous[signal];
     bool restart = previous->sa_flags & SA_RESTART || previous->sa_handler == SIG_IGN;
     return RECORD_FLAGS | (restart ? SA_RESTART : 0);
 }
 
 void lg__install_again(int signal)
 {
-    const struct lg__os_disposition ours = { (uintptr_t)lg__setup.on_crash, (unsigned long)record_flags(signal) };
+    const struct lg__os_disposition ours = { (uintptr_t)lg__fixed.on_crash, (unsigned long)record_flags(signal) };
     struct lg__os_disposition before;
-    lg__os_signal_take(signal, &ours, lg__setup.mask, signal, &before);
+    lg__os_signal_take(signal, &ours, lg__fixed.mask, signal, &before);
 }
 
 static bool install(int signal)
 {
-    struct sigaction action = { .sa_sigaction = lg__setup.on_crash, .sa_flags = record_flags(signal) };
+    struct sigaction action = { .sa_sigaction = lg__fixed.on_crash, .sa_flags = record_flags(signal) };
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < CRASH_COUNT; i++)
         sigdelset(&action.sa_mask, lg__install_signals[i]);
@@ -55,38 +55,38 @@ static bool install(int signal)
 /* A signal that the kernel would let end any process but the first of a pid namespace: not even its handler would run. */
 static bool is_kept_away(const struct sigaction *previous)
 {
-    return previous->sa_handler == SIG_DFL && lg__setup.pid == 1;
+    return previous->sa_handler == SIG_DFL && lg__fixed.pid == 1;
 }
 
 static bool install_record(int signal, bool is_crash)
 {
-    struct sigaction *previous = &lg__setup.previous[signal];
+    struct sigaction *previous = &lg__fixed.previous[signal];
     if (sigaction(signal, NULL, previous) != 0)
         return false;
     /* What the program ignores, or deals with itself as a part of its work, is not an end. */
     if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL) || is_kept_away(previous)))
         return true;
-    lg__setup.installed[signal] = install(signal);
-    return lg__setup.installed[signal];
+    lg__fixed.installed[signal] = install(signal);
+    return lg__fixed.installed[signal];
 }
 
 static bool install_terminate(int signal)
 {
-    struct sigaction *previous = &lg__setup.previous[signal];
-    struct sigaction action = { .sa_sigaction = lg__setup.on_terminate };
+    struct sigaction *previous = &lg__fixed.previous[signal];
+    struct sigaction action = { .sa_sigaction = lg__fixed.on_terminate };
     if (sigaction(signal, NULL, previous) != 0)
         return false;
     if (previous->sa_handler == SIG_IGN || is_kept_away(previous))
         return true; /* ignored stays ignored: there is no end to mark */
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous->sa_flags & (SA_RESTART | SA_NODEFER));
     action.sa_mask = previous->sa_mask;
-    lg__setup.installed[signal] = sigaction(signal, &action, NULL) == 0;
-    return lg__setup.installed[signal];
+    lg__fixed.installed[signal] = sigaction(signal, &action, NULL) == 0;
+    return lg__fixed.installed[signal];
 }
 
 bool lg__install_all(void)
 {
-    lg__setup.mask = mask_of_handlers();
+    lg__fixed.mask = mask_of_handlers();
     for (size_t i = 0; i < RECORD_COUNT; i++)
         if (!install_record(lg__install_signals[i], i < CRASH_COUNT))
             return false;
@@ -100,10 +100,10 @@ void lg__capture_stop(void)
 {
     for (int signal = 1; signal <= SIGSYS; signal++) {
         struct sigaction current;
-        if (!lg__setup.installed[signal] || sigaction(signal, NULL, &current) != 0)
+        if (!lg__fixed.installed[signal] || sigaction(signal, NULL, &current) != 0)
             continue;
-        if (current.sa_sigaction == lg__setup.on_crash || current.sa_sigaction == lg__setup.on_terminate)
-            sigaction(signal, &lg__setup.previous[signal], NULL);
-        lg__setup.installed[signal] = false;
+        if (current.sa_sigaction == lg__fixed.on_crash || current.sa_sigaction == lg__fixed.on_terminate)
+            sigaction(signal, &lg__fixed.previous[signal], NULL);
+        lg__fixed.installed[signal] = false;
     }
 }

@@ -16,7 +16,7 @@
  * once for each of them: a crash waits for no snapshot, and what one broke does not mislead the other. */
 enum lg__walker { LG__WALKER_CRASH, LG__WALKER_WATCH, LG__WALKERS };
 /* Which one the calling thread is. Initial-exec: exists with the thread. */
-extern __thread uint32_t lg__walker __attribute__((tls_model("initial-exec")));
+extern __thread uint32_t lg__memory_walker __attribute__((tls_model("initial-exec")));
 
 /* ---- handler.c: what is installed ---- */
 
@@ -66,19 +66,19 @@ bool lg__memory_word(uint64_t from, uint64_t *ret_word);
 
 /* ---- stages.c ---- */
 
-void lg__stage_header(const struct lg__crash *crash, const void *ucontext);
-void lg__stage_context(const struct lg__crash *crash, const void *ucontext);
-void lg__stage_frames(const struct lg__crash *crash, const void *ucontext);
-void lg__stage_dwarf(const struct lg__crash *crash, const void *ucontext);
-void lg__stage_spare_walk(const struct lg__crash *crash, const void *ucontext); /* once more stage 4, where its walk crashed */
-void lg__stage_messages(void); /* messages.c */
-void lg__stage_threads(void);  /* threads.c */
-void lg__stage_process(void);  /* process.c */
-void lg__stage_done(uint32_t skipped);
+void lg__stages_header(const struct lg__crash *crash, const void *ucontext);
+void lg__stages_context(const struct lg__crash *crash, const void *ucontext);
+void lg__stages_frames(const struct lg__crash *crash, const void *ucontext);
+void lg__stages_dwarf(const struct lg__crash *crash, const void *ucontext);
+void lg__stages_spare_walk(const struct lg__crash *crash, const void *ucontext); /* once more stage 4, where its walk crashed */
+void lg__messages_stage(void); /* messages.c */
+void lg__other_threads_stage(void);  /* threads.c */
+void lg__process_stage(void);  /* process.c */
+void lg__stages_done(uint32_t skipped);
 /* A stage that crashed: commit what it had. */
-void lg__stage_process_commit(void);
+void lg__process_commit(void);
 /* A walk that crashed: commit what it had. */
-void lg__stage_walk_crashed(const struct lg__crash *crash, unsigned stage);
+void lg__stages_walk_crashed(const struct lg__crash *crash, unsigned stage);
 
 /* ---- frames.c: where a walk puts its frames ---- */
 
@@ -162,20 +162,20 @@ void lg__thread_walk_crashed(struct lg__thread *slot);
 /* ---- threads.c ---- */
 
 /* On a thread that waits for the crash lock: give the answer that this thread was asked for, from where it crashed. */
-void lg__threads_answer(const void *ucontext);
+void lg__other_threads_answer(const void *ucontext);
 /* Walk the stacks of the threads that stage 6 found; after a crash in one of them, those that are left. */
-void lg__threads_walk(void);
-bool lg__threads_left(void);
+void lg__other_threads_walk(void);
+bool lg__other_threads_left(void);
 /* Places in use. */
-uint32_t lg__threads_count(void);
+uint32_t lg__other_threads_count(void);
 /* Let them go on. */
-void lg__threads_release(void);
+void lg__other_threads_release(void);
 
 /* ---- install.c ---- */
 
 /* Signals that leave a record; 0 ends the list. */
 extern const int lg__install_signals[];
-/* Install the handlers of lg__setup. false with errno: the signals could not be taken. */
+/* Install the handlers of lg__fixed. false with errno: the signals could not be taken. */
 bool lg__install_all(void);
 /* The handler installed for one of them. */
 void (*lg__install_handler(int signal))(int, siginfo_t *, void *);
@@ -248,8 +248,8 @@ void lg__modules_file_commit(struct lg__module_table *file);
 /* Find that list. On an ordinary thread. */
 void lg__loader_prepare(void);
 /* Once a crash: use the published table, or one made afresh when modules came or went. false: there is neither. In the handler. */
-bool lg__modules_settle(void);
+bool lg__loader_settle(void);
 /* The module that holds an address, by the table that is in use; NULL: none known. In the handler. */
-const struct lg__module_range *lg__modules_find(uint64_t address);
+const struct lg__module_range *lg__loader_find(uint64_t address);
 
 #endif

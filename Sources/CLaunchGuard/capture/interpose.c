@@ -20,7 +20,7 @@ static void *begin_thread(void *argument)
 {
     struct begin begin = *(struct begin *)argument;
     free(argument);
-    lg__thread_begin(); /* without memory for an alternate stack the thread runs all the same */
+    lg__capture_thread_begin(); /* without memory for an alternate stack the thread runs all the same */
     return begin.run(begin.argument);
 }
 
@@ -53,7 +53,7 @@ static create_function real_create(void)
     return create;
 }
 
-int lg__thread_create_plain(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
     create_function create = real_create();
     return create ? create(thread, attributes, run, argument) : EAGAIN;
@@ -73,7 +73,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
     return error;
 }
 #else
-int lg__thread_create_plain(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
     return pthread_create(thread, attributes, run, argument);
 }

@@ -119,7 +119,7 @@ static bool unchanged(struct node *node, const struct lg__modules *table)
 static bool describe(const struct node *node, struct lg__module_range *module)
 {
     static ElfW(Phdr) of_walker[LG__WALKERS][HEADERS_MAX];
-    ElfW(Phdr) *headers = of_walker[lg__walker];
+    ElfW(Phdr) *headers = of_walker[lg__memory_walker];
     ElfW(Ehdr) elf;
     uint64_t bias = node->map.l_addr, dynamic = (uint64_t)(uintptr_t)node->map.l_ld;
     if (bias == executable_bias && !node->name[0])
@@ -137,7 +137,7 @@ static void make_fresh(struct work *work, const struct lg__modules *table)
     struct node *node = &work->node;
     struct lg__modules *fresh = &work->fresh;
     /* A program that lives on refreshes the file's table itself. */
-    struct lg__module_table *file = lg__walker == LG__WALKER_CRASH ? lg__modules_file_begin(true) : NULL;
+    struct lg__module_table *file = lg__memory_walker == LG__WALKER_CRASH ? lg__modules_file_begin(true) : NULL;
     fresh->count = 0;
     if (first_node(node)) {
         uint32_t count = 0;
@@ -161,19 +161,19 @@ static void make_fresh(struct work *work, const struct lg__modules *table)
 /* A crash keeps refreshes away; a snapshot does not, and a table that was published before lives only until the refresh after the next. */
 static const struct lg__modules *keep(struct work *work, const struct lg__modules *table)
 {
-    if (lg__walker == LG__WALKER_CRASH || !table)
+    if (lg__memory_walker == LG__WALKER_CRASH || !table)
         return table;
     work->fresh.count = table->count <= LG__MODULES_MAX ? table->count : 0;
     memcpy(work->fresh.modules, table->modules, work->fresh.count * sizeof table->modules[0]);
     return &work->fresh;
 }
 
-bool lg__modules_settle(void)
+bool lg__loader_settle(void)
 {
-    struct work *work = &works[lg__walker];
-    if (work->settled != lg__memory_age[lg__walker] || !work->in_use) {
+    struct work *work = &works[lg__memory_walker];
+    if (work->settled != lg__memory_age[lg__memory_walker] || !work->in_use) {
         const struct lg__modules *table = lg__modules_published();
-        work->settled = lg__memory_age[lg__walker];
+        work->settled = lg__memory_age[lg__memory_walker];
         if (unchanged(&work->node, table)) {
             work->in_use = keep(work, table);
         } else {
@@ -184,8 +184,8 @@ bool lg__modules_settle(void)
     return work->in_use != NULL;
 }
 
-const struct lg__module_range *lg__modules_find(uint64_t address)
+const struct lg__module_range *lg__loader_find(uint64_t address)
 {
-    const struct work *work = &works[lg__walker];
-    return lg__modules_search(work->settled == lg__memory_age[lg__walker] && work->in_use ? work->in_use : lg__modules_published(), address);
+    const struct work *work = &works[lg__memory_walker];
+    return lg__modules_search(work->settled == lg__memory_age[lg__memory_walker] && work->in_use ? work->in_use : lg__modules_published(), address);
 }

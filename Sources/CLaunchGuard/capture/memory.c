@@ -5,7 +5,7 @@
 #define PAGES 256u
 static uint64_t readable[LG__WALKERS][PAGES];
 
-__thread uint32_t lg__walker __attribute__((tls_model("initial-exec")));
+__thread uint32_t lg__memory_walker __attribute__((tls_model("initial-exec")));
 
 void lg__memory_touch(void *memory, size_t size)
 {
@@ -32,14 +32,14 @@ static struct recovery {
 
 void lg__memory_forget(bool recovers)
 {
-    memset(readable[lg__walker], 0, sizeof readable[lg__walker]);
-    lg__memory_age[lg__walker]++;
-    recoveries[lg__walker].possible = recovers;
+    memset(readable[lg__memory_walker], 0, sizeof readable[lg__memory_walker]);
+    lg__memory_age[lg__memory_walker]++;
+    recoveries[lg__memory_walker].possible = recovers;
 }
 
 __attribute__((noinline)) bool lg__memory_guarded(void (*function)(void *), void *argument)
 {
-    struct recovery *recovery = &recoveries[lg__walker];
+    struct recovery *recovery = &recoveries[lg__memory_walker];
     if (!recovery->possible) {
         function(argument);
         return true;
@@ -57,8 +57,8 @@ __attribute__((noinline)) bool lg__memory_guarded(void (*function)(void *), void
 
 void lg__memory_recover(void)
 {
-    if (atomic_exchange(&recoveries[lg__walker].reading, false))
-        lg__arch_jump(&recoveries[lg__walker].mark);
+    if (atomic_exchange(&recoveries[lg__memory_walker].reading, false))
+        lg__arch_jump(&recoveries[lg__memory_walker].mark);
 }
 
 /* What is read need not be an object of the program: a stack has gaps between its variables. A checker of memory (AddressSanitizer), whose
@@ -75,12 +75,12 @@ UNCHECKED static void load(void *address)
 static bool probe(uint64_t page)
 {
     int answer = lg__os_readable(page);
-    return answer >= 0 ? answer : recoveries[lg__walker].possible && lg__memory_guarded(load, (void *)(uintptr_t)page);
+    return answer >= 0 ? answer : recoveries[lg__memory_walker].possible && lg__memory_guarded(load, (void *)(uintptr_t)page);
 }
 
 static bool page_readable(uint64_t page)
 {
-    uint64_t *entry = &readable[lg__walker][(page / LG__PAGE) % PAGES];
+    uint64_t *entry = &readable[lg__memory_walker][(page / LG__PAGE) % PAGES];
     if (*entry == page && page)
         return true;
     if (!probe(page))

@@ -178,9 +178,9 @@ static void add_exception(uint32_t kind)
     lg__exception_forget(); /* a crash that is survived does not tell it once more */
 }
 
-void lg__stage_messages(void)
+void lg__messages_stage(void)
 {
-    const struct lg__run *run = &lg__setup.options.run;
+    const struct lg__run *run = &lg__fixed.options.run;
     const struct lg__crash_header *header = lg__run_stage(run, 0, LG_STAGE_HEADER);
     uint32_t kind = header->kind;
     block = lg__run_stage(run, 0, LG_STAGE_MESSAGES);

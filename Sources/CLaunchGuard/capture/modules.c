@@ -51,7 +51,7 @@ bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range
 
 struct lg__module_table *lg__modules_file_begin(bool in_handler)
 {
-    struct lg__module_table *files = lg__setup.options.run.modules;
+    struct lg__module_table *files = lg__fixed.options.run.modules;
     if (in_handler)
         atomic_store(&handler_wrote, true);
     if (!files || (in_handler && atomic_load(&refreshing)))

@@ -11,7 +11,7 @@
 /* The pages that the record will lie on, so that the handler does not wait for the file system to give them one by one. */
 static void touch_record(void)
 {
-    const struct lg__run *run = &lg__setup.options.run;
+    const struct lg__run *run = &lg__fixed.options.run;
     lg__map_read_ahead(&run->map);
     lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_HEADER), sizeof(struct lg__crash_header));
     lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_CONTEXT), sizeof(struct lg__crash_context));
@@ -19,7 +19,7 @@ static void touch_record(void)
     lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_DWARF), sizeof(struct lg__crash_frames));
     lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_DONE), sizeof(struct lg__crash_done));
     lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_MESSAGES), sizeof(struct lg__crash_messages));
-    if (!(lg__setup.options.leave_out & LG_LEAVE_OUT_PROCESS))
+    if (!(lg__fixed.options.leave_out & LG_LEAVE_OUT_PROCESS))
         lg__memory_touch(lg__run_stage(run, 0, LG_STAGE_PROCESS), offsetof(struct lg__crash_process, map) + MAP_TOUCHED_BYTES);
     if (run->stack_bytes)
         lg__memory_touch(run->stacks, STACK_TOUCHED_BYTES);
@@ -33,17 +33,17 @@ static bool make_owner_page(void)
         return false;
     lg__os_wipe_on_fork(page, LG__PAGE); /* an old kernel: the pid alone has to tell */
     atomic_store((_Atomic uint32_t *)page, 1);
-    lg__setup.owns = page;
+    lg__fixed.unforked = page;
     return true;
 }
 
 bool lg__capture_start(const struct lg__capture_options *options)
 {
-    lg__setup.options = *options;
-    lg__setup.on_crash = lg__handler_crash;
-    lg__setup.on_terminate = lg__handler_terminate;
-    lg__setup.pid = lg__os_pid();
-    if (!lg__setup.owns && !make_owner_page())
+    lg__fixed.options = *options;
+    lg__fixed.on_crash = lg__handler_crash;
+    lg__fixed.on_terminate = lg__handler_terminate;
+    lg__fixed.pid = lg__os_pid();
+    if (!lg__fixed.unforked && !make_owner_page())
         return false;
     lg__os_bind();
     lg__files_prepare();
@@ -65,7 +65,7 @@ void lg__capture_prepare(void)
     lg__unwind_dwarf_prepare();
     lg__unwind_libunwind_prepare();
     LG_FAULT_POINT("prepare: done");
-    lg__setup_prepared();
+    lg__fixed_prepared();
 }
 
 void lg__capture_refresh_modules(void)

@@ -57,7 +57,7 @@ void lg__process_prepare(void)
 
 static const struct lg__run *run(void)
 {
-    return &lg__setup.options.run;
+    return &lg__fixed.options.run;
 }
 
 static struct lg__crash_process *block;
@@ -219,10 +219,10 @@ static void store_stacks(void)
     const struct lg__crash_header *header = lg__run_stage(run(), 0, LG_STAGE_HEADER);
     uint32_t others = 0;
     stacks_used = 0;
-    for (uint32_t i = 0; i < lg__threads_count(); i++)
+    for (uint32_t i = 0; i < lg__other_threads_count(); i++)
         others += is_there(&run()->slots[i]);
     store_stack(header->tid, header->sp, header->stack_high, others ? run()->stack_bytes / 4 : run()->stack_bytes);
-    for (uint32_t i = 0; i < lg__threads_count(); i++) {
+    for (uint32_t i = 0; i < lg__other_threads_count(); i++) {
         const struct lg__thread *slot = &run()->slots[i];
         if (is_there(slot))
             store_stack(slot->tid, slot->sp, slot->stack_high, (run()->stack_bytes - stacks_used) / others--);
@@ -231,9 +231,9 @@ static void store_stacks(void)
 
 /* ---- the stage ---- */
 
-void lg__stage_process(void)
+void lg__process_stage(void)
 {
-    uint32_t leave_out = lg__setup.options.leave_out;
+    uint32_t leave_out = lg__fixed.options.leave_out;
     block = lg__run_stage(run(), 0, LG_STAGE_PROCESS);
     memset(block, 0, offsetof(struct lg__crash_process, map));
     memset(block->resources, 0xff, sizeof block->resources);
@@ -246,10 +246,10 @@ void lg__stage_process(void)
         LG_FAULT_POINT("process: before map");
         read_map();
     }
-    lg__stage_process_commit();
+    lg__process_commit();
 }
 
-void lg__stage_process_commit(void)
+void lg__process_commit(void)
 {
     if (block && !lg__run_is_committed(run(), 0, LG_STAGE_PROCESS) && block->map_size <= LG__MAP_BYTES)
         lg__run_commit(run(), 0, LG_STAGE_PROCESS, offsetof(struct lg__crash_process, map) + block->map_size);

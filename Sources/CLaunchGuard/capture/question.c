@@ -34,7 +34,7 @@ static __thread const void *stands __attribute__((tls_model("initial-exec")));
 
 struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place)
 {
-    const struct lg__run *run = &lg__setup.options.run;
+    const struct lg__run *run = &lg__fixed.options.run;
     if (asker == LG__ASKER_CRASH)
         return &run->slots[place];
     if (place == LG__QUESTION_LOOK)
@@ -82,14 +82,14 @@ static bool is_wanted_elsewhere(const void *ucontext)
 {
     struct lg__arch_fault context;
     lg__arch_fault(ucontext, &context);
-    return lg__capture_busy() || lg__crash_entered || context.pc == (uint64_t)(uintptr_t)lg__setup.on_crash;
+    return lg__capture_busy() || lg__crash_entered || context.pc == (uint64_t)(uintptr_t)lg__fixed.on_crash;
 }
 
 __attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info, void *ucontext)
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     uint32_t turn = (uint32_t)(value >> 32), asker = (uint32_t)value >> PLACE_BITS, place = (uint32_t)value & ((1u << PLACE_BITS) - 1);
-    if (info->si_code != SI_QUEUE || info->si_pid != lg__setup.pid) { /* libc's own use of the signal */
+    if (info->si_code != SI_QUEUE || info->si_pid != lg__fixed.pid) { /* libc's own use of the signal */
         if (before.handler > (uintptr_t)SIG_IGN)
             ((void (*)(int, siginfo_t *, void *))before.handler)(signal, info, ucontext);
         return;
@@ -138,7 +138,7 @@ static bool take_signal(void)
     struct lg__os_disposition is = lg__os_signal_now(LG__QUESTION_SIGNAL);
     if (is.handler != (uintptr_t)lg__question_handler) /* the watch thread and a crash may both come here at once */
         before = is;
-    if (lg__os_signal_take(LG__QUESTION_SIGNAL, &ours, lg__setup.mask & ~LG__QUESTION_BIT, SIGSEGV, &is) != 0)
+    if (lg__os_signal_take(LG__QUESTION_SIGNAL, &ours, lg__fixed.mask & ~LG__QUESTION_BIT, SIGSEGV, &is) != 0)
         return false;
     LG_FAULT_POINT("threads: signal taken");
     atomic_store(&taken, true);
@@ -160,7 +160,7 @@ bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid)
     struct asker *of = &askers[asker];
     lg__thread_clear(lg__question_slot(asker, place), tid);
     atomic_store(&of->words[place], word_of(of->turn, LG__ANSWER_ASKED));
-    if (lg__os_signal_ask(lg__setup.pid, tid, LG__QUESTION_SIGNAL, (uint64_t)of->turn << 32 | (uint32_t)asker << PLACE_BITS | place) == 0)
+    if (lg__os_signal_ask(lg__fixed.pid, tid, LG__QUESTION_SIGNAL, (uint64_t)of->turn << 32 | (uint32_t)asker << PLACE_BITS | place) == 0)
         return true;
     change(asker, place, of->turn, LG__ANSWER_ASKED, LG__ANSWER_CLOSED); /* the user's queue of signals is full, or the thread has just ended */
     return false;
@@ -228,12 +228,12 @@ static void exchange(int32_t from, int32_t to)
     }
 }
 
-void lg__threads_exempt(void)
+void lg__capture_exempt(void)
 {
     exchange(0, lg__os_tid());
 }
 
-void lg__threads_exempt_no_more(void)
+void lg__capture_exempt_no_more(void)
 {
     exchange(lg__os_tid(), 0);
 }

@@ -34,47 +34,47 @@ static void run_stage(unsigned stage, const void *ucontext)
     struct lg__crash *crash = recording.crash;
     switch (stage) {
     case LG_STAGE_HEADER:
-        lg__stage_header(crash, ucontext);
+        lg__stages_header(crash, ucontext);
         LG_FAULT_POINT("handler: header");
         break;
     case LG_STAGE_CONTEXT:
         /* Nothing before this point can wait for anybody, but a look at memory can: its page may have to come from a file system that is gone.
          * From here on the watch thread ends what takes too long. */
         lg__deadline_arm(crash);
-        lg__stage_context(crash, ucontext);
+        lg__stages_context(crash, ucontext);
         LG_FAULT_POINT("handler: context");
         break;
     case LG_STAGE_FRAMES:
-        lg__stage_frames(crash, ucontext);
+        lg__stages_frames(crash, ucontext);
         LG_FAULT_POINT("handler: frames");
         break;
     case LG_STAGE_DWARF:
         LG_FAULT_POINT("handler: before dwarf");
-        lg__stage_dwarf(crash, ucontext);
+        lg__stages_dwarf(crash, ucontext);
         LG_FAULT_POINT("handler: dwarf");
         break;
     case SPARE_WALK:
-        lg__stage_spare_walk(crash, ucontext);
+        lg__stages_spare_walk(crash, ucontext);
         LG_FAULT_POINT("handler: spare walk");
         break;
     case LG_STAGE_MESSAGES:
-        lg__stage_messages();
+        lg__messages_stage();
         LG_FAULT_POINT("handler: messages");
         break;
     case LG_STAGE_THREADS:
-        lg__stage_threads();
+        lg__other_threads_stage();
         LG_FAULT_POINT("handler: threads");
         break;
     case WALK_THREADS:
-        lg__threads_walk();
+        lg__other_threads_walk();
         LG_FAULT_POINT("handler: thread stacks");
         break;
     case LG_STAGE_PROCESS:
-        lg__stage_process();
+        lg__process_stage();
         LG_FAULT_POINT("handler: process");
         break;
     default:
-        lg__stage_done(recording.skipped);
+        lg__stages_done(recording.skipped);
         LG_FAULT_POINT("handler: done");
         break;
     }
@@ -82,7 +82,7 @@ static void run_stage(unsigned stage, const void *ucontext)
 
 static bool is_wanted(unsigned stage)
 {
-    uint32_t left_out = lg__setup.options.leave_out;
+    uint32_t left_out = lg__fixed.options.leave_out;
     switch (stage) {
     case LG_STAGE_MESSAGES: return !(left_out & LG_LEAVE_OUT_MESSAGES);
     case LG_STAGE_THREADS:
@@ -98,10 +98,10 @@ static bool after_crash(unsigned stage)
     recording.skipped |= 1u << stage % LG__STAGES;
     lg__deadline_arm(recording.crash); /* in case the crash came before it was */
     if (stage == LG_STAGE_FRAMES || stage == LG_STAGE_DWARF)
-        lg__stage_walk_crashed(recording.crash, stage);
+        lg__stages_walk_crashed(recording.crash, stage);
     else if (stage == LG_STAGE_PROCESS)
-        lg__stage_process_commit();
-    return stage == WALK_THREADS && lg__threads_left();
+        lg__process_commit();
+    return stage == WALK_THREADS && lg__other_threads_left();
 }
 
 /* A crash inside a stage comes back to the mark, and the next stage follows. */
@@ -135,6 +135,6 @@ __attribute__((noinline)) void lg__record_recrash(int signal, const void *uconte
     if (!recording.marked || recording.recrashes++ >= RECRASHES_MAX)
         return;
     lg__arch_fault(ucontext, &fault);
-    lg__run_note(&lg__setup.options.run, LG_NOTE_RECRASH, signal, lg__os_tid(), atomic_load(&recording.stage), fault.pc);
+    lg__run_note(&lg__fixed.options.run, LG_NOTE_RECRASH, signal, lg__os_tid(), atomic_load(&recording.stage), fault.pc);
     lg__arch_jump(&recording.mark);
 }

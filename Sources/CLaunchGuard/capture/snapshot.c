@@ -29,7 +29,7 @@ static struct {
 
 static const struct lg__run *run(void)
 {
-    return &lg__setup.options.run;
+    return &lg__fixed.options.run;
 }
 
 static struct lg__thread *slot_at(uint32_t place)
@@ -145,7 +145,7 @@ static void begin_head(struct lg__snapshot *head, const struct lg__snapshot_wish
 void lg__snapshot_take(const struct lg__snapshot_wish *wish)
 {
     struct lg__snapshot *head = &run()->snapshots->snapshots[wish->kind - 1];
-    bool alone = wish->kind != LG_SNAPSHOT_HANG || lg__setup.options.leave_out & LG_LEAVE_OUT_THREADS;
+    bool alone = wish->kind != LG_SNAPSHOT_HANG || lg__fixed.options.leave_out & LG_LEAVE_OUT_THREADS;
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), until = now + BOUND_NS;
     begin_head(head, wish, now);
     lg__memory_forget(true);

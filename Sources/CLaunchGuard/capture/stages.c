@@ -9,10 +9,10 @@
 
 static const struct lg__run *run(void)
 {
-    return &lg__setup.options.run;
+    return &lg__fixed.options.run;
 }
 
-void lg__stage_header(const struct lg__crash *crash, const void *ucontext)
+void lg__stages_header(const struct lg__crash *crash, const void *ucontext)
 {
     const unsigned slot = lg__crash_slot_of(crash);
     const int signal = crash->info.si_signo;
@@ -21,14 +21,14 @@ void lg__stage_header(const struct lg__crash *crash, const void *ucontext)
     lg__arch_fault(ucontext, &fault);
     memset(header, 0, sizeof *header);
     lg__altstack_bounds(&header->stack_low, &header->stack_high);
-    lg__classify(&crash->info, &fault, header->stack_low, lg__setup.pid, header);
+    lg__classify(&crash->info, &fault, header->stack_low, lg__fixed.pid, header);
     header->signal = signal;
     header->pc = fault.pc;
     header->sp = fault.sp;
     header->fp = fault.fp;
     header->trap = fault.trap;
     header->error = fault.error;
-    header->pid = lg__setup.pid;
+    header->pid = lg__fixed.pid;
     header->tid = crash->tid;
     header->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
     header->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
@@ -38,18 +38,18 @@ void lg__stage_header(const struct lg__crash *crash, const void *ucontext)
         header->flags = LG__CRASH_SIGINFO_LOST;
     lg__run_commit(run(), slot, LG_STAGE_HEADER, sizeof *header);
 
-    struct lg__hot *hot = lg__setup.options.hot;
+    struct lg__hot *hot = lg__fixed.options.hot;
     if (hot && signal != SIGQUIT) { /* a dump that somebody asked for is no crash */
         atomic_store_explicit(&hot->crash_ns, header->monotonic_ns, memory_order_relaxed);
-        atomic_store_explicit(&hot->crash_ordinal, lg__setup.options.ordinal, memory_order_release);
+        atomic_store_explicit(&hot->crash_ordinal, lg__fixed.options.ordinal, memory_order_release);
         /* Another thread of the program crashed during lg_start(): that is no reason for LaunchGuard to suspect itself. */
-        int32_t starting = lg__setup.options.starting_tid;
+        int32_t starting = lg__fixed.options.starting_tid;
         if (starting && starting != header->tid)
             atomic_store_explicit(&hot->starting, 0, memory_order_relaxed);
     }
 }
 
-void lg__stage_context(const struct lg__crash *crash, const void *ucontext)
+void lg__stages_context(const struct lg__crash *crash, const void *ucontext)
 {
     const unsigned slot = lg__crash_slot_of(crash);
     struct lg__arch_fault fault;
@@ -60,7 +60,7 @@ void lg__stage_context(const struct lg__crash *crash, const void *ucontext)
     context->register_count = lg__arch_registers(ucontext, context->registers);
     lg__os_thread_name(context->thread_name);
     context->stack_start = fault.sp;
-    bool wanted = !(lg__setup.options.leave_out & LG_LEAVE_OUT_STACKS);
+    bool wanted = !(lg__fixed.options.leave_out & LG_LEAVE_OUT_STACKS);
     context->stack_size = wanted ? (uint32_t)lg__memory_read(context->stack, fault.sp, LG__STACK_BYTES) : 0;
     /* Around pc: where its first half cannot be read, from pc itself. */
     context->code_start = fault.pc - LG__CODE_BYTES / 2;
@@ -98,18 +98,18 @@ static void walk_stage(unsigned slot, unsigned stage, const void *ucontext, walk
     lg__run_commit(run(), slot, stage, lg__frames_size(&frames));
 }
 
-void lg__stage_frames(const struct lg__crash *crash, const void *ucontext)
+void lg__stages_frames(const struct lg__crash *crash, const void *ucontext)
 {
     walk_stage(lg__crash_slot_of(crash), LG_STAGE_FRAMES, ucontext, lg__unwind_fp);
 }
 
-void lg__stage_dwarf(const struct lg__crash *crash, const void *ucontext)
+void lg__stages_dwarf(const struct lg__crash *crash, const void *ucontext)
 {
     lg__capture_wait_prepared(PREPARE_WAIT_NS);
     walk_stage(lg__crash_slot_of(crash), LG_STAGE_DWARF, ucontext, lg__unwind_dwarf);
 }
 
-void lg__stage_spare_walk(const struct lg__crash *crash, const void *ucontext)
+void lg__stages_spare_walk(const struct lg__crash *crash, const void *ucontext)
 {
     static struct lg__crash_frames other;
     const unsigned slot = lg__crash_slot_of(crash);
@@ -128,7 +128,7 @@ void lg__stage_spare_walk(const struct lg__crash *crash, const void *ucontext)
     lg__run_commit(run(), slot, LG_STAGE_DWARF, lg__frames_size(&second));
 }
 
-void lg__stage_walk_crashed(const struct lg__crash *crash, unsigned stage)
+void lg__stages_walk_crashed(const struct lg__crash *crash, unsigned stage)
 {
     const unsigned slot = lg__crash_slot_of(crash);
     struct lg__frames frames = frames_of(slot, stage);
@@ -140,7 +140,7 @@ void lg__stage_walk_crashed(const struct lg__crash *crash, unsigned stage)
     lg__run_commit(run(), slot, stage, lg__frames_size(&frames));
 }
 
-void lg__stage_done(uint32_t skipped)
+void lg__stages_done(uint32_t skipped)
 {
     struct lg__crash_done *done = lg__run_stage(run(), 0, LG_STAGE_DONE);
     done->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);

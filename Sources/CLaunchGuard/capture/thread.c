@@ -54,13 +54,13 @@ int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state)
     *ret_blocked = 0;
     *ret_state = 0;
     if (read_file(tid, "status", text, sizeof text) == 0)
-        return lg__os_signal_send(lg__setup.pid, tid, 0) == 0 ? 0 : -1;
+        return lg__os_signal_send(lg__fixed.pid, tid, 0) == 0 ? 0 : -1;
     lg__os_number(lg__os_text_after(text, "SigBlk"), 16, ret_blocked);
     *ret_state = (unsigned char)*lg__os_text_after(text, "State");
     return *ret_blocked >> (LG__QUESTION_SIGNAL - 1) & 1;
 }
 
-bool lg__thread_gone(int32_t tid)
+bool lg__capture_thread_gone(int32_t tid)
 {
     uint64_t blocked;
     uint32_t state;

@@ -52,7 +52,7 @@ static void remember(struct memo *memo, uint64_t address, const struct lg__cfi_r
     memo->cfa_register = row->cfa_register;
     memo->return_column = row->return_column;
     memo->count = (uint8_t)row->count;
-    memo->age = lg__memory_age[lg__walker];
+    memo->age = lg__memory_age[lg__memory_walker];
 }
 
 static void recall(const struct memo *memo, struct lg__cfi_row *row)
@@ -83,12 +83,12 @@ static void find(void *argument)
 
 static bool row_at(uint64_t address, struct lg__cfi_row *row)
 {
-    struct memo *memo = &scratch[lg__walker].memos[(address ^ address >> 8 ^ address >> 16) % MEMO_ENTRIES];
-    if (memo->age && memo->age == lg__memory_age[lg__walker] && memo->address == address) {
+    struct memo *memo = &scratch[lg__memory_walker].memos[(address ^ address >> 8 ^ address >> 16) % MEMO_ENTRIES];
+    if (memo->age && memo->age == lg__memory_age[lg__memory_walker] && memo->address == address) {
         recall(memo, row);
         return true;
     }
-    struct query query = { lg__modules_find(address), address, row, false };
+    struct query query = { lg__loader_find(address), address, row, false };
     if (!query.module || !lg__memory_guarded(find, &query) || !query.found)
         return false;
     remember(memo, address, row);
@@ -105,8 +105,8 @@ static bool rule_value(const struct lg__cfi_rule *rule, uint64_t cfa, const uint
     switch ((enum lg__cfi_how)rule->how) {
     case LG__CFI_AT_OFFSET: return lg__memory_word(cfa + at, ret_value);
     case LG__CFI_IS_OFFSET: *ret_value = cfa + at; return true;
-    case LG__CFI_AT_EXPRESSION: return lg__cfi_expression(at, cfa, registers, &at) && lg__memory_word(at, ret_value);
-    case LG__CFI_IS_EXPRESSION: return lg__cfi_expression(at, cfa, registers, ret_value);
+    case LG__CFI_AT_EXPRESSION: return lg__expression_evaluate(at, cfa, registers, &at) && lg__memory_word(at, ret_value);
+    case LG__CFI_IS_EXPRESSION: return lg__expression_evaluate(at, cfa, registers, ret_value);
     case LG__CFI_REGISTER:
         if (at >= LG__CFI_COLUMNS)
             return false;
@@ -122,7 +122,7 @@ static enum step step_by_row(const struct lg__cfi_row *row, uint64_t registers[L
     uint64_t next[LG__REGISTERS_MAX], cfa;
     if (row->cfa_how == LG__CFI_REGISTER)
         cfa = registers[row->cfa_register] + (uint64_t)row->cfa_value;
-    else if (!lg__cfi_expression((uint64_t)row->cfa_value, 0, registers, &cfa))
+    else if (!lg__expression_evaluate((uint64_t)row->cfa_value, 0, registers, &cfa))
         return STEP_UNREADABLE;
     memcpy(next, registers, sizeof next);
     next[lg__arch_sp] = cfa;
@@ -142,7 +142,7 @@ static enum step step_by_row(const struct lg__cfi_row *row, uint64_t registers[L
 static bool may_return_to(uint64_t pc)
 {
     uint8_t before[LG__ARCH_CALL_BYTES] = { 0 };
-    const struct lg__module_range *module = lg__modules_find(pc);
+    const struct lg__module_range *module = lg__loader_find(pc);
     if (module)
         return pc >= module->code_start && pc < module->code_end;
     size_t size = sizeof before;
@@ -188,7 +188,7 @@ static bool step_out_of_nowhere(uint64_t registers[LG__REGISTERS_MAX])
 
 int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX])
 {
-    struct lg__cfi_row *row = &scratch[lg__walker].row;
+    struct lg__cfi_row *row = &scratch[lg__memory_walker].row;
     if (!row_at(registers[lg__arch_pc], row))
         return -1;
     enum step step = step_by_row(row, registers);
@@ -199,7 +199,7 @@ int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX])
 
 static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
-    struct lg__cfi_row *row = &scratch[lg__walker].row;
+    struct lg__cfi_row *row = &scratch[lg__memory_walker].row;
     bool interrupted = true; /* pc is where an instruction was to run next, not where a call returns to */
     unsigned landings = 0;
     for (uint32_t count = 0; count < frames->limit; count++) {
@@ -238,7 +238,7 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
 
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
-    if (!lg__modules_settle()) {
+    if (!lg__loader_settle()) {
         lg__frames_finish(frames, LG__WALK_NOT_READY);
         return;
     }

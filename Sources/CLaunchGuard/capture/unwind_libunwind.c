@@ -21,7 +21,7 @@ static _Atomic(unw_addr_space_t) space;
 
 static int find_proc_info(unw_addr_space_t in, unw_word_t ip, unw_proc_info_t *procedure, int need_unwind_info, void *argument)
 {
-    const struct lg__module_range *module = lg__modules_find(ip);
+    const struct lg__module_range *module = lg__loader_find(ip);
     if (!module || !module->frame_header)
         return -UNW_ENOINFO;
     unw_dyn_info_t info;
@@ -113,7 +113,7 @@ static enum lg__walk walk(unw_addr_space_t in, uint64_t *registers, const struct
 void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
     unw_addr_space_t ready = atomic_load(&space);
-    if (!ready || !lg__modules_settle()) {
+    if (!ready || !lg__loader_settle()) {
         lg__frames_finish(frames, LG__WALK_NOT_READY);
         return;
     }

@@ -8,7 +8,7 @@ static _Atomic bool walking; /* the mark is set */
 
 void lg__capture_watches(void)
 {
-    lg__walker = LG__WALKER_WATCH;
+    lg__memory_walker = LG__WALKER_WATCH;
 }
 
 void lg__watch_walk_recover(void)

@@ -76,6 +76,8 @@ lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *
                                  size_t *ret_size);
 /* The same of the crash in a place. */
 lg_status lg__reader_stage_at(const lg_reader *reader, uint32_t place, unsigned stage, void *to, size_t size, size_t *ret_size);
+/* The head of the full record: LG_OK, LG_ERR_STATE, LG_ERR_DAMAGED. */
+lg_status lg__reader_record(const lg_reader *reader, struct lg__record *ret_record);
 /* LG_OK if there is a crash record, be its header damaged; LG_ERR_NOT_FOUND; LG_ERR_STATE. */
 lg_status lg__reader_crashed(const lg_reader *reader);
 /* The same, and LG_ERR_NOT_FOUND where the selected crash is in a brief record. */

@@ -256,7 +256,7 @@ static bool thread_is_gone(const struct heartbeat *heartbeat)
 {
     int32_t tid = atomic_load(&heartbeat->tid);
     LG_FAULT_POINT("heartbeat: is gone?");
-    return tid && lg__thread_gone(tid) && atomic_load(&heartbeat->tid) == tid;
+    return tid && lg__capture_thread_gone(tid) && atomic_load(&heartbeat->tid) == tid;
 }
 
 static void report_gone(struct lg_session *session, struct heartbeat *heartbeat)

@@ -57,7 +57,7 @@ static void *watch_memory(void *argument)
     struct lg__os_memory memory;
     bool near = false;
     (void)argument;
-    lg__thread_begin();
+    lg__capture_thread_begin();
     while (!atomic_load(&host->closed)) {
         uint64_t pause = PAUSE_NS;
         if (sample_memory(&memory)) {

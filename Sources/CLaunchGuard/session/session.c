@@ -47,7 +47,7 @@ lg_status lg_modules_refresh(lg_session *session)
 
 lg_status lg_thread_register(void)
 {
-    int error = lg__thread_begin();
+    int error = lg__capture_thread_begin();
     if (error == 0)
         return LG_OK;
     errno = error;

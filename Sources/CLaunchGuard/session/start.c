@@ -206,7 +206,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     if (installed != LG_OK)
         return installed;
     LG_FAULT_POINT("start: installed");
-    session->open = host->unforked = lg__capture_owner_flag();
+    session->open = host->unforked = lg__capture_unforked_flag();
     host->counts = host->ledger.primary;
     if (host->counts) {
         lg__account_last_run(host, &identity);

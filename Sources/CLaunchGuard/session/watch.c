@@ -38,7 +38,7 @@ static bool start_thread(void *(*function)(void *), void *argument, size_t stack
     pthread_attr_setstacksize(&attributes, stack_bytes + tls_bytes);
     sigfillset(&blocked);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int error = lg__thread_create_plain(&thread, &attributes, function, argument);
+    int error = lg__capture_create_thread(&thread, &attributes, function, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error == 0;
@@ -60,7 +60,7 @@ static void *pump_stderr(void *argument)
 {
     (void)argument;
     LG_FAULT_POINT("watch: thread begins");
-    lg__threads_exempt();
+    lg__capture_exempt();
     begin_own_thread();
     lg__tail_pump();
     return NULL;
@@ -89,7 +89,7 @@ static void *watch_loop(void *argument)
     struct lg_session *session = argument;
     uint64_t pause = CHECK_FIRST_NS, next = lg__os_clock_ns(CLOCK_MONOTONIC) + pause;
     LG_FAULT_POINT("watch: thread begins");
-    lg__threads_exempt();
+    lg__capture_exempt();
     lg__capture_watches();
     begin_own_thread();
     for (;;) {
@@ -158,7 +158,7 @@ static void *prepare_session(void *argument)
     /* Faults of this thread itself are for the handler, as everybody's are. */
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
     LG_FAULT_POINT("watch: thread begins");
-    lg__threads_exempt();
+    lg__capture_exempt();
     begin_own_thread();
     lg__altstack_ensure();
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
@@ -170,7 +170,7 @@ static void *prepare_session(void *argument)
     note_memory(session->host.run.state);
     lg__capture_prepare();
     lg__retention_apply(session);
-    lg__threads_exempt_no_more();
+    lg__capture_exempt_no_more();
     return NULL;
 }
 

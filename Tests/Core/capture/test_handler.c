@@ -72,7 +72,7 @@ static void hook(const char *point)
         if (attack.last_stage >= LG_STAGE_THREADS) /* the other one stands still, and would not come to its crash */
             usleep(20000);
         else
-            while (lg__setup.options.run.record->note_count == 0)
+            while (lg__fixed.options.run.record->note_count == 0)
                 usleep(100);
         break;
     }

@@ -1,4 +1,4 @@
-/* Every order of events of three threads that crash, explored over the real lg__crash_next() and lg__crash_choose().
+/* Every order of events of three threads that crash, explored over the real lg__crash_next() and lg__crash_next_slot().
  *
  * The threads, the kernel and the watch thread are a model here, in the steps of capture/handler.c, finish.c and deadline.c: one step is what no other
  * thread can see the middle of. Each thread crashes up to twice; what its earlier handler does is open at each crash: there is none, it returns, it
@@ -382,11 +382,11 @@ static void step_begins(struct state state, unsigned self)
         if (slot->thread == self && slot->state == LG__CRASH_CHAINED && slot->sequence > within)
             within = slot->sequence;
     }
-    int chosen = lg__crash_choose(view, SLOTS);
+    int chosen = lg__crash_next_slot(view, SLOTS);
     struct frame *frame = top(thread);
     frame->sequence = ++state.sequence;
     struct slot *slot = &state.slots[chosen];
-    if (lg__crash_is_open((enum lg__crash_state)slot->state)) {
+    if (lg__crash_next_is_open((enum lg__crash_state)slot->state)) {
         event(&state, (uint8_t)chosen, slot->sequence, LG__CRASH_DISPLACED, false, &thread->storing);
         check(chosen != 0 || view[0].settled, "the full record was taken from a crash whose fate is open");
         state.displaced = 1;

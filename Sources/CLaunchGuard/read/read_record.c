@@ -1,101 +1,8 @@
-/* The record of a crash: exactly the stages that were committed and whose checksum is right. */
+/* A crash, put together from the stages of its record. */
 #include <stdio.h>
 
 #include "read/internal.h"
 #include "store/crc32c.h"
-
-static lg_status read_record(const lg_reader *reader, struct lg__record *ret_record)
-{
-    if (reader->kind != LG_FILE_RUN)
-        return LG_ERR_STATE;
-    return lg__reader_block(reader, LG__SECTION_RECORD, 0, ret_record, sizeof *ret_record) ? LG_OK : LG_ERR_DAMAGED;
-}
-
-/* The part of `from`, which starts at byte `at` of a block, that belongs into the range [start, start + size) of it. */
-static void copy_part(uint8_t *to, size_t start, size_t size, const uint8_t *from, size_t at, size_t count)
-{
-    size_t low = at > start ? at : start, high = at + count < start + size ? at + count : start + size;
-    if (low < high)
-        memcpy(to + (low - start), from + (low - at), high - low);
-}
-
-static lg_status find_stage(const lg_reader *reader, uint32_t place, unsigned stage, struct lg__reader_commit *ret_commit)
-{
-    if (place != LG__PLACE_RECORD)
-        return lg__reader_brief_part(reader, place, stage, ret_commit);
-    struct lg__record record;
-    lg_status status = read_record(reader, &record);
-    if (status != LG_OK)
-        return status;
-    struct lg__stage *entry = &record.stages[stage];
-    *ret_commit = (struct lg__reader_commit){ LG__SECTION_RECORD, entry->offset, entry->capacity, entry->size, entry->crc,
-                                             atomic_load(&entry->commit) };
-    return LG_OK;
-}
-
-static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned stage, void *head, size_t head_size, void *rest,
-                            size_t rest_size, size_t *ret_size)
-{
-    struct lg__reader_commit commit;
-    lg_status status = find_stage(reader, place, stage, &commit);
-    if (status != LG_OK)
-        return status;
-    if (commit.commit == 0)
-        return commit.capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND; /* the writer had no room for it: an older version */
-    if (commit.commit != LG__COMMIT_STAGE + stage || commit.size > commit.capacity || commit.size > LG__STAGE_BYTES_MAX)
-        return LG_ERR_DAMAGED;
-    if (head_size)
-        memset(head, 0, head_size);
-    if (rest_size)
-        memset(rest, 0, rest_size);
-    /* A larger block than this version knows is checked whole and shown as far as it is known. */
-    uint8_t piece[1024];
-    uint32_t crc = 0;
-    for (size_t at = 0; at < commit.size; at += sizeof piece) {
-        size_t count = commit.size - at < sizeof piece ? commit.size - at : sizeof piece;
-        if (!lg__reader_block(reader, commit.section, commit.at + at, piece, count))
-            return LG_ERR_DAMAGED;
-        crc = lg__crc32c(crc, piece, count);
-        copy_part(head, 0, head_size, piece, at, count);
-        copy_part(rest, head_size, rest_size, piece, at, count);
-    }
-    if (commit.crc != crc) {
-        if (rest_size)
-            memset(rest, 0, rest_size);
-        return LG_ERR_DAMAGED;
-    }
-    if (ret_size)
-        *ret_size = commit.size;
-    return LG_OK;
-}
-
-lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,
-                                 size_t *ret_size)
-{
-    return read_stage(reader, reader->place, stage, head, head_size, rest, rest_size, ret_size);
-}
-
-lg_status lg__reader_stage_at(const lg_reader *reader, uint32_t place, unsigned stage, void *to, size_t size, size_t *ret_size)
-{
-    return read_stage(reader, place, stage, to, size, NULL, 0, ret_size);
-}
-
-lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size)
-{
-    return read_stage(reader, reader->place, stage, to, size, NULL, 0, ret_size);
-}
-
-lg_status lg__reader_crashed(const lg_reader *reader)
-{
-    /* A damaged header does not hide the other parts. */
-    lg_status status = lg__reader_stage(reader, LG_STAGE_HEADER, NULL, 0, NULL);
-    return status == LG_ERR_INCOMPLETE ? LG_ERR_NOT_FOUND : status == LG_ERR_STATE ? status : LG_OK;
-}
-
-lg_status lg__reader_recorded(const lg_reader *reader)
-{
-    return reader->place == LG__PLACE_RECORD ? lg__reader_crashed(reader) : LG_ERR_NOT_FOUND;
-}
 
 static uint32_t whole_stages(const lg_reader *reader)
 {
@@ -221,7 +128,7 @@ lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_note)
     struct lg__record record;
     if (!reader || !ret_note)
         return LG_ERR_ARGUMENT;
-    lg_status status = reader->place == LG__PLACE_RECORD ? read_record(reader, &record) : LG_ERR_NOT_FOUND;
+    lg_status status = reader->place == LG__PLACE_RECORD ? lg__reader_record(reader, &record) : LG_ERR_NOT_FOUND;
     if (status != LG_OK)
         return status;
     uint32_t found = 0;

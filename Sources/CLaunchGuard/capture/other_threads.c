@@ -19,12 +19,12 @@ static struct {
 
 static const struct lg__run *run(void)
 {
-    return &lg__setup.options.run;
+    return &lg__fixed.options.run;
 }
 
 static uint64_t deadline_part(uint32_t part)
 {
-    return (uint64_t)lg__setup.options.deadline_ms * 1000000u / part;
+    return (uint64_t)lg__fixed.options.deadline_ms * 1000000u / part;
 }
 
 static bool ask_thread(uint32_t number, void *argument)
@@ -70,7 +70,7 @@ static void describe(uint32_t index, struct lg__crash_threads *counts)
         counts->silent++;
 }
 
-void lg__stage_threads(void)
+void lg__other_threads_stage(void)
 {
     struct lg__crash_threads *counts = lg__run_stage(run(), 0, LG_STAGE_THREADS);
     uint64_t start = lg__os_clock_ns(CLOCK_MONOTONIC);
@@ -100,7 +100,7 @@ void lg__stage_threads(void)
     lg__run_commit(run(), 0, LG_STAGE_THREADS, sizeof *counts);
 }
 
-void lg__threads_walk(void)
+void lg__other_threads_walk(void)
 {
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + deadline_part(WALK_PART);
     while (threads.walked < threads.asked && lg__os_clock_ns(CLOCK_MONOTONIC) < until) {
@@ -110,22 +110,22 @@ void lg__threads_walk(void)
     }
 }
 
-bool lg__threads_left(void)
+bool lg__other_threads_left(void)
 {
     return threads.walked < threads.asked;
 }
 
-uint32_t lg__threads_count(void)
+uint32_t lg__other_threads_count(void)
 {
     return atomic_load(&threads.asked);
 }
 
-void lg__threads_answer(const void *ucontext)
+void lg__other_threads_answer(const void *ucontext)
 {
-    lg__question_answer_crash(lg__threads_count(), ucontext);
+    lg__question_answer_crash(lg__other_threads_count(), ucontext);
 }
 
-void lg__threads_release(void)
+void lg__other_threads_release(void)
 {
     for (uint32_t i = 0; i < threads.asked; i++)
         lg__question_release(LG__ASKER_CRASH, i);

@@ -1,11 +1,11 @@
 /* What is set when the handlers are installed and constant while they are: the handler reads it
  * and never changes it. What a crash changes is in crash.h. */
-#ifndef LG_CAPTURE_SETUP_H
-#define LG_CAPTURE_SETUP_H
+#ifndef LG_CAPTURE_FIXED_H
+#define LG_CAPTURE_FIXED_H
 
 #include "capture/capture.h"
 
-struct lg__setup {
+struct lg__fixed {
     struct lg__capture_options options;
     struct sigaction previous[SIGSYS + 1]; /* whose handlers are the earlier ones */
     bool installed[SIGSYS + 1];
@@ -13,18 +13,18 @@ struct lg__setup {
     void (*on_terminate)(int signal, siginfo_t *info, void *ucontext); /* for requests to end */
     uint64_t mask;                /* what handlers of LaunchGuard block: all but the crashes */
     pid_t pid;                    /* of the process that started the session */
-    const _Atomic uint32_t *owns; /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
+    const _Atomic uint32_t *unforked; /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
 };
-extern struct lg__setup lg__setup;
+extern struct lg__fixed lg__fixed;
 
 /* True in the process that started the session; false in its children. Handler. */
-bool lg__setup_owner(void);
+bool lg__fixed_unforked(void);
 
 /* lg__capture_prepare() is done. */
-void lg__setup_prepared(void);
+void lg__fixed_prepared(void);
 
 /* A signal came from outside: it is no crash of the code that it interrupted. What abort() and
  * raise() send is one. Handler. */
-bool lg__setup_sent(const siginfo_t *info);
+bool lg__fixed_is_sent(const siginfo_t *info);
 
 #endif

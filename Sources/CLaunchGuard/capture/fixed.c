@@ -1,34 +1,34 @@
-#include "capture/setup.h"
+#include "capture/fixed.h"
 
 #include "os/os.h"
 
-struct lg__setup lg__setup;
+struct lg__fixed lg__fixed;
 
 /* The pid by system call, because a vforked child has all of our memory; the page, because a child
  * in a new pid namespace may have our pid. */
-bool lg__setup_owner(void)
+bool lg__fixed_unforked(void)
 {
-    return lg__os_pid() == lg__setup.pid && lg__setup.owns && atomic_load_explicit(lg__setup.owns, memory_order_relaxed);
+    return lg__os_pid() == lg__fixed.pid && lg__fixed.unforked && atomic_load_explicit(lg__fixed.unforked, memory_order_relaxed);
 }
 
-bool lg__setup_sent(const siginfo_t *info)
+bool lg__fixed_is_sent(const siginfo_t *info)
 {
-    return info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__setup.pid);
+    return info->si_code <= 0 && !(info->si_code == SI_TKILL && info->si_pid == lg__fixed.pid);
 }
 
-const _Atomic uint32_t *lg__capture_owner_flag(void)
+const _Atomic uint32_t *lg__capture_unforked_flag(void)
 {
-    return lg__setup.owns;
+    return lg__fixed.unforked;
 }
 
 void lg__capture_started(void)
 {
-    lg__setup.options.starting_tid = 0;
+    lg__fixed.options.starting_tid = 0;
 }
 
 static _Atomic uint32_t prepared; /* futex: 1 when lg__capture_prepare() is done */
 
-void lg__setup_prepared(void)
+void lg__fixed_prepared(void)
 {
     atomic_store(&prepared, 1);
     lg__os_futex_wake((const uint32_t *)&prepared);
