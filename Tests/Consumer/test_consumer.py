@@ -32,8 +32,9 @@ def run(*command, limit=LIMIT, **options):
 def swift_program(name):
     """Build Tests/Consumer/NAME, a package that uses this one.
 
-    The result stays in the build folder, so that the next build is short."""
-    work = pathlib.Path(BUILD).resolve() / "Tests/Consumer" / name
+    The result stays in .build, so that the next build is short. SwiftPM does not look into that
+    folder for sources, where the link to this package would lead it round in circles."""
+    work = ROOT / ".build/consumers" / name
     package, scratch = work / "consumer", work / "scratch"
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(HERE / name, package)
