@@ -49,6 +49,17 @@ class Documents(unittest.TestCase):
                     self.assertIn(f"({name})", text, f"{file} has no {name}")
         self.assertGreater(named, 30)
 
+    def test_the_rows_of_a_crash_are_those_of_the_code(self):
+        """docs/CRASH.md, section 3, and Sources/CLaunchGuard/capture/crash_next.c."""
+        section = (ROOT / "docs/CRASH.md").read_text().split("## 3. Rows")[1].split("\n## ")[0]
+        when = {"–": "ALWAYS", "no": "SEEN", "yes": "UNSEEN"}
+        page = [(source, event, when[unseen], to)
+                for source, event, unseen, to in re.findall(r"^\| (\w+) \| (\w+) \| (–|no|yes) \| (\w+) \|", section, re.M)]
+        code = re.findall(r"\{ LG__CRASH_(\w+), LG__CRASH_(\w+), (\w+), LG__CRASH_(\w+) \}",
+                          (ROOT / "Sources/CLaunchGuard/capture/crash_next.c").read_text())
+        self.assertGreater(len(code), 15)
+        self.assertEqual(page, [(source.lower(), event.lower(), case, to.lower()) for source, event, case, to in code])
+
     def test_every_test_program_has_its_line(self):
         """Tests/README.md: each program is there once, and nothing else is."""
         listed, folder = [], ""
