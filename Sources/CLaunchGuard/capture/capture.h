@@ -44,6 +44,11 @@ const _Atomic uint32_t *lg__capture_unforked_flag(void);
 /* True while a crash is recorded, or is with an earlier handler that has time left. Handler. */
 bool lg__capture_busy(void);
 
+/* Sequence number of the latest crash; 0: none. */
+uint32_t lg__capture_latest(void);
+/* A crash up to this one is recorded, or with an earlier handler that has time left. */
+bool lg__capture_open_until(uint32_t sequence);
+
 /* The calling thread calls into the library: where it crashed before and is outside the earlier handler that was called for that, it
  * survived. Costs a few loads. Handler. */
 void lg__capture_called(void);

@@ -14,7 +14,7 @@ __thread bool lg__crash_entered __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t holder; /* futex: thread; 0: open */
 static _Atomic uint32_t next;   /* thread that has waited; 0: none */
 static struct lg__crash *current;
-static uint32_t sequence; /* of the latest crash */
+static _Atomic uint32_t sequence; /* of the latest crash */
 
 int32_t lg__crash_holder(void)
 {
@@ -96,12 +96,28 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
     return true;
 }
 
-bool lg__capture_busy(void)
+static bool has_time(const struct lg__crash *crash, uint32_t until)
+{
+    uint64_t word = atomic_load(&crash->word);
+    return lg__crash_state(word) == LG__CRASH_CHAINED && lg__crash_sequence(word) <= until && atomic_load(&crash->deadline_ns);
+}
+
+bool lg__capture_open_until(uint32_t until)
 {
     for (int i = 0; i < LG__CRASHES; i++)
-        if (lg__crash_state(atomic_load(&lg__crash_slots[i].word)) == LG__CRASH_CHAINED && atomic_load(&lg__crash_slots[i].deadline_ns))
+        if (has_time(&lg__crash_slots[i], until))
             return true;
     return lg__crash_holder() != 0;
+}
+
+bool lg__capture_busy(void)
+{
+    return lg__capture_open_until(UINT32_MAX);
+}
+
+uint32_t lg__capture_latest(void)
+{
+    return atomic_load(&sequence);
 }
 
 /* ---- a new crash ---- */
@@ -127,9 +143,10 @@ struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool sigin
     crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
     atomic_store(&crash->left_ns, 0);
     atomic_store(&crash->deadline_ns, 0);
-    lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), ++sequence, LG__OUTCOME_RECORDING);
-    atomic_store(&crash->word, word_of(sequence, LG__CRASH_FREE));
-    lg__crash_event(crash, sequence, LG__CRASH_BEGINS, false);
+    const uint32_t number = atomic_fetch_add(&sequence, 1) + 1;
+    lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_RECORDING);
+    atomic_store(&crash->word, word_of(number, LG__CRASH_FREE));
+    lg__crash_event(crash, number, LG__CRASH_BEGINS, false);
     current = crash;
     return crash;
 }

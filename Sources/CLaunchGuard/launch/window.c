@@ -1,5 +1,6 @@
 /* Time as a proof of life. It is counted in slices, and a slice is worth no more than it should
  * have lasted: a process that was stopped, or slept with the machine, did not live meanwhile. */
+#include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/os.h"
 
@@ -35,6 +36,8 @@ static void *count_window(void *argument)
     uint64_t shortest = options->heartbeat_ms ? (uint64_t)options->heartbeat_ms * 1000000u / 4 : SLICE_MAX_NS;
     uint64_t slice_ns = window_ns && window_ns / 16 < shortest ? window_ns / 16 : shortest;
     slice_ns = slice_ns < SLICE_MIN_NS ? SLICE_MIN_NS : slice_ns > SLICE_MAX_NS ? SLICE_MAX_NS : slice_ns;
+    uint32_t crashes = 0;
+    bool has_passed = false, is_over = false;
     uint64_t last = lg__os_clock_ns(CLOCK_MONOTONIC), opened = atomic_load(&launch->state->launching_ns);
     for (;;) {
         uint32_t over = atomic_load(&launch->over);
@@ -42,7 +45,7 @@ static void *count_window(void *argument)
             break;
         uint64_t left = window_ns > counted_ns ? window_ns - counted_ns : slice_ns;
         /* the window has passed; only the mark is missing */
-        bool idle = window_ns && counted_ns >= window_ns && !options->heartbeat_ms;
+        bool idle = window_ns && is_over && !options->heartbeat_ms;
         lg__os_futex_wait((const uint32_t *)&launch->over, over, idle ? IDLE_NS : left < slice_ns ? left : slice_ns);
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), passed = now - last;
         last = now;
@@ -52,6 +55,7 @@ static void *count_window(void *argument)
             /* held meanwhile: what it lived before proves nothing */
             opened = atomic_load(&launch->state->launching_ns);
             counted_ns = 0;
+            has_passed = is_over = false;
             continue;
         }
         if (options->heartbeat_ms && !launch_beats(launch, now))
@@ -59,8 +63,15 @@ static void *count_window(void *argument)
         counted_ns += passed < 2 * slice_ns ? passed : slice_ns;
         if (!window_ns || counted_ns < window_ns)
             continue;
+        /* A crash that came in the window may yet be the end of this launch: its earlier handler
+         * runs. Later ones do not count. */
+        if (!has_passed)
+            crashes = lg__capture_latest();
+        has_passed = true;
+        if (lg__capture_open_until(crashes))
+            continue;
         pthread_mutex_lock(&launch->lock);
-        life->window_over = true;
+        life->window_over = is_over = true;
         bool marked = atomic_load(&launch->state->marked);
         pthread_mutex_unlock(&launch->lock);
         if (options->finish != LG_FINISH_BOTH || marked)

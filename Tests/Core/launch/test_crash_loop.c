@@ -39,7 +39,7 @@ static int make(void **state)
 
 /* ---- a program with one context ---- */
 
-enum how { CRASH_IN_TASK, CRASH_AFTER, FINISH, TERMINATE, KILL, EXIT_7, EXIT_0, HOLD_WINDOW, CRASH_AFTER_WINDOW, STOP };
+enum how { CRASH_IN_TASK, CRASH_AFTER, FINISH, TERMINATE, KILL, EXIT_7, EXIT_0, HOLD_WINDOW, CRASH_AFTER_WINDOW, STOP, CRASH_SLOWLY };
 
 struct program {
     enum how how;
@@ -116,9 +116,18 @@ static lg_status task(void *user)
     return LG_OK;
 }
 
+/* An earlier handler that works for longer than the window of the launch. */
+static void works_long(int number)
+{
+    usleep((useconds_t)(program->window_ms * 3) * 1000);
+    signal(number, SIG_DFL);
+}
+
 static void run_program(void *argument)
 {
     program = argument;
+    if (program->how == CRASH_SLOWLY)
+        signal(SIGSEGV, works_long);
     lg_session *session = start_version(program->version);
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
     options.report_after = program->report_after;
@@ -159,6 +168,7 @@ static void run_program(void *argument)
         _exit(89);
     switch (program->how) {
     case CRASH_IN_TASK:
+    case CRASH_SLOWLY:
     case CRASH_AFTER: crash(); break;
     case FINISH: lg_launch_finished(launch); break;
     case TERMINATE: raise(SIGTERM); break;
@@ -320,6 +330,17 @@ static void test_window(void **state)
     assert_int_equal(ledger_context("main").streak, 0);
 }
 
+/* The window passes while the earlier handler of a crash runs: the crash came in the launch. */
+static void test_window_passes_in_handler(void **state)
+{
+    (void)state;
+    expect(PROGRAM(.how = CRASH_SLOWLY, .window_ms = 300), SIGSEGV, HEALTHY);
+    expect(PROGRAM(.how = CRASH_SLOWLY, .window_ms = 300), SIGSEGV, "checking;report main 1 of 1;task a;task b;");
+    assert_int_equal(ledger_context("main").streak, 1);
+    expect(PROGRAM(.how = FINISH), 0,
+           "needs-repair;report main 2 of 1;repairing;repair small;checking;task a;task b;normal;");
+}
+
 static void test_upgrade(void **state)
 {
     (void)state;
@@ -470,7 +491,7 @@ int main(void)
         LAUNCH_TEST(test_crash_crash_repair), LAUNCH_TEST(test_task_is_known),   LAUNCH_TEST(test_probation),
         LAUNCH_TEST(test_repair_fails),       LAUNCH_TEST(test_repair_silent_or_hanging), LAUNCH_TEST(test_repair_answers_oddly),
         LAUNCH_TEST(test_crash_during_repair), LAUNCH_TEST(test_innocent_ends),  LAUNCH_TEST(test_killed),
-        LAUNCH_TEST(test_window),             LAUNCH_TEST(test_upgrade),         LAUNCH_TEST(test_reboot),
+        LAUNCH_TEST(test_window), LAUNCH_TEST(test_window_passes_in_handler),             LAUNCH_TEST(test_upgrade),         LAUNCH_TEST(test_reboot),
         LAUNCH_TEST(test_run_file_gone),      LAUNCH_TEST(test_contexts),        LAUNCH_TEST(test_kill_at_every_store),
     };
     return cmocka_run_group_tests_name("crash_loop", tests, NULL, NULL);
