@@ -1,6 +1,7 @@
 /* From an address to the row of its call frame information.
  *
- * Trusts nothing in the tables: every read stays inside the segment that holds them, every count has a bound. */
+ * Trusts nothing in the tables: every read stays inside the segment that holds them, every count
+ * has a bound. */
 #include "capture/cfi.h"
 
 #define STATES_MAX 8 /* of DW_CFA_remember_state, one in the other */
@@ -179,7 +180,8 @@ static bool read_cie(const struct lg__module_range *module, uint64_t address, st
                 byte(&in);
             } else if (*letters == 'S') {
                 cie.signal_frame = true;
-            } else if (*letters != 'B' && *letters != 'G') { /* AArch64: which key signs; tagged memory */
+            } else if (*letters != 'B' && *letters != 'G') {
+                /* AArch64: which key signs; tagged memory */
                 break; /* what follows is unknown, but how long it is is known */
             }
         }
@@ -253,7 +255,8 @@ static bool run(struct states *states, const struct cie *cie, struct input in, u
         case 0x02: location += byte(&in) * cie->code_align; break;         /* advance_loc1, 2, 4 */
         case 0x03: location += fixed(&in, 2) * cie->code_align; break;
         case 0x04: location += fixed(&in, 4) * cie->code_align; break;
-        case 0x05: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue; /* offset_extended */
+        /* offset_extended */
+        case 0x05: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
         case 0x06: /* restore_extended */
             column = uleb(&in);
             if (column < LG__CFI_COLUMNS)
@@ -272,7 +275,8 @@ static bool run(struct states *states, const struct cie *cie, struct input in, u
                 return false;
             states->now = states->remembered[--depth];
             continue;
-        case 0x0c: set_cfa_register(states, &in, uleb(&in)); states->now.cfa_value = (int64_t)uleb(&in); continue; /* def_cfa */
+        /* def_cfa */
+        case 0x0c: set_cfa_register(states, &in, uleb(&in)); states->now.cfa_value = (int64_t)uleb(&in); continue;
         case 0x0d: set_cfa_register(states, &in, uleb(&in)); continue;
         case 0x0e: states->now.cfa_value = (int64_t)uleb(&in); continue;
         case 0x0f: /* def_cfa_expression */
@@ -291,7 +295,8 @@ static bool run(struct states *states, const struct cie *cie, struct input in, u
         case 0x13: states->now.cfa_value = sleb(&in) * cie->data_align; continue;
         case 0x14: column = uleb(&in); set(states, column, LG__CFI_IS_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
         case 0x15: column = uleb(&in); set(states, column, LG__CFI_IS_OFFSET, sleb(&in) * cie->data_align); continue;
-        case 0x2d: /* AArch64: the return address is signed from here on; it is stripped in any case */
+        /* AArch64: the return address is signed from here on; it is stripped in any case */
+        case 0x2d:
             if (lg__arch != LG__ARCH_AARCH64)
                 return false;
             continue;

@@ -1,5 +1,5 @@
-/* DWARF expressions (DWARF 5, section 2.5): in unwind tables they stand where a rule is not "saved at an offset", that is in signal frames
- * and in the entries of the procedure linkage table. */
+/* DWARF expressions (DWARF 5, section 2.5): in unwind tables they stand where a rule is not "saved
+ * at an offset", that is in signal frames and in the entries of the procedure linkage table. */
 #include "capture/cfi.h"
 
 #define BYTES_MAX 256u /* of one expression */
@@ -175,7 +175,8 @@ static void operate(struct machine *machine, struct code *code, const uint64_t *
     switch (operation) {
     case 0x03: push(machine, fixed(code, 8)); break;          /* addr */
     case 0x06: push(machine, dereference(machine, 8)); break; /* deref */
-    case 0x08: push(machine, fixed(code, 1)); break;          /* const1u, 1s, 2u, 2s, 4u, 4s, 8u, 8s */
+    /* const1u, 1s, 2u, 2s, 4u, 4s, 8u, 8s */
+    case 0x08: push(machine, fixed(code, 1)); break;
     case 0x09: push(machine, (uint64_t)(int64_t)(int8_t)fixed(code, 1)); break;
     case 0x0a: push(machine, fixed(code, 2)); break;
     case 0x0b: push(machine, (uint64_t)(int64_t)(int16_t)fixed(code, 2)); break;
