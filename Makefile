@@ -7,8 +7,8 @@
 #   make long     every campaign, mutant and combination, with gcc and with clang: some hours
 #   make faults   every way to die, of the C and of the Swift build, and what must be known
 #                 afterwards; FILTER=regex selects
-#   make bench    measurements, as ratios within one run; installs the libraries to compare with (see
-#                 scripts/install-packages)
+#   make bench    measurements, as ratios within one run; installs the libraries to compare with
+#                 (see scripts/install-packages)
 #   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default
 #                 /usr/local)
 #   make clean

@@ -47,7 +47,7 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *c
 void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t stack_low, pid_t self,
                   struct lg__crash_header *header);
 
-/* ---- memory.c: reads that never fault; a page found readable once is read with plain loads ---- */
+/* ---- memory.c: reads that never fault; plain loads where a page was readable before ---- */
 
 /* Forget which pages were found readable. At the begin of each crash on its thread, and of each
  * snapshot on the watch thread. `recovers`: the handler sends faults of this thread's reads back

@@ -85,7 +85,7 @@ static void test_hang_after_crash(void **state)
     }
 }
 
-/* ---- a crash with its earlier handler, or left by an unseen longjmp, delays no other record ---- */
+/* ---- a crash with its earlier handler, or left by longjmp unseen, delays no record ---- */
 
 static __thread sigjmp_buf way_out;
 static __thread volatile bool may_escape;
@@ -279,7 +279,7 @@ static void test_exits_after(void **state)
     state_remove();
 }
 
-/* ---- a thread that crashes and calls longjmp without a pause does not delay another's crash ---- */
+/* ---- crashes and longjmp without a pause do not delay another thread's crash ---- */
 
 static void *lives_by_jumping(void *argument)
 {
@@ -424,7 +424,7 @@ static void test_two_wait(void **state)
     state_remove();
 }
 
-/* ---- an earlier handler that blocks every signal, those of libc too, and hangs or calls longjmp ---- */
+/* ---- an earlier handler that blocks every signal, and hangs or calls longjmp ---- */
 
 static void block_everything(void)
 {
@@ -576,7 +576,7 @@ static void test_forks_meanwhile(void **state)
     state_remove();
 }
 
-/* ---- a long time for earlier handlers: an early longjmp is seen again, a sleeper sleeps on ---- */
+/* ---- a long time for handlers: an early longjmp is seen again, a sleeper sleeps on ---- */
 
 static void body_hang_after_jump(void *argument)
 {
