@@ -5,9 +5,12 @@
 #   make test     all that a change can break, in drawn samples where the whole is long: under ten
 #                 minutes once built
 #   make long     every campaign, mutant and combination, with gcc and with clang: some hours
-#   make faults   every way to die, of the C and of the Swift build, and what must be known afterwards; FILTER=regex selects
-#   make bench    measurements, as ratios within one run; installs what it compares with (see scripts/install-packages)
-#   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default /usr/local)
+#   make faults   every way to die, of the C and of the Swift build, and what must be known
+#                 afterwards; FILTER=regex selects
+#   make bench    measurements, as ratios within one run; installs the libraries to compare with
+#                 (see scripts/install-packages)
+#   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default
+#                 /usr/local)
 #   make clean
 
 PREFIX ?= /usr/local
@@ -30,7 +33,8 @@ RUN_FAULTS = $(RUN_ENTRIES) --cross
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults
 
-# As a program is shipped: optimised, with the Swift libraries inside. What a debug build says of a trap is not said there.
+# As a program is shipped: optimised, with the Swift libraries inside. What a debug build says of a
+# trap is not said there.
 RELEASE = -c release --static-swift-stdlib --product launchguard-faults
 
 .PHONY: all demo check test test-core test-swift long faults bench peers install clean packages core-gcc core-clang swift swift-release

@@ -63,7 +63,8 @@ let package = Package(
         ),
         .systemLibrary(
             name: "CLibunwind",
-            // No pkgConfig: it would put -lunwind on the link line, and libunwind.so takes over C++ exceptions when it comes first.
+            // No pkgConfig: it would put -lunwind on the link line, and libunwind.so takes over C++
+            // exceptions when it comes first.
             providers: [.apt(["libunwind-dev"])]
         ),
 

@@ -1,4 +1,5 @@
-/// An address in a process, or within a file. Text and JSON show it as `0x` and sixteen hexadecimal digits.
+/// An address in a process, or within a file. Text and JSON show it as `0x` and sixteen hexadecimal
+/// digits.
 public struct Address: Hashable, Sendable, Comparable {
     public var value: UInt64
 

@@ -54,7 +54,8 @@ public struct Breadcrumb: Codable, Hashable, Sendable {
     public var category: String?
     /// In the order in which they were given; nil: none.
     public var fields: [Field]?
-    /// Whether the text was longer than an entry may be, or a field was left out because it did not fit.
+    /// Whether the text was longer than an entry may be, or a field was left out because it did not
+    /// fit.
     public var isCut: Bool
     /// True: what it holds contradicts itself, and is not shown.
     public var isDamaged: Bool?

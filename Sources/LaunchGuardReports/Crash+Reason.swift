@@ -2,7 +2,8 @@
 extension Crash {
     /// Refine the reason once the frames have symbols.
     ///
-    /// - Parameter trap: what the Swift compiler wrote down at the crashed address about why a trap is there; nil: nothing.
+    /// - Parameter trap: what the Swift compiler wrote down at the crashed address about why a trap
+    ///   is there; nil: nothing.
     package mutating func refine(trap: String?) {
         if let trap {
             if messages?.isEmpty ?? true { message = message ?? trap }
@@ -20,7 +21,8 @@ extension Crash {
         ("precondition", "trap.swift.precondition"), ("fatal error", "trap.swift.fatal_error"),
     ]
 
-    /// Whether libdispatch ended the program: it says so by a trap in a function with a telling name, and by nothing else.
+    /// Whether libdispatch ended the program: it says so by a trap in a function with a telling
+    /// name, and by nothing else.
     private var isInDispatch: Bool {
         guard let top = stack?.frames.first else { return false }
         if let symbols = top.symbols, let name = symbols.last.map({ $0.mangledName ?? $0.name }) {

@@ -1,5 +1,6 @@
 extension Crash {
-    /// How the program died, in a few words, for example "SIGSEGV (fault.null_read) at address 0x0 in Notes.open()".
+    /// How the program died, in a few words, for example "SIGSEGV (fault.null_read) at address 0x0
+    /// in Notes.open()".
     func summary(program: String?) -> String {
         var text = "\(signal.name) (\(reason ?? kind))"
         if let address { text += " at address \(address.short)" }
@@ -11,7 +12,8 @@ extension Crash {
         return text
     }
 
-    /// The function that died and, when that is not one of the program's own file, the program's function that called it.
+    /// The function that died and, when that is not one of the program's own file, the program's
+    /// function that called it.
     package func place(program: String?) -> String? { stack?.place(program: program) }
 
     /// The crashed thread with its stack.
@@ -117,7 +119,8 @@ extension Crash {
 }
 
 extension Stack {
-    /// The innermost function and, when that is not one of the program's own file, the program's function that called it.
+    /// The innermost function and, when that is not one of the program's own file, the program's
+    /// function that called it.
     func place(program: String?) -> String? {
         let top = frames.first?.functionName.map { "in \($0)" }
         guard let program, frames.first?.module != program,

@@ -6,17 +6,18 @@ public struct Crash: Codable, Hashable, Sendable {
     public var codeName: String?
     /// For example "fault.null_write".
     public var kind: String
-    /// A finer kind that only the symbols of the crashed frame tell, for example "trap.swift.overflow"; known once they are there.
+    /// A finer kind that only the symbols of the crashed frame tell, for example
+    /// "trap.swift.overflow"; known once they are there.
     public var reason: String?
     /// What libc, the Swift runtime or a C++ exception said.
     public var messages: [Message]?
-    /// Why the program trapped, as the Swift compiler wrote it down, for example "Index out of range"; known once the frames have
-    /// symbols, and only where nobody said anything.
+    /// Why the program trapped, as the Swift compiler wrote it down, for example "Index out of
+    /// range"; known once the frames have symbols, and only where nobody said anything.
     public var message: String?
     /// The faulting address; nil when there is none.
     public var address: Address?
-    /// The mapping that holds the faulting address, and where the address is in words, for example "in no mapping, 12 bytes behind
-    /// libfoo.so".
+    /// The mapping that holds the faulting address, and where the address is in words, for example
+    /// "in no mapping, 12 bytes behind libfoo.so".
     public var addressMapping: Mapping?
     public var addressPlace: String?
     public var programCounter: Address
@@ -41,17 +42,19 @@ public struct Crash: Codable, Hashable, Sendable {
     public var sequence: UInt32
     /// Whether the program survived it: an earlier handler took it back.
     public var isHandled: Bool
-    /// True: the program took `SA_SIGINFO` from the handler, so that code, address and sender are not known.
+    /// True: the program took `SA_SIGINFO` from the handler, so that code, address and sender are
+    /// not known.
     public var isSiginfoLost: Bool?
-    /// How many stretches of stack memory are shorter than they should be, for lack of room; nil: none.
+    /// How many stretches of stack memory are shorter than they should be, for lack of room; nil:
+    /// none.
     public var cutStacks: UInt32?
     /// The committed stages of the record.
     public var stages: [Stage]
     public var registers: [Register]?
     public var framePointerStack: Stack?
     public var dwarfStack: Stack?
-    /// Words of the stack memory that point into code, where no walk of the stack came to its end: each may be the return address
-    /// of a caller, or of one that is long gone.
+    /// Words of the stack memory that point into code, where no walk of the stack came to its end:
+    /// each may be the return address of a caller, or of one that is long gone.
     public var possibleFrames: [Frame]?
     /// The other threads, as far as they are in the record, and their number.
     public var threads: [ThreadState]?
@@ -66,10 +69,12 @@ public struct Crash: Codable, Hashable, Sendable {
     public var resources: [String: Resource]?
     /// What else happened while the record was written.
     public var notes: [Note]?
-    /// True: a brief record holds it, because it came while another crash was with an earlier handler of the program: registers and
-    /// a walk by frame pointers, and nothing of the surroundings.
+    /// True: a brief record holds it, because it came while another crash was with an earlier
+    /// handler of the program: registers and a walk by frame pointers, and nothing of the
+    /// surroundings.
     public var isBrief: Bool?
-    /// `sequence` of the crash in whose earlier handler this one happened, on the same thread; nil: in none.
+    /// `sequence` of the crash in whose earlier handler this one happened, on the same thread; nil:
+    /// in none.
     public var within: UInt32?
 
     /// A part of the record, in the order in which they are committed.
@@ -95,7 +100,8 @@ public struct Crash: Codable, Hashable, Sendable {
         public var threadID: Int32
         public var start: Address
         public var size: UInt32
-        /// The bytes as hexadecimal digits, where they were asked for: they are many, and they hold what the program worked on.
+        /// The bytes as hexadecimal digits, where they were asked for: they are many, and they hold
+        /// what the program worked on.
         public var bytes: String?
     }
 
@@ -117,7 +123,8 @@ public struct Crash: Codable, Hashable, Sendable {
     /// Whether it is no crash but a dump of all threads that somebody asked for with SIGQUIT.
     public var isRequestedDump: Bool { signal.number == 3 }
 
-    /// The stack to show: the DWARF walk, unless it broke off with fewer frames than the frame-pointer walk.
+    /// The stack to show: the DWARF walk, unless it broke off with fewer frames than the
+    /// frame-pointer walk.
     public var stack: Stack? {
         guard let dwarfStack, !dwarfStack.frames.isEmpty else { return framePointerStack }
         guard let framePointerStack else { return dwarfStack }

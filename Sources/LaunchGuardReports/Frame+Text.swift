@@ -1,6 +1,6 @@
 extension Stack {
-    /// One line for each frame and inlined function, in a form that can be pasted into an issue tracker. Frames that repeat, as
-    /// those of a recursion do, are written once.
+    /// One line for each frame and inlined function, in a form that can be pasted into an issue
+    /// tracker. Frames that repeat, as those of a recursion do, are written once.
     func write(to writer: inout TextWriter, indent: String = "") {
         var index = 0
         while index < frames.count {
@@ -27,7 +27,8 @@ extension Stack {
         UInt64(index) + (index >= innermost ? omitted : 0)
     }
 
-    /// How many frames from `start` on repeat, and how often they stand there; below four times is no repetition.
+    /// How many frames from `start` on repeat, and how often they stand there; below four times is
+    /// no repetition.
     private func repetition(from start: Int, to end: Int) -> (length: Int, count: Int) {
         for length in 1...16 where start + 4 * length <= end {
             var next = start + length
@@ -41,7 +42,8 @@ extension Stack {
 }
 
 extension Frame {
-    /// Where the frame is, in words: one text for each function at the address, the innermost first.
+    /// Where the frame is, in words: one text for each function at the address, the innermost
+    /// first.
     var descriptions: [String] {
         guard let symbols, !symbols.isEmpty else {
             guard let module, let fileAddress else { return ["in ??"] }

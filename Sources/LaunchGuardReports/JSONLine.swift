@@ -2,11 +2,13 @@ internal import FoundationEssentials
 
 /// Makes one line of JSON of any value of the model.
 public enum JSONLine {
-    /// The value as JSON without a line end. Like text, it holds nothing that a terminal would take for a command.
+    /// The value as JSON without a line end. Like text, it holds nothing that a terminal would take
+    /// for a command.
     public static func text(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The model has no floating-point number and no key that is not a string, so that encoding cannot fail.
+        // The model has no floating-point number and no key that is not a string, so that encoding
+        // cannot fail.
         guard let data = try? encoder.encode(value) else { return "{}" }
         var result = ""
         for scalar in String(decoding: data, as: UTF8.self).unicodeScalars {

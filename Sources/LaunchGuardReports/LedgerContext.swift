@@ -1,7 +1,8 @@
 /// One context: its counters, its mode, and its place on the ladder.
 public struct LedgerContext: Codable, Hashable, Sendable {
     public var name: String
-    /// Of the launch that is under way, or was in the last run: "normal", "checking", "needs-repair" or "repairing".
+    /// Of the launch that is under way, or was in the last run: "normal", "checking",
+    /// "needs-repair" or "repairing".
     public var status: String
     /// What kind of launch the next one is: "normal", "probation", "safe" or "trial".
     public var mode: String
@@ -22,7 +23,8 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var repairAfter: UInt32
     public var unknownAfter: UInt32
     public var safeCrashLimit: UInt32
-    /// The next rung, an index of `ladder`, or their number when none is left; `attempts` were used on it.
+    /// The next rung, an index of `ladder`, or their number when none is left; `attempts` were used
+    /// on it.
     public var rung: UInt32
     public var attempts: UInt32
     /// Attempts on this rung that the user or the machine ended.

@@ -1,5 +1,6 @@
 extension LedgerReport {
-    /// The ledger as text for a person: contexts with their ladders first, then the timeline, oldest run first.
+    /// The ledger as text for a person: contexts with their ladders first, then the timeline,
+    /// oldest run first.
     ///
     /// - Parameters:
     ///   - runLimit: how many of the newest runs; nil: all.

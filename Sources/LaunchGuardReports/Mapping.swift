@@ -9,8 +9,8 @@ public struct MemoryMap: Codable, Hashable, Sendable {
         self.isCut = isCut
     }
 
-    /// The map from the text of `/proc/PID/maps`. A line that is none of such a text is left out, and so is the last one when the
-    /// text was cut in it.
+    /// The map from the text of `/proc/PID/maps`. A line that is none of such a text is left out,
+    /// and so is the last one when the text was cut in it.
     public init(text: String, isCut: Bool) {
         var lines = text.split(separator: "\n")
         if isCut, !text.hasSuffix("\n"), !lines.isEmpty { lines.removeLast() }
@@ -66,7 +66,8 @@ public struct Mapping: Codable, Hashable, Sendable {
 }
 
 extension MemoryMap {
-    /// Where an address lies, in words: in which mapping, or how far from the next one. Nil where the map does not tell.
+    /// Where an address lies, in words: in which mapping, or how far from the next one. Nil where
+    /// the map does not tell.
     func place(of address: Address) -> String? {
         if let mapping = mapping(at: address) {
             guard let path = mapping.path, path.hasPrefix("/") else { return "in \(mapping.name), mapped \(mapping.permissions)" }

@@ -46,7 +46,8 @@ extension Message {
         }
     }
 
-    /// The message with its source. Its further lines are indented, so that none can pass for a line of the report.
+    /// The message with its source. Its further lines are indented, so that none can pass for a
+    /// line of the report.
     func write(to writer: inout TextWriter) {
         var lines = (demangled ?? text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }

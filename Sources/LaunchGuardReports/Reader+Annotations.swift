@@ -15,8 +15,8 @@ extension Reader {
         return result.isEmpty ? nil : result.sorted { $0.key < $1.key }
     }
 
-    /// Which keys are redacted now. Of a living process it is to be asked behind what it is applied to, not before: a key may be redacted and used in
-    /// between.
+    /// Which keys are redacted now. Of a living process it is to be asked behind what it is applied
+    /// to, not before: a key may be redacted and used in between.
     func redaction() -> Redaction {
         var keys: Set<String> = []
         var annotation = lg_annotation()

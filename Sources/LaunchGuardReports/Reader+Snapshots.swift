@@ -1,4 +1,5 @@
-// What a run file holds of a program that lived: hearts, deadlines, and the stacks that were taken when one of them did not come in time.
+// What a run file holds of a program that lived: hearts, deadlines, and the stacks that were taken
+// when one of them did not come in time.
 internal import CLaunchGuard
 
 extension Reader {

@@ -20,7 +20,8 @@ struct Problems {
         if !found.contains(problem) { found.append(problem) }
     }
 
-    /// The items of a part, as far as they can be read: one that is damaged does not hide those after it.
+    /// The items of a part, as far as they can be read: one that is damaged does not hide those
+    /// after it.
     mutating func list<Item: ZeroInitialized, Value>(
         _ part: String, limit: UInt32, _ read: (UInt32, inout Item) -> lg_status, as convert: (inout Item) -> Value
     ) -> [Value] {
@@ -56,8 +57,8 @@ extension lg_deadline_info: ZeroInitialized {}
 
 /// A fixed array of C characters as a string; bytes that are not UTF-8 become U+FFFD.
 ///
-/// Fields and their structures are passed inout only: a tuple of thousands of elements that is passed by value takes the compiler
-/// seconds.
+/// Fields and their structures are passed inout only: a tuple of thousands of elements that is
+/// passed by value takes the compiler seconds.
 func string<Field>(_ field: inout Field, size: Int = .max) -> String {
     unsafe withUnsafeBytes(of: &field) { bytes in
         unsafe String(decoding: bytes.prefix(min(size, bytes.count)).prefix { size != .max || $0 != 0 }, as: UTF8.self)

@@ -1,10 +1,12 @@
-// What a crash leaves beside the crashed thread: messages, the other threads, memory, figures, the last words.
+// What a crash leaves beside the crashed thread: messages, the other threads, memory, figures, the
+// last words.
 internal import CLaunchGuard
 
 extension Reader {
     /// Add all of it to a crash; what cannot be read becomes a problem.
     func addSurroundings(to crash: inout Crash, of report: RunReport, includingMemory: Bool, _ problems: inout Problems) {
-        // A part that is not there although the record is complete was left out on purpose, or a note says that it failed.
+        // A part that is not there although the record is complete was left out on purpose, or a
+        // note says that it failed.
         problems.expectsAllStages = !crash.stages.contains(.done)
         defer { problems.expectsAllStages = true }
         crash.messages = messages(&problems)
@@ -134,7 +136,8 @@ extension Reader {
     }
 }
 
-/// How the parts of a thread are read: of a crash, or of a snapshot. Each takes the number of the thread first.
+/// How the parts of a thread are read: of a crash, or of a snapshot. Each takes the number of the
+/// thread first.
 struct ThreadCalls {
     let register: (UInt32, UInt32, inout lg_register) -> lg_status
     let stack: (UInt32, inout lg_stack_info) -> lg_status
@@ -160,7 +163,8 @@ extension Message {
             case LG_MESSAGE_CPP_WHAT: .cppWhat
             default: Source(rawValue: "\(message.source.rawValue)")
             }
-        // The compiler imports no array of more than 4096 elements: the text is behind the last member that it knows.
+        // The compiler imports no array of more than 4096 elements: the text is behind the last
+        // member that it knows.
         let size = Int(message.size)
         let start = (MemoryLayout<lg_message>.offset(of: \.size) ?? 0) + MemoryLayout<UInt32>.size
         let text = unsafe withUnsafeBytes(of: &message) { bytes in

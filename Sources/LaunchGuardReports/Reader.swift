@@ -7,7 +7,8 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// An open run file or ledger, of a dead or a living process. It reads, and never disturbs the writer.
+/// An open run file or ledger, of a dead or a living process. It reads, and never disturbs the
+/// writer.
 ///
 /// One thread at a time may use it.
 @safe
@@ -41,8 +42,8 @@ public final class Reader {
 
     /// Everything that the run file holds.
     ///
-    /// - Parameter includingMemory: whether the bytes of the stacks are in the report too: they are many, and they hold what the
-    ///   program worked on.
+    /// - Parameter includingMemory: whether the bytes of the stacks are in the report too: they are
+    ///   many, and they hold what the program worked on.
     public func run(includingMemory: Bool = false) throws(ReportError) -> RunReport {
         guard kind == .run else { throw ReportError(code: .state, path: path) }
         var report = RunReport(path: path)
@@ -83,7 +84,8 @@ public final class Reader {
         return unsafe lg_reader_run(handle, &info) == LG_OK && info.alive != 0
     }
 
-    /// A new snapshot of the ring log, without what is redacted; `run` gives the entries their times.
+    /// A new snapshot of the ring log, without what is redacted; `run` gives the entries their
+    /// times.
     public func breadcrumbs(of run: RunReport) throws(ReportError) -> Breadcrumbs {
         var info = lg_log_info()
         let status = unsafe lg_reader_log(handle, &info)
@@ -242,7 +244,8 @@ extension Stack {
 }
 
 extension RunReport {
-    /// A frame with its module. Callers' addresses are return addresses: the byte before them is looked up.
+    /// A frame with its module. Callers' addresses are return addresses: the byte before them is
+    /// looked up.
     func frame(at address: Address, isExact: Bool) -> Frame {
         let lookup = Address(isExact ? address.value : address.value &- 1)
         guard let module = module(at: lookup) else { return Frame(address: address, lookup: lookup) }

@@ -1,6 +1,7 @@
 /// Why a file, or a part of one, could not be read.
 public struct ReportError: Error, Hashable, Sendable {
-    /// What is wrong; more codes may come with later versions. The numbers are those of `lg_status`.
+    /// What is wrong; more codes may come with later versions. The numbers are those of
+    /// `lg_status`.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public var rawValue: UInt32
 

@@ -1,7 +1,9 @@
-/// What a run file tells: one process life. Every part is optional, because the process may have ended before it wrote the
-/// part, or the file may be damaged; `problems` says which part is missing and why.
+/// What a run file tells: one process life. Every part is optional, because the process may have
+/// ended before it wrote the part, or the file may be damaged; `problems` says which part is
+/// missing and why.
 public struct RunReport: Codable, Hashable, Sendable {
-    /// Version of this shape. It grows when a field changes its meaning or goes away, not when one is added.
+    /// Version of this shape. It grows when a field changes its meaning or goes away, not when one
+    /// is added.
     public static let currentSchema = 1
 
     public var schema = RunReport.currentSchema
@@ -12,7 +14,8 @@ public struct RunReport: Codable, Hashable, Sendable {
     public var identity: RunIdentity?
     public var verdict: Verdict?
     public var contexts: [RunContext]?
-    /// The crash that counts: of those that nothing is known to have survived the last one, or the one in whose handler that came.
+    /// The crash that counts: of those that nothing is known to have survived the last one, or the
+    /// one in whose handler that came.
     public var crash: Crash?
     /// All other crashes that the file holds, in the order in which they came.
     public var otherCrashes: [Crash]?
@@ -21,7 +24,8 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// Threads with a heartbeat, and jobs that had not ended.
     public var hearts: [Heart]?
     public var deadlines: [Deadline]?
-    /// Stacks that were taken while it lived: of the last hang, of the last job that was about to overrun its deadline.
+    /// Stacks that were taken while it lived: of the last hang, of the last job that was about to
+    /// overrun its deadline.
     public var snapshots: [Snapshot]?
     public var breadcrumbs: Breadcrumbs?
     /// The last bytes that it wrote to standard error, where it kept them.
@@ -53,12 +57,14 @@ public struct RunReport: Codable, Hashable, Sendable {
         return overflowed ? nil : Timestamp(nanoseconds: time)
     }
 
-    /// Keys whose values leave in no export: not those of annotations, nor those of fields of breadcrumbs.
+    /// Keys whose values leave in no export: not those of annotations, nor those of fields of
+    /// breadcrumbs.
     public var redactedKeys: Set<String> {
         Set((annotations ?? []).filter(\.isRedacted).map(\.key))
     }
 
-    /// The crash that the surroundings were recorded for: other threads, figures, memory. A brief record has none.
+    /// The crash that the surroundings were recorded for: other threads, figures, memory. A brief
+    /// record has none.
     var recordedCrash: Crash? {
         crash?.isBrief == true ? otherCrashes?.first { $0.isBrief != true } : crash
     }

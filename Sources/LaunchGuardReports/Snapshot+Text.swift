@@ -17,7 +17,8 @@ extension Snapshot {
         for line in missing { writer.line("  " + line, .yellow) }
     }
 
-    /// Where the thread that matters stood. A thread that stands for something else stands nowhere itself.
+    /// Where the thread that matters stood. A thread that stands for something else stands nowhere
+    /// itself.
     package func place(program: String?) -> String? {
         guard let thread = threads?.first(where: { $0.threadID == threadID }), ThreadState.standsFor(thread.name) == nil else { return nil }
         return thread.stack?.place(program: program)
@@ -76,7 +77,8 @@ extension Deadline {
 }
 
 extension ThreadState {
-    /// What has no thread of its own, and therefore a thread of LaunchGuard that waits for it (`session.watchMainActor()`); nil: the thread is itself.
+    /// What has no thread of its own, and therefore a thread of LaunchGuard that waits for it
+    /// (`session.watchMainActor()`); nil: the thread is itself.
     static func standsFor(_ name: String?) -> String? {
         switch name {
         case "main actor": "its main actor"

@@ -1,4 +1,5 @@
-/// Stacks of a program that lived on, taken while it hung or when a job of it was about to overrun its deadline.
+/// Stacks of a program that lived on, taken while it hung or when a job of it was about to overrun
+/// its deadline.
 public struct Snapshot: Codable, Hashable, Sendable {
     public var kind: Kind
     /// The thread that hung, or that began the job.
@@ -7,12 +8,14 @@ public struct Snapshot: Codable, Hashable, Sendable {
     public var name: String?
     /// From 1: in the order in which they were taken.
     public var sequence: UInt32
-    /// The last heartbeat before it, or the begin of the job; on the monotonic clock, as all of these.
+    /// The last heartbeat before it, or the begin of the job; on the monotonic clock, as all of
+    /// these.
     public var sinceNanoseconds: UInt64
     public var takenNanoseconds: UInt64
     /// When it was over; nil: it was not.
     public var resolvedNanoseconds: UInt64?
-    /// Whether it was taken to its end; a program that was killed or crashed meanwhile left a part of it.
+    /// Whether it was taken to its end; a program that was killed or crashed meanwhile left a part
+    /// of it.
     public var isComplete: Bool
     /// The threads, the one that matters first.
     public var threads: [ThreadState]?

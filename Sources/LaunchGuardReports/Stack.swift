@@ -10,7 +10,8 @@ public struct Stack: Codable, Hashable, Sendable {
     /// Whether the walk ended early, and why.
     public var isTruncated: Bool
     public var reason: String?
-    /// Frames of code without unwind tables, found by frame pointer in the middle of a walk by unwind tables; nil: none.
+    /// Frames of code without unwind tables, found by frame pointer in the middle of a walk by
+    /// unwind tables; nil: none.
     public var assumedFrames: UInt32?
 
     public init(
@@ -42,8 +43,8 @@ public struct Frame: Codable, Hashable, Sendable {
     /// Path of the module, and the address within its file.
     public var module: String?
     public var fileAddress: Address?
-    /// The functions at this address, the innermost inlined one first and the function proper last; nil: not looked up, or
-    /// nothing found.
+    /// The functions at this address, the innermost inlined one first and the function proper last;
+    /// nil: not looked up, or nothing found.
     public var symbols: [Symbol]?
 
     public init(address: Address, lookup: Address, module: String? = nil, fileAddress: Address? = nil, symbols: [Symbol]? = nil) {

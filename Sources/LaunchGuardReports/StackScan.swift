@@ -5,7 +5,8 @@ enum StackScan {
     /// How much of the memory is searched, from its start, where the innermost frames are.
     static let bytes = 1 << 16
 
-    /// The words of the memory that point into executable mappings of modules; `start` is the address of the first byte.
+    /// The words of the memory that point into executable mappings of modules; `start` is the
+    /// address of the first byte.
     static func candidates(in bytes: [UInt8], from start: UInt64, map: MemoryMap, modules: [Module]) -> [Address] {
         let executable = map.mappings.filter(\.isExecutable)
         var found: [Address] = []

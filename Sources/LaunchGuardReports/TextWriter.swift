@@ -1,5 +1,5 @@
-/// Builds text for people. Everything that goes in is escaped, so that nothing from a file can reach a terminal as a control
-/// sequence; colours and line ends come from the writer alone.
+/// Builds text for people. Everything that goes in is escaped, so that nothing from a file can
+/// reach a terminal as a control sequence; colours and line ends come from the writer alone.
 public struct TextWriter: Sendable {
     public private(set) var text = ""
     /// Whether styles become terminal sequences.
@@ -48,7 +48,8 @@ public struct TextWriter: Sendable {
         line(title, .bold)
     }
 
-    /// Text without control characters: they become `\xNN`, characters that change the direction or hide text `\u{N}`.
+    /// Text without control characters: they become `\xNN`, characters that change the direction or
+    /// hide text `\u{N}`.
     public static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = ""

@@ -1,6 +1,6 @@
 extension Crash {
-    /// The other threads: those with the same stack in one block. `crashed`: the thread at whose crash they were taken, where that
-    /// is not the one above.
+    /// The other threads: those with the same stack in one block. `crashed`: the thread at whose
+    /// crash they were taken, where that is not the one above.
     func writeOtherThreads(to writer: inout TextWriter, at crashed: Int32? = nil) {
         let threads = self.threads ?? []
         guard !threads.isEmpty || threadCounts != nil else { return }
@@ -55,7 +55,8 @@ extension ThreadState {
         return order.compactMap { groups[$0] }
     }
 
-    /// What threads that are shown as one have in common. Those without a stack are alike only if they have one name.
+    /// What threads that are shown as one have in common. Those without a stack are alike only if
+    /// they have one name.
     private struct Alike: Hashable {
         var how: ThreadState.How
         var state: String?

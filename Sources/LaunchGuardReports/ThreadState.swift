@@ -25,7 +25,8 @@ public struct ThreadState: Codable, Hashable, Sendable {
         self.stack = stack
     }
 
-    /// How the state of a thread came into the record. One that this version does not know is its number.
+    /// How the state of a thread came into the record. One that this version does not know is its
+    /// number.
     public struct How: RawRepresentable, Codable, Hashable, Sendable {
         public var rawValue: String
 

@@ -1,4 +1,5 @@
-/// Draws the ended runs of a ledger: a line for each with a strip of symbols for each context, and below it why its end is known.
+/// Draws the ended runs of a ledger: a line for each with a strip of symbols for each context, and
+/// below it why its end is known.
 struct Timeline {
     private let contexts: [String]
     private let runs: [Run]

@@ -31,7 +31,8 @@ public struct TimelineEntry: Codable, Hashable, Sendable {
     }
 }
 
-/// Something that happened in a launch beside its end. Events that a later version adds are bits in hexadecimal digits, for example "0x4000".
+/// Something that happened in a launch beside its end. Events that a later version adds are bits in
+/// hexadecimal digits, for example "0x4000".
 public struct LaunchEvent: RawRepresentable, Codable, Hashable, Sendable {
     public var rawValue: String
 

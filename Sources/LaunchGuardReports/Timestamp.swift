@@ -4,7 +4,8 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// A point in time: nanoseconds since 1970. Text and JSON show it in ISO 8601, in UTC, with all nine digits.
+/// A point in time: nanoseconds since 1970. Text and JSON show it in ISO 8601, in UTC, with all
+/// nine digits.
 public struct Timestamp: Hashable, Sendable, Comparable {
     public var nanoseconds: UInt64
 
@@ -46,7 +47,8 @@ extension Timestamp: CustomStringConvertible {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    // Years are counted from 1 March, so that the leap day is the last one; 719468 days lie between 0000-03-01 and 1970-01-01.
+    // Years are counted from 1 March, so that the leap day is the last one; 719468 days lie between
+    // 0000-03-01 and 1970-01-01.
     private static func date(dayNumber: UInt64) -> (year: UInt64, month: UInt64, day: UInt64) {
         let days = dayNumber + 719_468
         let era = days / 146_097

@@ -1,4 +1,5 @@
-"""Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and its crash is recorded."""
+"""Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and
+its crash is recorded."""
 import itertools
 import os
 import pathlib
@@ -118,7 +119,8 @@ class Installed(unittest.TestCase):
         self.records_overflow(self.here / "app")
 
     def test_cpp_header(self):
-        """Every compiler and standard that it is for, without a warning; from C++20 on an entry says where it comes from."""
+        """Every compiler and standard that it is for, without a warning; from C++20 on an entry
+        says where it comes from."""
         compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
         self.assertIn("g++", compilers)
         for compiler, standard in itertools.product(compilers, (17, 20)):
@@ -186,7 +188,8 @@ class Installed(unittest.TestCase):
 
     def test_exported_names(self):
         exported = [line.split()[2] for line in run("nm", "-Dg", "--defined-only", self.library).stdout.splitlines()]
-        names = set(exported) - {"pthread_create", "LAUNCHGUARD_0.1"} - {"__bss_start", "_edata", "_end"}  # these are the linker's
+        # these are the linker's
+        names = set(exported) - {"pthread_create", "LAUNCHGUARD_0.1"} - {"__bss_start", "_edata", "_end"}
         self.assertIn("pthread_create", exported)
         self.assertIn("LAUNCHGUARD_0.1", exported)
         declared = set()
@@ -208,7 +211,8 @@ class SwiftPackage(unittest.TestCase):
             run(program, state, "check", limit=60)
             timeline = reader.read(state / "ledger.lg")["timeline"]
             self.assertEqual([entry["verdict"]["end"] for entry in timeline], [3])
-            # With the runtime's own backtracer both reports come out, and the program dies as before.
+            # With the runtime's own backtracer both reports come out, and the program dies as
+            # before.
             both = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"})
             self.assertEqual(both.returncode, done.returncode)
             self.assertRegex(both.stderr, "Thread 0 .*crashed")
@@ -218,7 +222,8 @@ class SwiftPackage(unittest.TestCase):
 
 
 class Traits(unittest.TestCase):
-    """The modules for other packages: a consumer that switches both traits on, built once, and its processes that end in every way."""
+    """The modules for other packages: a consumer that switches both traits on, built once, and its
+    processes that end in every way."""
 
     @classmethod
     def setUpClass(cls):
@@ -262,7 +267,8 @@ class Traits(unittest.TestCase):
         self.assertLessEqual({"task %d %d" % (task, number) for task in range(8) for number in range(20)}, texts)
 
     def served(self, how, *signals):
-        """A service group that is told this much, each after the line that says it can be: its wait status and its run file."""
+        """A service group that is told this much, each after the line that says it can be: its wait
+        status and its run file."""
         child = subprocess.Popen([self.program, self.state, how], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                  env=os.environ | {"SWIFT_BACKTRACE": "enable=no"})
         timer = threading.Timer(60, child.kill)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Every way to die, and what must be known afterwards.
 
-Asks each program for its catalogue, runs every entry in a fresh process with a fresh state directory, and compares.
+Asks each program for its catalogue, runs every entry in a fresh process with a fresh state
+directory, and compares.
 """
 import argparse
 import concurrent.futures

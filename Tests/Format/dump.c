@@ -52,7 +52,7 @@ static int dump_run(void)
     UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, monotonic_ns), UNSIGNED(run, start_ticks), NUMBER(run, pid);
     UNSIGNED(run, uid), UNSIGNED(run, secondary), UNSIGNED(run, started), UNSIGNED(run, alive), NUMBER(run, exit_code);
     UNSIGNED(run, boottime_ns);
-    /* What versions 1.2 and 1.3 added: printed where it is there. */
+    /* The fields that versions 1.2 and 1.3 added, printed where they exist. */
     if (run.end_announced)
         printf("\"announced\":%u,", run.end_announced);
     if (run.wait_status)
@@ -220,7 +220,7 @@ static void dump_modules(void)
     printf("],");
 }
 
-/* What version 1.3 added: printed where it is there. */
+/* The fields that version 1.3 added, printed where they exist. */
 static void dump_fields(uint64_t index, const lg_log_entry *entry)
 {
     static lg_log_field field;

@@ -1,4 +1,5 @@
-"""Sections 1 to 3 and 13 of docs/FORMAT.md: conventions, the tables of the page, a file and its sections."""
+"""Sections 1 to 3 and 13 of docs/FORMAT.md: conventions, the tables of the page, a file and its
+sections."""
 import functools
 import os
 import pathlib
@@ -63,7 +64,8 @@ class Structure:
         return self.fields[name][0]
 
     def get(self, block, name):
-        """A number, a string with each byte as the character of its number, the bytes of an array, or its numbers."""
+        """A number, a string with each byte as the character of its number, the bytes of an array,
+        or its numbers."""
         offset, (kind, count) = self.fields[name][0], self.types[name]
         if kind == "string":
             return block[offset:offset + int(count)].split(b"\0")[0].decode("latin-1")

@@ -1,20 +1,28 @@
-/* Makes run files by hand that hold what a crash handler may leave and no crash can be made to leave at will:
+/* Makes run files by hand, of contents that a crash handler may leave and no crash can be made to
+ * leave at will:
  *
- * parts DIR some|full|empty|bare|lost|quit|briefs|later|fields|annotated|annotated-full|live|hung    a file DIR/<how>.lgrun; prints its path
+ * parts DIR HOW    a file DIR/HOW.lgrun; prints its path
  *
- * some   every part, small, as a crash would leave it: the golden file
- * full   every part as large as the format allows
- * empty  every stage committed with nothing in it
- * bare   the handler was killed while the threads captured themselves: threads and stack memory, but no later stage
- * lost   as some, but a SIGSEGV whose siginfo was lost, with a kind that no table knows
- * quit   as some, but a dump that SIGQUIT asked for
- * briefs as some, and while that crash was with an earlier handler, one in that handler and one of
- *        another thread, of which the program died; one whose header is damaged: a golden file
- * later  no crash: what version 1.2 added, owners and the rest of the state: a golden file
- * fields no crash: breadcrumbs with categories and fields, damaged ones, and ones of kinds that nobody knows: a golden file
- * annotated, annotated-full  no crash: annotations of every kind, a golden file; as many as there can be, as long as they can be
- * live   no crash: what version 1.3 added of a program that lives, hearts, deadlines and snapshots: a golden file
- * hung   the same, killed while the snapshot of a hang was being taken; that of the deadline was never */
+ * some    every part, small, as a crash would leave it: the golden file
+ * full    every part as large as the format allows
+ * empty   every stage committed with nothing in it
+ * bare    the handler was killed while the threads captured themselves: threads and stack memory,
+ *         but no later stage
+ * lost    as some, but a SIGSEGV whose siginfo was lost, with a kind that no table knows
+ * quit    as some, but a dump that SIGQUIT asked for
+ * briefs  as some, and while that crash was with an earlier handler, one in that handler and one of
+ *         another thread, of which the program died; one whose header is damaged: a golden file
+ * later   no crash: the fields that version 1.2 added, owners and the rest of the state: a golden
+ *         file
+ * fields  no crash: breadcrumbs with categories and fields, damaged ones, and ones of unknown
+ *         kinds: a golden file
+ * annotated, annotated-full
+ *         no crash: annotations of every kind, a golden file; as many as there can be, as long as
+ *         they can be
+ * live    no crash: the fields that version 1.3 added, of a program that lives: hearts, deadlines
+ *         and snapshots: a golden file
+ * hung    the same, killed during the snapshot of a hang; the snapshot of the deadline was never
+ *         taken */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -91,7 +99,7 @@ static void write_messages(const char *how)
         memset(messages->text, 'm', sizeof messages->text);
         messages->count = LG__MESSAGES_MAX;
         messages->text_size = LG__MESSAGES_TEXT_BYTES;
-        /* One of all bytes, empty ones at both ends, and others that overlap. */
+        /* A chunk with all bytes, empty chunks at both ends, and others that overlap. */
         static const uint32_t places[LG__MESSAGES_MAX][2] = { { 0, 6000 }, { 0, 0 }, { 6000, 0 }, { 5999, 1 }, { 10, 20 }, { 15, 20 }, { 1, 5999 }, { 0, 1 } };
         for (uint32_t i = 0; i < LG__MESSAGES_MAX; i++)
             messages->messages[i] = (struct lg__message){ i, places[i][0], places[i][1], i % 3 };
@@ -210,7 +218,7 @@ static uint32_t write_chunk(uint32_t at, uint64_t start, uint32_t size, int32_t 
     chunk->start = start;
     chunk->size = size;
     chunk->tid = tid;
-    /* What a scan finds: a return address now and then, between numbers that are none. */
+    /* The words for a scan: a return address now and then, between numbers that are none. */
     for (uint32_t i = 0; i < size / 8; i++)
         words[i] = i % 5 == 3 ? PROGRAM + 0x3000 + 16 * i : i;
     const size_t from = offsetof(struct lg__chunk, start);
@@ -328,7 +336,7 @@ static void write_launch(uint32_t index, const char *name, uint32_t phase, const
 static void write_later(void)
 {
     char most[LG__OWNED_BYTES] = { 0 };
-    memset(most, 'm', sizeof most - 2); /* one name that takes all the room there is */
+    memset(most, 'm', sizeof most - 2); /* one name that takes all the room */
     write_launch(0, "main", LG_PHASE_TERMINATING, "open-documents", 4712, "libplayer.so\0libcodec.so.2\0", 28);
     write_launch(1, "sync", LG_PHASE_HELD, "", 0, "", 0);
     write_launch(2, "index", LG_PHASE_HALTED, "", -1, most, sizeof most);
@@ -343,7 +351,7 @@ static void write_later(void)
     atomic_store(&state->hang_ns, 8000000000u);
 }
 
-/* One entry of kind 1 whose head says what it likes. */
+/* One entry of kind 1 with a head of any contents. */
 static void write_entry(unsigned kind, unsigned category_size, unsigned field_count, unsigned text_size, const char *rest, size_t rest_size)
 {
     char bytes[LG_LOG_TEXT_MAX];
@@ -367,7 +375,7 @@ static void write_fields(void)
     for (size_t i = 0; i < 255; i++)
         memcpy(most + 5 * i, (char[]){ 1, 0, 0, 0, (char)('a' + i % 26) }, 5);
     write_entry(LG__ENTRY_FIELDS, 0, 255, 0, most, sizeof most);
-    /* Whole by their checksums, and wrong inside. */
+    /* With right checksums and wrong contents. */
     lg__ring_write(&run.ring, LG_LEVEL_WARNING, LG__ENTRY_FIELDS, "\0\0\0", 3);
     write_entry(LG__ENTRY_FIELDS, 64, 0, 0, most, 64);
     ENTRY(LG__ENTRY_FIELDS, 0, 0, 5, "four");
@@ -375,7 +383,7 @@ static void write_fields(void)
     ENTRY(LG__ENTRY_FIELDS, 0, 2, 4, "text" "\1\0\1\0" "kv" "\1\0\0");
     ENTRY(LG__ENTRY_FIELDS, 0, 1, 4, "text" "\1\0\2\0" "kv");
     ENTRY(cut, 0, 1, 4, "text" "\377\377\377\377" "kv");
-    /* Of kinds that this version does not know. */
+    /* Entries of kinds that this version does not know. */
     ENTRY(2, 0, 0, 4, "text");
     ENTRY(0xff, 0, 0, 4, "text");
     lg__ring_write(&run.ring, LG_LEVEL_ERROR, LG__ENTRY_TEXT, "the last one", 12);
@@ -408,7 +416,7 @@ static void write_annotations(bool most)
         annotate("token", "swordfish", false);
         annotate("token", NULL, true);
         annotate("gone", NULL, false);
-        annotate("password", NULL, true); /* never had a value: in the place of the one before */
+        annotate("password", NULL, true); /* a key without a value, in the place of the last key */
         annotate("cut", large, false);
         annotate("secret", NULL, true);
         annotate("secret", "tuna fish", false);
@@ -416,7 +424,8 @@ static void write_annotations(bool most)
         annotate("taken", NULL, true);
         annotate("taken", NULL, false);
     }
-    for (unsigned i = 0; i < LG__ANNOTATION_VALUES; i++) { /* times of their own, the same in every file */
+    /* times of their own, the same in every file */
+    for (unsigned i = 0; i < LG__ANNOTATION_VALUES; i++) {
         struct lg__annotation *value = &run.annotations.file->values[i];
         value->monotonic_ns = value->sequence ? UINT64_C(2000000000) + value->sequence : 0;
         const size_t from = offsetof(struct lg__annotation, monotonic_ns);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Print a run file or a ledger as JSON. Written from docs/FORMAT.md alone, whose tables it reads: nothing here knows the code."""
+"""Print a run file or a ledger as JSON. Written from docs/FORMAT.md alone, whose tables it reads,
+independently of the code."""
 import json
 import os
 import pathlib
@@ -86,10 +87,10 @@ def read_book_run(block):
                   "verdict": BOOK_RUN.pick(block, "end evidence signal code kind monotonic_ns")}
 
 
-# ---- §4, §11: how a run ended ----
+# ---- §4, §11: the end of a run ----
 
 def process_of(run, proc_pid):
-    """Is it alive, and is this its boot?"""
+    """Whether the process is alive, and whether this is its boot."""
     try:
         if pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip() != run["boot_id"]:
             return False, False
@@ -106,7 +107,8 @@ def is_traced(crash):
 
 
 def killed_for_memory(run, same_boot):
-    """A process of this reader's own cgroup, which is that of the run, since the run began."""
+    """Whether the kernel ended a process of this reader's own cgroup, which is that of the run,
+    since the run began."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, group = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
@@ -139,7 +141,8 @@ def made(end, evidence, signal=0, code=0, kind=0, ns=0):
 
 
 def cause(run, pulse, same_boot, killed):
-    """Why it was ended from outside, by SIGKILL where that is known; None: nothing tells."""
+    """The reason for an end from outside, by SIGKILL where the status is known; None: no
+    evidence."""
     if hung_first(run):
         return made(4, 18, 9 if killed else 0, ns=run["hang_ns"])
     if killed_for_memory(run, same_boot):

@@ -42,7 +42,8 @@ def read_run(file):
 
 
 def later_state(state):
-    """What versions 1.2 and 1.3 added: 0 where it is not there, and then not shown."""
+    """The fields that versions 1.2 and 1.3 added. A field that is 0 does not exist, and is not
+    shown."""
     later = STATE.pick(state, "announced announced_ns witnessed witness_status oom_known oom_kills oom_cgroup hang_ns term_kept term_alive_ns "
                               "cpu_near_ns cpu_used_ns cpu_limit_s memory_near_ns memory_used memory_limit")
     later["term_kept"] = int(later["term_kept"] == 1)
@@ -84,7 +85,7 @@ def read_context(block, owner):
 # ---- §5.3: annotations ----
 
 def read_annotations(file):
-    """What is in each of the 64 places, as far as something is."""
+    """The contents of those of the 64 places that are in use."""
     if 12 not in file.sections:
         return None
     places = [part(read_annotation, file, i) for i in range(64)]
@@ -208,7 +209,8 @@ def read_briefs(file):
 
 
 def read_crashes(file, arch):
-    """The crash that counts, and all of them in the order of their sequences where there are several."""
+    """The crash that counts, and all of them in the order of their sequences where there are
+    several."""
     briefs, found = part(read_briefs, file), []
     for place in [Record(file)] + (briefs if briefs != "damaged" else []):
         stage = part(read_stage, place, 1, CRASH.size)
@@ -309,7 +311,7 @@ def reason(number):
 
 
 def read_messages(file):
-    """The kind that they tell, and the messages."""
+    """The kind that follows from the messages, and the messages."""
     found = read_stage(file, 5, MESSAGES.size)
     if found is None:
         return None
@@ -413,7 +415,7 @@ def read_stderr(file):
 # ---- §5.2, §7.4: pulse and snapshots ----
 
 def read_pulse(file):
-    """Hearts and deadlines that are used; None where there are none."""
+    """Hearts and deadlines in use; None without any."""
     if 10 not in file.sections:
         return None
     block = file.block(10, 0, PULSE.size)
@@ -426,7 +428,7 @@ def read_pulse(file):
 
 
 def read_snapshots(file, arch):
-    """That of a hang and that of a deadline; both are damaged where their head is."""
+    """The snapshot of a hang and that of a deadline. Both are damaged where their head is."""
     if 11 not in file.sections:
         return None
     slots = part(read_snapshot_slots, file)
@@ -492,7 +494,8 @@ def line(ring, count):
 
 
 def later_point(file, ring):
-    """Counts and nanoseconds from the base of the ring's clock to the later point; None where that is not to be used."""
+    """Counts and nanoseconds from the base of the ring's clock to the later point; None where the
+    later point must not be used."""
     try:
         count, later_ns, turn = struct.unpack("<QQI4x", file.block(2, STATE.at("clock_count"), 24))
     except Damaged:
@@ -553,7 +556,7 @@ def entry_at(body, cells, sequence):
 
 
 def read_fields(block):
-    """What follows in an entry of kind 1."""
+    """The rest of an entry of kind 1."""
     taken = 0
 
     def take(size):

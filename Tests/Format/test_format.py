@@ -1,4 +1,5 @@
-"""docs/FORMAT.md against the code: its offsets, and a reader written from it against the C reader, on real files."""
+"""docs/FORMAT.md against the code: its offsets, and a reader written from it against the C reader,
+on real files."""
 import difflib
 import json
 import os
@@ -90,7 +91,7 @@ class BothReaders(unittest.TestCase):
         self.state = directory.name + "/state"
 
     def both(self, path):
-        """What both readers say."""
+        """The results of both readers."""
         said, other = python_reader(path), c_reader(path)
         if said != other:
             texts = [json.dumps(one, indent=0, sort_keys=True).splitlines() for one in (said, other)]
@@ -169,7 +170,8 @@ class RealFiles(BothReaders):
         self.assertEqual((said["slots_valid"], said["last_ordinal"]), (3, 5))
 
     def test_task_and_ladder(self):
-        """Crashes in a task, repairs that fail, safe mode: what the ledger has of it, and what the run file."""
+        """Crashes in a task, repairs that fail, safe mode: their traces in the ledger and in the
+        run file."""
         for _ in range(2):
             path, status = write(self.state, "task")
             self.assertEqual(status, -signal.SIGSEGV)
@@ -186,7 +188,8 @@ class RealFiles(BothReaders):
             path = child.stdout.readline().strip()
             until = time.monotonic() + LIMIT
             said, other = python_reader(path), c_reader(path)
-            while said != other and time.monotonic() < until:  # its other threads write in between
+            # other threads of the process write in between
+            while said != other and time.monotonic() < until:
                 said, other = python_reader(path), c_reader(path)
             self.assertEqual(said, other)
             self.assertEqual((said["run"]["alive"], said["verdict"]["end"], said["verdict"]["evidence"]), (1, 12, 1))
@@ -212,11 +215,12 @@ class RealFiles(BothReaders):
                 pathlib.Path(copy).write_bytes(damaged)
                 said = self.both(copy)
                 kinds["all" if said == "damaged" else "same" if said == clean else "part"] += 1
-        self.assertTrue(all(kinds.values()), kinds)  # else the test shows nothing
+        self.assertTrue(all(kinds.values()), kinds)  # else the test proves nothing
 
 
 class Parts(BothReaders):
-    """The parts that a crash leaves beside the crashed thread, made by hand: whole, as large as can be, empty, missing, damaged."""
+    """The parts that a crash leaves beside the crashed thread, made by hand: whole, of the greatest
+    size, empty, missing, damaged."""
 
     def made(self, how):
         os.makedirs(self.state, exist_ok=True)
@@ -277,7 +281,8 @@ class Parts(BothReaders):
         self.assertEqual(said["crash"]["kind"], 44)
 
     def test_both_readers_agree_on_damage(self):
-        """Each byte that stands in a new part, changed: what is checked is not shown, the rest stays as it was."""
+        """Each byte of a new part, changed. Checked data is not shown, and the rest stays as it
+        was."""
         chance = random.Random(2)
         for how in ("some", "full"):
             path = self.made(how)
@@ -353,7 +358,8 @@ class Briefs(BothReaders):
         return self.section + 64 + 2304 * index
 
     def changed(self, *changes, seal=()):
-        """Both readers of a copy; the parts in `seal` (place, part) get the checksums of what is in them then."""
+        """Both readers of a copy; the parts in `seal` (place, part) get the checksums of what is in
+        them then."""
         copy = bytearray(self.whole)
         for at, kind, value in changes:
             struct.pack_into(kind, copy, at, value)
@@ -381,7 +387,8 @@ class Briefs(BothReaders):
             self.assertNotIn(name, other)
 
     def test_the_crash_that_counts(self):
-        outcomes = [self.record + 384, self.brief(1) + 48, self.brief(0) + 48]  # of the crashes 1, 2 and 3
+        # of the crashes 1, 2 and 3
+        outcomes = [self.record + 384, self.brief(1) + 48, self.brief(0) + 48]
         withins = [self.record + 392, self.brief(1) + 52, self.brief(0) + 52]
         signals = [None, self.brief(1) + 64, self.brief(0) + 64]
         for outcome, within, dumps, end in (
@@ -455,7 +462,8 @@ class Briefs(BothReaders):
 
 
 class Ledgers(BothReaders):
-    """Ledgers made by hand: states that take many runs to come by, and numbers that no writer stores."""
+    """Ledgers made by hand: states that many runs would lead to, and numbers that no writer
+    stores."""
 
     def made(self, how):
         os.makedirs(self.state)
@@ -553,7 +561,7 @@ class Ledgers(BothReaders):
 
 
 class Later(BothReaders):
-    """What version 1.2 of run files added."""
+    """The parts that version 1.2 of run files added."""
 
     def made(self):
         os.makedirs(self.state, exist_ok=True)
@@ -570,7 +578,7 @@ class Later(BothReaders):
         self.assertEqual(contexts[2]["modules"], ["m" * 238])
 
     def test_what_does_not_count(self):
-        """Words that say whether others are there: any other value says that they are not."""
+        """Words that mark other fields as valid. Any other value marks them as invalid."""
         whole = pathlib.Path(self.made()).read_bytes()
         for at, value, gone in ((56, 0, "announced_ns"), (56, 3, "announced_ns"), (60, 2, "witness_status"), (68, 0, "oom_kills"),
                                 (68, 2**32 - 1, "oom_cgroup")):
@@ -580,7 +588,8 @@ class Later(BothReaders):
             self.assertNotIn(gone, self.both(self.state + "/copy")["run"])
 
     def test_figures_of_a_program_that_is_about_to_be_ended(self):
-        """What version 1.3 added, and the rows of section 11 that look at it: each changes the file that the one before it had."""
+        """The parts that version 1.3 added, and the rows of section 11 that use them. Each row
+        changes the file of the row before."""
         second = 10**9
         copy = bytearray(pathlib.Path(self.made()).read_bytes())
 
@@ -593,17 +602,19 @@ class Later(BothReaders):
 
         with open("/proc/sys/kernel/random/boot_id") as file:
             boot = bytes.fromhex(file.read().strip().replace("-", ""))
-        copy[512 + 16:512 + 32] = boot  # so that it did not end with another one
+        copy[512 + 16:512 + 32] = boot  # so that the run did not end with another boot
         copy[512 + 632:512 + 636] = struct.pack("<I", page.crc32c(bytes(copy[512:512 + 632])))
-        self.assertEqual(said()[1], [6, 15, 9, 0])  # it hung while it was about to end
+        self.assertEqual(said()[1], [6, 15, 9, 0])  # the program hung while it was about to end
         self.assertEqual(said(("Q", 88, 8 * second - 1))[1], [4, 18, 9, 8 * second - 1])
-        self.assertEqual(said(("I", 56, 0), ("I", 60, 0))[1], [4, 18, 0, 8 * second - 1])  # nobody waited, nothing was announced
+        # no witness, no announced end
+        self.assertEqual(said(("I", 56, 0), ("I", 60, 0))[1], [4, 18, 0, 8 * second - 1])
         self.assertEqual(said(("I", 116, 1), ("i", 32, 15), ("Q", 24, 9 * second))[1], [2, 6, 15, 9 * second])
         self.assertEqual(said(("Q", 120, 9 * second))[1], [2, 6, 15, 9 * second])
         run, verdict = said(("Q", 120, 19 * second))
         self.assertEqual((run["term_kept"], run["term_alive_ns"], verdict), (1, 19 * second, [4, 18, 0, 8 * second - 1]))
         self.assertEqual(said(("Q", 88, 109 * second))[1], [2, 20, 15, 19 * second])
-        self.assertEqual(said(("Q", 88, 109 * second + 1))[1], [4, 18, 0, 109 * second + 1])  # it had other plans with the signal
+        # the program used the signal for something else
+        self.assertEqual(said(("Q", 88, 109 * second + 1))[1], [4, 18, 0, 109 * second + 1])
         self.assertEqual(said(("Q", 88, 8 * second))[1], [2, 20, 15, 19 * second])
         self.assertEqual(said(("I", 56, 1))[1], [2, 20, 15, 19 * second])
         self.assertEqual(said(("I", 56, 2))[1], [1, 17, 0, 9 * second])
@@ -644,7 +655,8 @@ class Later(BothReaders):
 
 
 class Fields(BothReaders):
-    """What version 1.3 of run files added to the ring log, made by hand: whole, damaged inside, of kinds that nobody knows."""
+    """The entries that version 1.3 of run files added to the ring log, made by hand: whole, damaged
+    inside, of unknown kinds."""
 
     def made(self):
         os.makedirs(self.state, exist_ok=True)
@@ -666,7 +678,8 @@ class Fields(BothReaders):
         self.assertEqual((entries[12]["cut"], entries[13]["text"]), (1, "the last one"))
 
     def test_both_readers_agree_on_damage(self):
-        """Every byte of the first entries with fields, changed to what breaks careless arithmetic, under a checksum that is right."""
+        """Every byte of the first entries with fields, changed to values that break careless
+        arithmetic, with a right checksum."""
         path = self.made()
         whole, (at, _) = pathlib.Path(path).read_bytes(), page.File(path).sections[5]
         entry = at + 64 + 64 + 2 * 32  # ring header, lane header, the entry of text
@@ -686,7 +699,7 @@ class Fields(BothReaders):
 
 
 class Annotations(BothReaders):
-    """What version 1.3 of run files added."""
+    """The parts that version 1.3 of run files added."""
 
     def made(self, how="annotated"):
         os.makedirs(self.state, exist_ok=True)
@@ -712,7 +725,8 @@ class Annotations(BothReaders):
             self.assertNotIn("annotations", self.both(ROOT / "Tests/Golden" / golden))
 
     def test_hostile_numbers(self):
-        """What is not whole is damaged, and hides no other; what is only unusual is shown."""
+        """A part that is not whole is damaged and hides no other. A part that is only unusual is
+        shown."""
         path = self.made()
         whole, clean = pathlib.Path(path).read_bytes(), self.both(path)["annotations"]
         at, size = page.File(path).sections[12]
@@ -742,7 +756,8 @@ class Annotations(BothReaders):
         self.assertEqual(changed((at + 8, "<I", 2**31))[0]["redacted"], 1)
         self.assertEqual(changed((value + 16, "<I", 495))[0]["value"], "settings" + "\0" * 487)
         self.assertEqual(changed((value + 20, "<I", 2**32 - 1))[0] | {"monotonic_ns": 0}, {"key": "screen", "value": None, "cut": 0, "redacted": 0, "monotonic_ns": 0})
-        self.assertEqual(changed((at + 16, "<Q", current))[:2], [clean[0], clean[0] | {"redacted": 1}])  # the same twice: shown as it stands
+        # the same twice: shown as it stands
+        self.assertEqual(changed((at + 16, "<Q", current))[:2], [clean[0], clean[0] | {"redacted": 1}])
 
     def test_section_that_is_cut(self):
         path = self.made()
@@ -753,7 +768,7 @@ class Annotations(BothReaders):
 
 
 class Live(BothReaders):
-    """What version 1.3 added of a program that lives."""
+    """The parts that version 1.3 added for a living program."""
 
     def made(self, how="live"):
         os.makedirs(self.state, exist_ok=True)
@@ -801,8 +816,9 @@ class Live(BothReaders):
 
 
 class Lanes(unittest.TestCase):
-    """Ring logs made by hand: what the format allows, whether a version writes it or not. Two counts a nanosecond; entries of two cells each; a
-    lane with a torn entry and cells that were reserved and not written, one that has wrapped, one that is empty."""
+    """Ring logs made by hand, with everything that the format allows, whether a version writes it
+    or not. Two counts a nanosecond. Entries of two cells each. A lane with a torn entry and with
+    cells that were reserved and not written, a lane that has wrapped, a lane that is empty."""
     CELLS = 32
 
     def make(self, kind=lambda number: 0, time=lambda lane, number: 1000 + 20 * number + 2 * lane, mult=1):
@@ -845,7 +861,8 @@ class Lanes(unittest.TestCase):
         self.assertEqual((log["torn"], log["overwritten_bytes"], log["overwritten_entries"]), (1, 32 * (80 - self.CELLS), 40 - self.CELLS // 2))
 
     def test_a_later_point_gives_the_rate(self):
-        # By its header 2 counts a nanosecond; by the later point, 2,000,000 counts on, a hundredth more nanoseconds.
+        # The header says 2 counts a nanosecond. The later point, 2,000,000 counts on, says a
+        # hundredth more nanoseconds.
         log = self.read(self.make(time=lambda lane, number: 1000 + 20000 * number), (2001000, 5000 + 1010000, 4))
         self.assertEqual(self.times(log)[0, 9], 5000 + 90900)
 
@@ -857,7 +874,7 @@ class Lanes(unittest.TestCase):
                 self.assertEqual(self.times(log)[0, 9], 5000 + 90000)
 
     def test_monotonic_between_counts(self):
-        # Every third is of the other clock, which is 7 ns behind; none goes back.
+        # Every third entry has the other clock, which is 7 ns behind. No time goes back.
         log = self.read(self.make(kind=lambda number: 0x40 if number % 3 == 0 else 0,
                                   time=lambda lane, number: 4993 + 10 * number if number % 3 == 0 else 1000 + 20 * number))
         times = self.times(log)
@@ -874,14 +891,15 @@ class Lanes(unittest.TestCase):
             for later in ((0, 0, 0), (2**64 - 1, 2**64 - 1, 2**32 - 2), (1000 + 2**63 - 1, 5000 + 2**63 - 1, 2), (2**63, 1, 2)):
                 with self.subTest(mult=mult, later=later):
                     self.assertEqual(len(self.read(self.make(time=lambda lane, number: 2**64 - 1 - 10**17 * number, mult=mult), later)["entries"]), len(self.whole))
-        for entries in (0, 15, 2**64 - 1):  # of lane 1: none counted, fewer than are there, as many as fit a number
+        # of lane 1: none counted, fewer than there are, as many as fit a number
+        for entries in (0, 15, 2**64 - 1):
             ring = bytearray(self.make())
             struct.pack_into("<Q", ring, 64 + (64 + 32 * self.CELLS) + 16, entries)
             self.assertEqual(self.read(ring)["overwritten_entries"], 0 if entries < 2**64 - 1 else 80 - self.CELLS)
 
 
 class Golden(unittest.TestCase):
-    """Files of every version ever shipped stay readable, and say what they always said."""
+    """Files of every shipped version stay readable, with the same results as ever."""
     maxDiff = 4000
 
     def test_golden(self):
@@ -895,7 +913,7 @@ class Golden(unittest.TestCase):
                 if path.suffix == ".lgrun" and "overwritten_entries" not in expected["log"]:
                     self.assertEqual(said["log"].pop("overwritten_entries"), 0)
                 if "boottime_ns" not in expected.get("run", {"boottime_ns": 0}):
-                    said["run"].pop("boottime_ns")  # the readers of that time did not show it
+                    said["run"].pop("boottime_ns")  # the readers of that time lacked this field
                 self.assertEqual(said, expected)
 
 

@@ -32,7 +32,7 @@ static uint64_t nasty(void)
 
 /* ---- kinds of damage ---- */
 
-/* The begin of a section, as the header has it now. */
+/* The begin of a section, from the header as it is now. */
 static size_t near_section(void)
 {
     struct lg__header header;
@@ -43,7 +43,8 @@ static size_t near_section(void)
     return offset < size ? (size_t)offset + chance(2048) : size;
 }
 
-/* Mostly a byte that was written, for most of a file is zeros; often one of the header or of the begin of a section. */
+/* Mostly a byte that was written, as most of a file is zeros. Often a byte of the header or of the
+ * begin of a section. */
 static size_t place(void)
 {
     for (int tries = 0; tries < 64; tries++) {
@@ -99,7 +100,8 @@ static void craft_lane(struct lg__lane *lane, uint64_t cells)
         entry->size = (uint16_t)(chance(8) ? chance(3) * 16 : nasty());
         entry->kind = (uint8_t)(chance(4) ? chance(3) : nasty());
         if (entry->kind == LG__ENTRY_FIELDS && cell + 1 < cells)
-            entries[cell + 1].commit = chance(2) ? chance(8) | chance(3) << 8 | chance(8) << 16 | chance(4) << 32 : nasty(); /* its head, and sizes */
+            /* head and sizes of the entry */
+            entries[cell + 1].commit = chance(2) ? chance(8) | chance(3) << 8 | chance(8) << 16 | chance(4) << 32 : nasty();
         if (entry->size > LG_LOG_TEXT_MAX || entry->size > (cells - 1) * sizeof *entry)
             continue;
         size_t straight = (cells - 1 - cell) * sizeof *entry;
@@ -111,7 +113,7 @@ static void craft_lane(struct lg__lane *lane, uint64_t cells)
     }
 }
 
-/* A ring log as no version has written it yet: a cycle counter, lanes of any number. */
+/* A ring log that no version writes: a cycle counter, any number of lanes. */
 static void craft_ring(struct lg__ring_header *ring, size_t room)
 {
     uint64_t cells = ring->lane_cells, lanes = ring->lane_count;
@@ -131,7 +133,7 @@ static void craft_ring(struct lg__ring_header *ring, size_t room)
         craft_lane((void *)((uint8_t *)(ring + 1) + lane * lane_bytes), cells);
 }
 
-/* ---- repairing checksums: only so does damage get past the door ---- */
+/* ---- repairing checksums, so that damage gets past the first check ---- */
 
 #define SEAL(structure) ((structure)->crc = lg__crc32c(0, structure, offsetof(__typeof__(*(structure)), crc)))
 
@@ -156,7 +158,7 @@ static void seal_modules(struct lg__module_table *table)
     table->crc = lg__crc32c(crc, table->text, table->text_size);
 }
 
-/* Mostly the size is made right too, where the number of contexts is one that fits, and the strings end. */
+/* Mostly the size is corrected, too, where the number of contexts fits and the strings end. */
 static void seal_slot(struct lg__slot *slot)
 {
     if (chance(4) && slot->payload.context_count <= LG__CONTEXTS)
@@ -174,7 +176,7 @@ static void seal_slot(struct lg__slot *slot)
     slot->crc = lg__ledger_payload_crc(slot->generation, slot->size, &slot->payload);
 }
 
-/* A number of the book that lies: a count, a rung, a phase. */
+/* A wrong number in the book: a count, a rung, a phase. */
 static void lie(struct lg__slot *slot)
 {
     struct lg__ledger_payload *book = &slot->payload;
@@ -302,7 +304,7 @@ static void seal(void)
         if (section->kind == LG__SECTION_ANNOTATIONS && room >= sizeof(struct lg__annotations))
             seal_annotations((void *)(bytes + section->offset));
     }
-    /* These lie at the end of their files. */
+    /* These parts are at the end of their files. */
     for (unsigned i = 0; i < LG__SECTIONS_MAX; i++) {
         const struct lg__section *section = &header->sections[i];
         if (section->offset > size || section->offset % 8 || size - section->offset < sizeof(struct lg__ring_header) + 64)

@@ -16,7 +16,8 @@ static void broken(int line, const char *promise)
 #define PROMISE(condition) ((condition) ? (void)0 : broken(__LINE__, #condition))
 #define TERMINATED(array) PROMISE(memchr(array, 0, sizeof array))
 
-/* What may come back where something may be missing, damaged, of the other kind of file, or fail for want of memory. */
+/* The possible results for a part that is missing or damaged, for the other kind of file, and
+ * without memory. */
 static lg_status expected(lg_status status)
 {
     PROMISE(status == LG_OK || status == LG_ERR_DAMAGED || status == LG_ERR_STATE || status == LG_ERR_NOT_FOUND ||
@@ -24,7 +25,7 @@ static lg_status expected(lg_status status)
     return status;
 }
 
-/* The list ends within its array, and what is behind its end is no part of the file. */
+/* The list ends within its array, and the bytes behind its end do not belong to the file. */
 static void exercise_modules_of(const char modules[240])
 {
     size_t at = 0;
@@ -220,7 +221,7 @@ static void exercise_fields(lg_reader *reader, uint64_t index, const lg_log_entr
 {
     static lg_log_field field;
     size_t size = entry->size + strlen(entry->category);
-    uint32_t count = entry->field_count; /* the first, the last, and what is behind it */
+    uint32_t count = entry->field_count; /* the first, the last, and the one behind the last */
     for (uint32_t i = 0; i < count; i = i < 2 || i == count - 1 ? i + 1 : count - 1) {
         PROMISE(lg_reader_log_field(reader, index, i, &field) == LG_OK);
         PROMISE(field.key[field.key_size] == 0 && field.value[field.value_size] == 0);
@@ -346,7 +347,8 @@ static void exercise_ledger(lg_reader *reader)
     PROMISE(expected(lg_reader_ledger_suspect(reader, contexts, 0, &suspect)) != LG_OK);
 }
 
-/* A ledger has none of the parts of a crash, and no call takes nothing for something. */
+/* A ledger has none of the parts of a crash, and no call returns LG_OK for a part that does not
+ * exist. */
 static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
 {
     static lg_message message;

@@ -66,7 +66,8 @@ import Testing
 
     // MARK: - Real deaths
 
-    /// A program whose launch was under way and that was gone at once: what is then written into its file, as it would have been before.
+    /// A program whose launch was under way and that was gone at once: what is then written into
+    /// its file, as it would have been before.
     private static func killed() async throws -> RecordedDeath {
         let folder = try TemporaryFolder()
         let path = folder.path

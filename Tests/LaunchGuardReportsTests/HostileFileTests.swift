@@ -2,7 +2,8 @@ import Foundation
 import LaunchGuardReports
 import Testing
 
-/// Files as an attacker might write them: the reader may refuse, and must not crash, hang or show nonsense as whole.
+/// Files as an attacker might write them: the reader may refuse, and must not crash, hang or show
+/// nonsense as whole.
 @Suite struct HostileFileTests {
     @Test func filesOfNothingInParticularAreRefused() throws {
         let folder = try TemporaryFolder()

@@ -3,8 +3,8 @@ import Foundation
 import LaunchGuardReports
 import Testing
 
-/// A state directory that a child process left behind: a run that logged, launched, and died of a null pointer. The next start
-/// has counted it.
+/// A state directory that a child process left behind: a run that logged, launched, and died of a
+/// null pointer. The next start has counted it.
 struct RecordedState {
     let folder: TemporaryFolder
     /// The file of the run that crashed.
@@ -30,7 +30,8 @@ struct RecordedState {
     }
 }
 
-/// What the child process does; it ends with a status of its own where something else goes wrong than what should.
+/// What the child process does; it ends with a status of its own where something else goes wrong
+/// than what should.
 @safe struct Child {
     private let session: OpaquePointer?
 

@@ -170,8 +170,8 @@ import Testing
 }
 
 extension RunReport {
-    /// A report in which this process crashed at the first address; the others are return addresses. Its one module is the
-    /// program that runs.
+    /// A report in which this process crashed at the first address; the others are return
+    /// addresses. Its one module is the program that runs.
     fileprivate static func ofThisProcess(addresses: [UInt64]) throws -> RunReport {
         let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")

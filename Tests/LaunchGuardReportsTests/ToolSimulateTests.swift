@@ -74,7 +74,8 @@ import Testing
                 """)
     }
 
-    /// Options, events, and what the last step has to be: event, status, mode, streak, rung, attempts, then its callbacks.
+    /// Options, events, and what the last step has to be: event, status, mode, streak, rung,
+    /// attempts, then its callbacks.
     private static let scenarios: [(options: [String], events: String, last: [String])] = [
         ([], "hang", ["hang checking normal 1 0 0", "status: checking", "on_report: streak 1", "task open database: run", "task restore windows: run"]),
         ([], "crash*2 timeout timeout", [
@@ -93,7 +94,8 @@ import Testing
         ]),
         ([], "crash*2 crash-in-repair*4", ["crash-in-repair checking safe 2 0 0", "status: checking", "task open database: run", "task restore windows: left out"]),
         ([], "crash*2 upgrade", ["upgrade checking normal 0 0 0", "status: checking", "task open database: run", "task restore windows: run"]),
-        // A streak whose last crash is six hours ago is forgotten; not where the machine was booted meanwhile.
+        // A streak whose last crash is six hours ago is forgotten; not where the machine was booted
+        // meanwhile.
         ([], "crash wait:6h crash", ["crash checking normal 1 0 0", "status: checking", "on_report: streak 1", "task open database: run", "task restore windows: run"]),
         ([], "crash reboot wait:6h", ["wait:6h checking normal 1 0 0", "status: checking", "task open database: run", "task restore windows: run"]),
         ([], "crash-in:open_database crash-in-report crash-in-report", [

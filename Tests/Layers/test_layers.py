@@ -20,9 +20,10 @@ LEVELS = {"os": 0, "store": 1, "capture": 2, "read": 2, "launch": 3, "session": 
 # Files of one folder that use each other, by symbols, folder → lists of names. None do.
 CIRCLES = {}
 
-# A function that other files call, lg__file_verb, begins with the name of its file. In three folders
-# it may begin with the name of what all files of the folder are about: the interface to the system
-# and the CPU (os.h), capture (capture.h), and the reader, whose public functions are named after it.
+# A function that other files call, lg__file_verb, begins with the name of its file. In three
+# folders it may begin with the name of what all files of the folder are about: the interface to the
+# system and the CPU (os.h), capture (capture.h), and the reader, whose public functions are named
+# after it.
 PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"]}
 
 # What may be called in a signal handler: functions of libc that take no lock, allocate nothing and
@@ -97,7 +98,8 @@ def undefined(object_path):
 
 
 def circles(arrows):
-    """The strongly connected components of more than one node: `arrows` is node → nodes (Tarjan)."""
+    """The strongly connected components of more than one node: `arrows` is node → nodes
+    (Tarjan)."""
     order, low, stack, found = {}, {}, [], []
 
     def visit(node):
@@ -139,7 +141,8 @@ class CallGraph:
                 outside = re.match(r"([A-Za-z_]\w*)@", symbol)
                 self.uses[current].add(outside[1] if outside else int(address, 16))
         here = {name: at for at, name in self.names.items()}
-        for used in self.uses.values():  # a call of an exported function of the library itself goes round as well
+        # a call of an exported function of the library itself goes round as well
+        for used in self.uses.values():
             used |= {here.get(target, target) for target in used}
 
     def outside(self, entries):
@@ -233,7 +236,8 @@ class Layers(unittest.TestCase):
 class Handler(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if re.search(r" [A-VX-Z] __(asan|tsan|ubsan|gcov|sanitizer)", run("nm", LIBRARY)):  # "w": only asked for
+        # "w": only asked for
+        if re.search(r" [A-VX-Z] __(asan|tsan|ubsan|gcov|sanitizer)", run("nm", LIBRARY)):
             raise unittest.SkipTest("the library is instrumented: what it calls is not what it will call")
 
     def test_files_of_the_handler_need_only_what_is_safe(self):

@@ -121,8 +121,11 @@ typedef struct lg_crash_info {
     uint32_t recrash_count;   /**< crashes inside the handler; see lg_reader_note() */
     uint32_t also_crashed_count; /**< other threads that crashed meanwhile; see lg_reader_note() */
     /* The struct grows at its end only. */
-    uint32_t brief;           /**< 1: a brief record holds the crash: header, context and frame-pointer walk */
-    uint32_t within;          /**< sequence of the crash in whose earlier handler this one happened on the same thread; 0: in none */
+    /** 1: a brief record holds the crash: header, context and frame-pointer walk */
+    uint32_t brief;
+    /** sequence of the crash in whose earlier handler this one happened on the same thread; 0: in
+     *  none */
+    uint32_t within;
     uint32_t is_end;          /**< 1: this is the crash that counts; see lg_reader_select_crash() */
 } lg_crash_info;
 
@@ -263,19 +266,20 @@ typedef struct lg_resource {
 
 LG_BEGIN
 
-/** Number of crashes that the run file holds. The record holds one of them. While that crash is with
- *  an earlier handler of the program, another crash goes into a brief record.
+/** Number of crashes that the run file holds. The record holds one of them. While that crash is
+ *  with an earlier handler of the program, another crash goes into a brief record.
  *
- *  @return LG_OK; LG_ERR_DAMAGED: the brief records are out of bounds; LG_ERR_STATE; LG_ERR_ARGUMENT.
+ *  @return LG_OK; LG_ERR_DAMAGED: the brief records are out of bounds; LG_ERR_STATE;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_crash_count(lg_reader *reader, uint32_t *ret_count);
 
-/** Select one crash. All functions below speak of the selected crash. For a crash in a brief record,
- *  notes, the DWARF walk, messages, other threads, stack memory, memory map and figures give
- *  LG_ERR_NOT_FOUND.
+/** Select one crash. All functions below speak of the selected crash. For a crash in a brief
+ *  record, notes, the DWARF walk, messages, other threads, stack memory, memory map and figures
+ *  give LG_ERR_NOT_FOUND.
  *
  *  lg_reader_open() selects the crash that counts as the end of the run. It is the last crash that
  *  the process died of; where none is known to be that, the last one whose earlier handler was

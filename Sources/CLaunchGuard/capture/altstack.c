@@ -30,8 +30,9 @@ size_t lg__altstack_least(void)
     return (size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
 }
 
-/* Of the runtimes of AddressSanitizer and its relatives: when a thread ends they unmap its alternate stack, whoever made it. By the time of
- * our last round somebody else may have been given those addresses. */
+/* Of the runtimes of AddressSanitizer and its relatives: when a thread ends they unmap its
+ * alternate stack, whoever made it. By the time of our last round somebody else may have been given
+ * those addresses. */
 extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
 
 static void unmap(const struct altstack *stack, bool is_current)

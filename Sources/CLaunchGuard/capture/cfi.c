@@ -1,7 +1,10 @@
 /* From an address to the row of its call frame information.
  *
- * Trusts nothing in the tables: every read stays inside the segment that holds them, every count has a bound. */
+ * Trusts nothing in the tables: every read stays inside the segment that holds them, every count
+ * has a bound. */
 #include "capture/cfi.h"
+
+#include "capture/dwarf.h"
 
 #define STATES_MAX 8 /* of DW_CFA_remember_state, one in the other */
 
@@ -107,20 +110,20 @@ static void skip(struct input *in, uint64_t size)
 static uint64_t pointer(struct input *in, uint8_t encoding, uint64_t header)
 {
     uint64_t from = (uint64_t)(uintptr_t)in->at, value;
-    switch (encoding & 0x0f) {
-    case 0x00: case 0x04: case 0x0c: value = fixed(in, 8); break;
-    case 0x01: value = uleb(in); break;
-    case 0x02: value = fixed(in, 2); break;
-    case 0x03: value = fixed(in, 4); break;
-    case 0x09: value = (uint64_t)sleb(in); break;
-    case 0x0a: value = (uint64_t)(int64_t)(int16_t)fixed(in, 2); break;
-    case 0x0b: value = (uint64_t)(int64_t)(int32_t)fixed(in, 4); break;
+    switch (encoding & DW_EH_PE_format) {
+    case DW_EH_PE_absptr: case DW_EH_PE_udata8: case DW_EH_PE_sdata8: value = fixed(in, 8); break;
+    case DW_EH_PE_uleb128: value = uleb(in); break;
+    case DW_EH_PE_udata2: value = fixed(in, 2); break;
+    case DW_EH_PE_udata4: value = fixed(in, 4); break;
+    case DW_EH_PE_sleb128: value = (uint64_t)sleb(in); break;
+    case DW_EH_PE_sdata2: value = (uint64_t)(int64_t)(int16_t)fixed(in, 2); break;
+    case DW_EH_PE_sdata4: value = (uint64_t)(int64_t)(int32_t)fixed(in, 4); break;
     default: in->bad = true; return 0;
     }
-    switch (encoding & 0x70) {
-    case 0x00: return value;
-    case 0x10: return value + from;
-    case 0x30: return value + header;
+    switch (encoding & DW_EH_PE_base) {
+    case DW_EH_PE_absptr: return value;
+    case DW_EH_PE_pcrel: return value + from;
+    case DW_EH_PE_datarel: return value + header;
     default: in->bad = true; return 0;
     }
 }
@@ -179,7 +182,8 @@ static bool read_cie(const struct lg__module_range *module, uint64_t address, st
                 byte(&in);
             } else if (*letters == 'S') {
                 cie.signal_frame = true;
-            } else if (*letters != 'B' && *letters != 'G') { /* AArch64: which key signs; tagged memory */
+            } else if (*letters != 'B' && *letters != 'G') {
+                /* AArch64: which key signs; tagged memory */
                 break; /* what follows is unknown, but how long it is is known */
             }
         }
@@ -240,63 +244,66 @@ static bool run(struct states *states, const struct cie *cie, struct input in, u
         uint8_t code = byte(&in);
         uint64_t low = code & 0x3f;
         switch (code & 0xc0) {
-        case 0x40: location += low * cie->code_align; goto advanced;
-        case 0x80: set(states, low, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
-        case 0xc0:
+        case DW_CFA_advance_loc: location += low * cie->code_align; goto advanced;
+        case DW_CFA_offset: set(states, low, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
+        case DW_CFA_restore:
             if (low < LG__CFI_COLUMNS)
                 set(states, low, states->initial.how[low], states->initial.value[low]);
             continue;
         }
         switch (code) {
-        case 0x00: continue;                                               /* nop */
-        case 0x01: location = pointer(&in, cie->pointers, header); break;  /* set_loc */
-        case 0x02: location += byte(&in) * cie->code_align; break;         /* advance_loc1, 2, 4 */
-        case 0x03: location += fixed(&in, 2) * cie->code_align; break;
-        case 0x04: location += fixed(&in, 4) * cie->code_align; break;
-        case 0x05: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue; /* offset_extended */
-        case 0x06: /* restore_extended */
+        case DW_CFA_nop: continue;
+        case DW_CFA_set_loc: location = pointer(&in, cie->pointers, header); break;
+        case DW_CFA_advance_loc1: location += byte(&in) * cie->code_align; break;
+        case DW_CFA_advance_loc2: location += fixed(&in, 2) * cie->code_align; break;
+        case DW_CFA_advance_loc4: location += fixed(&in, 4) * cie->code_align; break;
+
+        case DW_CFA_offset_extended: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
+        case DW_CFA_restore_extended:
             column = uleb(&in);
             if (column < LG__CFI_COLUMNS)
                 set(states, column, states->initial.how[column], states->initial.value[column]);
             continue;
-        case 0x07: set(states, uleb(&in), LG__CFI_UNDEFINED, 0); continue;
-        case 0x08: set(states, uleb(&in), LG__CFI_SAME, 0); continue;
-        case 0x09: column = uleb(&in); set(states, column, LG__CFI_REGISTER, (int64_t)uleb(&in)); continue;
-        case 0x0a: /* remember_state */
+        case DW_CFA_undefined: set(states, uleb(&in), LG__CFI_UNDEFINED, 0); continue;
+        case DW_CFA_same_value: set(states, uleb(&in), LG__CFI_SAME, 0); continue;
+        case DW_CFA_register: column = uleb(&in); set(states, column, LG__CFI_REGISTER, (int64_t)uleb(&in)); continue;
+        case DW_CFA_remember_state:
             if (depth == STATES_MAX)
                 return false;
             states->remembered[depth++] = states->now;
             continue;
-        case 0x0b: /* restore_state */
+        case DW_CFA_restore_state:
             if (depth == 0)
                 return false;
             states->now = states->remembered[--depth];
             continue;
-        case 0x0c: set_cfa_register(states, &in, uleb(&in)); states->now.cfa_value = (int64_t)uleb(&in); continue; /* def_cfa */
-        case 0x0d: set_cfa_register(states, &in, uleb(&in)); continue;
-        case 0x0e: states->now.cfa_value = (int64_t)uleb(&in); continue;
-        case 0x0f: /* def_cfa_expression */
+
+        case DW_CFA_def_cfa: set_cfa_register(states, &in, uleb(&in)); states->now.cfa_value = (int64_t)uleb(&in); continue;
+        case DW_CFA_def_cfa_register: set_cfa_register(states, &in, uleb(&in)); continue;
+        case DW_CFA_def_cfa_offset: states->now.cfa_value = (int64_t)uleb(&in); continue;
+        case DW_CFA_def_cfa_expression:
             states->now.cfa_how = LG__CFI_IS_EXPRESSION;
             states->now.cfa_value = (int64_t)(uintptr_t)in.at;
             skip(&in, uleb(&in));
             continue;
-        case 0x10: /* expression */
-        case 0x16: /* val_expression */
+        case DW_CFA_expression:
+        case DW_CFA_val_expression:
             column = uleb(&in);
-            set(states, column, code == 0x10 ? LG__CFI_AT_EXPRESSION : LG__CFI_IS_EXPRESSION, (int64_t)(uintptr_t)in.at);
+            set(states, column, code == DW_CFA_expression ? LG__CFI_AT_EXPRESSION : LG__CFI_IS_EXPRESSION, (int64_t)(uintptr_t)in.at);
             skip(&in, uleb(&in));
             continue;
-        case 0x11: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, sleb(&in) * cie->data_align); continue;
-        case 0x12: set_cfa_register(states, &in, uleb(&in)); states->now.cfa_value = sleb(&in) * cie->data_align; continue;
-        case 0x13: states->now.cfa_value = sleb(&in) * cie->data_align; continue;
-        case 0x14: column = uleb(&in); set(states, column, LG__CFI_IS_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
-        case 0x15: column = uleb(&in); set(states, column, LG__CFI_IS_OFFSET, sleb(&in) * cie->data_align); continue;
-        case 0x2d: /* AArch64: the return address is signed from here on; it is stripped in any case */
+        case DW_CFA_offset_extended_sf: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, sleb(&in) * cie->data_align); continue;
+        case DW_CFA_def_cfa_sf: set_cfa_register(states, &in, uleb(&in)); states->now.cfa_value = sleb(&in) * cie->data_align; continue;
+        case DW_CFA_def_cfa_offset_sf: states->now.cfa_value = sleb(&in) * cie->data_align; continue;
+        case DW_CFA_val_offset: column = uleb(&in); set(states, column, LG__CFI_IS_OFFSET, (int64_t)uleb(&in) * cie->data_align); continue;
+        case DW_CFA_val_offset_sf: column = uleb(&in); set(states, column, LG__CFI_IS_OFFSET, sleb(&in) * cie->data_align); continue;
+        /* AArch64: the return address is signed from here on; it is stripped in any case */
+        case DW_CFA_AARCH64_negate_ra_state:
             if (lg__arch != LG__ARCH_AARCH64)
                 return false;
             continue;
-        case 0x2e: uleb(&in); continue; /* GNU_args_size */
-        case 0x2f: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, -((int64_t)uleb(&in) * cie->data_align)); continue;
+        case DW_CFA_GNU_args_size: uleb(&in); continue;
+        case DW_CFA_GNU_negative_offset_extended: column = uleb(&in); set(states, column, LG__CFI_AT_OFFSET, -((int64_t)uleb(&in) * cie->data_align)); continue;
         default: return false;
         }
     advanced:
@@ -317,7 +324,7 @@ static bool find_row(const struct lg__module_range *module, uint64_t address, st
     if (back == 0 || !read_cie(module, place - back, &cie))
         return false;
     uint64_t begin = pointer(&in, cie.pointers, module->frame_header);
-    uint64_t size = pointer(&in, cie.pointers & 0x0f, 0);
+    uint64_t size = pointer(&in, cie.pointers & DW_EH_PE_format, 0);
     if (in.bad || address < begin || address - begin >= size)
         return false;
     if (cie.augmented)

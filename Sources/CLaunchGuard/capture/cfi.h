@@ -1,4 +1,5 @@
-/* Call frame information: what .eh_frame says of one place in the code (DWARF 5, section 6.4; LSB core, section 10.6). */
+/* Call frame information: what .eh_frame says of one place in the code (DWARF 5, section 6.4; LSB
+ * core, section 10.6). */
 #ifndef LG_CAPTURE_CFI_H
 #define LG_CAPTURE_CFI_H
 
@@ -33,14 +34,16 @@ struct lg__cfi_row {
     struct lg__cfi_rule rules[LG__CFI_COLUMNS];
 };
 
-/* The row for an address inside a module; false: the module says nothing of it, or nothing that makes sense. Reads the module's own
- * tables with plain loads that stay inside the segment which holds them: to be called where a fault is recovered. One walk at a time. */
+/* The row for an address inside a module; false: the module says nothing of it, or nothing that
+ * makes sense. Reads the module's own tables with plain loads that stay inside the segment which
+ * holds them: to be called where a fault is recovered. One walk at a time. */
 bool lg__cfi_find(const struct lg__module_range *module, uint64_t address, struct lg__cfi_row *ret_row);
 
 /* Touch what it writes to. */
 void lg__cfi_prepare(void);
 
-/* Value of an expression whose length stands before it; `initial` lies on its stack first. false: not readable, or not understood. */
+/* Value of an expression whose length stands before it; `initial` lies on its stack first. false:
+ * not readable, or not understood. */
 bool lg__expression_evaluate(uint64_t expression, uint64_t initial, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_value);
 
 #endif

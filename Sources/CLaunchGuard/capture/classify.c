@@ -1,4 +1,5 @@
-/* What kind of crash: from signal, code, trap number and addresses alone. Nothing is guessed, nothing is read. */
+/* What kind of crash: from signal, code, trap number and addresses alone. Nothing is guessed,
+ * nothing is read. */
 #include "capture/internal.h"
 
 /* SEGV_MTEAERR and SEGV_MTESERR, which older headers lack (asm-generic/siginfo.h). */
@@ -7,7 +8,8 @@
 
 /* Below this an address is a field of a NULL object. */
 #define NULL_OBJECT_BYTES 65536u
-/* How far below sp a stack overflow may touch: the red zone, a pushed frame, or a page that a prologue probes. */
+/* How far below sp a stack overflow may touch: the red zone, a pushed frame, or a page that a
+ * prologue probes. */
 #define OVERFLOW_BELOW_SP 65536u
 #define OVERFLOW_ABOVE_SP 4096u
 /* How far below its end a stack may be left in one step: by one huge frame. */

@@ -12,7 +12,8 @@
  * at it; a reader that looked compares the word again. */
 struct lg__crash {
     _Atomic uint64_t word;        /* sequence number, enum lg__crash_state */
-    _Atomic uint64_t deadline_ns; /* CLOCK_MONOTONIC, of RECORDING, CHAINED and ENDING; 0: none yet */
+    /* CLOCK_MONOTONIC, of RECORDING, CHAINED and ENDING; 0: none yet */
+    _Atomic uint64_t deadline_ns;
     _Atomic uint64_t left_ns;     /* CLOCK_MONOTONIC when its handler was left */
     int32_t tid;
     bool siginfo_lost;

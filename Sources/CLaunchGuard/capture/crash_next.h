@@ -19,7 +19,8 @@ enum lg__crash_state {
 /* What happens to one crash. CRASH.md, section 2. */
 enum lg__crash_event {
     LG__CRASH_BEGINS,    /* its thread has taken the crash lock and this slot */
-    LG__CRASH_PASSES,    /* the record is written; without LaunchGuard the signal would do nothing */
+    /* the record is written; without LaunchGuard the signal would do nothing */
+    LG__CRASH_PASSES,
     LG__CRASH_CHAINS,    /* the record is written; an earlier handler is called next */
     LG__CRASH_DIES,      /* the record is written or given up; the default action is next */
     LG__CRASH_RETURNS,   /* the earlier handler returned */

@@ -173,7 +173,8 @@ static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t
     if (finding == OUTSIDE)
         lg__crash_event(crash, sequence, exiting ? LG__CRASH_EXITS : LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
     if (finding == UNKNOWN && over)
-        atomic_compare_exchange_strong(&crash->deadline_ns, &deadline, 0); /* nothing is known, and nothing is done */
+        /* nothing is known, and nothing is done */
+        atomic_compare_exchange_strong(&crash->deadline_ns, &deadline, 0);
     if (!is_still(crash, word) || over)
         return 1;
     now = lg__os_clock_ns(CLOCK_MONOTONIC);
@@ -231,8 +232,8 @@ uint64_t lg__capture_deadline(void)
 /* How long an exit waits for a look of the watch thread. */
 #define EXIT_NS UINT64_C(200000000)
 
-/* The place of the calling thread. A stack pointer above our handler's frame shows that the frame is
- * gone; below it may lie the earlier handler as well as a deeper program. */
+/* The place of the calling thread. A stack pointer above our handler's frame shows that the frame
+ * is gone; below it may lie the earlier handler as well as a deeper program. */
 static enum lg__place place_of_caller(const struct lg__crash *crash)
 {
     uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);

@@ -1,5 +1,6 @@
-/* Is what we installed still in force? Programs and libraries replace handlers, drop their flags, change alternate stacks, block and ignore
- * signals. What takes protection away is said in the ring log, once; what can be mended without taking anything from anybody, is. */
+/* Is what we installed still in force? Programs and libraries replace handlers, drop their flags,
+ * change alternate stacks, block and ignore signals. What takes protection away is said in the ring
+ * log, once; what can be mended without taking anything from anybody, is. */
 #include "capture/internal.h"
 
 #include <pthread.h>

@@ -1,7 +1,9 @@
-/* C++ exceptions that nobody catches: a terminate handler that keeps type and what() for the record of the abort that follows.
+/* C++ exceptions that nobody catches: a terminate handler that keeps type and what() for the record
+ * of the abort that follows.
  *
- * The core is C and needs no C++ runtime; where a program brings one, its entry points are weak references here. What is read of an exception's
- * type is laid down in the Itanium C++ ABI (2.9.5, run-time type information), so it is the same for libstdc++ and libc++abi. */
+ * The core is C and needs no C++ runtime; where a program brings one, its entry points are weak
+ * references here. What is read of an exception's type is laid down in the Itanium C++ ABI (2.9.5,
+ * run-time type information), so it is the same for libstdc++ and libc++abi. */
 #include "capture/internal.h"
 
 #include <stdlib.h>
@@ -17,7 +19,8 @@ extern void pure_virtual(void) __asm__("__cxa_pure_virtual") __attribute__((weak
 extern const char single_base_table[] __asm__("_ZTVN10__cxxabiv120__si_class_type_infoE") __attribute__((weak));
 extern const char multiple_base_table[] __asm__("_ZTVN10__cxxabiv121__vmi_class_type_infoE") __attribute__((weak));
 
-#define TABLE_TO_POINTER (2 * sizeof(void *)) /* offset to top and type_info come before what an object points at (2.5.2) */
+/* offset to top and type_info come before what an object points at (2.5.2) */
+#define TABLE_TO_POINTER (2 * sizeof(void *))
 #define BASES_MAX 32
 #define DEPTH_MAX 16
 #define WHAT_SLOT 2 /* of std::exception: two destructors come first */
@@ -41,9 +44,11 @@ struct type {
     } with;
 };
 
-/* Exception header and globals of a thread (Itanium C++ ABI, exception handling, 2.2), as libstdc++ has them. The object lies behind the header. */
+/* Exception header and globals of a thread (Itanium C++ ABI, exception handling, 2.2), as libstdc++
+ * has them. The object lies behind the header. */
 struct exception_header {
-    void *type_or_object; /* of an exception that was thrown again from an exception_ptr, the object */
+    /* of an exception that was thrown again from an exception_ptr, the object */
+    void *type_or_object;
     void *pointers_0[4];
     int counts[2];
     void *pointers_1[4];
@@ -63,7 +68,8 @@ static _Atomic int32_t pending_tid; /* thread that terminates; 0: none */
 
 static const char *name_of(const struct type *type)
 {
-    return type->name[0] == '*' ? type->name + 1 : type->name; /* a mark of gcc: unique by address */
+    /* a mark of gcc: unique by address */
+    return type->name[0] == '*' ? type->name + 1 : type->name;
 }
 
 /* The std::exception within an object; NULL: it has none. */
@@ -80,7 +86,8 @@ static const void *exception_within(const struct type *type, const char *object,
     for (unsigned i = 0; i < type->with.multiple.count && i < BASES_MAX; i++) {
         const struct base *base = &type->with.multiple.bases[i];
         long offset = base->offset_flags >> 8;
-        if (base->offset_flags & 1) /* the offset of a virtual base is in the object's table, at that place */
+        /* the offset of a virtual base is in the object's table, at that place */
+        if (base->offset_flags & 1)
             offset = *(const long *)(const void *)(*(const char *const *)(const void *)object + offset);
         const void *found = exception_within(base->type, object + offset, depth + 1);
         if (found)
@@ -89,14 +96,16 @@ static const void *exception_within(const struct type *type, const char *object,
     return NULL;
 }
 
-/* The object that was thrown and that std::terminate() was called for: the runtime counts it as caught. */
+/* The object that was thrown and that std::terminate() was called for: the runtime counts it as
+ * caught. */
 static const char *thrown_object(void)
 {
     if (current_primary_exception)
         return current_primary_exception();
     struct globals *globals = get_globals ? get_globals() : NULL;
     const struct exception_header *header = globals ? globals->caught : NULL;
-    if (!header || memcmp(header->class_name + 1, "++CCUNG", 7) != 0) /* "GNUCC++" and a byte, as a number */
+    /* "GNUCC++" and a byte, as a number */
+    if (!header || memcmp(header->class_name + 1, "++CCUNG", 7) != 0)
         return NULL;
     return header->class_name[0] ? header->type_or_object : (const char *)(header + 1);
 }
@@ -148,7 +157,8 @@ void lg__exception_prepare(void)
     }
 }
 
-/* Whether the crashed thread's stack leads through a function that begins at `place` and is no longer than `size`. */
+/* Whether the crashed thread's stack leads through a function that begins at `place` and is no
+ * longer than `size`. */
 static bool leads_through(uint64_t place, uint64_t size, uint32_t depth)
 {
     const struct lg__crash_frames *frames = lg__run_stage(&lg__fixed.options.run, 0, LG_STAGE_DWARF);
@@ -160,10 +170,12 @@ static bool leads_through(uint64_t place, uint64_t size, uint32_t depth)
 
 const struct lg__exception *lg__exception_pending(void)
 {
-    /* A terminate handler of the program may have jumped out: only what is on the stack is under way. */
+    /* A terminate handler of the program may have jumped out: only what is on the stack is under
+     * way. */
     if (atomic_load(&pending_tid) != lg__os_tid() || !leads_through(terminate_at, TERMINATE_BYTES, 64))
         return NULL;
-    /* A call of a pure virtual function terminates without an exception, from a function of its own. */
+    /* A call of a pure virtual function terminates without an exception, from a function of its
+     * own. */
     pending.pure_virtual = !pending.type && leads_through(pure_virtual_at, PURE_VIRTUAL_BYTES, 16);
     return &pending;
 }

@@ -1,6 +1,7 @@
-/* DWARF expressions (DWARF 5, section 2.5): in unwind tables they stand where a rule is not "saved at an offset", that is in signal frames
- * and in the entries of the procedure linkage table. */
+/* DWARF expressions (DWARF 5, section 2.5): in unwind tables they stand where a rule is not "saved
+ * at an offset", that is in signal frames and in the entries of the procedure linkage table. */
 #include "capture/cfi.h"
+#include "capture/dwarf.h"
 
 #define BYTES_MAX 256u /* of one expression */
 #define STEPS_MAX 256u
@@ -112,33 +113,33 @@ static void binary(struct machine *machine, uint8_t operation)
     uint64_t b = pop(machine), a = pop(machine), value = 0;
     int64_t sb = (int64_t)b, sa = (int64_t)a;
     switch (operation) {
-    case 0x1a: value = a & b; break;
-    case 0x1b:
+    case DW_OP_and: value = a & b; break;
+    case DW_OP_div:
         if (b == 0 || (sb == -1 && sa == INT64_MIN))
             machine->bad = true;
         else
             value = (uint64_t)(sa / sb);
         break;
-    case 0x1c: value = a - b; break;
-    case 0x1d:
+    case DW_OP_minus: value = a - b; break;
+    case DW_OP_mod:
         if (b == 0)
             machine->bad = true;
         else
             value = a % b;
         break;
-    case 0x1e: value = a * b; break;
-    case 0x21: value = a | b; break;
-    case 0x22: value = a + b; break;
-    case 0x24: value = b < 64 ? a << b : 0; break;
-    case 0x25: value = b < 64 ? a >> b : 0; break;
-    case 0x26: value = (uint64_t)(sa >> (b < 64 ? b : 63)); break;
-    case 0x27: value = a ^ b; break;
-    case 0x29: value = a == b; break;
-    case 0x2a: value = sa >= sb; break;
-    case 0x2b: value = sa > sb; break;
-    case 0x2c: value = sa <= sb; break;
-    case 0x2d: value = sa < sb; break;
-    case 0x2e: value = a != b; break;
+    case DW_OP_mul: value = a * b; break;
+    case DW_OP_or: value = a | b; break;
+    case DW_OP_plus: value = a + b; break;
+    case DW_OP_shl: value = b < 64 ? a << b : 0; break;
+    case DW_OP_shr: value = b < 64 ? a >> b : 0; break;
+    case DW_OP_shra: value = (uint64_t)(sa >> (b < 64 ? b : 63)); break;
+    case DW_OP_xor: value = a ^ b; break;
+    case DW_OP_eq: value = a == b; break;
+    case DW_OP_ge: value = sa >= sb; break;
+    case DW_OP_gt: value = sa > sb; break;
+    case DW_OP_le: value = sa <= sb; break;
+    case DW_OP_lt: value = sa < sb; break;
+    case DW_OP_ne: value = a != b; break;
     default: machine->bad = true; break;
     }
     push(machine, value);
@@ -160,58 +161,59 @@ static void operate(struct machine *machine, struct code *code, const uint64_t *
 {
     uint64_t a, b, c;
     uint8_t operation = (uint8_t)fixed(code, 1);
-    if (operation >= 0x30 && operation <= 0x4f) { /* lit0…31 */
-        push(machine, operation - 0x30u);
+    if (operation >= DW_OP_lit0 && operation <= DW_OP_lit31) {
+        push(machine, operation - DW_OP_lit0);
         return;
     }
-    if (operation >= 0x50 && operation <= 0x6f) { /* reg0…31 */
-        push(machine, of_register(machine, operation - 0x50u, registers));
+    if (operation >= DW_OP_reg0 && operation <= DW_OP_reg31) {
+        push(machine, of_register(machine, operation - DW_OP_reg0, registers));
         return;
     }
-    if (operation >= 0x70 && operation <= 0x8f) { /* breg0…31 */
-        push(machine, of_register(machine, operation - 0x70u, registers) + leb(code, true));
+    if (operation >= DW_OP_breg0 && operation <= DW_OP_breg31) {
+        push(machine, of_register(machine, operation - DW_OP_breg0, registers) + leb(code, true));
         return;
     }
     switch (operation) {
-    case 0x03: push(machine, fixed(code, 8)); break;          /* addr */
-    case 0x06: push(machine, dereference(machine, 8)); break; /* deref */
-    case 0x08: push(machine, fixed(code, 1)); break;          /* const1u, 1s, 2u, 2s, 4u, 4s, 8u, 8s */
-    case 0x09: push(machine, (uint64_t)(int64_t)(int8_t)fixed(code, 1)); break;
-    case 0x0a: push(machine, fixed(code, 2)); break;
-    case 0x0b: push(machine, (uint64_t)(int64_t)(int16_t)fixed(code, 2)); break;
-    case 0x0c: push(machine, fixed(code, 4)); break;
-    case 0x0d: push(machine, (uint64_t)(int64_t)(int32_t)fixed(code, 4)); break;
-    case 0x0e: case 0x0f: push(machine, fixed(code, 8)); break;
-    case 0x10: push(machine, leb(code, false)); break;        /* constu */
-    case 0x11: push(machine, leb(code, true)); break;         /* consts */
-    case 0x12: push(machine, pick(machine, 0)); break;        /* dup */
-    case 0x13: pop(machine); break;                           /* drop */
-    case 0x14: push(machine, pick(machine, 1)); break;        /* over */
-    case 0x15: push(machine, pick(machine, fixed(code, 1))); break;
-    case 0x16: /* swap */
+    case DW_OP_addr: push(machine, fixed(code, 8)); break;
+    case DW_OP_deref: push(machine, dereference(machine, 8)); break;
+
+    case DW_OP_const1u: push(machine, fixed(code, 1)); break;
+    case DW_OP_const1s: push(machine, (uint64_t)(int64_t)(int8_t)fixed(code, 1)); break;
+    case DW_OP_const2u: push(machine, fixed(code, 2)); break;
+    case DW_OP_const2s: push(machine, (uint64_t)(int64_t)(int16_t)fixed(code, 2)); break;
+    case DW_OP_const4u: push(machine, fixed(code, 4)); break;
+    case DW_OP_const4s: push(machine, (uint64_t)(int64_t)(int32_t)fixed(code, 4)); break;
+    case DW_OP_const8u: case DW_OP_const8s: push(machine, fixed(code, 8)); break;
+    case DW_OP_constu: push(machine, leb(code, false)); break;
+    case DW_OP_consts: push(machine, leb(code, true)); break;
+    case DW_OP_dup: push(machine, pick(machine, 0)); break;
+    case DW_OP_drop: pop(machine); break;
+    case DW_OP_over: push(machine, pick(machine, 1)); break;
+    case DW_OP_pick: push(machine, pick(machine, fixed(code, 1))); break;
+    case DW_OP_swap:
         a = pop(machine), b = pop(machine);
         push(machine, a), push(machine, b);
         break;
-    case 0x17: /* rot */
+    case DW_OP_rot:
         a = pop(machine), b = pop(machine), c = pop(machine);
         push(machine, a), push(machine, c), push(machine, b);
         break;
-    case 0x19: /* abs */
+    case DW_OP_abs:
         a = pop(machine);
         push(machine, (int64_t)a < 0 ? 0 - a : a);
         break;
-    case 0x1f: push(machine, 0 - pop(machine)); break;
-    case 0x20: push(machine, ~pop(machine)); break;
-    case 0x23: push(machine, pop(machine) + leb(code, false)); break; /* plus_uconst */
-    case 0x28: jump(code, pop(machine) != 0); break;                  /* bra */
-    case 0x2f: jump(code, true); break;                               /* skip */
-    case 0x90: push(machine, of_register(machine, leb(code, false), registers)); break;
-    case 0x92: /* bregx */
+    case DW_OP_neg: push(machine, 0 - pop(machine)); break;
+    case DW_OP_not: push(machine, ~pop(machine)); break;
+    case DW_OP_plus_uconst: push(machine, pop(machine) + leb(code, false)); break;
+    case DW_OP_bra: jump(code, pop(machine) != 0); break;
+    case DW_OP_skip: jump(code, true); break;
+    case DW_OP_regx: push(machine, of_register(machine, leb(code, false), registers)); break;
+    case DW_OP_bregx:
         a = of_register(machine, leb(code, false), registers);
         push(machine, a + leb(code, true));
         break;
-    case 0x94: push(machine, dereference(machine, (size_t)fixed(code, 1))); break;
-    case 0x96: break; /* nop */
+    case DW_OP_deref_size: push(machine, dereference(machine, (size_t)fixed(code, 1))); break;
+    case DW_OP_nop: break;
     default: binary(machine, operation); break;
     }
 }

@@ -1,11 +1,12 @@
-/* Files of /proc, read in the handler: also where no descriptor is left, and where the root directory has changed since the start. */
+/* Files of /proc, read in the handler: also where no descriptor is left, and where the root
+ * directory has changed since the start. */
 #include "capture/internal.h"
 
 #define ERROR_PROCESS_FILES 24 /* EMFILE */
 #define ERROR_SYSTEM_FILES 23  /* ENFILE */
 
-/* Open since the start: the directory of this process's threads, from which all the rest is reached. It is also the reserve: closed, it makes
- * room for one other file. */
+/* Open since the start: the directory of this process's threads, from which all the rest is
+ * reached. It is also the reserve: closed, it makes room for one other file. */
 static int tasks = -1;
 static uint64_t tasks_identity;
 static bool is_spent; /* closed by lg__files_open() */
@@ -78,7 +79,8 @@ size_t lg__files_read_at_start(const char *path, char *to, size_t size)
 
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument)
 {
-    /* The watch thread lists by a descriptor of its own: a crash may be in the middle of the same. */
+    /* The watch thread lists by a descriptor of its own: a crash may be in the middle of the
+     * same. */
     if (lg__memory_walker != LG__WALKER_WATCH && have_tasks())
         return lg__os_list_numbers(tasks, each, argument);
     int directory = lg__files_open(".");

@@ -3,14 +3,16 @@
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
-/* The kernel ends even a pid namespace's first process for a fault of its own instruction, but not for a signal that it sends itself. */
+/* The kernel ends even a pid namespace's first process for a fault of its own instruction, but not
+ * for a signal that it sends itself. */
 static bool faults_again(int signal, const siginfo_t *info)
 {
     return info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
 }
 
-/* Die of the signal with its original siginfo. It is queued while blocked and delivered by the return from the handler, so
- * that a core file shows the context of the fault and not that of a handler. */
+/* Die of the signal with its original siginfo. It is queued while blocked and delivered by the
+ * return from the handler, so that a core file shows the context of the fault and not that of a
+ * handler. */
 static void die(int signal, siginfo_t *info, void *ucontext)
 {
     pid_t pid = lg__os_pid();
@@ -25,12 +27,14 @@ static void die(int signal, siginfo_t *info, void *ucontext)
     lg__os_signal_block(signal, true);
     if (lg__os_signal_queue(pid, lg__os_tid(), signal, info) == 0 || faults_again(signal, info))
         return;
-    if (lg__os_signal_send(pid, lg__os_tid(), signal) == 0) /* a sandbox that allows a plain signal only */
+    /* a sandbox that allows a plain signal only */
+    if (lg__os_signal_send(pid, lg__os_tid(), signal) == 0)
         return;
     lg__os_exit(128 + signal);
 }
 
-/* The earlier action does nothing: the signal is ignored, or the kernel keeps the first process of a pid namespace from it. */
+/* The earlier action does nothing: the signal is ignored, or the kernel keeps the first process of
+ * a pid namespace from it. */
 static bool is_nothing(const struct sigaction *previous, const siginfo_t *info)
 {
     if (previous->sa_flags & SA_SIGINFO)
@@ -43,21 +47,24 @@ static bool is_nothing(const struct sigaction *previous, const siginfo_t *info)
 /* The mask that the kernel would have given an earlier handler. */
 static void set_mask(int signal, const struct sigaction *previous, const void *ucontext)
 {
-    uint64_t wanted = *(const uint64_t *)(const void *)&previous->sa_mask; /* the kernel's 64 signals */
+    /* the kernel's 64 signals */
+    uint64_t wanted = *(const uint64_t *)(const void *)&previous->sa_mask;
     if (!(previous->sa_flags & SA_NODEFER))
         wanted |= UINT64_C(1) << (signal - 1);
     lg__os_signals_set(lg__arch_blocked(ucontext) | wanted);
 }
 
-/* What may bring the signal once more without another record: its default action, where the handler took itself down and the fault repeats or the
- * signal was raised again; a fault whose signal is blocked where it repeats; abort(), which raises again with the default action. */
+/* What may bring the signal once more without another record: its default action, where the handler
+ * took itself down and the fault repeats or the signal was raised again; a fault whose signal is
+ * blocked where it repeats; abort(), which raises again with the default action. */
 static bool comes_unseen(int signal, const siginfo_t *info, const void *ucontext)
 {
     bool blocked = lg__arch_blocked(ucontext) >> (signal - 1) & 1;
     return lg__crash_action_is_default(signal) || (!lg__fixed_is_sent(info) && (blocked || signal == SIGABRT));
 }
 
-/* The record is written, and the thread goes on in the handler or in the program: other crashes may be recorded from here on. */
+/* The record is written, and the thread goes on in the handler or in the program: other crashes may
+ * be recorded from here on. */
 static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen)
 {
     lg__other_threads_release();
@@ -82,13 +89,15 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
     }
     if (!chain || (!(previous->sa_flags & SA_SIGINFO) && (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN))) {
         if (crash)
-            lg__crash_event(crash, sequence, LG__CRASH_DIES, false); /* under the lock: threads stand still to the end */
+            /* under the lock: threads stand still to the end */
+            lg__crash_event(crash, sequence, LG__CRASH_DIES, false);
         die(signal, info, ucontext);
         return;
     }
 
-    /* The earlier handler is called as a function, under the mask that it asked for. It need not return: it may leave by longjmp, and the program
-     * lives on; what its thread does next shows that. */
+    /* The earlier handler is called as a function, under the mask that it asked for. It need not
+     * return: it may leave by longjmp, and the program lives on; what its thread does next shows
+     * that. */
     if (crash) {
         crash->return_pc = lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0));
         let_go(crash, sequence, LG__CRASH_CHAINS, false);

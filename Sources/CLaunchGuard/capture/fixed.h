@@ -9,11 +9,13 @@ struct lg__fixed {
     struct lg__capture_options options;
     struct sigaction previous[SIGSYS + 1]; /* whose handlers are the earlier ones */
     bool installed[SIGSYS + 1];
-    void (*on_crash)(int signal, siginfo_t *info, void *ucontext);     /* what is installed for crashes */
+    /* what is installed for crashes */
+    void (*on_crash)(int signal, siginfo_t *info, void *ucontext);
     void (*on_terminate)(int signal, siginfo_t *info, void *ucontext); /* for requests to end */
     uint64_t mask;                /* what handlers of LaunchGuard block: all but the crashes */
     pid_t pid;                    /* of the process that started the session */
-    const _Atomic uint32_t *unforked; /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
+    /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
+    const _Atomic uint32_t *unforked;
 };
 extern struct lg__fixed lg__fixed;
 

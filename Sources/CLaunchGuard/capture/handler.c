@@ -30,8 +30,9 @@ static bool claimed(int signal, siginfo_t *info, void *ucontext)
     return false;
 }
 
-/* Somebody took SA_SIGINFO from our handler: `info` is not filled. A fault of an instruction happens again when the instruction is
- * repeated, with the handler as it should be; of any other signal its number is all that is known. True: repeat. */
+/* Somebody took SA_SIGINFO from our handler: `info` is not filled. A fault of an instruction
+ * happens again when the instruction is repeated, with the handler as it should be; of any other
+ * signal its number is all that is known. True: repeat. */
 static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
 {
     struct lg__arch_fault fault;
@@ -45,12 +46,14 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
     return false;
 }
 
-/* A thread that waits for the crash lock looks this often whether the time for any record is over. */
+/* A thread that waits for the crash lock looks this often whether the time for any record is
+ * over. */
 #define LOOK_NS UINT64_C(20000000)
 /* What the watch thread has beyond a deadline before a waiting thread acts in its place. */
 #define GRACE_NS UINT64_C(2000000000)
 
-/* Take the crash lock. false: the calling thread has it already, and crashed while it wrote a record or died. */
+/* Take the crash lock. false: the calling thread has it already, and crashed while it wrote a
+ * record or died. */
 static bool take_lock(int signal, int32_t self, const void *ucontext)
 {
     uint64_t until = 0;
@@ -77,7 +80,8 @@ static bool take_lock(int signal, int32_t self, const void *ucontext)
     return true;
 }
 
-/* Earlier crashes of this thread whose handler it has left: it went on from there. Returns the latest one that it is still inside of. */
+/* Earlier crashes of this thread whose handler it has left: it went on from there. Returns the
+ * latest one that it is still inside of. */
 static uint32_t look_back(int32_t self, const void *ucontext)
 {
     uint32_t within = 0;
@@ -95,7 +99,8 @@ static uint32_t look_back(int32_t self, const void *ucontext)
     return within;
 }
 
-/* Record the crash. NULL: this thread crashed while it wrote a record or died, and no earlier handler is called for that. */
+/* Record the crash. NULL: this thread crashed while it wrote a record or died, and no earlier
+ * handler is called for that. */
 static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
 {
     int32_t self = lg__os_tid();
@@ -103,7 +108,8 @@ static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_
         struct lg__crash *current = lg__crash_current();
         if (!lg__fixed_is_sent(info)) {
             lg__memory_recover();
-            lg__record_recrash(signal, ucontext); /* does not return while a stage can still be left out */
+            /* does not return while a stage can still be left out */
+            lg__record_recrash(signal, ucontext);
         }
         if (current)
             lg__crash_event(current, lg__crash_sequence(atomic_load(&current->word)), LG__CRASH_DIES, false);
@@ -159,8 +165,9 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     errno = error;
 }
 
-/* SIGTERM, SIGINT, SIGHUP: leave the mark, then do what would have happened. A program with a handler of its own may live on, for how long is for the
- * watch thread to note; one without dies here and now, and nobody must see it alive after the mark. */
+/* SIGTERM, SIGINT, SIGHUP: leave the mark, then do what would have happened. A program with a
+ * handler of its own may live on, for how long is for the watch thread to note; one without dies
+ * here and now, and nobody must see it alive after the mark. */
 void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
 {
     lg__arch_enter_handler();

@@ -1,7 +1,9 @@
-/* Which signals are taken, how, and for whom: the process that started the session, and not its children. */
+/* Which signals are taken, how, and for whom: the process that started the session, and not its
+ * children. */
 #include "capture/internal.h"
 
-/* Crashes; then limits, a request for a dump, and a lost reader: those four leave a record only where they would end the process. */
+/* Crashes; then limits, a request for a dump, and a lost reader: those four leave a record only
+ * where they would end the process. */
 const int lg__install_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ, SIGQUIT, SIGPIPE, 0 };
 #define CRASH_COUNT 7
 #define RECORD_COUNT (sizeof lg__install_signals / sizeof lg__install_signals[0] - 1)
@@ -16,8 +18,9 @@ void (*lg__install_handler(int signal))(int, siginfo_t *, void *)
     return lg__fixed.on_crash;
 }
 
-/* Without SA_NODEFER: under a storm of signals from outside the kernel would pile up handlers before the first instruction of one ran. A fault
- * inside the handler must come back to it, though: the handler unblocks its signal, unless somebody sent it. */
+/* Without SA_NODEFER: under a storm of signals from outside the kernel would pile up handlers
+ * before the first instruction of one ran. A fault inside the handler must come back to it, though:
+ * the handler unblocks its signal, unless somebody sent it. */
 #define RECORD_FLAGS (SA_SIGINFO | SA_ONSTACK)
 
 static uint64_t mask_of_handlers(void)
@@ -28,7 +31,8 @@ static uint64_t mask_of_handlers(void)
     return mask;
 }
 
-/* The flags: where an earlier handler, or none because the signal is ignored, lets system calls go on, ours does, too. */
+/* The flags: where an earlier handler, or none because the signal is ignored, lets system calls go
+ * on, ours does, too. */
 static int record_flags(int signal)
 {
     const struct sigaction *previous = &lg__fixed.previous[signal];
@@ -52,7 +56,8 @@ static bool install(int signal)
     return sigaction(signal, &action, NULL) == 0;
 }
 
-/* A signal that the kernel would let end any process but the first of a pid namespace: not even its handler would run. */
+/* A signal that the kernel would let end any process but the first of a pid namespace: not even its
+ * handler would run. */
 static bool is_kept_away(const struct sigaction *previous)
 {
     return previous->sa_handler == SIG_DFL && lg__fixed.pid == 1;

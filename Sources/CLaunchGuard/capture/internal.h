@@ -12,8 +12,9 @@
 
 /* ---- walkers ---- */
 
-/* Two walk stacks: the thread whose crash is recorded, and the watch thread, for a snapshot of a program that lives. What a walk remembers exists
- * once for each of them: a crash waits for no snapshot, and what one broke does not mislead the other. */
+/* Two walk stacks: the thread whose crash is recorded, and the watch thread, for a snapshot of a
+ * program that lives. What a walk remembers exists once for each of them: a crash waits for no
+ * snapshot, and what one broke does not mislead the other. */
 enum lg__walker { LG__WALKER_CRASH, LG__WALKER_WATCH, LG__WALKERS };
 /* Which one the calling thread is. Initial-exec: exists with the thread. */
 extern __thread uint32_t lg__memory_walker __attribute__((tls_model("initial-exec")));
@@ -27,15 +28,17 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
 /* Write the record of this crash, under the crash lock. */
 void lg__record_write(struct lg__crash *crash, const void *ucontext);
-/* A second crash on the thread whose crash is being recorded. Does not return while a stage can still be left out. */
+/* A second crash on the thread whose crash is being recorded. Does not return while a stage can
+ * still be left out. */
 void lg__record_recrash(int signal, const void *ucontext);
 /* lg_stage under way. */
 uint32_t lg__record_stage(void);
 
 /* ---- finish.c ---- */
 
-/* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns when the program is to go on or the
- * signal is queued. `crash`: what was recorded, under the crash lock, which this function gives up; NULL: nothing was. */
+/* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns
+ * when the program is to go on or the signal is queued. `crash`: what was recorded, under the crash
+ * lock, which this function gives up; NULL: nothing was. */
 void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain);
 
 /* ---- classify.c ---- */
@@ -44,20 +47,23 @@ void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *c
 void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t stack_low, pid_t self,
                   struct lg__crash_header *header);
 
-/* ---- memory.c: reads that never fault: pages found readable once are read with plain loads from then on ---- */
+/* ---- memory.c: reads that never fault; plain loads where a page was readable before ---- */
 
-/* Forget which pages were found readable. At the begin of each crash on its thread, and of each snapshot on the watch thread. `recovers`: the
- * handler sends faults of this thread's reads back with lg__memory_recover(). */
+/* Forget which pages were found readable. At the begin of each crash on its thread, and of each
+ * snapshot on the watch thread. `recovers`: the handler sends faults of this thread's reads back
+ * with lg__memory_recover(). */
 void lg__memory_forget(bool recovers);
 /* Counts that for each walker: what was learned before holds no longer. */
 extern uint32_t lg__memory_age[LG__WALKERS];
-/* In the handler, for a fault of the calling thread: go back to the guarded read that it was made by, if it was. */
+/* In the handler, for a fault of the calling thread: go back to the guarded read that it was made
+ * by, if it was. */
 void lg__memory_recover(void);
-/* Make pages of our own exist, which costs the handler microseconds each. On an ordinary thread, also while another one crashes. */
+/* Make pages of our own exist, which costs the handler microseconds each. On an ordinary thread,
+ * also while another one crashes. */
 void lg__memory_touch(void *memory, size_t size);
 void lg__memory_prepare(void);
-/* Call a function that reads with plain loads what should be there, but may be gone (the file of a module was cut): false when it
- * crashed. It must not call any other function of memory.c. */
+/* Call a function that reads with plain loads what should be there, but may be gone (the file of a
+ * module was cut): false when it crashed. It must not call any other function of memory.c. */
 bool lg__memory_guarded(void (*function)(void *), void *argument);
 /* Copy as many of `size` bytes as can be read from `from` on; returns how many. */
 size_t lg__memory_read(void *to, uint64_t from, size_t size);
@@ -70,7 +76,8 @@ void lg__stages_header(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_context(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_frames(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_dwarf(const struct lg__crash *crash, const void *ucontext);
-void lg__stages_spare_walk(const struct lg__crash *crash, const void *ucontext); /* once more stage 4, where its walk crashed */
+/* once more stage 4, where its walk crashed */
+void lg__stages_spare_walk(const struct lg__crash *crash, const void *ucontext);
 void lg__messages_stage(void); /* messages.c */
 void lg__other_threads_stage(void);  /* threads.c */
 void lg__process_stage(void);  /* process.c */
@@ -99,10 +106,10 @@ void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason);
 /* Bytes that head and stored pcs take when they lie one behind the other. */
 size_t lg__frames_size(const struct lg__frames *frames);
 
-/* ---- walks: fill `frames` from the registers of an interrupted context, in the order of lg__arch_registers() ---- */
+/* ---- walks: fill `frames` from registers in the order of lg__arch_registers() ---- */
 
-/* `wild`: pc was reached by a call through a bad pointer, so the caller's address lies where the call put it. Only on the thread whose
- * crash is being recorded, also for the stacks of others. */
+/* `wild`: pc was reached by a call through a bad pointer, so the caller's address lies where the
+ * call put it. Only on the thread whose crash is being recorded, also for the stacks of others. */
 void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 /* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. For tests. */
@@ -113,14 +120,15 @@ void lg__unwind_dwarf_prepare(void);
 void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_libunwind_prepare(void);
 
-/* ---- files.c: files of /proc; a path that does not start with '/' is relative to the directory of this process's threads ---- */
+/* ---- files.c: files of /proc; a relative path begins at the threads of this process ---- */
 
 void lg__files_prepare(void);
 /* A descriptor, to be closed with lg__os_close(), or −errno. */
 int lg__files_open(const char *path);
 /* Read a small file whole, cut to fit, with a NUL; returns its size, 0 if it cannot be read. */
 size_t lg__files_read(const char *path, char *to, size_t size);
-/* The same on an ordinary thread, with an absolute path: the reserve of descriptors is left to the handler. */
+/* The same on an ordinary thread, with an absolute path: the reserve of descriptors is left to the
+ * handler. */
 size_t lg__files_read_at_start(const char *path, char *to, size_t size);
 /* lg__os_list_numbers() of the directory of the threads. */
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument);
@@ -146,13 +154,16 @@ void lg__exception_forget(void);
 /* ---- thread.c: one thread in its slot ---- */
 
 void lg__thread_clear(struct lg__thread *slot, int32_t tid);
-/* What the calling thread tells of itself: registers of the interrupted context, and whose they are. Commits the first part. */
+/* What the calling thread tells of itself: registers of the interrupted context, and whose they
+ * are. Commits the first part. */
 void lg__thread_capture(struct lg__thread *slot, const void *ucontext);
-/* What the kernel tells of a thread that does not answer; commits the first part. false: it is gone. */
+/* What the kernel tells of a thread that does not answer; commits the first part. false: it is
+ * gone. */
 bool lg__thread_describe(struct lg__thread *slot);
 /* 1: it blocks the question, 0: it does not, −1: it is gone. */
 int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state);
-/* It is in a system call: where its stack was then. false: it is not, or the kernel does not tell. */
+/* It is in a system call: where its stack was then. false: it is not, or the kernel does not
+ * tell. */
 bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp);
 /* Walk its stack, which stands still or may be wrong; commits the second part. */
 void lg__thread_walk(struct lg__thread *slot);
@@ -161,9 +172,11 @@ void lg__thread_walk_crashed(struct lg__thread *slot);
 
 /* ---- threads.c ---- */
 
-/* On a thread that waits for the crash lock: give the answer that this thread was asked for, from where it crashed. */
+/* On a thread that waits for the crash lock: give the answer that this thread was asked for, from
+ * where it crashed. */
 void lg__other_threads_answer(const void *ucontext);
-/* Walk the stacks of the threads that stage 6 found; after a crash in one of them, those that are left. */
+/* Walk the stacks of the threads that stage 6 found; after a crash in one of them, those that are
+ * left. */
 void lg__other_threads_walk(void);
 bool lg__other_threads_left(void);
 /* Places in use. */
@@ -184,7 +197,8 @@ void lg__install_again(int signal);
 
 /* ---- disposition.c ---- */
 
-/* At the entry of a handler: true when somebody took SA_SIGINFO from it, so that `info` means nothing. */
+/* At the entry of a handler: true when somebody took SA_SIGINFO from it, so that `info` means
+ * nothing. */
 bool lg__disposition_lost_siginfo(int signal);
 /* A thread begins, or registers itself: does it block what it must not? */
 void lg__disposition_check_thread(void);
@@ -202,7 +216,8 @@ struct lg__module_range {
     uint64_t start, end, bias;
     uint64_t code_start, code_end;     /* executable segments, from the lowest to the highest */
     uint64_t tables_start, tables_end; /* the readable segment that holds the unwind tables */
-    uint64_t frame_header;             /* address of PT_GNU_EH_FRAME; 0: none that can be searched */
+    /* address of PT_GNU_EH_FRAME; 0: none that can be searched */
+    uint64_t frame_header;
     uint64_t table;                    /* address of its search table */
     uint64_t table_count;              /* entries */
     uint64_t dynamic;                  /* address of PT_DYNAMIC; 0: none */
@@ -212,7 +227,8 @@ struct lg__module_range {
     uint32_t name_crc;                 /* of the loader's name for it */
 };
 
-/* How to read the module's memory: a plain copy on an ordinary thread, lg__memory_read() in the handler. */
+/* How to read the module's memory: a plain copy on an ordinary thread, lg__memory_read() in the
+ * handler. */
 typedef size_t (*lg__image_read)(void *to, uint64_t from, size_t size);
 size_t lg__image_copy(void *to, uint64_t from, size_t size);
 
@@ -228,8 +244,8 @@ struct lg__modules {
     struct lg__module_range modules[LG__MODULES_MAX]; /* sorted by start */
 };
 
-/* Read the loaded modules and publish the table, in memory and in the run file. Leaves both alone while a crash is recorded. On an ordinary
- * thread. */
+/* Read the loaded modules and publish the table, in memory and in the run file. Leaves both alone
+ * while a crash is recorded. On an ordinary thread. */
 void lg__modules_refresh(void);
 /* The table that a refresh published last; NULL: none yet. */
 const struct lg__modules *lg__modules_published(void);
@@ -237,8 +253,9 @@ const struct lg__modules *lg__modules_published(void);
 const struct lg__module_range *lg__modules_search(const struct lg__modules *table, uint64_t address);
 /* Insert one in its place. false: the table is full. */
 bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range *module);
-/* Write the older table of the run file: begin, one call a module, commit. begin returns NULL when there is none to be written, in the
- * handler also while a refresh writes it. An empty path stands for the executable, in the first entry. */
+/* Write the older table of the run file: begin, one call a module, commit. begin returns NULL when
+ * there is none to be written, in the handler also while a refresh writes it. An empty path stands
+ * for the executable, in the first entry. */
 struct lg__module_table *lg__modules_file_begin(bool in_handler);
 void lg__modules_file_add(struct lg__module_table *file, const struct lg__module_range *module, const char *path, lg__image_read read);
 void lg__modules_file_commit(struct lg__module_table *file);
@@ -247,9 +264,11 @@ void lg__modules_file_commit(struct lg__module_table *file);
 
 /* Find that list. On an ordinary thread. */
 void lg__loader_prepare(void);
-/* Once a crash: use the published table, or one made afresh when modules came or went. false: there is neither. In the handler. */
+/* Once a crash: use the published table, or one made afresh when modules came or went. false: there
+ * is neither. In the handler. */
 bool lg__loader_settle(void);
-/* The module that holds an address, by the table that is in use; NULL: none known. In the handler. */
+/* The module that holds an address, by the table that is in use; NULL: none known. In the
+ * handler. */
 const struct lg__module_range *lg__loader_find(uint64_t address);
 
 #endif

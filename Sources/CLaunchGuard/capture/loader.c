@@ -1,6 +1,7 @@
-/* Modules that came or went since the last refresh, by the dynamic linker's list of them: the one that debuggers read. The handler takes no
- * lock for it; another thread may be changing the list. So every pointer in it is read as one that may lead anywhere, every count has a bound,
- * and what is found is believed as far as the module's own headers bear it out. */
+/* Modules that came or went since the last refresh, by the dynamic linker's list of them: the one
+ * that debuggers read. The handler takes no lock for it; another thread may be changing the list.
+ * So every pointer in it is read as one that may lead anywhere, every count has a bound, and what
+ * is found is believed as far as the module's own headers bear it out. */
 #include <elf.h>
 #include <link.h>
 
@@ -83,7 +84,8 @@ static bool next_node(struct node *node)
 
 /* ---- comparison ---- */
 
-/* The same module as the node's: address, place of the dynamic section, name, and build id as it is in memory now. */
+/* The same module as the node's: address, place of the dynamic section, name, and build id as it is
+ * in memory now. */
 static const struct lg__module_range *known(const struct node *node, const struct lg__modules *table)
 {
     uint8_t id[LG__BUILD_ID_BYTES];
@@ -158,7 +160,8 @@ static void make_fresh(struct work *work, const struct lg__modules *table)
         lg__modules_file_commit(file);
 }
 
-/* A crash keeps refreshes away; a snapshot does not, and a table that was published before lives only until the refresh after the next. */
+/* A crash keeps refreshes away; a snapshot does not, and a table that was published before lives
+ * only until the refresh after the next. */
 static const struct lg__modules *keep(struct work *work, const struct lg__modules *table)
 {
     if (lg__memory_walker == LG__WALKER_CRASH || !table)

@@ -1,7 +1,8 @@
 /* Reads of memory that may not be there. */
 #include "capture/internal.h"
 
-/* Pages found readable during this crash, by a hash of their address; 0: free. 256 pages are a megabyte of stack and tables. */
+/* Pages found readable during this crash, by a hash of their address; 0: free. 256 pages are a
+ * megabyte of stack and tables. */
 #define PAGES 256u
 static uint64_t readable[LG__WALKERS][PAGES];
 
@@ -11,7 +12,8 @@ void lg__memory_touch(void *memory, size_t size)
 {
     uint8_t *byte = memory;
     for (size_t at = 0; at < size; at += LG__PAGE)
-        __atomic_fetch_or(&byte[at], 0, __ATOMIC_RELAXED); /* leaves what a crash writes there meanwhile */
+        /* leaves what a crash writes there meanwhile */
+        __atomic_fetch_or(&byte[at], 0, __ATOMIC_RELAXED);
     __atomic_fetch_or(&byte[size - 1], 0, __ATOMIC_RELAXED);
 }
 
@@ -22,8 +24,8 @@ void lg__memory_prepare(void)
 
 uint32_t lg__memory_age[LG__WALKERS];
 
-/* A fault can be recovered on the thread whose crash is being recorded and on the watch thread, and nowhere else: each has one mark to come
- * back to. */
+/* A fault can be recovered on the thread whose crash is being recorded and on the watch thread, and
+ * nowhere else: each has one mark to come back to. */
 static struct recovery {
     bool possible;
     _Atomic bool reading; /* the mark is set */
@@ -61,12 +63,14 @@ void lg__memory_recover(void)
         lg__arch_jump(&recoveries[lg__memory_walker].mark);
 }
 
-/* What is read need not be an object of the program: a stack has gaps between its variables. A checker of memory (AddressSanitizer), whose
- * memcpy() stands in for libc's, would end the process for it. Volatile, so that no compiler makes a call of the loop. */
+/* What is read need not be an object of the program: a stack has gaps between its variables. A
+ * checker of memory (AddressSanitizer), whose memcpy() stands in for libc's, would end the process
+ * for it. Volatile, so that no compiler makes a call of the loop. */
 #define UNCHECKED __attribute__((no_sanitize("address")))
 typedef uint64_t word __attribute__((aligned(1), may_alias));
 
-/* A plain load where the kernel refuses to do it for us (a sandbox): a fault in it comes back through the nested handler. */
+/* A plain load where the kernel refuses to do it for us (a sandbox): a fault in it comes back
+ * through the nested handler. */
 UNCHECKED static void load(void *address)
 {
     (void)*(const volatile uint8_t *)address;
@@ -116,7 +120,8 @@ size_t lg__memory_read(void *to, uint64_t from, size_t size)
         if (step > size - done)
             step = size - done;
         struct copy part = { (uint8_t *)to + done, (const void *)(uintptr_t)(from + done), step };
-        /* Another thread may unmap the page between the question and the copy: a module that is being unloaded. */
+        /* Another thread may unmap the page between the question and the copy: a module that is
+         * being unloaded. */
         if (!page_readable(page) || !lg__memory_guarded(copy, &part))
             break;
         done += step;

@@ -9,12 +9,14 @@
 /* More than there are threads that abort at once. */
 #define TEXTS_MAX 64u
 
-/* Address of glibc's pointer to the text of an abort, which starts behind a length; NULL: another libc. */
+/* Address of glibc's pointer to the text of an abort, which starts behind a length; NULL: another
+ * libc. */
 static const void *abort_message;
 /* Address of the Swift runtime's pointer to the text of a fatal error; NULL: no Swift. */
 static const void *swift_message;
 
-/* Of the Swift runtime, from 6.0 on: address of its pointer to the text. There only in programs that link it. */
+/* Of the Swift runtime, from 6.0 on: address of its pointer to the text. There only in programs
+ * that link it. */
 extern const void *swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
 
 void lg__messages_prepare(void)
@@ -122,8 +124,9 @@ static bool is_trap(uint32_t kind)
     return kind == LG_CRASH_ILLEGAL || kind == LG_CRASH_BREAKPOINT;
 }
 
-/* Append the text that a pointer of a runtime library leads to, `behind` bytes behind where it points. Another thread that aborts puts its own text in
- * place and gives this one's memory back, and a third may be writing to a new one at that address: what is found twice is believed. */
+/* Append the text that a pointer of a runtime library leads to, `behind` bytes behind where it
+ * points. Another thread that aborts puts its own text in place and gives this one's memory back,
+ * and a third may be writing to a new one at that address: what is found twice is believed. */
 static struct said add_current(lg_message_source source, const void *pointer, size_t behind)
 {
     const uint32_t count = block->count, text_size = block->text_size;
@@ -148,7 +151,8 @@ static struct said add_current(lg_message_source source, const void *pointer, si
 
 static void add_libc(uint32_t kind)
 {
-    struct said said = add_current(LG_MESSAGE_LIBC, abort_message, sizeof(unsigned)); /* unsigned size; char text[] */
+    /* unsigned size; char text[] */
+    struct said said = add_current(LG_MESSAGE_LIBC, abort_message, sizeof(unsigned));
     if (said.size && kind == LG_CRASH_ABORT)
         block->kind = KIND_OF(&said, libc_texts);
 }

@@ -1,4 +1,5 @@
-/* The module table: made on an ordinary thread, published whole, read in the handler without a lock. */
+/* The module table: made on an ordinary thread, published whole, read in the handler without a
+ * lock. */
 #include <link.h>
 #include <pthread.h>
 
@@ -158,9 +159,10 @@ void lg__modules_refresh(void)
     pthread_mutex_lock(&mutex);
     if (!executable[0])
         lg__os_executable(executable, sizeof executable);
-    /* First the flag, then the look at the handler's; the handler does it the other way round: one of the two sees the other. A refresh
-     * under way when a crash begins writes the table that is not in use, and there is no second one; only the very first may still come,
-     * for which the handler waits. */
+    /* First the flag, then the look at the handler's; the handler does it the other way round: one
+     * of the two sees the other. A refresh under way when a crash begins writes the table that is
+     * not in use, and there is no second one; only the very first may still come, for which the
+     * handler waits. */
     atomic_store(&refreshing, true);
     if (lg__crash_holder() == 0 || (!atomic_load(&published) && !atomic_load(&handler_wrote)))
         refresh();

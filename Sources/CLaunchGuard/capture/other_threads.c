@@ -14,7 +14,8 @@
 /* Of the crash that has the lock; a thread that waits for the lock reads `asked`. */
 static struct {
     _Atomic uint32_t asked; /* places in use */
-    uint32_t unasked, walked; /* of these, whose thread could not be asked; whose stack was walked */
+    /* of these, whose thread could not be asked; whose stack was walked */
+    uint32_t unasked, walked;
 } threads;
 
 static const struct lg__run *run(void)
@@ -104,7 +105,8 @@ void lg__other_threads_walk(void)
 {
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + deadline_part(WALK_PART);
     while (threads.walked < threads.asked && lg__os_clock_ns(CLOCK_MONOTONIC) < until) {
-        struct lg__thread *slot = &run()->slots[threads.walked++]; /* first: a walk that crashes is not tried again */
+        /* first: a walk that crashes is not tried again */
+        struct lg__thread *slot = &run()->slots[threads.walked++];
         if (atomic_load(&slot->commit) && slot->pc)
             lg__thread_walk(slot);
     }

@@ -1,4 +1,5 @@
-/* What the handler needs and must not make itself: handlers and owner page at the start, then the module table and the place of the loader's list. */
+/* What the handler needs and must not make itself: handlers and owner page at the start, then the
+ * module table and the place of the loader's list. */
 #include <sys/mman.h>
 
 #include "capture/internal.h"
@@ -8,7 +9,8 @@
 #define MAP_TOUCHED_BYTES 6144u
 #define STACK_TOUCHED_BYTES 4096u /* the least that an option gives it */
 
-/* The pages that the record will lie on, so that the handler does not wait for the file system to give them one by one. */
+/* The pages that the record will lie on, so that the handler does not wait for the file system to
+ * give them one by one. */
 static void touch_record(void)
 {
     const struct lg__run *run = &lg__fixed.options.run;

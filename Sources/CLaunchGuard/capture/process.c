@@ -28,7 +28,8 @@ static bool take_cgroup(const char *mount, const char *group, int size, const ch
 
 void lg__process_prepare(void)
 {
-    /* Lines "number:controllers:/group"; the one without controllers is of version 2 (cgroups(7)). */
+    /* Lines "number:controllers:/group"; the one without controllers is of version 2
+     * (cgroups(7)). */
     char text[4096];
     if (lg__files_read_at_start("/proc/self/cgroup", text, sizeof text) == 0)
         return;
@@ -123,7 +124,8 @@ static void read_counts(void)
         if (descriptors == 0)
             lg__os_list_numbers(directory, count_one, &descriptors);
         if (descriptors)
-            block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors - 1; /* without that of the directory itself */
+            /* without that of the directory itself */
+            block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors - 1;
         lg__os_close(directory);
     }
     if (lg__files_read("../status", text, sizeof text)) {
@@ -199,7 +201,8 @@ static void store_stack(int32_t tid, uint64_t sp, uint64_t high, uint32_t room)
     chunk->tid = tid;
     chunk->reserved = 0;
     stacks_used = at + ((uint32_t)(sizeof *chunk + size + LG__CHUNK_ALIGN - 1) & ~(LG__CHUNK_ALIGN - 1));
-    if (stacks_used + sizeof *chunk <= run()->stack_bytes) /* the list ends here, whatever an earlier crash left */
+    /* the list ends here, whatever an earlier crash left */
+    if (stacks_used + sizeof *chunk <= run()->stack_bytes)
         atomic_store_explicit(&chunk_at(stacks_used)->commit, 0, memory_order_relaxed);
     chunk->crc = lg__crc32c(0, &chunk->start, sizeof *chunk - offsetof(struct lg__chunk, start) + size);
     atomic_store_explicit(&chunk->commit, LG__COMMIT_CHUNK, memory_order_release);

@@ -11,7 +11,8 @@
 /* In the value of the signal: the place, and above it who asks. */
 #define PLACE_BITS 24u
 
-static _Atomic uint32_t crash_words[LG__THREADS_MAX], watch_words[LG__QUESTION_WATCH_PLACES]; /* futexes: turn, enum lg__answer */
+/* futexes: turn, enum lg__answer */
+static _Atomic uint32_t crash_words[LG__THREADS_MAX], watch_words[LG__QUESTION_WATCH_PLACES];
 static struct lg__thread look_slot;
 
 static struct asker {
@@ -89,7 +90,8 @@ __attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info,
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     uint32_t turn = (uint32_t)(value >> 32), asker = (uint32_t)value >> PLACE_BITS, place = (uint32_t)value & ((1u << PLACE_BITS) - 1);
-    if (info->si_code != SI_QUEUE || info->si_pid != lg__fixed.pid) { /* libc's own use of the signal */
+    /* libc's own use of the signal */
+    if (info->si_code != SI_QUEUE || info->si_pid != lg__fixed.pid) {
         if (before.handler > (uintptr_t)SIG_IGN)
             ((void (*)(int, siginfo_t *, void *))before.handler)(signal, info, ucontext);
         return;
@@ -130,13 +132,16 @@ void lg__question_answer_crash(uint32_t places, const void *ucontext)
  * process with the wrong status. */
 static bool take_signal(void)
 {
-    /* It does not block itself: a thread that is about to answer does not look as one that will not. */
+    /* It does not block itself: a thread that is about to answer does not look as one that will
+     * not. */
     const struct lg__os_disposition ours = { (uintptr_t)lg__question_handler, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
     if (atomic_load(&taken))
         return true;
-    /* Before ours is there: libc may be in the middle of its own use, and wait for an answer for ever. */
+    /* Before ours is there: libc may be in the middle of its own use, and wait for an answer for
+     * ever. */
     struct lg__os_disposition is = lg__os_signal_now(LG__QUESTION_SIGNAL);
-    if (is.handler != (uintptr_t)lg__question_handler) /* the watch thread and a crash may both come here at once */
+    /* the watch thread and a crash may both come here at once */
+    if (is.handler != (uintptr_t)lg__question_handler)
         before = is;
     if (lg__os_signal_take(LG__QUESTION_SIGNAL, &ours, lg__fixed.mask & ~LG__QUESTION_BIT, SIGSEGV, &is) != 0)
         return false;
@@ -162,7 +167,8 @@ bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid)
     atomic_store(&of->words[place], word_of(of->turn, LG__ANSWER_ASKED));
     if (lg__os_signal_ask(lg__fixed.pid, tid, LG__QUESTION_SIGNAL, (uint64_t)of->turn << 32 | (uint32_t)asker << PLACE_BITS | place) == 0)
         return true;
-    change(asker, place, of->turn, LG__ANSWER_ASKED, LG__ANSWER_CLOSED); /* the user's queue of signals is full, or the thread has just ended */
+    /* the user's queue of signals is full, or the thread has just ended */
+    change(asker, place, of->turn, LG__ANSWER_ASKED, LG__ANSWER_CLOSED);
     return false;
 }
 
@@ -217,7 +223,8 @@ bool lg__question_release(enum lg__asker asker, uint32_t place)
 /* ---- exempt threads ---- */
 
 #define EXEMPT_MAX 4
-static _Atomic int32_t exempt[EXEMPT_MAX]; /* threads of LaunchGuard that have to go on while a crash is recorded */
+/* threads of LaunchGuard that have to go on while a crash is recorded */
+static _Atomic int32_t exempt[EXEMPT_MAX];
 
 static void exchange(int32_t from, int32_t to)
 {

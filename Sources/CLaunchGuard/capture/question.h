@@ -17,8 +17,8 @@
 /* The askers work at the same time: each has places, slots and turns of its own. */
 enum lg__asker { LG__ASKER_CRASH, LG__ASKER_WATCH, LG__ASKERS };
 
-/* Places of the watch thread: those of a hang, that of a job's deadline, and one to look at a thread
- * that is with an earlier handler. The slot of the last one is in no file. */
+/* Places of the watch thread: those of a hang, that of a job's deadline, and one to look at a
+ * thread that is with an earlier handler. The slot of the last one is in no file. */
 #define LG__QUESTION_JOB LG__SNAPSHOT_THREADS_MAX
 #define LG__QUESTION_LOOK (LG__SNAPSHOT_THREADS_MAX + 1)
 #define LG__QUESTION_WATCH_PLACES (LG__SNAPSHOT_THREADS_MAX + 2)
@@ -47,8 +47,8 @@ enum lg__answer lg__question_answer(enum lg__asker asker, uint32_t place);
 uint32_t lg__question_answered(enum lg__asker asker);
 /* Wait until `expected` threads have answered, or until then; may return early. */
 void lg__question_wait(enum lg__asker asker, uint32_t expected, uint64_t until_ns);
-/* No answer is wanted any more. true: none came, and the slot is the asker's. An answer that is being
- * written is waited for, for at most 2 ms. */
+/* No answer is wanted any more. true: none came, and the slot is the asker's. An answer that is
+ * being written is waited for, for at most 2 ms. */
 bool lg__question_close(enum lg__asker asker, uint32_t place);
 /* Let the thread go on. false: it went on before. */
 bool lg__question_release(enum lg__asker asker, uint32_t place);

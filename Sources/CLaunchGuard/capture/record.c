@@ -1,4 +1,5 @@
-/* Writing the record: the stages in order of commit, the cheapest and surest first. A crash in one costs that one alone. */
+/* Writing the record: the stages in order of commit, the cheapest and surest first. A crash in one
+ * costs that one alone. */
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "os/fault_point.h"
@@ -9,8 +10,8 @@
 /* How long the record waits for what was written to standard error just before. */
 #define TAIL_WAIT_NS UINT64_C(100000000)
 
-/* Stages as they are run, with what belongs to a stage but is done when it is committed: libunwind walks where our own walk crashed,
- * and the stacks of the other threads are walked. */
+/* Stages as they are run, with what belongs to a stage but is done when it is committed: libunwind
+ * walks where our own walk crashed, and the stacks of the other threads are walked. */
 #define SPARE_WALK (LG__STAGES + LG_STAGE_DWARF)
 #define WALK_THREADS (LG__STAGES + LG_STAGE_THREADS)
 
@@ -38,8 +39,9 @@ static void run_stage(unsigned stage, const void *ucontext)
         LG_FAULT_POINT("handler: header");
         break;
     case LG_STAGE_CONTEXT:
-        /* Nothing before this point can wait for anybody, but a look at memory can: its page may have to come from a file system that is gone.
-         * From here on the watch thread ends what takes too long. */
+        /* Nothing before this point can wait for anybody, but a look at memory can: its page may
+         * have to come from a file system that is gone. From here on the watch thread ends what
+         * takes too long. */
         lg__deadline_arm(crash);
         lg__stages_context(crash, ucontext);
         LG_FAULT_POINT("handler: context");
@@ -109,7 +111,8 @@ __attribute__((noinline)) void lg__record_write(struct lg__crash *crash, const v
 {
     static const uint8_t full[] = { LG_STAGE_HEADER,   LG_STAGE_CONTEXT, LG_STAGE_FRAMES,  LG_STAGE_DWARF, SPARE_WALK,
                                     LG_STAGE_MESSAGES, LG_STAGE_THREADS, WALK_THREADS,     LG_STAGE_PROCESS, LG_STAGE_DONE };
-    const volatile unsigned count = lg__crash_slot_of(crash) ? LG__BRIEF_PARTS : sizeof full; /* a brief record has the first stages */
+    /* a brief record has the first stages */
+    const volatile unsigned count = lg__crash_slot_of(crash) ? LG__BRIEF_PARTS : sizeof full;
     volatile unsigned next = 0;
     recording.crash = crash;
     recording.skipped = 0;

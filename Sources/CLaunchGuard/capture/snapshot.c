@@ -3,8 +3,8 @@
  *
  * The thread that matters is asked first, then all others at once. Each one stands still until its
  * own stack has been walked. A snapshot shares no slot, no place and no walker with a crash. A
- * thread that stands for a snapshot answers a crash from where it stands, and the snapshot ends when
- * a crash begins. */
+ * thread that stands for a snapshot answers a crash from where it stands, and the snapshot ends
+ * when a crash begins. */
 #include "capture/internal.h"
 #include "capture/question.h"
 #include "capture/watch_walk.h"
@@ -17,7 +17,8 @@
 #define FIRST_NS UINT64_C(125000000)
 /* After this time the watch thread looks whether a crash has begun. */
 #define SLICE_NS UINT64_C(20000000)
-static _Atomic uint64_t taken_for[LG__SNAPSHOTS]; /* since_ns of the snapshot that is there; 0: none */
+/* since_ns of the snapshot that is there; 0: none */
+static _Atomic uint64_t taken_for[LG__SNAPSHOTS];
 
 /* Of the watch thread alone. */
 static struct {
@@ -45,7 +46,8 @@ static void ask_thread(int32_t tid)
     if (taking.next == taking.last)
         taking.omitted++;
     else
-        lg__question_ask(LG__ASKER_WATCH, taking.next++, tid); /* a thread that cannot be asked is described with those that do not answer */
+        /* a thread that cannot be asked is described with those that do not answer */
+        lg__question_ask(LG__ASKER_WATCH, taking.next++, tid);
 }
 
 static bool ask_other(uint32_t number, void *argument)

@@ -42,7 +42,8 @@ void lg__stages_header(const struct lg__crash *crash, const void *ucontext)
     if (hot && signal != SIGQUIT) { /* a dump that somebody asked for is no crash */
         atomic_store_explicit(&hot->crash_ns, header->monotonic_ns, memory_order_relaxed);
         atomic_store_explicit(&hot->crash_ordinal, lg__fixed.options.ordinal, memory_order_release);
-        /* Another thread of the program crashed during lg_start(): that is no reason for LaunchGuard to suspect itself. */
+        /* Another thread of the program crashed during lg_start(): that is no reason for
+         * LaunchGuard to suspect itself. */
         int32_t starting = lg__fixed.options.starting_tid;
         if (starting && starting != header->tid)
             atomic_store_explicit(&hot->starting, 0, memory_order_relaxed);
@@ -80,7 +81,8 @@ static bool wild_pc(unsigned slot)
 
 static struct lg__frames frames_of(unsigned slot, unsigned stage)
 {
-    struct lg__frames_head *head = lg__run_stage(run(), slot, stage); /* the pcs are behind it, in both kinds of record */
+    /* the pcs are behind it, in both kinds of record */
+    struct lg__frames_head *head = lg__run_stage(run(), slot, stage);
     if (slot)
         return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__BRIEF_FRAMES_MAX, LG__BRIEF_FRAMES_LAST, FRAMES_LIMIT };
     return (struct lg__frames){ head, (uint64_t *)(void *)(head + 1), LG__FRAMES_MAX, LG__FRAMES_LAST, FRAMES_LIMIT };

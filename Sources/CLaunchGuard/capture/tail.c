@@ -1,5 +1,5 @@
-/* The last bytes of standard error, for programs that wish it: descriptor 2 is a pipe, a thread copies what comes out of it to where it pointed
- * before, and into the run file. */
+/* The last bytes of standard error, for programs that wish it: descriptor 2 is a pipe, a thread
+ * copies what comes out of it to where it pointed before, and into the run file. */
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
@@ -11,7 +11,8 @@
 static struct lg__tail *tail; /* NULL: not kept */
 static int pipe_end = -1;     /* to read from */
 static int standard_error = -1; /* where descriptor 2 pointed */
-static uint64_t pipe_identity, standard_error_identity; /* the program may close all files that it does not know, and open others */
+/* the program may close all files that it does not know, and open others */
+static uint64_t pipe_identity, standard_error_identity;
 static _Atomic uint32_t busy;   /* 1 from before a read until behind its write */
 
 bool lg__tail_start(const struct lg__run *run)
@@ -28,7 +29,8 @@ bool lg__tail_start(const struct lg__run *run)
     pipe_end = lg__os_file_beyond(ends[0]);
     pipe_identity = lg__os_file_identity(pipe_end);
     tail = run->tail;
-    dup2(ends[1], STDERR_FILENO); /* without O_CLOEXEC: programs that this one starts write there, too */
+    /* without O_CLOEXEC: programs that this one starts write there, too */
+    dup2(ends[1], STDERR_FILENO);
     close(ends[1]);
     return true;
 }
@@ -41,7 +43,8 @@ static void keep(const uint8_t *bytes, size_t size)
     atomic_store_explicit(&tail->total, total + size, memory_order_release);
 }
 
-/* The pipe is ours still; where the program closed our end of it, there is another way to it as long as descriptor 2 leads there. */
+/* The pipe is ours still; where the program closed our end of it, there is another way to it as
+ * long as descriptor 2 leads there. */
 static bool have_pipe(void)
 {
     if (!lg__os_file_is(pipe_end, pipe_identity) && lg__os_file_identity(STDERR_FILENO) == pipe_identity)
@@ -49,7 +52,8 @@ static bool have_pipe(void)
     return lg__os_file_is(pipe_end, pipe_identity);
 }
 
-/* Wait until the pipe has something, or ends: between that and the read nobody looking at both sees an empty pipe and an idle thread. */
+/* Wait until the pipe has something, or ends: between that and the read nobody looking at both sees
+ * an empty pipe and an idle thread. */
 static bool await(void)
 {
     struct pollfd wait = { pipe_end, POLLIN, 0 };

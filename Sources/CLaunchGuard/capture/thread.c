@@ -67,7 +67,8 @@ bool lg__capture_thread_gone(int32_t tid)
     return lg__thread_blocks(tid, &blocked, &state) < 0 || state == 'Z' || state == 'X';
 }
 
-/* "NUMBER six-arguments sp pc" while it is in a system call, "running" else (proc(5), /proc/PID/syscall). */
+/* "NUMBER six-arguments sp pc" while it is in a system call, "running" else (proc(5),
+ * /proc/PID/syscall). */
 static bool read_place(const char *text, uint64_t *ret_sp, uint64_t *ret_pc)
 {
     uint64_t before_last = 0, last = 0;

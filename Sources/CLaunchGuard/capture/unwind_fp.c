@@ -1,4 +1,5 @@
-/* The frame-pointer walk: needs no table and no library, and every read is one that cannot fault. */
+/* The frame-pointer walk: needs no table and no library, and every read is one that cannot
+ * fault. */
 #include "capture/internal.h"
 
 /* Farther apart than this, two frames are not of one stack. */

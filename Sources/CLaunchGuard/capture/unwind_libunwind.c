@@ -1,7 +1,9 @@
-/* The spare walk: libunwind's remote interface on this very process, for the case that our own reader of unwind tables crashes.
+/* The spare walk: libunwind's remote interface on this very process, for the case that our own
+ * reader of unwind tables crashes.
  *
- * Not where that one ends early: libunwind would go on by guesses. Its local interface asks the dynamic linker for the modules, and hangs when
- * another thread holds the loader's lock; the remote one asks our accessors. */
+ * Not where that one ends early: libunwind would go on by guesses. Its local interface asks the
+ * dynamic linker for the modules, and hangs when another thread holds the loader's lock; the remote
+ * one asks our accessors. */
 #include "capture/internal.h"
 
 #ifdef LG_LIBUNWIND
@@ -31,7 +33,8 @@ static int find_proc_info(unw_addr_space_t in, unw_word_t ip, unw_proc_info_t *p
     info.end_ip = module->end;
     info.u.rti.segbase = module->frame_header;
     info.u.rti.table_data = module->table;
-    info.u.rti.table_len = module->table_count * 8 / sizeof(unw_word_t); /* two 32-bit offsets an entry, counted in words */
+    /* two 32-bit offsets an entry, counted in words */
+    info.u.rti.table_len = module->table_count * 8 / sizeof(unw_word_t);
     return UNW_OBJ(dwarf_search_unwind_table)(in, ip, &info, procedure, need_unwind_info, argument);
 }
 
@@ -87,7 +90,8 @@ static int get_proc_name(unw_addr_space_t in, unw_word_t address, char *name, si
 
 static enum lg__walk walk(unw_addr_space_t in, uint64_t *registers, const struct lg__frames *frames)
 {
-    static unw_cursor_t cursor; /* 1 KiB that small alternate stacks need not have; one crash at a time uses it */
+    /* 1 KiB that small alternate stacks need not have; one crash at a time uses it */
+    static unw_cursor_t cursor;
     unw_word_t pc, sp, last_pc = 0, last_sp = 0;
     if (unw_init_remote(&cursor, in, registers) < 0)
         return LG__WALK_FAILED;
@@ -122,7 +126,8 @@ void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild
     memcpy(start, registers, sizeof start);
     if (wild && lg__memory_word(registers[lg__arch_sp], &word)) {
         lg__frames_add(frames, registers[lg__arch_pc]);
-        lg__arch_return_to_caller(start, word - 1); /* within the call: a return address may be past its function's end */
+        /* within the call: a return address may be past its function's end */
+        lg__arch_return_to_caller(start, word - 1);
     }
     enum lg__walk reason = walk(ready, start, frames);
     lg__frames_finish(frames, reason);
@@ -146,7 +151,8 @@ void lg__unwind_libunwind_prepare(void)
 }
 
 #else
-/* The static library needs libc alone, so that programs can be linked without any shared library. */
+/* The static library needs libc alone, so that programs can be linked without any shared
+ * library. */
 void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
     (void)registers, (void)wild;

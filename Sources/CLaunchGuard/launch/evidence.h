@@ -37,8 +37,8 @@ const lg_run_context *lg__evidence_context(const struct lg__last_run *last, cons
 /* Key of the task of a context that the end came in; NULL: in none that is known. */
 const char *lg__evidence_task(const struct lg__last_run *last, const lg_run_context *context);
 
-/* attribution.c: bit i: the crash of a run, which is selected in `reader`, was in a module or a task
- * of contexts[i], which was launching. 0: of nobody in particular. */
+/* attribution.c: bit i: the crash of a run, which is selected in `reader`, was in a module or a
+ * task of contexts[i], which was launching. 0: of nobody in particular. */
 uint32_t lg__attribution_of(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count);
 
 #endif

@@ -1,4 +1,5 @@
-/* The crashes of a run: one in the record, others in brief records. Which of them counts as the end. */
+/* The crashes of a run: one in the record, others in brief records. Which of them counts as the
+ * end. */
 #include <signal.h>
 
 #include "read/crashes.h"
@@ -26,7 +27,8 @@ static enum rank rank(const struct lg__reader_crash *crash)
     }
 }
 
-/* The crash in whose earlier handler a crash happened, where that one counts as well; else the crash itself. */
+/* The crash in whose earlier handler a crash happened, where that one counts as well; else the
+ * crash itself. */
 static uint32_t cause_of(const struct lg__reader_crashes *list, uint32_t index)
 {
     const struct lg__reader_crash *crash = &list->crashes[index];

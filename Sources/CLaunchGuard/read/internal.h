@@ -25,7 +25,8 @@ struct lg_reader {
     } *log_index;
     uint64_t log_count;
 
-    uint32_t place; /* of the selected crash: LG__PLACE_RECORD, or 1 + the index of a brief record */
+    /* of the selected crash: LG__PLACE_RECORD, or 1 + the index of a brief record */
+    uint32_t place;
 
     uint32_t chunk_index; /* of the chunk of stack memory at `chunk_at`: to go on from there */
     uint64_t chunk_at;
@@ -65,10 +66,9 @@ lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_
  * zero. LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_DAMAGED: out of bounds, or the list
  * has no end. A caller that asks for the context sees neither. */
 lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__owner *ret_owner);
-/* One stage of the selected crash, checked; `size` is the capacity of `to`, the rest of it is zeroed.
- * Stores the committed bytes.
- * LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not committed, and the file has no room for
- * it. */
+/* One stage of the selected crash, checked; `size` is the capacity of `to`, the rest of it is
+ * zeroed. Stores the committed bytes. LG_ERR_INCOMPLETE: not committed; LG_ERR_NOT_FOUND: not
+ * committed, and the file has no room for it. */
 lg_status lg__reader_stage(const lg_reader *reader, unsigned stage, void *to, size_t size, size_t *ret_size);
 /* The same in two parts: the first bytes of the block, and those behind them. Not the whole block
  * is ever in memory. */

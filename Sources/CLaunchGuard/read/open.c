@@ -41,7 +41,8 @@ static lg_status read_header(lg_reader *reader)
     uint16_t major = reader->kind == LG_FILE_RUN ? LG__RUN_MAJOR : LG__LEDGER_MAJOR;
     if (header->major > major || header->incompat_flags)
         return LG_ERR_NEWER;
-    /* The checksum is the last but one word before `header_bytes`; it has been there in every version. */
+    /* The checksum is the last but one word before `header_bytes`; it has been there in every
+     * version. */
     if (header->header_bytes < sizeof *header || header->header_bytes > HEADER_BYTES_MAX ||
         header->crc != lg__header_crc(header) || header->section_count > LG__SECTIONS_MAX)
         return LG_ERR_DAMAGED;

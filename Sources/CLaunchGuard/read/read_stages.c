@@ -1,5 +1,5 @@
-/* The stages of a crash, in the full record and in brief ones: exactly those that were committed and
- * whose checksum is right. */
+/* The stages of a crash, in the full record and in brief ones: exactly those that were committed
+ * and whose checksum is right. */
 #include "read/internal.h"
 #include "store/crc32c.h"
 
@@ -82,7 +82,8 @@ lg_status lg__reader_record(const lg_reader *reader, struct lg__record *ret_reco
     return lg__reader_block(reader, LG__SECTION_RECORD, 0, ret_record, sizeof *ret_record) ? LG_OK : LG_ERR_DAMAGED;
 }
 
-/* The part of `from`, which starts at byte `at` of a block, that belongs into the range [start, start + size) of it. */
+/* The part of `from`, which starts at byte `at` of a block, that belongs into the range [start,
+ * start + size) of it. */
 static void copy_part(uint8_t *to, size_t start, size_t size, const uint8_t *from, size_t at, size_t count)
 {
     size_t low = at > start ? at : start, high = at + count < start + size ? at + count : start + size;
@@ -112,7 +113,8 @@ static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned st
     if (status != LG_OK)
         return status;
     if (commit.commit == 0)
-        return commit.capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND; /* the writer had no room for it: an older version */
+        /* the writer had no room for it: an older version */
+        return commit.capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND;
     if (commit.commit != LG__COMMIT_STAGE + stage || commit.size > commit.capacity || commit.size > LG__STAGE_BYTES_MAX)
         return LG_ERR_DAMAGED;
     if (head_size)

@@ -7,7 +7,8 @@
 /* ---- Run file: the crash record, committed in stages ---- */
 
 #define LG__STAGES 16
-#define LG__COMMIT_STAGE UINT64_C(0x4547415453474c00) /* "\0LGSTAGE" in the file, plus the stage in the lowest byte */
+/* "\0LGSTAGE" in the file, plus the stage in the lowest byte */
+#define LG__COMMIT_STAGE UINT64_C(0x4547415453474c00)
 
 struct lg__stage {
     uint32_t offset;   /* of the block, from the start of the record section; written at creation */
@@ -47,7 +48,8 @@ struct lg__record {
     struct lg__stage stages[LG__STAGES];
     _Atomic uint32_t outcome; /* see LG__OUTCOME_BITS */
     _Atomic uint32_t note_count; /* notes begun; those beyond LG__NOTES_MAX are only counted */
-    _Atomic uint32_t within; /* sequence number of the crash in whose earlier handler this one happened; 0: none */
+    /* sequence number of the crash in whose earlier handler this one happened; 0: none */
+    _Atomic uint32_t within;
     uint8_t reserved0[52];
     struct lg__note notes[LG__NOTES_MAX];
     uint8_t reserved1[64];
@@ -60,7 +62,8 @@ static_assert(sizeof(struct lg__record) == 1024, "FORMAT.md, record");
 #define LG__CRASH_HAS_ADDRESS 1u
 #define LG__CRASH_HAS_SENDER 2u
 #define LG__CRASH_HAS_SYSCALL 4u
-#define LG__CRASH_SIGINFO_LOST 8u /* somebody took SA_SIGINFO from the handler: what the kernel said of the signal is not known */
+/* somebody took SA_SIGINFO from the handler: what the kernel said of the signal is not known */
+#define LG__CRASH_SIGINFO_LOST 8u
 
 struct lg__crash_header { /* stage 1 */
     int32_t signal;
@@ -137,7 +140,8 @@ struct lg__frames_head { /* followed by `stored` pcs */
     uint32_t first;
     uint64_t total;
     uint32_t reason;  /* enum lg__walk */
-    uint32_t assumed; /* frames found by frame pointer in the middle of a walk by unwind tables: code without them */
+    /* frames found by frame pointer in the middle of a walk by unwind tables: code without them */
+    uint32_t assumed;
 };
 static_assert(offsetof(struct lg__frames_head, total) == 8, "FORMAT.md, record");
 static_assert(offsetof(struct lg__frames_head, reason) == 16, "FORMAT.md, record");
@@ -197,11 +201,13 @@ static_assert(sizeof(struct lg__crash_threads) == 64, "FORMAT.md, record");
 #define LG__MAP_BYTES 48864
 
 struct lg__crash_process { /* stage 7; the committed size ends with the used text */
-    uint64_t resources[LG__RESOURCES]; /* by lg_resource_id; LG__RESOURCE_UNKNOWN, LG__RESOURCE_UNLIMITED */
+    /* by lg_resource_id; LG__RESOURCE_UNKNOWN, LG__RESOURCE_UNLIMITED */
+    uint64_t resources[LG__RESOURCES];
     uint32_t map_size;
     uint32_t map_cut;        /* 1: there was more */
     uint32_t stacks;         /* chunks of stack memory stored */
-    uint32_t stacks_cut;     /* of these, how many are shorter than they should be, for lack of room */
+    /* of these, how many are shorter than they should be, for lack of room */
+    uint32_t stacks_cut;
     uint8_t reserved[16];
     char map[LG__MAP_BYTES]; /* text of /proc/self/maps */
 };
@@ -217,7 +223,7 @@ struct lg__crash_done { /* stage 8 */
 };
 static_assert(sizeof(struct lg__crash_done) == 16, "FORMAT.md, record");
 
-/* ---- Run file: brief records, of crashes that came while an earlier one was with its handler ---- */
+/* ---- Run file: brief records, of crashes while an earlier one was with its handler ---- */
 
 #define LG__BRIEFS 4
 #define LG__BRIEF_FRAMES_MAX 128
@@ -229,7 +235,8 @@ struct lg__brief {
     struct lg__brief_commit {
         uint32_t size;
         uint32_t crc;            /* CRC-32C of the first `size` bytes of the part */
-        _Atomic uint64_t commit; /* LG__COMMIT_STAGE + stage when whole, written last: stages 1, 2 and 3 */
+        /* LG__COMMIT_STAGE + stage when whole, written last: stages 1, 2 and 3 */
+        _Atomic uint64_t commit;
     } parts[LG__BRIEF_PARTS];
     _Atomic uint32_t outcome; /* see LG__OUTCOME_BITS */
     _Atomic uint32_t within;  /* as in struct lg__record */
@@ -276,7 +283,8 @@ static_assert(sizeof(struct lg__threads) == 64, "FORMAT.md, threads");
 #define LG__THREAD_FRAMES_LAST 16
 
 struct lg__thread {
-    _Atomic uint32_t commit; /* LG__COMMIT_THREAD when the part up to `walk` is whole, written last */
+    /* LG__COMMIT_THREAD when the part up to `walk` is whole, written last */
+    _Atomic uint32_t commit;
     uint32_t crc;            /* CRC-32C of the bytes behind it up to `walk` */
     int32_t tid;
     uint32_t how;   /* lg_thread_how */
@@ -306,7 +314,7 @@ static_assert(offsetof(struct lg__thread, head) == 440, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, pcs) == 464, "FORMAT.md, threads");
 static_assert(sizeof(struct lg__thread) == 1232, "FORMAT.md, threads");
 
-/* ---- Run file: stack memory at the crash; chunks one behind the other, each committed by itself ---- */
+/* ---- Run file: stack memory at the crash; consecutive chunks, each committed by itself ---- */
 
 #define LG__COMMIT_CHUNK UINT32_C(0x4b4e4843) /* "CHNK" in the file */
 #define LG__CHUNK_ALIGN 32u

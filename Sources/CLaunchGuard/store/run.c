@@ -8,7 +8,8 @@
 #include "store/crc32c.h"
 #include "store/header.h"
 
-/* Where the sections are. A reader takes it from the header, the writer from here. Those whose size an option gives come last. */
+/* Where the sections are. A reader takes it from the header, the writer from here. Those whose size
+ * an option gives come last. */
 #define IDENTITY_AT 512u
 #define STATE_AT 4096u
 #define STATE_BYTES 8192u
@@ -82,7 +83,8 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
 {
     struct lg__run run;
     const struct lg__ring_shape shape = lg__ring_shape(sizes->ring_bytes);
-    struct lg__map memory; /* what the writers keep beside the file: of the ring log, then of the annotations */
+    /* what the writers keep beside the file: of the ring log, then of the annotations */
+    struct lg__map memory;
     size_t ring_size = lg__ring_size(shape), threads_size = sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread);
     uint32_t hang_slots = sizes->threads == 0 ? 1 : sizes->threads < LG__SNAPSHOT_THREADS_MAX ? sizes->threads : LG__SNAPSHOT_THREADS_MAX;
     size_t snapshots_size = sizeof(struct lg__snapshots) + (hang_slots + 1) * sizeof(struct lg__thread);
@@ -251,7 +253,8 @@ static void uncommit_rest(const struct lg__run *run)
 
 void lg__run_uncommit(const struct lg__run *run, unsigned slot)
 {
-    for (unsigned stage = slot ? LG_STAGE_HEADER : 0; stage < (slot ? LG_STAGE_HEADER + LG__BRIEF_PARTS : LG__STAGES); stage++)
+    const unsigned first = slot ? LG_STAGE_HEADER : 0, count = slot ? LG__BRIEF_PARTS : LG__STAGES;
+    for (unsigned stage = first; stage < first + count; stage++)
         atomic_store_explicit(commit_word(run, slot, stage), 0, memory_order_relaxed);
     if (slot == 0)
         uncommit_rest(run);

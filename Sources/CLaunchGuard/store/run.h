@@ -44,7 +44,8 @@ void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NA
 /* UUID in text form, 36 characters. */
 void lg__run_uuid_text(const uint8_t uuid[16], char text[37]);
 
-/* Create a run file in a directory; directory −1: in memory only. `identity` is stored as it is, its CRC computed. */
+/* Create a run file in a directory; directory −1: in memory only. `identity` is stored as it is,
+ * its CRC computed. */
 lg_status lg__run_create(int directory, const char *name, const char *path, const struct lg__run_sizes *sizes,
                          const struct lg__identity *identity, struct lg__run *ret_run, struct lg__problem *problem);
 

@@ -1,4 +1,5 @@
-/* Other owners of signals, masks and stacks: what they take away is noticed, what can be mended is, and the records are right. */
+/* Other owners of signals, masks and stacks: what they take away is noticed, what can be mended is,
+ * and the records are right. */
 #include "harness.h"
 
 #include <pthread.h>
@@ -50,7 +51,8 @@ static void test_lost_flags(void **state)
         expect_signal(body_lost_flags, (void *)how, SIGSEGV);
         lg_reader *reader = newest_run();
         lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
-        assert_int_equal(crash.kind, LG_CRASH_NULL_OFFSET); /* the fault was repeated, and told in full */
+        /* the fault was repeated, and told in full */
+        assert_int_equal(crash.kind, LG_CRASH_NULL_OFFSET);
         assert_int_equal(crash.has_address, 1);
         assert_int_equal(crash.address, 0x18);
         assert_int_equal(crash.siginfo_lost, 0);
@@ -265,7 +267,8 @@ static void body_overflow_in_destructor(void *argument)
     pthread_t thread;
     (void)argument;
     start_session();
-    pthread_key_create(&late_key, overflow_late); /* made after LaunchGuard's own: called after it */
+    /* made after LaunchGuard's own: called after it */
+    pthread_key_create(&late_key, overflow_late);
     pthread_create(&thread, NULL, have_late_value, &zero_address);
     pthread_join(thread, NULL);
 }
@@ -392,7 +395,8 @@ static void test_earlier_handler_hangs(void **state)
     }
 }
 
-/* It jumped out, and the program lives on, deep in other calls, longer than any handler may take. */
+/* It jumped out, and the program lives on, deep in other calls, longer than any handler may
+ * take. */
 enum { AND_LIVES, WITHOUT_ALTSTACK, AND_ANOTHER_CRASHES };
 
 static void body_earlier_jumps(void *argument)
@@ -407,7 +411,8 @@ static void body_earlier_jumps(void *argument)
     space[0] = 1;
     for (int i = 0; i < 80; i++)
         usleep(10000);
-    if (argument == (void *)AND_ANOTHER_CRASHES) { /* and then another thread crashes, whose handler does not come back */
+    /* and then another thread crashes, whose handler does not come back */
+    if (argument == (void *)AND_ANOTHER_CRASHES) {
         pthread_t thread;
         pthread_create(&thread, NULL, fault_on_thread_for_good, NULL);
         pthread_join(thread, NULL);
@@ -429,7 +434,8 @@ static void test_earlier_handler_jumps(void **state)
     assert_int_equal(crash.also_crashed_count, 0);
 }
 
-/* The first crash is jumped out of, the next one, deeper in the program, is the end: not one in the handler of the first. */
+/* The first crash is jumped out of, the next one, deeper in the program, is the end: not one in the
+ * handler of the first. */
 static void jump_once(int number)
 {
     static volatile sig_atomic_t jumped;
@@ -521,7 +527,8 @@ static void body_mask(void *argument)
     exit(0);
 }
 
-/* It runs under the mask that the kernel would have given it, so that its own alarms reach it, and a program that jumps out of it keeps its signals. */
+/* It runs under the mask that the kernel would have given it, so that its own alarms reach it, and
+ * a program that jumps out of it keeps its signals. */
 static void test_mask_of_earlier_handler(void **state)
 {
     (void)state;

@@ -152,7 +152,8 @@ static void check_record(const struct way *way, bool on_thread)
     assert_int_equal(crash.handled, 0);
     assert_int_equal(crash.recrash_count, 0);
     assert_int_equal(crash.sequence, 1);
-    /* A signal to the process is taken by whichever of the program's threads; the others are the thread's own. */
+    /* A signal to the process is taken by whichever of the program's threads; the others are the
+     * thread's own. */
     bool to_process = way->die == die_kill || way->die == die_queue;
     if (on_thread && !to_process)
         assert_string_equal(crash.thread_name, "worker");
@@ -170,7 +171,8 @@ static void check_record(const struct way *way, bool on_thread)
     assert_int_equal(verdict.end, LG_END_CRASH);
     assert_int_equal(verdict.evidence, LG_EVIDENCE_CRASH_RECORD);
 
-    /* The function that crashed is among the innermost frames of the DWARF walk (below abort(), raise() and the like). */
+    /* The function that crashed is among the innermost frames of the DWARF walk (below abort(),
+     * raise() and the like). */
     lg_stack_info stack;
     bool found = false;
     assert_int_equal(lg_reader_stack(reader, LG_STAGE_DWARF, &stack), LG_OK);
@@ -323,7 +325,8 @@ static void test_true_siginfo(void **state)
     lg_verdict verdict;
     lg_reader *reader = newest_run();
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
-    assert_int_equal(verdict.end, LG_END_DEBUGGER); /* a crash under a tracer counts against nobody */
+    /* a crash under a tracer counts against nobody */
+    assert_int_equal(verdict.end, LG_END_DEBUGGER);
     assert_int_equal(verdict.signal, SIGSEGV);
     lg_reader_close(reader);
 }
@@ -471,7 +474,8 @@ static void body_pid_one_goes_on(void *argument)
     _exit(WEXITSTATUS(status));
 }
 
-/* The kernel keeps from it all signals that would end it: a server in a container lives on after a write to a lost reader. */
+/* The kernel keeps from it all signals that would end it: a server in a container lives on after a
+ * write to a lost reader. */
 static void test_pid_one_goes_on(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The handler under attack: after every stage a fault, an abort, SIGKILL, an endless wait. The record is the last committed stage, the
- * wait status is right, and it always ends. */
+/* The handler under attack: after every stage a fault, an abort, SIGKILL, an endless wait. The
+ * record is the last committed stage, the wait status is right, and it always ends. */
 #include "harness.h"
 
 #undef NDEBUG
@@ -69,7 +69,8 @@ static void hook(const char *point)
             pause();
     case OTHER_THREAD:
         go = 1;
-        if (attack.last_stage >= LG_STAGE_THREADS) /* the other one stands still, and would not come to its crash */
+        /* the other one stands still, and would not come to its crash */
+        if (attack.last_stage >= LG_STAGE_THREADS)
             usleep(20000);
         else
             while (lg__fixed.options.run.record->note_count == 0)
@@ -82,10 +83,12 @@ static void body(void *argument)
 {
     (void)argument;
     lg_options options = LG_OPTIONS_INIT;
-    options.deadline_ms = attack.action == OTHER_THREAD ? 10000 : 1000; /* a tenth of it has a thread to answer in */
+    /* a tenth of it has a thread to answer in */
+    options.deadline_ms = attack.action == OTHER_THREAD ? 10000 : 1000;
     start_with(options);
     pthread_create(&other, NULL, wait_and_fault, NULL);
-    lg__capture_wait_prepared(PREPARED_NS); /* the modules are known, and the watch thread was started */
+    /* the modules are known, and the watch thread was started */
+    lg__capture_wait_prepared(PREPARED_NS);
     while (!runs)
         rest(1);
     lg__fault_hook = hook;
@@ -107,7 +110,8 @@ static void test_place(void **state)
 {
     const struct place *place = *state;
     for (enum action action = FAULT; action <= OTHER_THREAD; action++) {
-        /* Before the deadline is armed nothing in the handler can wait; a wait that a test invents there is not meant. */
+        /* Before the deadline is armed nothing in the handler can wait; a wait that a test invents
+         * there is not meant. */
         if (action == HANG && place->last_stage == LG_STAGE_HEADER)
             continue;
         print_message("             %s after \"%s\"\n", action_names[action], place->point);
@@ -127,7 +131,8 @@ static void test_place(void **state)
             assert_int_equal(crash.also_crashed_count, place->last_stage < LG_STAGE_THREADS);
             assert_int_equal(crash.recrash_count, 0);
         } else {
-            /* Every stage is there: the attack came after a commit, or cost our DWARF walk its frames, which libunwind then found. */
+            /* Every stage is there: the attack came after a commit, or cost our DWARF walk its
+             * frames, which libunwind then found. */
             crash_of(reader, LG_STAGE_DONE);
             lg_note note;
             assert_int_equal(crash.recrash_count, 1);
@@ -144,7 +149,8 @@ static void test_place(void **state)
     }
 }
 
-/* The record cannot be written at all: its pages are gone and may not be replaced. The handler still ends, with the right status. */
+/* The record cannot be written at all: its pages are gone and may not be replaced. The handler
+ * still ends, with the right status. */
 static void body_no_pages(void *argument)
 {
     (void)argument;
@@ -172,7 +178,8 @@ static void test_no_pages(void **state)
     assert_true(WTERMSIG(death.status) == SIGILL || WTERMSIG(death.status) == SIGBUS);
 }
 
-/* What was written to standard error just before is out, and in the record, though the thread that copies it is slow. */
+/* What was written to standard error just before is out, and in the record, though the thread that
+ * copies it is slow. */
 static void hook_slow_copy(const char *point)
 {
     if (strcmp(point, "tail: read") == 0)
@@ -371,7 +378,8 @@ static void body_descriptors_gone_early(void *argument)
     crash();
 }
 
-/* A program that uses up all descriptors while LaunchGuard prepares itself: the reserve is still there for the handler. */
+/* A program that uses up all descriptors while LaunchGuard prepares itself: the reserve is still
+ * there for the handler. */
 static void test_descriptors_gone_early(void **state)
 {
     (void)state;
@@ -412,7 +420,8 @@ static void test_last_words(void **state)
     assert_string_equal(text, "the last words\n");
 }
 
-/* While the text of an abort is read, other threads abort too: each puts its own in place and unmaps the one before (glibc's __libc_message()). */
+/* While the text of an abort is read, other threads abort too: each puts its own in place and
+ * unmaps the one before (glibc's __libc_message()). */
 struct abort_text {
     unsigned size;
     char text[4096 - sizeof(unsigned)];

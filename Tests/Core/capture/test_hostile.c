@@ -1,5 +1,5 @@
-/* A hostile process: locks held by others, nothing left to open, a sandbox that refuses, wild pointers, crashes all at once, death in the middle of
- * the record. */
+/* A hostile process: locks held by others, nothing left to open, a sandbox that refuses, wild
+ * pointers, crashes all at once, death in the middle of the record. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -219,8 +219,8 @@ static void body_refused(void *argument)
     die_null_read();
 }
 
-/* The record is whole up to the frames at least, and the process dies in time. Of what, is not always in our hands: a process that may not send
- * itself a signal can only exit. */
+/* The record is whole up to the frames at least, and the process dies in time. Of what, is not
+ * always in our hands: a process that may not send itself a signal can only exit. */
 static void expect_refused(const struct refusal *refusal)
 {
     state_make();
@@ -311,7 +311,8 @@ static void body_many_threads(void *argument)
     die_null_read();
 }
 
-/* SIGKILL after a random time: what is committed is whole, and nothing is committed whose predecessor is not. */
+/* SIGKILL after a random time: what is committed is whole, and nothing is committed whose
+ * predecessor is not. */
 static void test_killed_anywhere(void **state)
 {
     (void)state;

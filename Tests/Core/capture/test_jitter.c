@@ -1,10 +1,13 @@
-/* Schedules: children that die while every thread of theirs is held up at random fault points, so that orders come about that a machine at rest never
- * shows. Whatever the order, each ends in time, by the right status, with its record.
+/* Schedules: children that die while every thread of theirs is held up at random fault points, so
+ * that orders come about that a machine at rest never shows. Whatever the order, each ends in time,
+ * by the right status, with its record.
  *
- * A seed draws for each round the scenario, its times, and for each point whether it passes, yields, spins or sleeps there.
+ * A seed draws for each round the scenario, its times, and for each point whether it passes,
+ * yields, spins or sleeps there.
  *
- * LAUNCHGUARD_JITTER_ROUNDS: how many rounds. LAUNCHGUARD_JITTER_SEED draws the same ones again, LAUNCHGUARD_JITTER_ROUND the same one each time,
- * LAUNCHGUARD_JITTER_SCENARIO only those of one kind. What the kernel does is not drawn: a failure may need some repeats. */
+ * LAUNCHGUARD_JITTER_ROUNDS: how many rounds. LAUNCHGUARD_JITTER_SEED draws the same ones again,
+ * LAUNCHGUARD_JITTER_ROUND the same one each time, LAUNCHGUARD_JITTER_SCENARIO only those of one
+ * kind. What the kernel does is not drawn: a failure may need some repeats. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -34,7 +37,8 @@
 #define PARTS 4ul /* processes that play them */
 /* A round that takes longer hangs: times of the session and of the delays are a tenth of it. */
 #define HUNG_MS 15000
-/* Longer than any handler here takes on a busy machine: what goes on is never ended for its time. */
+/* Longer than any handler here takes on a busy machine: what goes on is never ended for its
+ * time. */
 #define PATIENT_MS 60000
 #define FAILURES_MAX 5
 
@@ -63,7 +67,8 @@ static bool chance(unsigned percent)
 
 /* ---- delays ---- */
 
-/* In a child all long delays together last no longer, so that nothing is ended for them that is to go on. */
+/* In a child all long delays together last no longer, so that nothing is ended for them that is to
+ * go on. */
 #define DELAYS_US 700000
 static _Atomic int delays_left_us;
 
@@ -585,7 +590,8 @@ static bool play(uint64_t seed, unsigned long number, const struct scenario *sce
     return !wrong;
 }
 
-/* Rounds of one of several processes that take turns; children sleep most of the time. Returns how many failed. */
+/* Rounds of one of several processes that take turns; children sleep most of the time. Returns how
+ * many failed. */
 static int play_part(uint64_t seed, unsigned long part)
 {
     unsigned long rounds = from_environment("LAUNCHGUARD_JITTER_ROUNDS", ROUNDS), only = from_environment("LAUNCHGUARD_JITTER_ROUND", ULONG_MAX);

@@ -1,4 +1,5 @@
-/* Orders of threads that once went wrong: one is held at a fault point until another has passed its own. */
+/* Orders of threads that once went wrong: one is held at a fault point until another has passed its
+ * own. */
 #include "harness.h"
 
 #include <pthread.h>
@@ -84,7 +85,7 @@ static void test_hang_after_crash(void **state)
     }
 }
 
-/* ---- a thread whose crash is with its earlier handler, or was left by longjmp that nobody has noticed, keeps no other crash from its record ---- */
+/* ---- a crash with its earlier handler, or left by longjmp unseen, delays no record ---- */
 
 static __thread sigjmp_buf way_out;
 static __thread volatile bool may_escape;
@@ -153,7 +154,7 @@ static void test_handler_is_busy(void **state)
     state_remove();
 }
 
-/* ---- a crash inside an earlier handler is shown with the one that the handler was called for ---- */
+/* ---- a crash inside an earlier handler is shown with the crash that called the handler ---- */
 
 static void aborts(int number)
 {
@@ -247,7 +248,8 @@ static void test_recovers(void **state)
     }
 }
 
-/* A thread that recovered, and of which nothing is known when another one ends the process by exit(). */
+/* A thread that recovered, and of which nothing is known when another one ends the process by
+ * exit(). */
 static void *recovers_once(void *argument)
 {
     survive_by_jumping();
@@ -277,7 +279,7 @@ static void test_exits_after(void **state)
     state_remove();
 }
 
-/* ---- a thread that crashes and jumps out without a pause does not keep another one's crash from its turn ---- */
+/* ---- crashes and longjmp without a pause do not delay another thread's crash ---- */
 
 static void *lives_by_jumping(void *argument)
 {
@@ -357,7 +359,7 @@ static void test_old_deadline(void **state)
     }
 }
 
-/* ---- a thread without an alternate stack jumps out: nobody can tell that it did, but its time has passed ---- */
+/* ---- a thread without an alternate stack calls longjmp: unseen, but its time has passed ---- */
 
 static void *faults(void *argument)
 {
@@ -422,7 +424,7 @@ static void test_two_wait(void **state)
     state_remove();
 }
 
-/* ---- an earlier handler that lets no signal in, not even those of libc, and hangs, or has jumped out ---- */
+/* ---- an earlier handler that blocks every signal, and hangs or calls longjmp ---- */
 
 static void block_everything(void)
 {
@@ -494,7 +496,8 @@ static void hook_stop_watch(const char *point)
         if (atomic_load(&beginner) == lg__os_tid())
             atomic_fetch_add(&stopped, 1);
     } else if (strcmp(point, "handler: thread stacks") == 0) {
-        for (int i = 0; !atomic_load(&stopped) && i < 2000; i++) /* it has answered, and is about to say so */
+        /* it has answered, and is about to say so */
+        for (int i = 0; !atomic_load(&stopped) && i < 2000; i++)
             usleep(1000);
         if (!atomic_load(&stopped))
             _exit(91);
@@ -573,7 +576,7 @@ static void test_forks_meanwhile(void **state)
     state_remove();
 }
 
-/* ---- the time of an earlier handler is long: who jumped out of it early is watched again, who sleeps in it sleeps on ---- */
+/* ---- a long time for handlers: an early longjmp is seen again, a sleeper sleeps on ---- */
 
 static void body_hang_after_jump(void *argument)
 {
@@ -613,7 +616,7 @@ static void test_long_time(void **state)
     state_remove();
 }
 
-/* ---- the watch thread is late to say of a crash that it was left: the next one is over as well ---- */
+/* ---- the watch thread is late to see that a crash was left: the next one is over as well ---- */
 
 static _Atomic unsigned left, over;
 

@@ -1,4 +1,5 @@
-/* What a record holds besides the crashed thread: messages, the other threads, memory map, figures, stack memory, standard error. */
+/* What a record holds besides the crashed thread: messages, the other threads, memory map, figures,
+ * stack memory, standard error. */
 #undef NDEBUG
 #include "harness.h"
 
@@ -216,7 +217,8 @@ static void test_threads(void **state)
     lg_reader_close(reader);
 }
 
-/* More threads than there is room for, and no descriptor to be had: the reserve lists them all the same. */
+/* More threads than there is room for, and no descriptor to be had: the reserve lists them all the
+ * same. */
 static void test_threads_beyond_the_limit(void **state)
 {
     (void)state;
@@ -234,7 +236,8 @@ static void test_threads_beyond_the_limit(void **state)
     assert_int_equal(lg_reader_map(reader, NULL, 0, &size, &cut), LG_OK);
     assert_true(size > 1000);
     assert_int_equal(lg_reader_resource(reader, LG_RESOURCE_DESCRIPTORS, &resource), LG_OK);
-    assert_in_range(resource.value, 62, 66); /* LaunchGuard gave its own one up; the test may have inherited some */
+    /* LaunchGuard gave its own one up; the test may have inherited some */
+    assert_in_range(resource.value, 62, 66);
     lg_reader_close(reader);
 }
 
@@ -313,7 +316,8 @@ static void body_fewer_threads(void *argument)
     atomic_store(&ready, 1);
     for (int i = 0; i < 5; i++) {
         pthread_join(threads[i], NULL);
-        while (tgkill(getpid(), tids[i], 0) == 0) {} /* the kernel may show a thread that was joined */
+        /* the kernel may show a thread that was joined */
+        while (tgkill(getpid(), tids[i], 0) == 0) {}
     }
     abort();
 }
@@ -461,7 +465,8 @@ static void test_stderr(void **state)
         assert_int_equal(lg_reader_stderr(reader, bytes, &size, &total), LG_OK);
         assert_int_equal(size, 4032);
         bytes[size] = 0;
-        assert_non_null(strstr((char *)bytes, "line 999\nthe last words\n")); /* the forked child writes to where it always went */
+        /* the forked child writes to where it always went */
+        assert_non_null(strstr((char *)bytes, "line 999\nthe last words\n"));
         /* And all of it came out where it went before. */
         FILE *file = fopen(state_path("stderr"), "r");
         size = fread(whole, 1, sizeof whole - 1, file);
@@ -575,7 +580,8 @@ static void body_closes_all(void *argument)
     exit(0);
 }
 
-/* It closed all that it did not know, and opened files of its own: in its children they are open, and nobody wrote to them. */
+/* It closed all that it did not know, and opened files of its own: in its children they are open,
+ * and nobody wrote to them. */
 static void test_closes_all(void **state)
 {
     (void)state;
@@ -597,7 +603,8 @@ static void body_no_standard_files(void *argument)
     crash();
 }
 
-/* What a program writes to a standard file that it was started without goes nowhere, and not into a file of ours. */
+/* What a program writes to a standard file that it was started without goes nowhere, and not into a
+ * file of ours. */
 static void test_no_standard_files(void **state)
 {
     (void)state;

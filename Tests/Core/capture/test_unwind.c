@@ -1,5 +1,6 @@
-/* Walks over stacks that are not what they should be: code without tables, modules that came and went, loops, garbage; and the reader of
- * unwind tables against libunwind. Each test kills a child and reads the file that it left. */
+/* Walks over stacks that are not what they should be: code without tables, modules that came and
+ * went, loops, garbage; and the reader of unwind tables against libunwind. Each test kills a child
+ * and reads the file that it left. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -358,13 +359,15 @@ static void test_busy_loader(void **state)
         lg_module module;
         assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
         assert_whole(reader, body_busy);
-        assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK); /* whichever table: a whole one */
+        /* whichever table: a whole one */
+        assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK);
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
     }
 }
 
-/* The loader's list is not what it should be: another thread is changing it, or the heap is smashed. */
+/* The loader's list is not what it should be: another thread is changing it, or the heap is
+ * smashed. */
 enum list { LIST_WILD, LIST_LOOP, LIST_NAME, LIST_ADDRESS };
 
 static void body_list(void *argument)
@@ -402,9 +405,12 @@ static void test_damaged_list(void **state)
 /* ---- code without tables ---- */
 
 #if defined(__x86_64__)
-static const uint8_t jit_call[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 }; /* push rbp; mov rbp, rsp; call *rdi; pop rbp; ret */
-static const uint8_t jit_crash[] = { 0x55, 0x48, 0x89, 0xe5, 0x0f, 0x0b, 0x5d, 0xc3 }; /* the same with ud2 */
-static const uint8_t jit_plain[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3 }; /* no frame pointer of its own */
+/* push rbp; mov rbp, rsp; call *rdi; pop rbp; ret */
+static const uint8_t jit_call[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+/* the same with ud2 */
+static const uint8_t jit_crash[] = { 0x55, 0x48, 0x89, 0xe5, 0x0f, 0x0b, 0x5d, 0xc3 };
+/* no frame pointer of its own */
+static const uint8_t jit_plain[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
 
 typedef void (*jit)(void (*)(void));
 
@@ -478,7 +484,8 @@ static void test_jit(void **state)
         assert_int_equal(frame_within(reader, page, 4096), kind == JIT_FIRST ? 0 : kind == JIT_TWICE ? 3 : 1);
         assert_int_equal(assumed(), kind == JIT_TWICE ? 2 : 1);
         if (kind == JIT_PLAIN)
-            assert_true(stack_of(reader, LG_STAGE_DWARF).stored >= 3); /* body_jit's own frame pointer: its frame is lost */
+            /* body_jit's own frame pointer: its frame is lost */
+            assert_true(stack_of(reader, LG_STAGE_DWARF).stored >= 3);
         else
             assert_whole(reader, body_jit);
         lg_reader_close(reader);
@@ -552,7 +559,8 @@ static void test_smashed(void **state)
         else
             assert_int_equal(stack_of(reader, LG_STAGE_DWARF).stored, cases[i].at_most);
         assert_int_equal(assumed(), 0);
-        if (cases[i].kind == SMASH_GARBAGE) /* what stands in place of the return address is shown, once */
+        /* what stands in place of the return address is shown, once */
+        if (cases[i].kind == SMASH_GARBAGE)
             assert_true(frame(reader, 1) == 0x4141414141414141);
         lg_reader_close(reader);
     }
@@ -647,7 +655,8 @@ static void end_in_abort(int signal)
     abort();
 }
 
-/* A program with its own handler for faults, which ends in abort(): what it interrupted is a call through a bad pointer. */
+/* A program with its own handler for faults, which ends in abort(): what it interrupted is a call
+ * through a bad pointer. */
 static void body_wild_below_handler(void *argument)
 {
     void (*call)(void);
@@ -755,13 +764,15 @@ static void test_fault_in_tables(void **state)
     (void)state;
     expect_signal(body_fault, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
-    assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0); /* that read alone was lost */
+    /* that read alone was lost */
+    assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
     assert_true(frame_of(reader, body_fault) >= 0);
     assert_int_equal(assumed(), 3);
     lg_reader_close(reader);
 }
 
-/* All signals blocked, as in many worker threads: a fault would be an instant kill, so none is needed. */
+/* All signals blocked, as in many worker threads: a fault would be an instant kill, so none is
+ * needed. */
 static void test_all_blocked(void **state)
 {
     (void)state;
@@ -849,7 +860,8 @@ static void test_rows(void **state)
     print_message("             %s\n", message);
 }
 
-/* Tables with bytes that are not what a linker wrote: whatever they say, no read leaves the segment. Behind it is no memory. */
+/* Tables with bytes that are not what a linker wrote: whatever they say, no read leaves the
+ * segment. Behind it is no memory. */
 static void test_damaged_tables(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Our reader of unwind tables against libunwind's, on every entry of every module that is loaded: one step from made-up registers over a
- * made-up stack must give the same caller. */
+/* Our reader of unwind tables against libunwind's, on every entry of every module that is loaded:
+ * one step from made-up registers over a made-up stack must give the same caller. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

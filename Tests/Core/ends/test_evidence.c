@@ -1,4 +1,5 @@
-/* How a run ended, row by row: children that end in every way, and what the next start makes of it. */
+/* How a run ended, row by row: children that end in every way, and what the next start makes of
+ * it. */
 #include "ending_program.h"
 
 #include <fcntl.h>
@@ -526,7 +527,8 @@ static void test_daemon(void **state)
     expect_end(next_start(), LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
     assert_int_equal(last_of_timeline().counted, 1);
     state_make();
-    run_daemon("first"); /* the daemon is a forked child: the session is that of the process that has left */
+    /* the daemon is a forked child: the session is that of the process that has left */
+    run_daemon("first");
     assert_int_equal(count_runs(), 1);
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
     assert_int_equal(last_of_timeline().counted, 0);

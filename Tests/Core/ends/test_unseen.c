@@ -1,5 +1,5 @@
-/* Deaths that no handler sees, each for real: what is left of them, what a witness adds, and what the next start makes of it. docs/ENDS.md names
- * these tests. */
+/* Deaths that no handler sees, each for real: what is left of them, what a witness adds, and what
+ * the next start makes of it. docs/ENDS.md names these tests. */
 #include "ending_program.h"
 
 #include <dlfcn.h>
@@ -24,7 +24,8 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Wait in a child until its own run file says so; the test's limit ends it when that never comes. */
+/* Wait in a child until its own run file says so; the test's limit ends it when that never
+ * comes. */
 #define UNTIL(condition)          \
     for (lg_run_info now = newest_info(); !(condition); now = newest_info()) \
         usleep(2000)
@@ -42,7 +43,8 @@ static bool log_has_part(uint64_t ordinal, const char *text)
     return found;
 }
 
-/* The next start, whose own launch is not finished: the counters stay as the account of the run before it left them. */
+/* The next start, whose own launch is not finished: the counters stay as the account of the run
+ * before it left them. */
 static lg_timeline_entry account(void)
 {
     expect_exit(body, WAY(EXIT_0), 0);
@@ -132,7 +134,8 @@ static void body_handler_ends(void *argument)
     exit(0);
 }
 
-/* Its signal is the last that it noted: by its default action, or by a handler that ends it before a second has passed. */
+/* Its signal is the last that it noted: by its default action, or by a handler that ends it before
+ * a second has passed. */
 static void test_stopped_at_once(void **state)
 {
     (void)state;
@@ -364,10 +367,12 @@ static void body_watch(void *argument)
     if (lg_simulate_start(&simulated) != LG_OK)
         _exit(95);
     struct lg__state *state = simulated->host.run.state;
-    EXPECT(lg__limits_look(simulated, 100 * SECOND_NS) == UINT64_MAX); /* nothing was asked, nothing is limited */
+    /* nothing was asked, nothing is limited */
+    EXPECT(lg__limits_look(simulated, 100 * SECOND_NS) == UINT64_MAX);
     atomic_store(&state->term_ns, 100 * SECOND_NS);
     atomic_store(&state->term_signal, SIGTERM);
-    EXPECT(lg__limits_look(simulated, 105 * SECOND_NS) == UINT64_MAX && !atomic_load(&state->term_alive_ns)); /* it dies of it */
+    /* it dies of it */
+    EXPECT(lg__limits_look(simulated, 105 * SECOND_NS) == UINT64_MAX && !atomic_load(&state->term_alive_ns));
     atomic_store(&state->term_kept, 1);
     EXPECT(lg__limits_look(simulated, 99 * SECOND_NS) == SECOND_NS && !atomic_load(&state->term_alive_ns));
     EXPECT(lg__limits_look(simulated, 100 * SECOND_NS + 1) == SECOND_NS - 1 && !atomic_load(&state->term_alive_ns));
@@ -456,10 +461,12 @@ static void test_killed_before_and_in_the_start(void **state)
     expect_exit(body, WAY(EXIT_0), 0);
     struct death death = run_child(body_killed_before_start, NULL);
     assert_int_equal(WTERMSIG(death.status), SIGKILL);
-    assert_int_equal(count_runs(), 1); /* nothing is known of it, and whoever waited has nobody to tell it of */
+    /* nothing is known of it, and whoever waited has nobody to tell it of */
+    assert_int_equal(count_runs(), 1);
     assert_int_equal(lg_witness(state_path(""), newest_info().pid + 1, death.status), LG_ERR_NOT_FOUND);
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
-    /* In it: there is a run file, but the ledger does not know the run yet, and no launch was begun that could count. */
+    /* In it: there is a run file, but the ledger does not know the run yet, and no launch was begun
+     * that could count. */
     death = run_child(body_killed_in_start, NULL);
     assert_int_equal(newest_info().started, 0);
     assert_int_equal(newest_verdict().evidence, LG_EVIDENCE_NO_MARK);

@@ -62,7 +62,8 @@ static void test_witness(void **state)
         { body, WILL_TERMINATE, LG_END_KILLED, LG_EVIDENCE_WITNESS, SIGKILL, 0, 0, false, false },
         /* After lg_stop() the status is exact, and counts for nothing. */
         { body_counts_exit, STOP_AND_EXIT_5, LG_END_EXIT, LG_EVIDENCE_WITNESS, 0, 5, 0, false, false },
-        /* A handler that ends the program does not undo the crash; the impatience of who asked for the end is no mystery. */
+        /* A handler that ends the program does not undo the crash; the impatience of who asked for
+         * the end is no mystery. */
         { body_handler_exits, 0, LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, SIGSEGV, 1, LG_CRASH_NULL_WRITE, true, false },
         { body_slow_to_end, 0, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT, SIGTERM, 0, 0, false, false },
         { body_survives, 0, LG_END_KILLED, LG_EVIDENCE_WITNESS, SIGKILL, 0, 0, false, true },
@@ -148,7 +149,8 @@ static void test_witness_of_nothing(void **state)
 {
     (void)state;
     const int killed = SIGKILL, stopped = 0x137f;
-    expect_witness(state_path(""), 1, killed, LG_ERR_NOT_FOUND); /* there is no folder of runs yet */
+    /* there is no folder of runs yet */
+    expect_witness(state_path(""), 1, killed, LG_ERR_NOT_FOUND);
     expect_witness(state_path("nowhere"), 1, killed, LG_ERR_NOT_FOUND);
     expect_witness("", 1, killed, LG_ERR_ARGUMENT);
     expect_witness(NULL, 1, killed, LG_ERR_ARGUMENT);
@@ -269,7 +271,8 @@ static void test_witness_and_owners(void **state)
     assert_int_equal(chmod(newest_run_path(), 0666), 0);
     expect_exit(others_as_nobody, &pid, 0);
     assert_int_equal(newest_info().witnessed, 0);
-    /* A supervisor that is root tells of anybody's process, but not through a file that its owner did not make. */
+    /* A supervisor that is root tells of anybody's process, but not through a file that its owner
+     * did not make. */
     state_make();
     assert_int_equal(chown(state_path(""), 65534, 65534), 0);
     expect_signal(body_as_nobody, WAY(KILL), SIGKILL);

@@ -40,8 +40,10 @@ static const char *file_name(const char *path)
 }
 
 static plugin_function in_a, in_b;
-static void a_crashes(void) { in_a(NULL); }            /* jumps to NULL: the innermost frame has no module */
-static void a_calls_back(void) { in_a(crash); }        /* the innermost frame is one of the main program */
+/* jumps to NULL: the innermost frame has no module */
+static void a_crashes(void) { in_a(NULL); }
+/* the innermost frame is one of the main program */
+static void a_calls_back(void) { in_a(crash); }
 static void a_aborts(void) { in_a((void (*)(void))abort); } /* it is one of libc */
 static void b_calls_a(void) { in_b(a_calls_back); }
 static void a_calls_b(void) { in_a(b_calls_a); }

@@ -163,7 +163,8 @@ static void test_threads(void **state)
     simulated_make(NULL);
 }
 
-/* The thread that begins it is the one that runs the work of the executor, a main loop: in custody it is not held, and no healthy launch hangs. */
+/* The thread that begins it is the one that runs the work of the executor, a main loop: in custody
+ * it is not held, and no healthy launch hangs. */
 static void *ends_loop(void *launch)
 {
     lg_launch_wait(launch, UINT32_MAX);

@@ -1,4 +1,5 @@
-/* The launch for real: processes that crash, hang, exit, are killed or terminated, and the starts after them. */
+/* The launch for real: processes that crash, hang, exit, are killed or terminated, and the starts
+ * after them. */
 #include "harness.h"
 
 #include <fcntl.h>
@@ -275,7 +276,8 @@ static void test_crash_during_repair(void **state)
     (void)state;
     expect(PROGRAM(.how = CRASH_AFTER, .repair_after = 1), SIGSEGV, HEALTHY);
     expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_crashes = true), SIGSEGV, "needs-repair;report main 1 of 1;repairing;repair small;");
-    /* Recognised: the second attempt of the same rung, then the next one. No new report: the streak is the same. */
+    /* Recognised: the second attempt of the same rung, then the next one. No new report: the streak
+     * is the same. */
     expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_crashes = true), SIGSEGV, "needs-repair;repairing;repair small;");
     lg_timeline_entry entry = last_of_timeline();
     assert_int_equal(entry.verdict.end, LG_END_CRASH);
@@ -321,7 +323,8 @@ static void test_window(void **state)
     expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
     assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
     assert_int_equal(last_of_timeline().counted, 0);
-    /* Only by mark: the time passes and nothing happens. Only by time: the mark does nothing. Both: the mark waits for the time. */
+    /* Only by mark: the time passes and nothing happens. Only by time: the mark does nothing. Both:
+     * the mark waits for the time. */
     expect(PROGRAM(.how = CRASH_AFTER_WINDOW, .window_ms = 150, .finish = LG_FINISH_MARK), SIGABRT, HEALTHY);
     expect(PROGRAM(.how = FINISH, .finish = LG_FINISH_TIME), 0, "checking;report main 1 of 1;task a;task b;");
     expect(PROGRAM(.how = FINISH, .finish = LG_FINISH_BOTH), 0, HEALTHY);
@@ -465,7 +468,8 @@ static void test_kill_at_every_store(void **state)
         stores_until_kill = at;
         struct death death = run_child(killed_at_store, (void *)(uintptr_t)PROGRAM(.how = FINISH));
         assert_false(death.late);
-        /* Whenever it was, the ledger is one of the two neighbouring states: never lost, never doubled. */
+        /* Whenever it was, the ledger is one of the two neighbouring states: never lost, never
+         * doubled. */
         lg_launch_info context = ledger_context("main");
         assert_true(context.crashes == 1 || context.crashes == 2);
         if (WIFEXITED(death.status)) {

@@ -249,8 +249,10 @@ static void test_protect_from_thread(void **state)
         pthread_t thread;
         assert_int_equal(pthread_create(&thread, NULL, protects_from_outside, launch), 0);
         assert_int_equal(lg_launch_begin(launch), LG_OK);
-        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK); /* in custody begin has returned as soon as the launch was held */
-        assert_told("a;protected;protect b;mend;b;"); /* b does not begin once the call has returned */
+        /* in custody begin has returned as soon as the launch was held */
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        /* b does not begin once the call has returned */
+        assert_told("a;protected;protect b;mend;b;");
         pthread_join(thread, NULL);
         simulated_clean(NULL);
     }

@@ -1,4 +1,5 @@
-/* Nonsense in the options of a launch, and files that are damaged or vanish under it. The tasks run in any case. */
+/* Nonsense in the options of a launch, and files that are damaged or vanish under it. The tasks run
+ * in any case. */
 #include "scripted_life.h"
 
 #include <fcntl.h>
@@ -32,7 +33,8 @@ static void check(lg_status expected, const lg_launch_options *options, const ch
     char name[16];
     static unsigned number;
     lg_launch *launch = NULL;
-    snprintf(name, sizeof name, "%u", number++ % 8); /* few contexts: those that were good have a launch from then on */
+    /* few contexts: those that were good have a launch from then on */
+    snprintf(name, sizeof name, "%u", number++ % 8);
     lg_status status = lg_launch_prepare(room, name, options, &launch);
     assert_non_null(launch);
     if (expected == LG_OK) {
@@ -218,11 +220,13 @@ static void test_damaged_slots(void **state)
             if (slots & (1 << slot))
                 flip("ledger.lg", 8192 + slot * SLOT_BYTES + 200);
         if (slots < 3) {
-            /* Either the book of the last store, or the one before it, in which that launch had not begun: then its death counts for nobody. */
+            /* Either the book of the last store, or the one before it, in which that launch had not
+             * begun: then its death counts for nobody. */
             bool lost = stored().phase != newest.phase;
             lives(LIFE(.after = FINISH), 0, lost ? "checking;report 1;a;b;normal;" : REPAIRED);
         } else {
-            lives_somehow(LIFE(.after = FINISH), -99); /* the harness asks for LG_OK; the call says that it was damaged, and starts anew */
+            /* the harness asks for LG_OK; the call says that it was damaged, and starts anew */
+            lives_somehow(LIFE(.after = FINISH), -99);
             lives(LIFE(.after = FINISH), 0, HEALTHY "normal;");
         }
     }
@@ -325,7 +329,8 @@ static void test_vanishing_files(void **state)
             assert_true(WIFEXITED(death.status) && (WEXITSTATUS(death.status) == 0 || WEXITSTATUS(death.status) == 99));
             lives(LIFE(.after = FINISH), 0, HEALTHY "normal;");
         }
-    /* A repair that deletes the state directory's content: the counter lives in the mapped file, and with the directory it is gone. */
+    /* A repair that deletes the state directory's content: the counter lives in the mapped file,
+     * and with the directory it is gone. */
     life_make(NULL);
     crash_times(2);
     lives(LIFE(.before = delete_in_repair, .after = CRASH), SEGV,
@@ -434,7 +439,8 @@ static void begin_beside(lg_launch *launch)
         _exit(80);
     pid_t other = fork();
     if (other == 0) {
-        /* A child of ours may not start a session; a fresh program is one that executes itself again. */
+        /* A child of ours may not start a session; a fresh program is one that executes itself
+         * again. */
         char file[16];
         snprintf(file, sizeof file, "%d", ready[1]);
         execl("/proc/self/exe", "test", "second", state_path(""), file, (char *)NULL);

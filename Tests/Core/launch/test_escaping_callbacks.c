@@ -165,7 +165,8 @@ static void test_end_while_held(void **state)
         assert_int_equal(stored().streak, 2);
         assert_int_equal(stored().held_deaths, 0);
     }
-    /* A repair that ends well after the announcement is a good one; the launch does not go on all the same. */
+    /* A repair that ends well after the announcement is a good one; the launch does not go on all
+     * the same. */
     state_restore();
     lives(LIFE(.options.report_after = 99, .before = announcing_repair, .after = KILL), KILLED,
           "needs-repair;protect a;protect b;repairing;normal;begin closed;");

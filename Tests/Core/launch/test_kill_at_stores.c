@@ -1,4 +1,5 @@
-/* SIGKILL at every store of the machine: a scripted life is killed at each point that it passes, one after the other. */
+/* SIGKILL at every store of the machine: a scripted life is killed at each point that it passes,
+ * one after the other. */
 #include "scripted_life.h"
 
 #include <signal.h>
@@ -134,7 +135,8 @@ static void at_point(const char *point)
 {
     if (!is_store(point))
         return;
-    /* Only one thread stores at a time: all points are under the lock of the host or of the launch. */
+    /* Only one thread stores at a time: all points are under the lock of the host or of the
+     * launch. */
     shared->passed++;
     snprintf(shared->point, sizeof shared->point, "%s", point);
     if (shared->passed == shared->kill_at)
@@ -258,7 +260,8 @@ static void test_kill_at_every_store(void **state)
             assert_int_equal(lg_reader_ledger(reader, &info), LG_OK);
             assert_int_equal(info.context_count, now.context_count);
             lg_reader_close(reader);
-            bool begun = now.last_ordinal != before.last_ordinal; /* the killed run is in the ledger: it is the one that is accounted for */
+            /* the killed run is in the ledger: it is the one that is accounted for */
+            bool begun = now.last_ordinal != before.last_ordinal;
             /* The next start accounts for it as the machine says, once. */
             bool finished = false;
             lg_end end = LG_END_UNKNOWN;
@@ -293,7 +296,8 @@ static void test_kill_at_every_store(void **state)
             const struct lg__ledger_run *entry = &after.timeline[timeline - 2];
             assert_int_equal(entry->ordinal, now.last_ordinal);
             assert_int_equal(entry->end, end);
-            if (timeline > 2) /* none twice, none lost: the one before it is the one that was last before */
+            /* none twice, none lost: the one before it is the one that was last before */
+            if (timeline > 2)
                 assert_int_equal(after.timeline[timeline - 3].ordinal, now.timeline[now.timeline_count - 1].ordinal);
             /* The totals of a life never run back. */
             assert_true(after.contexts[0].launches >= (run ? before.contexts[0].launches : 0));
@@ -323,7 +327,8 @@ static void test_kill_at_every_store(void **state)
     assert_true(killed > 300);
     account();
     struct lg__ledger_context last = stored();
-    assert_int_equal(last.mode, LG_LAUNCH_MODE_SAFE); /* the refused repairs; the announced end and the stop count for nobody */
+    /* the refused repairs; the announced end and the stop count for nobody */
+    assert_int_equal(last.mode, LG_LAUNCH_MODE_SAFE);
     assert_int_equal(last.good_runs, 1);
     assert_int_equal(last.streak, 0);
 }
@@ -356,8 +361,9 @@ static void mark_from_everywhere(lg_launch *launch)
         in_thread(marks, launch);
 }
 
-/* Eight threads mark, and the process is killed at any moment, but not in two starts one after the other, for LaunchGuard would suspect itself: the ledger
- * is whole, its totals only grow, and the way back is short. */
+/* Eight threads mark, and the process is killed at any moment, but not in two starts one after the
+ * other, for LaunchGuard would suspect itself: the ledger is whole, its totals only grow, and the
+ * way back is short. */
 static void test_storm(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Every state of the machine, reached by real processes: what is called, in which order, and what the next start makes of it. */
+/* Every state of the machine, reached by real processes: what is called, in which order, and what
+ * the next start makes of it. */
 #include "scripted_life.h"
 
 #include <signal.h>
@@ -8,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SOON_MS 1500 /* the hold is over, after everything that comes before its end on a busy machine */
+/* the hold is over, after everything that comes before its end on a busy machine */
+#define SOON_MS 1500
 #define HOLD_REPAIR "needs-repair;protect a;protect b;repairing;small;"
 
 static void crash_times(unsigned times)
@@ -51,7 +53,8 @@ static void *says_yes_at_once(void *argument)
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
     usleep(20000);
     tell("yes");
-    if (lg_launch_repair(launch) != LG_OK) /* once: a second one may come when the next question is asked, and answers that */
+    /* once: a second one may come when the next question is asked, and answers that */
+    if (lg_launch_repair(launch) != LG_OK)
         tell("impossible");
     return NULL;
 }
@@ -105,7 +108,8 @@ static void test_by_hand(void **state)
     state_restore();
     lives(LIFE(BY_HAND, .options.on_status = status_says_yes, .in_small = FAIL, .after = FINISH), 0,
           "needs-repair;protect a;protect b;repairing;small;needs-repair;repairing;small;needs-repair;repairing;large;checking;a;b;normal;");
-    /* From the first moment on and for ever: before the hold is reached, while a repair runs, when all is over. */
+    /* From the first moment on and for ever: before the hold is reached, while a repair runs, when
+     * all is over. */
     state_restore();
     lives(LIFE(BY_HAND, .before = wish_all_the_time, .in_small = FAIL, .after = FINISH), 0,
           "needs-repair;protect a;protect b;repairing;small;needs-repair;repairing;small;needs-repair;repairing;large;checking;a;b;normal;");
@@ -194,11 +198,13 @@ static void test_probation_climbs(void **state)
     crash_times(2);
     lives(LIFE(.options.report_after = 9, .in_b = CRASH), SEGV, HOLD_REPAIR "checking;a;b;");
     lives(LIFE(.options.report_after = 9, .in_b = CRASH), SEGV, "needs-repair;protect a;protect b;repairing;large;checking;a;b;");
-    lives(LIFE(.options.report_after = 9, .after = FINISH), 0, "checking;a;normal;"); /* safe mode, without what is suspect */
+    /* safe mode, without what is suspect */
+    lives(LIFE(.options.report_after = 9, .after = FINISH), 0, "checking;a;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
 }
 
-/* Protect actions that hang: they are waited for until the deadline, and a repair needs none of them. */
+/* Protect actions that hang: they are waited for until the deadline, and a repair needs none of
+ * them. */
 static void test_protect_hangs(void **state)
 {
     (void)state;
@@ -226,7 +232,8 @@ static void test_safe_mode_and_trial(void **state)
             assert_int_equal(stored().retry_runs, runs);
         }
         assert_int_equal(stored().mode, LG_LAUNCH_MODE_TRIAL);
-        lives(LIFE(NOTHING_HELPS, .after = CRASH), SEGV, HEALTHY); /* the trial fails: twice as many */
+        /* the trial fails: twice as many */
+        lives(LIFE(NOTHING_HELPS, .after = CRASH), SEGV, HEALTHY);
     }
     for (int i = 0; i < 16; i++)
         lives(LIFE(NOTHING_HELPS, .after = FINISH), 0, "checking;a;normal;");
@@ -291,7 +298,8 @@ static void test_throttle(void **state)
 #define COSTLY .options.report_after = 99, .small_flags = LG_REPAIR_DESTRUCTIVE, .options.deescalate_runs = 1
     crash_times(2);
     lives(LIFE(COSTLY, .after = FINISH), 0, HOLD_REPAIR "checking;a;b;normal;");
-    lives(LIFE(COSTLY, .after = FINISH), 0, HEALTHY "normal;"); /* and the ladder is at its foot again */
+    /* and the ladder is at its foot again */
+    lives(LIFE(COSTLY, .after = FINISH), 0, HEALTHY "normal;");
     for (int i = 0; i < 2; i++)
         lives(LIFE(COSTLY, .after = CRASH), SEGV, HEALTHY);
     state_save();
@@ -403,7 +411,8 @@ static void test_custody_and_none(void **state)
     state_save();
 #define CUSTODY .options.hold = LG_HOLD_CUSTODY, .options.report_after = 9
     lives(LIFE(CUSTODY, .then = waits, .after = FINISH), 0, HOLD_REPAIR "checking;a;b;wait ok;normal;");
-    lives(LIFE(CUSTODY, .then = waits, .after = FINISH), 0, HEALTHY "wait ok;normal;"); /* nothing to hold */
+    /* nothing to hold */
+    lives(LIFE(CUSTODY, .then = waits, .after = FINISH), 0, HEALTHY "wait ok;normal;");
     state_restore();
     lives_somehow(LIFE(CUSTODY, .in_small = HANG, .then = waits_too_short), 0);
     assert_non_null(strstr(story, "wait timeout"));

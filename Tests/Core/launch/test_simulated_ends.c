@@ -221,7 +221,8 @@ static void gives_up_for_long(lg_launch *launch, lg_completion *done, void *user
     lg_complete(done, LG_OK);
 }
 
-/* Time that passes while somebody is told of a give-up passes for the hold as well: else nobody knows when to let it pass. */
+/* Time that passes while somebody is told of a give-up passes for the hold as well: else nobody
+ * knows when to let it pass. */
 static void test_time_while_giving_up(void **state)
 {
     (void)state;

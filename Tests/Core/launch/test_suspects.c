@@ -77,7 +77,8 @@ static void test_safe_mode_leaves_out(void **state)
     (void)state;
     for (int i = 0; i < 2; i++)
         lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
-    lives(LIFE(QUIET, .after = CRASH), SEGV, "needs-repair;protect a;protect b;repairing;checking;a;"); /* on probation, without b */
+    /* on probation, without b */
+    lives(LIFE(QUIET, .after = CRASH), SEGV, "needs-repair;protect a;protect b;repairing;checking;a;");
     lives(LIFE(QUIET, .in_small = FAIL, .in_large = FAIL, .a_flags = LG_TASK_UNSAFE, .after = FINISH), 0,
           "needs-repair;protect a;protect b;repairing;small;needs-repair;repairing;small;needs-repair;repairing;large;needs-repair;repairing;large;"
           "checking;normal;");
@@ -97,7 +98,8 @@ static void test_protect_by_a_task(void **state)
     /* In one process: hold, protect what has not run, repair, go on; without a crash. */
     lives(LIFE(.in_a = PROTECT, .after = FINISH), 0, "checking;a;needs-repair;protect b;repairing;small;checking;b;normal;");
     assert_true(stored().events & LG_EVENT_PROTECTED);
-    /* It is stored before anything of it happens: killed in the protect action, the next launch is held. */
+    /* It is stored before anything of it happens: killed in the protect action, the next launch is
+     * held. */
     life_make(NULL);
     lives(LIFE(.in_a = PROTECT, .in_protect = KILL), KILLED, "checking;a;needs-repair;protect b;");
     lives(LIFE(.after = FINISH), 0, "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");

@@ -1,13 +1,17 @@
 /* States are merged where no row can tell them apart:
  *
- * - streak and reported are cut above every threshold, as rows compare them with thresholds, with repair_after - 1 and with each other only:
- *   which of the two is larger is part of the key, and `reported` never is the larger one;
- * - unknown, safe_crashes and quiet are cut at the threshold that they are compared with, and left out where that is "never"; held_deaths and
- *   report_strikes at their constants;
- * - of the clocks only ages matter, cut at the time that they are compared with; a moment of another boot is as good as none;
- * - totals, the first run of the streak and the numbers of crashes of the suspects are read by no row.
+ * - streak and reported are cut above every threshold, as rows compare them with thresholds, with
+ *   repair_after - 1 and with each other only: which of the two is larger is part of the key, and
+ *   `reported` never is the larger one;
+ * - unknown, safe_crashes and quiet are cut at the threshold that they are compared with, and left
+ *   out where that is "never"; held_deaths and report_strikes at their constants;
+ * - of the clocks only ages matter, cut at the time that they are compared with; a moment of
+ *   another boot is as good as none;
+ * - totals, the first run of the streak and the numbers of crashes of the suspects are read by no
+ *   row.
  *
- * A merged state keeps the values with which it was met first, and these are compared in full after every event. */
+ * A merged state keeps the values with which it was met first, and these are compared in full after
+ * every event. */
 #include "explore.h"
 
 #include <assert.h>
@@ -19,8 +23,10 @@
 
 /* What must hold between events that are far apart. */
 struct watch {
-    uint64_t reported;              /* bit n: a report was called at streak n, and the streak was not below n since */
-    uint64_t begun[EXPLORE_RUNGS];  /* wall clock of the last series of a destructive rung that was not given back; 0: none */
+    /* bit n: a report was called at streak n, and the streak was not below n since */
+    uint64_t reported;
+    /* wall clock of the last series of a destructive rung that was not given back; 0: none */
+    uint64_t begun[EXPLORE_RUNGS];
 };
 
 struct key {

@@ -1,4 +1,5 @@
-/* Every state that a program's launches can reach, by breadth-first search: real machine and model together, compared at every step. */
+/* Every state that a program's launches can reach, by breadth-first search: real machine and model
+ * together, compared at every step. */
 #ifndef EXPLORE_H
 #define EXPLORE_H
 
@@ -27,7 +28,8 @@ struct explore {
     uint32_t node_room;
 };
 
-/* False if the two machines differed, or a report or a destructive repair came too often; the path there is printed. */
+/* False if the two machines differed, or a report or a destructive repair came too often; the path
+ * there is printed. */
 bool explore_run(struct explore *explore, const struct pair_program *program, const struct pair_event *events, uint32_t event_count);
 void explore_free(struct explore *explore);
 

@@ -336,14 +336,17 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
     if (m->retry_runs == 0) /* B2 */
         m->retry_runs = policy->safe_retry_runs;
     m->retry_runs = least(m->retry_runs, policy->safe_retry_max);
-    if ((m->mode == NORMAL || m->mode == PROBATION) && long_ago(m->crashed, now, policy->streak_gap_ms)) { /* B3 */
+    /* B3 */
+    if ((m->mode == NORMAL || m->mode == PROBATION) && long_ago(m->crashed, now, policy->streak_gap_ms)) {
         forget_streak(m);
         if (!m->due)
             m->skips = m->held_deaths = 0;
     }
-    if (m->mode == NORMAL && !m->due && m->rung > 0 && long_ago(m->repaired, now, policy->deescalate_ms)) /* B4 */
+    /* B4 */
+    if (m->mode == NORMAL && !m->due && m->rung > 0 && long_ago(m->repaired, now, policy->deescalate_ms))
         m->rung = m->attempts = m->interruptions = 0;
-    if (m->streak >= policy->report_after && m->streak > m->reported && m->report_strikes < REPORT_STRIKES_MAX) { /* B5 */
+    /* B5 */
+    if (m->streak >= policy->report_after && m->streak > m->reported && m->report_strikes < REPORT_STRIKES_MAX) {
         m->reported = m->streak;
         m->reporting = true;
     }
@@ -474,7 +477,8 @@ void model_finish(struct model *m)
 
 void model_terminate(struct model *m)
 {
-    if (m->phase != NONE && m->phase != FINISHED && m->phase != REPAIRING) /* F5; F6 and the others: nothing */
+    /* F5; F6 and the others: nothing */
+    if (m->phase != NONE && m->phase != FINISHED && m->phase != REPAIRING)
         m->phase = TERMINATING;
 }
 

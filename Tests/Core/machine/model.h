@@ -1,7 +1,8 @@
-/* docs/LAUNCH.md once more, as a machine with words and data of its own: what the real one is held against.
+/* docs/LAUNCH.md once more, as a machine with words and data of its own: what the real one is held
+ * against.
  *
- * Written from the page, row by row, and in the page's order; it shares nothing with the real code, not even its constants. Each event
- * may be given only in the phase that its row names. */
+ * Written from the page, row by row, and in the page's order; it shares nothing with the real code,
+ * not even its constants. Each event may be given only in the phase that its row names. */
 #ifndef MODEL_H
 #define MODEL_H
 

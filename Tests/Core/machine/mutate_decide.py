@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Break the launch machine on purpose, one place at a time, and see its tests fail.
 
-The operators below are applied to every line of launch/decide.c. Each mutant is compiled into a library that takes the place of the right one
-in tests that are built once. Without --all a sample is drawn; --seed draws it again.
+The operators below are applied to every line of launch/decide.c. Each mutant is compiled into a
+library that takes the place of the right one in tests that are built once. Without --all a sample
+is drawn; --seed draws it again.
 """
 import argparse
 import concurrent.futures
@@ -19,7 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 DECIDE = ROOT / "Sources/CLaunchGuard/launch/decide.c"
 HERE = Path(__file__).resolve().parent
-# Cheapest first; the first that fails ends it. The number is how many seconds of the CPU it may take: some mutants have no end.
+# Cheapest first; the first that fails ends it. The number is how many seconds of the CPU it may
+# take: some mutants have no end.
 TESTS = [("test_rows", [], 1, ["test_rows.c"]),
          ("test_random_lives", ["400"], 4, ["test_random_lives.c", "model.c", "pair.c"]),
          ("test_all_states", [], 15, ["test_all_states.c", "explore.c", "model.c", "pair.c"])]
@@ -37,11 +39,13 @@ OPERATORS = [
     (r"\bLG_PHASE_LAUNCHING\b", "LG_PHASE_HELD"), (r"\bLG_PHASE_HELD\b", "LG_PHASE_HALTED"), (r"\bLG_PHASE_HALTED\b", "LG_PHASE_LAUNCHING"),
     (r"\bLG_PHASE_REPAIRING\b", "LG_PHASE_FINISHED"), (r"\bLG_PHASE_TERMINATING\b", "LG_PHASE_FINISHED"), (r"\bLG_PHASE_NONE\b", "LG_PHASE_FINISHED"),
     (r"\bLG_END_(HANG|OOM|KILLED|EXIT|UNKNOWN|DEBUGGER|CRASH)\b(?=:)", "LG_END_UPGRADE"),
-    (r"^(?!\s*(?:default|break)\b)\s*[\w>.\-\[\]*() ,&|~?:!=+<\"]+;$", ";"),  # the statement left out
+    # the statement left out
+    (r"^(?!\s*(?:default|break)\b)\s*[\w>.\-\[\]*() ,&|~?:!=+<\"]+;$", ";"),
     (r"^\s*break;$", ";"),
 ]
 
-# Mutants that no test can tell from the right machine: the line, what was put there, why it makes no difference.
+# Mutants that no test can tell from the right machine: the line, what was put there, why it makes
+# no difference.
 EQUIVALENT = {
     ("for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 0; i <= count; i++)"): "what is behind the last rung is zero, its series too",
     ("return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;",
@@ -90,7 +94,8 @@ def limit(seconds):
 class Bench:
     def __init__(self, compiler, cmocka, directory):
         self.compiler, self.cmocka, self.directory = compiler.split(), cmocka, Path(directory)
-        # A function that ends without the value it owes is no mutant: it may return anything, the right one too.
+        # A function that ends without the value it owes is no mutant: it may return anything, the
+        # right one too.
         self.flags = ["-std=c11", "-Werror=return-type", "-O1", "-D_GNU_SOURCE", f"-I{ROOT / 'include'}", f"-I{ROOT / 'Sources/CLaunchGuard'}", f"-I{HERE}"]
 
     def compile(self, output, *arguments):

@@ -1,4 +1,5 @@
-/* The real machine and its model side by side: each event goes to both, and they must agree on everything that docs/LAUNCH.md names. */
+/* The real machine and its model side by side: each event goes to both, and they must agree on
+ * everything that docs/LAUNCH.md names. */
 #ifndef PAIR_H
 #define PAIR_H
 

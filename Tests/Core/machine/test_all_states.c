@@ -1,5 +1,6 @@
-/* The machine against its second reading, over every state that launches of small programs can reach; then what docs/LAUNCH.md promises for
- * every path, on the graph of these states. With the argument "all" also those of large programs. */
+/* The machine against its second reading, over every state that launches of small programs can
+ * reach; then what docs/LAUNCH.md promises for every path, on the graph of these states. With the
+ * argument "all" also those of large programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -117,9 +118,12 @@ static struct pair_program program_from(const struct small_program *small)
 
 struct part {
     const struct explore *explore;
-    bool (*edge)(const struct explore *explore, const struct explore_edge *edge); /* is it in the part? */
-    bool (*over)(struct explore_facts facts);                                    /* is a path that is here at its end? */
-    enum pair_kind counted;                                                      /* the length of a path is the number of these */
+    /* is it in the part? */
+    bool (*edge)(const struct explore *explore, const struct explore_edge *edge);
+    /* is a path that is here at its end? */
+    bool (*over)(struct explore_facts facts);
+    /* the length of a path is the number of these */
+    enum pair_kind counted;
     uint32_t *first;   /* edge of each node */
     uint32_t *longest; /* from each node */
     unsigned char *visited; /* 1: on the path, 2: done */
@@ -245,8 +249,9 @@ static bool is_unexplained(const struct pair_event *event)
     return !event->others && (event->end == END_UNKNOWN || event->end == END_KILLED);
 }
 
-/* Deaths and answers that help nobody, in any mixture: every launch that is not held dies, a held one is skipped, refused or dies, a repair dies,
- * is ended by the user, or succeeds and does not help. No time passes. */
+/* Deaths and answers that help nobody, in any mixture: every launch that is not held dies, a held
+ * one is skipped, refused or dies, a repair dies, is ended by the user, or succeeds and does not
+ * help. No time passes. */
 static bool hopeless(const struct explore *explore, const struct explore_edge *edge)
 {
     const struct pair_event *event = &explore->events[edge->event];
@@ -272,7 +277,8 @@ static bool hopeless(const struct explore *explore, const struct explore_edge *e
     }
 }
 
-/* A repair that is needed, and is never let through: killed while it waits or runs, however much time passes between the launches. */
+/* A repair that is needed, and is never let through: killed while it waits or runs, however much
+ * time passes between the launches. */
 static bool never_let_through(const struct explore *explore, const struct explore_edge *edge)
 {
     const struct pair_event *event = &explore->events[edge->event];

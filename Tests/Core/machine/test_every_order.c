@@ -1,11 +1,15 @@
-/* Every order of events of three threads that crash, explored over the real lg__crash_next() and lg__crash_next_slot().
+/* Every order of events of three threads that crash, explored over the real lg__crash_next() and
+ * lg__crash_next_slot().
  *
- * The threads, the kernel and the watch thread are a model here, in the steps of capture/handler.c, finish.c and deadline.c: one step is what no other
- * thread can see the middle of. Each thread crashes up to twice; what its earlier handler does is open at each crash: there is none, it returns, it
- * takes itself down and returns, it is abort()'s, it hangs, it leaves by longjmp, it crashes, it calls exit(); or the record itself hangs.
+ * The threads, the kernel and the watch thread are a model here, in the steps of capture/handler.c,
+ * finish.c and deadline.c: one step is what no other thread can see the middle of. Each thread
+ * crashes up to twice; what its earlier handler does is open at each crash: there is none, it
+ * returns, it takes itself down and returns, it is abort()'s, it hangs, it leaves by longjmp, it
+ * crashes, it calls exit(); or the record itself hangs.
  *
- * Checked in every state and at every end (docs/CRASH.md, section 5): P1, a process that dies of a crash has it in its file and not as survived; P2,
- * something can always be done, and the lock is held by nobody whose earlier handler runs; P3, only a thread that hangs is ended for its time. */
+ * Checked in every state and at every end (docs/CRASH.md, section 5): P1, a process that dies of a
+ * crash has it in its file and not as survived; P2, something can always be done, and the lock is
+ * held by nobody whose earlier handler runs; P3, only a thread that hangs is ended for its time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,11 +29,13 @@
 
 enum plan { NO_HANDLER, RETURNS, RESETS, ABORTS, HANGS, JUMPS, CRASHES, EXITS, RECORD_HANGS, PLANS, RESETS_AND_JUMPS = PLANS, RAISES, PASSES, PASSES_ABORT, ALL_PLANS };
 enum at { OUT, WANTS, LOOKS_BACK, BEGINS, WRITES, LETS_GO, UNLOCKS, INSIDE, RETURNING, DYING, GONE };
-enum outcome { IS_DYING, IS_LEFT, IS_RECORDING, IS_CHAINED, IS_HANDLED }; /* as likely as in docs/FORMAT.md, the likeliest first */
+/* as likely as in docs/FORMAT.md, the likeliest first */
+enum outcome { IS_DYING, IS_LEFT, IS_RECORDING, IS_CHAINED, IS_HANDLED };
 
 struct frame { uint8_t plan, slot, sequence; }; /* a crash that the thread is inside of */
 
-struct storing { uint8_t slot, sequence; }; /* the survival of a crash is about to be stored; slot NOBODY: none is */
+/* the survival of a crash is about to be stored; slot NOBODY: none is */
+struct storing { uint8_t slot, sequence; };
 
 struct thread {
     uint8_t at, depth, left, repeats, is_default;
@@ -67,7 +73,8 @@ static uint8_t *used;
 static size_t stack_size, stack_room, state_count, end_count, step_count;
 static const char *wrong; /* the first thing that went wrong */
 
-/* States that differ in nothing that matters become the same: crashes that nobody refers to any more are forgotten, numbers keep their order alone. */
+/* States that differ in nothing that matters become the same: crashes that nobody refers to any
+ * more are forgotten, numbers keep their order alone. */
 static void normalize(struct state *state)
 {
     bool used_number[256] = { false };
@@ -178,7 +185,8 @@ static bool is_inside(const struct thread *thread, uint8_t sequence)
     return false;
 }
 
-/* Evidence about a crash has come: it counts at once, but never while the signal may come again unseen. */
+/* Evidence about a crash has come: it counts at once, but never while the signal may come again
+ * unseen. */
 static void check_evidence(const struct state *state, uint8_t slot, bool is_survived)
 {
     bool says_so = state->slots[slot].state == LG__CRASH_SURVIVED;
@@ -199,7 +207,8 @@ static bool event(struct state *state, uint8_t slot, uint8_t sequence, enum lg__
         *storing = (struct storing){ slot, sequence };
     if (to == LG__CRASH_ENDING)
         of->outcome = IS_DYING;
-    if (to == LG__CRASH_LEFT) /* LEFT and HANDLED are stored a moment later, but never in the other order */
+    /* LEFT and HANDLED are stored a moment later, but never in the other order */
+    if (to == LG__CRASH_LEFT)
         of->outcome = IS_LEFT;
     return true;
 }
@@ -216,7 +225,8 @@ static void store(struct state *state, struct storing *storing)
 
 /* ---- ends ---- */
 
-/* The crash that counts, as docs/FORMAT.md says; NULL: the file holds none that was not survived. */
+/* The crash that counts, as docs/FORMAT.md says; NULL: the file holds none that was not
+ * survived. */
 static const struct slot *end_of(const struct state *state)
 {
     const struct slot *end = NULL;
@@ -244,7 +254,8 @@ static bool was_survived(const struct state *state, uint8_t sequence)
     return false;
 }
 
-/* The process dies of this crash of a thread. `unseen`: the signal came again with its default action. */
+/* The process dies of this crash of a thread. `unseen`: the signal came again with its default
+ * action. */
 static void dies(const struct state *state, const struct thread *thread, uint8_t sequence, bool unseen)
 {
     const struct slot *end = end_of(state);
@@ -254,10 +265,12 @@ static void dies(const struct state *state, const struct thread *thread, uint8_t
     if (unseen || !end)
         return; /* several may be open: none is known to be the end */
     bool right = end->sequence == sequence;
-    for (int i = 0; i < SLOTS; i++) /* one ended for its time in the moment in which the other dies */
+    /* one ended for its time in the moment in which the other dies */
+    for (int i = 0; i < SLOTS; i++)
         right = right || (state->slots[i].state == LG__CRASH_ENDING && state->slots[i].sequence != sequence);
     for (unsigned i = 0; i < thread->depth; i++)
-        right = right || end->sequence == thread->frames[i].sequence; /* this one was nested in that one */
+        /* this one was nested in that one */
+        right = right || end->sequence == thread->frames[i].sequence;
     check(right, "P3: the file names another crash than that of which the process dies");
 }
 
@@ -312,7 +325,8 @@ static void step_out(const struct state *was, unsigned self)
         dies(&state, thread, thread->frames[0].sequence, true);
         return;
     }
-    if (thread->left > 0 && !thread->is_default) { /* with the default action the kernel asks nobody */
+    /* with the default action the kernel asks nobody */
+    if (thread->left > 0 && !thread->is_default) {
         thread->left--;
         fault(state, self);
         thread->left++;
@@ -422,7 +436,8 @@ static void step_lets_go(struct state state, unsigned self)
     add(&state);
 }
 
-/* Out of the handler of the innermost crash. `repeats`: the signal comes again, with its default action. */
+/* Out of the handler of the innermost crash. `repeats`: the signal comes again, with its default
+ * action. */
 static void leave(struct thread *thread, bool repeats)
 {
     if (thread->depth > 1) {
@@ -596,7 +611,8 @@ static void print_state(const struct state *state)
     }
 }
 
-/* A state without a way on must be one in which nothing hangs but what lost its slot to later crashes. */
+/* A state without a way on must be one in which nothing hangs but what lost its slot to later
+ * crashes. */
 static void check_dead_end(const struct state *state)
 {
     for (unsigned i = 0; i < THREADS; i++) {

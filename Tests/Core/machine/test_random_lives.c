@@ -1,5 +1,6 @@
-/* Long random lives of large programs, the machine against its model; and what holds of some lives in particular. With an argument, a number, so many
- * lives. Every number that a ledger may hold is tried, damaged ones too: neither machine may trust them, and they must agree on them as well. */
+/* Long random lives of large programs, the machine against its model; and what holds of some lives
+ * in particular. With an argument, a number, so many lives. Every number that a ledger may hold is
+ * tried, damaged ones too: neither machine may trust them, and they must agree on them as well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

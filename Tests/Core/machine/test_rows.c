@@ -1,5 +1,6 @@
-/* Rows of docs/LAUNCH.md that a reader may want to see by name, and what the model has no word for: the events of the timeline. That the machine is the
- * page in every state is test_all_states.c's and test_random_lives.c's. */
+/* Rows of docs/LAUNCH.md that a reader may want to see by name, and what the model has no word for:
+ * the events of the timeline. That the machine is the page in every state is test_all_states.c's
+ * and test_random_lives.c's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +12,8 @@
 
 #define HOUR UINT64_C(3600000000000)
 
-static struct lg__policy policy; /* the usual one: a built-in rung, a gentle repair, a destructive one that needs a restart */
+/* the usual one: a built-in rung, a gentle repair, a destructive one that needs a restart */
+static struct lg__policy policy;
 static struct lg__moment now;
 
 static int set_up(void **state)
@@ -49,7 +51,8 @@ static struct lg__ledger_context crashed_twice(void)
     return context;
 }
 
-/* Two crashes, a gentle repair, a crash on probation, the next repair, a launch that is finished. */
+/* Two crashes, a gentle repair, a crash on probation, the next repair, a launch that is
+ * finished. */
 static void test_a_usual_story(void **state)
 {
     (void)state;
@@ -193,7 +196,8 @@ static void test_nine_suspects(void **state)
     crash_of_a_launch(&context, "8");
     assert_int_equal(context.suspect_count, LG__SUSPECTS);
     static const struct lg__ledger_suspect ninth = { .key = "8", .crashes = 1 };
-    assert_memory_equal(&context.suspects[1], &ninth, sizeof ninth); /* the first of those with one crash made room */
+    /* the first of those with one crash made room */
+    assert_memory_equal(&context.suspects[1], &ninth, sizeof ninth);
     assert_int_equal(context.suspects[0].crashes, 2);
     assert_int_equal(context.suspects[3].crashes, 2);
 }

@@ -1,4 +1,5 @@
-/* Bad input of every kind: a named error or a fresh start, a message that says what to do, and the program starts anyway. */
+/* Bad input of every kind: a named error or a fresh start, a message that says what to do, and the
+ * program starts anyway. */
 #include "harness.h"
 
 #include <errno.h>
@@ -291,7 +292,8 @@ static void test_directory_from_environment(void **state)
 
 #define PROBE "--start-with-environment"
 
-/* What this program does when it is run with PROBE: exits with the status of lg_start(), or 77 where it has no more rights. */
+/* What this program does when it is run with PROBE: exits with the status of lg_start(), or 77
+ * where it has no more rights. */
 static int probe(void)
 {
     lg_options options = LG_OPTIONS_INIT;
@@ -365,7 +367,8 @@ static size_t read_whole(const char *path, uint8_t *bytes, size_t most)
     return (size_t)size;
 }
 
-/* How many files in the state directory have names that begin so, and the bytes of the last of them. */
+/* How many files in the state directory have names that begin so, and the bytes of the last of
+ * them. */
 static int kept_aside(const char *prefix, uint8_t *bytes, size_t *size)
 {
     int count = 0;
@@ -389,7 +392,8 @@ static void expect_fresh(lg_status status, const char *prefix, const uint8_t *be
     expect_start(status, LG_PROTECTION_FULL, "is kept as", state_path("s"));
     assert_int_equal(kept_aside(prefix, kept, &kept_size), 1);
     assert_int_equal(kept_size, size);
-    /* Nothing that was there is lost; but a file whose header is whole has been asked who its owner is, in the hot page. */
+    /* Nothing that was there is lost; but a file whose header is whole has been asked who its owner
+     * is, in the hot page. */
     memcpy(kept + 4096, before + 4096, size >= 8192 ? sizeof(uint64_t) : 0);
     assert_memory_equal(kept, before, size);
     expect_start(FULL, state_path("s"));
@@ -428,7 +432,8 @@ static void test_ledger_newer(void **state)
     expect_fresh(LG_ERR_NEWER, "ledger.lg.newer-", bytes, size);
 }
 
-/* A ledger of version 1 had 24576 bytes, and its hot page where it is now: of it the number of the next run is taken over. */
+/* A ledger of version 1 had 24576 bytes, and its hot page where it is now: of it the number of the
+ * next run is taken over. */
 static void test_ledger_older(void **state)
 {
     (void)state;
@@ -482,7 +487,8 @@ static void test_ledger_one_slot_damaged(void **state)
         bytes[at] ^= 1;
         touch(state_path("s/ledger.lg"), bytes, size);
         bytes[at] ^= 1;
-        expect_start(FULL, state_path("s")); /* the other slot serves: an older or the newest book, both true */
+        /* the other slot serves: an older or the newest book, both true */
+        expect_start(FULL, state_path("s"));
     }
     bytes[SLOT_A + 500] ^= 1;
     bytes[SLOT_B + 500] ^= 1;
@@ -490,7 +496,8 @@ static void test_ledger_one_slot_damaged(void **state)
     expect_fresh(LG_ERR_DAMAGED, "ledger.lg.damaged-", bytes, size);
 }
 
-/* What a damaged slot leaves behind the used part of the book reaches nobody: a context that is made is empty. */
+/* What a damaged slot leaves behind the used part of the book reaches nobody: a context that is
+ * made is empty. */
 static void test_ledger_remnants(void **state)
 {
     (void)state;
@@ -761,14 +768,16 @@ static void one_more_context(void *name)
     abort();
 }
 
-/* A program that gives its contexts other names, over the years: those at rest give way, one with a streak does not. */
+/* A program that gives its contexts other names, over the years: those at rest give way, one with a
+ * streak does not. */
 static void test_renamed_contexts(void **state)
 {
     (void)state;
     int first = 0;
     expect_exit(renamed_contexts, &first, 0);
     expect_signal(one_more_context, "crashed", SIGABRT);
-    expect_exit(renamed_contexts, &(int){ 0 }, 92); /* one of its sixteen places is taken by what must not be forgotten */
+    /* one of its sixteen places is taken by what must not be forgotten */
+    expect_exit(renamed_contexts, &(int){ 0 }, 92);
     assert_int_equal(ledger_context("crashed").streak, 1);
     assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
     expect_signal(one_more_context, "crashed", SIGABRT);
@@ -853,7 +862,8 @@ static void test_retention(void **state)
     (void)state;
     for (int i = 0; i < 8; i++)
         expect_signal(start_keeping_three, (void *)1, SIGABRT);
-    /* Three ended ones, the first of the streak, and the one that is alive while they are deleted. */
+    /* Three ended ones, the first of the streak, and the one that is alive while they are
+     * deleted. */
     assert_int_equal(count_runs(), 5);
     lg_reader_close(run_numbered(1));
     lg_reader_close(run_numbered(8));

@@ -1,4 +1,5 @@
-/* Children of a process with launches: whatever its other threads did at the fork, no call hangs, and none does anything. */
+/* Children of a process with launches: whatever its other threads did at the fork, no call hangs,
+ * and none does anything. */
 #include "scripted_life.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* Looking at a program from outside, programs beside each other: lg_launch_query(), lg_state_directory(), roles, secondary processes. */
+/* Looking at a program from outside, programs beside each other: lg_launch_query(),
+ * lg_state_directory(), roles, secondary processes. */
 #include "harness.h"
 
 #include <fcntl.h>
@@ -179,7 +180,8 @@ static void start_living(void (*body)(void *), void *argument)
     close(ready[1]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
     close(ready[0]);
-    /* It lives, but writes nothing while the test compares: its own threads may still be preparing. */
+    /* It lives, but writes nothing while the test compares: its own threads may still be
+     * preparing. */
     int status;
     kill(living, SIGSTOP);
     assert_int_equal(waitpid(living, &status, WUNTRACED), living);
@@ -290,7 +292,8 @@ static void test_of_the_living(void **state)
     expect_signal(body_crash, NULL, SIGSEGV);
     expect_signal(body_crash, NULL, SIGSEGV);
     start_living(body_held_and_stopped, NULL);
-    assert_int_equal(query(LG_OK).status, LG_LAUNCH_NEEDS_REPAIR); /* the next launch would be held as well */
+    /* the next launch would be held as well */
+    assert_int_equal(query(LG_OK).status, LG_LAUNCH_NEEDS_REPAIR);
     end_living(SIGKILL);
     assert_int_equal(query(LG_OK).status, LG_LAUNCH_NEEDS_REPAIR);
 }
@@ -300,7 +303,8 @@ static void test_after_an_upgrade(void **state)
     (void)state;
     expect_signal(body_crash, NULL, SIGSEGV);
     expect_signal(body_crash, NULL, SIGSEGV);
-    expect_exit(body_of_version_2, NULL, 0); /* it begins no launch: nothing but the name and the totals is known */
+    /* it begins no launch: nothing but the name and the totals is known */
+    expect_exit(body_of_version_2, NULL, 0);
     lg_launch_info info = query(LG_OK);
     assert_int_equal(info.status, LG_LAUNCH_NORMAL);
     assert_int_equal(info.mode, LG_LAUNCH_MODE_NORMAL);

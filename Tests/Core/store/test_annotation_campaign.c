@@ -1,10 +1,12 @@
-/* A campaign against the annotations: up to eight threads set, take away and redact the same keys, and are killed at any moment, over and over;
- * handlers of signals do the same in the middle of it; one thread stands still somewhere for ever, or until the others have made hundreds of
- * changes; the file is cut. A reader looks on meanwhile.
+/* A campaign against the annotations: up to eight threads set, take away and redact the same keys,
+ * and are killed at any moment, over and over; handlers of signals do the same in the middle of it;
+ * one thread stands still somewhere for ever, or until the others have made hundreds of changes;
+ * the file is cut. A reader looks on meanwhile.
  *
- * What a call does follows from its thread and its number. Each call has a ticket from before it began and one from after it returned, in shared
- * memory. What the public reader shows must be, to the last byte, of a call that had begun; and no call of the same key may have returned that
- * began after that one had returned. */
+ * What a call does follows from its thread and its number. Each call has a ticket from before it
+ * began and one from after it returned, in shared memory. What the public reader shows must be, to
+ * the last byte, of a call that had begun; and no call of the same key may have returned that began
+ * after that one had returned. */
 #include "campaign.h"
 
 #include <sched.h>
@@ -28,7 +30,8 @@ static struct round {
     unsigned threads, keys;
     enum trouble trouble;
     unsigned wait_us; /* from the start to the kill */
-    unsigned stop;    /* STANDS, COMES_LATE: the first thread stands still at so many fault points of its own */
+    /* STANDS, COMES_LATE: the first thread stands still at so many fault points of its own */
+    unsigned stop;
 } now;
 
 /* Survives the callers. */
@@ -155,7 +158,8 @@ static const struct party callers = { prepare, call_on, on_signal, hook, returne
 
 static struct { uint64_t kills, values, looks; } totals;
 
-/* The last call on a key that had returned, and did something to its value; 0: none that is still known. */
+/* The last call on a key that had returned, and did something to its value; 0: none that is still
+ * known. */
 static uint64_t last_on_key(unsigned caller, unsigned key, uint64_t returned)
 {
     for (uint64_t number = returned; number > 0 && number + KEPT / 2 > returned; number--)
@@ -164,7 +168,8 @@ static uint64_t last_on_key(unsigned caller, unsigned key, uint64_t returned)
     return 0;
 }
 
-/* Whether a call may be the last one that changed the value of its key, when these calls had returned. */
+/* Whether a call may be the last one that changed the value of its key, when these calls had
+ * returned. */
 static bool may_be_last(unsigned caller, uint64_t number, unsigned key, const uint64_t returned[CALLERS])
 {
     if (number > returned[caller])
@@ -280,7 +285,8 @@ static bool check_ended(const char *path)
     return true;
 }
 
-/* While the callers go on: whole values, none older than one that the same caller had replaced before. */
+/* While the callers go on: whole values, none older than one that the same caller had replaced
+ * before. */
 static bool look_on(const char *path)
 {
     lg_reader *reader = NULL;
@@ -378,7 +384,8 @@ static void test_signals(void **state) { (void)state; campaign(SIGNALS, 15); }
 static void test_one_stands(void **state) { (void)state; campaign(STANDS, 10); }
 static void test_one_comes_late(void **state) { (void)state; campaign(COMES_LATE, 10); }
 
-/* The program lives on, every call returns as ever, and what is left of the file harms no reader. */
+/* The program lives on, every call returns as ever, and what is left of the file harms no
+ * reader. */
 static void test_cut(void **state)
 {
     (void)state;
@@ -395,7 +402,8 @@ static void test_cut(void **state)
             fail_msg("%s (round %u, %u threads, %u keys, seed %llu)", complaint, i, now.threads, now.keys, (unsigned long long)campaign_seed());
         if (lg_reader_open(run_path(), &reader) != LG_OK)
             continue;
-        for (uint32_t k = 0; k < LG_ANNOTATIONS_MAX; k++) { /* what is left of the file: whole values, or none */
+        /* what is left of the file: whole values, or none */
+        for (uint32_t k = 0; k < LG_ANNOTATIONS_MAX; k++) {
             unsigned key, caller;
             uint64_t number;
             if (lg_reader_annotation(reader, k, &one) == LG_OK && one.has_value &&

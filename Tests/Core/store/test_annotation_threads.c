@@ -1,5 +1,6 @@
-/* Annotations set by several threads at once, by some that stand still, by handlers in between, and read by a reader that is slow. Without deaths
- * by signals of faults: so also with a sanitizer that looks for races. */
+/* Annotations set by several threads at once, by some that stand still, by handlers in between, and
+ * read by a reader that is slow. Without deaths by signals of faults: so also with a sanitizer that
+ * looks for races. */
 #include "annotations.h"
 
 #include <pthread.h>
@@ -44,7 +45,8 @@ static void *set_and_stand(void *argument)
     return NULL;
 }
 
-/* With 64 keys set and 63 threads in the middle of a call the last value is left, and changes go on with it. One more, and there is none. */
+/* With 64 keys set and 63 threads in the middle of a call the last value is left, and changes go on
+ * with it. One more, and there is none. */
 static void body_standing(void *argument)
 {
     (void)argument;
@@ -106,7 +108,8 @@ static void test_standing(void **state)
     }
 }
 
-/* One announces its change and stands still: the next one carries it out, and its own comes behind it. Whoever comes too late does nothing. */
+/* One announces its change and stands still: the next one carries it out, and its own comes behind
+ * it. Whoever comes too late does nothing. */
 static void *announce_and_stand(void *argument)
 {
     stands_at = argument;
@@ -256,7 +259,8 @@ static void test_between(void **state)
     assert_int_equal(one.has_value, 0);
     assert_int_equal(one.redacted, 1);
     assert_true(annotation_of(reader, "key 9", &one));
-    assert_string_equal(one.value, "in between"); /* announced first, so the one behind it is the last */
+    /* announced first, so the one behind it is the last */
+    assert_string_equal(one.value, "in between");
     lg_reader_close(reader);
 }
 

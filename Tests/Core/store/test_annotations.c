@@ -1,4 +1,5 @@
-/* Annotations: what is stored of them, deaths at every store, limits, all the states of a session. */
+/* Annotations: what is stored of them, deaths at every store, limits, all the states of a
+ * session. */
 #include "annotations.h"
 
 #include <signal.h>
@@ -253,7 +254,8 @@ static void body_many(void *argument)
         if (i == LG_ANNOTATIONS_MAX && (lg_redact(session, key) != LG_ERR_LIMIT || lg_annotate(session, key, NULL) != LG_OK || lg_redact(session, "key 7") != LG_OK))
             _exit(90);
     }
-    /* Whose keys are taken away makes room, for so many others as one likes; a redacted one does not. */
+    /* Whose keys are taken away makes room, for so many others as one likes; a redacted one does
+     * not. */
     for (unsigned i = 0; i < MANY; i++) {
         snprintf(key, sizeof key, "passing %u", i);
         if (lg_annotate(session, "key 9", i ? NULL : "last") != LG_OK || (i && lg_annotate(session, key, "here") != LG_OK) || (i && lg_annotate(session, key, NULL) != LG_OK))

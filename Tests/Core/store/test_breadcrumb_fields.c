@@ -1,4 +1,5 @@
-/* Breadcrumbs with a category and fields: what the call takes is what a reader gives back, after any death. */
+/* Breadcrumbs with a category and fields: what the call takes is what a reader gives back, after
+ * any death. */
 #include "harness.h"
 
 #include <signal.h>

@@ -205,7 +205,8 @@ static bool by_counter(const struct lg__ring *ring, const char *text)
 
 #define ROUNDS 2000
 
-/* Shared with the child: CLOCK_MONOTONIC before and after each entry, and whether there was a counter. */
+/* Shared with the child: CLOCK_MONOTONIC before and after each entry, and whether there was a
+ * counter. */
 static struct {
     uint64_t before[ROUNDS], after[ROUNDS];
     bool counter;
@@ -282,7 +283,8 @@ static void test_clock(void **state)
         expect_exit(body_clock, &fate, 0);
         uint64_t worst = check_times();
         print_message("             %u: off by %llu ns at most, by the %s\n", (unsigned)fate, (unsigned long long)worst, clocks->counter ? "counter" : "clock of the kernel");
-        /* Some microseconds on a quiet machine. Where a look at the two clocks was torn apart by something else, a part of that. */
+        /* Some microseconds on a quiet machine. Where a look at the two clocks was torn apart by
+         * something else, a part of that. */
         assert_true(worst < 1000000);
     }
 }
@@ -308,7 +310,8 @@ static void test_clock_without_sys(void **state)
     assert_int_equal(check_times(), 0);
 }
 
-/* Entries of one thread that is moved from core to core: as they are in the file, before a reader could put them in order. */
+/* Entries of one thread that is moved from core to core: as they are in the file, before a reader
+ * could put them in order. */
 static void body_migrates(void *argument)
 {
     (void)argument;
@@ -342,7 +345,8 @@ static void test_migration(void **state)
 #define HANDOVERS_LEAST 128
 #define HANDOVERS_NS UINT64_C(3000000000)
 
-/* Numbers are given under a lock, and logged under it: each entry happened behind the one before. */
+/* Numbers are given under a lock, and logged under it: each entry happened behind the one
+ * before. */
 static void *write_under_lock(void *argument)
 {
     for (;;) {
@@ -358,8 +362,9 @@ static void *write_under_lock(void *argument)
     }
 }
 
-/* Handed over by a plain store, as fast as it goes: nothing between the two entries makes the second CPU wait. Where both threads
- * have one CPU a handover may take as long as a time slice: after some seconds those that were made are enough. */
+/* Handed over by a plain store, as fast as it goes: nothing between the two entries makes the
+ * second CPU wait. Where both threads have one CPU a handover may take as long as a time slice:
+ * after some seconds those that were made are enough. */
 static void *write_in_turn(void *argument)
 {
     const uint64_t parity = (uintptr_t)argument;
@@ -676,7 +681,8 @@ static void test_format_at_random(void **state)
         format_at_random();
 }
 
-/* What lg_log() does not know, and what is too large: as its documentation says, and within its room. */
+/* What lg_log() does not know, and what is too large: as its documentation says, and within its
+ * room. */
 static void test_format_refused(void **state)
 {
     (void)state;
@@ -697,7 +703,8 @@ static void test_format_refused(void **state)
     assert_int_equal(format_here(text, sizeof text, "%.*s|%.*s", -1, "all", 0, "none"), 4);
     for (int i = 0; i < 62; i++)
         assert_int_equal(text[0], 'a');
-    /* Any bytes as a format, without arguments that anybody could take: nothing is touched that is not there. */
+    /* Any bytes as a format, without arguments that anybody could take: nothing is touched that is
+     * not there. */
     for (int i = 0; i < 20000; i++) {
         char format[24];
         for (size_t at = 0; at + 1 < sizeof format; at++)
@@ -831,7 +838,8 @@ static void test_changing_file(void **state)
             shown++;
         }
         lg_reader_close(reader);
-        for (int i = 0; i < 20 && round > 10; i++) { /* anywhere behind the header: state, clock, heads, entries */
+        /* anywhere behind the header: state, clock, heads, entries */
+        for (int i = 0; i < 20 && round > 10; i++) {
             uint64_t bytes = draw();
             off_t at = 4096 + (off_t)(draw() % 3 ? draw() % 256 : draw() % (uint64_t)(end - 4104));
             assert_int_equal(pwrite(file, &bytes, 1 + draw() % 8, at) > 0, 1);
@@ -849,7 +857,8 @@ static void test_changing_file(void **state)
 static void test_crc(void **state)
 {
     (void)state;
-    /* Check value of CRC-32C, RFC 3720 appendix B.4: 32 bytes of zeros; and the customary "123456789". */
+    /* Check value of CRC-32C, RFC 3720 appendix B.4: 32 bytes of zeros; and the customary
+     * "123456789". */
     static const uint8_t zeros[32];
     for (int round = 0; round < 2; round++) {
         assert_int_equal(lg__crc32c(0, zeros, sizeof zeros), 0x8a9136aa);
@@ -859,7 +868,8 @@ static void test_crc(void **state)
     }
 }
 
-#ifdef WRITERS_ONLY /* with the runtime of a sanitizer, whose own handlers the other tests do not expect */
+/* with the runtime of a sanitizer, whose own handlers the other tests do not expect */
+#ifdef WRITERS_ONLY
 static const bool writers_only = true;
 #else
 static const bool writers_only = false;

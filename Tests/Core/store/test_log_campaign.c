@@ -1,12 +1,16 @@
-/* A campaign against the ring log: writers are killed at any moment, over and over; the file is cut, deleted, its disk is full; one writer stands
- * still in the middle of an entry for ever, by itself, in a signal handler that does not return, or with the whole process that somebody stops; or it does
- * until the others have gone round the ring; signal handlers write into the middle of a write.
+/* A campaign against the ring log: writers are killed at any moment, over and over; the file is
+ * cut, deleted, its disk is full; one writer stands still in the middle of an entry for ever, by
+ * itself, in a signal handler that does not return, or with the whole process that somebody stops;
+ * or it does until the others have gone round the ring; signal handlers write into the middle of a
+ * write.
  *
- * Each stream of entries is numbered from 1, its texts follow from number and stream, and after each call the number is published in
- * shared memory. Afterwards the public reader must show: texts that are right to the last byte, each once, in order, and without a gap up
- * to the last whose call had returned; what is missing at the begin was overwritten by exactly that lane. No more entries may look torn than threads
- * were in the middle of one, and the overwritten ones are counted: together with those that are shown they are all that returned. A file that was cut promises
- * less: what it shows is right, once and in order. */
+ * Each stream of entries is numbered from 1, its texts follow from number and stream, and after
+ * each call the number is published in shared memory. Afterwards the public reader must show: texts
+ * that are right to the last byte, each once, in order, and without a gap up to the last whose call
+ * had returned; what is missing at the begin was overwritten by exactly that lane. No more entries
+ * may look torn than threads were in the middle of one, and the overwritten ones are counted:
+ * together with those that are shown they are all that returned. A file that was cut promises less:
+ * what it shows is right, once and in order. */
 #include "campaign.h"
 
 #include <fcntl.h>
@@ -35,7 +39,8 @@ struct round {
     unsigned writers;
     enum trouble trouble;
     unsigned wait_us; /* from the start to the kill */
-    unsigned stop;    /* HANGS to LAPPED: the first writer stands still at so many fault points of its own */
+    /* HANGS to LAPPED: the first writer stands still at so many fault points of its own */
+    unsigned stop;
 };
 
 /* Survives the writers. What a stream publishes: `number` last, after the call. */
@@ -81,7 +86,9 @@ static void write_next(unsigned stream)
         heads[lane] = atomic_load(&ring->writers[lane].lane->head);
     lg_status status = lg_log_write(session, LG_LEVEL_INFO, text, size);
     if (status == LG_ERR_LIMIT && ring->cell_count <= 256) {
-        atomic_fetch_add(&seen->refused, 1); /* a small lane, full of entries in whose middle a thread was stopped: it is told, and tries again */
+        /* a small lane, full of entries in whose middle a thread was stopped: it is told, and tries
+         * again */
+        atomic_fetch_add(&seen->refused, 1);
         return;
     }
     if (status != LG_OK)
@@ -143,7 +150,8 @@ static void *write_on(void *argument)
     self = (unsigned)(uintptr_t)argument + 1;
     while (true) {
         write_next(self - 1);
-        /* Once the others are round, the one that stood still ends its entry, and that is the last. */
+        /* Once the others are round, the one that stood still ends its entry, and that is the
+         * last. */
         uint64_t lapped_at = now.trouble == LAPPED ? atomic_load(&seen->lapped_at) : 0;
         if (lapped_at && (self == 1 || shared_head() >= lapped_at)) {
             atomic_fetch_add(&seen->stopped, 1);
@@ -232,7 +240,8 @@ static bool read_streams(lg_reader *reader, const lg_log_info *info, struct show
     return true;
 }
 
-/* A lane of its own for the thread: what came before the first one that is shown was overwritten, to the cell. */
+/* A lane of its own for the thread: what came before the first one that is shown was overwritten,
+ * to the cell. */
 static bool check_first(unsigned stream, const struct shown *shown, uint64_t overwritten)
 {
     char text[TEXT_MAX];
@@ -261,7 +270,8 @@ static bool check_stream(unsigned stream, const struct shown *shown, uint32_t la
     if (!shown->count)
         return true;
     bool one_lane = (shown->lanes & (shown->lanes - 1)) == 0;
-    /* The signals come in the middle of entries: those of the handler are all in the shared lane. */
+    /* The signals come in the middle of entries: those of the handler are all in the shared
+     * lane. */
     if ((one_lane || !anything || stream >= WRITERS) && shown->last - shown->first + 1 != shown->count)
         COMPLAIN("stream %u: a gap in the middle", stream);
     if (!anything && (shown->first != 1 || shown->count != shown->last))
@@ -330,7 +340,8 @@ static bool write_more(pid_t child, uint64_t more)
     return wait_for(child, now.trouble == HANGS || now.trouble == PARKED, more);
 }
 
-/* It stops in the middle of an entry, maybe before it says that it started; its file is read, and then it goes on. */
+/* It stops in the middle of an entry, maybe before it says that it started; its file is read, and
+ * then it goes on. */
 static bool stop_and_look(pid_t child)
 {
     int status = 0, ms = 0;

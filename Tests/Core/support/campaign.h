@@ -1,7 +1,8 @@
-/* A campaign: threads of a child call LaunchGuard without end, the child is killed at any moment, its file is read; over and over, in rounds
- * that a seed draws.
+/* A campaign: threads of a child call LaunchGuard without end, the child is killed at any moment,
+ * its file is read; over and over, in rounds that a seed draws.
  *
- * LAUNCHGUARD_CAMPAIGN_KILLS: how many kills, 100 by default. LAUNCHGUARD_CAMPAIGN_SEED repeats a campaign. */
+ * LAUNCHGUARD_CAMPAIGN_KILLS: how many kills, 100 by default. LAUNCHGUARD_CAMPAIGN_SEED repeats a
+ * campaign. */
 #ifndef CAMPAIGN_H
 #define CAMPAIGN_H
 
@@ -33,7 +34,8 @@ extern char complaint[1024];
 pid_t begin(const struct party *party, const char *directory, unsigned threads, uint32_t ring_bytes);
 /* Path of its run file, once it has started. */
 const char *run_path(void);
-/* Until the threads from this number on have returned from so many calls more; false: they do not. */
+/* Until the threads from this number on have returned from so many calls more; false: they do
+ * not. */
 bool wait_for(pid_t child, unsigned first, uint64_t more);
 /* Kill it; false: it had ended by itself. */
 bool finish(pid_t child);

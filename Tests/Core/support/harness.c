@@ -162,7 +162,8 @@ void wait_prepared(void)
 {
     lg_module module;
     lg_reader *reader = newest_run();
-    while (lg_reader_module(reader, 0, &module) != LG_OK) /* who reads the modules has started the watch before */
+    /* who reads the modules has started the watch before */
+    while (lg_reader_module(reader, 0, &module) != LG_OK)
         rest(1);
     lg_reader_close(reader);
     while (count_threads() != 2 || !others_sleep())

@@ -1,4 +1,5 @@
-/* For tests that kill: run a function in a fresh child process, see how it dies, read what it left with the public reader.
+/* For tests that kill: run a function in a fresh child process, see how it dies, read what it left
+ * with the public reader.
  *
  * A child has a hard time limit and is killed by it; the test then fails. */
 #ifndef HARNESS_H
@@ -38,13 +39,16 @@ void expect_exit(void (*body)(void *), void *argument, int code);
 /* It died of this signal, in time. */
 void expect_death(struct death death, int signal);
 
-/* In a child: start a session in the state directory; the child exits with code 99 if it is not fully protected. */
+/* In a child: start a session in the state directory; the child exits with code 99 if it is not
+ * fully protected. */
 lg_session *start_session(void);
-/* After it: until LaunchGuard is prepared, and its watch, the only thread beside the first, sleeps. */
+/* After it: until LaunchGuard is prepared, and its watch, the only thread beside the first,
+ * sleeps. */
 void wait_prepared(void);
 /* The same as start_session() with a version. */
 lg_session *start_version(const char *version);
-/* The same with other options; where they name no program, directory or deadline, those of start_session(). */
+/* The same with other options; where they name no program, directory or deadline, those of
+ * start_session(). */
 lg_session *start_with(lg_options options);
 /* The same with standard error going to the file "stderr" of the state directory, and kept. */
 lg_session *start_keeping_stderr(void);

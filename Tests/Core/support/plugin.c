@@ -1,4 +1,5 @@
-/* A library that the tests load and unload: its frames have no frame pointer, only unwind tables. PLUGIN makes different ones. */
+/* A library that the tests load and unload: its frames have no frame pointer, only unwind tables.
+ * PLUGIN makes different ones. */
 int plugin_call(void (*function)(void));
 
 int plugin_call(void (*function)(void))

@@ -1,4 +1,5 @@
-/* One life of a program with one launch, two repairs and two tasks: what happens where in it is said by the test. */
+/* One life of a program with one launch, two repairs and two tasks: what happens where in it is
+ * said by the test. */
 #ifndef SCRIPTED_LIFE_H
 #define SCRIPTED_LIFE_H
 
@@ -53,7 +54,8 @@ void await_status(lg_launch *launch, lg_launch_status status);
 
 /* What the child's callbacks told, each line with a semicolon; shared memory. */
 extern char *story;
-/* Within one process: what was told since the last call, valid until the next; whether that is it. */
+/* Within one process: what was told since the last call, valid until the next; whether that is
+ * it. */
 const char *story_take(void);
 bool story_is(const char *told);
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));

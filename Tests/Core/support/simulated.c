@@ -7,7 +7,8 @@
 lg_session *simulated;
 static unsigned threads_at_first;
 
-/* A writer that is lapped by the ring log meets the next one in the same cells; the checksum tells the reader. */
+/* A writer that is lapped by the ring log meets the next one in the same cells; the checksum tells
+ * the reader. */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {

@@ -1,4 +1,5 @@
-/* Simulated launches inside the test's own process, with a hard limit for each test: for what no death is needed for. */
+/* Simulated launches inside the test's own process, with a hard limit for each test: for what no
+ * death is needed for. */
 #ifndef SIMULATED_H
 #define SIMULATED_H
 
@@ -8,7 +9,8 @@
 
 extern lg_session *simulated;
 
-/* Setup and teardown: a fresh simulated session and an empty story; SIGALRM ends a test that hangs. */
+/* Setup and teardown: a fresh simulated session and an empty story; SIGALRM ends a test that
+ * hangs. */
 int simulated_make(void **state);
 int simulated_clean(void **state);
 #define SIMULATED(function) cmocka_unit_test_setup_teardown(function, simulated_make, simulated_clean)

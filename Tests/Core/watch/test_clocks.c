@@ -1,4 +1,5 @@
-/* What counts as time: neither what a program was stopped for nor what it was held for; a heart that does not beat is no life. */
+/* What counts as time: neither what a program was stopped for nor what it was held for; a heart
+ * that does not beat is no life. */
 #include "scripted_life.h"
 
 #include <signal.h>
@@ -127,7 +128,8 @@ static void test_held(void **state)
     assert_true(context.finished_ns - context.launching_ns >= 290 * MS);
 }
 
-/* The program asked for protection: what it lived before, and its mark, prove nothing of what comes after the repair. */
+/* The program asked for protection: what it lived before, and its mark, prove nothing of what comes
+ * after the repair. */
 static void protects_late(lg_launch *launch)
 {
     usleep(350000);
@@ -326,7 +328,8 @@ static void test_streak_gap(void **state)
 
 /* ---- the thread that counts it ---- */
 
-/* A program takes its signals by sigwait() or a descriptor, and blocks them for that, maybe late: its own thread then gets them, and nobody else. */
+/* A program takes its signals by sigwait() or a descriptor, and blocks them for that, maybe late:
+ * its own thread then gets them, and nobody else. */
 static void waits_for_signal(lg_launch *launch)
 {
     (void)launch;

@@ -1,4 +1,5 @@
-/* Jobs with a deadline: near it, beyond it, ended in time, and what is there when the program is killed for one. */
+/* Jobs with a deadline: near it, beyond it, ended in time, and what is there when the program is
+ * killed for one. */
 #include "ending_program.h"
 
 #include <pthread.h>
@@ -145,7 +146,8 @@ static void test_verdict(void **state)
         assert_int_equal(verdict.evidence, !(how & ENDED) ? LG_EVIDENCE_DEADLINE : known ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_NO_MARK);
         assert_int_equal(verdict.signal, known ? SIGKILL : 0);
         assert_int_equal(verdict.monotonic_ns, job.near_ns);
-        expect_exit(body, WAY(EXIT_0), 0); /* its own launch is not finished: the counters stay as the account left them */
+        /* its own launch is not finished: the counters stay as the account left them */
+        expect_exit(body, WAY(EXIT_0), 0);
         lg_timeline_entry entry = last_of_timeline();
         assert_int_equal(entry.verdict.end, verdict.end);
         assert_int_equal(entry.verdict.evidence, verdict.evidence);
@@ -177,7 +179,8 @@ static void body_ends_late(void *argument)
         _exit(3);
 }
 
-/* Jobs that end in time leave nothing. One that has the place of another is not ended by the other's number. */
+/* Jobs that end in time leave nothing. One that has the place of another is not ended by the
+ * other's number. */
 static void body_ends_in_time(void *argument)
 {
     uint64_t first, second, begin = now_ns();

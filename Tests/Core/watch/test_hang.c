@@ -1,4 +1,5 @@
-/* Run loops that hang: children with short thresholds that hang, come back, are stopped, debugged, killed, and what their run files say. */
+/* Run loops that hang: children with short thresholds that hang, come back, are stopped, debugged,
+ * killed, and what their run files say. */
 #include "harness.h"
 
 #include <dirent.h>
@@ -28,7 +29,8 @@
 
 static lg_session *session;
 
-/* The program has more thread-local data than a thread of LaunchGuard has stack, and libc takes it from that. */
+/* The program has more thread-local data than a thread of LaunchGuard has stack, and libc takes it
+ * from that. */
 static __thread volatile char large[100000];
 
 static void start(uint32_t launching_ms, uint32_t running_ms, uint32_t leave_out)
@@ -79,7 +81,8 @@ __attribute__((noinline, section("hanging"))) static void hang_here(void)
     __asm__ volatile("" ::: "memory");
 }
 
-/* Index of the thread in the snapshot; its stack is asserted to lead through hang_here() where it is to. */
+/* Index of the thread in the snapshot; its stack is asserted to lead through hang_here() where it
+ * is to. */
 static uint32_t thread_of(lg_reader *reader, int32_t tid, bool hangs)
 {
     lg_thread_info thread;
@@ -121,7 +124,8 @@ static void body_hangs_and_is_killed(void *argument)
     hang_here();
 }
 
-/* The next start, whose own launch is not finished: the counters stay as the account of the run before it left them. */
+/* The next start, whose own launch is not finished: the counters stay as the account of the run
+ * before it left them. */
 static void body_only_begins(void *argument)
 {
     (void)argument;
@@ -221,7 +225,8 @@ static void body_hangs_and_comes_back(void *argument)
         in_thread(call_back_when_taken_again, NULL);
         hang_here();
         lg_heartbeat(session);
-        while (!newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || snapshot.sequence != 2) /* that it hangs was said before: the mark alone may have been seen */
+        /* that it hangs was said before: the mark alone may have been seen */
+        while (!newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || snapshot.sequence != 2)
             rest(1);
         if (newest_info().hang_ns)
             _exit(2);
@@ -424,7 +429,8 @@ static void test_one_of_two(void **state)
     assert_true(said("has ended after"));
 }
 
-/* Both hang: the mark stays until the second one has come back, and the snapshot is that of the first. */
+/* Both hang: the mark stays until the second one has come back, and the snapshot is that of the
+ * first. */
 static void body_both_hang(void *argument)
 {
     (void)argument;
@@ -850,7 +856,8 @@ static void hook_crash(const char *point)
     if (strcmp(point, crash_at) != 0)
         return;
     crash_now = true;
-    while (crash_after == 0 && !will_crash && !lg__capture_busy()) {} /* the snapshot goes on with the crash under way */
+    /* the snapshot goes on with the crash under way */
+    while (crash_after == 0 && !will_crash && !lg__capture_busy()) {}
 }
 
 struct round {
@@ -872,7 +879,8 @@ static void body_crashes_in_a_snapshot(void *argument)
     hang_here();
 }
 
-/* Where a thread stands for a snapshot: its stack in the record of a crash shows the program and not this. */
+/* Where a thread stands for a snapshot: its stack in the record of a crash shows the program and
+ * not this. */
 static bool is_standing(uint64_t pc)
 {
     return pc - (uint64_t)(uintptr_t)lg__question_handler < 1024;
@@ -922,8 +930,11 @@ static void test_crash_in_a_snapshot(void **state)
         expect_verdict(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
     }
     printf("%u of %u snapshots were given up for a crash, %u threads did not get to answer in time\n", given_up, rounds, silent);
-    assert_true(silent <= rounds / 5); /* where the machine is busy; one that never does from where it stands is there in every third round */
-    assert_true(given_up >= rounds / 7); /* where the watch itself waits for the crash it is certain */
+    /* where the machine is busy; one that never does from where it stands is there in every third
+     * round */
+    assert_true(silent <= rounds / 5);
+    /* where the watch itself waits for the crash it is certain */
+    assert_true(given_up >= rounds / 7);
 }
 
 /* A walk that faults costs that stack alone. */
@@ -966,7 +977,8 @@ static void test_walk_that_faults(void **state)
 
 /* ---- beside what others do ---- */
 
-/* Whoever jumps out of a crash is watched again, once it is clear that the earlier handler was left. */
+/* Whoever jumps out of a crash is watched again, once it is clear that the earlier handler was
+ * left. */
 static void body_hangs_after_a_crash(void *argument)
 {
     (void)argument;
@@ -989,7 +1001,8 @@ static void test_hang_after_a_crash(void **state)
     expect_exit(body_hangs_after_a_crash, NULL, 0);
 }
 
-/* libc asks all threads by the same signal, just when it is taken for the first time: it waits for each of them. */
+/* libc asks all threads by the same signal, just when it is taken for the first time: it waits for
+ * each of them. */
 static void hook_set_user(const char *point)
 {
     if (strcmp(point, "threads: signal taken") == 0 && setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1) != 0)

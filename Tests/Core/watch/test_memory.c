@@ -1,4 +1,5 @@
-/* Memory that runs short: who is warned, in a real control group and from files made for the purpose, and ends for lack of it. */
+/* Memory that runs short: who is warned, in a real control group and from files made for the
+ * purpose, and ends for lack of it. */
 #include "ending_program.h"
 
 #include <errno.h>
@@ -57,7 +58,8 @@ static bool make_group(const char *mount, const char *prefix, const char *limit)
     return false;
 }
 
-/* Removes the group when the test is over, whatever became of it: it lives as long as somebody has the other end of the pipe. */
+/* Removes the group when the test is over, whatever became of it: it lives as long as somebody has
+ * the other end of the pipe. */
 static void leave_janitor(void)
 {
     int end[2];
@@ -160,7 +162,8 @@ static void test_memory(void **state)
     assert_int_equal(newest_info().oom_kills, 1);
     expect_exit(body_in_group_plain, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
-    /* Nor is that of another group: a run outside of it that was killed is no matter of the group's count, which is larger than its own. */
+    /* Nor is that of another group: a run outside of it that was killed is no matter of the group's
+     * count, which is larger than its own. */
     expect_signal(body, WAY(KILL), SIGKILL);
     expect_exit(body_in_group_plain, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
@@ -300,7 +303,8 @@ static void test_warning_withdrawn(void **state)
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
 }
 
-/* What the kernel would give up first does not count: it reads a file of more than the limit, and is not near it. */
+/* What the kernel would give up first does not count: it reads a file of more than the limit, and
+ * is not near it. */
 static void body_reads_much(void *argument)
 {
     static char block[MIB];
@@ -383,7 +387,8 @@ static void test_version_2(void **state)
     put("proc/self/cgroup", "1:name=systemd:/x\n0::/system.slice/app.service\n");
     put("sys/fs/cgroup/system.slice/app.service/memory.max", "max\n");
     put("sys/fs/cgroup/system.slice/app.service/memory.current", "1000\n");
-    expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false); /* no limit: the machine's */
+    /* no limit: the machine's */
+    expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false);
     put("sys/fs/cgroup/system.slice/app.service/memory.max", "1000000\n");
     put("sys/fs/cgroup/system.slice/app.service/memory.current", "600000\n");
     expect_room(600000, 1000000, true);
@@ -403,7 +408,8 @@ static void test_version_2(void **state)
     put("sys/fs/cgroup/memory.stat", "inactive_file 9000000\n");
     put("sys/fs/cgroup/system.slice/memory.max", "max\n");
     expect_room(300000, 1000000, true);
-    /* A limit that the machine does not have is none; nor is one that makes no sense, or without its figure. */
+    /* A limit that the machine does not have is none; nor is one that makes no sense, or without
+     * its figure. */
     put("sys/fs/cgroup/memory.max", "max\n");
     put("sys/fs/cgroup/system.slice/app.service/memory.max", "9000000000000000\n");
     expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false);
