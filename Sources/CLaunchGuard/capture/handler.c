@@ -72,8 +72,10 @@ static bool take_lock(int signal, int32_t self, const void *ucontext)
         if (holder != waits_for || !until)
             until = now + (uint64_t)lg__fixed.options.deadline_ms * 1000000u + GRACE_NS;
         waits_for = holder;
-        if (now > until)
+        if (now > until) {
             lg__deadline_end_holder();
+            return false; /* the holder has gone, and left no crash to end the process by */
+        }
         lg__other_threads_answer(ucontext);
         lg__crash_wait(LOOK_NS);
     }
@@ -106,6 +108,8 @@ static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_
     int32_t self = lg__os_tid();
     if (!take_lock(signal, self, ucontext)) {
         struct lg__crash *current = lg__crash_current();
+        if (lg__crash_holder() != self)
+            return NULL;
         if (!lg__fixed_is_sent(info)) {
             lg__memory_recover();
             /* does not return while a stage can still be left out */
