@@ -30,9 +30,9 @@ size_t lg__altstack_least(void)
     return (size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
 }
 
-/* Of the runtimes of AddressSanitizer and its relatives: when a thread ends they unmap its
- * alternate stack, whoever made it. By the time of our last round somebody else may have been given
- * those addresses. */
+/* Of the runtimes of AddressSanitizer and its relatives: when a thread ends, they unmap its
+ * alternate stack, also one that they did not make. By the time of our last round another mapping
+ * may have those addresses. */
 extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
 
 static void unmap(const struct altstack *stack, bool is_current)
@@ -45,7 +45,7 @@ static void unmap(const struct altstack *stack, bool is_current)
     munmap(stack->base + stack->size - LG__PAGE, LG__PAGE);
 }
 
-/* Destructors run in rounds: let all others go first, so that they are still covered. */
+/* Destructors run in rounds: ours lets all others go first, so that they are still covered. */
 static void release(void *argument)
 {
     struct altstack *stack = argument;
@@ -77,7 +77,7 @@ int lg__altstack_ensure(void)
     stack_t current;
     size_t size = lg__altstack_least();
     if (sigaltstack(NULL, &current) == 0 && !(current.ss_flags & SS_DISABLE) && current.ss_size >= size)
-        return 0; /* somebody gave it a larger one */
+        return 0; /* the program gave the thread a larger one */
     pthread_once(&key_once, make_key);
     if (!key_made)
         return EAGAIN;

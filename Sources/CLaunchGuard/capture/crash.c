@@ -39,8 +39,8 @@ void lg__crash_wait(uint64_t timeout_ns)
         lg__os_futex_wait((const uint32_t *)&holder, seen, timeout_ns);
 }
 
-/* A thread that crashes and recovers without a pause must not keep another one's crash waiting:
- * the lock goes to the one that waits. */
+/* A thread that crashes and recovers without a pause must not delay another thread's crash: the
+ * lock goes to the thread that waits. */
 void lg__crash_unlock(void)
 {
     current = NULL;
@@ -85,7 +85,7 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
     } while (!atomic_compare_exchange_weak(&crash->word, &word, word_of(number, to)));
     if (to == LG__CRASH_LEFT) {
         lg__run_left(&lg__fixed.options.run, lg__crash_slot_of(crash), number);
-        lg__crash_wake_watch(); /* nothing else would make it look a second later */
+        lg__crash_wake_watch(); /* nothing else would make the watch thread look a second later */
     }
     if (to == LG__CRASH_ENDING) /* of several crashes this one is the end */
         lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_DYING);

@@ -43,7 +43,8 @@ bool lg__crash_next_is_open(enum lg__crash_state state)
     return state == LG__CRASH_CHAINED || state == LG__CRASH_LEFT;
 }
 
-/* How willingly a brief slot is taken; of several equal ones the oldest crash gives way. */
+/* The order in which brief slots are taken; of several equal slots the one with the oldest
+ * crash. */
 static int rank(enum lg__crash_state state)
 {
     return state == LG__CRASH_CHAINED ? 2 : state == LG__CRASH_LEFT ? 1 : 0;

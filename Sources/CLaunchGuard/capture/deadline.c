@@ -6,10 +6,10 @@
 #include "capture/watch_walk.h"
 #include "os/fault_point.h"
 
-/* A thread that is with its earlier handler is looked at this often. */
+/* The watch thread looks at a thread that is with its earlier handler at this interval. */
 #define LOOK_NS UINT64_C(1000000000)
-/* A thread at its deadline is asked this often, this long apart, and always found inside: a handler
- * of something else that looks the same passes. */
+/* At its deadline a thread is asked this many times, at this interval, and always found inside: a
+ * short signal handler that looks the same on a walk is over by then. */
 #define LOOKS 3
 #define LOOKS_APART_NS UINT64_C(20000000)
 /* A thread that does not answer is asked again: the machine may be busy. */
@@ -33,14 +33,14 @@ void lg__deadline_arm(struct lg__crash *crash)
 void lg__deadline_arm_handler(struct lg__crash *crash)
 {
     arm(crash, lg__fixed.options.handler_ms);
-    /* The watch thread sleeps until the record's deadline, or is yet to see one. A wake takes time,
-     * and is needed only where the handler's deadline may come first. */
+    /* The watch thread sleeps until the record's deadline, or has not seen one yet. A wake takes
+     * time, and is needed only where the handler's deadline may come first. */
     if (lg__fixed.options.handler_ms < lg__fixed.options.deadline_ms)
         lg__crash_wake_watch();
 }
 
-/* What is committed stays. The process dies of its own signal, on this thread because the crashed
- * one does not answer. */
+/* Committed stages stay. The process dies of its own signal, on this thread because the crashed
+ * thread does not answer. */
 static _Noreturn void end_process(const struct lg__crash *crash)
 {
     siginfo_t info = crash->info;
@@ -67,15 +67,15 @@ static enum finding finding_of(enum lg__place place)
     return place == LG__PLACE_INSIDE ? INSIDE : place == LG__PLACE_OUTSIDE ? OUTSIDE : UNKNOWN;
 }
 
-/* As the kernel says, of a thread that sleeps: a question would end its sleep. */
+/* By the kernel's word about a thread that sleeps: a question would end its sleep. */
 static enum finding look_asleep(const struct lg__crash *crash)
 {
     uint64_t sp;
     return crash->altstack_low && lg__thread_sleeps(crash->tid, &sp) ? finding_of(lg__place_by_stack(crash, sp)) : NO_ANSWER;
 }
 
-/* A question that has no answer yet stays open: a thread that needs longer must not be asked again
- * and again, and never get to its answer. */
+/* A question without an answer stays open: repeated questions would keep a slow thread from ever
+ * finishing its answer. */
 static void close_question(void)
 {
     if (!lg__question_close(LG__ASKER_WATCH, LG__QUESTION_LOOK))
@@ -146,7 +146,7 @@ static enum finding look_closely(const struct lg__crash *crash, uint64_t word)
 static enum finding look(const struct lg__crash *crash, bool exiting)
 {
     if (!exiting && !crash->altstack_low)
-        return UNKNOWN; /* only a question would tell, and it would end a sleep */
+        return UNKNOWN; /* only a question could find out, and it would end a sleep */
     enum finding finding = look_asleep(crash);
     return finding == NO_ANSWER ? ask_thread(crash) : finding;
 }
@@ -155,7 +155,8 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
 
 static _Atomic uint32_t exit_asked, exit_answered; /* futex */
 
-/* Its deadline has passed, or it is time to look; returns nanoseconds until the next look. */
+/* The deadline of the crash has passed, or it is time to look; returns nanoseconds until the next
+ * look. */
 static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t deadline, bool exiting)
 {
     uint32_t sequence = lg__crash_sequence(word);
@@ -227,9 +228,9 @@ uint64_t lg__capture_deadline(void)
     return sleep;
 }
 
-/* ---- on a thread of the program: what its own call shows ---- */
+/* ---- on a thread of the program: its own call is evidence ---- */
 
-/* How long an exit waits for a look of the watch thread. */
+/* An exit waits this long for a look of the watch thread. */
 #define EXIT_NS UINT64_C(200000000)
 
 /* The place of the calling thread. A stack pointer above our handler's frame shows that the frame

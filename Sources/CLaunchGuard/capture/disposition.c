@@ -1,13 +1,13 @@
-/* Is what we installed still in force? Programs and libraries replace handlers, drop their flags,
- * change alternate stacks, block and ignore signals. What takes protection away is said in the ring
- * log, once; what can be mended without taking anything from anybody, is. */
+/* Checks whether our handlers are still in force. Programs and libraries replace handlers, drop
+ * their flags, change alternate stacks, block and ignore signals. A loss of protection leaves one
+ * breadcrumb in the ring log. A loss is mended where that takes nothing from other code. */
 #include "capture/internal.h"
 
 #include <pthread.h>
 
 #include "launchguard/log.h"
 
-/* What was said of a signal already: bits of enum trouble. */
+/* Troubles of a signal that have a breadcrumb already: bits of enum trouble. */
 static _Atomic uint32_t said[SIGSYS + 1];
 enum trouble { REPLACED = 1, DEFAULTED = 2, IGNORED = 4, LOST_SIGINFO = 8, LOST_ONSTACK = 16, BLOCKED = 32, SMALL_STACK = 64 };
 

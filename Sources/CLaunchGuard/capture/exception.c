@@ -1,9 +1,9 @@
-/* C++ exceptions that nobody catches: a terminate handler that keeps type and what() for the record
- * of the abort that follows.
+/* Uncaught C++ exceptions: a terminate handler keeps type and what() for the record of the abort
+ * that follows.
  *
  * The core is C and needs no C++ runtime; where a program brings one, its entry points are weak
- * references here. What is read of an exception's type is laid down in the Itanium C++ ABI (2.9.5,
- * run-time type information), so it is the same for libstdc++ and libc++abi. */
+ * references here. The layout of an exception's type is that of the Itanium C++ ABI (2.9.5,
+ * run-time type information), and so the same for libstdc++ and libc++abi. */
 #include "capture/internal.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static const void *exception_within(const struct type *type, const char *object,
     return NULL;
 }
 
-/* The object that was thrown and that std::terminate() was called for: the runtime counts it as
+/* The object that was thrown and for which std::terminate() was called: the runtime counts it as
  * caught. */
 static const char *thrown_object(void)
 {
@@ -131,11 +131,11 @@ static __attribute__((noinline)) void on_terminate_cpp(void)
 {
     int32_t nobody = 0, self = lg__os_tid();
     bool own = lg__os_pid() == lg__fixed.pid;
-    /* One at a time, as with crashes; what() may itself end here. */
+    /* One thread at a time, as with crashes; what() may itself end here. */
     if (own && !atomic_compare_exchange_strong(&pending_tid, &nobody, self) && nobody != self)
         lg__os_futex_wait((const uint32_t *)&pending_tid, (uint32_t)nobody, (uint64_t)lg__fixed.options.deadline_ms * 1000000u);
     if (own && nobody == 0) {
-        /* NULL: terminate() was called without an exception, which must not be asked for then. */
+        /* NULL: terminate() was called without an exception, so there is none to ask for. */
         const struct type *type = current_exception_type ? current_exception_type() : NULL;
         pending.type = type ? name_of(type) : NULL;
         if (type)
@@ -170,8 +170,8 @@ static bool leads_through(uint64_t place, uint64_t size, uint32_t depth)
 
 const struct lg__exception *lg__exception_pending(void)
 {
-    /* A terminate handler of the program may have jumped out: only what is on the stack is under
-     * way. */
+    /* A terminate handler of the program may have left by longjmp: only calls on the stack are
+     * under way. */
     if (atomic_load(&pending_tid) != lg__os_tid() || !leads_through(terminate_at, TERMINATE_BYTES, 64))
         return NULL;
     /* A call of a pure virtual function terminates without an exception, from a function of its

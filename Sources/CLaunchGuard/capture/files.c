@@ -5,8 +5,8 @@
 #define ERROR_PROCESS_FILES 24 /* EMFILE */
 #define ERROR_SYSTEM_FILES 23  /* ENFILE */
 
-/* Open since the start: the directory of this process's threads, from which all the rest is
- * reached. It is also the reserve: closed, it makes room for one other file. */
+/* Open since the start: the directory of this process's threads, from which all other files are
+ * reached. The descriptor is also the reserve: once it is closed, one other file can be opened. */
 static int tasks = -1;
 static uint64_t tasks_identity;
 static bool is_spent; /* closed by lg__files_open() */

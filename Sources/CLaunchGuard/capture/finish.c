@@ -1,18 +1,18 @@
-/* The end of the handler: death is unchanged. */
+/* The end of the handler: the process dies exactly as it would without LaunchGuard. */
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
-/* The kernel ends even a pid namespace's first process for a fault of its own instruction, but not
- * for a signal that it sends itself. */
+/* The kernel ends even the first process of a pid namespace for a fault of its own instruction, but
+ * not for a signal that the process sends itself. */
 static bool faults_again(int signal, const siginfo_t *info)
 {
     return info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
 }
 
-/* Die of the signal with its original siginfo. It is queued while blocked and delivered by the
- * return from the handler, so that a core file shows the context of the fault and not that of a
- * handler. */
+/* Die of the signal with its original siginfo. The signal is queued while it is blocked, and the
+ * return from the handler delivers it: a core file then shows the context of the fault and not that
+ * of a handler. */
 static void die(int signal, siginfo_t *info, void *ucontext)
 {
     pid_t pid = lg__os_pid();
@@ -33,14 +33,15 @@ static void die(int signal, siginfo_t *info, void *ucontext)
     lg__os_exit(128 + signal);
 }
 
-/* The earlier action does nothing: the signal is ignored, or the kernel keeps the first process of
- * a pid namespace from it. */
+/* The earlier action does nothing: the program ignores the signal, or the kernel keeps the signal
+ * from the first process of a pid namespace. */
 static bool is_nothing(const struct sigaction *previous, const siginfo_t *info)
 {
     if (previous->sa_flags & SA_SIGINFO)
         return false;
     if (previous->sa_handler == SIG_IGN)
-        return info->si_code <= 0; /* a real fault ends the process even when it is ignored */
+        /* a real fault ends the process even when the signal is ignored */
+        return info->si_code <= 0;
     return previous->sa_handler == SIG_DFL && lg__fixed_is_sent(info) && lg__os_pid() == 1;
 }
 
@@ -54,9 +55,10 @@ static void set_mask(int signal, const struct sigaction *previous, const void *u
     lg__os_signals_set(lg__arch_blocked(ucontext) | wanted);
 }
 
-/* What may bring the signal once more without another record: its default action, where the handler
- * took itself down and the fault repeats or the signal was raised again; a fault whose signal is
- * blocked where it repeats; abort(), which raises again with the default action. */
+/* Whether the signal may come once more without another record. The causes: its default action,
+ * where the handler removed itself and the fault repeats or the signal was raised again; a fault
+ * whose signal is blocked where the fault repeats; abort(), which raises again with the default
+ * action. */
 static bool comes_unseen(int signal, const siginfo_t *info, const void *ucontext)
 {
     bool blocked = lg__arch_blocked(ucontext) >> (signal - 1) & 1;
@@ -89,15 +91,15 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
     }
     if (!chain || (!(previous->sa_flags & SA_SIGINFO) && (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN))) {
         if (crash)
-            /* under the lock: threads stand still to the end */
+            /* under the lock: other threads stand still to the end */
             lg__crash_event(crash, sequence, LG__CRASH_DIES, false);
         die(signal, info, ucontext);
         return;
     }
 
     /* The earlier handler is called as a function, under the mask that it asked for. It need not
-     * return: it may leave by longjmp, and the program lives on; what its thread does next shows
-     * that. */
+     * return:
+     * it may leave by longjmp, and the program lives on. The next steps of its thread show that. */
     if (crash) {
         crash->return_pc = lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0));
         let_go(crash, sequence, LG__CRASH_CHAINS, false);

@@ -34,7 +34,7 @@ void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason)
     uint32_t first = frames->capacity - frames->last;
     head->reason = reason;
     if (head->total > frames->capacity) {
-        /* The oldest of the ring is where the next frame would have gone; rotate it to the
+        /* The oldest frame of the ring is where the next one would have gone: rotate it to the
          * front. */
         uint32_t oldest = first + (uint32_t)((head->total - first) % frames->last);
         reverse(frames->pcs, first, oldest);

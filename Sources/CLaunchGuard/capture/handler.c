@@ -30,9 +30,9 @@ static bool claimed(int signal, siginfo_t *info, void *ucontext)
     return false;
 }
 
-/* Somebody took SA_SIGINFO from our handler: `info` is not filled. A fault of an instruction
- * happens again when the instruction is repeated, with the handler as it should be; of any other
- * signal its number is all that is known. True: repeat. */
+/* Other code took SA_SIGINFO from our handler: `info` is not filled. The fault of an instruction
+ * comes again when the instruction is repeated, with the handler as it should be. Of any other
+ * signal only the number is known. True: repeat. */
 static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
 {
     struct lg__arch_fault fault;
@@ -46,13 +46,13 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
     return false;
 }
 
-/* A thread that waits for the crash lock looks this often whether the time for any record is
+/* A thread that waits for the crash lock checks at this interval whether the time for any record is
  * over. */
 #define LOOK_NS UINT64_C(20000000)
-/* What the watch thread has beyond a deadline before a waiting thread acts in its place. */
+/* The watch thread has this time beyond a deadline before a waiting thread acts in its place. */
 #define GRACE_NS UINT64_C(2000000000)
 
-/* Take the crash lock. false: the calling thread has it already, and crashed while it wrote a
+/* Take the crash lock. false: the calling thread has the lock already, and crashed while it wrote a
  * record or died. */
 static bool take_lock(int signal, int32_t self, const void *ucontext)
 {
@@ -82,8 +82,8 @@ static bool take_lock(int signal, int32_t self, const void *ucontext)
     return true;
 }
 
-/* Earlier crashes of this thread whose handler it has left: it went on from there. Returns the
- * latest one that it is still inside of. */
+/* Earlier crashes of this thread whose handler the thread has left: it went on from there. Returns
+ * the latest crash whose handler the thread is still inside. */
 static uint32_t look_back(int32_t self, const void *ucontext)
 {
     uint32_t within = 0;
@@ -134,7 +134,8 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     lg__arch_enter_handler();
     if (signal == SIGSYS && lg__arch_refused(ucontext))
         return;
-    /* A signal that somebody sends while this thread's crash is recorded: not one more of them. */
+    /* A signal sent from outside while this thread's crash is recorded: the thread takes no more of
+     * them. */
     if (lg__crash_entered && lg__fixed_is_sent(info)) {
         lg__arch_block_on_return(ucontext, signal);
         return;
@@ -142,7 +143,7 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     if (!lg__fixed_is_sent(info))
         lg__os_signal_block(signal, false);
     bool owner = lg__fixed_unforked(), outer = lg__crash_entered;
-    lg__crash_entered |= owner; /* not in a vforked child, whose memory this is not */
+    lg__crash_entered |= owner; /* not in a vforked child, which runs in our memory */
     int error = errno;
     if (lg__disposition_lost_siginfo(signal)) {
         info = &unknown;
@@ -157,7 +158,7 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
         return;
     }
     if (lg__memory_walker == LG__WALKER_WATCH && !lg__fixed_is_sent(info)) {
-        lg__crash_entered = outer; /* it need not return */
+        lg__crash_entered = outer; /* the handler need not return */
         lg__watch_walk_recover();
         lg__crash_entered |= owner;
     }
@@ -170,8 +171,8 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
 }
 
 /* SIGTERM, SIGINT, SIGHUP: leave the mark, then do what would have happened. A program with a
- * handler of its own may live on, for how long is for the watch thread to note; one without dies
- * here and now, and nobody must see it alive after the mark. */
+ * handler of its own may live on; the watch thread notes for how long. A program without a handler
+ * dies here and now, and no thread must be seen alive after the mark. */
 void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
 {
     lg__arch_enter_handler();

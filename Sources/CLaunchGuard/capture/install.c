@@ -1,5 +1,5 @@
-/* Which signals are taken, how, and for whom: the process that started the session, and not its
- * children. */
+/* The signals that are taken, and the process for which they are: the one that started the session,
+ * and not its children. */
 #include "capture/internal.h"
 
 /* Crashes; then limits, a request for a dump, and a lost reader: those four leave a record only
@@ -18,9 +18,10 @@ void (*lg__install_handler(int signal))(int, siginfo_t *, void *)
     return lg__fixed.on_crash;
 }
 
-/* Without SA_NODEFER: under a storm of signals from outside the kernel would pile up handlers
- * before the first instruction of one ran. A fault inside the handler must come back to it, though:
- * the handler unblocks its signal, unless somebody sent it. */
+/* Without SA_NODEFER: under a storm of signals from outside, the kernel would pile up handlers
+ * before the first instruction of one ran. A fault inside the handler must come back to the
+ * handler, though:
+ * the handler unblocks its signal, unless the signal was sent. */
 #define RECORD_FLAGS (SA_SIGINFO | SA_ONSTACK)
 
 static uint64_t mask_of_handlers(void)
@@ -31,8 +32,8 @@ static uint64_t mask_of_handlers(void)
     return mask;
 }
 
-/* The flags: where an earlier handler, or none because the signal is ignored, lets system calls go
- * on, ours does, too. */
+/* The flags: where the earlier handler restarts system calls, or the signal is ignored, our handler
+ * restarts them, too. */
 static int record_flags(int signal)
 {
     const struct sigaction *previous = &lg__fixed.previous[signal];
@@ -56,8 +57,8 @@ static bool install(int signal)
     return sigaction(signal, &action, NULL) == 0;
 }
 
-/* A signal that the kernel would let end any process but the first of a pid namespace: not even its
- * handler would run. */
+/* The kernel lets such a signal end any process but the first of a pid namespace: there not even a
+ * handler runs. */
 static bool is_kept_away(const struct sigaction *previous)
 {
     return previous->sa_handler == SIG_DFL && lg__fixed.pid == 1;
@@ -68,7 +69,7 @@ static bool install_record(int signal, bool is_crash)
     struct sigaction *previous = &lg__fixed.previous[signal];
     if (sigaction(signal, NULL, previous) != 0)
         return false;
-    /* What the program ignores, or deals with itself as a part of its work, is not an end. */
+    /* A signal that the program ignores, or handles as a part of its work, is no end. */
     if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL) || is_kept_away(previous)))
         return true;
     lg__fixed.installed[signal] = install(signal);

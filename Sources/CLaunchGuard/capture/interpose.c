@@ -20,7 +20,7 @@ static void *begin_thread(void *argument)
 {
     struct begin begin = *(struct begin *)argument;
     free(argument);
-    /* without memory for an alternate stack the thread runs all the same */
+    /* a thread without memory for an alternate stack runs all the same */
     lg__capture_thread_begin();
     return begin.run(begin.argument);
 }
@@ -29,12 +29,12 @@ static void *begin_thread(void *argument)
  * own. */
 extern int __interceptor_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
 
-/* Ours, wherever the name leads to. */
+/* Our function, wherever the name leads to. */
 static int own_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
     __attribute__((alias("pthread_create"), nothrow, nonnull(1, 3)));
 
-/* In one program with such a runtime ours takes the place of theirs, which is weak; next comes
- * libc. Where theirs comes first it calls ours. */
+/* In one program with such a runtime, our function takes the place of theirs, which is weak; the
+ * next one is that of libc. Where theirs comes first, it calls ours. */
 static bool took_place(void)
 {
     create_function ours = own_create;

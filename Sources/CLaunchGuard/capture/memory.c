@@ -1,4 +1,4 @@
-/* Reads of memory that may not be there. */
+/* Reads of memory that may not be mapped. */
 #include "capture/internal.h"
 
 /* Pages found readable during this crash, by a hash of their address; 0: free. 256 pages are a
@@ -12,7 +12,7 @@ void lg__memory_touch(void *memory, size_t size)
 {
     uint8_t *byte = memory;
     for (size_t at = 0; at < size; at += LG__PAGE)
-        /* leaves what a crash writes there meanwhile */
+        /* keeps what a crash writes there meanwhile */
         __atomic_fetch_or(&byte[at], 0, __ATOMIC_RELAXED);
     __atomic_fetch_or(&byte[size - 1], 0, __ATOMIC_RELAXED);
 }
@@ -25,7 +25,7 @@ void lg__memory_prepare(void)
 uint32_t lg__memory_age[LG__WALKERS];
 
 /* A fault can be recovered on the thread whose crash is being recorded and on the watch thread, and
- * nowhere else: each has one mark to come back to. */
+ * nowhere else: each of the two has one mark to come back to. */
 static struct recovery {
     bool possible;
     _Atomic bool reading; /* the mark is set */
@@ -63,13 +63,13 @@ void lg__memory_recover(void)
         lg__arch_jump(&recoveries[lg__memory_walker].mark);
 }
 
-/* What is read need not be an object of the program: a stack has gaps between its variables. A
- * checker of memory (AddressSanitizer), whose memcpy() stands in for libc's, would end the process
- * for it. Volatile, so that no compiler makes a call of the loop. */
+/* The memory need not be an object of the program: a stack has gaps between its variables. A
+ * checker of memory (AddressSanitizer), whose memcpy() replaces that of libc, would end the process
+ * for such a read. Volatile, so that no compiler turns the loop into a call. */
 #define UNCHECKED __attribute__((no_sanitize("address")))
 typedef uint64_t word __attribute__((aligned(1), may_alias));
 
-/* A plain load where the kernel refuses to do it for us (a sandbox): a fault in it comes back
+/* A plain load where the kernel refuses the read (a sandbox): a fault in the load comes back
  * through the nested handler. */
 UNCHECKED static void load(void *address)
 {

@@ -1,4 +1,4 @@
-/* Stage 5: what was said before the end. */
+/* Stage 5: the last words of the program and its runtimes. */
 #include "capture/internal.h"
 
 #include <dlfcn.h>
@@ -6,17 +6,17 @@
 #include "os/fault_point.h"
 #include "store/crc32c.h"
 
-/* More than there are threads that abort at once. */
+/* More threads than abort at once. */
 #define TEXTS_MAX 64u
 
-/* Address of glibc's pointer to the text of an abort, which starts behind a length; NULL: another
+/* Address of glibc's pointer to the text of an abort, which begins after a length; NULL: another
  * libc. */
 static const void *abort_message;
 /* Address of the Swift runtime's pointer to the text of a fatal error; NULL: no Swift. */
 static const void *swift_message;
 
-/* Of the Swift runtime, from 6.0 on: address of its pointer to the text. There only in programs
- * that link it. */
+/* Of the Swift runtime, from 6.0 on: address of its pointer to the text. Only programs that link
+ * the runtime have it. */
 extern const void *swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
 
 void lg__messages_prepare(void)
@@ -26,7 +26,7 @@ void lg__messages_prepare(void)
     lg__exception_prepare();
 }
 
-/* ---- which kind of crash a text tells ---- */
+/* ---- the kind of crash that a text names ---- */
 
 struct known_text {
     const char *text;
@@ -124,9 +124,10 @@ static bool is_trap(uint32_t kind)
     return kind == LG_CRASH_ILLEGAL || kind == LG_CRASH_BREAKPOINT;
 }
 
-/* Append the text that a pointer of a runtime library leads to, `behind` bytes behind where it
- * points. Another thread that aborts puts its own text in place and gives this one's memory back,
- * and a third may be writing to a new one at that address: what is found twice is believed. */
+/* Append the text that a pointer of a runtime library leads to, `behind` bytes after the address in
+ * the pointer. Another thread that aborts puts its own text in place and frees this thread's
+ * memory, and a third may be writing a new text at that address: only a text that is read twice the
+ * same is believed. */
 static struct said add_current(lg_message_source source, const void *pointer, size_t behind)
 {
     const uint32_t count = block->count, text_size = block->text_size;
@@ -179,7 +180,7 @@ static void add_exception(uint32_t kind)
         block->kind = exception->type           ? LG_CRASH_ABORT_CPP_EXCEPTION
                       : exception->pure_virtual ? LG_CRASH_ABORT_PURE_VIRTUAL
                                                 : LG_CRASH_ABORT_CPP_TERMINATE;
-    lg__exception_forget(); /* a crash that is survived does not tell it once more */
+    lg__exception_forget(); /* a survived crash leaves no exception for the next one */
 }
 
 void lg__messages_stage(void)

@@ -4,11 +4,11 @@
 #include "capture/question.h"
 #include "os/fault_point.h"
 
-/* How long to wait before asking the kernel why a thread does not answer. */
+/* After this time without an answer the kernel is asked for the reason. */
 #define ANSWER_NS UINT64_C(2000000)
 /* The longest wait is this part of the deadline. */
 #define PATIENCE_PART 10u
-/* All stacks are walked in this part of the deadline: what comes behind wants its turn. */
+/* All stacks are walked in this part of the deadline: the later stages need time, too. */
 #define WALK_PART 4u
 
 /* Of the crash that has the lock; a thread that waits for the lock reads `asked`. */
@@ -59,12 +59,12 @@ static uint32_t count_mute(void)
     return mute;
 }
 
-/* What the kernel says of a thread that did not answer. */
+/* The kernel's account of a thread that did not answer. */
 static void describe(uint32_t index, struct lg__crash_threads *counts)
 {
     struct lg__thread *slot = &run()->slots[index];
     if (!lg__thread_describe(slot))
-        counts->listed--; /* it ended meanwhile */
+        counts->listed--; /* the thread ended meanwhile */
     else if (slot->how == LG_THREAD_MASKED)
         counts->masked++;
     else

@@ -2,7 +2,7 @@
 
 #include "capture/internal.h"
 
-/* How far below an alternate stack its overflow may come to light. */
+/* The overflow of an alternate stack shows at most this far below the stack. */
 #define OVERFLOW_REACH UINT64_C(65536)
 
 /* No earlier handler is deeper. */
@@ -13,9 +13,10 @@ enum lg__place lg__place_by_stack(const struct lg__crash *crash, uint64_t sp)
     uint64_t low = crash->altstack_low, handler = crash->handler_sp;
     if (!low)
         return LG__PLACE_UNKNOWN;
-    if (sp >= low) /* our handler runs on the alternate stack: so does what it called */
+    /* our handler runs on the alternate stack, and so does the handler that it called */
+    if (sp >= low)
         return sp < handler ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
-    /* The earlier handler ran out of that stack; unless the thread's own stack lies there. */
+    /* The earlier handler overflowed that stack, unless the thread's own stack lies there. */
     bool overflow = sp + OVERFLOW_REACH >= low && !(sp >= crash->stack_low && sp < crash->stack_high);
     return overflow ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
 }

@@ -1,16 +1,16 @@
-/* What the handler needs and must not make itself: handlers and owner page at the start, then the
- * module table and the place of the loader's list. */
+/* All that the handler needs and must not make itself: handlers and owner page at the start, then
+ * the module table and the place of the loader's list. */
 #include <sys/mman.h>
 
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
-/* Of what may grow large, as much as a small program needs. */
+/* Of parts that may grow large, as much as a small program needs. */
 #define MAP_TOUCHED_BYTES 6144u
 #define STACK_TOUCHED_BYTES 4096u /* the least that an option gives it */
 
-/* The pages that the record will lie on, so that the handler does not wait for the file system to
- * give them one by one. */
+/* The pages of the record, so that the handler does not wait for the file system to give them one
+ * by one. */
 static void touch_record(void)
 {
     const struct lg__run *run = &lg__fixed.options.run;
@@ -33,7 +33,7 @@ static bool make_owner_page(void)
     void *page = mmap(NULL, LG__PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return false;
-    lg__os_wipe_on_fork(page, LG__PAGE); /* an old kernel: the pid alone has to tell */
+    lg__os_wipe_on_fork(page, LG__PAGE); /* an old kernel: only the pid identifies the owner */
     atomic_store((_Atomic uint32_t *)page, 1);
     lg__fixed.unforked = page;
     return true;

@@ -120,7 +120,8 @@ static void read_counts(void)
     char text[1536];
     int directory = lg__files_open("../fd");
     if (directory >= 0) {
-        uint64_t descriptors = lg__os_file_size(directory); /* how many, since Linux 6.2 */
+        /* the number of entries, since Linux 6.2 */
+        uint64_t descriptors = lg__os_file_size(directory);
         if (descriptors == 0)
             lg__os_list_numbers(directory, count_one, &descriptors);
         if (descriptors)
@@ -211,7 +212,8 @@ static void store_stack(int32_t tid, uint64_t sp, uint64_t high, uint32_t room)
         block->stacks_cut++;
 }
 
-/* A slot of this crash, with a stack; one that an earlier crash left is not committed any more. */
+/* A slot of this crash, with a stack. A slot that an earlier crash left is not committed any
+ * more. */
 static bool is_there(const struct lg__thread *slot)
 {
     return slot->sp && atomic_load(&slot->commit);

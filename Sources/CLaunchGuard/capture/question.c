@@ -3,12 +3,12 @@
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
-/* An answer that has begun is written in less, unless its thread does not run. */
+/* A thread writes an answer in less time, unless the thread does not run. */
 #define WRITING_NS UINT64_C(2000000)
 
 #define ANSWER_BITS 3u
 #define TURN_MASK (UINT32_MAX >> ANSWER_BITS)
-/* In the value of the signal: the place, and above it who asks. */
+/* In the value of the signal: the place, and above it the asker. */
 #define PLACE_BITS 24u
 
 /* futexes: turn, enum lg__answer */
@@ -77,7 +77,7 @@ static void stand(enum lg__asker asker, uint32_t place, uint32_t turn)
     change(asker, place, turn, LG__ANSWER_STANDS, LG__ANSWER_LEFT);
 }
 
-/* A thread that crashes does not stand for a snapshot, be it before the first instruction of its
+/* A thread that crashes does not stand for a snapshot, not even before the first instruction of its
  * handler: its record would wait. */
 static bool is_wanted_elsewhere(const void *ucontext)
 {
@@ -132,13 +132,13 @@ void lg__question_answer_crash(uint32_t places, const void *ucontext)
  * process with the wrong status. */
 static bool take_signal(void)
 {
-    /* It does not block itself: a thread that is about to answer does not look as one that will
-     * not. */
+    /* The signal does not block itself: a thread that is about to answer must not look like a
+     * thread that never will. */
     const struct lg__os_disposition ours = { (uintptr_t)lg__question_handler, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
     if (atomic_load(&taken))
         return true;
-    /* Before ours is there: libc may be in the middle of its own use, and wait for an answer for
-     * ever. */
+    /* Before our handler is installed: libc may be in the middle of its own use of the signal, and
+     * would wait for an answer for ever. */
     struct lg__os_disposition is = lg__os_signal_now(LG__QUESTION_SIGNAL);
     /* the watch thread and a crash may both come here at once */
     if (is.handler != (uintptr_t)lg__question_handler)

@@ -1,17 +1,17 @@
-/* Writing the record: the stages in order of commit, the cheapest and surest first. A crash in one
- * costs that one alone. */
+/* Writing the record: the stages in order of commit, the cheapest and surest first. A crash in a
+ * stage costs that stage alone. */
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
-/* More crashes than stages inside one handler: something is wrong beyond leaving a stage out. */
+/* More crashes than stages inside one handler: the fault is not in a stage. */
 #define RECRASHES_MAX 8u
 
-/* How long the record waits for what was written to standard error just before. */
+/* The record waits at most this long for text that was written to standard error just before. */
 #define TAIL_WAIT_NS UINT64_C(100000000)
 
-/* Stages as they are run, with what belongs to a stage but is done when it is committed: libunwind
- * walks where our own walk crashed, and the stacks of the other threads are walked. */
+/* The stages in their order, with two walks that are part of a commit: libunwind walks where our
+ * own walk crashed, and the stacks of the other threads are walked. */
 #define SPARE_WALK (LG__STAGES + LG_STAGE_DWARF)
 #define WALK_THREADS (LG__STAGES + LG_STAGE_THREADS)
 
@@ -39,9 +39,9 @@ static void run_stage(unsigned stage, const void *ucontext)
         LG_FAULT_POINT("handler: header");
         break;
     case LG_STAGE_CONTEXT:
-        /* Nothing before this point can wait for anybody, but a look at memory can: its page may
-         * have to come from a file system that is gone. From here on the watch thread ends what
-         * takes too long. */
+        /* Nothing before this point can wait, except a look at memory: its page may have to come
+         * from a file system that is gone. From here on the watch thread ends a record that takes
+         * too long. */
         lg__deadline_arm(crash);
         lg__stages_context(crash, ucontext);
         LG_FAULT_POINT("handler: context");
@@ -94,11 +94,11 @@ static bool is_wanted(unsigned stage)
     }
 }
 
-/* A stage crashed. True: it is to go on from where it was. */
+/* A stage crashed. True: the stage goes on from where it was. */
 static bool after_crash(unsigned stage)
 {
     recording.skipped |= 1u << stage % LG__STAGES;
-    lg__deadline_arm(recording.crash); /* in case the crash came before it was */
+    lg__deadline_arm(recording.crash); /* in case the crash came before the deadline was set */
     if (stage == LG_STAGE_FRAMES || stage == LG_STAGE_DWARF)
         lg__stages_walk_crashed(recording.crash, stage);
     else if (stage == LG_STAGE_PROCESS)
@@ -134,7 +134,7 @@ __attribute__((noinline)) void lg__record_write(struct lg__crash *crash, const v
 __attribute__((noinline)) void lg__record_recrash(int signal, const void *ucontext)
 {
     struct lg__arch_fault fault;
-    /* Counted before the note, whose own store may be what crashes. */
+    /* Counted before the note: the store of the note may be the crash. */
     if (!recording.marked || recording.recrashes++ >= RECRASHES_MAX)
         return;
     lg__arch_fault(ucontext, &fault);

@@ -65,7 +65,7 @@ static void walk_and_let_go(uint32_t place)
     if (slot->pc)
         lg__watch_walk(slot);
     if (!lg__question_release(LG__ASKER_WATCH, place))
-        atomic_store(&slot->walk, 0); /* it went on meanwhile */
+        atomic_store(&slot->walk, 0); /* the thread went on meanwhile */
 }
 
 static bool is_over(uint64_t until)
@@ -73,7 +73,8 @@ static bool is_over(uint64_t until)
     return lg__capture_busy() || lg__os_clock_ns(CLOCK_MONOTONIC) >= until;
 }
 
-/* Walk the stacks of those that answer, until all have, or the time is over, or a crash begins. */
+/* Walk the stacks of the threads that answer, until all have answered, the time is over, or a crash
+ * begins. */
 static void collect(uint64_t until)
 {
     for (;;) {
@@ -91,7 +92,7 @@ static void collect(uint64_t until)
     }
 }
 
-/* What the kernel says of those that did not answer; the others go on. */
+/* The kernel's account of the threads that did not answer; the others go on. */
 static void close_and_count(struct lg__snapshot *head, bool crashed)
 {
     for (uint32_t place = taking.first; place < taking.next; place++) {
@@ -102,7 +103,7 @@ static void close_and_count(struct lg__snapshot *head, bool crashed)
             lg__question_release(LG__ASKER_WATCH, place);
             head->captured++;
         } else if (crashed || !lg__thread_describe(slot)) {
-            taking.listed -= !crashed; /* it ended meanwhile */
+            taking.listed -= !crashed; /* the thread ended meanwhile */
         } else if (slot->how == LG_THREAD_MASKED) {
             head->masked++;
         } else {

@@ -1,7 +1,7 @@
 /* The stages of the record: each fills its block in the mapped file and commits it. */
 #include "capture/internal.h"
 
-/* How long a crash that comes right after the start waits for the module table. */
+/* A crash right after the start waits at most this long for the module table. */
 #define PREPARE_WAIT_NS UINT64_C(200000000)
 
 /* More frames than stacks hold: 32 bytes each in 32 MiB. */
@@ -39,7 +39,7 @@ void lg__stages_header(const struct lg__crash *crash, const void *ucontext)
     lg__run_commit(run(), slot, LG_STAGE_HEADER, sizeof *header);
 
     struct lg__hot *hot = lg__fixed.options.hot;
-    if (hot && signal != SIGQUIT) { /* a dump that somebody asked for is no crash */
+    if (hot && signal != SIGQUIT) { /* a requested dump is no crash */
         atomic_store_explicit(&hot->crash_ns, header->monotonic_ns, memory_order_relaxed);
         atomic_store_explicit(&hot->crash_ordinal, lg__fixed.options.ordinal, memory_order_release);
         /* Another thread of the program crashed during lg_start(): that is no reason for
@@ -63,7 +63,7 @@ void lg__stages_context(const struct lg__crash *crash, const void *ucontext)
     context->stack_start = fault.sp;
     bool wanted = !(lg__fixed.options.leave_out & LG_LEAVE_OUT_STACKS);
     context->stack_size = wanted ? (uint32_t)lg__memory_read(context->stack, fault.sp, LG__STACK_BYTES) : 0;
-    /* Around pc: where its first half cannot be read, from pc itself. */
+    /* Around pc; where the first half cannot be read, from pc itself. */
     context->code_start = fault.pc - LG__CODE_BYTES / 2;
     context->code_size = (uint32_t)lg__memory_read(context->code, context->code_start, LG__CODE_BYTES);
     if (context->code_size < LG__CODE_BYTES / 2) {
@@ -135,7 +135,7 @@ void lg__stages_walk_crashed(const struct lg__crash *crash, unsigned stage)
     const unsigned slot = lg__crash_slot_of(crash);
     struct lg__frames frames = frames_of(slot, stage);
     if (lg__run_is_committed(run(), slot, stage))
-        return; /* the walk was whole; the crash came after it */
+        return; /* the walk was whole, and the crash came after the walk */
     if (frames.head->stored > frames.capacity)
         frames.head->stored = 0;
     lg__frames_finish(&frames, LG__WALK_RECRASH);

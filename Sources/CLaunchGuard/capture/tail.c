@@ -1,5 +1,5 @@
-/* The last bytes of standard error, for programs that wish it: descriptor 2 is a pipe, a thread
- * copies what comes out of it to where it pointed before, and into the run file. */
+/* The last bytes of standard error, for programs that ask for them: descriptor 2 is a pipe, and a
+ * thread copies its bytes to the earlier destination and into the run file. */
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
@@ -43,8 +43,8 @@ static void keep(const uint8_t *bytes, size_t size)
     atomic_store_explicit(&tail->total, total + size, memory_order_release);
 }
 
-/* The pipe is ours still; where the program closed our end of it, there is another way to it as
- * long as descriptor 2 leads there. */
+/* The pipe is still ours. Where the program closed our end of the pipe, descriptor 2 is another way
+ * to it while it leads there. */
 static bool have_pipe(void)
 {
     if (!lg__os_file_is(pipe_end, pipe_identity) && lg__os_file_identity(STDERR_FILENO) == pipe_identity)
@@ -52,8 +52,8 @@ static bool have_pipe(void)
     return lg__os_file_is(pipe_end, pipe_identity);
 }
 
-/* Wait until the pipe has something, or ends: between that and the read nobody looking at both sees
- * an empty pipe and an idle thread. */
+/* Wait until the pipe has bytes, or ends. Between this wait and the read, no thread that looks at
+ * both sees an empty pipe and an idle thread. */
 static bool await(void)
 {
     struct pollfd wait = { pipe_end, POLLIN, 0 };
@@ -78,7 +78,8 @@ void lg__tail_pump(void)
         for (ssize_t done = 0, count; done < size && lg__os_file_is(standard_error, standard_error_identity); done += count) {
             count = write(standard_error, bytes + done, (size_t)(size - done));
             if (count < 0 && errno != EINTR)
-                break; /* nobody reads it any more: the program must not notice */
+                /* nobody reads the earlier destination any more: the program must not notice */
+                break;
             count = count < 0 ? 0 : count;
         }
         atomic_store(&busy, 0);

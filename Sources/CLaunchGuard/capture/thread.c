@@ -1,9 +1,10 @@
-/* One thread in its slot: what it tells of itself, what the kernel tells of it, and its stack. */
+/* One thread in its slot: its own account, the kernel's account, and its stack. */
 #include "capture/internal.h"
 #include "capture/question.h"
 #include "store/crc32c.h"
 
-/* So many frames of a thread are walked: the others, and what comes behind, want their turn. */
+/* At most this many frames of a thread are walked: the other threads and the later stages need
+ * time, too. */
 #define FRAMES_LIMIT 4096u
 
 static void commit(struct lg__thread *slot)
@@ -32,7 +33,7 @@ void lg__thread_capture(struct lg__thread *slot, const void *ucontext)
     commit(slot);
 }
 
-/* ---- what the kernel tells ---- */
+/* ---- the kernel's account ---- */
 
 /* Read a file of a thread: /proc/self/task/TID/name. */
 static size_t read_file(int32_t tid, const char *name, char *to, size_t size)

@@ -1,8 +1,7 @@
-/* The frame-pointer walk: needs no table and no library, and every read is one that cannot
- * fault. */
+/* The frame-pointer walk: needs no table and no library, and none of its reads can fault. */
 #include "capture/internal.h"
 
-/* Farther apart than this, two frames are not of one stack. */
+/* Two frames that are farther apart than this are not of one stack. */
 #define FRAME_BYTES_MAX (UINT64_C(64) << 20)
 
 void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)

@@ -32,5 +32,5 @@ __attribute__((noinline)) void lg__watch_walk(struct lg__thread *slot)
         lg__thread_walk(slot);
         atomic_store(&walking, false);
     }
-    lg__os_signals_set(blocked); /* also those of a handler that was left by the jump */
+    lg__os_signals_set(blocked); /* also the signals of a handler that the jump left */
 }
