@@ -360,7 +360,7 @@ static void test_answers(void **state)
     lg_launch *launch = simulated_launch(&options);
     lg_repair never = LG_REPAIR_INIT;
     never.name = "never";
-    never.timeout_ms = 30;
+    never.timeout_ms = 1000;
     never.attempts = 1;
     never.run = keeps;
     lg_launch_add_repair(launch, &never);

@@ -255,7 +255,7 @@ static void test_repair_silent_or_hanging(void **state)
     for (int hangs = 0; hangs < 2; hangs++) {
         make(NULL);
         expect(PROGRAM(.how = CRASH_AFTER, .repair_after = 1), SIGSEGV, HEALTHY);
-        expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_silent = !hangs, .repair_hangs = hangs, .timeout_ms = 100, .attempts = 1), 0,
+        expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_silent = !hangs, .repair_hangs = hangs, .timeout_ms = 1000, .attempts = 1), 0,
                "needs-repair;report main 1 of 1;repairing;repair small;needs-repair;repairing;repair large;checking;task a;task b;normal;");
     }
 }

@@ -177,7 +177,7 @@ static void test_attempts(void **state)
     /* Hanging ones, and such as answer never. */
     for (int hangs = 0; hangs < 2; hangs++) {
         state_restore();
-        lives(LIFE(.in_small = hangs ? HANG : SILENT, .in_large = FAIL, .timeout_ms = 500, .after = FINISH), 0,
+        lives(LIFE(.in_small = hangs ? HANG : SILENT, .in_large = FAIL, .timeout_ms = SOON_MS, .after = FINISH), 0,
               HOLD_REPAIR "needs-repair;repairing;small;needs-repair;repairing;large;needs-repair;repairing;large;checking;a;b;normal;");
         assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
     }
@@ -264,7 +264,7 @@ static void test_halted(void **state)
         lives(LIFE(NOTHING_HELPS, .after = CRASH), SEGV, i < 2 ? HEALTHY : "checking;a;");
     state_save();
     lives(LIFE(NOTHING_HELPS, .after = CRASH), SEGV, "needs-repair;give up;checking;a;");
-    lives(LIFE(NOTHING_HELPS, .in_give_up = SILENT, .options.report_wait_ms = 30, .after = FINISH), 0, "needs-repair;give up;checking;a;normal;");
+    lives(LIFE(NOTHING_HELPS, .in_give_up = SILENT, .options.report_wait_ms = SOON_MS, .after = FINISH), 0, "needs-repair;give up;checking;a;normal;");
     lives(LIFE(NOTHING_HELPS, .after = FINISH), 0, "checking;a;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_TRIAL);
     /* Nobody who could be told. */
