@@ -126,8 +126,8 @@ class Case:
         self.seen.append("it took %.0f ms; load average %.1f before, %.1f after; stages committed: %s" %
                          (self.ms, self.load, os.getloadavg()[0], "no record" if self.stages is None else sorted(self.stages)))
         if self.crash:
-            threads = {name: value for name, value in (self.crash["threads"] or {}).items() if name != "threads"}
-            self.seen.append("stages that crashed: %#x; notes: %s; threads: %s" % (self.crash.get("skipped", 0), self.crash["notes"], threads))
+            threads = {name: value for name, value in (self.crash.get("threads") or {}).items() if name != "threads"}
+            self.seen.append("stages that crashed: %#x; notes: %s; threads: %s" % (self.crash.get("skipped", 0), self.crash.get("notes"), threads))
         for line in (self.child.text().splitlines() if self.child else [])[-OUTPUT_LINES:]:
             self.seen.append("| " + line)
 
