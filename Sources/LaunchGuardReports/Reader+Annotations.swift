@@ -23,7 +23,7 @@ extension Reader {
         for place in 0..<UInt32(LG_ANNOTATIONS_MAX) where unsafe lg_reader_annotation(handle, place, &annotation) == LG_OK && annotation.redacted != 0 {
             keys.insert(string(&annotation.key))
         }
-        // No key is empty: an unknown key may be any key.
+        // No key is empty: this key is not found exactly where the redacted keys are known.
         return Redaction(keys: keys, isKnown: unsafe lg_reader_redacted(handle, "") == LG_ERR_NOT_FOUND)
     }
 }
