@@ -72,7 +72,7 @@ let package = Package(
         .target(name: "LaunchGuard", dependencies: ["CLaunchGuard", "CThread"], swiftSettings: strict),
         .systemLibrary(name: "CThread"),
 
-        // What other packages of the ecosystem are told; each is empty without its trait.
+        // For other packages of the ecosystem; each is empty without its trait.
         .target(
             name: "LaunchGuardLogging",
             dependencies: ["LaunchGuard", .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"]))],

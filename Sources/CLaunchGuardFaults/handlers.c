@@ -52,7 +52,8 @@ static void have_overflowing_handler(void)
 static atomic_bool in_handler;
 static void takes_its_time(int number)
 {
-    atomic_store(&in_handler, true);
+    if (atomic_exchange(&in_handler, true))
+        lgf_wait(); /* the first one ends the process */
     lgf_sleep_ms(200);
     signal(number, SIG_DFL);
 }

@@ -6,7 +6,7 @@ public struct Breadcrumbs: Codable, Hashable, Sendable {
     public var torn: UInt64
     /// Bytes that were written and overwritten since.
     public var overwrittenBytes: UInt64
-    /// How many entries that was; 0 also where the file does not tell.
+    /// The number of those entries; 0 also where the file does not hold it.
     public var overwrittenEntries: UInt64
     /// Whole entries of a kind that this version does not know; nil: none.
     public var unknown: UInt64?

@@ -1,9 +1,8 @@
-/// What the symbols of the crashed frame tell beyond the record.
+/// The reason that follows from the symbols of the crashed frame, beyond the record.
 extension Crash {
     /// Refine the reason once the frames have symbols.
     ///
-    /// - Parameter trap: what the Swift compiler wrote down at the crashed address about why a trap
-    ///   is there; nil: nothing.
+    /// - Parameter trap: the Swift compiler's reason for a trap at the crashed address; nil: none.
     package mutating func refine(trap: String?) {
         if let trap {
             if messages?.isEmpty ?? true { message = message ?? trap }
@@ -21,8 +20,8 @@ extension Crash {
         ("precondition", "trap.swift.precondition"), ("fatal error", "trap.swift.fatal_error"),
     ]
 
-    /// Whether libdispatch ended the program: it says so by a trap in a function with a telling
-    /// name, and by nothing else.
+    /// Whether libdispatch ended the program: the only sign is a trap in a function with a telling
+    /// name.
     private var isInDispatch: Bool {
         guard let top = stack?.frames.first else { return false }
         if let symbols = top.symbols, let name = symbols.last.map({ $0.mangledName ?? $0.name }) {

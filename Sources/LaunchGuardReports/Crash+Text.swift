@@ -4,7 +4,7 @@ extension Crash {
     func summary(program: String?) -> String {
         var text = "\(signal.name) (\(reason ?? kind))"
         if let address { text += " at address \(address.short)" }
-        // Whoever aborts is the program itself.
+        // An abort comes from the program itself.
         if let senderProcessID, kind.hasPrefix("signal.") { text += " sent by process \(senderProcessID) of user \(senderUserID ?? 0)" }
         if let syscall { text += " for system call \(syscall)" }
         if let place = place(program: program) { text += " \(place)" }
@@ -25,7 +25,7 @@ extension Crash {
     /// Number and name of the thread.
     var threadWords: String { "thread \(threadID)" + (threadName.map { " \"\($0)\"" } ?? "") }
 
-    /// Its stack, and what else may be one.
+    /// The thread's stack, and what else may be one.
     func writeStack(to writer: inout TextWriter) {
         guard let stack else {
             writer.line("  no stack was stored: the record ends after the stage \(stages.last?.rawValue ?? "none")", .yellow)
@@ -45,7 +45,7 @@ extension Crash {
         }
     }
 
-    /// What was said, where the faulting address is, and what of the signal is not known.
+    /// The messages, the place of the faulting address, and the unknown parts of the signal.
     func writeMessages(to writer: inout TextWriter) {
         for message in messages ?? [] { message.write(to: &writer) }
         if let address, let addressPlace {
@@ -58,7 +58,7 @@ extension Crash {
         }
     }
 
-    /// Which walk is shown, and why.
+    /// The walk that is shown, and the reason.
     private func explanation(of stack: Stack) -> String {
         let count = stack.summary
         switch (stack.method, dwarfStack) {
@@ -97,7 +97,7 @@ extension Crash {
 }
 
 extension Crash {
-    /// What there is of the memory: stretches of stacks in one line, and the map on request.
+    /// The memory in the record: stretches of stacks in one line, and the map on request.
     fileprivate var memorySummary: String? {
         guard let memory, !memory.isEmpty else { return nil }
         let bytes = memory.reduce(0 as UInt64) { $0 + UInt64($1.size) }

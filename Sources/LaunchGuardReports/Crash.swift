@@ -6,18 +6,18 @@ public struct Crash: Codable, Hashable, Sendable {
     public var codeName: String?
     /// For example "fault.null_write".
     public var kind: String
-    /// A finer kind that only the symbols of the crashed frame tell, for example
-    /// "trap.swift.overflow"; known once they are there.
+    /// A finer kind that follows only from the symbols of the crashed frame, for example
+    /// "trap.swift.overflow"; known once the frames have symbols.
     public var reason: String?
-    /// What libc, the Swift runtime or a C++ exception said.
+    /// The messages of libc, of the Swift runtime or of a C++ exception.
     public var messages: [Message]?
-    /// Why the program trapped, as the Swift compiler wrote it down, for example "Index out of
-    /// range"; known once the frames have symbols, and only where nobody said anything.
+    /// The reason for a trap in the words of the Swift compiler, for example "Index out of range";
+    /// known once the frames have symbols, and only where there is no message.
     public var message: String?
     /// The faulting address; nil when there is none.
     public var address: Address?
-    /// The mapping that holds the faulting address, and where the address is in words, for example
-    /// "in no mapping, 12 bytes behind libfoo.so".
+    /// The mapping that holds the faulting address, and the place of the address in words, for
+    /// example "in no mapping, 12 bytes behind libfoo.so".
     public var addressMapping: Mapping?
     public var addressPlace: String?
     public var programCounter: Address
@@ -31,7 +31,7 @@ public struct Crash: Codable, Hashable, Sendable {
     /// Bounds of the thread's stack.
     public var stackLow: Address?
     public var stackHigh: Address?
-    /// Who sent the signal, when it was sent.
+    /// The sender of the signal, if it was sent.
     public var senderProcessID: Int32?
     public var senderUserID: UInt32?
     /// The system call that seccomp refused.
@@ -40,13 +40,13 @@ public struct Crash: Codable, Hashable, Sendable {
     public var monotonicNanoseconds: UInt64
     /// 1 for the first crash of the run.
     public var sequence: UInt32
-    /// Whether the program survived it: an earlier handler took it back.
+    /// Whether the program survived the crash in an earlier handler.
     public var isHandled: Bool
     /// True: the program took `SA_SIGINFO` from the handler, so that code, address and sender are
     /// not known.
     public var isSiginfoLost: Bool?
-    /// How many stretches of stack memory are shorter than they should be, for lack of room; nil:
-    /// none.
+    /// The number of stretches of stack memory that are shorter than they should be, for lack of
+    /// room; nil: none.
     public var cutStacks: UInt32?
     /// The committed stages of the record.
     public var stages: [Stage]
@@ -54,7 +54,7 @@ public struct Crash: Codable, Hashable, Sendable {
     public var framePointerStack: Stack?
     public var dwarfStack: Stack?
     /// Words of the stack memory that point into code, where no walk of the stack came to its end:
-    /// each may be the return address of a caller, or of one that is long gone.
+    /// each may be the return address of a caller, or of a call that is long over.
     public var possibleFrames: [Frame]?
     /// The other threads, as far as they are in the record, and their number.
     public var threads: [ThreadState]?
@@ -65,16 +65,15 @@ public struct Crash: Codable, Hashable, Sendable {
     /// Stretches of stack memory, that of the crashed thread first.
     public var memory: [MemoryChunk]?
     public var memoryMap: MemoryMap?
-    /// Figures of the process and of the system by name; those that are not known are not there.
+    /// Figures of the process and of the system by name; unknown ones are left out.
     public var resources: [String: Resource]?
-    /// What else happened while the record was written.
+    /// Other events while the record was written.
     public var notes: [Note]?
-    /// True: a brief record holds it, because it came while another crash was with an earlier
-    /// handler of the program: registers and a walk by frame pointers, and nothing of the
-    /// surroundings.
+    /// True: the crash came while another crash was with an earlier handler of the program, and is
+    /// in a brief record: registers and a walk by frame pointers, and nothing of the surroundings.
     public var isBrief: Bool?
     /// `sequence` of the crash in whose earlier handler this one happened, on the same thread; nil:
-    /// in none.
+    /// in no handler.
     public var within: UInt32?
 
     /// A part of the record, in the order in which they are committed.
@@ -96,12 +95,12 @@ public struct Crash: Codable, Hashable, Sendable {
 
     /// A stretch of stack memory.
     public struct MemoryChunk: Codable, Hashable, Sendable {
-        /// Whose stack it is.
+        /// The thread of the stack.
         public var threadID: Int32
         public var start: Address
         public var size: UInt32
-        /// The bytes as hexadecimal digits, where they were asked for: they are many, and they hold
-        /// what the program worked on.
+        /// The bytes as hexadecimal digits, where they were asked for: they are many, and hold the
+        /// program's data.
         public var bytes: String?
     }
 
@@ -120,7 +119,7 @@ public struct Crash: Codable, Hashable, Sendable {
         }
     }
 
-    /// Whether it is no crash but a dump of all threads that somebody asked for with SIGQUIT.
+    /// Whether the record is no crash but a dump of all threads, requested by SIGQUIT.
     public var isRequestedDump: Bool { signal.number == 3 }
 
     /// The stack to show: the DWARF walk, unless it broke off with fewer frames than the

@@ -13,7 +13,7 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     case fileUnreadable = "file-unreadable"
     /// It survived the crash of its record.
     case handled
-    /// The ledger alone tells of a crash.
+    /// Only the ledger shows a crash.
     case crashMark = "crash-mark"
     /// It executed a program over itself.
     case exec

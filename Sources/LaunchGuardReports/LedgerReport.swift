@@ -1,4 +1,4 @@
-/// What the ledger of an application tells.
+/// The contents of the ledger of an application.
 public struct LedgerReport: Codable, Hashable, Sendable {
     public var schema = RunReport.currentSchema
     /// Always "ledger".

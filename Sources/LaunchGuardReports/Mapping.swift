@@ -66,8 +66,8 @@ public struct Mapping: Codable, Hashable, Sendable {
 }
 
 extension MemoryMap {
-    /// Where an address lies, in words: in which mapping, or how far from the next one. Nil where
-    /// the map does not tell.
+    /// The place of an address, in words: its mapping, or the distance to the next one. Nil where
+    /// the map does not show it.
     func place(of address: Address) -> String? {
         if let mapping = mapping(at: address) {
             guard let path = mapping.path, path.hasPrefix("/") else { return "in \(mapping.name), mapped \(mapping.permissions)" }

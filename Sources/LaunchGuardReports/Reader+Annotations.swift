@@ -9,7 +9,7 @@ extension Reader {
             guard problems.isUsable(unsafe lg_reader_annotation(handle, place, &annotation), "annotations") else { continue }
             result.append(Annotation(&annotation, time: report.time(monotonic: annotation.monotonic_ns)))
         }
-        // A file that somebody made may have a key twice.
+        // A file made by hand may have a key twice.
         let redacted = Set(result.filter(\.isRedacted).map(\.key))
         result = result.map { redacted.contains($0.key) ? Annotation(redacted: $0.key) : $0 }
         return result.isEmpty ? nil : result.sorted { $0.key < $1.key }
@@ -23,7 +23,7 @@ extension Reader {
         for place in 0..<UInt32(LG_ANNOTATIONS_MAX) where unsafe lg_reader_annotation(handle, place, &annotation) == LG_OK && annotation.redacted != 0 {
             keys.insert(string(&annotation.key))
         }
-        // No key is empty: what is not told about this one is not known of any.
+        // No key is empty: this key is not found exactly where the redacted keys are known.
         return Redaction(keys: keys, isKnown: unsafe lg_reader_redacted(handle, "") == LG_ERR_NOT_FOUND)
     }
 }

@@ -78,7 +78,7 @@ public final class Reader {
         return report
     }
 
-    /// Whether the process of the run is alive now; false when the file does not tell.
+    /// Whether the process of the run is alive now; false when the file does not show it.
     public var isAlive: Bool {
         var info = lg_run_info()
         return unsafe lg_reader_run(handle, &info) == LG_OK && info.alive != 0

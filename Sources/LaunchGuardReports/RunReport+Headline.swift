@@ -138,7 +138,7 @@ extension RunReport {
         return "killed: its job \"\(job.name)\" had not ended\(ran), with a deadline of \(job.limitText)"
     }
 
-    /// The last moment of which anything tells that the process was there.
+    /// The last moment at which the process is known to have lived.
     private var lastSignOfLife: UInt64? {
         let marks = [
             identity?.termination?.monotonicNanoseconds, identity?.termination?.aliveNanoseconds, identity?.cpuLimit?.monotonicNanoseconds,

@@ -91,7 +91,7 @@ extension RunReport {
 }
 
 extension RunIdentity {
-    /// What it, its launch, the kernel and others told of its end.
+    /// The marks of the end: of the program, its launch, the kernel and other processes.
     fileprivate var words: [(name: String, value: String)] {
         var words: [(String, String)] = []
         func since(_ time: UInt64) -> String { "after \((time >= monotonicNanoseconds ? time - monotonicNanoseconds : 0).durationText)" }

@@ -1,9 +1,9 @@
-/// What a run file tells: one process life. Every part is optional, because the process may have
-/// ended before it wrote the part, or the file may be damaged; `problems` says which part is
+/// The contents of a run file: one process life. Every part is optional, because the process may
+/// have ended before it wrote the part, or the file may be damaged; `problems` says which part is
 /// missing and why.
 public struct RunReport: Codable, Hashable, Sendable {
-    /// Version of this shape. It grows when a field changes its meaning or goes away, not when one
-    /// is added.
+    /// Version of this shape. It grows when a field changes its meaning or goes away, not when a
+    /// field is added.
     public static let currentSchema = 1
 
     public var schema = RunReport.currentSchema
@@ -14,8 +14,8 @@ public struct RunReport: Codable, Hashable, Sendable {
     public var identity: RunIdentity?
     public var verdict: Verdict?
     public var contexts: [RunContext]?
-    /// The crash that counts: of those that nothing is known to have survived the last one, or the
-    /// one in whose handler that came.
+    /// The crash that counts: the last crash that the program is not known to have survived, or the
+    /// crash in whose handler that one came.
     public var crash: Crash?
     /// All other crashes that the file holds, in the order in which they came.
     public var otherCrashes: [Crash]?
@@ -24,11 +24,11 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// Threads with a heartbeat, and jobs that had not ended.
     public var hearts: [Heart]?
     public var deadlines: [Deadline]?
-    /// Stacks that were taken while it lived: of the last hang, of the last job that was about to
-    /// overrun its deadline.
+    /// Stacks taken while the program lived: of the last hang, and of the last job that was about
+    /// to overrun its deadline.
     public var snapshots: [Snapshot]?
     public var breadcrumbs: Breadcrumbs?
-    /// The last bytes that it wrote to standard error, where it kept them.
+    /// The last bytes of standard error, where the program kept them.
     public var standardError: StandardError?
     public var modules: [Module]?
     public var problems: [Problem] = []
@@ -40,7 +40,7 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// Whether any part of the file is damaged.
     public var isDamaged: Bool { problems.contains(where: \.isDamage) }
 
-    /// How long the run lasted, as far as its end is known.
+    /// The length of the run, as far as its end is known.
     public var durationNanoseconds: UInt64? {
         guard let start = identity?.monotonicNanoseconds, let end = verdict?.monotonicNanoseconds, end >= start else { return nil }
         return end - start
@@ -57,13 +57,13 @@ public struct RunReport: Codable, Hashable, Sendable {
         return overflowed ? nil : Timestamp(nanoseconds: time)
     }
 
-    /// Keys whose values leave in no export: not those of annotations, nor those of fields of
+    /// Keys whose values leave in no export: neither those of annotations nor those of fields of
     /// breadcrumbs.
     public var redactedKeys: Set<String> {
         Set((annotations ?? []).filter(\.isRedacted).map(\.key))
     }
 
-    /// The crash that the surroundings were recorded for: other threads, figures, memory. A brief
+    /// The crash with the surroundings in its record: other threads, figures, memory. A brief
     /// record has none.
     var recordedCrash: Crash? {
         crash?.isBrief == true ? otherCrashes?.first { $0.isBrief != true } : crash
@@ -80,7 +80,7 @@ public struct RunReport: Codable, Hashable, Sendable {
     }
 }
 
-/// Who ran.
+/// The process of a run.
 public struct RunIdentity: Codable, Hashable, Sendable {
     public var uuid: String
     /// Number of the run in its state directory, from 1.
@@ -94,7 +94,7 @@ public struct RunIdentity: Codable, Hashable, Sendable {
     public var processID: Int32
     /// The effective user.
     public var userID: UInt32
-    /// When it started; nil when the clock was not known.
+    /// Time of the start; nil when the clock was not known.
     public var started: Timestamp?
     /// The same moment on the monotonic clock.
     public var monotonicNanoseconds: UInt64
@@ -108,17 +108,17 @@ public struct RunIdentity: Codable, Hashable, Sendable {
     public var termination: Termination?
     /// Pages of the file that memory replaced after the file was cut.
     public var healedPages: UInt32
-    /// Its own word that it would end.
+    /// The program's own word that it would end.
     public var announcement: Announcement?
-    /// What another process told that waited for it.
+    /// The wait status that another process stored.
     public var witness: Witness?
-    /// Since when it was hanging, on the monotonic clock.
+    /// The begin of the hang, on the monotonic clock.
     public var hangSinceNanoseconds: UInt64?
-    /// What the kernel had ended for lack of memory before it started; nil: not known.
+    /// Processes that the kernel had ended for lack of memory before the start; nil: not known.
     public var memoryKills: MemoryKills?
-    /// Its CPU time when that was about to reach the hard limit; nil: it was not.
+    /// CPU time when it was about to reach the hard limit; nil: it was not.
     public var cpuLimit: CPULimit?
-    /// Its memory when that was last seen near the limit; nil: it is not.
+    /// Memory when it was last seen near the limit; nil: it is not.
     public var memoryPressure: MemoryPressure?
 
     /// The program's own word that it would end, or be started again.
@@ -131,7 +131,7 @@ public struct RunIdentity: Codable, Hashable, Sendable {
         public var monotonicNanoseconds: UInt64
     }
 
-    /// What another process told that waited for the program.
+    /// The wait status that another process stored after it had waited for the program.
     public struct Witness: Codable, Hashable, Sendable {
         /// As of `waitpid()`.
         public var waitStatus: Int32
@@ -163,10 +163,11 @@ public struct RunIdentity: Codable, Hashable, Sendable {
         public var monotonicNanoseconds: UInt64
         /// Whether the program has a handler of its own for it, and may have lived on.
         public var isKept: Bool?
-        /// When it was last seen alive, a second or more after the signal; nil: it was not.
+        /// The time when the program was last seen alive, a second or more after the signal; nil:
+        /// it was not.
         public var aliveNanoseconds: UInt64?
 
-        /// How long it is known to have lived on.
+        /// The time that the program is known to have lived on.
         public var livedNanoseconds: UInt64? {
             aliveNanoseconds.flatMap { $0 > monotonicNanoseconds ? $0 - monotonicNanoseconds : nil }
         }

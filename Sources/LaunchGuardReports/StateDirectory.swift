@@ -45,8 +45,7 @@ public struct StateDirectory: Hashable, Sendable {
         UInt64(name.prefix { $0.isASCII && $0.isNumber }) ?? 0
     }
 
-    /// The ledger with the runs that it has not counted yet. Without a ledger the runs are all
-    /// there is to tell.
+    /// The ledger with the runs that it has not counted yet. Without a ledger, the runs alone.
     ///
     /// Run files that cannot be read become problems, and hide no other file.
     public func ledger() throws(ReportError) -> LedgerReport {

@@ -15,16 +15,16 @@
 #include "store/format.h"
 #include "store/run.h"
 
-/* A function that may claim a fault before it is recorded: it returns true when the access can
- * simply be repeated or the context was mended. It may correct what the kernel says of a signal. */
+/* A function that may claim a fault before the fault is recorded. It returns true when the access
+ * can simply be repeated or the context was mended. It may correct the kernel's account of a
+ * signal. */
 typedef bool (*lg__first_chance)(int signal, siginfo_t *info, void *ucontext);
 
 struct lg__capture_options {
     struct lg__run run;    /* copied; its pages stay mapped */
     struct lg__hot *hot;   /* may be NULL */
     uint64_t ordinal;
-    /* thread that is inside lg_start() and may be the reason why the program does not start; 0:
-     * none */
+    /* thread inside lg_start(), perhaps the reason why the program does not start; 0: none */
     int32_t starting_tid;
     uint32_t deadline_ms;
     uint32_t handler_ms;   /* for an earlier handler */
@@ -52,85 +52,85 @@ uint32_t lg__capture_latest(void);
 /* A crash up to this one is recorded, or with an earlier handler that has time left. */
 bool lg__capture_open_until(uint32_t sequence);
 
-/* The calling thread calls into the library: where it crashed before and is outside the earlier
- * handler that was called for that, it survived. Costs a few loads. Handler. */
+/* The calling thread calls into the library. If it crashed before and is outside the earlier
+ * handler of that crash, it survived the crash. Costs a few loads. Handler. */
 void lg__capture_called(void);
 
-/* The process is about to end by exit() or lg_stop(): settle which crashes it survived, for at most
- * 200 ms where one is open. false: the calling thread is inside an earlier handler, and this is the
- * end of that crash. */
+/* The process is about to end by exit() or lg_stop(): settle which crashes the process survived,
+ * for at most 200 ms where one is open. false: the calling thread is inside an earlier handler, and
+ * this is the end of that crash. */
 bool lg__capture_exits(void);
 
-/* Give the signals back to whom they belonged, where they are still ours. */
+/* Give the signals that are still ours back to their earlier owners. */
 void lg__capture_stop(void);
 
-/* Prepare what the handler needs and must not make itself: module table and unwinder. On an
+/* Prepare all that the handler needs and must not make itself: module table and unwinder. On an
  * ordinary thread. */
 void lg__capture_prepare(void);
 
-/* Wait until lg__capture_prepare() has run, at most so long. */
+/* Wait until lg__capture_prepare() has run, at most `timeout_ns`. */
 void lg__capture_wait_prepared(uint64_t timeout_ns);
 
-/* Look whether the handlers, the alternate stack and the signal mask of the calling thread are what
- * they should be, mend what can be mended without taking anything from the program, and leave a
- * breadcrumb where something changed. On an ordinary thread. */
+/* Check the handlers, the alternate stack and the signal mask of the calling thread. Mend a loss
+ * where that takes nothing from the program, and leave a breadcrumb where something changed. On an
+ * ordinary thread. */
 void lg__capture_check(bool thread_too);
 
 /* The calling thread belongs to LaunchGuard and has to go on while a crash is recorded. */
 void lg__capture_exempt(void);
-/* It ends. */
+/* That thread ends. */
 void lg__capture_exempt_no_more(void);
 
-/* Keep the end of standard error in the run file: make descriptor 2 a pipe. False with errno: it
- * stays as it was. */
+/* Keep the end of standard error in the run file: make descriptor 2 a pipe. False with errno:
+ * descriptor 2 stays as it was. */
 bool lg__tail_start(const struct lg__run *run);
 /* Copy until the pipe ends; on a thread of its own. */
 void lg__tail_pump(void);
-/* Wait until what was written to the pipe is out, at most so long. Handler. */
+/* Wait until the thread has copied the bytes in the pipe, at most `timeout_ns`. Handler. */
 void lg__tail_settle(uint64_t timeout_ns);
-/* In a forked child: standard error is what it was. */
+/* In a forked child: give descriptor 2 its earlier file. */
 void lg__tail_give_back(void);
 
 /* Read the module table again. On an ordinary thread. */
 void lg__capture_refresh_modules(void);
 
 /* For the watch thread: look at every crash whose fate is open. Returns nanoseconds until the next
- * look; UINT64_MAX: there is none. Ends the process where a deadline has passed. */
+ * look; UINT64_MAX: none is needed. Ends the process where a deadline has passed. */
 uint64_t lg__capture_deadline(void);
 
 /* ---- for the watch thread, of a program that lives ---- */
 
 /* The calling thread is the watch thread: it walks stacks with a memory of its own, and reads files
- * without the reserve that the handler needs. */
+ * without the reserve of the handler. */
 void lg__capture_watches(void);
 
 struct lg__snapshot_wish {
     uint32_t kind;     /* lg_snapshot_kind */
     int32_t tid;       /* thread that matters */
-    const char *name;  /* of it, or of its job */
-    uint64_t since_ns; /* CLOCK_MONOTONIC; tells one hang or job from the next; not 0 */
+    const char *name;  /* of the thread, or of its job */
+    uint64_t since_ns; /* CLOCK_MONOTONIC; identifies the hang or the job; not 0 */
 };
-/* Take the stacks of all threads, or for a deadline of that one. Takes half a second at most, and
- * ends when a crash begins. */
+/* Take the stacks of all threads, or for a deadline that of one thread. Takes at most half a
+ * second, and ends when a crash begins. */
 void lg__snapshot_take(const struct lg__snapshot_wish *wish);
-/* What a snapshot was taken for is over. On any thread. */
+/* The hang or the job of a snapshot is over. On any thread. */
 void lg__snapshot_resolve(uint32_t kind, uint64_t since_ns);
 /* A debugger is attached. */
 bool lg__capture_traced(void);
 /* A thread of this process has ended. */
 bool lg__capture_thread_gone(int32_t tid);
 
-/* Build id of the module with these program headers (ElfW(Phdr)); returns its size, 0 when it has
- * none. */
+/* Build id of the module with these program headers (ElfW(Phdr)). Returns its size; 0: the module
+ * has none. */
 uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);
 
-/* Give the calling thread an alternate stack with guard pages that is freed with the thread. 0 or
+/* Give the calling thread an alternate stack with guard pages, which is freed with the thread. 0 or
  * an errno. */
 int lg__altstack_ensure(void);
-/* The same, and see that the thread does not block the signals of faults: the kernel would end the
- * process without a handler. */
+/* The same; also unblock the signals of faults on the thread: for a blocked one the kernel would
+ * end the process without a handler. */
 int lg__capture_thread_begin(void);
-/* pthread_create() for LaunchGuard's own threads, of which that is not wanted. */
+/* pthread_create() for LaunchGuard's own threads, without lg__capture_thread_begin() for them. */
 int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 
 #endif

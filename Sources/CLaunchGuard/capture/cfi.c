@@ -183,8 +183,8 @@ static bool read_cie(const struct lg__module_range *module, uint64_t address, st
             } else if (*letters == 'S') {
                 cie.signal_frame = true;
             } else if (*letters != 'B' && *letters != 'G') {
-                /* AArch64: which key signs; tagged memory */
-                break; /* what follows is unknown, but how long it is is known */
+                /* AArch64: the key that signs; tagged memory */
+                break; /* the rest is unknown, but its length is known */
             }
         }
         in.at = program;
@@ -222,7 +222,7 @@ static uint64_t find_entry(const struct lg__module_range *module, uint64_t addre
 static void set(struct states *states, uint64_t column, enum lg__cfi_how how, int64_t value)
 {
     if (column >= LG__CFI_COLUMNS)
-        return; /* vector and state registers: nobody's stack pointer */
+        return; /* vector and state registers: never a stack pointer */
     states->now.how[column] = (uint8_t)how;
     states->now.value[column] = value;
 }
@@ -235,7 +235,7 @@ static void set_cfa_register(struct states *states, struct input *in, uint64_t c
         in->bad = true;
 }
 
-/* Run a program until it has passed `address`; `location` is where it starts. */
+/* Run a program until it has passed `address`; the program starts at `location`. */
 static bool run(struct states *states, const struct cie *cie, struct input in, uint64_t header, uint64_t location, uint64_t address)
 {
     unsigned depth = 0;

@@ -13,9 +13,9 @@ enum lg__cfi_how {
     LG__CFI_UNDEFINED,
     LG__CFI_AT_OFFSET,     /* saved at CFA + value */
     LG__CFI_IS_OFFSET,     /* is CFA + value */
-    LG__CFI_REGISTER,      /* is what the register `value` holds */
-    LG__CFI_AT_EXPRESSION, /* saved where the expression at `value` says */
-    LG__CFI_IS_EXPRESSION  /* is what the expression at `value` says */
+    LG__CFI_REGISTER,      /* is in the register `value` */
+    LG__CFI_AT_EXPRESSION, /* saved at the address that the expression at `value` gives */
+    LG__CFI_IS_EXPRESSION  /* is the result of the expression at `value` */
 };
 
 struct lg__cfi_rule {
@@ -34,16 +34,16 @@ struct lg__cfi_row {
     struct lg__cfi_rule rules[LG__CFI_COLUMNS];
 };
 
-/* The row for an address inside a module; false: the module says nothing of it, or nothing that
- * makes sense. Reads the module's own tables with plain loads that stay inside the segment which
- * holds them: to be called where a fault is recovered. One walk at a time. */
+/* The row for an address inside a module. false: the module has none for the address, or none that
+ * makes sense. Reads the module's own tables with plain loads that stay inside the segment of the
+ * tables: call it where a fault is recovered. One walk at a time. */
 bool lg__cfi_find(const struct lg__module_range *module, uint64_t address, struct lg__cfi_row *ret_row);
 
-/* Touch what it writes to. */
+/* Touch the memory that it writes to. */
 void lg__cfi_prepare(void);
 
-/* Value of an expression whose length stands before it; `initial` lies on its stack first. false:
- * not readable, or not understood. */
+/* Value of an expression, which begins with its length; `initial` is the first entry on its stack.
+ * false: not readable, or not understood. */
 bool lg__expression_evaluate(uint64_t expression, uint64_t initial, const uint64_t registers[LG__REGISTERS_MAX], uint64_t *ret_value);
 
 #endif

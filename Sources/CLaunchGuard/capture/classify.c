@@ -1,4 +1,4 @@
-/* What kind of crash: from signal, code, trap number and addresses alone. Nothing is guessed,
+/* The kind of a crash: from signal, code, trap number and addresses alone. Nothing is guessed,
  * nothing is read. */
 #include "capture/internal.h"
 
@@ -8,11 +8,11 @@
 
 /* Below this an address is a field of a NULL object. */
 #define NULL_OBJECT_BYTES 65536u
-/* How far below sp a stack overflow may touch: the red zone, a pushed frame, or a page that a
- * prologue probes. */
+/* A stack overflow may touch memory this far below sp: the red zone, a pushed frame, or a page that
+ * a prologue probes. */
 #define OVERFLOW_BELOW_SP 65536u
 #define OVERFLOW_ABOVE_SP 4096u
-/* How far below its end a stack may be left in one step: by one huge frame. */
+/* One step may leave a stack this far below its end: by one huge frame. */
 #define OVERFLOW_BEYOND (UINT64_C(64) << 20)
 
 static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t address, uint64_t stack_low)

@@ -8,19 +8,20 @@
 /* As many as the run file has records: the full one and the brief ones. */
 #define LG__CRASHES (1 + LG__BRIEFS)
 
-/* One crash. Its thread fills everything but the three words before the state in which others look
- * at it; a reader that looked compares the word again. */
+/* One crash. Its thread fills everything but the three words before the state is one in which other
+ * threads look at it; a reader compares the word again after its look. */
 struct lg__crash {
     _Atomic uint64_t word;        /* sequence number, enum lg__crash_state */
     /* CLOCK_MONOTONIC, of RECORDING, CHAINED and ENDING; 0: none yet */
     _Atomic uint64_t deadline_ns;
     _Atomic uint64_t left_ns;     /* CLOCK_MONOTONIC when its handler was left */
     int32_t tid;
+    uint32_t depth;  /* crashes that it is known to be inside of, one in the other */
     bool siginfo_lost;
     siginfo_t info;
     uint64_t handler_sp;    /* stack pointer of our handler, which calls the earlier one */
     uint64_t altstack_low;  /* lower end of the alternate stack that it runs on; 0: it does not */
-    uint64_t return_pc;     /* where the earlier handler returns to */
+    uint64_t return_pc;     /* the return address of the earlier handler */
     uint64_t stack_low, stack_high; /* of its thread; zeros if unknown */
 };
 extern struct lg__crash lg__crash_slots[LG__CRASHES];
@@ -41,7 +42,7 @@ int32_t lg__crash_holder(void);
 
 /* ---- one crash. Handler. ---- */
 
-/* A new crash, in the slot that lg__crash_next_slot() names. Under the lock. */
+/* A new crash, in the slot that lg__crash_next_slot() returns. Under the lock. */
 struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost);
 /* The crash that is being recorded, or that the process dies of; NULL: none. Under the lock. */
 struct lg__crash *lg__crash_current(void);
@@ -60,7 +61,7 @@ static inline uint32_t lg__crash_sequence(uint64_t word)
 }
 
 /* An event for the crash with this sequence number, by the table. Returns true when the state has
- * changed: whoever brings the event then does what the row says. */
+ * changed: the caller then does what the row says. */
 bool lg__crash_event(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen);
 /* The signal of a crash has its default action now, or is ignored and would end the process. */
 bool lg__crash_action_is_default(int signal);

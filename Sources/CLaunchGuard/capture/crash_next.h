@@ -34,15 +34,15 @@ enum lg__crash_event {
     LG__CRASH_EVENTS
 };
 
-/* The state behind an event; the same state where the table has no row: the event is late, and
+/* The state after an event; the same state where the table has no row: the event is late, and
  * nothing must be done. `unseen`: the signal may end the process without another record, because
  * its action is the default or because abort() is about to raise it with the default action. */
 enum lg__crash_state lg__crash_next(enum lg__crash_state state, enum lg__crash_event event, bool unseen);
 
-/* Its fate is open: CHAINED or LEFT. */
+/* The fate of the crash is open: CHAINED or LEFT. */
 bool lg__crash_next_is_open(enum lg__crash_state state);
 
-/* What the choice of a slot needs to know of one. */
+/* One slot, for the choice of a slot. */
 struct lg__crash_slot {
     enum lg__crash_state state;
     uint32_t sequence; /* of the crash that it holds or held */

@@ -4,12 +4,12 @@
 
 #include "capture/crash.h"
 
-/* The time for the record of this crash begins, if it has not. Handler. */
+/* The time for the record of this crash begins, if it has not begun yet. Handler. */
 void lg__deadline_arm(struct lg__crash *crash);
-/* The record is written: from here on the earlier handler takes its time. Handler. */
+/* The record is written: from here on the time of the earlier handler runs. Handler. */
 void lg__deadline_arm_handler(struct lg__crash *crash);
 /* The crash that has the lock took longer than any crash may: end the process. For a thread that
- * waits for the lock, should the watch thread not run. Handler. */
+ * waits for the lock, in case the watch thread does not run. Handler. */
 void lg__deadline_end_holder(void);
 
 #endif

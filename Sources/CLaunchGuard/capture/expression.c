@@ -30,7 +30,7 @@ static uint64_t pop(struct machine *machine)
     return machine->stack[--machine->depth];
 }
 
-/* The entry so many below the top. */
+/* The entry at this distance from the top. */
 static uint64_t pick(struct machine *machine, uint64_t below)
 {
     if (below >= machine->depth) {
@@ -76,7 +76,7 @@ static uint64_t leb(struct code *code, bool is_signed)
 
 static bool load(struct code *code, uint64_t expression)
 {
-    /* The length first: few bytes, so that nothing behind the expression need be readable. */
+    /* The length first: few bytes, so that nothing after the expression need be readable. */
     uint8_t last = 0x80;
     size_t size = 0;
     for (unsigned bits = 0; last & 0x80; bits += 7) {

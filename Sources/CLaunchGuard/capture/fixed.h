@@ -1,5 +1,5 @@
-/* What is set when the handlers are installed and constant while they are: the handler reads it
- * and never changes it. What a crash changes is in crash.h. */
+/* Set when the handlers are installed, and constant while they are: the handler reads it and never
+ * changes it. The state that a crash changes is in crash.h. */
 #ifndef LG_CAPTURE_FIXED_H
 #define LG_CAPTURE_FIXED_H
 
@@ -9,10 +9,11 @@ struct lg__fixed {
     struct lg__capture_options options;
     struct sigaction previous[SIGSYS + 1]; /* whose handlers are the earlier ones */
     bool installed[SIGSYS + 1];
-    /* what is installed for crashes */
+    /* installed for crashes */
     void (*on_crash)(int signal, siginfo_t *info, void *ucontext);
     void (*on_terminate)(int signal, siginfo_t *info, void *ucontext); /* for requests to end */
-    uint64_t mask;                /* what handlers of LaunchGuard block: all but the crashes */
+    /* blocked by the handlers of LaunchGuard: all signals but the crashes */
+    uint64_t mask;
     pid_t pid;                    /* of the process that started the session */
     /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
     const _Atomic uint32_t *unforked;
@@ -25,8 +26,8 @@ bool lg__fixed_unforked(void);
 /* lg__capture_prepare() is done. */
 void lg__fixed_prepared(void);
 
-/* A signal came from outside: it is no crash of the code that it interrupted. What abort() and
- * raise() send is one. Handler. */
+/* A signal came from outside: it is no crash of the code that it interrupted. A signal that abort()
+ * or raise() sends is a crash. Handler. */
 bool lg__fixed_is_sent(const siginfo_t *info);
 
 #endif

@@ -82,23 +82,32 @@ static bool take_lock(int signal, int32_t self, const void *ucontext)
     return true;
 }
 
-/* Earlier crashes of this thread whose handler the thread has left: it went on from there. Returns
- * the latest crash whose handler the thread is still inside. */
-static uint32_t look_back(int32_t self, const void *ucontext)
+/* An earlier handler that crashes inside itself over and over would do so for ever: each time the
+ * kernel begins anew at the top of the alternate stack. */
+#define DEPTH_MAX 8u
+
+/* The outermost crash that a new crash of this thread is inside of; the ones between the two may be
+ * displaced. An earlier crash whose handler the thread has left
+ * was survived: the thread went on from there. */
+static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, uint32_t *ret_depth)
 {
-    uint32_t within = 0;
+    *ret_within = *ret_depth = 0;
     for (int i = 0; i < LG__CRASHES; i++) {
         struct lg__crash *crash = &lg__crash_slots[i];
         uint64_t word = atomic_load(&crash->word);
-        enum lg__crash_state state = lg__crash_state(word);
-        if (crash->tid != self || !lg__crash_next_is_open(state))
+        uint32_t sequence = lg__crash_sequence(word);
+        if (crash->tid != self || !lg__crash_next_is_open(lg__crash_state(word)))
             continue;
-        if (state == LG__CRASH_LEFT || lg__place_of_context(crash, ucontext) == LG__PLACE_OUTSIDE)
-            lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_REPEATS, false);
-        else if (lg__crash_sequence(word) > within)
-            within = lg__crash_sequence(word);
+        enum lg__place place = lg__crash_state(word) == LG__CRASH_LEFT ? LG__PLACE_OUTSIDE : lg__place_of_context(crash, ucontext);
+        if (place == LG__PLACE_OUTSIDE) {
+            lg__crash_event(crash, sequence, LG__CRASH_REPEATS, false);
+            continue;
+        }
+        if (*ret_within == 0 || sequence < *ret_within)
+            *ret_within = sequence;
+        if (place == LG__PLACE_INSIDE && crash->depth >= *ret_depth)
+            *ret_depth = crash->depth + 1;
     }
-    return within;
 }
 
 /* Record the crash. NULL: this thread crashed while it wrote a record or died, and no earlier
@@ -119,9 +128,11 @@ static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_
             lg__crash_event(current, lg__crash_sequence(atomic_load(&current->word)), LG__CRASH_DIES, false);
         return NULL;
     }
-    uint32_t within = look_back(self, ucontext);
+    uint32_t within, depth;
+    look_back(self, ucontext, &within, &depth);
     struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost);
     LG_FAULT_POINT("lock: taken");
+    crash->depth = depth;
     lg__run_within(&lg__fixed.options.run, lg__crash_slot_of(crash), within);
     lg__record_write(crash, ucontext);
     LG_FAULT_POINT("handler: recorded");
@@ -166,7 +177,7 @@ void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     if (crash)
         lg__place_enter(crash, __builtin_frame_address(0), ucontext);
     lg__crash_entered = false; /* an earlier handler need not return */
-    lg__finish(signal, info, ucontext, crash, crash || !owner);
+    lg__finish(signal, info, ucontext, crash, crash ? crash->depth <= DEPTH_MAX : !owner);
     errno = error;
 }
 

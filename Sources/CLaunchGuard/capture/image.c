@@ -46,9 +46,9 @@ static bool find_build_id(uint64_t at, uint64_t end, lg__image_read read, struct
     return false;
 }
 
-/* The search table behind a PT_GNU_EH_FRAME, where it has the one encoding that linkers write (LSB
- * core, 10.6.2): version 1, pointer to .eh_frame as 32 bits relative to its place, count as 32
- * bits, table as sorted pairs of 32 bits relative to the header. */
+/* The search table of a PT_GNU_EH_FRAME in the one encoding that linkers write (LSB core, 10.6.2):
+ * version 1, pointer to .eh_frame as 32 bits relative to its place, count as 32 bits, table as
+ * sorted pairs of 32 bits relative to the header. */
 static void find_search_table(uint64_t at, lg__image_read read, struct lg__module_range *module)
 {
     uint8_t header[12];

@@ -12,11 +12,11 @@
 
 /* ---- walkers ---- */
 
-/* Two walk stacks: the thread whose crash is recorded, and the watch thread, for a snapshot of a
- * program that lives. What a walk remembers exists once for each of them: a crash waits for no
- * snapshot, and what one broke does not mislead the other. */
+/* Two threads walk stacks: the one whose crash is recorded, and the watch thread, for a snapshot of
+ * a program that lives. Each of the two has its own memory for a walk: a crash waits for no
+ * snapshot, and a page that one of them lost does not mislead the other. */
 enum lg__walker { LG__WALKER_CRASH, LG__WALKER_WATCH, LG__WALKERS };
-/* Which one the calling thread is. Initial-exec: exists with the thread. */
+/* The walker that the calling thread is. Initial-exec: exists with the thread. */
 extern __thread uint32_t lg__memory_walker __attribute__((tls_model("initial-exec")));
 
 /* ---- handler.c: what is installed ---- */
@@ -37,13 +37,13 @@ uint32_t lg__record_stage(void);
 /* ---- finish.c ---- */
 
 /* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns
- * when the program is to go on or the signal is queued. `crash`: what was recorded, under the crash
- * lock, which this function gives up; NULL: nothing was. */
+ * when the program is to go on or the signal is queued. `crash`: the recorded crash, under the
+ * crash lock, which this function gives up; NULL: no crash was recorded. */
 void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain);
 
 /* ---- classify.c ---- */
 
-/* Kind of a crash, and which fields of siginfo mean something. */
+/* Kind of a crash, and which fields of siginfo are valid. */
 void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t stack_low, pid_t self,
                   struct lg__crash_header *header);
 
@@ -53,19 +53,19 @@ void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uin
  * snapshot on the watch thread. `recovers`: the handler sends faults of this thread's reads back
  * with lg__memory_recover(). */
 void lg__memory_forget(bool recovers);
-/* Counts that for each walker: what was learned before holds no longer. */
+/* Counts these calls for each walker: a page learned at an earlier count is no longer known. */
 extern uint32_t lg__memory_age[LG__WALKERS];
-/* In the handler, for a fault of the calling thread: go back to the guarded read that it was made
- * by, if it was. */
+/* In the handler, for a fault of the calling thread: if a guarded read made the fault, go back to
+ * that read. */
 void lg__memory_recover(void);
-/* Make pages of our own exist, which costs the handler microseconds each. On an ordinary thread,
- * also while another one crashes. */
+/* Make our own pages exist; in the handler that costs microseconds for each. On an ordinary thread,
+ * also while another thread crashes. */
 void lg__memory_touch(void *memory, size_t size);
 void lg__memory_prepare(void);
-/* Call a function that reads with plain loads what should be there, but may be gone (the file of a
- * module was cut): false when it crashed. It must not call any other function of memory.c. */
+/* Call a function that reads with plain loads from memory that may be gone (the file of a module
+ * was cut). false: the function crashed. It must not call any other function of memory.c. */
 bool lg__memory_guarded(void (*function)(void *), void *argument);
-/* Copy as many of `size` bytes as can be read from `from` on; returns how many. */
+/* Copy as many of the `size` bytes from `from` on as can be read; returns their number. */
 size_t lg__memory_read(void *to, uint64_t from, size_t size);
 /* One word. */
 bool lg__memory_word(uint64_t from, uint64_t *ret_word);
@@ -76,15 +76,15 @@ void lg__stages_header(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_context(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_frames(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_dwarf(const struct lg__crash *crash, const void *ucontext);
-/* once more stage 4, where its walk crashed */
+/* stage 4 once more, where its walk crashed */
 void lg__stages_spare_walk(const struct lg__crash *crash, const void *ucontext);
 void lg__messages_stage(void); /* messages.c */
-void lg__other_threads_stage(void);  /* threads.c */
+void lg__other_threads_stage(void);  /* other_threads.c */
 void lg__process_stage(void);  /* process.c */
 void lg__stages_done(uint32_t skipped);
-/* A stage that crashed: commit what it had. */
+/* A stage crashed: commit its data so far. */
 void lg__process_commit(void);
-/* A walk that crashed: commit what it had. */
+/* A walk crashed: commit its frames so far. */
 void lg__stages_walk_crashed(const struct lg__crash *crash, unsigned stage);
 
 /* ---- frames.c: where a walk puts its frames ---- */
@@ -93,8 +93,8 @@ struct lg__frames {
     struct lg__frames_head *head;
     uint64_t *pcs;
     uint32_t capacity; /* of pcs */
-    uint32_t last;     /* of these, kept for the outermost frames of a deeper stack */
-    uint32_t limit;    /* a walk ends after so many */
+    uint32_t last;     /* of them kept for the outermost frames of a deeper stack */
+    uint32_t limit;    /* a walk ends after this number of frames */
 };
 
 /* Empty it, before a walk. */
@@ -108,15 +108,15 @@ size_t lg__frames_size(const struct lg__frames *frames);
 
 /* ---- walks: fill `frames` from registers in the order of lg__arch_registers() ---- */
 
-/* `wild`: pc was reached by a call through a bad pointer, so the caller's address lies where the
- * call put it. Only on the thread whose crash is being recorded, also for the stacks of others. */
+/* `wild`: a call through a bad pointer led to pc, so the caller's address lies where the call put
+ * it. Only on the thread whose crash is being recorded, also for the stacks of others. */
 void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 /* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. For tests. */
 int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX]);
-/* Touch what it writes to. */
+/* Touch the memory that it writes to. */
 void lg__unwind_dwarf_prepare(void);
-/* The same walk by libunwind, where there is one. */
+/* The same walk by libunwind, where the program has libunwind. */
 void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_libunwind_prepare(void);
 
@@ -132,7 +132,7 @@ size_t lg__files_read(const char *path, char *to, size_t size);
 size_t lg__files_read_at_start(const char *path, char *to, size_t size);
 /* lg__os_list_numbers() of the directory of the threads. */
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument);
-/* After the record: take a reserve again, should the process live on. */
+/* After the record: take a reserve again, in case the process lives on. */
 void lg__files_restore(void);
 
 /* ---- messages.c, exception.c, process.c: at start ---- */
@@ -154,34 +154,34 @@ void lg__exception_forget(void);
 /* ---- thread.c: one thread in its slot ---- */
 
 void lg__thread_clear(struct lg__thread *slot, int32_t tid);
-/* What the calling thread tells of itself: registers of the interrupted context, and whose they
- * are. Commits the first part. */
+/* The calling thread's own account: its identity and the registers of the interrupted context.
+ * Commits the first part. */
 void lg__thread_capture(struct lg__thread *slot, const void *ucontext);
-/* What the kernel tells of a thread that does not answer; commits the first part. false: it is
- * gone. */
+/* The kernel's account of a thread that does not answer; commits the first part. false: the thread
+ * is gone. */
 bool lg__thread_describe(struct lg__thread *slot);
-/* 1: it blocks the question, 0: it does not, −1: it is gone. */
+/* 1: the thread blocks the question, 0: it does not, −1: it is gone. */
 int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state);
-/* It is in a system call: where its stack was then. false: it is not, or the kernel does not
- * tell. */
+/* The thread is in a system call: its stack pointer at the call. false: the thread is in none, or
+ * the kernel does not show it. */
 bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp);
-/* Walk its stack, which stands still or may be wrong; commits the second part. */
+/* Walk the thread's stack, which stands still or may be wrong; commits the second part. */
 void lg__thread_walk(struct lg__thread *slot);
-/* That walk crashed: commit what it had. */
+/* That walk crashed: commit its frames so far. */
 void lg__thread_walk_crashed(struct lg__thread *slot);
 
-/* ---- threads.c ---- */
+/* ---- other_threads.c ---- */
 
-/* On a thread that waits for the crash lock: give the answer that this thread was asked for, from
- * where it crashed. */
+/* On a thread that waits for the crash lock: answer a question to this thread, from where the
+ * thread crashed. */
 void lg__other_threads_answer(const void *ucontext);
-/* Walk the stacks of the threads that stage 6 found; after a crash in one of them, those that are
- * left. */
+/* Walk the stacks of the threads that stage 6 found; after a crash in one of the walks, the stacks
+ * that are left. */
 void lg__other_threads_walk(void);
 bool lg__other_threads_left(void);
 /* Places in use. */
 uint32_t lg__other_threads_count(void);
-/* Let them go on. */
+/* Let these threads go on. */
 void lg__other_threads_release(void);
 
 /* ---- install.c ---- */
@@ -192,15 +192,15 @@ extern const int lg__install_signals[];
 bool lg__install_all(void);
 /* The handler installed for one of them. */
 void (*lg__install_handler(int signal))(int, siginfo_t *, void *);
-/* Install it again, with our flags. Handler. */
+/* Install the handler again, with our flags. Handler. */
 void lg__install_again(int signal);
 
 /* ---- disposition.c ---- */
 
-/* At the entry of a handler: true when somebody took SA_SIGINFO from it, so that `info` means
- * nothing. */
+/* At the entry of a handler: true when other code took SA_SIGINFO from the handler, so that `info`
+ * means nothing. */
 bool lg__disposition_lost_siginfo(int signal);
-/* A thread begins, or registers itself: does it block what it must not? */
+/* A thread begins, or registers itself: check whether it blocks a signal that it must not block. */
 void lg__disposition_check_thread(void);
 
 /* ---- altstack.c ---- */
@@ -227,7 +227,7 @@ struct lg__module_range {
     uint32_t name_crc;                 /* of the loader's name for it */
 };
 
-/* How to read the module's memory: a plain copy on an ordinary thread, lg__memory_read() in the
+/* The way to read the module's memory: a plain copy on an ordinary thread, lg__memory_read() in the
  * handler. */
 typedef size_t (*lg__image_read)(void *to, uint64_t from, size_t size);
 size_t lg__image_copy(void *to, uint64_t from, size_t size);
@@ -251,21 +251,21 @@ void lg__modules_refresh(void);
 const struct lg__modules *lg__modules_published(void);
 /* The module of a table that holds an address; NULL: none known. */
 const struct lg__module_range *lg__modules_search(const struct lg__modules *table, uint64_t address);
-/* Insert one in its place. false: the table is full. */
+/* Insert one module in its place. false: the table is full. */
 bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range *module);
-/* Write the older table of the run file: begin, one call a module, commit. begin returns NULL when
- * there is none to be written, in the handler also while a refresh writes it. An empty path stands
- * for the executable, in the first entry. */
+/* Write the older table of the run file: begin, one call for each module, commit. begin returns
+ * NULL when there is no table to write, in the handler also while a refresh writes it. An empty
+ * path stands for the executable, in the first entry. */
 struct lg__module_table *lg__modules_file_begin(bool in_handler);
 void lg__modules_file_add(struct lg__module_table *file, const struct lg__module_range *module, const char *path, lg__image_read read);
 void lg__modules_file_commit(struct lg__module_table *file);
 
-/* ---- loader.c: what has changed since, by the loader's own list ---- */
+/* ---- loader.c: changes since then, by the loader's own list ---- */
 
 /* Find that list. On an ordinary thread. */
 void lg__loader_prepare(void);
-/* Once a crash: use the published table, or one made afresh when modules came or went. false: there
- * is neither. In the handler. */
+/* Once for each crash: use the published table, or a fresh one when modules came or went. false:
+ * neither exists. In the handler. */
 bool lg__loader_settle(void);
 /* The module that holds an address, by the table that is in use; NULL: none known. In the
  * handler. */

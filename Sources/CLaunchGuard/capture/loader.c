@@ -1,7 +1,7 @@
-/* Modules that came or went since the last refresh, by the dynamic linker's list of them: the one
- * that debuggers read. The handler takes no lock for it; another thread may be changing the list.
- * So every pointer in it is read as one that may lead anywhere, every count has a bound, and what
- * is found is believed as far as the module's own headers bear it out. */
+/* Modules that came or went since the last refresh, by the dynamic linker's list of them: the list
+ * that debuggers read. The handler takes no lock for the list; another thread may be changing it.
+ * So every pointer in the list may lead anywhere, every count has a bound, and a module of the list
+ * is believed only as far as its own headers confirm it. */
 #include <elf.h>
 #include <link.h>
 
@@ -99,7 +99,7 @@ static const struct lg__module_range *known(const struct node *node, const struc
     return module;
 }
 
-/* Whether the table is what the list says. A list that cannot be read says nothing. */
+/* Whether the table agrees with the list. A list that cannot be read shows nothing. */
 static bool unchanged(struct node *node, const struct lg__modules *table)
 {
     uint32_t count = 0;
@@ -117,7 +117,7 @@ static bool unchanged(struct node *node, const struct lg__modules *table)
 
 /* ---- a fresh table ---- */
 
-/* From the program headers behind the ELF header at the module's first page. */
+/* From the program headers after the ELF header at the module's first page. */
 static bool describe(const struct node *node, struct lg__module_range *module)
 {
     static ElfW(Phdr) of_walker[LG__WALKERS][HEADERS_MAX];

@@ -70,7 +70,7 @@ void lg__modules_file_add(struct lg__module_table *file, const struct lg__module
     if (!*path && file->count == 0)
         path = executable;
     size_t size = strlen(path);
-    /* Not what the file says of itself: the program maps it too. */
+    /* Not by the file's own numbers: the program maps the file, too. */
     uint32_t count = file->count, text_size = file->text_size;
     if (count >= LG__MODULES_MAX || size >= PATH_MAX_BYTES || text_size > sizeof file->text || size > sizeof file->text - text_size) {
         file->omitted++;
@@ -159,10 +159,10 @@ void lg__modules_refresh(void)
     pthread_mutex_lock(&mutex);
     if (!executable[0])
         lg__os_executable(executable, sizeof executable);
-    /* First the flag, then the look at the handler's; the handler does it the other way round: one
-     * of the two sees the other. A refresh under way when a crash begins writes the table that is
-     * not in use, and there is no second one; only the very first may still come, for which the
-     * handler waits. */
+    /* First the flag, then the look at the handler's flag. The handler does the same in the other
+     * order, so one of the two sees the other. A refresh under way when a crash begins writes the
+     * table that is not in use, and no second refresh follows. Only the very first may still come,
+     * and the handler waits for that one. */
     atomic_store(&refreshing, true);
     if (lg__crash_holder() == 0 || (!atomic_load(&published) && !atomic_load(&handler_wrote)))
         refresh();

@@ -44,10 +44,7 @@ enum lg__place lg__place_of_context(const struct lg__crash *crash, const void *u
     lg__frames_begin(&frames);
     lg__arch_registers(ucontext, registers);
     lg__unwind_dwarf(registers, false, &frames);
-    place = lg__place_by_walk(crash, &head, pcs);
-    if (place != LG__PLACE_UNKNOWN)
-        return place;
-    return fault.sp < crash->handler_sp ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
+    return lg__place_by_walk(crash, &head, pcs);
 }
 
 void lg__place_enter(struct lg__crash *crash, const void *frame, const void *ucontext)

@@ -1,5 +1,5 @@
-/* Where a thread is for whose crash an earlier handler was called: still inside that handler, or
- * outside, because it returned or was left by longjmp. */
+/* The place of a thread for whose crash an earlier handler was called: still inside that handler,
+ * or outside, because the handler returned or the thread left it by longjmp. */
 #ifndef LG_CAPTURE_PLACE_H
 #define LG_CAPTURE_PLACE_H
 
@@ -9,12 +9,12 @@ enum lg__place { LG__PLACE_UNKNOWN, LG__PLACE_INSIDE, LG__PLACE_OUTSIDE };
 
 /* By the stack pointer alone: known where the handler runs on an alternate stack. Handler. */
 enum lg__place lg__place_by_stack(const struct lg__crash *crash, uint64_t sp);
-/* By a walk from there: known where it is whole, or comes to our handler. Handler. */
+/* By a walk of the stack: known where the walk is whole, or comes to our handler. Handler. */
 enum lg__place lg__place_by_walk(const struct lg__crash *crash, const struct lg__frames_head *head, const uint64_t *pcs);
 /* For the interrupted context of the calling thread, which holds the crash lock. Handler. */
 enum lg__place lg__place_of_context(const struct lg__crash *crash, const void *ucontext);
 
-/* The earlier handler of this crash is called next, by the handler with this frame. Handler. */
+/* Our handler with this frame calls the earlier handler of this crash next. Handler. */
 void lg__place_enter(struct lg__crash *crash, const void *frame, const void *ucontext);
 
 #endif

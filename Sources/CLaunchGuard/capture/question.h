@@ -1,10 +1,10 @@
-/* The one protocol by which a thread is asked where it is: by a crash, for the record; by the watch
- * thread, for a snapshot or to know whether an earlier handler was left.
+/* The one protocol for asking a thread where it is. A crash asks for its record; the watch thread
+ * asks for a snapshot, or to find out whether an earlier handler was left.
  *
  * A thread is asked by a signal. It captures its registers into the slot of its place, stands still
- * so that its stack can be walked, and goes on when it is let go or when its time has passed. The
- * word of a place decides who writes the slot: whoever changes it from ASKED. From STANDS on the
- * asker may read the slot and write its walk. */
+ * so that its stack can be walked, and goes on when it is released or when its time has passed. The
+ * word of a place decides which thread writes the slot: the one that changes the word from ASKED.
+ * From STANDS on the asker may read the slot and write its walk. */
 #ifndef LG_CAPTURE_QUESTION_H
 #define LG_CAPTURE_QUESTION_H
 
@@ -25,30 +25,30 @@ enum lg__asker { LG__ASKER_CRASH, LG__ASKER_WATCH, LG__ASKERS };
 
 enum lg__answer { LG__ANSWER_NONE, LG__ANSWER_ASKED, LG__ANSWER_WRITING, LG__ANSWER_STANDS, LG__ANSWER_LEFT, LG__ANSWER_CLOSED };
 
-/* Of the signals that libc keeps for itself and therefore lets no program block: 33 is glibc's for
- * setuid() in all threads, musl's for cancellation. It is taken when a crash or a hang has happened
- * and not before; what is not ours is passed on. */
+/* One of the signals that libc keeps for itself and therefore lets no program block: 33 is glibc's
+ * for setuid() in all threads, and musl's for cancellation. It is taken when a crash or a hang has
+ * happened and not before; a signal that is not ours is passed on. */
 #define LG__QUESTION_SIGNAL 33
 #define LG__QUESTION_BIT (UINT64_C(1) << (LG__QUESTION_SIGNAL - 1))
 
 /* ---- on the asker. Handler. ---- */
 
-/* A new turn: answers to earlier questions come too late. No thread stands longer than until
- * `until_ns`, CLOCK_MONOTONIC. false: the system refuses the signal. */
+/* A new turn: answers to earlier questions come too late. No thread stands still beyond `until_ns`,
+ * CLOCK_MONOTONIC. false: the system refuses the signal. */
 bool lg__question_begin(enum lg__asker asker, uint64_t until_ns);
 /* A late answer to an earlier turn is still being written: the place cannot be used. */
 bool lg__question_is_blocked(enum lg__asker asker, uint32_t place);
 /* Ask one thread. false: it cannot be asked, and its place is closed. */
 bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid);
 struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place);
-/* What came of it; NONE: this place was not asked in this turn. */
+/* The answer; NONE: this place was not asked in this turn. */
 enum lg__answer lg__question_answer(enum lg__asker asker, uint32_t place);
-/* How many have answered in this turn. */
+/* The number of threads that have answered in this turn. */
 uint32_t lg__question_answered(enum lg__asker asker);
-/* Wait until `expected` threads have answered, or until then; may return early. */
+/* Wait until `expected` threads have answered, or until `until_ns`; may return early. */
 void lg__question_wait(enum lg__asker asker, uint32_t expected, uint64_t until_ns);
-/* No answer is wanted any more. true: none came, and the slot is the asker's. An answer that is
- * being written is waited for, for at most 2 ms. */
+/* No answer is wanted any more. true: none came, and the asker owns the slot. The call waits for an
+ * answer that is being written, at most 2 ms. */
 bool lg__question_close(enum lg__asker asker, uint32_t place);
 /* Let the thread go on. false: it went on before. */
 bool lg__question_release(enum lg__asker asker, uint32_t place);
@@ -59,7 +59,7 @@ void lg__question_handler(int signal, siginfo_t *info, void *ucontext);
 
 /* ---- on a thread that waits in the handler of its own crash. Handler. ---- */
 
-/* Answer what this thread was asked by a crash, from where it crashed. */
+/* Answer a question of a crash to this thread, from where the thread crashed. */
 void lg__question_answer_crash(uint32_t places, const void *ucontext);
 
 /* ---- threads of LaunchGuard that are not asked ---- */

@@ -1,16 +1,16 @@
-/* The walk by unwind tables: .eh_frame of each module, read where the module table says that it is.
+/* The walk by unwind tables: .eh_frame of each module, at the place in the module table.
  *
- * One step is: find the row for the place in the code, compute the caller's registers from it. Code
- * that no table describes (a just-in-time compiler's, hand-written assembler) takes one step by its
- * frame pointer if that is plausible in every respect that can be checked; such steps are counted.
- * Nothing else is guessed. */
+ * One step finds the row for the place in the code and computes the caller's registers from the
+ * row. Code that no table describes (a just-in-time compiler's, hand-written assembler) takes one
+ * step by its frame pointer, if the frame pointer passes every check that can be made; such steps
+ * are counted. Nothing else is guessed. */
 #include "capture/cfi.h"
 #include "os/fault_point.h"
 
 /* The largest frame that is believed without a table. */
 #define ASSUMED_BYTES_MAX (UINT64_C(1) << 20)
-/* How often a walk may come to a lower address: a signal handler's own stack, a coroutine's. A
- * chain that loops does so for ever. */
+/* A walk may come to a lower address this many times: a signal handler's own stack, a coroutine's.
+ * A chain that loops does so for ever. */
 #define LANDINGS_MAX 8u
 
 /* ---- rows: found once per place, and anew for each crash and each snapshot ---- */
@@ -18,11 +18,11 @@
 #define MEMO_ENTRIES 256u
 #define MEMO_RULES 7u
 
-/* A row of the usual kind: every register saved at an offset. Small, for each page that it first
- * touches costs as much as many frames. */
+/* A row of the usual kind: every register saved at an offset. Small, because each page that the row
+ * first touches costs as much as many frames. */
 struct memo {
     uint64_t address;
-    uint32_t age; /* lg__memory_age when it was found; 0: free */
+    uint32_t age; /* lg__memory_age when the row was found; 0: free */
     int32_t cfa_offset;
     uint8_t cfa_register, return_column, count;
     uint8_t columns[MEMO_RULES];
@@ -115,7 +115,7 @@ static bool rule_value(const struct lg__cfi_rule *rule, uint64_t cfa, const uint
             return false;
         *ret_value = registers[at];
         return true;
-    default: *ret_value = 0; return true; /* undefined: nobody will ask for it */
+    default: *ret_value = 0; return true; /* undefined: no step asks for this value */
     }
 }
 
@@ -141,8 +141,8 @@ static enum step step_by_row(const struct lg__cfi_row *row, uint64_t registers[L
     return STEP_ON;
 }
 
-/* Whether an address can be one that a call returns to: inside the code of a module, or behind a
- * call instruction in code that belongs to none. */
+/* Whether a call can return to an address: one inside the code of a module, or after a call
+ * instruction in code of no module. */
 static bool may_return_to(uint64_t pc)
 {
     uint8_t before[LG__ARCH_CALL_BYTES] = { 0 };
@@ -158,9 +158,9 @@ static bool may_return_to(uint64_t pc)
     return lg__arch_follows_call(before);
 }
 
-/* The caller's registers by the frame pointer, where all of this holds: it is aligned, not below
- * the stack pointer and not far above it, both words there can be read, and the return address is
- * one. The callee-saved registers stay as they are. */
+/* The caller's registers by the frame pointer, if the frame pointer is aligned, not below the stack
+ * pointer and not far above it, both words at the frame pointer can be read, and the return address
+ * is one. The callee-saved registers stay as they are. */
 static bool step_by_frame_pointer(uint64_t registers[LG__REGISTERS_MAX])
 {
     uint64_t frame = registers[lg__arch_fp], sp = registers[lg__arch_sp], next, caller;
@@ -176,8 +176,8 @@ static bool step_by_frame_pointer(uint64_t registers[LG__REGISTERS_MAX])
     return true;
 }
 
-/* Where an interrupted pc holds no code, it was called: back to the caller, if there is one where
- * the call put it. */
+/* An interrupted pc without code was called: back to the caller, if the place where the call put
+ * its return address has one. */
 static bool step_out_of_nowhere(uint64_t registers[LG__REGISTERS_MAX])
 {
     uint64_t start[LG__REGISTERS_MAX], word = 0;
@@ -206,7 +206,7 @@ int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX])
 static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
     struct lg__cfi_row *row = &scratch[lg__memory_walker].row;
-    /* pc is where an instruction was to run next, not where a call returns to */
+    /* pc is the next instruction to run, not a return address */
     bool interrupted = true;
     unsigned landings = 0;
     for (uint32_t count = 0; count < frames->limit; count++) {
@@ -215,7 +215,7 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
         bool nowhere = interrupted && (wild || !lg__memory_word(pc, &code));
         bool signal_frame = false;
         wild = false;
-        /* A return address may be the first one behind its function: what called is the instruction
+        /* A return address may be the first address after its function: the call is the instruction
          * before. */
         if (!nowhere && row_at(interrupted ? pc : pc - 1, row)) {
             enum step step = step_by_row(row, registers);
@@ -236,7 +236,7 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
             ((registers[lg__arch_pc] == pc && registers[lg__arch_sp] == sp) || ++landings > LANDINGS_MAX))
             return LG__WALK_LOOP;
         if (!signal_frame && !may_return_to(registers[lg__arch_pc])) {
-            /* what stands there instead tells something: shown once */
+            /* a value that is no return address is evidence: shown once */
             lg__frames_add(frames, registers[lg__arch_pc]);
             return LG__WALK_NO_INFO;
         }

@@ -1,9 +1,9 @@
-/* The spare walk: libunwind's remote interface on this very process, for the case that our own
- * reader of unwind tables crashes.
+/* The spare walk: libunwind's remote interface on this very process, for a crash of our own reader
+ * of unwind tables.
  *
- * Not where that one ends early: libunwind would go on by guesses. Its local interface asks the
- * dynamic linker for the modules, and hangs when another thread holds the loader's lock; the remote
- * one asks our accessors. */
+ * It is not used where our own walk ends early: libunwind would go on by guesses. The local
+ * interface of libunwind asks the dynamic linker for the modules, and hangs when another thread
+ * holds the loader's lock; the remote one asks our accessors. */
 #include "capture/internal.h"
 
 #ifdef LG_LIBUNWIND
@@ -90,7 +90,7 @@ static int get_proc_name(unw_addr_space_t in, unw_word_t address, char *name, si
 
 static enum lg__walk walk(unw_addr_space_t in, uint64_t *registers, const struct lg__frames *frames)
 {
-    /* 1 KiB that small alternate stacks need not have; one crash at a time uses it */
+    /* 1 KiB that small alternate stacks need not have; one crash at a time uses the buffer */
     static unw_cursor_t cursor;
     unw_word_t pc, sp, last_pc = 0, last_sp = 0;
     if (unw_init_remote(&cursor, in, registers) < 0)

@@ -4,10 +4,10 @@
 
 #include "store/format.h"
 
-/* Walk the stack of a thread that stands. Threads that go on may take away what the walk is about
- * to read, and stacks may be smashed: a walk that faults costs that stack alone. */
+/* Walk the stack of a thread that stands still. Threads that run may unmap memory that the walk is
+ * about to read, and stacks may be smashed: a walk that faults costs that stack alone. */
 void lg__watch_walk(struct lg__thread *slot);
-/* In the handler of a fault on the watch thread: where a walk made it, that walk ends here. */
+/* In the handler of a fault on the watch thread: if a walk made the fault, that walk ends here. */
 void lg__watch_walk_recover(void);
 
 #endif

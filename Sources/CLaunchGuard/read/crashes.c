@@ -1,5 +1,5 @@
-/* The crashes of a run: one in the record, others in brief records. Which of them counts as the
- * end. */
+/* The crashes of a run: one in the record, others in brief records; and the crash that counts as
+ * the end. */
 #include <signal.h>
 
 #include "read/crashes.h"
@@ -7,7 +7,7 @@
 
 /* ---- the end of the run ---- */
 
-/* The likelier it is that the process died of a crash, the higher; the order of the crashes decides
+/* Higher for a crash of which the process more likely died; the order of the crashes decides
  * between equal ones. */
 enum rank { RANK_DAMAGED, RANK_HANDLED, RANK_DUMP, RANK_CHAINED, RANK_RECORDING, RANK_LEFT, RANK_DYING };
 
@@ -27,8 +27,8 @@ static enum rank rank(const struct lg__reader_crash *crash)
     }
 }
 
-/* The crash in whose earlier handler a crash happened, where that one counts as well; else the
- * crash itself. */
+/* The crash in whose earlier handler a crash happened, if that one counts as well; else the crash
+ * itself. */
 static uint32_t cause_of(const struct lg__reader_crashes *list, uint32_t index)
 {
     const struct lg__reader_crash *crash = &list->crashes[index];
@@ -47,7 +47,7 @@ static uint32_t find_end(const struct lg__reader_crashes *list)
             best = rank(&list->crashes[i]);
             end = i;
         }
-    /* Each step goes to a smaller index: numbers that lie in a circle end as well. */
+    /* Each step goes to a smaller index: a circle of numbers ends as well. */
     for (uint32_t cause; best >= RANK_CHAINED && (cause = cause_of(list, end)) != end;)
         end = cause;
     return end;

@@ -1,8 +1,8 @@
-/* Deadlines of jobs: somebody else will kill the program when one has passed.
+/* Deadlines of jobs: another process will kill the program when a deadline has passed.
  *
- * Their time is counted by CLOCK_BOOTTIME, and goes on while the process is stopped or the machine
- * asleep. The clock that kills belongs to somebody else and may stand in another machine; of all
- * clocks that it may be, this one is never behind. A warning that comes early costs nothing. */
+ * The time of a job is counted by CLOCK_BOOTTIME, and goes on while the process is stopped or the
+ * machine asleep. The clock of the other process may be in another machine; CLOCK_BOOTTIME is never
+ * behind it. An early warning costs nothing. */
 #include "capture/capture.h"
 #include "launchguard/watch.h"
 #include "os/os.h"

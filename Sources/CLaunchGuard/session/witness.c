@@ -136,7 +136,7 @@ static lg_status locate_state(int file, uint64_t file_size, const struct found *
         return LG_ERR_DAMAGED;
     lg__run_uuid_text(identity.uuid, uuid);
     if (strcmp(uuid, found->info.uuid) != 0)
-        return LG_ERR_DAMAGED; /* somebody has put another file in its place */
+        return LG_ERR_DAMAGED; /* another file is in its place now */
     *ret_state = state->offset;
     return LG_OK;
 }

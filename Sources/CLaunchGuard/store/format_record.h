@@ -62,7 +62,7 @@ static_assert(sizeof(struct lg__record) == 1024, "FORMAT.md, record");
 #define LG__CRASH_HAS_ADDRESS 1u
 #define LG__CRASH_HAS_SENDER 2u
 #define LG__CRASH_HAS_SYSCALL 4u
-/* somebody took SA_SIGINFO from the handler: what the kernel said of the signal is not known */
+/* other code took SA_SIGINFO from the handler: the kernel's account of the signal is not known */
 #define LG__CRASH_SIGINFO_LOST 8u
 
 struct lg__crash_header { /* stage 1 */
@@ -169,7 +169,7 @@ static_assert(offsetof(struct lg__message, cut) == 12, "FORMAT.md, record");
 static_assert(sizeof(struct lg__message) == 16, "FORMAT.md, record");
 
 struct lg__crash_messages { /* stage 5; the committed size ends with the used text */
-    uint32_t kind; /* lg_crash_kind that the messages tell; 0: that of the header */
+    uint32_t kind; /* lg_crash_kind by the messages; 0: that of the header */
     uint32_t count;
     uint32_t text_size;
     uint32_t reserved;

@@ -183,7 +183,7 @@ static void load_slot(struct lg__ledger *ledger)
         ledger->generation = lg__ledger_payload_load(ledger->slots[0], &ledger->payload);
 }
 
-/* One try; LG_ERR_ALREADY: somebody else changed the directory meanwhile, try again. */
+/* One try; LG_ERR_ALREADY: another process changed the directory meanwhile, try again. */
 static lg_status open_once(int directory, const char *path, uint64_t process, const uint8_t boot_id[16],
                            struct lg__ledger *ledger, struct lg__problem *problem)
 {

@@ -42,7 +42,7 @@ bool lg__map_anonymous(size_t size, struct lg__map *ret_map);
  * ends. */
 bool lg__map_lock(int file);
 
-/* True if somebody else holds the lock. */
+/* True if another process holds the lock. */
 bool lg__map_locked(int file);
 
 /* A SIGBUS at this address: if it lies in a mapped file of ours, replace its page by memory and

@@ -248,8 +248,8 @@ static __attribute__((noinline)) lg_status write_shared(const struct lg__ring *r
 static struct lg__ring_writer of_no_ring;
 static __thread struct lg__ring_writer *mine __attribute__((tls_model("initial-exec"))) = &of_no_ring;
 
-/* Make a lane this thread's, if its word is still `before`: the count in it tells a thread from
- * another that has the same id later. */
+/* Make a lane this thread's, if its word is still `before`: the count in the word separates a
+ * thread from a later one with the same id. */
 static bool take_lane(struct lg__ring_writer *writer, uint64_t before, pid_t tid)
 {
     uint64_t now = ((before >> 32) + 1) << 32 | (uint32_t)tid;

@@ -29,7 +29,7 @@ struct lg__run {
     struct lg__annotation_writer annotations;
 };
 
-/* What of a run file the options size. */
+/* The sizes of a run file that follow from the options. */
 struct lg__run_sizes {
     uint32_t ring_bytes;
     uint32_t threads;
@@ -56,20 +56,20 @@ void *lg__run_stage(const struct lg__run *run, unsigned slot, unsigned stage);
 /* Commit the first `size` bytes of a stage's block. Handler. */
 void lg__run_commit(const struct lg__run *run, unsigned slot, unsigned stage, size_t size);
 bool lg__run_is_committed(const struct lg__run *run, unsigned slot, unsigned stage);
-/* Take one stage back, to write it once more. Handler. */
+/* Take one stage back, to write the stage once more. Handler. */
 void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned stage);
 /* Take a whole record back, with its notes: a later crash takes its place. Handler. */
 void lg__run_uncommit(const struct lg__run *run, unsigned slot);
-/* What becomes of the crash with this sequence number, whose record it is. Handler. */
+/* The outcome of the crash with this sequence number, for its record. Handler. */
 void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome outcome);
-/* Its earlier handler was left; it was survived. Neither, where a later crash has taken its place,
- * nor LEFT after HANDLED. On any thread. Handler. */
+/* The earlier handler of the crash was left; the crash was survived. Stores nothing where a later
+ * crash has taken the place of this one, and no LEFT after HANDLED. On any thread. Handler. */
 void lg__run_left(const struct lg__run *run, unsigned slot, uint32_t sequence);
 void lg__run_survived(const struct lg__run *run, unsigned slot, uint32_t sequence);
-/* The crash in whose earlier handler it happened; 0: none. Handler. */
+/* The crash in whose earlier handler this crash happened; 0: none. Handler. */
 void lg__run_within(const struct lg__run *run, unsigned slot, uint32_t sequence);
 
-/* Note what happened while the record was written. Handler. */
+/* Note an event while the record was written. Handler. */
 void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc);
 
 /* Store a later point of the ring log's clock: see lg__clock_mark(). */

@@ -1,5 +1,5 @@
-/* Other owners of signals, masks and stacks: what they take away is noticed, what can be mended is,
- * and the records are right. */
+/* Other owners of signals, masks and stacks: LaunchGuard notices what they take away and mends what
+ * can be mended, and the records are right. */
 #include "harness.h"
 
 #include <pthread.h>
@@ -51,7 +51,7 @@ static void test_lost_flags(void **state)
         expect_signal(body_lost_flags, (void *)how, SIGSEGV);
         lg_reader *reader = newest_run();
         lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
-        /* the fault was repeated, and told in full */
+        /* the fault was repeated, and recorded in full */
         assert_int_equal(crash.kind, LG_CRASH_NULL_OFFSET);
         assert_int_equal(crash.has_address, 1);
         assert_int_equal(crash.address, 0x18);
@@ -69,7 +69,7 @@ static void body_lost_flags_abort(void *argument)
     abort();
 }
 
-/* A signal that was sent cannot be repeated: what is not known is not said. */
+/* A signal that was sent cannot be repeated: its unknown fields stay unknown. */
 static void test_lost_flags_of_a_sent_signal(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void test_small_altstack_noticed(void **state)
     lg_reader_close(reader);
 }
 
-/* ---- earlier handlers that hang, and such that take the crash back ---- */
+/* ---- earlier handlers that hang, and earlier handlers that recover ---- */
 
 #define LONG_MS 60000 /* longer than a child may live */
 
@@ -369,7 +369,7 @@ static void body_earlier_hangs_soon(void *argument)
 
 static const stack_t no_altstack = { .ss_flags = SS_DISABLE };
 
-/* On the stack of the thread: only its frames tell that it is still in there. */
+/* On the stack of the thread: only the frames show that the thread is still in the handler. */
 static void body_earlier_hangs_without_altstack(void *argument)
 {
     (void)argument;
@@ -395,8 +395,8 @@ static void test_earlier_handler_hangs(void **state)
     }
 }
 
-/* It jumped out, and the program lives on, deep in other calls, longer than any handler may
- * take. */
+/* The thread left by longjmp, and the program lives on, deep in other calls, longer than any
+ * handler may take. */
 enum { AND_LIVES, WITHOUT_ALTSTACK, AND_ANOTHER_CRASHES };
 
 static void body_earlier_jumps(void *argument)
@@ -434,8 +434,8 @@ static void test_earlier_handler_jumps(void **state)
     assert_int_equal(crash.also_crashed_count, 0);
 }
 
-/* The first crash is jumped out of, the next one, deeper in the program, is the end: not one in the
- * handler of the first. */
+/* A longjmp leaves the first crash. The next one, deeper in the program, is the end: it is not in
+ * the handler of the first. */
 static void jump_once(int number)
 {
     static volatile sig_atomic_t jumped;
@@ -527,8 +527,8 @@ static void body_mask(void *argument)
     exit(0);
 }
 
-/* It runs under the mask that the kernel would have given it, so that its own alarms reach it, and
- * a program that jumps out of it keeps its signals. */
+/* The handler runs under the mask that the kernel would have given it: its own alarms reach it, and
+ * a program that leaves it by longjmp keeps its signals. */
 static void test_mask_of_earlier_handler(void **state)
 {
     (void)state;
@@ -565,7 +565,7 @@ static void body_one_shot(void *argument)
     exit(calls == 4 ? 0 : 90);
 }
 
-/* A handler for one signal, the next of which ends the process: this one does not. */
+/* A handler for one signal, the next of which ends the process; the first one does not. */
 static void test_one_shot_handlers(void **state)
 {
     (void)state;
@@ -597,7 +597,7 @@ static void body_mended(void *argument)
     exit(0);
 }
 
-/* It mended what was wrong and took itself down. */
+/* The handler mended the cause and removed itself. */
 static void test_mending_handler(void **state)
 {
     (void)state;
@@ -632,7 +632,7 @@ static void body_restart(void *argument)
     exit(calls == 1 ? 0 : 93);
 }
 
-/* System calls that an earlier handler lets go on, go on. */
+/* System calls that an earlier handler restarts are restarted. */
 static void test_restart(void **state)
 {
     (void)state;
@@ -657,7 +657,7 @@ static void body_survives_then_terminates(void *argument)
     raise(SIGTERM);
 }
 
-/* A crash that the program survived long ago is not what it ended of. */
+/* The program did not die of a crash that it survived long ago. */
 static void test_terminated_after_a_crash(void **state)
 {
     (void)state;
@@ -681,7 +681,7 @@ static void body_lost_then_found(void *argument)
     fault();
 }
 
-/* What was not known of one crash is known of the next. */
+/* Fields that were unknown for one crash are known for the next. */
 static void test_siginfo_of_the_next(void **state)
 {
     (void)state;

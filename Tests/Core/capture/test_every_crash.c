@@ -225,7 +225,7 @@ static void test_overflow_frames(void **state)
     lg_reader_close(reader);
 }
 
-/* ---- the end: death is unchanged ---- */
+/* ---- the end: the process dies as without LaunchGuard ---- */
 
 static volatile sig_atomic_t earlier_called;
 
@@ -287,7 +287,7 @@ static void test_recovering_handler(void **state)
     (void)state;
     expect_exit(body_recovers, NULL, 0);
     assert_int_equal(newest_verdict().end, LG_END_CLEAN);
-    /* The crash that it does not survive takes the record. */
+    /* The crash that the process does not survive takes the record. */
     expect_signal(body_recovers, (void *)1, SIGABRT);
     lg_reader *reader = newest_run();
     lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
@@ -436,10 +436,10 @@ static void test_pid_one(void **state)
     struct death death = run_child(body_pid_one, (void *)(uintptr_t)&ways[1]);
     if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90)
         skip_because("the kernel refuses a pid namespace");
-    assert_true(WIFSIGNALED(death.status)); /* a real fault kills even it */
+    assert_true(WIFSIGNALED(death.status)); /* a real fault kills even the first process */
     assert_int_equal(WTERMSIG(death.status), SIGSEGV);
     crash_of(newest_run(), LG_STAGE_DONE);
-    /* A signal that it sends itself does not: the handler ends it. */
+    /* A signal that the process sends itself does not: the handler ends the process. */
     for (size_t i = 0; i < WAY_COUNT; i++)
         if (ways[i].die == die_raise || ways[i].die == die_abort || ways[i].die == die_breakpoint) {
             expect_exit(body_pid_one, (void *)(uintptr_t)&ways[i], 128 + ways[i].signal);
@@ -474,8 +474,8 @@ static void body_pid_one_goes_on(void *argument)
     _exit(WEXITSTATUS(status));
 }
 
-/* The kernel keeps from it all signals that would end it: a server in a container lives on after a
- * write to a lost reader. */
+/* The kernel keeps from the process all signals that would end it: a server in a container lives on
+ * after a write to a lost reader. */
 static void test_pid_one_goes_on(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* The handler under attack: after every stage a fault, an abort, SIGKILL, an endless wait. The
- * record is the last committed stage, the wait status is right, and it always ends. */
+ * record is the last committed stage, the wait status is right, and the handler always ends. */
 #include "harness.h"
 
 #undef NDEBUG
@@ -69,7 +69,7 @@ static void hook(const char *point)
             pause();
     case OTHER_THREAD:
         go = 1;
-        /* the other one stands still, and would not come to its crash */
+        /* the other thread stands still, and would not come to its crash */
         if (attack.last_stage >= LG_STAGE_THREADS)
             usleep(20000);
         else
@@ -83,7 +83,7 @@ static void body(void *argument)
 {
     (void)argument;
     lg_options options = LG_OPTIONS_INIT;
-    /* a tenth of it has a thread to answer in */
+    /* a thread has a tenth of it for its answer */
     options.deadline_ms = attack.action == OTHER_THREAD ? 10000 : 1000;
     start_with(options);
     pthread_create(&other, NULL, wait_and_fault, NULL);
@@ -110,8 +110,8 @@ static void test_place(void **state)
 {
     const struct place *place = *state;
     for (enum action action = FAULT; action <= OTHER_THREAD; action++) {
-        /* Before the deadline is armed nothing in the handler can wait; a wait that a test invents
-         * there is not meant. */
+        /* Before the deadline is armed nothing in the handler can wait; a wait that a test adds
+         * there does not count. */
         if (action == HANG && place->last_stage == LG_STAGE_HEADER)
             continue;
         print_message("             %s after \"%s\"\n", action_names[action], place->point);
@@ -178,7 +178,7 @@ static void test_no_pages(void **state)
     assert_true(WTERMSIG(death.status) == SIGILL || WTERMSIG(death.status) == SIGBUS);
 }
 
-/* What was written to standard error just before is out, and in the record, though the thread that
+/* Text written to standard error just before is out, and in the record, though the thread that
  * copies it is slow. */
 static void hook_slow_copy(const char *point)
 {
@@ -214,7 +214,7 @@ static void test_slow_copy(void **state)
     assert_string_equal(text, "the last words\n");
 }
 
-/* SIGKILL in the middle of a breadcrumb: the torn one is not shown, its neighbours are. */
+/* SIGKILL in the middle of a breadcrumb: the torn breadcrumb is not shown, its neighbours are. */
 static void hook_ring(const char *point)
 {
     static int passed;
@@ -355,7 +355,7 @@ static void body_released_late(void *argument)
     _exit(0);
 }
 
-/* A thread that comes to wait when its crash is over, and the next one too, goes on. */
+/* A thread that begins to wait when its crash is over, and the next crash too, goes on. */
 static void test_released_late(void **state)
 {
     (void)state;
@@ -406,7 +406,7 @@ static void body_last_words(void *argument)
     exit(0);
 }
 
-/* The end waits for what was taken out of the pipe and has not arrived yet. */
+/* The end waits for bytes that were taken out of the pipe and have not arrived yet. */
 static void test_last_words(void **state)
 {
     (void)state;
@@ -420,7 +420,7 @@ static void test_last_words(void **state)
     assert_string_equal(text, "the last words\n");
 }
 
-/* While the text of an abort is read, other threads abort too: each puts its own in place and
+/* While the text of an abort is read, other threads abort too: each puts its own text in place and
  * unmaps the one before (glibc's __libc_message()). */
 struct abort_text {
     unsigned size;

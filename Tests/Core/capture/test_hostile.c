@@ -219,7 +219,7 @@ static void body_refused(void *argument)
     die_null_read();
 }
 
-/* The record is whole up to the frames at least, and the process dies in time. Of what, is not
+/* The record is whole up to the frames at least, and the process dies in time. The cause is not
  * always in our hands: a process that may not send itself a signal can only exit. */
 static void expect_refused(const struct refusal *refusal)
 {
@@ -275,7 +275,8 @@ static void test_pages_never_come(void **state)
     newest_crash(LG_STAGE_HEADER);
 }
 
-/* No room for one more queued signal: the threads cannot be asked, and nobody waits for them. */
+/* No room for one more queued signal: the threads cannot be asked, and the crash does not wait for
+ * them. */
 static void body_full_queue(void *argument)
 {
     lg_options options = LG_OPTIONS_INIT;

@@ -1,13 +1,13 @@
-/* Schedules: children that die while every thread of theirs is held up at random fault points, so
- * that orders come about that a machine at rest never shows. Whatever the order, each ends in time,
- * by the right status, with its record.
+/* Schedules: children that die while each of their threads is held up at random fault points, so
+ * that orders come about that a machine at rest never shows. Whatever the order, each child ends in
+ * time, by the right status, with its record.
  *
- * A seed draws for each round the scenario, its times, and for each point whether it passes,
+ * For each round a seed draws the scenario, its times, and for each point whether a thread passes,
  * yields, spins or sleeps there.
  *
- * LAUNCHGUARD_JITTER_ROUNDS: how many rounds. LAUNCHGUARD_JITTER_SEED draws the same ones again,
- * LAUNCHGUARD_JITTER_ROUND the same one each time, LAUNCHGUARD_JITTER_SCENARIO only those of one
- * kind. What the kernel does is not drawn: a failure may need some repeats. */
+ * LAUNCHGUARD_JITTER_ROUNDS: the number of rounds. LAUNCHGUARD_JITTER_SEED draws the same rounds
+ * again, LAUNCHGUARD_JITTER_ROUND the same one each time, LAUNCHGUARD_JITTER_SCENARIO only those of
+ * one kind. The kernel's schedule is not drawn: a failure may need some repeats. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -37,8 +37,8 @@
 #define PARTS 4ul /* processes that play them */
 /* A round that takes longer hangs: times of the session and of the delays are a tenth of it. */
 #define HUNG_MS 15000
-/* Longer than any handler here takes on a busy machine: what goes on is never ended for its
- * time. */
+/* Longer than any handler here takes on a busy machine: a thread that goes on is never ended for
+ * its time. */
 #define PATIENT_MS 60000
 #define FAILURES_MAX 5
 
@@ -67,8 +67,8 @@ static bool chance(unsigned percent)
 
 /* ---- delays ---- */
 
-/* In a child all long delays together last no longer, so that nothing is ended for them that is to
- * go on. */
+/* In a child all long delays together have this limit, so that no thread that is to go on is ended
+ * for its delays. */
 #define DELAYS_US 700000
 static _Atomic int delays_left_us;
 
@@ -153,7 +153,7 @@ static void *faults(void *argument)
     return NULL;
 }
 
-/* Where only its frames tell where the thread is. */
+/* A place where only the frames of a thread show whether the thread is inside. */
 static void perhaps_no_altstack(void)
 {
     const stack_t none = { .ss_flags = SS_DISABLE };
@@ -200,7 +200,7 @@ static void jumps_or_dies(int number)
     signal(number, SIG_DFL);
 }
 
-/* ---- a crash that was survived leaves a watch that watches ---- */
+/* ---- after a survived crash the watch still watches ---- */
 
 static _Atomic unsigned survived;
 
@@ -221,7 +221,7 @@ static void survive_by_jumping(void)
     atomic_fetch_add(&survived, 1);
 }
 
-/* Since a heartbeat nothing came: that is found without anybody's doing. */
+/* No heartbeat since the last one: the watch finds that by itself. */
 static void await_hang(void)
 {
     while (!atomic_load(&session->host.run.state->hang_ns))
@@ -309,7 +309,7 @@ static void *lives_by_jumping(void *argument)
     return argument;
 }
 
-/* One lives by crashes; another one's is the end. */
+/* One thread lives by crashes; the crash of another one is the end. */
 static void one_jumps_one_crashes(void)
 {
     patient();
@@ -506,7 +506,7 @@ static void body(const struct scenario *scenario)
     _exit(91);
 }
 
-/* Of a child whose limit has passed. Nobody of its group is left behind. */
+/* The limit of a child has passed. No process of its group is left behind. */
 static bool ends_in_time(pid_t child, int *ret_status)
 {
     int file = (int)syscall(SYS_pidfd_open, child, 0), ready;
@@ -530,7 +530,7 @@ static void see_block(const char *block, lg_status status, const char *detail, v
         snprintf(user, 256, "%s of the run file: %s", block, detail);
 }
 
-/* What is wrong with the file that it left; NULL: nothing. */
+/* The error in the file that the child left; NULL: none. */
 static const char *wrong_record(const struct scenario *scenario)
 {
     static char wrong[256];
@@ -590,8 +590,8 @@ static bool play(uint64_t seed, unsigned long number, const struct scenario *sce
     return !wrong;
 }
 
-/* Rounds of one of several processes that take turns; children sleep most of the time. Returns how
- * many failed. */
+/* Rounds of one of several processes that take turns; children sleep most of the time. Returns the
+ * number of failures. */
 static int play_part(uint64_t seed, unsigned long part)
 {
     unsigned long rounds = from_environment("LAUNCHGUARD_JITTER_ROUNDS", ROUNDS), only = from_environment("LAUNCHGUARD_JITTER_ROUND", ULONG_MAX);

@@ -1,5 +1,5 @@
-/* Orders of threads that once went wrong: one is held at a fault point until another has passed its
- * own. */
+/* Orders of threads that once went wrong: one thread is held at a fault point until another has
+ * passed its own. */
 #include "harness.h"
 
 #include <pthread.h>
@@ -39,7 +39,7 @@ static void await(_Atomic unsigned *count, unsigned least)
         usleep(500);
 }
 
-/* ---- the watch thread looks while a crash ends well, or sleeps until the deadline of it ---- */
+/* ---- the watch thread looks while a crash ends well, or sleeps until the crash's deadline ---- */
 
 static char *page;
 static _Atomic unsigned sleeps;
@@ -189,7 +189,7 @@ static void test_nested(void **state)
     state_remove();
 }
 
-/* ---- what other threads do meanwhile says nothing about a crash whose handler still runs ---- */
+/* ---- other threads' work is no evidence about a crash whose handler still runs ---- */
 
 static void works_long(int number)
 {
@@ -248,7 +248,7 @@ static void test_recovers(void **state)
     }
 }
 
-/* A thread that recovered, and of which nothing is known when another one ends the process by
+/* A thread that recovered without any evidence yet, while another thread ends the process by
  * exit(). */
 static void *recovers_once(void *argument)
 {
@@ -315,7 +315,7 @@ static void test_no_pause(void **state)
     state_remove();
 }
 
-/* ---- the deadline of a crash that was jumped out of comes while the next one begins ---- */
+/* ---- the deadline of a crash that longjmp left comes while the next crash begins ---- */
 
 static _Atomic unsigned late;
 
@@ -327,7 +327,8 @@ static void hook_old_deadline(const char *point)
         usleep(400000); /* the watch looks after 200 */
 }
 
-/* The other way: the watch has found that it is over, and the next one begins before it goes on. */
+/* The reverse: the watch has found that the crash is over, and the next crash begins before the
+ * watch goes on. */
 static void hook_old_look(const char *point)
 {
     if (strcmp(point, "deadline: over") == 0 && atomic_fetch_add(&late, 1) == 0)
@@ -341,7 +342,7 @@ static void body_old_deadline(void *argument)
     const stack_t none = { .ss_flags = SS_DISABLE };
     signal(SIGSEGV, jumps_or_dies);
     start(LONG_MS, 200);
-    sigaltstack(&none, NULL); /* so that nobody can tell before that it jumped out */
+    sigaltstack(&none, NULL); /* so that its longjmp leaves no earlier evidence */
     lg__fault_hook = argument ? hook_old_look : hook_old_deadline;
     survive_by_jumping();
     if (argument)
@@ -479,9 +480,9 @@ static void test_blocks_everything(void **state)
     state_remove();
 }
 
-/* ---- the watch thread is stopped with the others, since nobody knows it yet ---- */
+/* ---- the watch thread is stopped with the others, because it is not exempt yet ---- */
 
-static _Atomic int32_t beginner; /* the watch thread, before it has said that it is one */
+static _Atomic int32_t beginner; /* the watch thread, before it has made itself exempt */
 static _Atomic unsigned begun, stopped;
 static bool hangs_in_record;
 
@@ -496,7 +497,7 @@ static void hook_stop_watch(const char *point)
         if (atomic_load(&beginner) == lg__os_tid())
             atomic_fetch_add(&stopped, 1);
     } else if (strcmp(point, "handler: thread stacks") == 0) {
-        /* it has answered, and is about to say so */
+        /* the thread has answered, and is about to say so */
         for (int i = 0; !atomic_load(&stopped) && i < 2000; i++)
             usleep(1000);
         if (!atomic_load(&stopped))
@@ -661,7 +662,7 @@ static void test_late_word(void **state)
     state_remove();
 }
 
-/* ---- a thread that takes longer to answer than anybody waits: one question at a time ---- */
+/* ---- a thread that answers later than any wait: one question at a time ---- */
 
 static void hook_slow_answer(const char *point)
 {
@@ -675,7 +676,7 @@ static void body_answers_slowly(void *argument)
     (void)argument;
     signal(SIGSEGV, hang);
     start(LONG_MS, 100);
-    sigaltstack(&none, NULL); /* so that nobody but itself can tell */
+    sigaltstack(&none, NULL); /* so that only the thread itself has evidence */
     lg__fault_hook = hook_slow_answer;
     crash();
 }

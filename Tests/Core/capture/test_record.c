@@ -1,5 +1,5 @@
-/* What a record holds besides the crashed thread: messages, the other threads, memory map, figures,
- * stack memory, standard error. */
+/* The parts of a record besides the crashed thread: messages, the other threads, memory map,
+ * figures, stack memory, standard error. */
 #undef NDEBUG
 #include "harness.h"
 
@@ -236,12 +236,12 @@ static void test_threads_beyond_the_limit(void **state)
     assert_int_equal(lg_reader_map(reader, NULL, 0, &size, &cut), LG_OK);
     assert_true(size > 1000);
     assert_int_equal(lg_reader_resource(reader, LG_RESOURCE_DESCRIPTORS, &resource), LG_OK);
-    /* LaunchGuard gave its own one up; the test may have inherited some */
+    /* LaunchGuard gave its own descriptor up; the test may have inherited some */
     assert_in_range(resource.value, 62, 66);
     lg_reader_close(reader);
 }
 
-/* ---- an earlier handler takes the crash back: the threads go on ---- */
+/* ---- an earlier handler recovers from the crash: the threads go on ---- */
 
 static atomic_int rounds;
 
@@ -506,13 +506,13 @@ static void body_stderr_of_a_cut_file(void *argument)
     usleep(50000);
     fprintf(stderr, "two\n");
     if (argument)
-        signal(SIGSEGV, SIG_IGN); /* the watch thread has something to say of that */
+        signal(SIGSEGV, SIG_IGN); /* the watch thread leaves a breadcrumb about that */
     if (argument)
         sleep(2);
     exit(0);
 }
 
-/* Our own threads survive that the run file is cut, as the program's do. */
+/* Our own threads survive a cut of the run file, as the program's do. */
 static void test_own_threads_heal(void **state)
 {
     (void)state;
@@ -580,8 +580,8 @@ static void body_closes_all(void *argument)
     exit(0);
 }
 
-/* It closed all that it did not know, and opened files of its own: in its children they are open,
- * and nobody wrote to them. */
+/* The program closed all unknown descriptors, and opened files of its own. In its children they are
+ * open, and nothing was written to them. */
 static void test_closes_all(void **state)
 {
     (void)state;

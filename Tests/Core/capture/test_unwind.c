@@ -218,7 +218,7 @@ static void test_exchanged_since(void **state)
         state_make();
         expect_signal(body_plugin, &plugin, SIGSEGV);
         check_plugin(PLUGIN_B, PLUGIN_A);
-        /* Without build ids the name tells them apart. */
+        /* Without build ids the name separates them. */
         plugin = (struct plugin){ .path = PLUGIN_C, .then = PLUGIN_D, .refresh = refresh };
         state_make();
         expect_signal(body_plugin, &plugin, SIGSEGV);
@@ -265,7 +265,7 @@ static void test_upgraded_since(void **state)
     lg_reader_close(reader);
 }
 
-/* The file of a module is cut while it is mapped: what is read of it is not there. */
+/* The file of a module is cut while it is mapped: reads of the mapping fail. */
 static char cut[1024];
 
 static void crash_after_cut(void)
@@ -366,8 +366,7 @@ static void test_busy_loader(void **state)
     }
 }
 
-/* The loader's list is not what it should be: another thread is changing it, or the heap is
- * smashed. */
+/* The loader's list is damaged: another thread is changing it, or the heap is smashed. */
 enum list { LIST_WILD, LIST_LOOP, LIST_NAME, LIST_ADDRESS };
 
 static void body_list(void *argument)
@@ -860,8 +859,8 @@ static void test_rows(void **state)
     print_message("             %s\n", message);
 }
 
-/* Tables with bytes that are not what a linker wrote: whatever they say, no read leaves the
- * segment. Behind it is no memory. */
+/* Tables with bytes that no linker wrote: whatever their contents, no read leaves the segment.
+ * After the segment is no memory. */
 static void test_damaged_tables(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* How a run ended, row by row: children that end in every way, and what the next start makes of
- * it. */
+/* The end of a run, row by row: children that end in every way, and the verdict of the next
+ * start. */
 #include "ending_program.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
-/* ---- ends that the run file alone tells ---- */
+/* ---- ends that follow from the run file alone ---- */
 
 static void test_rows(void **state)
 {
@@ -40,7 +40,7 @@ static void test_rows(void **state)
         { WILL_TERMINATE, LG_END_TERMINATED, LG_EVIDENCE_TERMINATION_ANNOUNCED, 0, 0, false, false },
         { WILL_RESTART, LG_END_CLEAN, LG_EVIDENCE_RESTART_ANNOUNCED, 0, 0, false, false },
         { WILL_BOTH, LG_END_TERMINATED, LG_EVIDENCE_TERMINATION_ANNOUNCED, 0, 0, false, false },
-        /* What is announced does not count; how it really ended is told. */
+        /* An announcement does not count; the real end is recorded. */
         { WILL_TERMINATE_AND_CRASH, LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, SIGSEGV, 1, false, false },
         { WILL_TERMINATE_AND_EXIT_7, LG_END_EXIT, LG_EVIDENCE_EXIT_MARK, 0, 7, false, false },
         { KILL, LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, 0, 0, false, true },
@@ -203,7 +203,7 @@ static void test_events_of_a_launch(void **state)
     expect_exit(body_without_launch, NULL, 0);
     assert_int_equal(last_of_timeline().events[0], LG_EVENT_REPORTED);
     assert_int_equal(last_of_timeline().launching, 1);
-    /* Of a run in which it was not begun nothing is told, and nothing counts. */
+    /* A run without this launch records nothing about it, and nothing counts. */
     expect_exit(body_without_launch, NULL, 0);
     assert_int_equal(last_of_timeline().events[0], 0);
     assert_int_equal(last_of_timeline().launching, 0);
@@ -246,7 +246,7 @@ static void test_reboot(void **state)
     change_boot_id();
     expect_end(next_start(), LG_END_REBOOT, LG_EVIDENCE_BOOT_DIFFERS);
     assert_int_equal(last_of_timeline().counted, 0);
-    /* A mark that was left before it tells more. */
+    /* An earlier mark is stronger evidence. */
     run_child(body, WAY(WILL_RESTART));
     change_boot_id();
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_RESTART_ANNOUNCED);
@@ -279,13 +279,13 @@ static void test_hang_mark(void **state)
     assert_int_equal(entry.duration_ns, 5000000000u);
     assert_int_equal(entry.counted, 1);
     assert_int_equal(ledger_context("main").streak, 1);
-    /* Behind a launch that was finished it is told as well, and counts against nobody. */
+    /* After a launch that was finished the hang is recorded as well, and counts against nobody. */
     run_child(body, WAY(FINISH_AND_KILL));
     mark_hang();
     expect_end(next_start(), LG_END_HANG, LG_EVIDENCE_HANG_MARK);
     assert_int_equal(last_of_timeline().counted, 0);
     assert_int_equal(ledger_context("main").streak, 0);
-    /* Whoever ended it by a signal that asks for it is known. */
+    /* The sender of a signal that asks for the end is known. */
     run_child(body, WAY(TERMINATE));
     mark_hang();
     expect_end(next_start(), LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK);
@@ -370,7 +370,7 @@ static void test_debugger(void **state)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 99)
         skip_because("nobody may be traced here");
     assert_true(WIFSIGNALED(status));
-    /* It comes before the witness: who debugs may kill. */
+    /* The debugger comes before the witness: a debugger may kill. */
     assert_int_equal(lg_witness(state_path(""), child, status), LG_OK);
     expect_end(next_start(), LG_END_DEBUGGER, LG_EVIDENCE_TRACER);
     assert_int_equal(last_of_timeline().counted, 0);

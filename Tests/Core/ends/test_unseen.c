@@ -1,5 +1,5 @@
-/* Deaths that no handler sees, each for real: what is left of them, what a witness adds, and what
- * the next start makes of it. docs/ENDS.md names these tests. */
+/* Deaths that no handler sees, each for real: the traces that they leave, the additions of a
+ * witness, and the verdict of the next start. docs/ENDS.md names these tests. */
 #include "ending_program.h"
 
 #include <dlfcn.h>
@@ -51,7 +51,7 @@ static lg_timeline_entry account(void)
     return last_of_timeline();
 }
 
-/* Run it to its end twice: told by nobody, and by a witness. */
+/* Run it to its end twice: without a witness, and with one. */
 static void expect_twice(void (*body)(void *), void *argument, lg_end end, lg_evidence evidence, lg_end told_end, lg_evidence told, int line)
 {
     for (int witnessed = 0; witnessed < 2; witnessed++) {
@@ -66,7 +66,7 @@ static void expect_twice(void (*body)(void *), void *argument, lg_end end, lg_ev
 }
 #define EXPECT_TWICE(body, argument, end, evidence, told_end, told) expect_twice(body, argument, end, evidence, told_end, told, __LINE__)
 
-/* Whether the last run counted for the launch: as a crash, as an end that nobody can explain. */
+/* Whether the last run counted for the launch: as a crash, as an unexplained end. */
 static void expect_counted(bool as_crash, bool as_unknown)
 {
     assert_int_equal(last_of_timeline().counted, as_crash || as_unknown);
@@ -121,7 +121,7 @@ static void body_stamped_twice(void *argument)
     UNTIL(now.term_alive_ns);
     first = newest_info().term_alive_ns;
     UNTIL(now.term_alive_ns > first);
-    raise(SIGTERM); /* once more, and killed before anybody saw it alive */
+    raise(SIGTERM); /* once more, and killed before the watch saw it alive */
     raise(SIGKILL);
 }
 
@@ -160,7 +160,7 @@ static void body_reloads(void *argument)
     end_by((enum way)(uintptr_t)argument);
 }
 
-/* A program to which SIGHUP means something else lives on, and what comes later is what tells. */
+/* A program to which SIGHUP means something else lives on, and the later marks decide. */
 static void test_signal_that_meant_something_else(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void test_signal_that_meant_something_else(void **state)
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_RESTART_ANNOUNCED);
 }
 
-/* ---- the order of what it was marked with ---- */
+/* ---- the order of the marks ---- */
 
 /* Seconds after the start; 0: not marked. */
 struct marks {
@@ -240,11 +240,12 @@ static void test_order_of_causes(void **state)
         { 5, 8, 5, 0, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
         { 5, 8, 6, 0, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
         { 5, 300, 105, 0, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
-        /* It did not end for that signal: its loop came round for longer than anybody waits. */
+        /* The program did not end for that signal: its loop came round for longer than any stop
+         * takes. */
         { 5, 300, 106, 0, 0, 0, 0, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
         { 0, 0, 6, 0, 0, 7, 0, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, WITNESS) },
         { 0, 0, 6, 0, 0, 8, 0, ENDS(TERMINATED, TERMINATION_ANNOUNCED, HANG, HANG_MARK) },
-        /* Not seen alive: of whoever was ended by SIGTERM nobody tells of SIGKILL. */
+        /* Not seen alive: a program that SIGTERM ended has no witness of SIGKILL. */
         { 5, 0, 3, 9, 9, 0, 0, ENDS(TERMINATED, TERMINATE_MARK, HANG, HANG_MARK) },
         { 5, 4, 0, 9, 9, 0, 0, ENDS(TERMINATED, TERMINATE_MARK, KILLED, CPU_LIMIT) },
         { 5, 5, 0, 0, 9, 0, 0, ENDS(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
@@ -367,11 +368,11 @@ static void body_watch(void *argument)
     if (lg_simulate_start(&simulated) != LG_OK)
         _exit(95);
     struct lg__state *state = simulated->host.run.state;
-    /* nothing was asked, nothing is limited */
+    /* no request, no limit */
     EXPECT(lg__limits_look(simulated, 100 * SECOND_NS) == UINT64_MAX);
     atomic_store(&state->term_ns, 100 * SECOND_NS);
     atomic_store(&state->term_signal, SIGTERM);
-    /* it dies of it */
+    /* the program dies of the signal */
     EXPECT(lg__limits_look(simulated, 105 * SECOND_NS) == UINT64_MAX && !atomic_load(&state->term_alive_ns));
     atomic_store(&state->term_kept, 1);
     EXPECT(lg__limits_look(simulated, 99 * SECOND_NS) == SECOND_NS && !atomic_load(&state->term_alive_ns));
@@ -461,7 +462,7 @@ static void test_killed_before_and_in_the_start(void **state)
     expect_exit(body, WAY(EXIT_0), 0);
     struct death death = run_child(body_killed_before_start, NULL);
     assert_int_equal(WTERMSIG(death.status), SIGKILL);
-    /* nothing is known of it, and whoever waited has nobody to tell it of */
+    /* nothing is known of the end, and the parent has no run to store a status in */
     assert_int_equal(count_runs(), 1);
     assert_int_equal(lg_witness(state_path(""), newest_info().pid + 1, death.status), LG_ERR_NOT_FOUND);
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);

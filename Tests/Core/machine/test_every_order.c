@@ -2,14 +2,15 @@
  * lg__crash_next_slot().
  *
  * The threads, the kernel and the watch thread are a model here, in the steps of capture/handler.c,
- * finish.c and deadline.c: one step is what no other thread can see the middle of. Each thread
- * crashes up to twice; what its earlier handler does is open at each crash: there is none, it
- * returns, it takes itself down and returns, it is abort()'s, it hangs, it leaves by longjmp, it
- * crashes, it calls exit(); or the record itself hangs.
+ * finish.c and deadline.c: no other thread can see the middle of one step. Each thread crashes up
+ * to twice, and the plan of its earlier handler is open at each crash. There is none, it returns,
+ * it removes itself and returns, it is abort()'s, it hangs, it leaves by longjmp, it crashes, it
+ * calls exit(); or the record itself hangs.
  *
  * Checked in every state and at every end (docs/CRASH.md, section 5): P1, a process that dies of a
- * crash has it in its file and not as survived; P2, something can always be done, and the lock is
- * held by nobody whose earlier handler runs; P3, only a thread that hangs is ended for its time. */
+ * crash has the crash in its file and not as survived; P2, some step is always possible, and no
+ * thread whose earlier handler runs holds the lock; P3, only a thread that hangs is ended for its
+ * time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +33,7 @@ enum at { OUT, WANTS, LOOKS_BACK, BEGINS, WRITES, LETS_GO, UNLOCKS, INSIDE, RETU
 /* as likely as in docs/FORMAT.md, the likeliest first */
 enum outcome { IS_DYING, IS_LEFT, IS_RECORDING, IS_CHAINED, IS_HANDLED };
 
-struct frame { uint8_t plan, slot, sequence; }; /* a crash that the thread is inside of */
+struct frame { uint8_t plan, slot, sequence; }; /* a crash whose handler the thread is inside */
 
 /* the survival of a crash is about to be stored; slot NOBODY: none is */
 struct storing { uint8_t slot, sequence; };
@@ -71,10 +72,10 @@ static enum lg__crash_state next_state(enum lg__crash_state from, enum lg__crash
 static struct state *table, *stack;
 static uint8_t *used;
 static size_t stack_size, stack_room, state_count, end_count, step_count;
-static const char *wrong; /* the first thing that went wrong */
+static const char *wrong; /* the first error */
 
-/* States that differ in nothing that matters become the same: crashes that nobody refers to any
- * more are forgotten, numbers keep their order alone. */
+/* Merge states without a difference that matters: crashes without a reference are forgotten, and
+ * numbers keep their order alone. */
 static void normalize(struct state *state)
 {
     bool used_number[256] = { false };
@@ -176,7 +177,7 @@ static bool is_in_handler_of(const struct thread *thread, uint8_t sequence)
     return false;
 }
 
-/* And an earlier handler was called for it. */
+/* And an earlier handler was called for this crash. */
 static bool is_inside(const struct thread *thread, uint8_t sequence)
 {
     for (unsigned i = 0; i < thread->depth; i++)
@@ -185,7 +186,7 @@ static bool is_inside(const struct thread *thread, uint8_t sequence)
     return false;
 }
 
-/* Evidence about a crash has come: it counts at once, but never while the signal may come again
+/* Evidence about a crash has come. It counts at once, but never while the signal may come again
  * unseen. */
 static void check_evidence(const struct state *state, uint8_t slot, bool is_survived)
 {
@@ -195,7 +196,7 @@ static void check_evidence(const struct state *state, uint8_t slot, bool is_surv
     check(says_so || state->slots[slot].state == LG__CRASH_LEFT, "a crash whose handler was left keeps its slot from later ones");
 }
 
-/* An event; a crash that was survived comes to *storing. */
+/* An event; a crash that was survived moves to *storing. */
 static bool event(struct state *state, uint8_t slot, uint8_t sequence, enum lg__crash_event what, bool unseen, struct storing *storing)
 {
     struct slot *of = &state->slots[slot];
@@ -225,8 +226,7 @@ static void store(struct state *state, struct storing *storing)
 
 /* ---- ends ---- */
 
-/* The crash that counts, as docs/FORMAT.md says; NULL: the file holds none that was not
- * survived. */
+/* The crash that counts, by docs/FORMAT.md; NULL: the file holds only survived crashes. */
 static const struct slot *end_of(const struct state *state)
 {
     const struct slot *end = NULL;
@@ -265,7 +265,7 @@ static void dies(const struct state *state, const struct thread *thread, uint8_t
     if (unseen || !end)
         return; /* several may be open: none is known to be the end */
     bool right = end->sequence == sequence;
-    /* one ended for its time in the moment in which the other dies */
+    /* one ended for its time in the same moment as the other dies */
     for (int i = 0; i < SLOTS; i++)
         right = right || (state->slots[i].state == LG__CRASH_ENDING && state->slots[i].sequence != sequence);
     for (unsigned i = 0; i < thread->depth; i++)
@@ -283,7 +283,7 @@ static bool is_being_stored(const struct state *state, uint8_t slot)
     return is;
 }
 
-/* exit() by a thread outside of every handler: what lg__capture_exits() settles. */
+/* exit() by a thread outside every handler: the work of lg__capture_exits(). */
 static void exits(struct state state, unsigned self)
 {
     end_count++;
@@ -325,7 +325,7 @@ static void step_out(const struct state *was, unsigned self)
         dies(&state, thread, thread->frames[0].sequence, true);
         return;
     }
-    /* with the default action the kernel asks nobody */
+    /* with the default action the kernel calls no handler */
     if (thread->left > 0 && !thread->is_default) {
         thread->left--;
         fault(state, self);
@@ -393,7 +393,7 @@ static void step_begins(struct state state, unsigned self)
         const struct slot *slot = &state.slots[i];
         view[i] = (struct lg__crash_slot){ (enum lg__crash_state)slot->state, slot->sequence,
                                            slot->state == LG__CRASH_LEFT && !state.threads[slot->thread].repeats };
-        if (slot->thread == self && slot->state == LG__CRASH_CHAINED && slot->sequence > within)
+        if (slot->thread == self && slot->state == LG__CRASH_CHAINED && (!within || slot->sequence < within))
             within = slot->sequence;
     }
     int chosen = lg__crash_next_slot(view, SLOTS);
@@ -481,7 +481,7 @@ static void step_inside(struct state state, unsigned self)
         thread->at = OUT;
         break;
     case CRASHES:
-        frame->plan = RETURNS; /* what the handler does when its own crash is over */
+        frame->plan = RETURNS; /* the next step of the handler when its own crash is over */
         fault(state, self);
         return;
     case EXITS:
@@ -611,8 +611,8 @@ static void print_state(const struct state *state)
     }
 }
 
-/* A state without a way on must be one in which nothing hangs but what lost its slot to later
- * crashes. */
+/* In a state without a further step nothing hangs but crashes that lost their slots to later
+ * ones. */
 static void check_dead_end(const struct state *state)
 {
     for (unsigned i = 0; i < THREADS; i++) {
@@ -667,9 +667,9 @@ static void test_every_order(void **state)
     }
 }
 
-/* ---- the other way round: a table that is wrong in one row must not pass ---- */
+/* ---- the reverse: a table that is wrong in one row must not pass ---- */
 
-/* Rows whose change nobody can see, with the reason. */
+/* Rows whose change has no visible effect, with the reason. */
 static const struct { int from, event, to; const char *reason; } equivalent[] = {
     { LG__CRASH_CHAINED, LG__CRASH_DISPLACED, LG__CRASH_SURVIVED, "the record is taken back next" },
     { LG__CRASH_LEFT, LG__CRASH_DISPLACED, LG__CRASH_SURVIVED, "the record is taken back next" },

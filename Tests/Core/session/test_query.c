@@ -328,7 +328,7 @@ static void test_of_the_dead(void **state)
     info = query(LG_OK);
     assert_int_equal(info.status, LG_LAUNCH_CHECKING);
     assert_int_equal(info.streak, 1);
-    assert_int_equal(info.reported, 0); /* nobody has been told */
+    assert_int_equal(info.reported, 0); /* no report was made */
     assert_int_equal(info.crashes, 1);
     assert_int_equal(info.launches, 2);
     assert_int_equal(ledger_context("main").streak, 0); /* nothing is stored */

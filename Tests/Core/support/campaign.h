@@ -1,8 +1,8 @@
 /* A campaign: threads of a child call LaunchGuard without end, the child is killed at any moment,
  * its file is read; over and over, in rounds that a seed draws.
  *
- * LAUNCHGUARD_CAMPAIGN_KILLS: how many kills, 100 by default. LAUNCHGUARD_CAMPAIGN_SEED repeats a
- * campaign. */
+ * LAUNCHGUARD_CAMPAIGN_KILLS: the number of kills, 100 by default. LAUNCHGUARD_CAMPAIGN_SEED
+ * repeats a campaign. */
 #ifndef CAMPAIGN_H
 #define CAMPAIGN_H
 
@@ -12,13 +12,14 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* Who calls, in the child. */
+/* The callers, in the child. */
 struct party {
     void (*prepare)(lg_session *session);   /* once, before the threads begin */
     void *(*thread)(void *number);
     void (*on_signal)(int signal);          /* SIGUSR1 */
     void (*hook)(const char *point);
-    uint64_t (*returned)(unsigned number);  /* how many calls of this thread have returned */
+    /* the number of calls of this thread that have returned */
+    uint64_t (*returned)(unsigned number);
 };
 
 uint64_t campaign_seed(void);
@@ -26,15 +27,15 @@ uint32_t draw(uint32_t below);
 /* This part of the kills that are wanted, one at least. */
 unsigned campaign_rounds(unsigned percent);
 
-/* What is wrong, for the message of the failure. */
+/* The error, for the message of the failure. */
 extern char complaint[1024];
 #define COMPLAIN(...) return snprintf(complaint, sizeof complaint, __VA_ARGS__), false
 
-/* Start a child with so many threads. */
+/* Start a child with this number of threads. */
 pid_t begin(const struct party *party, const char *directory, unsigned threads, uint32_t ring_bytes);
 /* Path of its run file, once it has started. */
 const char *run_path(void);
-/* Until the threads from this number on have returned from so many calls more; false: they do
+/* Wait until the threads from this number on have returned from as many calls more; false: they do
  * not. */
 bool wait_for(pid_t child, unsigned first, uint64_t more);
 /* Kill it; false: it had ended by itself. */

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Who dies on purpose leaves no core. */
+/* A child that dies on purpose leaves no core. */
 __attribute__((constructor)) static void leave_no_core(void)
 {
     setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
@@ -162,7 +162,7 @@ void wait_prepared(void)
 {
     lg_module module;
     lg_reader *reader = newest_run();
-    /* who reads the modules has started the watch before */
+    /* the thread that reads the modules has started the watch before */
     while (lg_reader_module(reader, 0, &module) != LG_OK)
         rest(1);
     lg_reader_close(reader);

@@ -1,5 +1,5 @@
-/* For tests that kill: run a function in a fresh child process, see how it dies, read what it left
- * with the public reader.
+/* For tests that kill: run a function in a fresh child process, see how the child dies, read its
+ * files with the public reader.
  *
  * A child has a hard time limit and is killed by it; the test then fails. */
 #ifndef HARNESS_H
@@ -28,7 +28,8 @@ int make_state(void **state);
 int remove_state(void **state);
 #define WITH_STATE(function) cmocka_unit_test_setup_teardown(function, make_state, remove_state)
 
-/* In a child: the test framework's own handlers, which jump out of crashes, are not inherited. */
+/* In a child: does not inherit the test framework's own handlers, which leave crashes by
+ * longjmp. */
 void plain_signals(void);
 
 /* Run `body(argument)` in a child; when it returns the child calls exit(0). */

@@ -1,5 +1,4 @@
-/* One life of a program with one launch, two repairs and two tasks: what happens where in it is
- * said by the test. */
+/* One life of a program with one launch, two repairs and two tasks; the test scripts the events. */
 #ifndef SCRIPTED_LIFE_H
 #define SCRIPTED_LIFE_H
 
@@ -52,17 +51,17 @@ void act(enum act what);
 void life_repair(lg_launch *launch, const char *name, lg_repair_callback run);
 void await_status(lg_launch *launch, lg_launch_status status);
 
-/* What the child's callbacks told, each line with a semicolon; shared memory. */
+/* The lines of the child's callbacks, each with a semicolon; shared memory. */
 extern char *story;
-/* Within one process: what was told since the last call, valid until the next; whether that is
- * it. */
+/* Within one process: the lines since the last call, valid until the next call; whether they are
+ * these. */
 const char *story_take(void);
 bool story_is(const char *told);
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Live it; assert how it ended (0: exit(0), a signal, or −n: exit(n)) and what was told. */
+/* Live it; assert the end (0: exit(0), a signal, or −n: exit(n)) and the lines. */
 void lives(const struct life *given, int end, const char *told);
-/* The same without regard to what was told. */
+/* The same without regard to the lines. */
 void lives_somehow(const struct life *given, int end);
 
 /* Set-up of a test: a directory and an empty story. */

@@ -1,5 +1,5 @@
-/* Run loops that hang: children with short thresholds that hang, come back, are stopped, debugged,
- * killed, and what their run files say. */
+/* Run loops that hang: children with short thresholds that hang, come back, are stopped, debugged
+ * or killed, and the contents of their run files. */
 #include "harness.h"
 
 #include <dirent.h>
@@ -168,7 +168,7 @@ static void test_hang_and_kill(void **state)
         assert_true(said("main thread \"player\""));
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
-        if (i == 1) { /* who waited for it knows how it ended, and nothing else of it */
+        if (i == 1) { /* the parent knows the end, and nothing else of the run */
             assert_int_equal(lg_witness(state_path(""), run.pid, SIGKILL), LG_OK);
             expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
             assert_int_equal(newest_verdict().signal, SIGKILL);
@@ -250,7 +250,7 @@ static void test_hang_that_passes(void **state)
     }
 }
 
-/* ---- what is no hang ---- */
+/* ---- no hang ---- */
 
 /* In a process of its own. */
 static void from_outside(void (*body)(pid_t parent))
@@ -977,8 +977,8 @@ static void test_walk_that_faults(void **state)
 
 /* ---- beside what others do ---- */
 
-/* Whoever jumps out of a crash is watched again, once it is clear that the earlier handler was
- * left. */
+/* A thread that leaves a crash by longjmp is watched again, once it is clear that the earlier
+ * handler was left. */
 static void body_hangs_after_a_crash(void *argument)
 {
     (void)argument;

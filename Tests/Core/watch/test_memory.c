@@ -1,5 +1,5 @@
-/* Memory that runs short: who is warned, in a real control group and from files made for the
- * purpose, and ends for lack of it. */
+/* Memory that runs short, in a real control group and from files made for the purpose: which
+ * callback is called, and the end for lack of memory. */
 #include "ending_program.h"
 
 #include <errno.h>
@@ -58,8 +58,8 @@ static bool make_group(const char *mount, const char *prefix, const char *limit)
     return false;
 }
 
-/* Removes the group when the test is over, whatever became of it: it lives as long as somebody has
- * the other end of the pipe. */
+/* Removes the group when the test is over, however it ends: the process lives as long as any other
+ * has the other end of the pipe. */
 static void leave_janitor(void)
 {
     int end[2];
@@ -113,7 +113,7 @@ static void body_eats(void *argument)
     begin();
     while (!newest_info().oom_known)
         usleep(1000); /* the preparing thread reads it */
-    static volatile char *block; /* the compiler must not leave out what nobody reads */
+    static volatile char *block; /* the compiler must not leave out memory that is never read */
     size_t page = 0;
     while (!argument) {
         if (page % (1 << 20) == 0)
@@ -167,7 +167,7 @@ static void test_memory(void **state)
     expect_signal(body, WAY(KILL), SIGKILL);
     expect_exit(body_in_group_plain, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
-    /* Whoever waited saw a SIGKILL; the count tells whose. */
+    /* The parent saw a SIGKILL; the count shows that the kernel sent it. */
     struct death death = run_child(body_eats, NULL);
     assert_int_equal(WTERMSIG(death.status), SIGKILL);
     assert_int_equal(lg_witness(state_path(""), newest_info().pid, death.status), LG_OK);
@@ -278,14 +278,14 @@ static void test_warned_before_the_end(void **state)
     lg_run_info info = newest_info();
     assert_int_equal(info.memory_limit, LIMIT_BYTES);
     assert_true(info.memory_used >= LIMIT_BYTES / 10 * 7 && info.memory_used <= LIMIT_BYTES);
-    /* From elsewhere the kill cannot be seen: how near it was is what is known. */
+    /* From elsewhere the kill cannot be seen: only the nearness of the limit is known. */
     lg_verdict verdict = newest_verdict();
     assert_int_equal(verdict.end, LG_END_UNKNOWN);
     assert_int_equal(verdict.evidence, LG_EVIDENCE_NEAR_MEMORY_LIMIT);
     assert_int_equal(verdict.monotonic_ns, info.memory_near_ns);
     expect_exit(body_in_group, NULL, 0);
     expect_end(last_of_timeline(), LG_END_OOM, LG_EVIDENCE_OOM_COUNTER);
-    /* Killed by somebody else: nobody guesses. */
+    /* Killed by another process: no guess. */
     expect_signal(body_is_warned, "is killed", SIGKILL);
     expect_exit(body_in_group_plain, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NEAR_MEMORY_LIMIT);
