@@ -123,8 +123,8 @@ typedef struct lg_crash_info {
     /* The struct grows at its end only. */
     /** 1: a brief record holds the crash: header, context and frame-pointer walk */
     uint32_t brief;
-    /** sequence of the crash in whose earlier handler this one happened on the same thread; 0: in
-     *  none */
+    /** sequence of the outermost crash in whose earlier handler this one happened on the same
+     *  thread; 0: in none */
     uint32_t within;
     uint32_t is_end;          /**< 1: this is the crash that counts; see lg_reader_select_crash() */
 } lg_crash_info;
