@@ -148,7 +148,9 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
     if (!exiting && !crash->altstack_low)
         return UNKNOWN; /* only a question could find out, and it would end a sleep */
     enum finding finding = look_asleep(crash);
-    return finding == NO_ANSWER ? ask_thread(crash) : finding;
+    if (finding == NO_ANSWER && (finding = ask_thread(crash)) == NO_ANSWER)
+        close_question(); /* until the next look nobody would let the thread go on */
+    return finding;
 }
 
 /* ---- on the watch thread: one crash ---- */

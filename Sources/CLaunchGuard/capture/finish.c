@@ -98,8 +98,8 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
     }
 
     /* The earlier handler is called as a function, under the mask that it asked for. It need not
-     * return:
-     * it may leave by longjmp, and the program lives on. The next steps of its thread show that. */
+     * return: it may leave by longjmp, and the program lives on. The next steps of its thread show
+     * that. */
     if (crash) {
         crash->return_pc = lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0));
         let_go(crash, sequence, LG__CRASH_CHAINS, false);

@@ -57,7 +57,7 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
 static bool take_lock(int signal, int32_t self, const void *ucontext)
 {
     uint64_t until = 0;
-    int32_t waits_for = 0;
+    uint32_t waits_for = 0;
     while (!lg__crash_lock(self, until != 0)) {
         int32_t holder = lg__crash_holder();
         if (holder == self)
@@ -69,9 +69,11 @@ static bool take_lock(int signal, int32_t self, const void *ucontext)
             lg__arch_fault(ucontext, &fault);
             lg__run_note(&lg__fixed.options.run, LG_NOTE_ALSO_CRASHED, signal, self, lg__record_stage(), fault.pc);
         }
-        if (holder != waits_for || !until)
+        uint32_t latest = lg__capture_latest();
+        /* Each crash has its own time: one thread may crash and recover over and over. */
+        if (latest != waits_for || !until)
             until = now + (uint64_t)lg__fixed.options.deadline_ms * 1000000u + GRACE_NS;
-        waits_for = holder;
+        waits_for = latest;
         if (now > until) {
             lg__deadline_end_holder();
             return false; /* the holder has gone, and left no crash to end the process by */
@@ -87,8 +89,8 @@ static bool take_lock(int signal, int32_t self, const void *ucontext)
 #define DEPTH_MAX 8u
 
 /* The outermost crash that a new crash of this thread is inside of; the ones between the two may be
- * displaced. An earlier crash whose handler the thread has left
- * was survived: the thread went on from there. */
+ * displaced. An earlier crash whose handler the thread has left was survived: the thread went on
+ * from there. */
 static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, uint32_t *ret_depth)
 {
     *ret_within = *ret_depth = 0;
