@@ -220,6 +220,36 @@ class SwiftPackage(unittest.TestCase):
             self.assertEqual(record["verdict"]["end"], 3)
             self.assertTrue(record["crash"]["frames"])
 
+    def test_segmentation_fault_from_outside(self):
+        """The runtime's backtracer lives on after a SIGSEGV that another process sent, with
+        LaunchGuard as without it; the run then ends by its own exit."""
+        program = swift_program("swiftpm")
+        for how in ("bare", "protected"):
+            with self.subTest(how), tempfile.TemporaryDirectory() as directory:
+                state = pathlib.Path(directory).resolve() / "state"
+                child = subprocess.Popen([program, state, how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                         env=os.environ | {"SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"})
+                timer = threading.Timer(60, child.kill)
+                timer.start()
+                try:
+                    self.assertEqual(child.stdout.readline(), "ready\n")
+                    child.send_signal(signal.SIGSEGV)
+                    child.stdin.write("go on\n")
+                    child.stdin.flush()
+                    self.assertEqual(child.stdout.readline(), "heard: go on\n")
+                    self.assertEqual(child.wait(), 0)
+                    self.assertTrue(timer.is_alive(), "it hangs")
+                finally:
+                    timer.cancel()
+                    child.kill()
+                    child.wait()
+                    child.stdin.close()
+                    child.stdout.close()
+                if how == "protected":
+                    record = reader.read(next((state / "runs").iterdir()))
+                    self.assertEqual(record["verdict"]["end"], 1)
+                    self.assertEqual(record["crash"]["signal"], signal.SIGSEGV)
+
 
 class Traits(unittest.TestCase):
     """The modules for other packages: a consumer that switches both traits on, built once, and its

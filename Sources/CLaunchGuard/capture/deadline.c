@@ -267,14 +267,15 @@ bool lg__capture_exits(void)
         uint64_t word = atomic_load(&crash->word);
         if (!lg__crash_next_is_open(lg__crash_state(word)))
             continue;
-        open = true;
-        if (lg__crash_state(word) != LG__CRASH_CHAINED || crash->tid != self)
-            continue;
-        enum lg__place place = place_of_caller(crash);
+        enum lg__place place = crash->tid != self ? LG__PLACE_UNKNOWN
+                               : lg__crash_state(word) == LG__CRASH_LEFT ? LG__PLACE_OUTSIDE
+                                                                         : place_of_caller(crash);
         if (place == LG__PLACE_INSIDE)
             return false;
         if (place == LG__PLACE_OUTSIDE)
             lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXITS, false);
+        else
+            open = true;
     }
     if (open) {
         uint32_t asked = atomic_fetch_add(&exit_asked, 1) + 1, seen;

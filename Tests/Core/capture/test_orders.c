@@ -279,6 +279,32 @@ static void test_exits_after(void **state)
     state_remove();
 }
 
+/* ---- the crashed thread ends the process, right after a handler that took itself away ---- */
+
+static void takes_itself_away(int number)
+{
+    signal(number, SIG_DFL);
+}
+
+static void body_exits_at_once(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, takes_itself_away);
+    start(LONG_MS, LONG_MS);
+    kill(getpid(), SIGSEGV); /* sent: the signal does not come again */
+    exit(0);
+}
+
+static void test_exits_at_once(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_exits_at_once, NULL, 0);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 1);
+    assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+    state_remove();
+}
+
 /* ---- crashes and longjmp without a pause do not delay another thread's crash ---- */
 
 static void *lives_by_jumping(void *argument)
@@ -698,6 +724,7 @@ int main(void)
         cmocka_unit_test(test_others_beat),
         cmocka_unit_test(test_recovers),
         cmocka_unit_test(test_exits_after),
+        cmocka_unit_test(test_exits_at_once),
         cmocka_unit_test(test_no_pause),
         cmocka_unit_test(test_old_deadline),
         cmocka_unit_test(test_cannot_tell),

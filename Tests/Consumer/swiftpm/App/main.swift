@@ -1,11 +1,28 @@
 import CPart
+import Glibc
 import LaunchGuard
 
 // App DIR crash: prove protection through C and Swift, then crash. App DIR check: prove that the
-// crash was recorded.
+// crash was recorded. App DIR bare: answer a line without a session. App DIR protected: the same
+// with one.
+func answer() {
+    print("ready")
+    cpart_flush()
+    print("heard:", readLine() ?? "nothing")
+    cpart_flush()
+}
+
+if CommandLine.arguments[2] == "bare" {
+    answer()
+    exit(0)
+}
 let session = try LaunchGuard.start(appID: "org.example.consumer", stateDirectory: CommandLine.arguments[1])
 guard session.protection == .full, cpart_protection() == Int32(LG_PROTECTION_FULL.rawValue) else {
     fatalError("not fully protected: \(String(describing: session.problem))")
+}
+if CommandLine.arguments[2] == "protected" {
+    answer()
+    exit(0)
 }
 print("fully protected")
 print(String(cString: cpart_thrower()))
