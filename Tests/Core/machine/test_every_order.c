@@ -55,8 +55,9 @@ struct state {
 
 /* ---- the rows under test; a mutant changes one of them ---- */
 
-static struct { int from, event, to, unseen; bool on; } mutant; /* unseen −1: in both cases */
-static bool with_all_plans; /* the rarer ones, too; fewer threads crash then */
+/* unseen −1: the row holds in both cases */
+static struct { int from, event, to, unseen; bool on; } mutant;
+static bool with_all_plans; /* the rarer plans, too; fewer threads crash then */
 
 static enum lg__crash_state next_state(enum lg__crash_state from, enum lg__crash_event event, bool unseen)
 {
@@ -196,7 +197,7 @@ static void check_evidence(const struct state *state, uint8_t slot, bool is_surv
     check(says_so || state->slots[slot].state == LG__CRASH_LEFT, "a crash whose handler was left keeps its slot from later ones");
 }
 
-/* An event; a crash that was survived moves to *storing. */
+/* Apply an event. A crash that was survived moves to *storing. */
 static bool event(struct state *state, uint8_t slot, uint8_t sequence, enum lg__crash_event what, bool unseen, struct storing *storing)
 {
     struct slot *of = &state->slots[slot];
@@ -208,7 +209,7 @@ static bool event(struct state *state, uint8_t slot, uint8_t sequence, enum lg__
         *storing = (struct storing){ slot, sequence };
     if (to == LG__CRASH_ENDING)
         of->outcome = IS_DYING;
-    /* LEFT and HANDLED are stored a moment later, but never in the other order */
+    /* LEFT and HANDLED are stored a moment later, but always in this order */
     if (to == LG__CRASH_LEFT)
         of->outcome = IS_LEFT;
     return true;
@@ -263,18 +264,19 @@ static void dies(const struct state *state, const struct thread *thread, uint8_t
     check(!was_survived(state, sequence), "P1: the process dies of a crash that the file calls survived");
     check(end != NULL || (unseen && state->displaced), "P1: the process dies of a crash, and the file holds none");
     if (unseen || !end)
-        return; /* several may be open: none is known to be the end */
+        return; /* several crashes may be open: none is known to be the end */
     bool right = end->sequence == sequence;
-    /* one ended for its time in the same moment as the other dies */
+    /* one crash is ended at its deadline in the same moment in which the process dies of the
+     * other */
     for (int i = 0; i < SLOTS; i++)
         right = right || (state->slots[i].state == LG__CRASH_ENDING && state->slots[i].sequence != sequence);
     for (unsigned i = 0; i < thread->depth; i++)
-        /* this one was nested in that one */
+        /* this crash was nested in the other */
         right = right || end->sequence == thread->frames[i].sequence;
     check(right, "P3: the file names another crash than that of which the process dies");
 }
 
-/* An exit waits for that. */
+/* True while a survival is about to be stored in this slot: an exit waits until it is. */
 static bool is_being_stored(const struct state *state, uint8_t slot)
 {
     bool is = state->watch_storing.slot == slot && state->watch_storing.sequence == state->slots[slot].sequence;
@@ -436,7 +438,7 @@ static void step_lets_go(struct state state, unsigned self)
     add(&state);
 }
 
-/* Out of the handler of the innermost crash. `repeats`: the signal comes again, with its default
+/* Leave the handler of the innermost crash. `repeats`: the signal comes again, with its default
  * action. */
 static void leave(struct thread *thread, bool repeats)
 {
@@ -489,7 +491,7 @@ static void step_inside(struct state state, unsigned self)
         check(frame->slot == NOBODY || !was_survived(&state, frame->sequence), "P1: a handler ends the process, and the file calls its crash survived");
         check(frame->slot == NOBODY || state.displaced || end_of(&state), "P1: a handler ends the process, and the file holds no crash");
         return;
-    default: return; /* it hangs */
+    default: return; /* the thread hangs */
     }
     add(&state);
 }
@@ -577,7 +579,7 @@ static void watch(const struct state *was)
             continue;
         }
         check(slot->state == LG__CRASH_ENDING, "P2: a crash whose time is over does not end the process");
-        slot->recorded = 1; /* its header is there before its deadline is armed */
+        slot->recorded = 1; /* its header is stored before its deadline is armed */
         dies(&state, thread, slot->sequence, false);
     }
 }
@@ -611,8 +613,7 @@ static void print_state(const struct state *state)
     }
 }
 
-/* In a state without a further step nothing hangs but crashes that lost their slots to later
- * ones. */
+/* In a state without a further step only crashes that lost their slots to later ones may hang. */
 static void check_dead_end(const struct state *state)
 {
     for (unsigned i = 0; i < THREADS; i++) {
@@ -667,7 +668,7 @@ static void test_every_order(void **state)
     }
 }
 
-/* ---- the reverse: a table that is wrong in one row must not pass ---- */
+/* ---- the reverse: a wrong row of the table must not pass ---- */
 
 /* Rows whose change has no visible effect, with the reason. */
 static const struct { int from, event, to; const char *reason; } equivalent[] = {
