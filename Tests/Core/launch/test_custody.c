@@ -372,7 +372,7 @@ static void test_events(void **state)
     assert_int_equal(lg_launch_signal(launch, "a", ""), LG_ERR_OPTION);
     assert_int_equal(lg_launch_signal(launch, "a", NULL), LG_ERR_OPTION);
     assert_int_equal(lg_launch_signal(NULL, "a", "x"), LG_ERR_ARGUMENT);
-    simulated_crashes(launch, 1); /* the next run has forgotten the event, and has no repair to try */
+    simulated_crashes(launch, 1); /* the next run has forgotten the event */
     simulated_crashes(launch, 1);
     assert_int_equal(lg_launch_signal(launch, "a", "before all"), LG_OK);
     assert_int_equal(lg_launch_begin(launch), LG_OK);

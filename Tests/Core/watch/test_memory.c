@@ -486,8 +486,8 @@ static void body_arguments(void *argument)
     int status;
     if (waitpid(child, &status, 0) != child || status != 0)
         _exit(4);
-    /* Without a callback there are the mark and the breadcrumb alone. A threshold of 0 is always
-     * exceeded. */
+    /* Without a callback there are the mark and the breadcrumb alone. One percent is always
+     * in use. */
     if (lg_memory_watch(session, 1, NULL, NULL) != LG_OK)
         _exit(5);
     while (!newest_info().memory_near_ns)
