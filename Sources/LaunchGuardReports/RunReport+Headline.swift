@@ -101,7 +101,7 @@ extension RunReport {
         case .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
             .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter,
             .stopTimeout, .nearMemoryLimit:
-            "killed: somebody ended it by \(verdict.signal?.name ?? "SIGKILL")" + memoryWords("of memory were in use")
+            "killed: ended by \(verdict.signal?.name ?? "SIGKILL")" + memoryWords("of memory were in use")
         }
     }
 
@@ -161,12 +161,12 @@ extension RunReport {
 
     private func unknownSentence(_ verdict: Verdict) -> String {
         switch verdict.evidenceKind {
-        case .nearMemoryLimit: "ended without a trace, short of memory\(memoryWords("were in use")); nobody saw what ended it"
+        case .nearMemoryLimit: "ended without a trace, short of memory\(memoryWords("were in use")); what ended it is not known"
         case .fileUnreadable: "unknown: its run file is missing or damaged"
         case .noMark, .handled, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers,
             .crashMark, .exec, .dumpRecord, .tracer, .witness, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
             .deadline:
-            "ended without a trace: killed, or ended without exit(); a witness would tell"
+            "ended without a trace: killed, or ended without exit(); a witness would have recorded which"
         }
     }
 

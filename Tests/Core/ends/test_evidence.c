@@ -368,7 +368,7 @@ static void test_debugger(void **state)
     while (waitpid(child, &status, 0) == child && WIFSTOPPED(status))
         ptrace(PTRACE_CONT, child, NULL, (void *)(uintptr_t)WSTOPSIG(status));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 99)
-        skip_because("nobody may be traced here");
+        skip_because("this user may not trace a process");
     assert_true(WIFSIGNALED(status));
     /* A debugger is stronger evidence than a witness, as a debugger may kill. */
     assert_int_equal(lg_witness(state_path(""), child, status), LG_OK);

@@ -266,7 +266,7 @@ static void test_order_of_causes(void **state)
         set_word(offsetof(struct lg__state, witnessed), 1);
         verdict = newest_verdict();
         if (verdict.end != rows[i].told_end || verdict.evidence != rows[i].told)
-            fail_msg("row %zu, told: %s, %s", i, lg_end_name(verdict.end), lg_evidence_sentence(verdict.evidence));
+            fail_msg("row %zu, with a witness: %s, %s", i, lg_end_name(verdict.end), lg_evidence_sentence(verdict.evidence));
         assert_int_equal(verdict.signal, verdict.evidence == LG_EVIDENCE_STOP_TIMEOUT ? SIGTERM : SIGKILL);
     }
 }

@@ -207,7 +207,7 @@ static bool watch_event(struct watch *watch, const struct pair_event *event, con
     if (event->kind == ATTEMPT && was->attempts == 0 && (was->rungs[was->rung].flags & LG_REPAIR_DESTRUCTIVE)) {
         uint64_t *begun = &watch->begun[was->rung];
         if (*begun != 0 && before->now.wall - *begun < DAY) {
-            printf("destructive rung %u was begun twice in a day\n", was->rung);
+            printf("destructive rung %u began twice in a day\n", was->rung);
             return false;
         }
         *begun = before->now.wall;

@@ -324,7 +324,7 @@ static void test_every_state(void **state)
         const struct events events = events_of(small);
         struct explore explore;
         if (!explore_run(&explore, &program, events.list, events.count))
-            fail_msg("%s: the machine is not what the page says", small->name);
+            fail_msg("%s: the machine differs from docs/LAUNCH.md", small->name);
         printf("%s: %u states, %zu transitions\n", small->name, explore.node_count, explore.edge_count);
         states += explore.node_count;
         transitions += explore.edge_count;

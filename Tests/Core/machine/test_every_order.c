@@ -192,8 +192,8 @@ static bool is_inside(const struct thread *thread, uint8_t sequence)
 static void check_evidence(const struct state *state, uint8_t slot, bool is_survived)
 {
     bool says_so = state->slots[slot].state == LG__CRASH_SURVIVED;
-    check(says_so || !is_survived, "what shows that a crash was survived is not believed");
-    check(!says_so || is_survived, "a crash is believed to be survived too early");
+    check(says_so || !is_survived, "evidence that a crash was survived is not believed");
+    check(!says_so || is_survived, "a crash counts as survived too early");
     check(says_so || state->slots[slot].state == LG__CRASH_LEFT, "a crash whose handler was left keeps its slot from later ones");
 }
 
@@ -262,7 +262,7 @@ static void dies(const struct state *state, const struct thread *thread, uint8_t
     const struct slot *end = end_of(state);
     end_count++;
     check(!was_survived(state, sequence), "P1: the process dies of a crash that the file calls survived");
-    check(end != NULL || (unseen && state->displaced), "P1: the process dies of a crash, and the file holds none");
+    check(end != NULL || (unseen && state->displaced), "P1: the process dies of a crash, and the file holds no crash");
     if (unseen || !end)
         return; /* several crashes may be open: none is known to be the end */
     bool right = end->sequence == sequence;
@@ -273,7 +273,7 @@ static void dies(const struct state *state, const struct thread *thread, uint8_t
     for (unsigned i = 0; i < thread->depth; i++)
         /* this crash was nested in the other */
         right = right || end->sequence == thread->frames[i].sequence;
-    check(right, "P3: the file names another crash than that of which the process dies");
+    check(right, "P3: the file names another crash than the one that ends the process");
 }
 
 /* True while a survival is about to be stored in this slot: an exit waits until it is. */
@@ -431,8 +431,8 @@ static void step_lets_go(struct state state, unsigned self)
         event(&state, frame->slot, frame->sequence, passes ? LG__CRASH_PASSES : LG__CRASH_CHAINS, frame->plan == PASSES_ABORT, &thread->storing);
         if (passes)
             check_evidence(&state, frame->slot, frame->plan == PASSES);
-        check(passes || slot->state == LG__CRASH_CHAINED, "an earlier handler is called, and the crash is not with it");
-        check(slot->state != LG__CRASH_RECORDING && slot->state != LG__CRASH_FREE, "a crash is let go, and is in no state for that");
+        check(passes || slot->state == LG__CRASH_CHAINED, "an earlier handler is called, and its crash is not chained");
+        check(slot->state != LG__CRASH_RECORDING && slot->state != LG__CRASH_FREE, "a thread leaves its crash in a state that does not allow it");
         thread->at = UNLOCKS;
     }
     add(&state);
@@ -619,7 +619,7 @@ static void check_dead_end(const struct state *state)
     for (unsigned i = 0; i < THREADS; i++) {
         const struct thread *thread = &state->threads[i];
         bool hangs_unseen = thread->at == INSIDE && thread->depth && thread->frames[thread->depth - 1].plan == HANGS && state->displaced;
-        check(thread->at == GONE || hangs_unseen, "P2: nothing can be done any more");
+        check(thread->at == GONE || hangs_unseen, "P2: no further step is possible");
     }
 }
 

@@ -47,7 +47,7 @@ static lg_status task(void *user)
 #define REQUIRE(condition)                                                                                            \
     do {                                                                                                              \
         if (!(condition)) {                                                                                           \
-            fprintf(stderr, "not so: %s (%s, protection %d, \"%s\")\n", #condition, lg_status_name(status),           \
+            fprintf(stderr, "not true: %s (%s, protection %d, \"%s\")\n", #condition, lg_status_name(status),           \
                     (int)lg_session_protection(session), lg_session_message(session));                                \
             _exit(92);                                                                                                \
         }                                                                                                             \

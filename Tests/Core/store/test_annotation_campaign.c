@@ -200,7 +200,7 @@ static bool find_call(const lg_annotation *shown, unsigned key, unsigned *ret_ca
     *ret_caller = (unsigned)caller;
     *ret_number = number;
     if (number > atomic_load(&seen->callers[caller].begun) || key_of(*ret_caller, number) != key || call_of(*ret_caller, number) != SET)
-        COMPLAIN("\"%s\" is \"%s\", which nobody set", shown->key, shown->value);
+        COMPLAIN("\"%s\" is \"%s\", which no call set", shown->key, shown->value);
     return true;
 }
 
@@ -250,7 +250,7 @@ static bool check_ended(const char *path)
         name_key(name, key);
         if (!known || strcmp(name, one.key) != 0 || shown[key].key[0]) {
             lg_reader_close(reader);
-            COMPLAIN("the key \"%.63s\" is %s", one.key, known ? "there twice" : "nobody's");
+            COMPLAIN("the key \"%.63s\" is %s", one.key, known ? "there twice" : "a key that no call set");
         }
         shown[key] = one;
     }
@@ -272,7 +272,7 @@ static bool check_ended(const char *path)
             if (!find_call(of, key, &caller, &number))
                 return false;
             if (!may_be_last(caller, number, key, returned))
-                COMPLAIN("\"%.63s\" is \"%.500s\", and a later value had returned", of->key, of->value);
+                COMPLAIN("\"%.63s\" is \"%.500s\", and a later call had returned", of->key, of->value);
             totals.values++;
         } else if (!may_be_absent(key, returned, begun)) {
             COMPLAIN("key %u is lost", key);
@@ -344,7 +344,7 @@ static bool run_round(const char *directory)
     bool right = call_more(child, 0);
     for (int ms = 0; right && (now.trouble == STANDS || now.trouble == COMES_LATE) && !atomic_load(&seen->standing); ms++) {
         if (ms == LIMIT_MS)
-            right = (snprintf(complaint, sizeof complaint, "nobody stands still"), false);
+            right = (snprintf(complaint, sizeof complaint, "no thread has stopped"), false);
         rest(1);
     }
     if (right && now.trouble != NONE)

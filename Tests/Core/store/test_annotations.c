@@ -228,7 +228,7 @@ static void test_kill_at_every_store(void **state)
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         bool done = is_after(reader, shared->begun), not_done = is_after(reader, shared->begun - 1);
         if (!done && !not_done)
-            fail_msg("killed at point %u, in change %u: neither the one before it nor it", at, shared->begun);
+            fail_msg("killed at point %u, in change %u: the file holds neither the state before the change nor the one after it", at, shared->begun);
         before += not_done && !done;
         after += done && !not_done;
         lg_reader_close(reader);

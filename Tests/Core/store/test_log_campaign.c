@@ -229,7 +229,7 @@ static bool read_streams(lg_reader *reader, const lg_log_info *info, struct show
             COMPLAIN("a torn entry is shown: \"%.100s\"", entry.text);
         struct shown *of = &shown[stream];
         if (of->count && number <= of->last)
-            COMPLAIN("stream %u: %llu behind %llu", stream, (unsigned long long)number, (unsigned long long)of->last);
+            COMPLAIN("stream %u: entry %llu comes after entry %llu", stream, (unsigned long long)number, (unsigned long long)of->last);
         if (!of->count) {
             of->first = number;
             of->first_sequence = entry.sequence;
@@ -249,7 +249,7 @@ static bool check_first(unsigned stream, const struct shown *shown, uint64_t ove
     if (shown->first > 1) {
         uint64_t before = shown->first_sequence - cells_of(make_text(text, stream, shown->first - 1));
         if (before >= overwritten)
-            COMPLAIN("stream %u: %llu was not overwritten and is lost", stream, (unsigned long long)shown->first - 1);
+            COMPLAIN("stream %u: entry %llu was not overwritten and is lost", stream, (unsigned long long)shown->first - 1);
     }
     return true;
 }
@@ -265,9 +265,9 @@ static bool check_stream(unsigned stream, const struct shown *shown, uint32_t la
             possible |= now.trouble != LAPPED && overwritten[lane] > atomic_load(&seen->streams[stream].heads[lane]);
     }
     if (returned && shown->last < returned && !possible && (now.trouble != LAPPED || stream == 0))
-        COMPLAIN("stream %u: %llu returned and is lost; the last one is %llu", stream, (unsigned long long)returned, (unsigned long long)shown->last);
+        COMPLAIN("stream %u: entry %llu returned and is lost; the last one is %llu", stream, (unsigned long long)returned, (unsigned long long)shown->last);
     if (shown->last > returned + 1)
-        COMPLAIN("stream %u: %llu was never begun", stream, (unsigned long long)shown->last);
+        COMPLAIN("stream %u: entry %llu was never begun", stream, (unsigned long long)shown->last);
     if (!shown->count)
         return true;
     bool one_lane = (shown->lanes & (shown->lanes - 1)) == 0;
@@ -303,7 +303,7 @@ static bool check_file(const char *path, bool whole)
     if (!right)
         return false;
     if (!read_heads(path, &header, heads))
-        COMPLAIN("no heads");
+        COMPLAIN("the heads of the lanes cannot be read");
     for (uint32_t lane = 0; lane < header.lane_count; lane++)
         sum += overwritten[lane] = heads[lane] > header.lane_cells ? heads[lane] - header.lane_cells : 0;
     if (sum * LG__CELL_BYTES != info.overwritten_bytes)

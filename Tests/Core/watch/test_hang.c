@@ -532,7 +532,7 @@ static void body_thread_is_killed(void *argument)
     lg_heart_info heart;
     start(LONG_MS, THRESHOLD_MS, 0);
     in_thread(be_killed_alone, NULL);
-    while (!said("is gone without having ended"))
+    while (!said("the kernel ended thread"))
         rest(2);
     lg_reader *reader = newest_run();
     if (newest_info().hang_ns || lg_reader_heart(reader, 0, &heart) != LG_ERR_NOT_FOUND)
@@ -604,7 +604,7 @@ static void body_ends_when_looked_at(void *argument)
     hang_here();
     lg_heartbeat_pause(session);
     lg_reader *reader = newest_run();
-    _exit(said("is gone without") ? 1 : lg_reader_heart(reader, 0, &heart) != LG_OK || !heart.paused ? 2 : lg_reader_heart(reader, 1, &heart) != LG_OK ? 3 : 0);
+    _exit(said("the kernel ended thread") ? 1 : lg_reader_heart(reader, 0, &heart) != LG_OK || !heart.paused ? 2 : lg_reader_heart(reader, 1, &heart) != LG_OK ? 3 : 0);
 }
 
 static void test_ends_when_looked_at(void **state)

@@ -92,7 +92,7 @@ static void need_group(void)
         return;
     second = make_group("/sys/fs/cgroup", "0::", "memory.max");
     if (!second)
-        print_message("[  REASON  ] cgroups of version 2 have no memory controller here: version 2 is tested with files made for the purpose alone\n");
+        print_message("[  REASON  ] cgroups of version 2 have no memory controller here: version 2 is tested only with files made for the purpose\n");
     if (!second && !make_group("/sys/fs/cgroup/memory", ":memory:", "memory.limit_in_bytes"))
         skip_because("no cgroup with a memory limit can be made");
     leave_janitor();
@@ -377,7 +377,7 @@ static void expect_room_at(uint64_t used, uint64_t limit, bool of_cgroup, unsign
 {
     struct lg__os_memory memory;
     if (!lg__os_memory(root, exact_from, &memory))
-        fail_msg("line %d: nothing is known", line);
+        fail_msg("line %d: no figures", line);
     if (memory.used != used || memory.limit != limit || memory.of_cgroup != of_cgroup)
         fail_msg("line %d: %llu of %llu%s", line, (unsigned long long)memory.used, (unsigned long long)memory.limit, memory.of_cgroup ? " of a cgroup" : "");
 }
