@@ -61,8 +61,7 @@ class Installed(unittest.TestCase):
         run("cmake", "--install", BUILD, "--prefix", cls.prefix)
         cls.pkg_config_file = next(cls.prefix.rglob("launchguard.pc"))
         cls.library = next(cls.prefix.rglob("liblaunchguard.so"))
-        # Remove everything of the checkout and of the system's own paths that would help the
-        # consumers.
+        # Nothing of the checkout or of the system's own paths can help the consumers.
         cls.environment = {"PATH": os.environ["PATH"], "HOME": str(cls.work), "LD_LIBRARY_PATH": str(cls.library.parent),
                            "PKG_CONFIG_PATH": str(cls.pkg_config_file.parent)}
 
