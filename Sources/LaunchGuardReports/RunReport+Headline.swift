@@ -73,7 +73,7 @@ extension RunReport {
         return text
     }
 
-    /// Who asked it to end, and how long it lived on.
+    /// The process that asked for the end, and the time that the program lived on.
     private var askedWords: String {
         guard let termination = identity?.termination else { return "asked to end" }
         let sender = termination.senderProcessID.map { " by process \($0)" } ?? ""
@@ -105,7 +105,7 @@ extension RunReport {
         }
     }
 
-    /// Who stood still where, for how long, since when.
+    /// The hanging thread, its place, and the length and begin of the hang.
     private var hangSentence: String {
         guard let identity, let since = identity.hangSinceNanoseconds else { return "hung: its run loop stood still" }
         let heart = hearts?.first { $0.hangSinceNanoseconds == since }
@@ -149,7 +149,7 @@ extension RunReport {
         return ((marks + taken).compactMap(\.self) + expected + (breadcrumbs?.entries.map(\.monotonicNanoseconds) ?? [])).max()
     }
 
-    /// How long it lasted, in words; the evidence of some ends is a moment before the end.
+    /// The length of the run, in words; the evidence of some ends is a moment before the end.
     var lifeText: String {
         guard let identity, let verdict, verdict.end != .running else { return "" }
         if verdict.end != .unknown, ![.hangMark, .cpuLimit, .deadline, .stopTimeout].contains(verdict.evidenceKind), let duration = durationNanoseconds {
