@@ -164,7 +164,7 @@ const struct lgf_entry lgf_signals[] = {
       .kinds = { LG_CRASH_QUIT }, .record = LGF_RECORD_FULL, .address = LGF_ADDRESS_NO,
       .ends = LGF_END(CRASH) | LGF_END(TERMINATED), .launch = 'N' },
     /* Whether SIGPIPE counts is an option of the launch. */
-    { LGF_NAMED("sigpipe", 'D', "writes to a pipe that nobody reads", broken_pipe), LGF_CRASH_WEAK(SIGPIPE, LG_CRASH_PIPE) },
+    { LGF_NAMED("sigpipe", 'D', "writes to a pipe without a reader", broken_pipe), LGF_CRASH_WEAK(SIGPIPE, LG_CRASH_PIPE) },
     DEFAULT_DEATH("sigalrm", "gets SIGALRM without a handler", alarm_signal, SIGALRM),
     DEFAULT_DEATH("sigvtalrm", "gets SIGVTALRM without a handler", virtual_alarm, SIGVTALRM),
     DEFAULT_DEATH("sigprof", "gets SIGPROF without a handler", profiling, SIGPROF),

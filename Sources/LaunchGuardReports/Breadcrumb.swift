@@ -50,7 +50,7 @@ public struct Breadcrumb: Codable, Hashable, Sendable {
     public var threadID: Int32
     public var level: Level
     public var text: String
-    /// What part of the program it is of, for example "network".
+    /// The part of the program that wrote it, for example "network".
     public var category: String?
     /// In the order in which they were given; nil: none.
     public var fields: [Field]?

@@ -1,4 +1,4 @@
-/// What an end was decided from. The cases stand in the order of their values in C: `lg_evidence`.
+/// The evidence for an end. The cases stand in the order of their values in C: `lg_evidence`.
 public enum Evidence: String, Codable, Sendable, CaseIterable {
     /// There was no run.
     case noRun = "no-run"

@@ -4,7 +4,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     /// Of the launch that is under way, or was in the last run: "normal", "checking",
     /// "needs-repair" or "repairing".
     public var status: String
-    /// What kind of launch the next one is: "normal", "probation", "safe" or "trial".
+    /// The kind of the next launch: "normal", "probation", "safe" or "trial".
     public var mode: String
     /// Whether safe mode crashed too: the launch waits, or makes one more try.
     public var isHalted: Bool
@@ -29,7 +29,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var attempts: UInt32
     /// Attempts on this rung that the user or the machine ended.
     public var interruptions: UInt32
-    /// How often the repair was put off.
+    /// The number of times that the repair was put off.
     public var skips: UInt32
     /// Finished launches in safe mode in a row.
     public var goodRuns: UInt32
@@ -86,7 +86,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
 /// One rung of a ladder.
 public struct LedgerRung: Codable, Hashable, Sendable {
     public var name: String
-    /// How disruptive it is, 0 to 100.
+    /// The disruption that the repair causes, 0 to 100.
     public var impact: UInt32
     /// Attempts allowed in a series.
     public var attempts: UInt32

@@ -1,4 +1,4 @@
-/// What was said before the end.
+/// A message from before the end.
 public struct Message: Codable, Hashable, Sendable {
     public var source: Source
     /// The text as it was said; bytes that are not UTF-8 became U+FFFD.
@@ -15,7 +15,7 @@ public struct Message: Codable, Hashable, Sendable {
         self.demangled = demangled
     }
 
-    /// Who said it. A source that this version does not know is its number.
+    /// The source of the message. A source that this version does not know is its number.
     public struct Source: RawRepresentable, Codable, Hashable, Sendable {
         public var rawValue: String
 
@@ -27,7 +27,7 @@ public struct Message: Codable, Hashable, Sendable {
         public static let libc = Source(rawValue: "libc")
         /// The Swift runtime.
         public static let swift = Source(rawValue: "swift")
-        /// The mangled type name of the C++ exception that nobody caught.
+        /// The mangled type name of the C++ exception that was not caught.
         public static let cppType = Source(rawValue: "cpp-type")
         /// Its `what()`.
         public static let cppWhat = Source(rawValue: "cpp-what")

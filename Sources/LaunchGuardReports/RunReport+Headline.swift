@@ -73,7 +73,7 @@ extension RunReport {
         return text
     }
 
-    /// Who asked it to end, and how long it lived on.
+    /// The process that asked for the end, and the time that the program lived on.
     private var askedWords: String {
         guard let termination = identity?.termination else { return "asked to end" }
         let sender = termination.senderProcessID.map { " by process \($0)" } ?? ""
@@ -101,11 +101,11 @@ extension RunReport {
         case .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
             .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter,
             .stopTimeout, .nearMemoryLimit:
-            "killed: somebody ended it by \(verdict.signal?.name ?? "SIGKILL")" + memoryWords("of memory were in use")
+            "killed: ended by \(verdict.signal?.name ?? "SIGKILL")" + memoryWords("of memory were in use")
         }
     }
 
-    /// Who stood still where, for how long, since when.
+    /// The hanging thread, its place, and the length and begin of the hang.
     private var hangSentence: String {
         guard let identity, let since = identity.hangSinceNanoseconds else { return "hung: its run loop stood still" }
         let heart = hearts?.first { $0.hangSinceNanoseconds == since }
@@ -149,7 +149,7 @@ extension RunReport {
         return ((marks + taken).compactMap(\.self) + expected + (breadcrumbs?.entries.map(\.monotonicNanoseconds) ?? [])).max()
     }
 
-    /// How long it lasted, in words; the evidence of some ends is a moment before the end.
+    /// The length of the run, in words; the evidence of some ends is a moment before the end.
     var lifeText: String {
         guard let identity, let verdict, verdict.end != .running else { return "" }
         if verdict.end != .unknown, ![.hangMark, .cpuLimit, .deadline, .stopTimeout].contains(verdict.evidenceKind), let duration = durationNanoseconds {
@@ -161,12 +161,12 @@ extension RunReport {
 
     private func unknownSentence(_ verdict: Verdict) -> String {
         switch verdict.evidenceKind {
-        case .nearMemoryLimit: "ended without a trace, short of memory\(memoryWords("were in use")); nobody saw what ended it"
+        case .nearMemoryLimit: "ended without a trace, short of memory\(memoryWords("were in use")); what ended it is not known"
         case .fileUnreadable: "unknown: its run file is missing or damaged"
         case .noMark, .handled, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers,
             .crashMark, .exec, .dumpRecord, .tracer, .witness, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
             .deadline:
-            "ended without a trace: killed, or ended without exit(); a witness would tell"
+            "ended without a trace: killed, or ended without exit(); a witness would have recorded which"
         }
     }
 

@@ -197,7 +197,7 @@ public struct RunContext: Codable, Hashable, Sendable {
     public var launchingNanoseconds: UInt64?
     public var finishedNanoseconds: UInt64?
     public var windowMilliseconds: Int64
-    /// What finishes the launch.
+    /// The condition that finishes the launch.
     public var finish: Finish
     /// The rung under repair, from 0, and the attempt, from 1; nil unless a repair runs.
     public var rung: UInt32?
@@ -214,7 +214,7 @@ public struct RunContext: Codable, Hashable, Sendable {
         case none, deciding, repairing, launching, finished, held, halted, terminating, invalid
     }
 
-    /// What finishes a launch.
+    /// The condition that finishes a launch.
     public enum Finish: String, Codable, Sendable {
         case either, mark, time, both, invalid
     }

@@ -7,11 +7,11 @@ extension Snapshot {
         if let first = others.firstIndex(where: { $0.threadID == threadID }) {
             let thread = others.remove(at: first)
             if kind == .hang, let waited = ThreadState.standsFor(thread.name) {
-                writer.line("  what blocks \(waited) is among the other threads: the first one waits for it", .yellow)
+                writer.line("  the thread that blocks \(waited) is one of the other threads; the first thread waits for it", .yellow)
             }
             ThreadState.write([thread], to: &writer, role: kind == .hang ? "hung" : "began the job")
         } else {
-            writer.line("  thread \(threadID), which \(kind == .hang ? "hung" : "began the job"): it is not there", .yellow)
+            writer.line("  thread \(threadID), which \(kind == .hang ? "hung" : "began the job"), is not in the snapshot", .yellow)
         }
         ThreadState.write(others, to: &writer)
         for line in missing { writer.line("  " + line, .yellow) }

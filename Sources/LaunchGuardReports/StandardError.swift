@@ -3,7 +3,7 @@ public struct StandardError: Codable, Hashable, Sendable {
     public var text: String
     /// Bytes written in all; those before `text` are gone.
     public var totalBytes: UInt64
-    /// How many bytes are gone.
+    /// The number of earlier bytes that are lost.
     public var omittedBytes: UInt64
 
     public init(text: String, totalBytes: UInt64, omittedBytes: UInt64 = 0) {

@@ -11,7 +11,7 @@ extension Crash {
         for line in missing { writer.line("  " + line, .yellow) }
     }
 
-    /// What is not there of the other threads, a sentence each.
+    /// The missing parts of the other threads, a sentence each.
     private var missingThreads: [String] {
         guard let counts = threadCounts else { return ["the handler ended before it had counted the threads: there may be more"] }
         var lines: [String] = []

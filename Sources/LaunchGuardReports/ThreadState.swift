@@ -2,7 +2,7 @@
 public struct ThreadState: Codable, Hashable, Sendable {
     public var threadID: Int32
     public var name: String?
-    /// How its state came into the record.
+    /// The way in which its state came into the record.
     public var how: How
     /// The letter of proc(5), for example "S"; nil when it was not asked for.
     public var state: String?
@@ -25,8 +25,8 @@ public struct ThreadState: Codable, Hashable, Sendable {
         self.stack = stack
     }
 
-    /// How the state of a thread came into the record. One that this version does not know is its
-    /// number.
+    /// The way in which the state of a thread came into the record. A way that this version does
+    /// not know is its number.
     public struct How: RawRepresentable, Codable, Hashable, Sendable {
         public var rawValue: String
 

@@ -12,14 +12,14 @@ public struct TimelineEntry: Codable, Hashable, Sendable {
     public var repairing: [String]
     /// Contexts against which it counted.
     public var counted: [String]
-    /// Contexts in whose module or task the crash was; empty: of nobody in particular.
+    /// Contexts in whose module or task the crash was; empty: of no particular context.
     public var attributed: [String]
-    /// What happened in the launches beside their end; contexts without any are left out.
+    /// The events of the launches beside their end; contexts without any are left out.
     public var events: [ContextEvents]
     /// Contexts whose launch was finished, by the file of the run; nil: that is not there.
     public var finished: [String]?
 
-    /// What happened in the launch of one context.
+    /// The events of the launch of one context.
     public struct ContextEvents: Codable, Hashable, Sendable {
         public var context: String
         public var events: [LaunchEvent]

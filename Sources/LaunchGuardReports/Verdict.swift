@@ -1,9 +1,9 @@
-/// How a run ended.
+/// The end of a run.
 public enum End: String, Codable, Sendable, CaseIterable {
     case none, clean, terminated, crash, hang, oom, killed, exit, reboot, upgrade, debugger, unknown, running
 }
 
-/// How a run ended, and what that was decided from.
+/// The end of a run, and the evidence for it.
 public struct Verdict: Codable, Hashable, Sendable {
     public var end: End
     /// A sentence without a full stop; its subject is the run.

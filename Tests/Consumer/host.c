@@ -16,7 +16,7 @@ static int call(const char *path)
         return fprintf(stderr, "%s\n", dlerror());
     memcpy(&throw_and_catch, &symbol, sizeof symbol);
     if (throw_and_catch(library) != 0)
-        return fprintf(stderr, "exceptions do not work\n");
+        return fprintf(stderr, "C++ exceptions do not work\n");
     printf("%s\n", library);
     return 0;
 }

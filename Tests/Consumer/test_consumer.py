@@ -44,7 +44,7 @@ def swift_program(name):
     manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
     (package / "Package.swift").write_text(manifest)
     with tempfile.TemporaryDirectory() as directory:
-        # It has a compiler of its own, and leaves locks in the temporary directory.
+        # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
         environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
         run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900,
             env=environment)
@@ -61,7 +61,7 @@ class Installed(unittest.TestCase):
         run("cmake", "--install", BUILD, "--prefix", cls.prefix)
         cls.pkg_config_file = next(cls.prefix.rglob("launchguard.pc"))
         cls.library = next(cls.prefix.rglob("liblaunchguard.so"))
-        # Nothing of the checkout or of the system's own paths helps the consumers.
+        # Nothing of the checkout or of the system's own paths can help the consumers.
         cls.environment = {"PATH": os.environ["PATH"], "HOME": str(cls.work), "LD_LIBRARY_PATH": str(cls.library.parent),
                            "PKG_CONFIG_PATH": str(cls.pkg_config_file.parent)}
 
@@ -75,7 +75,7 @@ class Installed(unittest.TestCase):
         return run(*command, limit=30, env=self.environment)
 
     def proves_itself(self, program):
-        """It is protected, crashes, and knows of it at the next start."""
+        """The program is protected, crashes, and finds the crash at the next start."""
         done = self.start(program, self.state, "crash")
         self.assertIn("fully protected", done.stdout)
         self.assertEqual(done.returncode, -signal.SIGSEGV)
@@ -119,8 +119,8 @@ class Installed(unittest.TestCase):
         self.records_overflow(self.here / "app")
 
     def test_cpp_header(self):
-        """Every compiler and standard that it is for, without a warning; from C++20 on an entry
-        says where it comes from."""
+        """Every compiler and standard that the header supports, without a warning. From C++20 on an
+        entry holds the place of its call."""
         compilers = [name for name in ("g++", "clang++") if shutil.which(name)]
         self.assertIn("g++", compilers)
         for compiler, standard in itertools.product(compilers, (17, 20)):
@@ -188,7 +188,7 @@ class Installed(unittest.TestCase):
 
     def test_exported_names(self):
         exported = [line.split()[2] for line in run("nm", "-Dg", "--defined-only", self.library).stdout.splitlines()]
-        # these are the linker's
+        # these symbols are the linker's
         names = set(exported) - {"pthread_create", "LAUNCHGUARD_0.1"} - {"__bss_start", "_edata", "_end"}
         self.assertIn("pthread_create", exported)
         self.assertIn("LAUNCHGUARD_0.1", exported)
@@ -297,7 +297,7 @@ class Traits(unittest.TestCase):
         self.assertLessEqual({"task %d %d" % (task, number) for task in range(8) for number in range(20)}, texts)
 
     def served(self, how, *signals):
-        """A service group that is told this much, each after the line that says it can be: its wait
+        """A service group that gets these signals, each after the line that permits it: its wait
         status and its run file."""
         child = subprocess.Popen([self.program, self.state, how], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                  env=os.environ | {"SWIFT_BACKTRACE": "enable=no"})
@@ -324,7 +324,7 @@ class Traits(unittest.TestCase):
         self.assertEqual(self.served("serve", ("started", signal.SIGTERM)), (0, 1, 4, 1, 1))
 
     def test_a_group_that_shuts_down_too_slowly(self):
-        self.assertEqual(self.served("stuck", ("started", signal.SIGTERM), ("told to end", signal.SIGKILL)), (-signal.SIGKILL, 2, 16, 1, 1))
+        self.assertEqual(self.served("stuck", ("started", signal.SIGTERM), ("asked to end", signal.SIGKILL)), (-signal.SIGKILL, 2, 16, 1, 1))
 
     def test_a_group_that_is_killed(self):
         self.assertEqual(self.served("serve", ("started", signal.SIGKILL)), (-signal.SIGKILL, 11, 8, 0, 1))

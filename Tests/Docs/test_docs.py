@@ -1,5 +1,5 @@
-"""The documents keep their word: quoted programs are the real ones, every public function carries
-its contract."""
+"""The documents are true: quoted programs are the real ones, every public function carries its
+contract."""
 import pathlib
 import re
 import unittest
@@ -61,7 +61,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(page, [(source.lower(), event.lower(), case, to.lower()) for source, event, case, to in code])
 
     def test_every_test_program_has_its_line(self):
-        """Tests/README.md: each program is there once, and nothing else is."""
+        """Tests/README.md names each program once, and nothing else."""
         listed, folder = [], ""
         for line in (TESTS / "README.md").read_text().splitlines():
             if heading := re.match(r"### (.+)", line):

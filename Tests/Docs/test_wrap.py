@@ -1,5 +1,5 @@
 """Prose and comments end at column 100. Tables, fences, code, strings and rows of macros may be
-longer, and so may a line with a word that nobody can break: an address, a symbol."""
+longer, and so may a line with a word that cannot be broken: an address, a symbol."""
 import ast
 import io
 import os
@@ -11,7 +11,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WIDTH = 100
 
-SKIPPED = {"build", "Golden"}  # what is built, and bytes that stay what they are
+SKIPPED = {"build", "Golden"}  # build directories, and files whose bytes never change
 
 FENCE = re.compile(r"\s*(?:[-*] )?(```|~~~)")
 
@@ -19,7 +19,7 @@ FENCE = re.compile(r"\s*(?:[-*] )?(```|~~~)")
 def c_comments(text, swift=False):
     """(start, end) of every comment of C, C++ or Swift."""
     spans, place, depth = [], 0, 0
-    interpolations = []  # of Swift: the string that is around, and the parentheses open there
+    interpolations = []  # of Swift: the enclosing string, and the parentheses open there
     literal = re.compile(r'(#*)("""|")' if swift else r'()(["\'])')
     raw = re.compile(r'R"([^()\\\s]{0,16})\(')
 

@@ -57,7 +57,7 @@ int main(int count, char **arguments)
         return 1;
     }
     if (mapped ? !is_mapped(mapped) : is_mapped(made.ss_sp)) {
-        fprintf(stderr, "%s\n", mapped ? "what somebody else mapped there is gone" : "the alternate stack is still mapped");
+        fprintf(stderr, "%s\n", mapped ? "LaunchGuard unmapped memory that the program had mapped at the same addresses" : "the alternate stack is still mapped");
         return 1;
     }
     printf("%s\n", mapped ? "taken" : "not taken");

@@ -116,13 +116,13 @@ class Case:
             self.errors.append("%s: %s" % (type(error).__name__, error))
         finally:
             if self.errors:
-                self.tell()
+                self.describe()
             for living in self.living:
                 living.kill()
             shutil.rmtree(directory, ignore_errors=True)
         return self
 
-    def tell(self):
+    def describe(self):
         """The facts that help to find the cause of a failure from the log alone."""
         self.seen.append("it took %.0f ms; load average %.1f before, %.1f after; stages committed: %s" %
                          (self.ms, self.load, os.getloadavg()[0], "no record" if self.stages is None else sorted(self.stages)))

@@ -88,7 +88,7 @@ def expectation(entry, modifiers, sanitizer="none"):
     if modifiers.phase == "finished":
         expected.update(launch="N")
     if modifiers.altstack == "absent" and "fault.stack_overflow" in expected["kinds"]:
-        expected.update(unseen)  # no handler can run there
+        expected.update(unseen)  # no handler can run on that stack
     if sanitizer != "none":
         with_sanitizer(entry["name"], expected, sanitizer)
     return expected

@@ -87,7 +87,8 @@ def main():
     parser.add_argument("--failures", action="store_true", help="print only what is not right")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what runs is ended and removed
+    # running processes are ended and their files removed
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     os.environ.update(SANITIZERS[options.sanitizer])
     dump = Dump(os.path.abspath(options.dump))
     counts, failed = {"passed": 0, "failed": 0, "skipped": 0}, []
@@ -122,7 +123,7 @@ def main():
             finally:
                 for run in runs:  # after an interrupt: those that have not begun
                     run.cancel()
-    if failed:  # once more, where whoever reads the end of a log finds them
+    if failed:  # once more, at the end of the log, where a reader looks first
         print("\nfailed:")
     for case, width in failed:
         report(case, width)

@@ -21,7 +21,7 @@ def require(condition, what):
 
 
 def part(read, *arguments):
-    """A part of a file; what fails is damaged, the other parts stay readable."""
+    """A part of a file. A part that fails is damaged, the other parts stay readable."""
     try:
         return read(*arguments)
     except Damaged:

@@ -1,5 +1,5 @@
-/* Makes run files by hand, of contents that a crash handler may leave and no crash can be made to
- * leave at will:
+/* Makes run files by hand, with contents that a crash handler may leave, but that no crash leaves
+ * on purpose:
  *
  * parts DIR HOW    a file DIR/HOW.lgrun; prints its path
  *
@@ -289,7 +289,7 @@ static void write_briefs(void)
     commit_brief(brief, LG__BRIEF_CONTEXT, &brief->context, sizeof brief->context);
     commit_frames(brief, 3, 3, 3, LG__WALK_COMPLETE);
     brief->header.tid = 4714;
-    /* The last place holds nothing. */
+    /* The last place is empty. */
 }
 
 static void write_tail(void)

@@ -165,8 +165,8 @@ def verdict(run, crash, pulse, same_boot):
     if died and crash["signal"] != 3 and is_traced(crash):
         return of_record(10, 14)
     status = run.get("witness_status", 0)
-    told, signal = run.get("witnessed", 0) == 1, 0
-    if told and os.WIFSIGNALED(status):
+    witnessed, signal = run.get("witnessed", 0) == 1, 0
+    if witnessed and os.WIFSIGNALED(status):
         signal = os.WTERMSIG(status)
         if died and signal == crash["signal"]:
             return of_record(2 if signal == 3 else 3, 15)
@@ -176,7 +176,7 @@ def verdict(run, crash, pulse, same_boot):
             return made(3, 15, signal)
         if not died:
             return cause(run, pulse, same_boot, True) or made(6, 15, signal)
-    elif told and os.WIFEXITED(status) and not died:
+    elif witnessed and os.WIFEXITED(status) and not died:
         code = os.WEXITSTATUS(status)
         return made(7 if code else 1, 15, code=code, ns=run["ended_ns"] if run["ended"] else 0)
     if died:

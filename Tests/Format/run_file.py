@@ -152,7 +152,7 @@ def read_stage(place, stage, size):
 
 
 class Record:
-    """The record, and what else tells of its crash."""
+    """The record, and the other parts about its crash."""
     brief = 0
 
     def __init__(self, file):
@@ -176,7 +176,7 @@ def outcome_and_within(structure, block):
 
 
 class Brief:
-    """One of the places for brief records: nothing but its three parts tells of its crash."""
+    """One of the places for brief records. Its three parts are all that is known of its crash."""
     brief, sections = 1, {}
     PARTS = {1: ("header", CRASH.size), 2: ("context", CPU.size), 3: ("head", WALK.size + 8 * 128)}
 
@@ -234,7 +234,7 @@ def find_end(crashes):
     others = [i for i, crash in enumerate(crashes) if crash and i not in handled + dumps]
     if not others:
         return (dumps or handled or [0])[-1]
-    likely = [1, 4, 3]  # the last of the likeliest; any other outcome: it was dying
+    likely = [1, 4, 3]  # the last of the likeliest; any other outcome: the process was dying
     rank = {i: likely.index(crashes[i]["outcome"]) if crashes[i]["outcome"] in likely else 3 for i in others}
     end = [i for i in others if rank[i] == max(rank.values())][-1]
     while True:

@@ -358,8 +358,8 @@ class Briefs(BothReaders):
         return self.section + 64 + 2304 * index
 
     def changed(self, *changes, seal=()):
-        """Both readers of a copy; the parts in `seal` (place, part) get the checksums of what is in
-        them then."""
+        """The results of both readers for a copy. The parts in `seal` (place, part) get the right
+        checksums."""
         copy = bytearray(self.whole)
         for at, kind, value in changes:
             struct.pack_into(kind, copy, at, value)
@@ -501,7 +501,7 @@ class Ledgers(BothReaders):
         self.assertEqual((said["contexts"], said["timeline"]), ([], []))
 
     def with_number(self, at, value, kind="<I"):
-        """A copy in which this number is in both slots, their checksums right."""
+        """A copy with this number in both slots, their checksums right."""
         copy = bytearray(pathlib.Path(self.state + "/ledger.lg").read_bytes())
         for slot in (8192, 57344):
             struct.pack_into(kind, copy, slot + at, value)

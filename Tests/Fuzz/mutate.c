@@ -1,5 +1,5 @@
-/* Real files, damaged in thousands of ways: the reader must not crash, not hang, and not allocate
- * without limit.
+/* Real files, damaged in thousands of ways: the reader must not crash, hang, or allocate without
+ * limit.
  *
  * mutate COUNT FILE…       every file, damaged COUNT times, in ways that are drawn anew each time
  * mutate -NUMBER FILE      one damage again, as the message of a failure names it
@@ -126,7 +126,7 @@ int main(int count, char **arguments)
             try(original, (size_t)size, first + i, &opened);
         printf("%s: %ld damages, %u times past the door\n", name, wanted < 0 ? 1 : wanted, opened);
         if (wanted > 100 && opened < wanted / 4) {
-            fprintf(stderr, "mutate: hardly any damage got past the door: this shows nothing\n");
+            fprintf(stderr, "mutate: the reader refused almost every damaged file at once: the test proves nothing\n");
             unlink(path);
             return 1;
         }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import LaunchGuardReports
 
-/// Annotations in reports, and what is redacted of them: nowhere.
+/// Annotations in reports. No output contains a redacted value.
 @Suite struct AnnotationTests {
-    /// Long enough to be looked for in every form.
+    /// Long enough for a search in every form.
     private static let secrets = ["set-before-X7Qk2LmNp9", "set-behind-Zr4TwV8bYc", "replaced-Hs6DfGj1KaQ", "field-Wb5NxRt3Uq"]
 
     private static func change(_ child: Child) {
@@ -38,7 +38,7 @@ import Testing
         #expect(try Reader(path: Sample.golden("v1.2/later.lgrun")).run().annotations == nil)
     }
 
-    @Test func theToolShowsThem() throws {
+    @Test func theToolShowsAnnotations() throws {
         let text = try Tool.run(["inspect", Sample.golden("v1.3/annotated.lgrun")])
         #expect(text.status == 0)
         #expect(text.output.contains(
@@ -66,7 +66,7 @@ import Testing
         return (0..<16).map { 64 + 24 * $0 }.first { number($0) == 12 }.map { number($0 + 8) }
     }
 
-    /// Everything that the tool can say of a state directory and a run.
+    /// Every output of the tool about a state directory and a run.
     private func everyOutput(_ folder: String, _ run: String) throws -> String {
         var output = ""
         for arguments in [
@@ -86,9 +86,9 @@ import Testing
     }
 
     private func expectNoSecret(in output: String, alsoAsDigits: Bool) {
-        #expect(output.contains("settings"), "what is not redacted is shown: else this shows nothing")
+        #expect(output.contains("settings"), "values that are not redacted are shown; else the test proves nothing")
         for secret in Self.secrets {
-            // Also in part: a piece of it tells as much.
+            // A part of the value is also a leak.
             #expect(!output.contains(secret) && !output.contains(secret.suffix(10)))
             if alsoAsDigits { #expect(!output.contains(hex(secret.utf8.suffix(10)))) }
         }
@@ -104,9 +104,10 @@ import Testing
         }
         let run = try #require(try StateDirectory(path: folder.path).runPaths().last)
         let bytes = try Data(contentsOf: URL(filePath: run))
-        #expect(bytes.range(of: Data(Self.secrets[0].utf8)) != nil, "it is in the file: else this shows nothing")
+        #expect(bytes.range(of: Data(Self.secrets[0].utf8)) != nil, "the value is in the file; else the test proves nothing")
         expectNoSecret(in: try everyOutput(folder.path, run), alsoAsDigits: true)
-        // It shows as long as it is not redacted: the same with every flag in the file taken back.
+        // The value is shown while it is not redacted: the same file with every redaction flag
+        // cleared.
         var changed = [UInt8](bytes)
         let slots = try #require(Self.slots(in: changed))
         for place in 0..<64 { changed.replaceSubrange(slots + 16 * place + 8..<slots + 16 * place + 12, with: [0, 0, 0, 0]) }
@@ -116,7 +117,7 @@ import Testing
         #expect(output.contains(Self.secrets[0]) && output.contains(Self.secrets[1]) && !output.contains(Self.secrets[2]))
     }
 
-    @Test func noOutputOfACrashHasItAsText() async throws {
+    @Test func noOutputOfACrashHasARedactedValueAsText() async throws {
         let folder = try TemporaryFolder()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [path = folder.path as String] in
             let child = Child(path)
@@ -129,7 +130,7 @@ import Testing
         expectNoSecret(in: try everyOutput(folder.path, run), alsoAsDigits: false)
     }
 
-    @Test func ofALivingProcessNothingRedactedIsShown() async throws {
+    @Test func noRedactedValueOfALivingProcessIsShown() async throws {
         let folder = try TemporaryFolder()
         await #expect(processExitsWith: .success) { [path = folder.path as String] in
             let child = Child(path)
@@ -145,14 +146,15 @@ import Testing
         expectNoSecret(in: output, alsoAsDigits: true)
     }
 
-    @Test func whatIsRedactedIsAskedForKeys() throws {
+    @Test func redactedKeysAreReadByTheirNames() throws {
         let path = Sample.golden("v1.3/annotated.lgrun")
         let redaction = try Reader(path: path).redaction()
         #expect(redaction.isKnown && redaction.keys == ["password", "secret", "taken", "token"])
         #expect(redaction.hides("token") && redaction.hides("password") && !redaction.hides("screen") && !redaction.hides("tokens"))
-        #expect(try Reader(path: Sample.golden("v1.2/later.lgrun")).redaction().isKnown, "an older file has none, and that is known")
+        #expect(try Reader(path: Sample.golden("v1.2/later.lgrun")).redaction().isKnown, "an older file has no redacted key, and that is known")
 
-        // A redacted one that cannot be read may be any key; one that is not redacted may not.
+        // A redacted annotation that cannot be read may have any key; one that is not redacted
+        // hides no key.
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
         let folder = try TemporaryFolder()
         for (text, isKnown) in [("swordfish", false), ("settings", true)] {
@@ -167,10 +169,10 @@ import Testing
         }
     }
 
-    @Test func aKeyThatIsThereTwiceIsRedactedTwice() throws {
+    @Test func bothSlotsOfADoubleKeyAreRedacted() throws {
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: Sample.golden("v1.3/annotated.lgrun"))))
         let slots = try #require(Self.slots(in: bytes))
-        // The first place, of "screen", shall name the value of the fifth.
+        // Make the first slot, of "screen", name the value of the fifth.
         bytes.replaceSubrange(slots..<slots + 8, with: Array(bytes[(slots + 64)..<(slots + 72)]))
         let folder = try TemporaryFolder()
         let report = try Reader(path: try folder.write(bytes, "twice")).run()

@@ -5,7 +5,7 @@ import Testing
 @Suite struct FieldsTests {
     private let path = Sample.golden("v1.3/fields.lgrun")
 
-    @Test func theModelHasThem() throws {
+    @Test func theModelHasFields() throws {
         let report = try Reader(path: path).run()
         let breadcrumbs = try #require(report.breadcrumbs)
         #expect(breadcrumbs.entries.count == 14 && breadcrumbs.unknown == 2 && breadcrumbs.torn == 0)
@@ -17,7 +17,7 @@ import Testing
         #expect(report.isDamaged && report.problems.map(\.part) == ["ring log"])
     }
 
-    @Test func aLineShowsThem() throws {
+    @Test func aLineShowsFields() throws {
         let log = try Tool.run(["log", path])
         let lines = log.output.split(separator: "\n").map { $0.split(separator: "] ", maxSplits: 1, omittingEmptySubsequences: false)[1] }
         #expect(lines[0] == "only text")
@@ -40,14 +40,14 @@ import Testing
         #expect(none.status == 1 && none.output.isEmpty)
     }
 
-    @Test func jsonHasThemInTheirOrder() throws {
+    @Test func jsonHasFieldsInTheirOrder() throws {
         let network = try Tool.run(["log", "--category", "network", "--json", path])
         #expect(network.output.contains(#""category":"network","fields":[{"key":"url","value":"https://example.org"},{"key":"code","value":"503"}]"#))
         let plain = try Tool.run(["log", "-n", "1", "--json", path])
         #expect(!plain.output.contains("fields") && !plain.output.contains("category") && !plain.output.contains("isDamaged"))
     }
 
-    @Test func secretsAreTakenAway() throws {
+    @Test func secretsAreRemoved() throws {
         var breadcrumbs = try #require(try Reader(path: path).run().breadcrumbs)
         let before = breadcrumbs
         breadcrumbs.redact(Redaction(keys: [], isKnown: true))

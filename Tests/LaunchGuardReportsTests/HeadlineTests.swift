@@ -5,7 +5,7 @@ import Testing
 
 /// The sentence that a support engineer reads first, for every way to end.
 @Suite struct HeadlineTests {
-    /// How each end begins, whatever it was decided from.
+    /// The first word for each end, whatever the evidence.
     private static func beginning(of end: End) -> [String] {
         switch end {
         case .none: ["none: "]
@@ -61,13 +61,13 @@ import Testing
         #expect(values.map { Int($0.0.rawValue) } == Array(0..<Evidence.allCases.count))
         #expect(values.map(\.1) == Evidence.allCases)
         let next = unsafe String(cString: lg_evidence_sentence(lg_evidence(rawValue: UInt32(Evidence.allCases.count))))
-        #expect(next == "evidence that this version does not know", "the core has one that is not here")
+        #expect(next == "evidence that this version does not know", "the core has a value that is not here")
     }
 
     // MARK: - Real deaths
 
-    /// A program whose launch was under way and that was gone at once: what is then written into
-    /// its file, as it would have been before.
+    /// A program whose launch was under way and that was killed at once. A test then writes marks
+    /// into its file, as the program would have left them.
     private static func killed() async throws -> RecordedDeath {
         let folder = try TemporaryFolder()
         let path = folder.path
@@ -79,15 +79,15 @@ import Testing
         return try RecordedDeath(folder: folder)
     }
 
-    @Test func aKillByItsCause() async throws {
+    @Test func theCauseOfAKillIsNamed() async throws {
         let death = try await Self.killed()
-        #expect(try death.headline() == "ended without a trace: killed, or ended without exit(); a witness would tell")
+        #expect(try death.headline() == "ended without a trace: killed, or ended without exit(); a witness would have recorded which")
         #expect(try death.report().verdict?.evidenceKind == .noMark)
 
         try death.put(death.after(9_000), at: 152)
         try death.put(UInt64(48_234_496), at: 160)
         try death.put(UInt64(50_331_648), at: 168)
-        #expect(try death.headline() == "ended without a trace, short of memory: 46.0 MiB of 48.0 MiB were in use; nobody saw what ended it")
+        #expect(try death.headline() == "ended without a trace, short of memory: 46.0 MiB of 48.0 MiB were in use; what ended it is not known")
 
         try death.put(death.after(3_000), at: 24)
         try death.put(UInt32(812), at: 36)
@@ -115,11 +115,11 @@ import Testing
         #expect(try JSONLine.text(death.report()).contains(#""evidenceKind":"hang-mark""#))
     }
 
-    @Test func whatAWitnessAdds() async throws {
+    @Test func aWitnessAddsTheWaitStatus() async throws {
         let death = try await Self.killed()
         try death.put(UInt32(9), at: 64)
         try death.put(UInt32(1), at: 60)
-        #expect(try death.headline() == "killed: somebody ended it by SIGKILL")
+        #expect(try death.headline() == "killed: ended by SIGKILL")
         try death.put(death.after(3_000), at: 24)
         try death.put(UInt32(812), at: 36)
         try death.put(UInt32(15), at: 32)
@@ -136,7 +136,7 @@ import Testing
         #expect(try death.headline() == "clean: exit status 0")
     }
 
-    @Test func anEndByTheMachine() async throws {
+    @Test func aRebootIsNamed() async throws {
         let death = try await Self.killed()
         var identity = try death.bytes(at: 512, count: 632)
         identity[16] ^= 0xFF  // of the boot id
@@ -185,7 +185,7 @@ private struct RecordedDeath {
         return writer.text
     }
 
-    /// So many milliseconds after the start.
+    /// This many milliseconds after the start.
     func after(_ milliseconds: UInt64) -> UInt64 { started + milliseconds * 1_000_000 }
 
     /// Change a field of the state: docs/FORMAT.md, section 5.

@@ -2,10 +2,10 @@ import Foundation
 import LaunchGuardReports
 import Testing
 
-/// Files as an attacker might write them: the reader may refuse, and must not crash, hang or show
-/// nonsense as whole.
+/// Files as an attacker might write them: the reader may refuse them. It must not crash, hang, or
+/// show damaged data as whole.
 @Suite struct HostileFileTests {
-    @Test func filesOfNothingInParticularAreRefused() throws {
+    @Test func filesOfRandomBytesAreRefused() throws {
         let folder = try TemporaryFolder()
         var random = SystemRandomNumberGenerator()
         for size in [0, 1, 7, 64, 4095, 4096, 65536, 300_000] {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoFileIsRefused() throws {
+    @Test func directoriesAndLinksAreRefused() throws {
         let folder = try TemporaryFolder()
         #expect(#expect(throws: ReportError.self) { try Reader(path: folder.path + "/missing") }?.code == .notFound)
         #expect(throws: ReportError.self) { try Reader(path: folder.path) }
@@ -46,7 +46,7 @@ import Testing
                 }
                 readAll(try folder.write(changed, "changed"))
             }
-            // The head decides what everything else means: change each of its bytes.
+            // The head decides the meaning of everything else: change each of its bytes.
             for index in 0..<min(512, bytes.count) {
                 var changed = bytes
                 changed[index] ^= 0xFF
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// Read all there is, and show it.
+    /// Read every part of the file, and render it.
     private func readAll(_ path: String) {
         guard let reader = try? Reader(path: path) else { return }
         var writer = TextWriter()

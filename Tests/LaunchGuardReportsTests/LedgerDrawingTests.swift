@@ -2,7 +2,7 @@ import CLaunchGuard
 import LaunchGuardReports
 import Testing
 
-/// The ladder and the timeline, as they are drawn.
+/// The drawings of the ladder and of the timeline.
 @Suite struct LedgerDrawingTests {
     private static let day: UInt64 = 86_400_000_000_000
     /// Half a day after the newest series of the golden ledger that was made by hand.
@@ -187,7 +187,7 @@ import Testing
         #expect(lines.allSatisfy { $0.count <= 120 })
     }
 
-    @Test func manyAttemptsAreANumber() throws {
+    @Test func manyAttemptsAreShownAsANumber() throws {
         let lines = try one {
             $0.ladder[2].attempts = 100
             $0.attempts = 7
@@ -203,11 +203,11 @@ import Testing
         let few = text(ledger, limit: 2)
         #expect(few.contains("timeline, oldest run first (12 older ones are not shown)\n"))
         #expect(few.contains("  ── version 1.1 ──\n  #13"))
-        #expect(!few.contains("#12") && !few.contains("‖ held"), "the legend tells of what is shown")
+        #expect(!few.contains("#12") && !few.contains("‖ held"), "the legend explains only shown signs")
         #expect(text(ledger, limit: 0).contains("timeline: 14 runs are not shown"))
     }
 
-    @Test func whatIsNotCountedYet() throws {
+    @Test func runsThatAreNotCountedYetAreMarked() throws {
         let lines = try text(Sample.ledger()).split(separator: "\n")
         #expect(lines.contains("  #11  2026-01-31T11:00:00Z  1.402 s  crash SIGSEGV fault.null_read  r?✗"))
         #expect(lines.contains("  #12  at an unknown time    unknown  unknown"))
@@ -215,7 +215,7 @@ import Testing
         #expect(lines.contains("  ── version unknown ──"))
     }
 
-    @Test func aFinishedLaunchIsSaidWhereTheRunFileIsThere() throws {
+    @Test func aFinishedLaunchIsNamedWhereItsRunFileExists() throws {
         var ledger = try Reader(path: Sample.golden("v2.0/story.lg")).ledger()
         ledger.timeline[4].finished = ["main"]
         ledger.timeline[0].finished = []

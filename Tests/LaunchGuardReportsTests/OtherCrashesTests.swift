@@ -4,7 +4,7 @@ import Testing
 
 @testable import LaunchGuardReports
 
-/// Several crashes of one run: the one that counts, and what is shown of the others.
+/// Several crashes of one run: the one that counts, and the output about the others.
 @Suite struct OtherCrashesTests {
     private static let path = Sample.golden("v1.4/briefs.lgrun")
 
@@ -25,7 +25,7 @@ import Testing
         #expect(again == report)
     }
 
-    /// One that is read twice is the same: the crash that counts stays selected.
+    /// A reader that is used twice gives the same: the crash that counts stays selected.
     @Test func aReaderIsUsedTwice() throws {
         let reader = try Reader(path: Self.path)
         #expect(try reader.run() == reader.run())
@@ -54,8 +54,8 @@ import Testing
         #expect(lines[found[2] + 1] == "  no stack was stored: the record ends after the stage context")
     }
 
-    /// What stands above is the cause: what came in its handler, before it and after it.
-    @Test func whereEachCame() throws {
+    /// The first crash is the cause; the others came in its handler, before it and after it.
+    @Test func thePlaceOfEachCrashIsNamed() throws {
         var report = try Sample.crash()
         let crash = try #require(report.crash)
         func heading(_ change: (inout Crash) -> Void) -> String? {

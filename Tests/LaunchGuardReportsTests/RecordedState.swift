@@ -3,8 +3,8 @@ import Foundation
 import LaunchGuardReports
 import Testing
 
-/// A state directory that a child process left behind: a run that logged, launched, and died of a
-/// null pointer. The next start has counted it.
+/// A state directory that a child process left behind: a run with breadcrumbs and a launch, which
+/// died of a null pointer. The next start has counted the crash.
 struct RecordedState {
     let folder: TemporaryFolder
     /// The file of the run that crashed.
@@ -30,8 +30,8 @@ struct RecordedState {
     }
 }
 
-/// What the child process does; it ends with a status of its own where something else goes wrong
-/// than what should.
+/// The action of the child process. It ends with a status of its own where something else goes
+/// wrong than it should.
 @safe struct Child {
     private let session: OpaquePointer?
 

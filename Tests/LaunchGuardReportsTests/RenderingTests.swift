@@ -61,7 +61,7 @@ import Testing
         #expect(text.contains(#"\x1B]0;owned\x07\x9B2J\x0A\u{202E}"#))
         #expect(text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }.isEmpty)
         #expect(!text.unicodeScalars.contains("\u{202E}"))
-        #expect(text.lines.count == expectedLines.count + 4, "its own modules have a line, annotations three; a line end from a file must not make a line")
+        #expect(text.lines.count == expectedLines.count + 4, "the modules have a line, annotations three; a line end from a file makes no line")
 
         for json in [JSONLine.text(report), JSONLine.text(ledger)] {
             #expect(json.unicodeScalars.filter { $0.properties.generalCategory == .control }.isEmpty)
@@ -85,7 +85,7 @@ import Testing
         #expect(!text { report.write(to: &$0) }.contains("\u{1B}"))
     }
 
-    @Test func aCrashReportTellsTheCauseFirst() throws {
+    @Test func aCrashReportNamesTheCauseFirst() throws {
         let lines = try text { try Sample.crash().write(to: &$0) }.lines
         #expect(lines[0] == "crashed: SIGSEGV (fault.null_read) at address 0x0 in Array.subscript.getter")
         #expect(lines[1] == "  evidence: the run file holds a crash record")
@@ -149,7 +149,7 @@ import Testing
 
     @Test(arguments: [
         (End.terminated, "terminated: SIGSEGV sent by process 1"), (.exit, "exit: exit status 3"), (.clean, "clean: exit status 3"),
-        (.running, "running: process 4711"), (.unknown, "ended without a trace: killed, or ended without exit(); a witness would tell"),
+        (.running, "running: process 4711"), (.unknown, "ended without a trace: killed, or ended without exit(); a witness would have recorded which"),
         (.reboot, "reboot: the machine was started again while it ran"),
     ])
     func headlines(end: End, text: String) throws {

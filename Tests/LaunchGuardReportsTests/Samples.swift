@@ -1,7 +1,7 @@
 import Foundation
 import LaunchGuardReports
 
-/// Reports made by hand, for tests of what is done with them.
+/// Reports made by hand, for tests of their processing.
 enum Sample {
     static let module = Module(
         path: "/opt/notes/notes", buildID: "0123456789abcdef", start: Address(0x5581_c61b_0000), end: Address(0x5581_c61c_0000),
@@ -50,7 +50,7 @@ enum Sample {
         try JSONLine.value(from: crashJSON)
     }
 
-    /// The crash with everything around it that a record can have.
+    /// The crash with every part that a record can have.
     static func surrounded() throws -> RunReport {
         let crash = """
             "crash":{"isSiginfoLost":true,"messages":[{"source":"swift","text":"Fatal error: no notes","isCut":false},
@@ -114,7 +114,7 @@ enum Sample {
     }
 }
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 final class TemporaryFolder {
     let path: String
 

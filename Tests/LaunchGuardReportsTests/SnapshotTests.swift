@@ -3,7 +3,7 @@ import Testing
 
 @testable import LaunchGuardReports
 
-/// What a run file holds of a program that lived: the model, and what is shown of it.
+/// The parts of a run file about a living program: the model, and its rendering.
 @Suite struct SnapshotTests {
     private static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Golden/v1.3/live.lgrun").path(percentEncoded: false)
@@ -41,8 +41,8 @@ import Testing
         #expect(Array(lines[(job + 1)...(job + 2)]) == ["  it was over after 28.000 s", "  thread 4713 \"uploader\", which began the job"])
     }
 
-    /// Told by a heart, by a snapshot alone, and by neither.
-    @Test func theHeadlineSaysWhoHungWhereAndForHowLong() throws {
+    /// Named by a heart, by a snapshot alone, and by neither.
+    @Test func theHeadlineNamesTheHangingThreadItsPlaceAndItsTime() throws {
         var report = try Reader(path: Self.path).run()
         report.breadcrumbs = nil
         report.identity?.termination = nil
@@ -64,7 +64,7 @@ import Testing
         report.hearts?[0].name = "main actor"
         report.snapshots?[0].threads?[0].name = "main actor"
         #expect(report.headline == "hung: its main actor stood still for at least 2.000 s, until it was killed" + end)
-        #expect(text { report.write(to: &$0) }.contains("what blocks its main actor is among the other threads: the first one waits for it"))
+        #expect(text { report.write(to: &$0) }.contains("the thread that blocks its main actor is one of the other threads; the first thread waits for it"))
         report.hearts = nil
         report.snapshots?[0].name = nil
         #expect(report.headline.hasPrefix("hung: its thread 4711 stood still for at least"))
@@ -90,12 +90,12 @@ import Testing
         #expect(report.headline == "killed: a job of it was about to overrun its deadline")
     }
 
-    @Test func whatIsNotThereIsSaid() throws {
+    @Test func missingPartsAreNamed() throws {
         var report = try Reader(path: Self.path).run()
         report.snapshots?[0].threads?.removeFirst()
         report.snapshots?[0].isComplete = false
         let lines = text { report.write(to: &$0) }.lines
-        #expect(lines.contains("  thread 4711, which hung: it is not there"))
+        #expect(lines.contains("  thread 4711, which hung, is not in the snapshot"))
         #expect(lines.contains("  the program ended before all of it was taken"))
         #expect(lines.contains("  1 more thread is not shown: there was no room"))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LaunchGuardReports
 
-/// What a crash leaves beside the crashed thread: the model, and what is shown of it.
+/// The parts of a crash record beside the crashed thread: the model, and its rendering.
 @Suite struct SurroundingsTests {
     // MARK: - The golden file
 
@@ -34,7 +34,7 @@ import Testing
         #expect(crash.threadCounts == ThreadCounts(listed: 7, captured: 3, masked: 1, silent: 1, omitted: 2, waitedNanoseconds: 1_234_567))
         #expect(crash.resources?["resident"] == Resource(value: 1_000_003, unit: "bytes"))
         #expect(crash.resources?["virtual_limit"] == Resource(value: nil, unit: "bytes"))
-        #expect(crash.resources?["cgroup_memory"] == nil, "what is not known is not there")
+        #expect(crash.resources?["cgroup_memory"] == nil, "an unknown figure is absent")
         #expect(crash.memoryMap?.mappings.count == 4 && crash.memoryMap?.isCut == false)
         #expect(crash.memoryMap?.mappings[1].path == "/var/lib/example/data with spaces")
         #expect(crash.memory?.map(\.size) == [200, 0, 64] && crash.memory?.allSatisfy { $0.bytes == nil } == true)
@@ -64,7 +64,7 @@ import Testing
     @Test func damageIsNamedAndHidesNothingElse() throws {
         let folder = try TemporaryFolder()
         let golden = [UInt8](try Data(contentsOf: URL(filePath: Sample.goldenPath)))
-        // A byte of each part, and the name of the part that is not shown then.
+        // A byte of each part, and the name of the part that is then not shown.
         for (place, part) in [
             (12288 + 10624 + 150, "messages"), (12288 + 20480 + 300, "process"), (151552 + 64 + 30, "other threads"),
             (151552 + 64 + 470, "stack of thread 4712"), (159040 + 40, "stack memory"),
@@ -119,7 +119,7 @@ import Testing
 
     // MARK: - Text
 
-    @Test func whatWasSaidStandsUnderTheHeadline() throws {
+    @Test func messagesStandUnderTheHeadline() throws {
         var report = try Reader(path: Sample.goldenPath).run()
         report.crash?.messages?[1].demangled = "std::runtime_error"
         report.crash?.messages?[0].text = "first\nsecond \u{1B}[2J\n\n"
@@ -151,7 +151,7 @@ import Testing
         #expect(try #require(lines.firstIndex { $0.hasPrefix("thread 4711") }) < start)
     }
 
-    @Test func whatIsMissingOfTheThreadsIsSaid() throws {
+    @Test func missingThreadsAreCounted() throws {
         var report = try Reader(path: Sample.goldenPath).run()
         report.crash?.threads = nil
         report.crash?.threadCounts = ThreadCounts(
@@ -237,7 +237,7 @@ import Testing
         #expect(map.mappings.map(\.path) == ["/opt/a b (deleted)", nil, "[vsyscall]"])
         #expect(map.mappings[0].offset == 0x1000 && map.mappings[0].isExecutable && !map.mappings[1].isExecutable)
         #expect(MemoryMap(text: "1000-2000 r--p 0 0:0 0 /whole\n", isCut: true).mappings.count == 1)
-        #expect(MemoryMap(text: "1000-2000 r--p 0 0:0 0 /cu", isCut: true).mappings.isEmpty, "a line that was cut is not to be trusted")
+        #expect(MemoryMap(text: "1000-2000 r--p 0 0:0 0 /cu", isCut: true).mappings.isEmpty, "a line that was cut is not used")
         #expect(MemoryMap(text: "", isCut: false).mappings.isEmpty)
     }
 
@@ -255,7 +255,7 @@ import Testing
         #expect(place(0x30_0000) == "in memory without a name, mapped rw-p")
         #expect(place(0x3E_0000) == "in no mapping, 128.0 KiB before [stack]")
         #expect(place(.max) == "in no mapping")
-        #expect(place(8) == nil, "near a null pointer, the neighbours say nothing")
+        #expect(place(8) == nil, "near a null pointer, the neighbouring mappings mean nothing")
         let cut = MemoryMap(mappings: map.mappings, isCut: true)
         #expect(cut.place(of: Address(0x50_0000)) == nil, "behind a map that is cut, anything may be mapped")
         #expect(MemoryMap(mappings: []).place(of: Address(0x50_0000)) == "in no mapping")
@@ -273,7 +273,7 @@ import Testing
             StackScan.candidates(in: memory, from: start, map: map, modules: [module]).map(\.value)
         }
         #expect(found(bytes([0x1010, 0, 0x2010, 0xA010, 0x2000, 0x1000, 0x1010, 0x1010])) == [0x1010, 0x2000, 0x1010])
-        #expect(found([9, 9] + bytes([0x1010]), from: 0x7006) == [0x1010], "words are where a processor would put them")
+        #expect(found([9, 9] + bytes([0x1010]), from: 0x7006) == [0x1010], "words are only where a processor would put them")
         #expect(found([1, 2, 3]).isEmpty && found([]).isEmpty)
         #expect(found(bytes((0..<1000).map { 0x1100 + $0 % 200 })).count == StackScan.limit)
     }
@@ -300,7 +300,7 @@ import Testing
         #expect(crash.summary(program: nil).hasPrefix("SIGSEGV (\(reason))"))
         var spoken = try #require(try Sample.surrounded().crash)
         spoken.refine(trap: trap)
-        #expect(spoken.message == nil && spoken.reason == reason, "who said something is quoted with that")
+        #expect(spoken.message == nil && spoken.reason == reason, "the source of a message is quoted with it")
     }
 
     @Test(arguments: [

@@ -21,8 +21,8 @@ import Testing
 
         let text = try Tool.run(["simulate"])
         #expect(text.status == 0 && text.errors.isEmpty)
-        #expect(text.output.split(separator: "\n").allSatisfy { $0.count <= 100 }, "it is read at 100 columns")
-        #expect(try Tool.run(["simulate"]).output == text.output, "it comes out the same every time")
+        #expect(text.output.split(separator: "\n").allSatisfy { $0.count <= 100 }, "no line is longer than 100 columns")
+        #expect(try Tool.run(["simulate"]).output == text.output, "the output is the same every time")
     }
 
     @Test func aLaunchIsRepairedAfterTwoCrashes() throws {
@@ -74,8 +74,8 @@ import Testing
                 """)
     }
 
-    /// Options, events, and what the last step has to be: event, status, mode, streak, rung,
-    /// attempts, then its callbacks.
+    /// Options, events, and the expected last step: event, status, mode, streak, rung, attempts,
+    /// then its callbacks.
     private static let scenarios: [(options: [String], events: String, last: [String])] = [
         ([], "hang", ["hang checking normal 1 0 0", "status: checking", "on_report: streak 1", "task open database: run", "task restore windows: run"]),
         ([], "crash*2 timeout timeout", [
@@ -94,8 +94,8 @@ import Testing
         ]),
         ([], "crash*2 crash-in-repair*4", ["crash-in-repair checking safe 2 0 0", "status: checking", "task open database: run", "task restore windows: left out"]),
         ([], "crash*2 upgrade", ["upgrade checking normal 0 0 0", "status: checking", "task open database: run", "task restore windows: run"]),
-        // A streak whose last crash is six hours ago is forgotten; not where the machine was booted
-        // meanwhile.
+        // A streak is forgotten six hours after its last crash, but not where the machine was
+        // booted meanwhile.
         ([], "crash wait:6h crash", ["crash checking normal 1 0 0", "status: checking", "on_report: streak 1", "task open database: run", "task restore windows: run"]),
         ([], "crash reboot wait:6h", ["wait:6h checking normal 1 0 0", "status: checking", "task open database: run", "task restore windows: run"]),
         ([], "crash-in:open_database crash-in-report crash-in-report", [
@@ -169,7 +169,7 @@ import Testing
         let simulated = try Simulated(["--repair", "reset:1:destructive,consent", "--context", "player", "crash-in:open database", "crash*1", "repair", "wait:1m"])
         let context = simulated.context
         #expect(context.name == "player" && context.status == "repairing" && context.rung == 1 && context.attempts == 2)
-        #expect(context.lastTask == nil, "the last crash was in none")
+        #expect(context.lastTask == nil, "the last crash was in no task")
         #expect(context.ladder.map(\.name) == ["leave out the suspect task", "reset"])
         #expect(context.ladder[1].isDestructive && context.ladder[1].needsConsent && !context.ladder[1].needsRestart)
         #expect(context.ladder[1].lastSeries == Timestamp(nanoseconds: 0) && context.ladder[0].lastSeries == nil)
@@ -211,7 +211,7 @@ import Testing
         let result = try Tool.run(["simulate"] + arguments)
         #expect(result.status == 2)
         #expect(result.errors.contains(message))
-        #expect(result.output.contains("\n  0  start "), "what came before it is shown")
+        #expect(result.output.contains("\n  0  start "), "the steps before it are shown")
         #expect(!result.output.contains("\ncontext"))
         let json = try Tool.run(["simulate", "--json"] + arguments)
         #expect(json.status == 2 && json.output.isEmpty)
@@ -226,7 +226,7 @@ import Testing
     }
 }
 
-/// What `--json` prints, as far as it is looked at.
+/// The output of `--json`, as far as the tests read it.
 private struct Simulated: Decodable {
     struct Step: Decodable {
         var number: Int

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LaunchGuardSymbols
 
-/// The tool as a user runs it: what it prints, and its exit status.
+/// The tool as a user runs it: its output and its exit status.
 @Suite struct ToolTests {
     @Test func aRecordedCrashIsShown() async throws {
         let state = try await RecordedState.make()
@@ -49,7 +49,7 @@ import Testing
         #expect(!bare.output.contains("readMemory"))
     }
 
-    @Test func whyTheProgramTrappedIsItsMessage() async throws {
+    @Test func theReasonOfATrapIsItsMessage() async throws {
         let folder = try TemporaryFolder()
         await #expect(processExitsWith: .failure) { [path = folder.path as String] in
             _ = Child(path)
@@ -109,8 +109,8 @@ import Testing
         #expect(verify.status == 0 && verify.output.contains("2 contexts, 14 runs, 9536 bytes"))
     }
 
-    /// First what happened and where, then what that is decided from, then the stacks.
-    @Test func aHangIsToldFromTheTopDown() async throws {
+    /// First the event and its place, then the evidence, then the stacks.
+    @Test func aHangIsShownWithItsCauseFirst() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in

@@ -27,7 +27,7 @@ import Testing
         #expect(report.redactedKeys == ["token"])
     }
 
-    @Test func noMoreThanThereIsRoomFor() async throws {
+    @Test func annotationsBeyondTheLimitAreRefused() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()

@@ -112,7 +112,7 @@ import Testing
         #expect(log.take() == ["c", "b", "a", "d"])
     }
 
-    @Test func whatIsNotReplayedInTimeRunsAllTheSame() async throws {
+    @Test func tasksThatAreNotReplayedInTimeRunByThemselves() async throws {
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(holdDeadline: .milliseconds(50)))
         launch.addRepair("mend", impact: 1) { log.add("mend") }

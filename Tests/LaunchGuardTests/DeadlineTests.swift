@@ -5,7 +5,7 @@ import Testing
 
 /// Jobs with a deadline, and run loops that wait.
 @Suite struct DeadlineTests {
-    @Test func aJobThatOverrunsIsThereAfterSIGKILL() async throws {
+    @Test func aJobThatOverrunsIsInTheFileAfterSIGKILL() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let session = try Child(directory).start()

@@ -193,7 +193,7 @@ import Testing
         #expect(launch.info?.streak == 1)
     }
 
-    @Test func aRealLaunchWaitsForAYes() async throws {
+    @Test func aRealLaunchWaitsForConsent() async throws {
         let scene = try Scene()
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in

@@ -24,7 +24,7 @@ import Testing
         #expect(scene.journal == (["1", "yes"].contains(value) ? ["work"] : ["mend", "work"]))
     }
 
-    @Test func inShadowALaunchSaysWhatItWouldHaveDone() async throws {
+    @Test func inShadowALaunchReportsWhatItWouldHaveDone() async throws {
         let scene = try Scene()
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in

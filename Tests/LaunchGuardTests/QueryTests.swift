@@ -9,7 +9,7 @@ import Testing
         try LaunchGuard.launchInfo(of: context, stateDirectory: scene.directory + "/state" + (role.map { "/" + $0 } ?? ""))
     }
 
-    @Test func aDeadProgramsNextLaunchIsForeseen() async throws {
+    @Test func theNextLaunchOfADeadProgramIsPredicted() async throws {
         let scene = try Scene()
         let missing = #expect(throws: LaunchGuardError.self) { try Self.info(scene) }
         #expect(missing?.code == .notFound)
@@ -138,7 +138,7 @@ import Testing
         #expect(try scene.runs().last?.verdict?.end == (announcement == .none ? .unknown : announcement == .restart ? .clean : .terminated))
     }
 
-    @Test func aWitnessKnowsTheEndExactly() async throws {
+    @Test func withAWitnessTheEndIsExact() async throws {
         let scene = try Scene()
         let directory = scene.directory + "/state"
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in

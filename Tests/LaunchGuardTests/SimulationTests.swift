@@ -21,7 +21,7 @@ import Testing
         return launch
     }
 
-    @Test func theWholeWalk() async throws {
+    @Test func everyStateIsReachedInOneWalk() async throws {
         let log = Log()
         let simulation = try LaunchGuard.Simulation()
         let launch = Self.prepare(simulation.session, log)

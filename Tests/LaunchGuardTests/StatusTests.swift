@@ -4,7 +4,7 @@ import Testing
 
 /// The status and its updates.
 @Suite struct StatusTests {
-    @Test func everybodySeesEveryChangeInOrder() async throws {
+    @Test func everyListenerSeesEveryChangeInOrder() async throws {
         let scene = try Scene()
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aListenerThatIsCancelledGetsNoFurtherOne() async throws {
+    @Test func aCancelledListenerGetsNoFurtherChange() async throws {
         let log = Log()
         let simulation = try LaunchGuard.Simulation()
         let launch = simulation.session.launch("main", window: .zero)
@@ -87,7 +87,7 @@ import Testing
         #expect(await stream.reduce(into: []) { $0.append($1) } == [.normal] + changes + [.checking, .normal])
     }
 
-    @Test func aListenerThatGoesAwayDisturbsNobody() async {
+    @Test func aListenerThatEndsDoesNotDisturbOthers() async {
         let broadcast = StatusBroadcast()
         do {
             var gone = broadcast.subscribe().makeAsyncIterator()

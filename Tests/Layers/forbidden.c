@@ -1,5 +1,5 @@
-/* A handler that breaks the rules: directly, through another function, and behind an address. For
- * the check of the check. */
+/* A handler that breaks the rules: directly, through another function, and through an address. The
+ * test of the check itself. */
 #include <stdlib.h>
 
 void on_crash(int signal);

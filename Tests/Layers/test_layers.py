@@ -55,8 +55,8 @@ ALSO_AT_START = {
     "store/run.c": "snprintf",
 }
 
-# Where the handler begins: by the kernel, by the watch thread while a crash is under way, by
-# tables of function pointers.
+# The entry points of the handler: called by the kernel, by the watch thread while a crash is under
+# way, and through tables of function pointers.
 ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler ask_thread count_one heal_page lg__watch_redirect lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__heartbeats_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 
@@ -84,7 +84,7 @@ def source_of(object_path):
 
 @functools.cache
 def symbols():
-    """Object → what it defines for others, and what it uses of others."""
+    """Object → the symbols that it defines for others, and those of others that it uses."""
     found = {path: (set(), set()) for path in OBJECTS}
     for line in run("nm", "-A", "-g", *OBJECTS).splitlines():
         path, rest = line.rsplit(":", 1)
@@ -127,7 +127,8 @@ def is_own(symbol):
 
 
 class CallGraph:
-    """Functions of a library and what each may reach: calls, jumps, addresses taken."""
+    """The functions of a library and the functions that each may reach: calls, jumps, addresses
+    taken."""
 
     def __init__(self, library):
         self.names, self.uses = {}, {}
@@ -236,7 +237,7 @@ class Layers(unittest.TestCase):
 class Handler(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # "w": only asked for
+        # "w": a weak reference
         if re.search(r" [A-VX-Z] __(asan|tsan|ubsan|gcov|sanitizer)", run("nm", LIBRARY)):
             raise unittest.SkipTest("the library is instrumented: what it calls is not what it will call")
 

@@ -1,8 +1,8 @@
 /* Layer 2: all that runs inside the signal handler, and nothing else.
  *
- * This header is what the rest of the core sees. Everything behind it runs on a broken process: it
- * takes no lock, allocates nothing, uses no stdio, calls the dynamic linker never, and trusts no
- * memory but its own.
+ * This header is the interface of `capture/` to the rest of the core. The code behind it runs in a
+ * broken process: it takes no lock, allocates nothing, uses no stdio, never calls the dynamic
+ * linker, and trusts no memory but its own.
  */
 #ifndef LG_CAPTURE_H
 #define LG_CAPTURE_H

@@ -16,7 +16,7 @@ enum lg__crash_state {
     LG__CRASH_ENDING     /* the process is about to die of it, under the crash lock */
 };
 
-/* What happens to one crash. CRASH.md, section 2. */
+/* The events of one crash. CRASH.md, section 2. */
 enum lg__crash_event {
     LG__CRASH_BEGINS,    /* its thread has taken the crash lock and this slot */
     /* the record is written; without LaunchGuard the signal would do nothing */

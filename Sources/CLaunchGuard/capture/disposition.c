@@ -63,7 +63,7 @@ static void check_handler(int signal)
         return;
     lg__install_again(signal);
     if (!siginfo)
-        say(signal, LOST_SIGINFO, "lost SA_SIGINFO of its handler, as by signal() saving and restoring it: installed again");
+        say(signal, LOST_SIGINFO, "lost SA_SIGINFO of its handler, as happens when signal() saves and restores a handler: installed again");
     else
         say(signal, LOST_ONSTACK, "lost SA_ONSTACK of its handler: installed again");
 }

@@ -102,7 +102,7 @@ enum lg__dwarf_pointer {
     DW_EH_PE_sdata4 = 0x0b,
     DW_EH_PE_sdata8 = 0x0c,
     DW_EH_PE_format = 0x0f,
-    /* What it counts from, in the next three. */
+    /* The base of the value, in the next three. */
     DW_EH_PE_pcrel = 0x10,
     DW_EH_PE_datarel = 0x30,
     DW_EH_PE_base = 0x70

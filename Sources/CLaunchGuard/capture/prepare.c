@@ -5,7 +5,7 @@
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
-/* Of parts that may grow large, as much as a small program needs. */
+/* Room for parts that may grow large: as much as a small program needs. */
 #define MAP_TOUCHED_BYTES 6144u
 #define STACK_TOUCHED_BYTES 4096u /* the least that an option gives it */
 

@@ -78,7 +78,7 @@ void lg__tail_pump(void)
         for (ssize_t done = 0, count; done < size && lg__os_file_is(standard_error, standard_error_identity); done += count) {
             count = write(standard_error, bytes + done, (size_t)(size - done));
             if (count < 0 && errno != EINTR)
-                /* nobody reads the earlier destination any more: the program must not notice */
+                /* the earlier destination has no reader any more: the program must not notice */
                 break;
             count = count < 0 ? 0 : count;
         }

@@ -38,7 +38,7 @@ const lg_run_context *lg__evidence_context(const struct lg__last_run *last, cons
 const char *lg__evidence_task(const struct lg__last_run *last, const lg_run_context *context);
 
 /* attribution.c: bit i: the crash of a run, which is selected in `reader`, was in a module or a
- * task of contexts[i], which was launching. 0: of nobody in particular. */
+ * task of contexts[i], which was launching. 0: of no particular context. */
 uint32_t lg__attribution_of(lg_reader *reader, const lg_crash_info *crash, const lg_run_context *contexts, uint32_t count);
 
 #endif

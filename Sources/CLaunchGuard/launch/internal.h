@@ -32,9 +32,9 @@ enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 
 /* One life of a launch, from its begin to its end. In a process there is one; in a simulated
  * session each simulated end takes it away, and the next begin makes another one (life.c). A thread
- * that works for a launch holds the life that it works for. Nobody sees what the thread writes
- * there after the end; what outlasts a life (the ledger, the run file, the tasks) changes behind
- * one gate: lg__life_current(). Lives are never freed: an answer may come late. */
+ * that works for a launch holds the life that it works for. After the end its stores there have no
+ * effect. State that outlasts a life (the ledger, the run file, the tasks) changes behind one gate:
+ * lg__life_current(). Lives are never freed: an answer may come late. */
 struct lg__life {
     lg_launch *launch;
     struct lg__life *older;
@@ -85,7 +85,7 @@ struct lg_launch {
     lg_launch_status told[LG__STATUSES]; /* changes that on_status has not heard of */
     uint32_t told_count;
     bool telling;
-    _Atomic uint32_t over; /* futex: changes when nobody has to wait for the window any more */
+    _Atomic uint32_t over; /* futex: changes when no thread has to wait for the window any more */
 };
 
 /* ---- launch.c ---- */

@@ -125,8 +125,8 @@ enum lg__answer lg__callback_repair(struct lg__life *life, lg_repair_callback re
 typedef lg_status (*lg__work)(struct lg__life *life, uint32_t index);
 enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t index, bool here, uint64_t timeout_ns);
 
-/* Nobody waits for the callbacks of the life any more, and their answers have no effect. Under the
- * launch's lock. */
+/* Ends every wait for the callbacks of the life; their answers have no effect from then on. Under
+ * the launch's lock. */
 void lg__callback_abort(struct lg__life *life);
 
 /* Simulated time passes for the callbacks that are waited for. Under the launch's lock. Returns

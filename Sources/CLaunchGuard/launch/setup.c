@@ -97,7 +97,7 @@ static lg_status why_unprotected(const struct lg__host *host)
 
 static void claim_state(struct lg__host *host, lg_launch *launch)
 {
-    /* and not what the file says, which anybody may have changed */
+    /* not the count in the file, which other processes may have changed */
     uint32_t index = host->launch_count;
     struct lg__state_context *state = launch->state = &host->run.state->contexts[index];
     struct lg__owner *owner = launch->owner = &host->run.owners->contexts[index];

@@ -69,7 +69,7 @@ uint64_t lg__os_clock_ns(int clock)
 bool lg__os_counter_allowed(void)
 {
     int mode = PR_TSC_ENABLE;
-    /* older kernels forbid it to nobody */
+    /* older kernels allow it to every process */
     lg__os_call(SYS_prctl, PR_GET_TSC, (long)(uintptr_t)&mode, 0, 0, 0, 0);
     return mode != PR_TSC_SIGSEGV;
 }

@@ -146,8 +146,8 @@ bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count);
 /* Memory in use and the nearest limit that applies: of the memory control groups of this process,
  * the one nearest to its limit; else RLIMIT_AS or RLIMIT_DATA against the process's own size; else
  * the machine's memory. Cached files, which the kernel drops before it ends a process, do not count
- * as used in a group that uses `exact_from` percent of its limit or more; below that nobody needs
- * to know. `root` goes before the paths: "" but in tests. false: unknown. */
+ * as used in a group that uses `exact_from` percent of its limit or more; below that no caller
+ * needs the exact figure. `root` goes before the paths: "" but in tests. false: unknown. */
 struct lg__os_memory {
     uint64_t used, limit; /* bytes */
     bool of_cgroup;

@@ -32,7 +32,7 @@ static enum boot { BOOT_SAME, BOOT_OTHER, BOOT_NOT_KNOWN } boot_of(const struct 
 }
 
 /* The kernel ended a process in the run's own cgroup since its start. Only a process in that group
- * can see this; nobody guesses. */
+ * can see this; a reader elsewhere does not guess. */
 static bool oom_kills_grew(const struct lg__case *file)
 {
     const lg_run_info *run = &file->run;
@@ -125,8 +125,9 @@ static bool cause_of_kill(const struct lg__case *file, bool killed, lg_verdict *
 /* The knowledge of a parent that waited for the process. false: the rows below know more.
  *
  * A record that the program is not known to have survived stays a crash. Where the status is not
- * that of the record's signal, a handler of the program ended it by exit(), or somebody killed it
- * while that handler ran. A SIGKILL says how it ended; the marks of the program say why. */
+ * that of the record's signal, a handler of the program ended the process by exit(), or another
+ * process killed it while that handler ran. A SIGKILL shows how the process ended; the marks of the
+ * program show why. */
 static bool by_witness(const struct lg__case *file, lg_verdict *ret_verdict)
 {
     const lg_run_info *run = &file->run;
@@ -167,7 +168,7 @@ static lg_verdict judge(const struct lg__case *file)
     lg_verdict verdict;
     if (run->alive)
         return (lg_verdict){ .end = LG_END_RUNNING, .evidence = LG_EVIDENCE_PROCESS_ALIVE };
-    /* Under a debugger people stop, change and kill programs: that counts against nobody. */
+    /* Under a debugger people stop, change and kill programs: such an end never counts. */
     if (traced(file))
         return of_record(file, LG_END_DEBUGGER, LG_EVIDENCE_TRACER);
     if (by_witness(file, &verdict))

@@ -264,7 +264,7 @@ static void report_gone(struct lg_session *session, struct heartbeat *heartbeat)
     char name[16];
     heartbeat_name(heartbeat, name);
     lg__host_log(&session->host, LG_LEVEL_WARNING,
-                 "thread \"%s\" (tid %d) with a heartbeat is gone without having ended: the kernel ended it alone, as a sandbox makes it do (seccomp)",
+                 "the kernel ended thread \"%s\" (tid %d), which had a heartbeat, and no other thread, as a seccomp sandbox does",
                  name, atomic_load(&heartbeat->tid));
     atomic_store(&heartbeat->beat_ns, 0);
     end_own_hang(heartbeat, "is gone");
@@ -295,7 +295,7 @@ static uint64_t report_hang(struct lg_session *session, struct heartbeat *heartb
     }
     struct seconds length = seconds_since(beat_ns);
     snapshot_hang(session, who, tid, name, beat_ns);
-    lg__host_log(&session->host, LG_LEVEL_WARNING, "%s \"%s\" (tid %d) has not beaten for %u.%u s: it hangs", thread_kind(tid), name, tid, length.whole,
+    lg__host_log(&session->host, LG_LEVEL_WARNING, "%s \"%s\" (tid %d) has sent no heartbeat for %u.%u s: it hangs", thread_kind(tid), name, tid, length.whole,
                  length.tenths);
     return threshold;
 }

@@ -61,7 +61,7 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
     if (status != LG_OK)
         return status;
     lg__capture_called();
-    if (session->host.simulated) { /* nobody watches it */
+    if (session->host.simulated) { /* a simulated session has no watch thread */
         *ret_deadline = UINT64_MAX;
         return LG_OK;
     }

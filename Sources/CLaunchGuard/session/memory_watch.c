@@ -28,7 +28,7 @@ static uint64_t percent_of(uint64_t number, uint32_t percent)
     return number / 100 * percent + number % 100 * percent / 100;
 }
 
-/* The mark is taken back when less than nine tenths of its threshold are in use. */
+/* The mark is removed when less than nine tenths of its threshold are in use. */
 static bool sample_memory(struct lg__os_memory *ret_memory)
 {
     return lg__os_memory("", watched.percent * 9 / 10, ret_memory);

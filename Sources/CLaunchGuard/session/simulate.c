@@ -6,7 +6,7 @@
 #include "session/session.h"
 #include "store/crc32c.h"
 
-/* Handles stay valid; a session that nobody uses any more is no leak. */
+/* Handles stay valid; a session that is no longer used is no leak. */
 static struct lg_session *_Atomic newest;
 
 lg_status lg_simulate_start(lg_session **ret_session)

@@ -224,7 +224,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     return status;
 }
 
-/* A session without files behaves as one with files, in memory that nobody reads. */
+/* A session without files behaves as one with files, in memory that is never read. */
 static void make_unprotected(struct lg_session *session, lg_status why)
 {
     static const struct lg__identity nobody;

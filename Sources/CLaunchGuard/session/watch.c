@@ -155,7 +155,7 @@ static void note_memory(struct lg__state *state)
 static void *prepare_session(void *argument)
 {
     struct lg_session *session = argument;
-    /* Faults of this thread itself are for the handler, as everybody's are. */
+    /* Faults of this thread itself go to the handler, as on every thread. */
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
     LG_FAULT_POINT("watch: thread begins");
     lg__capture_exempt();

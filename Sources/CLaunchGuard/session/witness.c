@@ -1,8 +1,9 @@
-/* lg_witness(): a supervisor stores how a process ended that it has waited for.
+/* lg_witness(): a supervisor stores the wait status of a process that it has waited for.
  *
- * Anybody who may write to the run file may have written anything into it, and may be another user
- * than the supervisor. So nothing is mapped (a file that is cut meanwhile would end the supervisor
- * by SIGBUS), every bound is checked, and only the two fields of the witness are written. */
+ * A process that may write to the run file may have written anything into it, and may belong to
+ * another user than the supervisor. So nothing is mapped (a file that is cut meanwhile would end
+ * the supervisor by SIGBUS), every bound is checked, and only the two fields of the witness are
+ * written. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

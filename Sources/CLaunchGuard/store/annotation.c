@@ -1,32 +1,32 @@
 /* Rules by which writers keep one value a key, lose none, and do not wait for each other.
  *
- * The file has 64 slots, one a key, and 128 values that belong to no slot in particular. A slot has
- * one word that says which value is its current one, or none. A value that a slot names is never
+ * The file has 64 slots, one a key, and 128 values that are not bound to any slot. A slot has one
+ * word that says which value is its current one, or none. A value that a slot names is never
  * written to: a writer that sets a key takes a value that is free, fills it, and then exchanges the
  * word of the slot; the value before it is free from then on. Key and value are in the same place,
  * and so no reader sees a key with the value of another one, nor half of either, at whatever
  * instant the process dies.
  *
  * Changes have an order, and one word in memory makes it: the turn. It holds the number of the last
- * change, and as long as that is not carried out also what it is: which slot, which value, whether
- * the key becomes redacted. A writer
+ * change. While that change is not carried out, the turn also holds the change itself: the slot,
+ * the value, and whether the key becomes redacted. A writer
  * 1. reads the turn; if a change is announced in it, the writer carries that out first, whichever
  *    writer announced it;
  * 2. looks for the key, and for a free slot where it has none;
- * 3. announces its own change by compare-and-swap of the turn that it read. That this succeeds
- *    means that nothing has changed since, so that what it found in 2 is still so: two writers with
- *    the same new key do not take two slots. If it fails, another one was faster: again from 1;
- * 4. carries it out: stores into the slot, in the file and in memory, frees the value that was
- *    there, and takes the announcement back.
+ * 3. announces its own change by compare-and-swap of the turn that it read. Success means that
+ *    nothing has changed since, so that the finding of step 2 still holds: two writers with the
+ *    same new key do not take two slots. If it fails, another writer was faster: again from 1;
+ * 4. carries the change out: stores into the slot, in the file and in memory, frees the value that
+ *    was there, and withdraws the announcement.
  *
- * Carrying out may be done by many at the same time, and by one that stood still meanwhile and
- * comes too late: the word of a slot holds the number of the change that it is of, and is exchanged
- * for a larger one only. A redaction holds for good, and a redacted key keeps its slot; so it does
- * not matter how often, or how late, that is stored.
+ * Many writers may carry out the same change at the same time, and one that was stopped may come
+ * too late: the word of a slot holds the number of its change, and is exchanged for a larger one
+ * only. A redaction holds for good, and a redacted key keeps its slot; so it does not matter how
+ * often, or how late, the redaction is stored.
  *
- * So nobody waits. A writer that stands still for ever, wherever that is, costs the others nothing
- * but the value that it fills: that are 64 such writers, with all 64 keys set, before one gets
- * LG_ERR_LIMIT. What a call has announced is in the file when it returns, and a change that
+ * So no writer waits. A writer that stops for ever, at any place, costs the others only the value
+ * that it fills: with all 64 keys set, 64 such writers are needed before another one gets
+ * LG_ERR_LIMIT. An announced change is in the file when its call returns, and a change that
  * returned was announced before any that began later: so the last value wins. A handler of a signal
  * may do the same in the middle of it. */
 #include "store/annotation.h"
@@ -86,7 +86,7 @@ static void release_place(struct lg__annotation_memory *memory, unsigned value)
         atomic_store_explicit(&memory->taken[value - 1], 0, memory_order_release);
 }
 
-/* A value that is nobody's; 0: there is none. */
+/* A value that no slot or writer uses; 0: there is none. */
 static unsigned take_place(struct lg__annotation_memory *memory)
 {
     unsigned start = atomic_load_explicit(&memory->next, memory_order_relaxed);
@@ -218,7 +218,7 @@ static lg_status change_value(const struct lg__annotation_writer *writer, const 
             break;
         }
     }
-    release_place(memory, value); /* taken in vain */
+    release_place(memory, value); /* taken, but not needed */
     return status;
 }
 

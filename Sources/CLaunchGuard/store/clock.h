@@ -3,9 +3,9 @@
  *
  * Entries hold counts; only a reader turns them into nanoseconds, by the line through two points
  * that were taken far from each other. The header of the ring has a line from the start, and the
- * watch thread stores later points. It is also the one that says, each time for a while, that the
- * counter may be used: at the very beginning, when the machine has slept, or where nobody watches,
- * entries have CLOCK_MONOTONIC. */
+ * watch thread stores later points. The watch thread also permits the counter, each time for a
+ * while. At the very beginning, after a sleep of the machine, or without a watch thread, entries
+ * have CLOCK_MONOTONIC. */
 #ifndef LG_STORE_CLOCK_H
 #define LG_STORE_CLOCK_H
 
@@ -46,7 +46,7 @@ void lg__clock_init(struct lg__clock *clock, struct lg__ring_header *header);
 
 /* Store a later point, and allow the counter from now on for three times as long as since the last
  * call, and some seconds. The first call asks a file of the kernel whether the counter is to be
- * trusted. For one thread, which takes no lock here and calls nobody. */
+ * trusted. For one thread, which takes no lock here and runs no callback. */
 void lg__clock_mark(struct lg__clock *clock, struct lg__state *state);
 
 /* The counter is not used again. */

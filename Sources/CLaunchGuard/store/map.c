@@ -146,7 +146,7 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
     int file = lg__os_file_beyond(openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file < 0)
         return lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
-    /* Locked before it has a size: nobody takes it for the file of an ended run. */
+    /* Locked before it has a size, so that no process takes it for the file of an ended run. */
     lg__map_lock(file);
     int error = preallocate(file, size);
     lg_status status = error ? lg__problem_set(problem, lg__problem_from_errno(error), path, error)

@@ -3,7 +3,7 @@
  * Only a writer with the right to a cell writes it. In a lane of its own that is the one thread
  * that claimed the lane, and of that thread only the outermost entry: `busy` sends a signal handler
  * that comes in between to the shared lane. So entries of such a lane are written strictly one
- * after the other, whatever other threads do, and nobody waits.
+ * after the other, whatever other threads do, and no thread waits.
  *
  * Lane 0 is for all the rest: threads beyond the number of lanes, nested entries, LaunchGuard
  * itself. There each cell has a claim word in memory: the number of the last claim (the cell's own
@@ -14,8 +14,8 @@
  *   overwritten: the word of its cells has its number, the next claim has a larger one, reserved a
  *   lap later; a writer that reserved a lap earlier and wakes up late finds a larger number than
  *   its own and goes away;
- * - no writer waits for another: one that goes away reserves again, behind. Cells that it leaves
- *   behind hold nothing with their sequence.
+ * - no writer waits for another: one that goes away reserves again, further on. Cells that it
+ *   leaves hold nothing with their sequence.
  *
  * A writer that was passed by a whole lap while it wrote, which it sees by `head` after its commit,
  * writes its entry once more: the first one has left the window that a reader looks at, and head
@@ -30,8 +30,8 @@
 #include "store/crc32c.h"
 
 #define LANES_MAX 16u
-/* A lane has room for two of the longest entries at least: a writer that stands still in a shared
- * lane leaves room for another one. */
+/* A lane has room for at least two of the longest entries: a stopped writer in a shared lane leaves
+ * room for another one. */
 #define LANE_CELLS_MIN 256u
 /* More than this many lanes only where they are large all the same. */
 #define LANES_USUAL 8u
@@ -265,8 +265,8 @@ static bool take_lane(struct lg__ring_writer *writer, uint64_t before, pid_t tid
     return true;
 }
 
-/* A lane for the calling thread: the one it has, one that nobody has had, one whose thread is dead;
- * else the shared one. Entries stay. */
+/* A lane for the calling thread: its own, an unused one, or one whose thread is dead; else the
+ * shared one. Entries stay. */
 static __attribute__((noinline)) void find_lane(const struct lg__ring *ring)
 {
     enum { HAS, UNUSED, DEAD, ROUNDS };

@@ -51,7 +51,7 @@ static void test_lost_flags(void **state)
         expect_signal(body_lost_flags, (void *)how, SIGSEGV);
         lg_reader *reader = newest_run();
         lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
-        /* the fault was repeated, and recorded in full */
+        /* the fault came again, and its record is full */
         assert_int_equal(crash.kind, LG_CRASH_NULL_OFFSET);
         assert_int_equal(crash.has_address, 1);
         assert_int_equal(crash.address, 0x18);
@@ -69,7 +69,7 @@ static void body_lost_flags_abort(void *argument)
     abort();
 }
 
-/* A signal that was sent cannot be repeated: its unknown fields stay unknown. */
+/* A sent signal cannot come again by itself: its unknown fields stay unknown. */
 static void test_lost_flags_of_a_sent_signal(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void test_replaced(void **state)
     assert_true(log_says(reader, "SIGFPE is ignored"));
     assert_true(log_says(reader, "SIGABRT was set to its default action"));
     assert_int_equal(lg_reader_log(reader, &info), LG_OK);
-    assert_int_equal(info.entries, 3); /* each said once */
+    assert_int_equal(info.entries, 3); /* one breadcrumb for each replaced handler */
     lg_reader_close(reader);
 }
 
@@ -357,7 +357,7 @@ static void body_earlier_hangs(void *argument)
     fault();
 }
 
-/* The handler's time is shorter than the record's. */
+/* The limit for the handler is shorter than the limit for the record. */
 static void body_earlier_hangs_soon(void *argument)
 {
     (void)argument;
@@ -369,7 +369,8 @@ static void body_earlier_hangs_soon(void *argument)
 
 static const stack_t no_altstack = { .ss_flags = SS_DISABLE };
 
-/* On the stack of the thread: only the frames show that the thread is still in the handler. */
+/* The handler runs on the thread's own stack: only the frames show that the thread is still in the
+ * handler. */
 static void body_earlier_hangs_without_altstack(void *argument)
 {
     (void)argument;
@@ -395,8 +396,8 @@ static void test_earlier_handler_hangs(void **state)
     }
 }
 
-/* The thread left by longjmp, and the program lives on, deep in other calls, longer than any
- * handler may take. */
+/* The thread left its handler by longjmp, and the program lives on, deep in other calls, longer
+ * than any handler may take. */
 enum { AND_LIVES, WITHOUT_ALTSTACK, AND_ANOTHER_CRASHES };
 
 static void body_earlier_jumps(void *argument)
@@ -411,7 +412,7 @@ static void body_earlier_jumps(void *argument)
     space[0] = 1;
     for (int i = 0; i < 80; i++)
         usleep(10000);
-    /* and then another thread crashes, whose handler does not come back */
+    /* then another thread crashes, and its earlier handler does not return */
     if (argument == (void *)AND_ANOTHER_CRASHES) {
         pthread_t thread;
         pthread_create(&thread, NULL, fault_on_thread_for_good, NULL);
@@ -434,8 +435,8 @@ static void test_earlier_handler_jumps(void **state)
     assert_int_equal(crash.also_crashed_count, 0);
 }
 
-/* A longjmp leaves the first crash. The next one, deeper in the program, is the end: it is not in
- * the handler of the first. */
+/* A longjmp leaves the first crash. The next crash, deeper in the program, ends the process: it is
+ * not inside the handler of the first. */
 static void jump_once(int number)
 {
     static volatile sig_atomic_t jumped;
@@ -486,8 +487,9 @@ static void body_setuid(void *argument)
     start_session();
     start_waiting(4);
     if (sigsetjmp(escape, 1) == 0)
-        fault(); /* takes the signal */
-    if (setuid(getuid()) != 0) /* libc asks every thread with it, and waits for all */
+        fault(); /* takes the signal by which LaunchGuard questions threads */
+    /* setuid() makes libc send the signal to every thread, and wait for all of them */
+    if (setuid(getuid()) != 0)
         _exit(91);
     exit(0);
 }
@@ -498,7 +500,7 @@ static void test_setuid_after_a_crash(void **state)
     expect_exit(body_setuid, NULL, 0);
 }
 
-/* ---- what an earlier handler finds, and what it leaves ---- */
+/* ---- the state in which an earlier handler is called, and the state that it leaves ---- */
 
 static sigset_t mask_in_handler;
 
@@ -506,7 +508,7 @@ static void look_at_mask(int number)
 {
     (void)number;
     pthread_sigmask(SIG_BLOCK, NULL, &mask_in_handler);
-    longjmp(escape, 1); /* which leaves the mask as it is here */
+    longjmp(escape, 1); /* siglongjmp() without a saved mask: the mask stays as it is here */
 }
 
 static void body_mask(void *argument)
@@ -527,8 +529,8 @@ static void body_mask(void *argument)
     exit(0);
 }
 
-/* The handler runs under the mask that the kernel would have given it: its own alarms reach it, and
- * a program that leaves it by longjmp keeps its signals. */
+/* An earlier handler runs under the mask that the kernel would have given it: its own alarms reach
+ * the handler, and a program that leaves the handler by longjmp keeps its signals. */
 static void test_mask_of_earlier_handler(void **state)
 {
     (void)state;
@@ -565,7 +567,8 @@ static void body_one_shot(void *argument)
     exit(calls == 4 ? 0 : 90);
 }
 
-/* A handler for one signal, the next of which ends the process; the first one does not. */
+/* An earlier handler with SA_RESETHAND: the first signal does not end the process, the next one
+ * does. */
 static void test_one_shot_handlers(void **state)
 {
     (void)state;
@@ -597,7 +600,7 @@ static void body_mended(void *argument)
     exit(0);
 }
 
-/* The handler mended the cause and removed itself. */
+/* The earlier handler repaired the cause of the crash and removed itself. */
 static void test_mending_handler(void **state)
 {
     (void)state;
@@ -632,7 +635,7 @@ static void body_restart(void *argument)
     exit(calls == 1 ? 0 : 93);
 }
 
-/* System calls that an earlier handler restarts are restarted. */
+/* System calls with SA_RESTART in the earlier handler are restarted. */
 static void test_restart(void **state)
 {
     (void)state;
@@ -657,7 +660,7 @@ static void body_survives_then_terminates(void *argument)
     raise(SIGTERM);
 }
 
-/* The program did not die of a crash that it survived long ago. */
+/* A crash that the program survived long ago is not its end. */
 static void test_terminated_after_a_crash(void **state)
 {
     (void)state;
@@ -681,7 +684,7 @@ static void body_lost_then_found(void *argument)
     fault();
 }
 
-/* Fields that were unknown for one crash are known for the next. */
+/* Fields that were unknown in one crash are known in the next. */
 static void test_siginfo_of_the_next(void **state)
 {
     (void)state;
@@ -701,7 +704,7 @@ static void terminate_again(void)
 {
     if (calls++)
         abort();
-    terminate(); /* as what() of the exception does that throws */
+    terminate(); /* as what() of an exception does that throws itself */
 }
 
 static void body_terminates_twice(void *argument)
@@ -715,7 +718,7 @@ static void body_terminates_twice(void *argument)
 static void test_terminates_twice(void **state)
 {
     (void)state;
-    expect_signal(body_terminates_twice, NULL, SIGABRT); /* it does not wait for itself */
+    expect_signal(body_terminates_twice, NULL, SIGABRT); /* the thread does not wait for itself */
     assert_int_equal(newest_crash(LG_STAGE_DONE).kind, LG_CRASH_ABORT_CPP_TERMINATE);
 }
 
@@ -741,7 +744,8 @@ static void body_many_hang(void *argument)
         pthread_join(threads[i], NULL);
 }
 
-/* Threads that crashed as well ask the first one, too; the watch gets its answer all the same. */
+/* Threads that crashed at the same time question the first thread, too. The watch gets its answer
+ * all the same. */
 static void test_earlier_handler_hangs_for_many(void **state)
 {
     (void)state;

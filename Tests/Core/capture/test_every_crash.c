@@ -1,4 +1,5 @@
-/* Every kind of crash, on the first thread and on others: wait status, record, time, neighbours. */
+/* Every kind of crash, on the first thread and on others: the wait status, the record, the time,
+ * and the records of other runs. */
 #include "harness.h"
 
 #include <errno.h>
@@ -89,7 +90,7 @@ static const struct way {
     lg_crash_kind kind;
     int code;
     bool has_address;
-    uint64_t address; /* checked if below 64 KiB or known */
+    uint64_t address; /* checked where it is below 64 KiB or known */
 } ways[] = {
     { "null-read", die_null_read, SIGSEGV, LG_CRASH_NULL_READ, SEGV_MAPERR, true, 0 },
     { "null-write", die_null_write, SIGSEGV, LG_CRASH_NULL_WRITE, SEGV_MAPERR, true, 0 },
@@ -152,8 +153,8 @@ static void check_record(const struct way *way, bool on_thread)
     assert_int_equal(crash.handled, 0);
     assert_int_equal(crash.recrash_count, 0);
     assert_int_equal(crash.sequence, 1);
-    /* A signal to the process is taken by whichever of the program's threads; the others are the
-     * thread's own. */
+    /* The kernel delivers a signal to the process on any thread. All other signals are delivered on
+     * the thread that causes them. */
     bool to_process = way->die == die_kill || way->die == die_queue;
     if (on_thread && !to_process)
         assert_string_equal(crash.thread_name, "worker");
@@ -225,7 +226,7 @@ static void test_overflow_frames(void **state)
     lg_reader_close(reader);
 }
 
-/* ---- the end: the process dies as without LaunchGuard ---- */
+/* ---- the process ends as it would without LaunchGuard ---- */
 
 static volatile sig_atomic_t earlier_called;
 
@@ -287,7 +288,7 @@ static void test_recovering_handler(void **state)
     (void)state;
     expect_exit(body_recovers, NULL, 0);
     assert_int_equal(newest_verdict().end, LG_END_CLEAN);
-    /* The crash that the process does not survive takes the record. */
+    /* The crash that ends the process is in the full record. */
     expect_signal(body_recovers, (void *)1, SIGABRT);
     lg_reader *reader = newest_run();
     lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
@@ -296,7 +297,7 @@ static void test_recovering_handler(void **state)
     lg_reader_close(reader);
 }
 
-/* The siginfo with which the process really dies, seen by a tracer: the one a core file shows. */
+/* The siginfo of the signal that ends the process, as a tracer and a core file show it. */
 static void test_true_siginfo(void **state)
 {
     (void)state;
@@ -317,7 +318,7 @@ static void test_true_siginfo(void **state)
     }
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGSEGV);
-    assert_int_equal(count, 2); /* the fault, and the end */
+    assert_int_equal(count, 2); /* the first for the fault, the second for the end of the process */
     for (int i = 0; i < count; i++) {
         assert_int_equal(seen[i].si_code, SEGV_MAPERR);
         assert_ptr_equal(seen[i].si_addr, (void *)0x18);
@@ -325,7 +326,7 @@ static void test_true_siginfo(void **state)
     lg_verdict verdict;
     lg_reader *reader = newest_run();
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
-    /* a crash under a tracer counts against nobody */
+    /* a crash under a tracer is not counted */
     assert_int_equal(verdict.end, LG_END_DEBUGGER);
     assert_int_equal(verdict.signal, SIGSEGV);
     lg_reader_close(reader);
@@ -336,7 +337,7 @@ static void body_ignored_abort(void *argument)
     (void)argument;
     signal(SIGABRT, SIG_IGN);
     start_session();
-    raise(SIGABRT); /* ignored: as if LaunchGuard were not there */
+    raise(SIGABRT); /* an ignored signal has no effect, as without LaunchGuard */
     abort();
 }
 
@@ -439,7 +440,8 @@ static void test_pid_one(void **state)
     assert_true(WIFSIGNALED(death.status)); /* a real fault kills even the first process */
     assert_int_equal(WTERMSIG(death.status), SIGSEGV);
     crash_of(newest_run(), LG_STAGE_DONE);
-    /* A signal that the process sends itself does not: the handler ends the process. */
+    /* A signal that the process sends to itself does not: LaunchGuard's handler ends the
+     * process. */
     for (size_t i = 0; i < WAY_COUNT; i++)
         if (ways[i].die == die_raise || ways[i].die == die_abort || ways[i].die == die_breakpoint) {
             expect_exit(body_pid_one, (void *)(uintptr_t)&ways[i], 128 + ways[i].signal);
@@ -474,8 +476,8 @@ static void body_pid_one_goes_on(void *argument)
     _exit(WEXITSTATUS(status));
 }
 
-/* The kernel keeps from the process all signals that would end it: a server in a container lives on
- * after a write to a lost reader. */
+/* The kernel delivers to this process no signal that would end it: a server in a container survives
+ * a write to a closed connection. */
 static void test_pid_one_goes_on(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The handler under attack: after every stage a fault, an abort, SIGKILL, an endless wait. The
- * record is the last committed stage, the wait status is right, and the handler always ends. */
+/* The handler under attack: a fault, an abort, SIGKILL or an endless wait after every stage. The
+ * record holds all committed stages, the wait status is right, and the handler always ends. */
 #include "harness.h"
 
 #undef NDEBUG
@@ -69,7 +69,7 @@ static void hook(const char *point)
             pause();
     case OTHER_THREAD:
         go = 1;
-        /* the other thread stands still, and would not come to its crash */
+        /* the other thread is stopped, and would not come to its crash */
         if (attack.last_stage >= LG_STAGE_THREADS)
             usleep(20000);
         else
@@ -83,7 +83,7 @@ static void body(void *argument)
 {
     (void)argument;
     lg_options options = LG_OPTIONS_INIT;
-    /* a thread has a tenth of it for its answer */
+    /* a thread has a tenth of the deadline for its answer */
     options.deadline_ms = attack.action == OTHER_THREAD ? 10000 : 1000;
     start_with(options);
     pthread_create(&other, NULL, wait_and_fault, NULL);
@@ -110,8 +110,8 @@ static void test_place(void **state)
 {
     const struct place *place = *state;
     for (enum action action = FAULT; action <= OTHER_THREAD; action++) {
-        /* Before the deadline is armed nothing in the handler can wait; a wait that a test adds
-         * there does not count. */
+        /* Before the deadline is armed nothing in the handler can wait. A wait that a test adds
+         * there is no case of this test. */
         if (action == HANG && place->last_stage == LG_STAGE_HEADER)
             continue;
         print_message("             %s after \"%s\"\n", action_names[action], place->point);
@@ -127,12 +127,12 @@ static void test_place(void **state)
             crash_of(reader, place->last_stage);
         } else if (action == OTHER_THREAD) {
             crash_of(reader, LG_STAGE_DONE);
-            /* From stage 6 on the other threads stand still until the record is done. */
+            /* From stage 6 on the other threads are stopped until the record is done. */
             assert_int_equal(crash.also_crashed_count, place->last_stage < LG_STAGE_THREADS);
             assert_int_equal(crash.recrash_count, 0);
         } else {
-            /* Every stage is there: the attack came after a commit, or cost our DWARF walk its
-             * frames, which libunwind then found. */
+            /* All stages are committed: the attack came after the last commit, or removed the
+             * frames of our DWARF walk, which libunwind then found. */
             crash_of(reader, LG_STAGE_DONE);
             lg_note note;
             assert_int_equal(crash.recrash_count, 1);
@@ -149,8 +149,8 @@ static void test_place(void **state)
     }
 }
 
-/* The record cannot be written at all: its pages are gone and may not be replaced. The handler
- * still ends, with the right status. */
+/* The record cannot be written: its pages are lost and cannot be replaced. The handler still ends
+ * the process with the right status. */
 static void body_no_pages(void *argument)
 {
     (void)argument;
@@ -178,8 +178,8 @@ static void test_no_pages(void **state)
     assert_true(WTERMSIG(death.status) == SIGILL || WTERMSIG(death.status) == SIGBUS);
 }
 
-/* Text written to standard error just before is out, and in the record, though the thread that
- * copies it is slow. */
+/* Text that was written to standard error just before the crash is at its destination and in the
+ * record, although the thread that copies it is slow. */
 static void hook_slow_copy(const char *point)
 {
     if (strcmp(point, "tail: read") == 0)
@@ -251,7 +251,7 @@ static void test_torn_breadcrumb(void **state)
     }
 }
 
-/* ---- threads that answer late ---- */
+/* ---- threads that answer a question late ---- */
 
 static volatile sig_atomic_t reached;
 
@@ -273,7 +273,7 @@ static void body_slow_answers(void *argument)
     crash();
 }
 
-/* A thread that was interrupted at the begin of its answer does not block the question. */
+/* A thread that is interrupted at the begin of its answer does not block the question. */
 static void test_slow_answers(void **state)
 {
     (void)state;
@@ -288,7 +288,7 @@ static void test_slow_answers(void **state)
     lg_reader_close(reader);
 }
 
-/* A signal from outside, or a fault, comes before a thread has begun to answer. */
+/* A signal from outside, or a fault, interrupts a thread before its answer. */
 static void hook_signal(const char *point)
 {
     if (strcmp(point, attack.point) != 0)
@@ -339,7 +339,7 @@ static void body_released_late(void *argument)
 {
     pthread_t thread;
     lg_options options = LG_OPTIONS_INIT;
-    options.deadline_ms = 60000; /* until then it would wait at the most */
+    options.deadline_ms = 60000; /* the longest possible wait */
     signal(SIGSEGV, jump_out);
     start_with(options);
     wait_prepared();
@@ -355,7 +355,7 @@ static void body_released_late(void *argument)
     _exit(0);
 }
 
-/* A thread that begins to wait when its crash is over, and the next crash too, goes on. */
+/* A thread that begins to wait when its own crash and the next one are already over goes on. */
 static void test_released_late(void **state)
 {
     (void)state;
@@ -373,13 +373,13 @@ static void body_descriptors_gone_early(void *argument)
     lg__capture_wait_prepared(PREPARED_NS);
     setrlimit(RLIMIT_NOFILE, &few);
     while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
-    lg__process_prepare(); /* as if the preparing thread had come to it only now */
+    lg__process_prepare(); /* as if the preparing thread had reached it only now */
     while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
     crash();
 }
 
-/* A program that uses up all descriptors while LaunchGuard prepares itself: the reserve is still
- * there for the handler. */
+/* A program that uses up all file descriptors while LaunchGuard prepares itself: the handler still
+ * has the reserve. */
 static void test_descriptors_gone_early(void **state)
 {
     (void)state;
@@ -401,12 +401,13 @@ static void body_last_words(void *argument)
     usleep(30000);
     lg__fault_hook = hook_slow;
     (void)!write(STDERR_FILENO, "the last words\n", 15);
-    while (!reached) /* they have been read by then, and not been written */
+    while (!reached) /* the bytes are read from the pipe by then, and not written */
         usleep(100);
     exit(0);
 }
 
-/* The end waits for bytes that were taken out of the pipe and have not arrived yet. */
+/* The end of the process waits for bytes that were read from the pipe and not yet written to the
+ * destination. */
 static void test_last_words(void **state)
 {
     (void)state;
@@ -434,7 +435,7 @@ static void abort_meanwhile(const char *point)
     if (strcmp(point, "messages: found") != 0 || texts_left == 0)
         return;
     struct abort_text *old = *abort_text;
-    bool same_place = texts_left < 0; /* and not written yet */
+    bool same_place = texts_left < 0; /* read, and not written yet */
     struct abort_text *text = mmap(same_place ? old : NULL, sizeof *text, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | (same_place ? MAP_FIXED : 0), -1, 0);
     if (same_place) {
@@ -481,7 +482,7 @@ static void test_aborts_meanwhile(void **state)
     }
 }
 
-/* ---- the watch thread looks in the moment between the record and the earlier handler ---- */
+/* ---- the watch thread looks after the record and before the earlier handler ---- */
 
 static void hook_look(const char *point)
 {

@@ -1,5 +1,6 @@
-/* A hostile process: locks held by others, nothing left to open, a sandbox that refuses, wild
- * pointers, crashes all at once, death in the middle of the record. */
+/* A hostile process: other threads hold locks, no descriptor is left, a sandbox refuses system
+ * calls, pointers are wild, all threads crash at once, or the process dies in the middle of the
+ * record. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -96,7 +97,7 @@ static void test_no_descriptors(void **state)
     expect_record(LG_CRASH_NULL_READ, die_null_read);
 }
 
-/* From here on these system calls are refused, or raise SIGSYS. */
+/* From here on these system calls fail, or raise SIGSYS. */
 static void refuse(const int *calls, size_t count, uint32_t how)
 {
     struct sock_filter code[64];
@@ -198,7 +199,7 @@ static void test_many_at_once(void **state)
     }
 }
 
-/* Everything that only makes the record better, one call at a time and all together. */
+/* Every system call that only improves the record is refused, one at a time and all together. */
 static const int luxuries[] = { SYS_process_vm_readv, SYS_openat, SYS_getdents64, SYS_rt_tgsigqueueinfo, SYS_prlimit64, SYS_sysinfo,
                                 SYS_getrusage, SYS_read, SYS_close, SYS_fstat, SYS_lseek, SYS_tgkill, SYS_ioctl, SYS_prctl, SYS_futex,
                                 SYS_gettid, SYS_rt_sigprocmask };
@@ -219,8 +220,8 @@ static void body_refused(void *argument)
     die_null_read();
 }
 
-/* The record is whole up to the frames at least, and the process dies in time. The cause is not
- * always in our hands: a process that may not send itself a signal can only exit. */
+/* The record is whole at least up to the frames, and the process dies in time. The cause of death
+ * may differ: a process that may not send a signal to itself can only exit. */
 static void expect_refused(const struct refusal *refusal)
 {
     state_make();
@@ -247,7 +248,7 @@ static void test_refused_calls(void **state)
     }
 }
 
-/* ---- memory whose pages never come: of a file system that has gone, for example ---- */
+/* ---- memory whose pages never arrive, as of a lost file system ---- */
 
 static void body_pages_never_come(void *argument)
 {
@@ -259,7 +260,7 @@ static void body_pages_never_come(void *argument)
     int file = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
     if (file < 0 || ioctl(file, UFFDIO_API, &api) != 0 || ioctl(file, UFFDIO_REGISTER, &range) != 0)
         _exit(90);
-    options.deadline_ms = 1000; /* which ends it */
+    options.deadline_ms = 1000; /* the signal that ends the process */
     start_with(options);
     wait_prepared();
     __asm__ volatile("movq %0, %%rsp\n\tmovl $1, 0" : : "r"(memory + 32768) : "memory");
@@ -275,8 +276,8 @@ static void test_pages_never_come(void **state)
     newest_crash(LG_STAGE_HEADER);
 }
 
-/* No room for one more queued signal: the threads cannot be asked, and the crash does not wait for
- * them. */
+/* The queue of signals is full: no thread can be questioned, and the crash does not wait for any
+ * thread. */
 static void body_full_queue(void *argument)
 {
     lg_options options = LG_OPTIONS_INIT;
@@ -312,8 +313,7 @@ static void body_many_threads(void *argument)
     die_null_read();
 }
 
-/* SIGKILL after a random time: what is committed is whole, and nothing is committed whose
- * predecessor is not. */
+/* SIGKILL after a random time: each committed stage is whole, and so are all stages before it. */
 static void test_killed_anywhere(void **state)
 {
     (void)state;

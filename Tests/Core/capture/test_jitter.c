@@ -1,6 +1,6 @@
-/* Schedules: children that die while each of their threads is held up at random fault points, so
- * that orders come about that a machine at rest never shows. Whatever the order, each child ends in
- * time, by the right status, with its record.
+/* Random schedules. A child dies while each of its threads is delayed at random fault points, which
+ * makes orders of events that an idle machine never shows. In every order each child ends in time,
+ * with the right status and its record.
  *
  * For each round a seed draws the scenario, its times, and for each point whether a thread passes,
  * yields, spins or sleeps there.
@@ -34,11 +34,12 @@
 #include "session/session.h"
 
 #define ROUNDS 60
-#define PARTS 4ul /* processes that play them */
-/* A round that takes longer hangs: times of the session and of the delays are a tenth of it. */
+#define PARTS 4ul /* processes that run the rounds */
+/* A round that takes longer hangs: the times of the session and of the delays are a tenth of this
+ * limit. */
 #define HUNG_MS 15000
-/* Longer than any handler here takes on a busy machine: a thread that goes on is never ended for
- * its time. */
+/* Longer than any handler here takes on a busy machine: LaunchGuard never ends a thread here for a
+ * slow handler. */
 #define PATIENT_MS 60000
 #define FAILURES_MAX 5
 
@@ -67,8 +68,8 @@ static bool chance(unsigned percent)
 
 /* ---- delays ---- */
 
-/* In a child all long delays together have this limit, so that no thread that is to go on is ended
- * for its delays. */
+/* All long delays of a child together have this limit, so that LaunchGuard ends no thread for the
+ * delays alone. */
 #define DELAYS_US 700000
 static _Atomic int delays_left_us;
 
@@ -103,7 +104,7 @@ static void jitter(const char *point)
         break;
     case 3: sleep_us(below(3000)); break;
     case 4:
-    case 5: /* in the order of the times of a session */
+    case 5: /* in the order of the times in the options of a session */
         us = below(2) ? below(400000) : below(30000);
         if (chance(60) && atomic_fetch_sub(&delays_left_us, (int)us) >= (int)us)
             sleep_us(us);
@@ -153,7 +154,7 @@ static void *faults(void *argument)
     return NULL;
 }
 
-/* A place where only the frames of a thread show whether the thread is inside. */
+/* A function whose frames alone show that a thread is inside. */
 static void perhaps_no_altstack(void)
 {
     const stack_t none = { .ss_flags = SS_DISABLE };
@@ -221,7 +222,8 @@ static void survive_by_jumping(void)
     atomic_fetch_add(&survived, 1);
 }
 
-/* No heartbeat since the last one: the watch finds that by itself. */
+/* No heartbeat has come since the last crash: the watch notices without one that the crash is
+ * over. */
 static void await_hang(void)
 {
     while (!atomic_load(&session->host.run.state->hang_ns))
@@ -281,7 +283,7 @@ static void handler_jumps(void)
     if (beats)
         await_hang();
     for (unsigned i = below(3); i > 0; i--) {
-        if (chance(70)) /* as long as that handler's time, more or less */
+        if (chance(70)) /* about as long as the handler's limit */
             sleep_us(times.handler_ms * 1000 - 3000 + below(6000));
         survive_by_jumping();
     }
@@ -309,7 +311,7 @@ static void *lives_by_jumping(void *argument)
     return argument;
 }
 
-/* One thread lives by crashes; the crash of another one is the end. */
+/* One thread crashes and recovers again and again. The crash of another thread ends the process. */
 static void one_jumps_one_crashes(void)
 {
     patient();
@@ -453,7 +455,7 @@ static void *forks(void *argument)
         pid_t child = fork();
         int status;
         if (child == 0) {
-            signal(SIGSEGV, SIG_DFL); /* not ours to die of */
+            signal(SIGSEGV, SIG_DFL); /* no LaunchGuard handler in these processes */
             crash();
         }
         if (child < 0 || waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)
@@ -506,7 +508,7 @@ static void body(const struct scenario *scenario)
     _exit(91);
 }
 
-/* The limit of a child has passed. No process of its group is left behind. */
+/* The limit of a child has passed. No process of its group may remain. */
 static bool ends_in_time(pid_t child, int *ret_status)
 {
     int file = (int)syscall(SYS_pidfd_open, child, 0), ready;
@@ -590,8 +592,8 @@ static bool play(uint64_t seed, unsigned long number, const struct scenario *sce
     return !wrong;
 }
 
-/* Rounds of one of several processes that take turns; children sleep most of the time. Returns the
- * number of failures. */
+/* Run the rounds of one of several processes that take turns, since children sleep most of the
+ * time. Returns the number of failures. */
 static int play_part(uint64_t seed, unsigned long part)
 {
     unsigned long rounds = from_environment("LAUNCHGUARD_JITTER_ROUNDS", ROUNDS), only = from_environment("LAUNCHGUARD_JITTER_ROUND", ULONG_MAX);

@@ -1,5 +1,5 @@
-/* Orders of threads that once went wrong: one thread is held at a fault point until another has
- * passed its own. */
+/* Orders of events between threads that once gave wrong results. Each test holds one thread at a
+ * fault point until another thread has passed its own point. */
 #include "harness.h"
 
 #include <pthread.h>
@@ -85,7 +85,7 @@ static void test_hang_after_crash(void **state)
     }
 }
 
-/* ---- a crash with its earlier handler, or left by longjmp unseen, delays no record ---- */
+/* ---- an earlier handler that runs, or was left by longjmp unseen, delays no record ---- */
 
 static __thread sigjmp_buf way_out;
 static __thread volatile bool may_escape;
@@ -139,7 +139,8 @@ static void test_handler_is_busy(void **state)
     lg_reader *reader = newest_run();
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     assert_int_equal(lg_reader_run(reader, &run), LG_OK);
-    lg_crash_info crash = crash_of(reader, LG_STAGE_FRAMES); /* the end, in a brief record */
+    /* the crash that ends the process has a brief record */
+    lg_crash_info crash = crash_of(reader, LG_STAGE_FRAMES);
     assert_int_equal(crash.tid, run.pid);
     assert_int_equal(crash.brief, 1);
     assert_int_equal(crash.handled, 0);
@@ -189,7 +190,7 @@ static void test_nested(void **state)
     state_remove();
 }
 
-/* ---- other threads' work is no evidence about a crash whose handler still runs ---- */
+/* ---- work of other threads is no evidence about a crash whose handler still runs ---- */
 
 static void works_long(int number)
 {
@@ -248,7 +249,7 @@ static void test_recovers(void **state)
     }
 }
 
-/* A thread that recovered without any evidence yet, while another thread ends the process by
+/* A thread recovered and has left no evidence yet, while another thread ends the process by
  * exit(). */
 static void *recovers_once(void *argument)
 {
@@ -341,7 +342,7 @@ static void test_no_pause(void **state)
     state_remove();
 }
 
-/* ---- the deadline of a crash that longjmp left comes while the next crash begins ---- */
+/* ---- the deadline of a crash that was left by longjmp comes while the next crash begins ---- */
 
 static _Atomic unsigned late;
 
@@ -350,11 +351,11 @@ static void hook_old_deadline(const char *point)
     if (strcmp(point, "deadline: over") == 0)
         atomic_fetch_add(&late, 1);
     else if (strcmp(point, "lock: taken") == 0 && atomic_fetch_add(&crashes, 1) == 1)
-        usleep(400000); /* the watch looks after 200 */
+        usleep(400000); /* the watch looks after 200 ms */
 }
 
-/* The reverse: the watch has found that the crash is over, and the next crash begins before the
- * watch goes on. */
+/* The reverse order: the watch has found that the first crash is over, and the next crash begins
+ * before the watch goes on. */
 static void hook_old_look(const char *point)
 {
     if (strcmp(point, "deadline: over") == 0 && atomic_fetch_add(&late, 1) == 0)
@@ -386,7 +387,7 @@ static void test_old_deadline(void **state)
     }
 }
 
-/* ---- a thread without an alternate stack calls longjmp: unseen, but its time has passed ---- */
+/* ---- a thread without an alternate stack calls longjmp unseen, and its time has passed ---- */
 
 static void *faults(void *argument)
 {
@@ -417,7 +418,7 @@ static void test_cannot_tell(void **state)
     }
 }
 
-/* ---- several crash at once: one record at a time ---- */
+/* ---- several threads crash at once: one full record at a time ---- */
 
 static void hook_one_recorder(const char *point)
 {
@@ -515,7 +516,7 @@ static bool hangs_in_record;
 static void hook_stop_watch(const char *point)
 {
     if (strcmp(point, "watch: thread begins") == 0) {
-        if (atomic_fetch_add(&begun, 1) == 1) { /* the preparing one was the first */
+        if (atomic_fetch_add(&begun, 1) == 1) { /* the preparing thread was the first */
             atomic_store(&beginner, lg__os_tid());
             await(&stopped, 1);
         }
@@ -523,7 +524,7 @@ static void hook_stop_watch(const char *point)
         if (atomic_load(&beginner) == lg__os_tid())
             atomic_fetch_add(&stopped, 1);
     } else if (strcmp(point, "handler: thread stacks") == 0) {
-        /* the thread has answered, and is about to say so */
+        /* the thread has answered, and has not yet stored that it has */
         for (int i = 0; !atomic_load(&stopped) && i < 2000; i++)
             usleep(1000);
         if (!atomic_load(&stopped))
@@ -557,7 +558,7 @@ static void test_watch_stopped(void **state)
     }
 }
 
-/* ---- a fork while another thread asks for a start that has been made ---- */
+/* ---- a fork while another thread asks for a start that was already made ---- */
 
 static _Atomic unsigned starts;
 
@@ -603,7 +604,7 @@ static void test_forks_meanwhile(void **state)
     state_remove();
 }
 
-/* ---- a long time for handlers: an early longjmp is seen again, a sleeper sleeps on ---- */
+/* ---- a long limit for handlers: an early longjmp is noticed, a sleeper sleeps on ---- */
 
 static void body_hang_after_jump(void *argument)
 {
@@ -643,7 +644,7 @@ static void test_long_time(void **state)
     state_remove();
 }
 
-/* ---- the watch thread is late to see that a crash was left: the next one is over as well ---- */
+/* ---- the watch thread notices late that a crash was left: the next crash is over as well ---- */
 
 static _Atomic unsigned left, over;
 
@@ -688,7 +689,7 @@ static void test_late_word(void **state)
     state_remove();
 }
 
-/* ---- a thread that answers later than any wait: one question at a time ---- */
+/* ---- a thread answers after every wait has ended: still one question at a time ---- */
 
 static void hook_slow_answer(const char *point)
 {

@@ -1,5 +1,5 @@
-/* The parts of a record besides the crashed thread: messages, the other threads, memory map,
- * figures, stack memory, standard error. */
+/* The parts of a record beside the crashed thread: messages, other threads, memory map, figures,
+ * stack memory, standard error. */
 #undef NDEBUG
 #include "harness.h"
 
@@ -124,7 +124,7 @@ static void *be_a_thread(void *argument)
     char name[16];
     snprintf(name, sizeof name, "worker-%ld", number);
     prctl(PR_SET_NAME, name);
-    if (number == MASKED) { /* by the system call: libc would leave two signals open */
+    if (number == MASKED) { /* by the system call, because libc would leave two signals open */
         uint64_t all = UINT64_MAX;
         syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
         atomic_fetch_add(&ready, 1);
@@ -184,7 +184,7 @@ static void test_threads(void **state)
     assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
     assert_int_equal(info.complete, 1);
     assert_int_equal(info.error, 0);
-    assert_int_equal(info.listed, THREADS); /* not those of LaunchGuard */
+    assert_int_equal(info.listed, THREADS); /* LaunchGuard's own threads are not in the list */
     assert_int_equal(info.stored, THREADS);
     assert_int_equal(info.captured, THREADS - 1);
     assert_int_equal(info.masked, 1);
@@ -217,8 +217,8 @@ static void test_threads(void **state)
     lg_reader_close(reader);
 }
 
-/* More threads than there is room for, and no descriptor to be had: the reserve lists them all the
- * same. */
+/* More threads than the record has room for, and no free descriptor: the reserve descriptor lists
+ * them all the same. */
 static void test_threads_beyond_the_limit(void **state)
 {
     (void)state;
@@ -236,7 +236,7 @@ static void test_threads_beyond_the_limit(void **state)
     assert_int_equal(lg_reader_map(reader, NULL, 0, &size, &cut), LG_OK);
     assert_true(size > 1000);
     assert_int_equal(lg_reader_resource(reader, LG_RESOURCE_DESCRIPTORS, &resource), LG_OK);
-    /* LaunchGuard gave its own descriptor up; the test may have inherited some */
+    /* LaunchGuard released its own descriptor; the test may have inherited others */
     assert_in_range(resource.value, 62, 66);
     lg_reader_close(reader);
 }
@@ -268,7 +268,7 @@ static void body_survives(void *argument)
         int before = atomic_load(&rounds);
         for (int wait = 0; atomic_load(&rounds) < before + 2; wait++) {
             if (wait == 5000)
-                _exit(97); /* it still stands */
+                _exit(97); /* the thread is still stopped */
             usleep(1000);
         }
     }
@@ -285,7 +285,7 @@ static void test_threads_go_on(void **state)
     lg_reader *reader = record();
     lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
     assert_int_equal(crash.sequence, 20);
-    assert_int_equal(crash.handled, 1); /* the heartbeat came after it */
+    assert_int_equal(crash.handled, 1); /* the heartbeat came after the crash */
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
     assert_int_equal(verdict.end, LG_END_UNKNOWN);
     assert_int_equal(lg_reader_threads(reader, &info), LG_OK);
@@ -293,7 +293,7 @@ static void test_threads_go_on(void **state)
     lg_reader_close(reader);
 }
 
-/* A later record holds nothing of an earlier one, also when it has fewer threads. */
+/* A later record holds nothing of an earlier one, not even when it has fewer threads. */
 static void *wait_and_end(void *tid)
 {
     *(pid_t *)tid = gettid();
@@ -316,7 +316,7 @@ static void body_fewer_threads(void *argument)
     atomic_store(&ready, 1);
     for (int i = 0; i < 5; i++) {
         pthread_join(threads[i], NULL);
-        /* the kernel may show a thread that was joined */
+        /* the kernel may still list a thread that was joined */
         while (tgkill(getpid(), tids[i], 0) == 0) {}
     }
     abort();
@@ -465,14 +465,15 @@ static void test_stderr(void **state)
         assert_int_equal(lg_reader_stderr(reader, bytes, &size, &total), LG_OK);
         assert_int_equal(size, 4032);
         bytes[size] = 0;
-        /* the forked child writes to where it always went */
+        /* the forked child writes to the original destination */
         assert_non_null(strstr((char *)bytes, "line 999\nthe last words\n"));
-        /* And all of it came out where it went before. */
+        /* All of it reached the original destination. */
         FILE *file = fopen(state_path("stderr"), "r");
         size = fread(whole, 1, sizeof whole - 1, file);
         fclose(file);
         whole[size] = 0;
-        /* The child's words go there directly: between any two pieces of the parent's. */
+        /* The child's words reach the destination directly, between any two pieces of the parent's
+         * text. */
         static const char words[] = "from the child\n";
         char *child = strstr(whole, words), expected[32768];
         assert_non_null(child);
@@ -506,13 +507,13 @@ static void body_stderr_of_a_cut_file(void *argument)
     usleep(50000);
     fprintf(stderr, "two\n");
     if (argument)
-        signal(SIGSEGV, SIG_IGN); /* the watch thread leaves a breadcrumb about that */
+        signal(SIGSEGV, SIG_IGN); /* the watch thread writes a breadcrumb about the cut */
     if (argument)
         sleep(2);
     exit(0);
 }
 
-/* Our own threads survive a cut of the run file, as the program's do. */
+/* Our own threads survive a cut run file, as the program's threads do. */
 static void test_own_threads_heal(void **state)
 {
     (void)state;
@@ -523,7 +524,7 @@ static void test_own_threads_heal(void **state)
     }
 }
 
-/* ---- descriptors: the program's are not ours ---- */
+/* ---- LaunchGuard does not use the program's descriptors ---- */
 
 static void body_redirected(void *argument)
 {
@@ -540,7 +541,7 @@ static void body_redirected(void *argument)
     exit(0);
 }
 
-/* A program that sends its standard error elsewhere later has it there in its children, too. */
+/* A program that redirects its standard error later: its children have the new destination, too. */
 static void test_redirected_stderr(void **state)
 {
     (void)state;
@@ -580,8 +581,8 @@ static void body_closes_all(void *argument)
     exit(0);
 }
 
-/* The program closed all unknown descriptors, and opened files of its own. In its children they are
- * open, and nothing was written to them. */
+/* The program closed all unknown descriptors and opened files of its own. Its children inherit
+ * these files, and nothing was written to them. */
 static void test_closes_all(void **state)
 {
     (void)state;
@@ -603,8 +604,8 @@ static void body_no_standard_files(void *argument)
     crash();
 }
 
-/* What a program writes to a standard file that it was started without goes nowhere, and not into a
- * file of ours. */
+/* A program was started without a standard file and writes to its number: the text is discarded,
+ * and no file of ours receives it. */
 static void test_no_standard_files(void **state)
 {
     (void)state;
@@ -612,7 +613,7 @@ static void test_no_standard_files(void **state)
     newest_crash(LG_STAGE_DONE);
 }
 
-/* ---- a dump on request, limits, a pipe without a reader ---- */
+/* ---- a dump on request, limits, a broken pipe ---- */
 
 static void limit_cpu(void)
 {

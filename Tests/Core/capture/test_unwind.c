@@ -1,6 +1,6 @@
-/* Walks over stacks that are not what they should be: code without tables, modules that came and
- * went, loops, garbage; and the reader of unwind tables against libunwind. Each test kills a child
- * and reads the file that it left. */
+/* Walks over damaged or unusual stacks: code without tables, modules that were loaded and unloaded,
+ * loops, garbage. Our reader of unwind tables is compared with libunwind. Each test kills a child
+ * and reads the file that the child left. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -29,7 +29,7 @@
 static volatile int zero;
 static char *shared; /* one page that the child fills for the parent */
 
-/* ---- looking at the record ---- */
+/* ---- reading the record ---- */
 
 static lg_stack_info stack_of(lg_reader *reader, lg_stage stage)
 {
@@ -60,7 +60,7 @@ static int frame_of(lg_reader *reader, void (*function)(void *))
     return frame_within(reader, (uint64_t)(uintptr_t)function, FUNCTION_BYTES);
 }
 
-/* The walk led to the begin of the child, and said so. */
+/* The walk reached the begin of the child, and the record says so. */
 static void assert_whole(lg_reader *reader, void (*body)(void *))
 {
     lg_stack_info stack = stack_of(reader, LG_STAGE_DWARF);
@@ -77,7 +77,8 @@ static void assert_ends(lg_reader *reader, const char *reason, uint32_t at_most)
     assert_true(stack.stored <= at_most);
 }
 
-/* Frames that were found by frame pointer in the middle: not in the reader's interface yet. */
+/* The number of frames that were found by frame pointer in the middle of the walk: not in the
+ * reader's interface yet. */
 static uint32_t assumed(void)
 {
     static struct lg__header header;
@@ -126,8 +127,8 @@ FUNCTION crash_here(void)
 
 struct plugin {
     const char *path;
-    const char *then; /* unloaded the first, this one is loaded instead */
-    bool refresh;     /* between the two */
+    const char *then; /* the first is unloaded, and this one is loaded instead */
+    bool refresh;     /* the address is between the two */
 };
 
 static int build_id(struct dl_phdr_info *info, size_t size, void *path)
@@ -193,7 +194,7 @@ static void check_plugin(const char *path, const char *gone)
     assert_int_equal(frame_within(reader, module.start, module.end - module.start), 1);
     if (gone)
         assert_false(has_module(reader, gone, &module));
-    /* The others are still there: the executable first, by its path. */
+    /* The other modules are still in the list: the executable first, by its path. */
     char self[1024] = "";
     assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
     assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK);
@@ -218,7 +219,7 @@ static void test_exchanged_since(void **state)
         state_make();
         expect_signal(body_plugin, &plugin, SIGSEGV);
         check_plugin(PLUGIN_B, PLUGIN_A);
-        /* Without build ids the name separates them. */
+        /* Without build ids the names separate the two libraries. */
         plugin = (struct plugin){ .path = PLUGIN_C, .then = PLUGIN_D, .refresh = refresh };
         state_make();
         expect_signal(body_plugin, &plugin, SIGSEGV);
@@ -237,7 +238,7 @@ static void copy_file(const char *from, const char *to)
     close(out);
 }
 
-/* An upgrade: the same name, and most often the same address. */
+/* An upgrade: a library of the same name, usually at the same address. */
 static void body_upgraded(void *argument)
 {
     const char *path = argument;
@@ -359,14 +360,14 @@ static void test_busy_loader(void **state)
         lg_module module;
         assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
         assert_whole(reader, body_busy);
-        /* whichever table: a whole one */
+        /* any version of the table, but a whole one */
         assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK);
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
     }
 }
 
-/* The loader's list is damaged: another thread is changing it, or the heap is smashed. */
+/* The loader's list is damaged: another thread is changing the list, or the heap is corrupt. */
 enum list { LIST_WILD, LIST_LOOP, LIST_NAME, LIST_ADDRESS };
 
 static void body_list(void *argument)
@@ -483,7 +484,7 @@ static void test_jit(void **state)
         assert_int_equal(frame_within(reader, page, 4096), kind == JIT_FIRST ? 0 : kind == JIT_TWICE ? 3 : 1);
         assert_int_equal(assumed(), kind == JIT_TWICE ? 2 : 1);
         if (kind == JIT_PLAIN)
-            /* body_jit's own frame pointer: its frame is lost */
+            /* body_jit's own frame pointer is used up: its frame is lost */
             assert_true(stack_of(reader, LG_STAGE_DWARF).stored >= 3);
         else
             assert_whole(reader, body_jit);
@@ -493,7 +494,8 @@ static void test_jit(void **state)
 
 /* ---- frames that were overwritten ---- */
 
-/* Crash with this frame pointer. The function's row is relative to it. */
+/* Crash with this frame pointer. The unwind row of the function is relative to the frame
+ * pointer. */
 static __attribute__((noinline)) void crash_with(void *frame_pointer)
 {
     nothing();
@@ -509,7 +511,7 @@ static void body_smash(void *argument)
     void *fp = frames;
     begin();
     switch ((enum smash)(intptr_t)argument) {
-    case SMASH_RETURN: /* the frame pointer would lead on, the return address does not */
+    case SMASH_RETURN: /* the frame pointer is good, the return address is not */
         frames[0] = (uint64_t)(uintptr_t)&frames[8];
         frames[1] = 0x41414141;
         frames[9] = here;
@@ -558,14 +560,14 @@ static void test_smashed(void **state)
         else
             assert_int_equal(stack_of(reader, LG_STAGE_DWARF).stored, cases[i].at_most);
         assert_int_equal(assumed(), 0);
-        /* what stands in place of the return address is shown, once */
+        /* the value in the place of the return address is shown, once */
         if (cases[i].kind == SMASH_GARBAGE)
             assert_true(frame(reader, 1) == 0x4141414141414141);
         lg_reader_close(reader);
     }
 }
 
-/* A buffer that runs over: the frames above it are gone, those below are there. */
+/* A buffer overflow: the frames above the buffer are lost, those below are shown. */
 static void __attribute__((noinline)) overrun(volatile char *from)
 {
     for (int i = 0; i < 512; i++)
@@ -654,8 +656,8 @@ static void end_in_abort(int signal)
     abort();
 }
 
-/* A program with its own handler for faults, which ends in abort(): what it interrupted is a call
- * through a bad pointer. */
+/* A program with its own handler for faults, which calls abort(): the interrupted instruction is a
+ * call through a bad pointer. */
 static void body_wild_below_handler(void *argument)
 {
     void (*call)(void);
@@ -763,15 +765,15 @@ static void test_fault_in_tables(void **state)
     (void)state;
     expect_signal(body_fault, NULL, SIGSEGV);
     lg_reader *reader = newest_run();
-    /* that read alone was lost */
+    /* only that one read failed */
     assert_int_equal(crash_of(reader, LG_STAGE_DONE).recrash_count, 0);
     assert_true(frame_of(reader, body_fault) >= 0);
     assert_int_equal(assumed(), 3);
     lg_reader_close(reader);
 }
 
-/* All signals blocked, as in many worker threads: a fault would be an instant kill, so none is
- * needed. */
+/* All signals are blocked, as in many worker threads: a fault would kill the process at once, so
+ * the walk must not need one. */
 static void test_all_blocked(void **state)
 {
     (void)state;
@@ -782,7 +784,7 @@ static void test_all_blocked(void **state)
     lg_reader_close(reader);
 }
 
-/* A sandbox that lets through known operations of rt_sigprocmask only. */
+/* A sandbox that permits only known operations of rt_sigprocmask. */
 static void body_sandbox(void *argument)
 {
     struct sock_filter code[] = {
@@ -859,8 +861,7 @@ static void test_rows(void **state)
     print_message("             %s\n", message);
 }
 
-/* Tables with bytes that no linker wrote: whatever their contents, no read leaves the segment.
- * After the segment is no memory. */
+/* Tables with random bytes: whatever their contents, no read leaves the segment. */
 static void test_damaged_tables(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Our reader of unwind tables against libunwind's, on every entry of every module that is loaded:
- * one step from made-up registers over a made-up stack must give the same caller. */
+/* Our reader of unwind tables against libunwind's reader, on every entry of every loaded module:
+ * one step from invented registers over an invented stack must give the same caller. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t
                                               int need_unwind_info, void *argument);
 int test_against_libunwind(char *ret_message, size_t size);
 
-/* The stack: memory that the two see alike. */
+/* The stack, as both readers see it. */
 static uint64_t stack[8192];
 
 static int find_proc_info(unw_addr_space_t in, unw_word_t ip, unw_proc_info_t *procedure, int need_unwind_info, void *argument)
@@ -125,7 +125,7 @@ static bool matters(uint32_t column)
     return column >= 19;
 }
 
-/* libunwind takes the CFA for the stack pointer whatever the row says of it. */
+/* libunwind uses the CFA as the stack pointer, whatever the row says. */
 static bool has_rule(uint64_t pc, uint32_t column)
 {
     static struct lg__cfi_row row;

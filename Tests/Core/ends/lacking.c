@@ -1,5 +1,5 @@
-/* A library that calls a function which nobody has: bound lazily it is loaded all the same, and the
- * loader ends the program at the call. */
+/* A library that calls an undefined function. With lazy binding the loader loads the library all
+ * the same, and ends the program at the call. */
 void lacking_function_of_nobody(void);
 void lacking_calls(void);
 

@@ -92,7 +92,7 @@ static void test_moment_of_the_end(void **state)
     struct lg__ledger_context context = stored_context("main");
     assert_memory_equal(context.crash_boot_id, boot_id, sizeof boot_id);
     assert_true(context.crash_boottime_ns > before && context.crash_boottime_ns < behind);
-    /* Not known: the start stands for it. */
+    /* The time of the end is not known: the start takes its place. */
     run_child(body, WAY(KILL));
     uint64_t start = newest_info().boottime_ns;
     expect_exit(body, WAY(EXIT_0), 0);
@@ -115,7 +115,7 @@ static void test_announced(void **state)
     assert_int_equal(lg_will_restart(NULL), LG_ERR_ARGUMENT);
 }
 
-/* ---- killed while it announces its end; many that announce it at once ---- */
+/* ---- a process killed while it announces its end; many threads that announce it at once ---- */
 
 static int points_until_kill;
 
@@ -203,7 +203,7 @@ static void test_events_of_a_launch(void **state)
     expect_exit(body_without_launch, NULL, 0);
     assert_int_equal(last_of_timeline().events[0], LG_EVENT_REPORTED);
     assert_int_equal(last_of_timeline().launching, 1);
-    /* A run without this launch records nothing about it, and nothing counts. */
+    /* A run without this launch records nothing about the launch, and nothing is counted. */
     expect_exit(body_without_launch, NULL, 0);
     assert_int_equal(last_of_timeline().events[0], 0);
     assert_int_equal(last_of_timeline().launching, 0);
@@ -250,7 +250,7 @@ static void test_reboot(void **state)
     run_child(body, WAY(WILL_RESTART));
     change_boot_id();
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_RESTART_ANNOUNCED);
-    /* The hang that nobody could end but by the switch is the machine's. */
+    /* A hang that only the power switch could end counts for the machine, not for the program. */
     run_child(body, WAY(KILL));
     uint64_t since = 1;
     write_state(offsetof(struct lg__state, hang_ns), &since, sizeof since);
@@ -279,13 +279,13 @@ static void test_hang_mark(void **state)
     assert_int_equal(entry.duration_ns, 5000000000u);
     assert_int_equal(entry.counted, 1);
     assert_int_equal(ledger_context("main").streak, 1);
-    /* After a launch that was finished the hang is recorded as well, and counts against nobody. */
+    /* A hang after the launch was finished is recorded as well, and is not counted. */
     run_child(body, WAY(FINISH_AND_KILL));
     mark_hang();
     expect_end(next_start(), LG_END_HANG, LG_EVIDENCE_HANG_MARK);
     assert_int_equal(last_of_timeline().counted, 0);
     assert_int_equal(ledger_context("main").streak, 0);
-    /* The sender of a signal that asks for the end is known. */
+    /* The sender of a termination signal is known. */
     run_child(body, WAY(TERMINATE));
     mark_hang();
     expect_end(next_start(), LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK);
@@ -321,7 +321,7 @@ static void test_survived(void **state)
     expect_end(after(body_survives, NULL), LG_END_UNKNOWN, LG_EVIDENCE_HANDLED);
 }
 
-/* A brief record counts: its frames and its thread decide whose crash it was. */
+/* A brief record counts: its frames and its thread decide to which context the crash belongs. */
 static void test_several_crashes(void **state)
 {
     (void)state;
@@ -368,15 +368,15 @@ static void test_debugger(void **state)
     while (waitpid(child, &status, 0) == child && WIFSTOPPED(status))
         ptrace(PTRACE_CONT, child, NULL, (void *)(uintptr_t)WSTOPSIG(status));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 99)
-        skip_because("nobody may be traced here");
+        skip_because("this user may not trace a process");
     assert_true(WIFSIGNALED(status));
-    /* The debugger comes before the witness: a debugger may kill. */
+    /* A debugger is stronger evidence than a witness, as a debugger may kill. */
     assert_int_equal(lg_witness(state_path(""), child, status), LG_OK);
     expect_end(next_start(), LG_END_DEBUGGER, LG_EVIDENCE_TRACER);
     assert_int_equal(last_of_timeline().counted, 0);
 }
 
-/* ---- a program that executes itself ---- */
+/* ---- a program that replaces itself by execve() ---- */
 
 static const char self[] = "/proc/self/exe";
 
@@ -395,7 +395,7 @@ static void body_exec(void *argument)
     _exit(97);
 }
 
-/* The program that took its place, and may do so `times` more. */
+/* The program that replaced it, and may replace itself `times` more. */
 static int again(const char *directory, int times)
 {
     char left[16];
@@ -433,7 +433,7 @@ static void body_exec_often(void *argument)
     _exit(97);
 }
 
-/* All these runs have the pid of one process; the newest is meant. */
+/* All these runs have the pid of one process; the pid means the newest. */
 static void test_witness_of_the_newest_run(void **state)
 {
     (void)state;
@@ -479,7 +479,7 @@ static void test_fork(void **state)
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
 }
 
-/* Becomes a daemon; the test waits for the end of the pipe. */
+/* Become a daemon. The test waits for the end of the pipe. */
 static int alive[2];
 
 static void daemonise(void)
@@ -522,12 +522,12 @@ static void run_daemon(void *argument)
 static void test_daemon(void **state)
 {
     (void)state;
-    run_daemon(NULL); /* it starts its session when it has become one */
+    run_daemon(NULL); /* the session starts in the daemon */
     assert_int_equal(count_runs(), 1);
     expect_end(next_start(), LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
     assert_int_equal(last_of_timeline().counted, 1);
     state_make();
-    /* the daemon is a forked child: the session is that of the process that has left */
+    /* the daemon is a forked child: the session is that of the process that exited */
     run_daemon("first");
     assert_int_equal(count_runs(), 1);
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);

@@ -1,5 +1,5 @@
-/* Deaths that no handler sees, each for real: the traces that they leave, the additions of a
- * witness, and the verdict of the next start. docs/ENDS.md names these tests. */
+/* Deaths that no signal handler can see, each in a real process: the marks in the run file, what a
+ * witness adds, and the verdict of the next start. docs/ENDS.md names these tests. */
 #include "ending_program.h"
 
 #include <dlfcn.h>
@@ -24,8 +24,8 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Wait in a child until its own run file says so; the test's limit ends it when that never
- * comes. */
+/* Wait in a child until its own run file meets the condition. The test's limit ends the child if it
+ * never does. */
 #define UNTIL(condition)          \
     for (lg_run_info now = newest_info(); !(condition); now = newest_info()) \
         usleep(2000)
@@ -43,15 +43,15 @@ static bool log_has_part(uint64_t ordinal, const char *text)
     return found;
 }
 
-/* The next start, whose own launch is not finished: the counters stay as the account of the run
- * before it left them. */
+/* The next start. Its own launch is not finished, so the counters stay as the account of the
+ * previous run left them. */
 static lg_timeline_entry account(void)
 {
     expect_exit(body, WAY(EXIT_0), 0);
     return last_of_timeline();
 }
 
-/* Run it to its end twice: without a witness, and with one. */
+/* Run the program to its end twice: without a witness, and with one. */
 static void expect_twice(void (*body)(void *), void *argument, lg_end end, lg_evidence evidence, lg_end told_end, lg_evidence told, int line)
 {
     for (int witnessed = 0; witnessed < 2; witnessed++) {
@@ -74,7 +74,7 @@ static void expect_counted(bool as_crash, bool as_unknown)
     assert_int_equal(ledger_context("main").unknown, as_unknown);
 }
 
-/* ---- asked to end, and killed for being too slow ---- */
+/* ---- a program that was asked to end, and killed because it took too long ---- */
 
 static void begin_keeping(int signal_number)
 {
@@ -121,7 +121,7 @@ static void body_stamped_twice(void *argument)
     UNTIL(now.term_alive_ns);
     first = newest_info().term_alive_ns;
     UNTIL(now.term_alive_ns > first);
-    raise(SIGTERM); /* once more, and killed before the watch saw it alive */
+    raise(SIGTERM); /* asked once more, and killed before the watch saw the program alive */
     raise(SIGKILL);
 }
 
@@ -134,8 +134,8 @@ static void body_handler_ends(void *argument)
     exit(0);
 }
 
-/* Its signal is the last that it noted: by its default action, or by a handler that ends it before
- * a second has passed. */
+/* The last signal in the file ended the program, by its default action or by a handler that ends it
+ * before a second has passed. */
 static void test_stopped_at_once(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void body_reloads(void *argument)
     end_by((enum way)(uintptr_t)argument);
 }
 
-/* A program to which SIGHUP means something else lives on, and the later marks decide. */
+/* A program that uses SIGHUP for something else lives on, and the later marks decide. */
 static void test_signal_that_meant_something_else(void **state)
 {
     (void)state;
@@ -181,7 +181,7 @@ struct marks {
     int asked, alive, hung, cpu, memory, announced, job; /* a job near its deadline */
     lg_end end;
     lg_evidence evidence;
-    lg_end told_end; /* by a witness of SIGKILL */
+    lg_end told_end; /* verdict with a witness that saw SIGKILL */
     lg_evidence told;
 };
 
@@ -235,17 +235,18 @@ static void test_order_of_causes(void **state)
         { 0, 0, 3, 0, 0, 0, 9, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
         { 5, 8, 0, 9, 9, 0, 0, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
         { 5, 8, 3, 9, 9, 0, 0, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
-        /* It stands still because it ends. */
+        /* The program hangs because it is ending. */
         { 5, 8, 4, 9, 9, 0, 0, ENDS(KILLED, CPU_LIMIT, KILLED, CPU_LIMIT) },
         { 5, 8, 5, 0, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
         { 5, 8, 6, 0, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
         { 5, 300, 105, 0, 0, 0, 0, ENDS(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
-        /* The program did not end for that signal: its loop came round for longer than any stop
-         * takes. */
+        /* The program did not end because of that signal: its loop came round for longer than any
+         * stop takes. */
         { 5, 300, 106, 0, 0, 0, 0, ENDS(HANG, HANG_MARK, HANG, HANG_MARK) },
         { 0, 0, 6, 0, 0, 7, 0, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, WITNESS) },
         { 0, 0, 6, 0, 0, 8, 0, ENDS(TERMINATED, TERMINATION_ANNOUNCED, HANG, HANG_MARK) },
-        /* Not seen alive: a program that SIGTERM ended has no witness of SIGKILL. */
+        /* The program was not seen alive after the signal: a program that SIGTERM ended has no
+         * witness of SIGKILL. */
         { 5, 0, 3, 9, 9, 0, 0, ENDS(TERMINATED, TERMINATE_MARK, HANG, HANG_MARK) },
         { 5, 4, 0, 9, 9, 0, 0, ENDS(TERMINATED, TERMINATE_MARK, KILLED, CPU_LIMIT) },
         { 5, 5, 0, 0, 9, 0, 0, ENDS(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
@@ -265,7 +266,7 @@ static void test_order_of_causes(void **state)
         set_word(offsetof(struct lg__state, witnessed), 1);
         verdict = newest_verdict();
         if (verdict.end != rows[i].told_end || verdict.evidence != rows[i].told)
-            fail_msg("row %zu, told: %s, %s", i, lg_end_name(verdict.end), lg_evidence_sentence(verdict.evidence));
+            fail_msg("row %zu, with a witness: %s, %s", i, lg_end_name(verdict.end), lg_evidence_sentence(verdict.evidence));
         assert_int_equal(verdict.signal, verdict.evidence == LG_EVIDENCE_STOP_TIMEOUT ? SIGTERM : SIGKILL);
     }
 }
@@ -290,7 +291,7 @@ static void test_what_counts(void **state)
         set_marks(&rows[i].marks);
         account();
         expect_counted(rows[i].as_crash, rows[i].as_unknown);
-        /* A launch that was over does not mind. */
+        /* A launch that was already over is not affected. */
         run_child(body, WAY(FINISH_AND_KILL));
         set_marks(&rows[i].marks);
         next_start();
@@ -338,7 +339,7 @@ static void test_cpu_limit(void **state)
     }
 }
 
-/* A limit far away is no cause, nor is one that was near and then raised. */
+/* A limit far away is no cause, nor is a limit that was near and then raised. */
 static void body_far_from_limit(void *argument)
 {
     limit_cpu(1000, 1000);
@@ -357,7 +358,7 @@ static void test_cpu_limit_that_is_not_near(void **state)
     expect_end(after(body_far_from_limit, "was near"), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
 }
 
-/* ---- what the watch thread notes, and when it wants to look again ---- */
+/* ---- the marks of the watch thread, and the time of its next look ---- */
 
 #define EXPECT(condition) ((condition) ? (void)0 : _exit(__LINE__ % 90 + 1))
 
@@ -382,7 +383,8 @@ static void body_watch(void *argument)
     EXPECT(lg__limits_look(simulated, 700 * SECOND_NS) == 10 * SECOND_NS);
     EXPECT(lg__limits_look(simulated, 100000 * SECOND_NS) == 60 * SECOND_NS);
     atomic_store(&state->term_signal, 0);
-    /* All its processors are needed to use up what is left, but for the last second. */
+    /* The program needs all its processors to use up the rest of its time, except for the last
+     * second. */
     limit_cpu(1000, 1000);
     uint64_t pause = lg__limits_look(simulated, SECOND_NS), all = 999 * SECOND_NS / lg__os_processors();
     EXPECT(pause <= all && pause > all - SECOND_NS && !atomic_load(&state->cpu_near_ns));
@@ -397,7 +399,7 @@ static void test_what_the_watch_notes(void **state)
     expect_exit(body_watch, NULL, 0);
 }
 
-/* ---- ends that leave nothing, and what a witness makes of them ---- */
+/* ---- ends that leave no mark, and their verdict with a witness ---- */
 
 static void body_quick_exit(void *argument)
 {
@@ -415,7 +417,7 @@ static void body_missing_function(void *argument)
         _exit(93);
     memcpy(&call, &found, sizeof call);
     int nowhere = open("/dev/null", O_WRONLY);
-    dup2(nowhere, STDERR_FILENO); /* the loader says why, there */
+    dup2(nowhere, STDERR_FILENO); /* the loader prints the reason there */
     call();
     _exit(92);
 }
@@ -462,12 +464,12 @@ static void test_killed_before_and_in_the_start(void **state)
     expect_exit(body, WAY(EXIT_0), 0);
     struct death death = run_child(body_killed_before_start, NULL);
     assert_int_equal(WTERMSIG(death.status), SIGKILL);
-    /* nothing is known of the end, and the parent has no run to store a status in */
+    /* the end is unknown, and the parent has no run to store a status in */
     assert_int_equal(count_runs(), 1);
     assert_int_equal(lg_witness(state_path(""), newest_info().pid + 1, death.status), LG_ERR_NOT_FOUND);
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
-    /* In it: there is a run file, but the ledger does not know the run yet, and no launch was begun
-     * that could count. */
+    /* Killed inside lg_start(): there is a run file, but the ledger does not know the run yet, and
+     * no launch has begun that could count. */
     death = run_child(body_killed_in_start, NULL);
     assert_int_equal(newest_info().started, 0);
     assert_int_equal(newest_verdict().evidence, LG_EVIDENCE_NO_MARK);
@@ -478,7 +480,7 @@ static void test_killed_before_and_in_the_start(void **state)
     expect_counted(false, false);
 }
 
-/* ---- a thread that the kernel ends, a program that stands still for others' reasons ---- */
+/* ---- a thread that the kernel ends; a program that stands still because of others ---- */
 
 static void *forbidden_call(void *argument)
 {
@@ -511,7 +513,8 @@ static void body_thread_is_ended(void *argument)
 static void test_thread_ended_by_a_sandbox(void **state)
 {
     (void)state;
-    /* No end: the others live on, and the process ends as it ends. */
+    /* The end of one thread is no end of the run: the other threads live on, and the process ends
+     * in its own way. */
     expect_exit(body_thread_is_ended, WAY(EXIT_0), 0);
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
     expect_signal(body_thread_is_ended, WAY(CRASH), SIGSEGV);

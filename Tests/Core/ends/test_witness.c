@@ -1,4 +1,4 @@
-/* lg_witness(): what it makes known, and what it does not touch. */
+/* lg_witness(): the facts that it adds, and the fields that it leaves alone. */
 #include "ending_program.h"
 
 #include <fcntl.h>
@@ -60,10 +60,10 @@ static void test_witness(void **state)
         { body, ALARM, LG_END_CRASH, LG_EVIDENCE_WITNESS, SIGALRM, 0, 0, true, false },
         { body, CRASH, LG_END_CRASH, LG_EVIDENCE_WITNESS, SIGSEGV, 1, LG_CRASH_NULL_WRITE, true, false },
         { body, WILL_TERMINATE, LG_END_KILLED, LG_EVIDENCE_WITNESS, SIGKILL, 0, 0, false, false },
-        /* After lg_stop() the status is exact, and counts for nothing. */
+        /* After lg_stop() the status is exact, and is not counted. */
         { body_counts_exit, STOP_AND_EXIT_5, LG_END_EXIT, LG_EVIDENCE_WITNESS, 0, 5, 0, false, false },
-        /* A handler that ends the program does not undo the crash; the impatience of who asked for
-         * the end is no mystery. */
+        /* A handler that ends the program does not undo the crash. A kill after a request to end
+         * has a known cause. */
         { body_handler_exits, 0, LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, SIGSEGV, 1, LG_CRASH_NULL_WRITE, true, false },
         { body_slow_to_end, 0, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT, SIGTERM, 0, 0, false, false },
         { body_survives, 0, LG_END_KILLED, LG_EVIDENCE_WITNESS, SIGKILL, 0, 0, false, true },
@@ -90,7 +90,7 @@ static void test_witness(void **state)
     }
 }
 
-/* The witness finds nothing that it may write to, and writes nothing. */
+/* The witness finds no file that it may write to, and writes nothing. */
 static void expect_witness(const char *directory, int32_t pid, int status, lg_status expected)
 {
     static char before[1 << 21], behind[1 << 21];
@@ -107,7 +107,7 @@ static void expect_witness(const char *directory, int32_t pid, int status, lg_st
     }
 }
 
-/* Change the header of the newest run, its checksum right again. */
+/* Change the header of the newest run, with a right checksum. */
 static void change_header(void (*change)(struct lg__header *header))
 {
     struct lg__header header;
@@ -149,7 +149,7 @@ static void test_witness_of_nothing(void **state)
 {
     (void)state;
     const int killed = SIGKILL, stopped = 0x137f;
-    /* there is no folder of runs yet */
+    /* the folder of runs does not exist yet */
     expect_witness(state_path(""), 1, killed, LG_ERR_NOT_FOUND);
     expect_witness(state_path("nowhere"), 1, killed, LG_ERR_NOT_FOUND);
     expect_witness("", 1, killed, LG_ERR_ARGUMENT);
@@ -161,7 +161,7 @@ static void test_witness_of_nothing(void **state)
     expect_witness(state_path(""), pid, stopped, LG_ERR_ARGUMENT);
     expect_witness(state_path(""), pid, 0xffff, LG_ERR_ARGUMENT); /* continued */
     expect_witness(state_path(""), pid + 1, killed, LG_ERR_NOT_FOUND);
-    /* Of another boot there is nobody whom anybody could have waited for. */
+    /* A process of another boot cannot have a waiting parent now. */
     change_boot_id();
     expect_witness(state_path(""), pid, killed, LG_ERR_NOT_FOUND);
     change_boot_id();
@@ -180,7 +180,7 @@ static void test_witness_of_nothing(void **state)
         change_header(changes[i].change);
         expect_witness(state_path(""), pid, killed, changes[i].expected);
     }
-    for (off_t size = 0; size < 8448; size += 1111) { /* cut in or before the state */
+    for (off_t size = 0; size < 8448; size += 1111) { /* file cut in or before the state */
         state_make();
         run_child(body, WAY(KILL));
         pid = newest_info().pid;
@@ -190,7 +190,7 @@ static void test_witness_of_nothing(void **state)
         assert_int_equal(stat(newest_run_path(), &info), 0);
         assert_int_equal(info.st_size, size);
     }
-    /* Links of both kinds, and a folder that is one. */
+    /* Symbolic and hard links, and a symbolic link to a folder. */
     state_make();
     run_child(body, WAY(KILL));
     pid = newest_info().pid;
@@ -265,14 +265,14 @@ static void test_witness_and_owners(void **state)
     run_child(body, WAY(KILL));
     int32_t pid = newest_info().pid;
     expect_exit(as_nobody, &pid, 0);
-    /* Nor where everybody may write. */
+    /* Nothing is written in a folder in which every user may write. */
     assert_int_equal(chmod(state_path(""), 0777), 0);
     assert_int_equal(chmod(state_path("runs"), 0777), 0);
     assert_int_equal(chmod(newest_run_path(), 0666), 0);
     expect_exit(others_as_nobody, &pid, 0);
     assert_int_equal(newest_info().witnessed, 0);
-    /* A supervisor that is root tells of anybody's process, but not through a file that its owner
-     * did not make. */
+    /* A supervisor that is root may store the status of any process, but not through a file that
+     * the process's owner did not create. */
     state_make();
     assert_int_equal(chown(state_path(""), 65534, 65534), 0);
     expect_signal(body_as_nobody, WAY(KILL), SIGKILL);

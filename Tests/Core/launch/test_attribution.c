@@ -1,4 +1,5 @@
-/* Whose crash it was: several launches in one process, each with modules and tasks of its own. */
+/* Attribution of a crash: several launches in one process, each with modules and tasks of its
+ * own. */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -13,7 +14,7 @@ static volatile int zero;
 enum who { PLAYER, EDITOR, PLAIN, CONTEXTS };
 static const char *const names[CONTEXTS] = { "player", "editor", "plain" };
 
-/* What a child does with its three launches before it crashes. */
+/* The steps of a child with its three launches before it crashes. */
 struct plan {
     const char *modules[CONTEXTS][3];
     bool finished[CONTEXTS], announced;
@@ -44,7 +45,7 @@ static plugin_function in_a, in_b;
 static void a_crashes(void) { in_a(NULL); }
 /* the innermost frame is one of the main program */
 static void a_calls_back(void) { in_a(crash); }
-static void a_aborts(void) { in_a((void (*)(void))abort); } /* it is one of libc */
+static void a_aborts(void) { in_a((void (*)(void))abort); } /* the innermost frame is one of libc */
 static void b_calls_a(void) { in_b(a_calls_back); }
 static void a_calls_b(void) { in_a(b_calls_a); }
 static void b_calls_back(void) { in_b(crash); }
@@ -75,7 +76,7 @@ static void plain_run(void *argument)
     start_session();
 }
 
-/* Bit i of both: names[i]. */
+/* Bit i of both fields: names[i]. */
 static void expect_counted(lg_timeline_entry entry, unsigned attributed, unsigned counted)
 {
     assert_int_equal(entry.verdict.end, LG_END_CRASH);
@@ -98,21 +99,23 @@ static void test_modules(void **state)
         int signal;
     } rows[] = {
         { { .modules = { { a }, { b } }, .end = a_crashes }, player, player, SIGSEGV },
-        /* Frames of the main program, of libc and of nobody are passed over. */
+        /* Frames of the main program, of libc and of modules without an owner are passed over. */
         { { .modules = { { a }, { b } }, .end = a_calls_back }, player, player, SIGSEGV },
         { { .modules = { { a }, { b } }, .end = a_aborts }, player, player, SIGABRT },
         { { .modules = { { a }, { b } }, .end = b_calls_back }, editor, editor, SIGSEGV },
-        /* Of two owned modules on the stack the innermost. */
+        /* With two owned modules on the stack the innermost one decides. */
         { { .modules = { { a }, { b } }, .end = b_calls_a }, player, player, SIGSEGV },
         { { .modules = { { "libother.so", b }, { a } }, .end = a_calls_b }, editor, editor, SIGSEGV },
         { { .modules = { { NULL }, { b } }, .end = b_calls_a }, editor, editor, SIGSEGV },
-        /* Owned by two. */
+        /* A module with two owners. */
         { { .modules = { { a, b }, { a } }, .end = a_crashes }, player | editor, player | editor, SIGSEGV },
-        /* Nobody's: it counts for all. The name of a module is its whole file name. */
+        /* A module without an owner: the crash counts for all. The name of a module is its whole
+         * file name. */
         { { .modules = { { a }, { b } }, .end = crash }, 0, all, SIGSEGV },
         { { .modules = { { a } }, .end = b_calls_back }, 0, all, SIGSEGV },
         { { .modules = { { "plugin-1.so" }, { "libplugin" } }, .end = a_crashes }, 0, all, SIGSEGV },
-        /* What a finished launch owns is nobody's: else no launch would be protected from it. */
+        /* The modules of a finished launch have no owner: else no launch would be protected from
+         * them. */
         { { .modules = { { a }, { b } }, .finished = { [PLAYER] = true }, .end = a_crashes }, 0, editor | plain, SIGSEGV },
         { { .modules = { { a }, { b } }, .finished = { [PLAYER] = true }, .end = b_calls_a }, editor, editor, SIGSEGV },
         { { .modules = { { a }, { b } }, .announced = true, .end = a_crashes }, 0, 0, SIGSEGV },
@@ -213,7 +216,8 @@ static lg_status task_in_a(void *user)
     return LG_OK;
 }
 
-/* The task is the editor's, the module that it crashed in the player's: the module says more. */
+/* The task belongs to the editor, the module that it crashed in to the player: the module is the
+ * stronger evidence. */
 static void task_in_module(void *argument)
 {
     const char *modules[] = { file_name(PLUGIN_A), NULL };

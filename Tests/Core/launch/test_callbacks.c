@@ -1,4 +1,5 @@
-/* Callbacks: on which thread, how they may answer, and what they may call. */
+/* Callbacks: the thread on which they run, the ways in which they may answer, and the functions
+ * that they may call. */
 #include "simulated.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ static void twice(void (*work)(void *), void *argument, void *user)
     work(argument);
 }
 
-/* ---- a launch that has everything ---- */
+/* ---- a launch with every kind of callback ---- */
 
 static pthread_t caller;
 
@@ -163,8 +164,8 @@ static void test_threads(void **state)
     simulated_make(NULL);
 }
 
-/* The thread that begins it is the one that runs the work of the executor, a main loop: in custody
- * it is not held, and no healthy launch hangs. */
+/* The thread that begins the launch also runs the work of the executor, as a main loop does. In
+ * custody this thread is not held, and no healthy launch hangs. */
 static void *ends_loop(void *launch)
 {
     lg_launch_wait(launch, UINT32_MAX);
@@ -201,7 +202,7 @@ static void test_main_loop(void **state)
     }
 }
 
-/* The same where it is not protected. */
+/* The same for a launch that is not protected. */
 static void test_main_loop_unprotected(void **state)
 {
     (void)state;
@@ -243,7 +244,8 @@ static void test_give_up_threads(void **state)
     end_queue();
 }
 
-/* Work that is run twice is run once, whichever thread comes first. */
+/* An executor runs a piece of work twice: the work has its effect once, whichever thread comes
+ * first. */
 static void test_executor_runs_twice(void **state)
 {
     (void)state;
@@ -264,7 +266,8 @@ static void test_executor_runs_twice(void **state)
     simulated_make(NULL);
 }
 
-/* Work that is never run costs its time and no more; where it is run after all, nothing happens. */
+/* An executor never runs the work: only the time limit is lost. Work that runs later after all has
+ * no effect. */
 static lg_status begun;
 
 static void *begins(void *launch)
@@ -299,7 +302,7 @@ static void test_executor_never_runs(void **state)
     for (unsigned i = 0; i < queue.given; i++)
         queue.work[i](queue.argument[i]);
     assert_told("");
-    /* A task has no time limit: it waits until the run is over. */
+    /* A task has no time limit: the launch waits for the answer until the run is over. */
     lg_simulate(simulated, LG_END_CLEAN);
     lg_task added = LG_TASK_INIT;
     added.key = "task";
@@ -368,7 +371,7 @@ static void test_answers(void **state)
     simulated_crashes(launch, 1);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     await_told("kept;answered;");
-    /* Late ones, in this run and in the next ones. */
+    /* Late answers, in this run and in the next ones. */
     lg_launch_info info, again;
     assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
     assert_int_equal(info.mode, LG_LAUNCH_MODE_PROBATION);
@@ -386,7 +389,7 @@ static void status_answers(lg_launch *launch, lg_launch_status status, void *use
     if (status != LG_LAUNCH_REPAIRING)
         return;
     for (int i = 0; i < 100 && !kept; i++)
-        usleep(1000); /* it is not called before this returns */
+        usleep(1000); /* the callback is not called before this function returns */
     tell(kept ? "asked" : "not asked yet");
 }
 
@@ -423,7 +426,7 @@ static void test_status_callback_answers(void **state)
     options.on_status = status_answers_later;
     launch = simulated_launch(&options);
     simulated_repair(launch, "mend", 0, keeps_and_answers);
-    lg_launch_begin(launch); /* with finish from on_status, before the tasks */
+    lg_launch_begin(launch); /* the launch is finished from on_status, before the tasks run */
     assert_told("finished ok;");
     assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
     lg_simulate(simulated, LG_END_CRASH);
@@ -431,7 +434,7 @@ static void test_status_callback_answers(void **state)
     assert_told("finished ok;");
 }
 
-/* ---- what they may call ---- */
+/* ---- the functions that callbacks may call ---- */
 
 static void calls_everything(lg_launch *launch)
 {
@@ -520,7 +523,7 @@ static void everything_give_up(lg_launch *launch, lg_completion *done, void *use
 static void everything_status(lg_launch *launch, lg_launch_status status, void *user)
 {
     (void)user;
-    if (status != LG_LAUNCH_NORMAL) /* where it may be begun */
+    if (status != LG_LAUNCH_NORMAL) /* from where the launch may be begun */
         calls_everything(launch);
 }
 
@@ -613,7 +616,7 @@ static void test_status_order(void **state)
         }
         simulated_clean(NULL);
         await_no_threads();
-        /* No change twice, and each is one that can follow. */
+        /* No status comes twice in a row, and each status may follow the one before it. */
         lg_launch_status before = LG_LAUNCH_NORMAL;
         assert_true(statuses.count >= (slow ? 20 : 400));
         for (unsigned i = 0; i < statuses.count; i++) {

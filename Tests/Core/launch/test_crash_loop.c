@@ -15,7 +15,7 @@
 #include "store/crc32c.h"
 #include "store/format.h"
 
-/* What a child's callbacks tell the test: lines in memory that both share. */
+/* The lines that a child's callbacks report to the test, in memory that both share. */
 static char *story;
 #define STORY_BYTES 4096
 
@@ -53,7 +53,7 @@ struct program {
     uint32_t timeout_ms, attempts;
 };
 
-/* The defaults first, what a test says after them. */
+/* The defaults first, then the values that a test gives. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #define PROGRAM(...) (&(struct program){ .version = "1.0", .report_after = 1, .repair_after = 2, \
                                          .unknown_after = LG_UNKNOWN_AFTER_DEFAULT, .window_ms = 5000, __VA_ARGS__ })
@@ -184,7 +184,7 @@ static void run_program(void *argument)
     }
 }
 
-/* Run it; assert how it ended and what its callbacks told. */
+/* Run the program; assert its end and the lines of its callbacks. */
 static void expect(const struct program *given, int signal, const char *told)
 {
     story[0] = 0;
@@ -212,7 +212,7 @@ static void test_crash_crash_repair(void **state)
     assert_int_equal(context.repairs, 1);
     assert_int_equal(context.status, LG_LAUNCH_NORMAL);
     expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
-    assert_true(last_of_timeline().events[0] & LG_EVENT_REPAIRED); /* the run before this one */
+    assert_true(last_of_timeline().events[0] & LG_EVENT_REPAIRED); /* the previous run */
     expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
     assert_false(last_of_timeline().events[0] & LG_EVENT_REPAIRED);
 }
@@ -276,8 +276,8 @@ static void test_crash_during_repair(void **state)
     (void)state;
     expect(PROGRAM(.how = CRASH_AFTER, .repair_after = 1), SIGSEGV, HEALTHY);
     expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_crashes = true), SIGSEGV, "needs-repair;report main 1 of 1;repairing;repair small;");
-    /* Recognised: the second attempt of the same rung, then the next one. No new report: the streak
-     * is the same. */
+    /* The crash is recognised: the second attempt of the same rung, then the next rung. No new
+     * report: the streak is the same. */
     expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_crashes = true), SIGSEGV, "needs-repair;repairing;repair small;");
     lg_timeline_entry entry = last_of_timeline();
     assert_int_equal(entry.verdict.end, LG_END_CRASH);
@@ -316,15 +316,15 @@ static void test_killed(void **state)
 static void test_window(void **state)
 {
     (void)state;
-    /* By time alone; the crash after it is no launch crash. */
+    /* The launch finishes by time alone; a crash after that is no launch crash. */
     expect(PROGRAM(.how = CRASH_AFTER), SIGSEGV, HEALTHY);
     expect(PROGRAM(.how = HOLD_WINDOW, .window_ms = 150), 0, "checking;report main 1 of 1;task a;task b;normal;");
     expect(PROGRAM(.how = CRASH_AFTER_WINDOW, .window_ms = 150), SIGABRT, HEALTHY "normal;");
     expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
     assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
     assert_int_equal(last_of_timeline().counted, 0);
-    /* Only by mark: the time passes and nothing happens. Only by time: the mark does nothing. Both:
-     * the mark waits for the time. */
+    /* Only by mark: the time has no effect. Only by time: the mark has no effect. Both: the mark
+     * waits for the time. */
     expect(PROGRAM(.how = CRASH_AFTER_WINDOW, .window_ms = 150, .finish = LG_FINISH_MARK), SIGABRT, HEALTHY);
     expect(PROGRAM(.how = FINISH, .finish = LG_FINISH_TIME), 0, "checking;report main 1 of 1;task a;task b;");
     expect(PROGRAM(.how = FINISH, .finish = LG_FINISH_BOTH), 0, HEALTHY);
@@ -333,7 +333,7 @@ static void test_window(void **state)
     assert_int_equal(ledger_context("main").streak, 0);
 }
 
-/* The window passes while the earlier handler of a crash runs: the crash came in the launch. */
+/* The window passes while the earlier handler of a crash runs: the crash belongs to the launch. */
 static void test_window_passes_in_handler(void **state)
 {
     (void)state;
@@ -352,9 +352,9 @@ static void test_upgrade(void **state)
     expect(PROGRAM(.how = FINISH, .version = "1.1"), 0, HEALTHY "normal;");
     lg_timeline_entry entry = last_of_timeline();
     assert_int_equal(entry.verdict.end, LG_END_UPGRADE);
-    assert_int_equal(entry.verdict.signal, SIGSEGV); /* how it really ended stays visible */
+    assert_int_equal(entry.verdict.signal, SIGSEGV); /* the real end stays visible */
     assert_string_equal(entry.app_version, "1.0");
-    /* What was reported of the old version is not reported again. */
+    /* A streak that was reported for the old version is not reported again. */
     expect(PROGRAM(.how = CRASH_AFTER, .version = "1.1"), SIGSEGV, HEALTHY);
     expect(PROGRAM(.how = FINISH, .version = "1.1"), 0, "checking;report main 1 of 1;task a;task b;normal;");
 }
@@ -386,7 +386,7 @@ static void test_reboot(void **state)
     expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
     assert_int_equal(last_of_timeline().verdict.end, LG_END_REBOOT);
     assert_int_equal(ledger_context("main").unknown, 0);
-    /* A crash before the power went is a crash. */
+    /* A crash before a power cut is a crash. */
     expect(PROGRAM(.how = CRASH_AFTER), SIGSEGV, HEALTHY);
     change_boot_id();
     expect(PROGRAM(.how = FINISH), 0, "checking;report main 1 of 1;task a;task b;normal;");
@@ -398,14 +398,14 @@ static void test_reboot(void **state)
 static void test_run_file_gone(void **state)
 {
     (void)state;
-    /* The ledger's own mark tells that it was a crash. */
+    /* The ledger's own mark shows that the end was a crash. */
     expect(PROGRAM(.how = CRASH_AFTER), SIGSEGV, HEALTHY);
     assert_int_equal(unlink(newest_run_path()), 0);
     expect_exit(run_program, PROGRAM(.how = EXIT_0), 0);
     assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
     assert_int_equal(last_of_timeline().verdict.evidence, LG_EVIDENCE_CRASH_MARK);
     assert_int_equal(ledger_context("main").streak, 1);
-    /* Without it nothing is claimed. */
+    /* Without that mark the end is unknown. */
     expect_signal(run_program, PROGRAM(.how = KILL), SIGKILL);
     assert_int_equal(unlink(newest_run_path()), 0);
     expect_exit(run_program, PROGRAM(.how = EXIT_0), 0);
@@ -436,7 +436,7 @@ static void test_contexts(void **state)
     (void)state;
     expect_signal(two_contexts, (void *)1, SIGSEGV);
     expect_exit(two_contexts, NULL, 0);
-    assert_int_equal(ledger_context("a").streak, 0); /* it was finished */
+    assert_int_equal(ledger_context("a").streak, 0); /* the launch was finished */
     assert_int_equal(ledger_context("b").streak, 1);
     assert_int_equal(ledger_context("a").crashes, 0);
 }
@@ -468,8 +468,8 @@ static void test_kill_at_every_store(void **state)
         stores_until_kill = at;
         struct death death = run_child(killed_at_store, (void *)(uintptr_t)PROGRAM(.how = FINISH));
         assert_false(death.late);
-        /* Whenever it was, the ledger is one of the two neighbouring states: never lost, never
-         * doubled. */
+        /* Wherever the kill came, the ledger holds one of the two neighbouring states: no count is
+         * lost or doubled. */
         lg_launch_info context = ledger_context("main");
         assert_true(context.crashes == 1 || context.crashes == 2);
         if (WIFEXITED(death.status)) {
@@ -479,7 +479,7 @@ static void test_kill_at_every_store(void **state)
         }
         killed++;
         assert_int_equal(WTERMSIG(death.status), SIGKILL);
-        /* And the next start repairs, or has repaired. */
+        /* The next start repairs, or has repaired. */
         stores_until_kill = 0;
         expect_exit(run_program, (void *)(uintptr_t)PROGRAM(.how = FINISH), 0);
         assert_int_equal(ledger_context("main").crashes, 2);

@@ -70,7 +70,7 @@ static void adds_late(lg_launch *launch)
         tell("not added");
     if (simulated_add(launch, &other_b) != LG_OK)
         tell("not replaced");
-    if (simulated_add(launch, &again) != LG_ERR_STATE) /* it runs */
+    if (simulated_add(launch, &again) != LG_ERR_STATE) /* the task runs */
         tell("replaced");
     if (lg_launch_task_state(launch, "a", &where) != LG_OK || where != LG_TASK_RUNNING)
         tell("does not run");
@@ -85,7 +85,7 @@ static void test_order(void **state)
     assert_int_equal(simulated_add(launch, &a), LG_OK);
     assert_int_equal(simulated_add(launch, &b), LG_OK);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
-    assert_told("c;a;b;late;"); /* the other b, in the place of the first, answers LG_OK */
+    assert_told("c;a;b;late;"); /* the second task "b", which replaced the first, answers LG_OK */
     lg_task_state where;
     assert_int_equal(lg_launch_task_state(launch, "b", &where), LG_OK);
     assert_int_equal(where, LG_TASK_DONE);
@@ -114,7 +114,7 @@ static void test_failures(void **state)
             assert_int_equal(where, expected[i].state);
         }
         assert_int_equal(lg_launch_wait(launch, 0), LG_ERR_FAILED);
-        /* It has begun all the same, and can be finished. */
+        /* The launch has begun all the same, and can be finished. */
         assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
         assert_int_equal(lg_launch_finished(launch), LG_OK);
         assert_int_equal(lg_simulate(simulated, LG_END_CLEAN), LG_OK);
@@ -194,7 +194,8 @@ static void test_protect_when_all_have_run(void **state)
         assert_told("checking;a;needs-repair;repairing;mend;checking;");
         assert_int_equal(lg_launch_finished(launch), LG_OK);
         story_take();
-        /* Nothing to try: it goes on in safe mode; there it is in vain. */
+        /* No repair is left: the launch goes on in safe mode, where the request for protection has
+         * no effect. */
         assert_int_equal(lg_simulate(simulated, LG_END_UPGRADE), LG_OK);
         simulated_clean(NULL);
     }
@@ -251,7 +252,7 @@ static void test_protect_from_thread(void **state)
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         /* in custody begin has returned as soon as the launch was held */
         assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
-        /* b does not begin once the call has returned */
+        /* task b does not begin after the call has returned */
         assert_told("a;protected;protect b;mend;b;");
         pthread_join(thread, NULL);
         simulated_clean(NULL);
@@ -280,7 +281,7 @@ static void test_replay_by_key(void **state)
     struct simulated_task tasks[] = { { .key = "a" }, { .key = "b" }, { .key = "c" }, { .key = "d" } };
     lg_launch *launch = replaying(10000, tasks, 4);
     assert_int_equal(lg_launch_replay(launch, NULL), LG_ERR_STATE);
-    /* Without a hold they run by themselves. */
+    /* Without a hold the tasks run by themselves. */
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;b;c;d;");
     lg_simulate(simulated, LG_END_CRASH);
@@ -293,7 +294,7 @@ static void test_replay_by_key(void **state)
     assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
     await_told("c;");
     assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
-    /* The launch may be finished before they have all run. */
+    /* The launch may be finished before all tasks have run. */
     assert_int_equal(lg_launch_finished(launch), LG_OK);
     assert_int_equal(lg_launch_replay(launch, "b"), LG_OK);
     await_told("b;");
@@ -329,7 +330,7 @@ static void test_replay_is_interrupted(void **state)
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     await_told("mend;");
     await_status(launch, LG_LAUNCH_CHECKING);
-    /* Protection is no matter of the tasks that wait. */
+    /* A request for protection has no effect on the waiting tasks. */
     assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
     await_told("mend better;");
     await_status(launch, LG_LAUNCH_CHECKING);
@@ -339,7 +340,7 @@ static void test_replay_is_interrupted(void **state)
     assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_ERR_CLOSED);
     assert_told("");
     assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
-    /* The next run knows nothing of it. */
+    /* The announcement has no effect on the next run. */
     lg_simulate(simulated, LG_END_TERMINATED);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;b;");
@@ -371,7 +372,7 @@ static void test_events(void **state)
     assert_int_equal(lg_launch_signal(launch, "a", ""), LG_ERR_OPTION);
     assert_int_equal(lg_launch_signal(launch, "a", NULL), LG_ERR_OPTION);
     assert_int_equal(lg_launch_signal(NULL, "a", "x"), LG_ERR_ARGUMENT);
-    simulated_crashes(launch, 1); /* forgets it, and has nothing to try */
+    simulated_crashes(launch, 1); /* the next run has forgotten the event */
     simulated_crashes(launch, 1);
     assert_int_equal(lg_launch_signal(launch, "a", "before all"), LG_OK);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
@@ -397,7 +398,8 @@ static void *signals(void *launch)
     return NULL;
 }
 
-/* Each event reaches a task that has run, also where several threads tell at the same time. */
+/* Each event reaches a task that has run, also where several threads send events at the same
+ * time. */
 static void test_events_of_several_threads(void **state)
 {
     (void)state;
@@ -416,7 +418,7 @@ static void test_events_of_several_threads(void **state)
     assert_int_equal(heard, 200000);
 }
 
-/* ---- marks from everywhere ---- */
+/* ---- calls from every callback ---- */
 
 #define THREADS 8
 static _Atomic bool stop;
@@ -524,7 +526,7 @@ static void test_marks_from_everywhere(void **state)
         atomic_store(&stop, true);
         for (unsigned i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
-        /* No state is lost and nobody is caught: good launches lead back to the normal one. */
+        /* No state is lost and no launch is stuck: good launches lead back to the normal one. */
         lg_launch_info info = { .mode = LG_LAUNCH_MODE_SAFE };
         lg_simulate(simulated, LG_END_CLEAN);
         for (int launches = 0; launches < 80 && (info.mode != LG_LAUNCH_MODE_NORMAL || info.streak); launches++) {

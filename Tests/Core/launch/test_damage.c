@@ -1,5 +1,5 @@
-/* Nonsense in the options of a launch, and files that are damaged or vanish under it. The tasks run
- * in any case. */
+/* Invalid options of a launch, and files that are damaged or deleted while the launch runs. The
+ * tasks run in any case. */
 #include "scripted_life.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void check(lg_status expected, const lg_launch_options *options, const ch
     char name[16];
     static unsigned number;
     lg_launch *launch = NULL;
-    /* few contexts: those that were good have a launch from then on */
+    /* eight names in turn: a context whose options were good has a launch from then on */
     snprintf(name, sizeof name, "%u", number++ % 8);
     lg_status status = lg_launch_prepare(room, name, options, &launch);
     assert_non_null(launch);
@@ -45,7 +45,7 @@ static void check(lg_status expected, const lg_launch_options *options, const ch
     if (status != expected)
         fail_msg("%s: %s", names, lg_status_name(status));
     refused++;
-    /* An unprotected one, whose tasks run. */
+    /* An unprotected launch, whose tasks run. */
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_int_equal(lg_launch_finished(launch), LG_OK);
 }
@@ -107,7 +107,7 @@ static void test_options(void **state)
     check(LG_OK, &options, "largest");
     options.unknown_after = options.safe_crash_limit = options.deescalate_runs = 0;
     check(LG_OK, &options, "never");
-    /* Pairs that make no sense together. */
+    /* Pairs of options that contradict each other. */
     options = (lg_launch_options)LG_LAUNCH_OPTIONS_INIT;
     options.window_ms = 0;
     options.finish = LG_FINISH_TIME;
@@ -207,7 +207,7 @@ static void crash_times(unsigned times)
 
 #define REPAIRED "needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;"
 
-/* One slot is the older of two neighbouring states; both are none. */
+/* A damaged slot leaves the older of two neighbouring states. Two damaged slots leave no ledger. */
 static void test_damaged_slots(void **state)
 {
     (void)state;
@@ -220,19 +220,19 @@ static void test_damaged_slots(void **state)
             if (slots & (1 << slot))
                 flip("ledger.lg", 8192 + slot * SLOT_BYTES + 200);
         if (slots < 3) {
-            /* Either the book of the last store, or the one before it, in which that launch had not
-             * begun: then its death counts for nobody. */
+            /* The ledger holds the state of the last store or of the one before, in which that
+             * launch had not begun: then its death counts for no launch. */
             bool lost = stored().phase != newest.phase;
             lives(LIFE(.after = FINISH), 0, lost ? "checking;report 1;a;b;normal;" : REPAIRED);
         } else {
-            /* the harness asks for LG_OK; the call says that it was damaged, and starts anew */
+            /* the harness expects LG_OK; lg_start() reports the damage and begins a new ledger */
             lives_somehow(LIFE(.after = FINISH), -99);
             lives(LIFE(.after = FINISH), 0, HEALTHY "normal;");
         }
     }
 }
 
-/* Numbers that no program of ours wrote, with right checksums. */
+/* Numbers that LaunchGuard never writes, with right checksums. */
 static void test_absurd_numbers(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void test_absurd_numbers(void **state)
             }
 }
 
-/* ---- files that vanish under a running launch ---- */
+/* ---- files that are deleted under a running launch ---- */
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where)
 {
@@ -323,7 +323,7 @@ static void test_vanishing_files(void **state)
             struct life life = *LIFE(.after = FINISH);
             *(then ? &life.then : &life.before) = ways[i];
             lives(&life, 0, REPAIRED);
-            /* And nobody crashes at the next start, which begins with what is left. */
+            /* The next start does not crash either, and begins with the files that are left. */
             struct death death = run_child(live, LIFE(.after = FINISH));
             assert_false(death.late);
             assert_true(WIFEXITED(death.status) && (WEXITSTATUS(death.status) == 0 || WEXITSTATUS(death.status) == 99));
@@ -339,7 +339,7 @@ static void test_vanishing_files(void **state)
     lives(LIFE(.after = FINISH), 0, "checking;report 1;a;b;normal;");
 }
 
-/* A crash whose run file is gone counts by the mark in the ledger; a kill is unexplained. */
+/* A crash whose run file was deleted counts by the mark in the ledger; a kill is unexplained. */
 static void test_run_file_is_gone(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void test_run_file_is_gone(void **state)
     assert_int_equal(stored().unknown, 1);
 }
 
-/* ---- no place ---- */
+/* ---- no space left ---- */
 
 static void start_without_place(void *argument)
 {
@@ -439,8 +439,8 @@ static void begin_beside(lg_launch *launch)
         _exit(80);
     pid_t other = fork();
     if (other == 0) {
-        /* A child of ours may not start a session; a fresh program is one that executes itself
-         * again. */
+        /* A forked child may not start a session. A fresh program is one that replaces itself by
+         * execve(). */
         char file[16];
         snprintf(file, sizeof file, "%d", ready[1]);
         execl("/proc/self/exe", "test", "second", state_path(""), file, (char *)NULL);
@@ -501,7 +501,7 @@ static void test_two_processes(void **state)
     assert_true(stored().flags & LG__CONTEXT_DUE);
 }
 
-/* ---- a program that stops its session in the end, as it does with a real one ---- */
+/* ---- a simulated session beside a real one that is stopped in the end ---- */
 
 static void stops(void *real)
 {
@@ -522,7 +522,7 @@ static void test_stop(void **state)
 {
     (void)state;
     expect_signal(stops, NULL, SIGABRT);
-    /* The real one goes on beside it: its crash is one. */
+    /* The real session goes on beside the simulated one: its crash is one crash. */
     expect_signal(stops, &room, SIGABRT);
     lg_verdict verdict;
     lg_run_info run;
@@ -534,7 +534,7 @@ static void test_stop(void **state)
     lg_reader_close(reader);
 }
 
-/* A repair that fails while the session is being stopped: nobody is held any more. */
+/* A repair that fails while the session is being stopped: no thread is held any more. */
 static lg_launch *repaired_launch;
 static lg_completion *_Atomic attempt;
 

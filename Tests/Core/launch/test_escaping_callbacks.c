@@ -1,4 +1,5 @@
-/* Callbacks that do what they must not: throw, end the session, close what belongs to others. */
+/* Callbacks that do forbidden things: they throw, end the session, or close objects that belong to
+ * others. */
 #include "scripted_life.h"
 
 #include <signal.h>
@@ -85,7 +86,8 @@ static void test_exceptions(void **state)
         }
 }
 
-/* lg_stop() is forbidden there; it must not hang, and nothing of the launch goes on. */
+/* lg_stop() is forbidden in a callback. The call must not hang, and nothing of the launch goes
+ * on. */
 static void test_stop_inside(void **state)
 {
     (void)state;
@@ -112,7 +114,7 @@ static void test_stop_inside(void **state)
     }
 }
 
-/* From another thread, while it waits for a consent. */
+/* lg_stop() from another thread, while the launch waits for a consent. */
 static void *stops(void *launch)
 {
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
@@ -165,8 +167,8 @@ static void test_end_while_held(void **state)
         assert_int_equal(stored().streak, 2);
         assert_int_equal(stored().held_deaths, 0);
     }
-    /* A repair that ends well after the announcement is a good one; the launch does not go on all
-     * the same. */
+    /* A repair that succeeds after the announcement counts as a success. The launch still does not
+     * go on. */
     state_restore();
     lives(LIFE(.options.report_after = 99, .before = announcing_repair, .after = KILL), KILLED,
           "needs-repair;protect a;protect b;repairing;normal;begin closed;");

@@ -1,5 +1,5 @@
-/* SIGKILL at every store of the machine: a scripted life is killed at each point that it passes,
- * one after the other. */
+/* SIGKILL at every store of the launch machine: a scripted sequence of runs is killed at each point
+ * that it passes, one after the other. */
 #include "scripted_life.h"
 
 #include <signal.h>
@@ -49,7 +49,8 @@ static void announce(lg_launch *launch)
     lg_will_terminate(life_session);
 }
 
-/* Whatever a launch may go through; each run with the end that it comes to if it is let live. */
+/* Everything that a launch may go through: runs, each with the end that it reaches where no kill
+ * interrupts it. */
 #define RUNS 26
 static struct life script[RUNS];
 static int script_ends[RUNS];
@@ -71,11 +72,12 @@ static void write_script(void)
     NEXT(SEGV, "needs-repair;protect a;protect b;repairing;small;",
          .in_small = CRASH); /* the repair crashes */
     NEXT(SEGV, "needs-repair;protect a;protect b;repairing;small;needs-repair;repairing;large;checking;a;b;",
-         .in_small = FAIL, .after = CRASH); /* it fails, the next works; crash on probation */
+         /* the repair fails, the next one works; then a crash on probation */
+         .in_small = FAIL, .after = CRASH);
     NEXT(0, "checking;report 1;a;b;normal;",
          .in_large = FAIL, .after = FINISH); /* no rung left: safe mode, finished */
     NEXT(0, "checking;a;b;normal;",
-         .after = FINISH); /* the second good one: trial */
+         .after = FINISH); /* the second good launch leads to the trial */
     NEXT(SEGV, "checking;a;b;",
          .after = CRASH); /* the trial fails */
     NEXT(KILLED, "checking;report 2;a;b;",
@@ -121,9 +123,9 @@ static void write_script(void)
 
 /* Shared by parent and child. */
 static struct shared {
-    unsigned passed;  /* points of this child */
+    unsigned passed;  /* the number of points that this child has passed */
     unsigned kill_at; /* 0: never */
-    char point[40];   /* the last one */
+    char point[40];   /* the last point */
 } *shared;
 
 static bool is_store(const char *point)
@@ -135,7 +137,7 @@ static void at_point(const char *point)
 {
     if (!is_store(point))
         return;
-    /* Only one thread stores at a time: all points are under the lock of the host or of the
+    /* Only one thread stores at a time: all points are inside the lock of the host or of the
      * launch. */
     shared->passed++;
     snprintf(shared->point, sizeof shared->point, "%s", point);
@@ -149,7 +151,7 @@ static void live_with_points(void *argument)
     live(argument);
 }
 
-/* What of a context has to be the same in two lives that went the same way. */
+/* The fields of a context that must be the same in two sequences with the same events. */
 static void forget_moments(struct lg__ledger_context *context)
 {
     context->crash_boottime_ns = context->repair_boottime_ns = 0;
@@ -187,7 +189,7 @@ static void record_point(const char *point)
     recorded->points = i;
     if (i >= 160)
         return;
-    /* As the next start would read it, from the file. */
+    /* The context in the file, as the next start would read it. */
     struct lg__ledger_payload book;
     recorded->has[i] = read_book(&book) && book.context_count > 0;
     if (recorded->has[i])
@@ -200,7 +202,7 @@ static void live_and_record(void *argument)
     live(argument);
 }
 
-/* The script by itself, and what it goes through. */
+/* The script without a kill, and the points that it passes. */
 static void test_script(void **state)
 {
     (void)state;
@@ -222,7 +224,7 @@ static void test_kill_at_every_store(void **state)
         struct lg__ledger_payload before = { .context_count = 0 };
         if (run)
             before = stored_book();
-        /* Once to its end. */
+        /* One sequence to its end. */
         memset(recorded, 0, sizeof *recorded);
         shared->passed = shared->kill_at = 0;
         if (script_ends[run])
@@ -251,7 +253,7 @@ static void test_kill_at_every_store(void **state)
             assert_int_equal(now.context_count > 0, recorded->has[at]);
             if (!recorded->has[at])
                 continue;
-            /* Exactly what the other life had stored at the same point, whole. */
+            /* The same bytes as in the sequence that was not killed, at the same point, whole. */
             assert_same(&recorded->at[at], &now.contexts[0], "stored", run, at);
             struct lg__ledger_context left = now.contexts[0];
             lg_reader *reader;
@@ -260,9 +262,9 @@ static void test_kill_at_every_store(void **state)
             assert_int_equal(lg_reader_ledger(reader, &info), LG_OK);
             assert_int_equal(info.context_count, now.context_count);
             lg_reader_close(reader);
-            /* the killed run is in the ledger: it is the one that is accounted for */
+            /* the ledger has the killed run: the next start accounts for it */
             bool begun = now.last_ordinal != before.last_ordinal;
-            /* The next start accounts for it as the machine says, once. */
+            /* The next start accounts for the killed run once, as the machine says. */
             bool finished = false;
             lg_end end = LG_END_UNKNOWN;
             if (begun) {
@@ -296,14 +298,14 @@ static void test_kill_at_every_store(void **state)
             const struct lg__ledger_run *entry = &after.timeline[timeline - 2];
             assert_int_equal(entry->ordinal, now.last_ordinal);
             assert_int_equal(entry->end, end);
-            /* none twice, none lost: the one before it is the one that was last before */
+            /* no run twice, none lost: the one before is the one that was the last before */
             if (timeline > 2)
                 assert_int_equal(after.timeline[timeline - 3].ordinal, now.timeline[now.timeline_count - 1].ordinal);
-            /* The totals of a life never run back. */
+            /* The totals never decrease. */
             assert_true(after.contexts[0].launches >= (run ? before.contexts[0].launches : 0));
             assert_true(after.contexts[0].crashes >= (run ? before.contexts[0].crashes : 0));
             assert_true(after.contexts[0].crashes <= (run ? before.contexts[0].crashes : 0) + 1);
-            /* And from wherever it was killed good launches lead back to the normal one. */
+            /* From every point of a kill good launches lead back to the normal one. */
             if (at % 8 == run % 8) {
                 uint32_t most = after.contexts[0].retry_runs + 2;
                 for (uint32_t i = 0; i < most; i++)
@@ -312,7 +314,7 @@ static void test_kill_at_every_store(void **state)
                 assert_int_equal(stored().streak, 0);
             }
         }
-        /* Go on with the life that was not killed. */
+        /* Go on with the sequence that was not killed. */
         if (run)
             state_restore();
         else
@@ -327,7 +329,7 @@ static void test_kill_at_every_store(void **state)
     assert_true(killed > 300);
     account();
     struct lg__ledger_context last = stored();
-    /* the refused repairs; the announced end and the stop count for nobody */
+    /* the refused repairs; the announced end and the stop are not counted */
     assert_int_equal(last.mode, LG_LAUNCH_MODE_SAFE);
     assert_int_equal(last.good_runs, 1);
     assert_int_equal(last.streak, 0);
@@ -361,9 +363,9 @@ static void mark_from_everywhere(lg_launch *launch)
         in_thread(marks, launch);
 }
 
-/* Eight threads mark, and the process is killed at any moment, but not in two starts one after the
- * other, for LaunchGuard would suspect itself: the ledger is whole, its totals only grow, and the
- * way back is short. */
+/* Eight threads mark the launch, and the process is killed at any moment. Two starts in a row are
+ * not killed, because LaunchGuard would then suspect itself. The ledger stays whole, its totals
+ * only grow, and few good launches lead back to the normal one. */
 static void test_storm(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Every state of the machine, reached by real processes: what is called, in which order, and what
- * the next start makes of it. */
+/* Every state of the launch machine, reached by real processes: the callbacks that run, their
+ * order, and what the next start does. */
 #include "scripted_life.h"
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* the hold is over, after everything that comes before its end on a busy machine */
+/* the hold has ended by then, even on a busy machine */
 #define SOON_MS 1500
 #define HOLD_REPAIR "needs-repair;protect a;protect b;repairing;small;"
 
@@ -24,11 +24,12 @@ static void crash_times(unsigned times)
 static void test_report_thresholds(void **state)
 {
     (void)state;
-    /* Equal. */
+    /* The threshold for reports equals that for repairs. */
     lives(LIFE(.options.report_after = 2, .after = CRASH), SEGV, HEALTHY);
     lives(LIFE(.options.report_after = 2, .after = CRASH), SEGV, HEALTHY);
     lives(LIFE(.options.report_after = 2, .after = FINISH), 0, "needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;");
-    /* Above: it still fires, once for each new value, and not while the streak stays the same. */
+    /* The threshold for reports is larger: a report still comes, once for each new streak, and not
+     * while the streak stays the same. */
     life_make(NULL);
 #define ABOVE .options.report_after = 3, .no_repairs = true
     lives(LIFE(ABOVE, .after = CRASH), SEGV, HEALTHY);
@@ -38,7 +39,7 @@ static void test_report_thresholds(void **state)
     lives(LIFE(ABOVE), 0, "checking;report 3;a;b;");
     lives(LIFE(ABOVE, .after = CRASH), SEGV, HEALTHY);
     lives(LIFE(ABOVE, .after = FINISH), 0, "needs-repair;report 4;give up;checking;a;b;normal;");
-    /* Below, and nobody to tell. */
+    /* The threshold for reports is smaller; and a launch without on_report. */
     life_make(NULL);
     lives(LIFE(.after = CRASH), SEGV, HEALTHY);
     lives(LIFE(.options.on_report = NULL, .after = CRASH), SEGV, HEALTHY);
@@ -53,7 +54,8 @@ static void *says_yes_at_once(void *argument)
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
     usleep(20000);
     tell("yes");
-    /* once: a second one may come when the next question is asked, and answers that */
+    /* one call: a second consent may come when the next question is asked, and answers that
+     * question */
     if (lg_launch_repair(launch) != LG_OK)
         tell("impossible");
     return NULL;
@@ -104,12 +106,12 @@ static void test_by_hand(void **state)
     state_save();
     lives(LIFE(BY_HAND, .before = yes, .then = none_is_possible, .after = FINISH), 0,
           "needs-repair;protect a;protect b;yes;repairing;small;checking;a;b;normal;");
-    /* Out of the status callback; a yes is for the other attempts and the next rungs as well. */
+    /* A consent from the status callback covers the other attempts and the next rungs as well. */
     state_restore();
     lives(LIFE(BY_HAND, .options.on_status = status_says_yes, .in_small = FAIL, .after = FINISH), 0,
           "needs-repair;protect a;protect b;repairing;small;needs-repair;repairing;small;needs-repair;repairing;large;checking;a;b;normal;");
-    /* From the first moment on and for ever: before the hold is reached, while a repair runs, when
-     * all is over. */
+    /* A thread consents all the time: before the hold is reached, while a repair runs, and when all
+     * is over. */
     state_restore();
     lives(LIFE(BY_HAND, .before = wish_all_the_time, .in_small = FAIL, .after = FINISH), 0,
           "needs-repair;protect a;protect b;repairing;small;needs-repair;repairing;small;needs-repair;repairing;large;checking;a;b;normal;");
@@ -126,7 +128,7 @@ static void test_by_hand(void **state)
         assert_int_equal(stored().mode, skips < 2 ? LG_LAUNCH_MODE_NORMAL : LG_LAUNCH_MODE_SAFE);
         assert_true(stored().events & LG_EVENT_SKIPPED);
     }
-    /* Nobody says anything. */
+    /* No answer comes. */
     state_restore();
     lives(LIFE(BY_HAND, .options.hold_ms = SOON_MS, .after = FINISH), 0, "needs-repair;protect a;protect b;checking;a;b;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
@@ -138,17 +140,18 @@ static void test_consent(void **state)
     (void)state;
     crash_times(2);
     state_save();
-    /* It waits for a yes although repairs start by themselves. */
+    /* The launch waits for a consent although repairs start by themselves. */
     lives(LIFE(.options.report_after = 9, .small_flags = LG_REPAIR_CONSENT, .before = yes, .after = FINISH), 0,
           "needs-repair;protect a;protect b;yes;repairing;small;checking;a;b;normal;");
-    /* The yes covers the second attempt, not another rung that needs one of its own. */
+    /* The consent covers the second attempt, but not another rung that needs one of its own. */
     state_restore();
     lives(LIFE(.options.report_after = 9, .options.hold_ms = 2 * SOON_MS, .small_flags = LG_REPAIR_CONSENT, .large_flags = LG_REPAIR_CONSENT, .in_small = FAIL,
                .before = yes, .after = FINISH), 0,
           "needs-repair;protect a;protect b;yes;repairing;small;needs-repair;repairing;small;needs-repair;checking;a;b;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
     assert_true(stored().events & LG_EVENT_EXPIRED);
-    /* Nor does one from an earlier launch, whose repair it did not survive. */
+    /* A consent from an earlier launch, which died in the repair, does not cover the repair
+     * either. */
     state_restore();
     lives_somehow(LIFE(.small_flags = LG_REPAIR_CONSENT, .in_small = CRASH, .before = yes), SEGV);
     lives(LIFE(.options.report_after = 9, .options.hold_ms = SOON_MS, .small_flags = LG_REPAIR_CONSENT, .after = FINISH), 0,
@@ -162,7 +165,7 @@ static void test_attempts(void **state)
     (void)state;
     static const struct { enum act act; int end; } ways[] = { { CRASH, SEGV }, { EXIT_7, -7 }, { QUICK_7, -7 }, { KILL, KILLED } };
     crash_times(2);
-    lives_somehow(LIFE(.in_protect = TERMINATE), TERMINATED); /* streak 2 is told */
+    lives_somehow(LIFE(.in_protect = TERMINATE), TERMINATED); /* the report says streak 2 */
     state_save();
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         state_restore();
@@ -174,14 +177,14 @@ static void test_attempts(void **state)
         assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
         assert_int_equal(stored().repairs, 4);
     }
-    /* Hanging ones, and such as answer never. */
+    /* Repairs that hang, and repairs that never answer. */
     for (int hangs = 0; hangs < 2; hangs++) {
         state_restore();
         lives(LIFE(.in_small = hangs ? HANG : SILENT, .in_large = FAIL, .timeout_ms = SOON_MS, .after = FINISH), 0,
               HOLD_REPAIR "needs-repair;repairing;small;needs-repair;repairing;large;needs-repair;repairing;large;checking;a;b;normal;");
         assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
     }
-    /* The user or the machine ends it: twice that is no attempt, the third time it is. */
+    /* The user or the machine ends the repair: twice that is no attempt, the third time it is. */
     state_restore();
     for (int times = 0; times < 3; times++) {
         lives(LIFE(.in_small = TERMINATE, .attempts = 1), TERMINATED, HOLD_REPAIR);
@@ -198,12 +201,12 @@ static void test_probation_climbs(void **state)
     crash_times(2);
     lives(LIFE(.options.report_after = 9, .in_b = CRASH), SEGV, HOLD_REPAIR "checking;a;b;");
     lives(LIFE(.options.report_after = 9, .in_b = CRASH), SEGV, "needs-repair;protect a;protect b;repairing;large;checking;a;b;");
-    /* safe mode, without what is suspect */
+    /* safe mode, without the suspect tasks */
     lives(LIFE(.options.report_after = 9, .after = FINISH), 0, "checking;a;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
 }
 
-/* Protect actions that hang: they are waited for until the deadline, and a repair needs none of
+/* Protect actions that hang: the launch waits for them until the deadline. No repair depends on
  * them. */
 static void test_protect_hangs(void **state)
 {
@@ -232,7 +235,7 @@ static void test_safe_mode_and_trial(void **state)
             assert_int_equal(stored().retry_runs, runs);
         }
         assert_int_equal(stored().mode, LG_LAUNCH_MODE_TRIAL);
-        /* the trial fails: twice as many */
+        /* the trial fails: the next trial comes after twice as many launches */
         lives(LIFE(NOTHING_HELPS, .after = CRASH), SEGV, HEALTHY);
     }
     for (int i = 0; i < 16; i++)
@@ -267,10 +270,10 @@ static void test_halted(void **state)
     lives(LIFE(NOTHING_HELPS, .in_give_up = SILENT, .options.report_wait_ms = SOON_MS, .after = FINISH), 0, "needs-repair;give up;checking;a;normal;");
     lives(LIFE(NOTHING_HELPS, .after = FINISH), 0, "checking;a;normal;");
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_TRIAL);
-    /* Nobody who could be told. */
+    /* A launch without on_give_up. */
     state_restore();
     lives(LIFE(NOTHING_HELPS, .options.on_give_up = NULL, .after = FINISH), 0, "needs-repair;checking;a;normal;");
-    /* A supervisor's start waits for somebody. */
+    /* The start of a supervised program waits for an answer. */
     state_restore();
     lives(LIFE(NOTHING_HELPS, .options.supervised = 1, .before = try_safe, .after = FINISH), 0, "needs-repair;give up;try;checking;a;normal;");
     state_restore();
@@ -298,7 +301,7 @@ static void test_throttle(void **state)
 #define COSTLY .options.report_after = 99, .small_flags = LG_REPAIR_DESTRUCTIVE, .options.deescalate_runs = 1
     crash_times(2);
     lives(LIFE(COSTLY, .after = FINISH), 0, HOLD_REPAIR "checking;a;b;normal;");
-    /* and the ladder is at its foot again */
+    /* and the ladder starts at its first rung again */
     lives(LIFE(COSTLY, .after = FINISH), 0, HEALTHY "normal;");
     for (int i = 0; i < 2; i++)
         lives(LIFE(COSTLY, .after = CRASH), SEGV, HEALTHY);
@@ -311,7 +314,7 @@ static void test_throttle(void **state)
               clocks[i].again ? HOLD_REPAIR "checking;a;b;normal;" : "needs-repair;protect a;protect b;repairing;large;checking;a;b;normal;");
         assert_int_equal(!(stored().events & LG_EVENT_THROTTLED), clocks[i].again);
     }
-    /* The second attempt of a series is no new series. */
+    /* The second attempt of a series begins no new series. */
     state_restore();
     move_series(-25);
     lives_somehow(LIFE(COSTLY, .in_small = CRASH), SEGV);
@@ -323,7 +326,7 @@ static void test_deescalation(void **state)
     (void)state;
     crash_times(2);
     lives(LIFE(.options.report_after = 99, .after = FINISH), 0, HOLD_REPAIR "checking;a;b;normal;");
-    assert_int_equal(stored().rung, 2); /* what comes back soon climbs */
+    assert_int_equal(stored().rung, 2); /* a streak that comes back soon leads to the next rung */
     state_save();
     for (int by_time = 0; by_time < 2; by_time++) {
         state_restore();
@@ -418,7 +421,8 @@ static void test_custody_and_none(void **state)
     assert_non_null(strstr(story, "wait timeout"));
     assert_null(strstr(story, ";a;"));
     account();
-    assert_int_equal(stored().interruptions, 1); /* it ended by exit(0) while the repair ran */
+    /* the process ended by exit(0) while the repair ran */
+    assert_int_equal(stored().interruptions, 1);
     state_restore();
     lives_somehow(LIFE(.options.hold = LG_HOLD_NONE, .then = waits, .after = FINISH), 0);
     assert_non_null(strstr(story, "small"));
@@ -428,7 +432,7 @@ static void test_custody_and_none(void **state)
     assert_int_equal(stored().repairs, 1);
 }
 
-/* ---- every death in every place of every mode ---- */
+/* ---- every kind of death, at every place of every mode ---- */
 
 static const struct place {
     const char *name;
@@ -445,7 +449,7 @@ static const struct place {
     { "begun", offsetof(struct life, after), LG_PHASE_LAUNCHING, false, NULL },
 };
 
-/* What brings a program into a mode. */
+/* The events that bring a program into a mode. */
 static const struct mode {
     const char *name;
     uint32_t crashes, finishes;
@@ -502,7 +506,7 @@ static void test_every_death(void **state)
                     assert_int_equal(context->phase, places[p].phase);
                 assert_int_equal(!!(context->flags & LG__CONTEXT_REPORTING), places[p].reporting);
                 assert_int_equal(context->mode, modes[m].mode);
-                /* The next start makes of it what the machine says: once. */
+                /* The next start accounts for the death as the machine says: once. */
                 struct lg__last_end last = { .end = deaths[d].as, .signal = deaths[d].as == LG_END_CRASH ? SIGSEGV : 0, .ordinal = before.last_ordinal,
                                              .task = places[p].task };
                 bool counts = lg__decide_account(context, &last);

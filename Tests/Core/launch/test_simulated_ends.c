@@ -11,7 +11,7 @@ static const lg_end ends[] = { LG_END_CRASH, LG_END_HANG,   LG_END_OOM,     LG_E
                                LG_END_CLEAN, LG_END_TERMINATED, LG_END_REBOOT, LG_END_UPGRADE, LG_END_DEBUGGER };
 #define ENDS (sizeof ends / sizeof ends[0])
 
-/* Where the end comes. */
+/* The place at which the end comes. */
 enum place { IN_REPORT, IN_PROTECT, IN_REPAIR, IN_GIVE_UP, IN_TASK, IN_STATUS, AFTER_BEGIN, AFTER_FINISH, PLACES };
 static enum place place;
 static lg_end end;
@@ -92,7 +92,8 @@ static lg_launch *whole(lg_callbacks callbacks, bool repairs)
     return launch;
 }
 
-/* After an end in the middle nothing more of that run is called, and its answers mean nothing. */
+/* After an end in the middle no callback of that run is called any more, and its answers have no
+ * effect. */
 static void test_every_end_in_every_place(void **state)
 {
     (void)state;
@@ -129,7 +130,7 @@ static void test_every_end_in_every_place(void **state)
                 case AFTER_FINISH: assert_int_equal(info.streak, 0); break;
                 default: break;
                 }
-                /* And again, to the good. */
+                /* The same launch again, to a good end. */
                 for (int launches = 0; launches < 6; launches++) {
                     assert_int_equal(lg_launch_begin(launch), LG_OK);
                     assert_int_equal(lg_launch_finished(launch), LG_OK);
@@ -163,7 +164,7 @@ static void test_refusals(void **state)
     assert_int_equal(lg_simulate(none, LG_END_CRASH), LG_ERR_STATE);
     assert_int_equal(lg_simulate_pass(none, 1), LG_ERR_STATE);
     lg_simulate_close(none);
-    /* Closed: every call does nothing. */
+    /* After lg_simulate_close() every call does nothing. */
     lg_launch *launch = whole(LG_CALLBACKS_LIBRARY, true);
     lg_simulate_close(simulated);
     lg_simulate_close(simulated);
@@ -196,7 +197,7 @@ static void test_time(void **state)
     lg_simulate(simulated, LG_END_CLEAN);
     lg_launch_get_info(launch, &info);
     assert_int_equal(info.streak, 0);
-    /* Not over a reboot: nobody knows how long that was. */
+    /* Not across a reboot: how long it took is unknown. */
     simulated_crashes(launch, 2);
     lg_simulate(simulated, LG_END_REBOOT);
     lg_simulate_pass(simulated, 100 * 3600 * 1000);
@@ -204,7 +205,7 @@ static void test_time(void **state)
     assert_told("report 2;protect a;protect b;mend;a;b;");
     assert_int_equal(lg_launch_finished(launch), LG_OK);
     lg_simulate(simulated, LG_END_CLEAN);
-    /* The ladder starts at its foot again after a day. */
+    /* The ladder starts at its first rung again after a day. */
     lg_launch_get_info(launch, &info);
     assert_true(info.rung > 0);
     lg_simulate_pass(simulated, 24 * 3600 * 1000);
@@ -221,8 +222,8 @@ static void gives_up_for_long(lg_launch *launch, lg_completion *done, void *user
     lg_complete(done, LG_OK);
 }
 
-/* Time that passes while somebody is told of a give-up passes for the hold as well: else nobody
- * knows when to let it pass. */
+/* Time that passes during a give-up callback passes for the hold as well: otherwise the test could
+ * not know when to let it pass. */
 static void test_time_while_giving_up(void **state)
 {
     (void)state;
@@ -240,7 +241,7 @@ static void test_time_while_giving_up(void **state)
         lg_launch_info info;
         assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
         assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
-        await_no_threads(); /* it is voided, and may still be on its way */
+        await_no_threads(); /* the callback is void, and may still be about to run */
         assert_told("give up;");
         simulated_clean(NULL);
     }
@@ -266,7 +267,7 @@ static void test_throttle(void **state)
         }
         lg_simulate(simulated, LG_END_CRASH);
         simulated_crashes(launch, 1);
-        lg_launch_begin(launch); /* within the day: safe mode */
+        lg_launch_begin(launch); /* within a day: safe mode */
         assert_told("");
         lg_launch_info info;
         lg_launch_get_info(launch, &info);
@@ -360,7 +361,8 @@ static void test_contexts_and_files(void **state)
     assert_int_equal(lg_launch_streak(first), 0);
     assert_int_equal(lg_launch_streak(second), 1);
     lg_session *another;
-    assert_int_equal(lg_simulate_start(&another), LG_OK); /* beside it, knows nothing of it */
+    /* the other launch, which knows nothing of the first */
+    assert_int_equal(lg_simulate_start(&another), LG_OK);
     assert_int_equal(lg_launch_prepare(another, "second", NULL, &again), LG_OK);
     assert_int_equal(lg_launch_streak(again), 0);
     lg_simulate_close(another);

@@ -1,4 +1,5 @@
-/* Tasks that crash: known at the next start, suspect after two, left out for one launch. */
+/* Tasks that crash: recorded at the next start, suspect after two crashes, left out of one
+ * launch. */
 #include "scripted_life.h"
 
 
@@ -42,11 +43,12 @@ static void test_suspect_is_left_out_once(void **state)
     lg_reader *reader = newest_run();
     assert_true(log_has(reader, "launch main: task \"b\" is left out"));
     lg_reader_close(reader);
-    /* For this launch only. It is still suspect: a crash in it climbs. */
+    /* The task is left out of this launch only. It stays suspect: a crash in it leads to the next
+     * rung. */
     lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
     lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
     lives(LIFE(QUIET, .after = FINISH), 0, "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");
-    /* Good launches that ran it forget. */
+    /* Good launches that ran the task clear it of suspicion. */
     for (int i = 0; i < 4; i++)
         lives(LIFE(QUIET, .after = FINISH), 0, HEALTHY "normal;");
     assert_int_equal(stored().suspect_count, 0);
@@ -56,15 +58,15 @@ static void test_suspect_is_left_out_once(void **state)
 static void test_thresholds_of_suspicion(void **state)
 {
     (void)state;
-    /* One crash is enough where the task is marked so. */
+    /* One crash is enough where the task has the flag for that. */
     lives(LIFE(QUIET, .options.repair_after = 1, .b_flags = LG_TASK_SUSPECT, .in_b = CRASH), SEGV, HEALTHY);
     lives(LIFE(QUIET, .options.repair_after = 1, .b_flags = LG_TASK_SUSPECT, .after = FINISH), 0,
           "needs-repair;protect a;protect b;repairing;checking;a;normal;");
-    /* Where it is not, the first rung is passed over. */
+    /* Where the task is not suspect, the first rung is passed over. */
     life_make(NULL);
     lives(LIFE(QUIET, .options.repair_after = 1, .in_b = CRASH), SEGV, HEALTHY);
     lives(LIFE(QUIET, .options.repair_after = 1, .after = FINISH), 0, "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");
-    /* Never an essential one. */
+    /* An essential task is never left out. */
     life_make(NULL);
     for (int i = 0; i < 2; i++)
         lives(LIFE(QUIET, .b_flags = LG_TASK_ESSENTIAL, .in_b = CRASH), SEGV, HEALTHY);
@@ -95,11 +97,12 @@ static void test_safe_mode_leaves_out(void **state)
 static void test_protect_by_a_task(void **state)
 {
     (void)state;
-    /* In one process: hold, protect what has not run, repair, go on; without a crash. */
+    /* In one process, without a crash: hold the launch, run the protect actions of the tasks that
+     * have not run, repair, go on. */
     lives(LIFE(.in_a = PROTECT, .after = FINISH), 0, "checking;a;needs-repair;protect b;repairing;small;checking;b;normal;");
     assert_true(stored().events & LG_EVENT_PROTECTED);
-    /* It is stored before anything of it happens: killed in the protect action, the next launch is
-     * held. */
+    /* The request is stored before it has any effect: where the process is killed in a protect
+     * action, the next launch is held. */
     life_make(NULL);
     lives(LIFE(.in_a = PROTECT, .in_protect = KILL), KILLED, "checking;a;needs-repair;protect b;");
     lives(LIFE(.after = FINISH), 0, "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");

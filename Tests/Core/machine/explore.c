@@ -10,8 +10,8 @@
  * - totals, the first run of the streak and the numbers of crashes of the suspects are read by no
  *   row.
  *
- * A merged state keeps the values with which it was met first, and these are compared in full after
- * every event. */
+ * A merged state keeps the values of the state that was reached first. These values are compared in
+ * full after every event. */
 #include "explore.h"
 
 #include <assert.h>
@@ -21,11 +21,11 @@
 
 #define DAY (24 * HOUR)
 
-/* What must hold between events that are far apart. */
+/* Conditions between events that are far apart. */
 struct watch {
     /* bit n: a report was called at streak n, and the streak was not below n since */
     uint64_t reported;
-    /* wall clock of the last series of a destructive rung that was not given back; 0: none */
+    /* wall clock of the last series of a destructive rung that was not refunded; 0: none */
     uint64_t begun[EXPLORE_RUNGS];
 };
 
@@ -37,7 +37,7 @@ struct key {
     uint64_t crash_age, repair_age, series_age[EXPLORE_RUNGS], begun_age[EXPLORE_RUNGS];
 };
 
-/* The pair without the rungs and suspects that no small program has. */
+/* The pair without the rungs and suspects that a small program does not have. */
 #define PARTS(X)                                                                    \
     X(model, 0, offsetof(struct model, suspects) + sizeof(struct model_suspect))    \
     X(model, offsetof(struct model, rung_count), offsetof(struct model, rungs) - offsetof(struct model, rung_count) + \
@@ -83,7 +83,7 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     const struct model_policy *policy = &m->policy;
     const uint32_t top = 1 + (policy->report_after > policy->repair_after ? policy->report_after : policy->repair_after);
     struct key key;
-    memset(&key, 0, sizeof key); /* the padding too */
+    memset(&key, 0, sizeof key); /* clears the padding, too */
     const uint32_t small[] = { m->phase, m->mode, m->due, m->reporting, m->skippable, m->streak > m->reported, cut(m->report_strikes, 2), m->rung,
                                m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count, m->shadow };
     static_assert(sizeof small / sizeof small[0] <= sizeof key.small, "");
@@ -185,7 +185,7 @@ static void pair_of(const struct explore_node *node, struct pair *ret_pair)
     ret_pair->now = node->now;
 }
 
-/* ---- What is watched, on the real machine ---- */
+/* ---- Checks on the real machine ---- */
 
 static uint64_t up_to(uint32_t bit)
 {
@@ -207,13 +207,13 @@ static bool watch_event(struct watch *watch, const struct pair_event *event, con
     if (event->kind == ATTEMPT && was->attempts == 0 && (was->rungs[was->rung].flags & LG_REPAIR_DESTRUCTIVE)) {
         uint64_t *begun = &watch->begun[was->rung];
         if (*begun != 0 && before->now.wall - *begun < DAY) {
-            printf("destructive rung %u was begun twice in a day\n", was->rung);
+            printf("destructive rung %u began twice in a day\n", was->rung);
             return false;
         }
         *begun = before->now.wall;
     }
     if (event->kind == ACCOUNT && was->phase == LG_PHASE_REPAIRING && is->attempts == 0)
-        watch->begun[was->rung] = 0; /* given back */
+        watch->begun[was->rung] = 0; /* the attempt was refunded */
     if (event->kind == UPGRADE)
         memset(watch, 0, sizeof *watch);
     return true;

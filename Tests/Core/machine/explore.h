@@ -1,5 +1,5 @@
-/* Every state that a program's launches can reach, by breadth-first search: real machine and model
- * together, compared at every step. */
+/* Every state that a program's launches can reach, by breadth-first search: the real machine and
+ * the model run side by side and are compared at every step. */
 #ifndef EXPLORE_H
 #define EXPLORE_H
 
@@ -33,7 +33,7 @@ struct explore {
 bool explore_run(struct explore *explore, const struct pair_program *program, const struct pair_event *events, uint32_t event_count);
 void explore_free(struct explore *explore);
 
-/* What is asked about a state afterwards. */
+/* The facts about a state that are needed afterwards. */
 struct explore_facts {
     enum model_phase phase;
     enum model_mode mode;

@@ -1,4 +1,4 @@
-/* docs/LAUNCH.md as a second machine. The letters in the margin are the page's rows. */
+/* docs/LAUNCH.md as a second machine. The letters in the margin name the rows of that page. */
 #include "model.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* True if the moment is of this boot and so long ago, and `ms` is not "never". */
+/* True if the moment is in this boot and at least `ms` ago, and `ms` is not "never". */
 static bool long_ago(struct model_time moment, struct model_time now, uint64_t ms)
 {
     if (ms == 0 || moment.boot == 0 || moment.boot != now.boot || now.ns < moment.ns)
@@ -45,7 +45,7 @@ static enum class class_of(const struct model *m, const struct model_last *last)
     return counted ? COUNTED : INNOCENT;
 }
 
-/* ---- Words that several rows use ---- */
+/* ---- Terms that several rows use ---- */
 
 static void next_rung(struct model *m)
 {
@@ -122,7 +122,7 @@ static void forget_suspects(struct model *m)
     m->suspect_count = kept;
 }
 
-/* What a counted death leaves of the task that it came in. */
+/* The effect of a counted death on the task in which it came. */
 static void blame(struct model *m, const char *key)
 {
     memset(m->last_task, 0, sizeof m->last_task);

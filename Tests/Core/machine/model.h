@@ -1,8 +1,8 @@
-/* docs/LAUNCH.md once more, as a machine with words and data of its own: what the real one is held
- * against.
+/* A second implementation of docs/LAUNCH.md, with terms and data of its own. The tests compare the
+ * real machine with it.
  *
- * Written from the page, row by row, and in the page's order; it shares nothing with the real code,
- * not even its constants. Each event may be given only in the phase that its row names. */
+ * It is written from that page, row by row, in the order of the page. It shares nothing with the
+ * real code, not even the constants. Each event is allowed only in the phase that its row names. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -66,7 +66,7 @@ struct model {
     struct model_rung rungs[MODEL_RUNGS];
 };
 
-/* What a launch is begun with. */
+/* The options with which a launch begins. */
 struct model_launch {
     struct model_policy policy;
     bool skippable, shadow;

@@ -20,14 +20,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 DECIDE = ROOT / "Sources/CLaunchGuard/launch/decide.c"
 HERE = Path(__file__).resolve().parent
-# Cheapest first; the first that fails ends it. The number is how many seconds of the CPU it may
-# take: some mutants have no end.
+# The cheapest test first; the first failure ends the run of a mutant. The number limits the seconds
+# of CPU time, as some mutants never end.
 TESTS = [("test_rows", [], 1, ["test_rows.c"]),
          ("test_random_lives", ["400"], 4, ["test_random_lives.c", "model.c", "pair.c"]),
          ("test_all_states", [], 15, ["test_all_states.c", "explore.c", "model.c", "pair.c"])]
 MEMORY_BYTES = 3 << 30
 
-# A pattern, and what takes its place; each place where it matches is one mutant.
+# A pattern and its replacement; each match is one mutant.
 OPERATORS = [
     (r">=", ">"), (r"(?<![->])>(?![=>])", ">="), (r"<=", "<"), (r"(?<!<)<(?![=<])", "<="), (r"==", "!="), (r"!=", "=="),
     (r"&&", "||"), (r"\|\|", "&&"), (r"!(?!=)", ""), (r" \? (.*) : (.*);", r" ? \2 : \1;"),
@@ -44,8 +44,8 @@ OPERATORS = [
     (r"^\s*break;$", ";"),
 ]
 
-# Mutants that no test can tell from the right machine: the line, what was put there, why it makes
-# no difference.
+# Mutants that no test can tell from the right machine: the line, the replacement, and why the
+# replacement makes no difference.
 EQUIVALENT = {
     ("for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 0; i <= count; i++)"): "what is behind the last rung is zero, its series too",
     ("return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;",
@@ -70,7 +70,7 @@ def mutants(text):
     lines = code_lines(text)
     for (number, line), (_, following) in zip(lines, lines[1:]):
         if line.strip() == "break;" and following.strip() in ("}", "default: break;"):
-            continue  # it falls where it would have gone
+            continue  # without it control reaches the same end
         seen = {line}
         for pattern, replacement in OPERATORS:
             for found in re.finditer(pattern, line):
@@ -94,8 +94,8 @@ def limit(seconds):
 class Bench:
     def __init__(self, compiler, cmocka, directory):
         self.compiler, self.cmocka, self.directory = compiler.split(), cmocka, Path(directory)
-        # A function that ends without the value it owes is no mutant: it may return anything, the
-        # right one too.
+        # A function that ends without returning its value is no mutant: it may return any value,
+        # the right one too.
         self.flags = ["-std=c11", "-Werror=return-type", "-O1", "-D_GNU_SOURCE", f"-I{ROOT / 'include'}", f"-I{ROOT / 'Sources/CLaunchGuard'}", f"-I{HERE}"]
 
     def compile(self, output, *arguments):

@@ -70,7 +70,7 @@ struct pair_program program_of(const struct model_launch *launch)
 #define SAME(what, a, b)                                                                                      \
     do {                                                                                                      \
         if ((uint64_t)(a) != (uint64_t)(b)) {                                                                 \
-            printf("%s: %llu, and by the page %llu\n", what, (unsigned long long)(a), (unsigned long long)(b)); \
+            printf("%s: %llu in the machine, %llu in the model\n", what, (unsigned long long)(a), (unsigned long long)(b)); \
             same = false;                                                                                     \
         }                                                                                                     \
     } while (0)

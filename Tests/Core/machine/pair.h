@@ -21,7 +21,7 @@ struct pair_event {
     int64_t ns, wall;                 /* of PASS: of the clock since boot, of the wall clock */
 };
 
-/* Parameters of a program: what each of its launches is begun with. */
+/* The parameters of a program: the options with which each of its launches begins. */
 struct pair_program {
     struct model_launch model;
     struct lg__policy real;

@@ -1,6 +1,6 @@
-/* The machine against its second reading, over every state that launches of small programs can
- * reach; then what docs/LAUNCH.md promises for every path, on the graph of these states. With the
- * argument "all" also those of large programs. */
+/* The machine is compared with its model in every state that launches of small programs can reach.
+ * Then the promises of docs/LAUNCH.md for every path are checked on the graph of these states. The
+ * argument "all" adds the states of large programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +27,8 @@ static void event(struct events *events, struct pair_event one)
     events->list[events->count++] = one;
 }
 
-/* Every end by itself, finished, of others, and in a task; two of them in all combinations. */
+/* Every end alone, after a finished launch, in a module of another context, and in a task; pairs of
+ * ends in all combinations. */
 static void all_ends(struct events *events)
 {
     for (enum model_end end = END_NONE; end < END_COUNT; end++)
@@ -122,7 +123,7 @@ struct part {
     bool (*edge)(const struct explore *explore, const struct explore_edge *edge);
     /* is a path that is here at its end? */
     bool (*over)(struct explore_facts facts);
-    /* the length of a path is the number of these */
+    /* the length of a path counts these */
     enum pair_kind counted;
     uint32_t *first;   /* edge of each node */
     uint32_t *longest; /* from each node */
@@ -182,7 +183,7 @@ static void part_free(struct part *part)
 
 /* ---- No dead end ---- */
 
-/* Launches that are finished, whatever is answered while they are held. */
+/* Launches that are finished, whatever the answers during a hold are. */
 static bool healthy(const struct explore *explore, const struct explore_edge *edge)
 {
     const struct pair_event *event = &explore->events[edge->event];
@@ -223,7 +224,7 @@ static void check_recovery(const struct explore *explore, const struct small_pro
     part_free(&part);
 }
 
-/* ---- Nobody can be caught ---- */
+/* ---- No program is stuck ---- */
 
 static bool outside_safe_mode_over(struct explore_facts facts)
 {
@@ -249,9 +250,9 @@ static bool is_unexplained(const struct pair_event *event)
     return !event->others && (event->end == END_UNKNOWN || event->end == END_KILLED);
 }
 
-/* Deaths and answers that help nobody, in any mixture: every launch that is not held dies, a held
- * one is skipped, refused or dies, a repair dies, is ended by the user, or succeeds and does not
- * help. No time passes. */
+/* Deaths and answers that never help, in any order: every launch that is not held dies. A held
+ * launch is skipped, refused or dies. A repair dies, is ended by the user, or succeeds without
+ * effect. No time passes. */
 static bool hopeless(const struct explore *explore, const struct explore_edge *edge)
 {
     const struct pair_event *event = &explore->events[edge->event];
@@ -277,15 +278,15 @@ static bool hopeless(const struct explore *explore, const struct explore_edge *e
     }
 }
 
-/* A repair that is needed, and is never let through: killed while it waits or runs, however much
- * time passes between the launches. */
+/* A repair that is needed and never completes: the process is killed while the repair waits or
+ * runs, however much time passes between the launches. */
 static bool never_let_through(const struct explore *explore, const struct explore_edge *edge)
 {
     const struct pair_event *event = &explore->events[edge->event];
     const enum model_phase phase = explore_facts(explore, edge->from).phase;
     switch (event->kind) {
     case PASS:
-    case REBOOT: return edge->from != edge->to; /* when all is long ago already, nothing changes */
+    case REBOOT: return edge->from != edge->to; /* once everything is long ago, nothing changes */
     case SKIP:
     case DONE_OK: return false;
     case ACCOUNT: return (phase == HELD || phase == REPAIRING) && hopeless(explore, edge);
@@ -323,7 +324,7 @@ static void test_every_state(void **state)
         const struct events events = events_of(small);
         struct explore explore;
         if (!explore_run(&explore, &program, events.list, events.count))
-            fail_msg("%s: the machine is not what the page says", small->name);
+            fail_msg("%s: the machine differs from docs/LAUNCH.md", small->name);
         printf("%s: %u states, %zu transitions\n", small->name, explore.node_count, explore.edge_count);
         states += explore.node_count;
         transitions += explore.edge_count;

@@ -55,8 +55,9 @@ struct state {
 
 /* ---- the rows under test; a mutant changes one of them ---- */
 
-static struct { int from, event, to, unseen; bool on; } mutant; /* unseen −1: in both cases */
-static bool with_all_plans; /* the rarer ones, too; fewer threads crash then */
+/* unseen −1: the row holds in both cases */
+static struct { int from, event, to, unseen; bool on; } mutant;
+static bool with_all_plans; /* the rarer plans, too; fewer threads crash then */
 
 static enum lg__crash_state next_state(enum lg__crash_state from, enum lg__crash_event event, bool unseen)
 {
@@ -191,12 +192,12 @@ static bool is_inside(const struct thread *thread, uint8_t sequence)
 static void check_evidence(const struct state *state, uint8_t slot, bool is_survived)
 {
     bool says_so = state->slots[slot].state == LG__CRASH_SURVIVED;
-    check(says_so || !is_survived, "what shows that a crash was survived is not believed");
-    check(!says_so || is_survived, "a crash is believed to be survived too early");
+    check(says_so || !is_survived, "evidence that a crash was survived is not believed");
+    check(!says_so || is_survived, "a crash counts as survived too early");
     check(says_so || state->slots[slot].state == LG__CRASH_LEFT, "a crash whose handler was left keeps its slot from later ones");
 }
 
-/* An event; a crash that was survived moves to *storing. */
+/* Apply an event. A crash that was survived moves to *storing. */
 static bool event(struct state *state, uint8_t slot, uint8_t sequence, enum lg__crash_event what, bool unseen, struct storing *storing)
 {
     struct slot *of = &state->slots[slot];
@@ -208,7 +209,7 @@ static bool event(struct state *state, uint8_t slot, uint8_t sequence, enum lg__
         *storing = (struct storing){ slot, sequence };
     if (to == LG__CRASH_ENDING)
         of->outcome = IS_DYING;
-    /* LEFT and HANDLED are stored a moment later, but never in the other order */
+    /* LEFT and HANDLED are stored a moment later, but always in this order */
     if (to == LG__CRASH_LEFT)
         of->outcome = IS_LEFT;
     return true;
@@ -261,20 +262,21 @@ static void dies(const struct state *state, const struct thread *thread, uint8_t
     const struct slot *end = end_of(state);
     end_count++;
     check(!was_survived(state, sequence), "P1: the process dies of a crash that the file calls survived");
-    check(end != NULL || (unseen && state->displaced), "P1: the process dies of a crash, and the file holds none");
+    check(end != NULL || (unseen && state->displaced), "P1: the process dies of a crash, and the file holds no crash");
     if (unseen || !end)
-        return; /* several may be open: none is known to be the end */
+        return; /* several crashes may be open: none is known to be the end */
     bool right = end->sequence == sequence;
-    /* one ended for its time in the same moment as the other dies */
+    /* one crash is ended at its deadline in the same moment in which the process dies of the
+     * other */
     for (int i = 0; i < SLOTS; i++)
         right = right || (state->slots[i].state == LG__CRASH_ENDING && state->slots[i].sequence != sequence);
     for (unsigned i = 0; i < thread->depth; i++)
-        /* this one was nested in that one */
+        /* this crash was nested in the other */
         right = right || end->sequence == thread->frames[i].sequence;
-    check(right, "P3: the file names another crash than that of which the process dies");
+    check(right, "P3: the file names another crash than the one that ends the process");
 }
 
-/* An exit waits for that. */
+/* True while a survival is about to be stored in this slot: an exit waits until it is. */
 static bool is_being_stored(const struct state *state, uint8_t slot)
 {
     bool is = state->watch_storing.slot == slot && state->watch_storing.sequence == state->slots[slot].sequence;
@@ -429,14 +431,14 @@ static void step_lets_go(struct state state, unsigned self)
         event(&state, frame->slot, frame->sequence, passes ? LG__CRASH_PASSES : LG__CRASH_CHAINS, frame->plan == PASSES_ABORT, &thread->storing);
         if (passes)
             check_evidence(&state, frame->slot, frame->plan == PASSES);
-        check(passes || slot->state == LG__CRASH_CHAINED, "an earlier handler is called, and the crash is not with it");
-        check(slot->state != LG__CRASH_RECORDING && slot->state != LG__CRASH_FREE, "a crash is let go, and is in no state for that");
+        check(passes || slot->state == LG__CRASH_CHAINED, "an earlier handler is called, and its crash is not chained");
+        check(slot->state != LG__CRASH_RECORDING && slot->state != LG__CRASH_FREE, "a thread leaves its crash in a state that does not allow it");
         thread->at = UNLOCKS;
     }
     add(&state);
 }
 
-/* Out of the handler of the innermost crash. `repeats`: the signal comes again, with its default
+/* Leave the handler of the innermost crash. `repeats`: the signal comes again, with its default
  * action. */
 static void leave(struct thread *thread, bool repeats)
 {
@@ -489,7 +491,7 @@ static void step_inside(struct state state, unsigned self)
         check(frame->slot == NOBODY || !was_survived(&state, frame->sequence), "P1: a handler ends the process, and the file calls its crash survived");
         check(frame->slot == NOBODY || state.displaced || end_of(&state), "P1: a handler ends the process, and the file holds no crash");
         return;
-    default: return; /* it hangs */
+    default: return; /* the thread hangs */
     }
     add(&state);
 }
@@ -577,7 +579,7 @@ static void watch(const struct state *was)
             continue;
         }
         check(slot->state == LG__CRASH_ENDING, "P2: a crash whose time is over does not end the process");
-        slot->recorded = 1; /* its header is there before its deadline is armed */
+        slot->recorded = 1; /* its header is stored before its deadline is armed */
         dies(&state, thread, slot->sequence, false);
     }
 }
@@ -611,14 +613,13 @@ static void print_state(const struct state *state)
     }
 }
 
-/* In a state without a further step nothing hangs but crashes that lost their slots to later
- * ones. */
+/* In a state without a further step only crashes that lost their slots to later ones may hang. */
 static void check_dead_end(const struct state *state)
 {
     for (unsigned i = 0; i < THREADS; i++) {
         const struct thread *thread = &state->threads[i];
         bool hangs_unseen = thread->at == INSIDE && thread->depth && thread->frames[thread->depth - 1].plan == HANGS && state->displaced;
-        check(thread->at == GONE || hangs_unseen, "P2: nothing can be done any more");
+        check(thread->at == GONE || hangs_unseen, "P2: no further step is possible");
     }
 }
 
@@ -667,7 +668,7 @@ static void test_every_order(void **state)
     }
 }
 
-/* ---- the reverse: a table that is wrong in one row must not pass ---- */
+/* ---- the reverse: a wrong row of the table must not pass ---- */
 
 /* Rows whose change has no visible effect, with the reason. */
 static const struct { int from, event, to; const char *reason; } equivalent[] = {

@@ -1,6 +1,7 @@
-/* Long random lives of large programs, the machine against its model; and what holds of some lives
- * in particular. With an argument, a number, so many lives. Every number that a ledger may hold is
- * tried, damaged ones too: neither machine may trust them, and they must agree on them as well. */
+/* Long random sequences of launches of large programs: the machine is compared with its model. Some
+ * sequences are then checked in particular. A number as argument sets the number of sequences.
+ * Every number that a ledger may hold is tried, damaged ones too: both machines must not trust
+ * these numbers, and must agree on them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static struct model_policy random_policy(void)
     return policy;
 }
 
-/* A part of the repairs that the program has, so that they change places when it changes. */
+/* Some of the program's repairs, so that their places change when the program changes. */
 static struct pair_program random_program(const struct model_launch *all)
 {
     struct model_launch launch = usual_launch();
@@ -112,7 +113,7 @@ static void damage_moment(struct model_time *moment, uint64_t *ret_ns, uint8_t i
     memcpy(id, moment_of(*moment).boot_id, 16);
 }
 
-/* What no launch leaves behind, within what lg__ledger_payload_load() lets through. */
+/* Values that no launch leaves behind, within the limits of lg__ledger_payload_load(). */
 static void damage(struct pair *pair)
 {
     struct model *m = &pair->model;
@@ -199,7 +200,7 @@ static struct lg__last_end an_end(lg_end end)
     return (struct lg__last_end){ .end = end, .signal = end == LG_END_CRASH ? 11 : 0, .ordinal = 1, .when = { .boottime_ns = 5 * HOUR } };
 }
 
-/* Nine ways to be innocent, in every order. */
+/* Nine ends that do not count, in every order. */
 static void innocent_run(struct lg__ledger_context *context, const struct lg__policy *policy, unsigned way)
 {
     static const lg_end ends[] = { LG_END_CLEAN, LG_END_TERMINATED, LG_END_EXIT, LG_END_REBOOT, LG_END_DEBUGGER, LG_END_CRASH, LG_END_CRASH, LG_END_CRASH,

@@ -1,6 +1,6 @@
-/* Rows of docs/LAUNCH.md that a reader may want to see by name, and what the model has no word for:
- * the events of the timeline. That the machine is the page in every state is test_all_states.c's
- * and test_random_lives.c's. */
+/* Rows of docs/LAUNCH.md that a reader may want to see by name, and the events of the timeline,
+ * which the model does not have. test_all_states.c and test_random_lives.c compare the machine with
+ * the page in every state. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define HOUR UINT64_C(3600000000000)
 
-/* the usual one: a built-in rung, a gentle repair, a destructive one that needs a restart */
+/* the usual ladder: a built-in rung, a gentle repair, a destructive one that needs a restart */
 static struct lg__policy policy;
 static struct lg__moment now;
 
@@ -151,7 +151,7 @@ static void test_safe_mode(void **state)
     assert_int_equal(context.events, LG_EVENT_TRIAL);
 }
 
-/* What a newer version may have left: no row, so nothing to worry about. */
+/* Values that a newer version may have stored: they have no row, and no effect. */
 static void test_phases_without_a_row(void **state)
 {
     (void)state;
@@ -164,7 +164,8 @@ static void test_phases_without_a_row(void **state)
     }
 }
 
-/* Past the end of the ladder, where a ledger may stand, and without one. */
+/* A rung number past the end of the ladder, as a ledger may hold it, and a launch without a
+ * ladder. */
 static void test_no_rung(void **state)
 {
     (void)state;
@@ -196,7 +197,7 @@ static void test_nine_suspects(void **state)
     crash_of_a_launch(&context, "8");
     assert_int_equal(context.suspect_count, LG__SUSPECTS);
     static const struct lg__ledger_suspect ninth = { .key = "8", .crashes = 1 };
-    /* the first of those with one crash made room */
+    /* the first of the suspects with one crash was replaced */
     assert_memory_equal(&context.suspects[1], &ninth, sizeof ninth);
     assert_int_equal(context.suspects[0].crashes, 2);
     assert_int_equal(context.suspects[3].crashes, 2);

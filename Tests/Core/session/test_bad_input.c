@@ -47,7 +47,7 @@ static lg_status task(void *user)
 #define REQUIRE(condition)                                                                                            \
     do {                                                                                                              \
         if (!(condition)) {                                                                                           \
-            fprintf(stderr, "not so: %s (%s, protection %d, \"%s\")\n", #condition, lg_status_name(status),           \
+            fprintf(stderr, "not true: %s (%s, protection %d, \"%s\")\n", #condition, lg_status_name(status),           \
                     (int)lg_session_protection(session), lg_session_message(session));                                \
             _exit(92);                                                                                                \
         }                                                                                                             \
@@ -222,7 +222,7 @@ static void test_failed_starts_are_no_suspicion(void **state)
         expected = (struct expectation){ LG_ERR_NO_SPACE, LG_PROTECTION_NONE, "File too large", state_path("limited"), false };
         expect_exit(between_ledger_and_run_file, NULL, 0);
     }
-    expect_start(FULL, state_path("limited")); /* as soon as there is room again */
+    expect_start(FULL, state_path("limited")); /* this holds as soon as there is room again */
 }
 
 static void starts_again_and_again(void *argument)
@@ -246,7 +246,7 @@ static void starts_again_and_again(void *argument)
     setrlimit(RLIMIT_FSIZE, &limit);
     status = lg_start(&options, &session);
     REQUIRE(status == LG_OK);
-    /* The files that count are the ones that heal. */
+    /* The repaired files are the ones in use. */
     REQUIRE(truncate(lg_session_run_path(session), 0) == 0);
     for (int i = 0; i < 20000; i++)
         lg_log(session, LG_LEVEL_INFO, "after the file was cut %d", i);
@@ -292,8 +292,8 @@ static void test_directory_from_environment(void **state)
 
 #define PROBE "--start-with-environment"
 
-/* What this program does when it is run with PROBE: exits with the status of lg_start(), or 77
- * where it has no more rights. */
+/* The action of this program when it is run with PROBE: it exits with the status of lg_start(), or
+ * with 77 where it has no more rights. */
 static int probe(void)
 {
     lg_options options = LG_OPTIONS_INIT;
@@ -392,8 +392,8 @@ static void expect_fresh(lg_status status, const char *prefix, const uint8_t *be
     expect_start(status, LG_PROTECTION_FULL, "is kept as", state_path("s"));
     assert_int_equal(kept_aside(prefix, kept, &kept_size), 1);
     assert_int_equal(kept_size, size);
-    /* Nothing that was there is lost; but a file whose header is whole has been asked who its owner
-     * is, in the hot page. */
+    /* No older file is lost. Only in a file whose header is whole the hot page may differ, as a
+     * lookup of its owner writes there. */
     memcpy(kept + 4096, before + 4096, size >= 8192 ? sizeof(uint64_t) : 0);
     assert_memory_equal(kept, before, size);
     expect_start(FULL, state_path("s"));
@@ -432,8 +432,8 @@ static void test_ledger_newer(void **state)
     expect_fresh(LG_ERR_NEWER, "ledger.lg.newer-", bytes, size);
 }
 
-/* A ledger of version 1 had 24576 bytes, and its hot page where it is now: of it the number of the
- * next run is taken over. */
+/* A ledger of version 1 had 24576 bytes, and its hot page at the same place as now. The next start
+ * takes over the number of the next run from that page. */
 static void test_ledger_older(void **state)
 {
     (void)state;
@@ -461,7 +461,7 @@ static void test_ledger_cut(void **state)
     static uint8_t bytes[LEDGER_BYTES];
     make_history();
     size_t size = read_whole(state_path("s/ledger.lg"), bytes, sizeof bytes);
-    /* Behind slot A: whichever book is whole is taken over. */
+    /* Cut after slot A: the slot that is still whole is taken over. */
     static const size_t cuts[] = { 100, 4096, SLOT_A, 12288, SLOT_B, 70000 };
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         touch(state_path("s/ledger.lg"), bytes, cuts[i]);
@@ -487,7 +487,7 @@ static void test_ledger_one_slot_damaged(void **state)
         bytes[at] ^= 1;
         touch(state_path("s/ledger.lg"), bytes, size);
         bytes[at] ^= 1;
-        /* the other slot serves: an older or the newest book, both true */
+        /* the other slot is used: it holds the newest state or the one before */
         expect_start(FULL, state_path("s"));
     }
     bytes[SLOT_A + 500] ^= 1;
@@ -496,8 +496,8 @@ static void test_ledger_one_slot_damaged(void **state)
     expect_fresh(LG_ERR_DAMAGED, "ledger.lg.damaged-", bytes, size);
 }
 
-/* What a damaged slot leaves behind the used part of the book reaches nobody: a context that is
- * made is empty. */
+/* Bytes that a damaged slot leaves after the used part of the payload have no effect: a new context
+ * is empty. */
 static void test_ledger_remnants(void **state)
 {
     (void)state;
@@ -621,9 +621,9 @@ static void orphan_keeps_lock(void *argument)
 {
     (void)argument;
     start_session();
-    pid_t orphan = _Fork(); /* past the handlers that would let go of the lock */
+    pid_t orphan = _Fork(); /* past the exit handlers, which would release the lock */
     if (orphan == 0) {
-        /* Inherits every descriptor, lock included, and outlives its parent. */
+        /* A process that inherits every descriptor with the lock, and outlives its parent. */
         char byte;
         close(test_is_over[1]);
         _exit((int)read(test_is_over[0], &byte, 1));
@@ -642,7 +642,7 @@ static void test_stale_lock(void **state)
     close(test_is_over[1]);
 }
 
-/* ---- nonsense ---- */
+/* ---- wrong calls ---- */
 
 #pragma GCC diagnostic ignored "-Woverride-init"
 static void nonsense_options(void *argument)
@@ -653,7 +653,7 @@ static void nonsense_options(void *argument)
     dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
     lg_status status = lg_start(NULL, &session);
     REQUIRE(status == LG_ERR_ARGUMENT && session);
-    REQUIRE(fcntl(0, F_GETFD) == 0); /* what is not open is not closed */
+    REQUIRE(fcntl(0, F_GETFD) == 0); /* a file that is not open is not closed */
     status = lg_start(&options, NULL);
     REQUIRE(status == LG_ERR_ARGUMENT);
     static const char *const ids[] = { NULL, "", ".hidden", "a/b", "../up", "with space",
@@ -768,15 +768,15 @@ static void one_more_context(void *name)
     abort();
 }
 
-/* A program that gives its contexts other names, over the years: those at rest give way, one with a
- * streak does not. */
+/* A program that renames its contexts over the years: contexts at rest are replaced, one with a
+ * streak is not. */
 static void test_renamed_contexts(void **state)
 {
     (void)state;
     int first = 0;
     expect_exit(renamed_contexts, &first, 0);
     expect_signal(one_more_context, "crashed", SIGABRT);
-    /* one of its sixteen places is taken by what must not be forgotten */
+    /* one of the sixteen places is taken by a context with a streak */
     expect_exit(renamed_contexts, &(int){ 0 }, 92);
     assert_int_equal(ledger_context("crashed").streak, 1);
     assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
@@ -803,7 +803,7 @@ static void test_disables_itself(void **state)
 {
     (void)state;
     expect_signal(killed_in_start, NULL, SIGKILL);
-    expect_start(FULL, state_path("")); /* one may be an accident */
+    expect_start(FULL, state_path("")); /* a single one may be an accident */
     expect_signal(killed_in_start, NULL, SIGKILL);
     expect_signal(killed_in_start, NULL, SIGKILL);
     expect_start(LG_ERR_DISABLED, LG_PROTECTION_NONE, "disabled itself", state_path(""));
@@ -848,7 +848,7 @@ static void start_keeping_three(void *argument)
     lg_launch *launch;
     options.keep_runs = 3;
     lg_session *session = start_with(options);
-    wait_prepared(); /* the files are deleted behind the start */
+    wait_prepared(); /* old files are deleted after the start */
     lg_launch_options never = LG_LAUNCH_OPTIONS_INIT;
     never.repair_after = 1000;
     lg_launch_prepare(session, "main", &never, &launch);
@@ -862,8 +862,8 @@ static void test_retention(void **state)
     (void)state;
     for (int i = 0; i < 8; i++)
         expect_signal(start_keeping_three, (void *)1, SIGABRT);
-    /* Three ended ones, the first of the streak, and the one that is alive while they are
-     * deleted. */
+    /* Three ended runs, the first run of the streak, and the run that is alive during the
+     * deletion. */
     assert_int_equal(count_runs(), 5);
     lg_reader_close(run_numbered(1));
     lg_reader_close(run_numbered(8));

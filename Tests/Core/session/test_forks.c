@@ -1,5 +1,5 @@
-/* Children of a process with launches: whatever its other threads did at the fork, no call hangs,
- * and none does anything. */
+/* Forked children of a process with launches: whatever the other threads of the parent did at the
+ * fork, no call in the child hangs or has an effect. */
 #include "scripted_life.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ static pthread_t stopped; /* the thread that stops at the fault point */
 static const char *stop_at;
 static _Atomic int reached, go_on;
 
-/* In the parent's other thread: stay where both locks are held. */
+/* In the parent's other thread: stop where both locks are held. */
 static void stop(const char *point)
 {
     if (getpid() != parent || !stop_at || strcmp(point, stop_at) != 0 || !pthread_equal(pthread_self(), stopped))
@@ -76,7 +76,8 @@ static lg_launch *prepared(const char *name)
     return made;
 }
 
-/* Every function. The alarm is the end of one that waits for a thread that is not there. */
+/* Call every function. The alarm ends a call that waits for a thread which does not exist in the
+ * child. */
 static void call_everything(void)
 {
     lg_launch_info info;
@@ -179,7 +180,7 @@ static void test_locks(void **state)
     assert_string_equal(story_take(), "");
 }
 
-/* A launch that no session protects: its task runs in another thread of the parent. */
+/* A launch without a protecting session: its task runs in another thread of the parent. */
 static lg_status waits_for_test(void *user)
 {
     (void)user;
@@ -228,7 +229,7 @@ static void test_wait(void **state)
     assert_string_equal(story_take(), "");
 }
 
-/* What the parent prepared runs its tasks in the child, and nothing else. */
+/* A launch that the parent prepared runs its tasks in the child, and does nothing else. */
 static void begins_in_child(void)
 {
     alarm(5);

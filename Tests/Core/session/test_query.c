@@ -1,5 +1,5 @@
-/* Looking at a program from outside, programs beside each other: lg_launch_query(),
- * lg_state_directory(), roles, secondary processes. */
+/* Queries about other programs, and programs side by side: lg_launch_query(), lg_state_directory(),
+ * roles, secondary processes. */
 #include "harness.h"
 
 #include <fcntl.h>
@@ -115,7 +115,7 @@ static void hook_stops(const char *point)
         stay();
 }
 
-/* The run file has it that the launch is finished, the ledger not yet. */
+/* In the run file the launch is finished, in the ledger not yet. */
 static void body_between_two_stores(void *argument)
 {
     (void)argument;
@@ -180,8 +180,8 @@ static void start_living(void (*body)(void *), void *argument)
     close(ready[1]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
     close(ready[0]);
-    /* It lives, but writes nothing while the test compares: its own threads may still be
-     * preparing. */
+    /* A program that lives, but writes nothing while the test compares: its own threads may still
+     * be preparing. */
     int status;
     kill(living, SIGSTOP);
     assert_int_equal(waitpid(living, &status, WUNTRACED), living);
@@ -278,7 +278,7 @@ static void test_of_the_living(void **state)
     assert_int_equal(query(LG_OK).status, LG_LAUNCH_REPAIRING);
     assert_int_equal(query(LG_OK).attempts, 1);
     end_living(SIGKILL);
-    lg_launch_info info = query(LG_OK); /* the attempt stays used; there is one more */
+    lg_launch_info info = query(LG_OK); /* the attempt is used up; one more is left */
     assert_int_equal(info.status, LG_LAUNCH_NEEDS_REPAIR);
     assert_int_equal(info.attempts, 1);
     assert_int_equal(info.repairs, 1);
@@ -303,7 +303,7 @@ static void test_after_an_upgrade(void **state)
     (void)state;
     expect_signal(body_crash, NULL, SIGSEGV);
     expect_signal(body_crash, NULL, SIGSEGV);
-    /* it begins no launch: nothing but the name and the totals is known */
+    /* this program begins no launch: only the name and the totals are known */
     expect_exit(body_of_version_2, NULL, 0);
     lg_launch_info info = query(LG_OK);
     assert_int_equal(info.status, LG_LAUNCH_NORMAL);
@@ -313,7 +313,7 @@ static void test_after_an_upgrade(void **state)
     assert_int_equal(info.launches, 2);
 }
 
-/* What is foreseen, and what then comes. */
+/* The predicted state, and the state that the next start then reaches. */
 static void test_of_the_dead(void **state)
 {
     (void)state;
@@ -337,7 +337,7 @@ static void test_of_the_dead(void **state)
     info = query(LG_OK);
     assert_int_equal(info.status, LG_LAUNCH_NEEDS_REPAIR);
     assert_int_equal(info.streak, 2);
-    assert_int_equal(info.rung, 1); /* rung 0 leaves out a suspect task, and there is none */
+    assert_int_equal(info.rung, 1); /* rung 0 would leave out a suspect task, but there is none */
     assert_int_equal(info.due, 1);
 
     expect_signal(body_crash, NULL, SIGSEGV); /* repaired, on probation, and it crashed again */
@@ -364,7 +364,7 @@ static void test_of_the_dead(void **state)
     expect_signal(body_kill, NULL, SIGKILL);
     assert_int_equal(query(LG_OK).unknown, 1);
     assert_int_equal(query(LG_OK).status, LG_LAUNCH_CHECKING);
-    /* What a witness says counts at once. */
+    /* The status that a witness stored counts at once. */
     lg_run_info run;
     lg_reader *reader = newest_run();
     assert_int_equal(lg_reader_run(reader, &run), LG_OK);
@@ -383,7 +383,7 @@ static void test_run_file_gone(void **state)
     state_make();
     start_living(body_launching, NULL);
     assert_int_equal(unlink(newest_run_path()), 0);
-    assert_int_equal(query(LG_OK).unknown, 0); /* it lives: the ledger names its owner */
+    assert_int_equal(query(LG_OK).unknown, 0); /* the program lives: the ledger names its owner */
     assert_int_equal(query(LG_OK).status, LG_LAUNCH_CHECKING);
     end_living(SIGKILL);
     assert_int_equal(query(LG_OK).unknown, 1);
@@ -462,17 +462,17 @@ static void test_of_another_user(void **state)
     lg_status expected = LG_ERR_PERMISSION;
     expect_signal(body_crash, NULL, SIGSEGV);
     expect_exit(body_query_as_nobody, &expected, 0);
-    /* Who may read may look. */
+    /* Every user who may read the files may query. */
     assert_int_equal(chmod(state_path(""), 0755), 0);
     assert_int_equal(chmod(state_path("ledger.lg"), 0644), 0);
     expected = LG_OK;
     expect_exit(body_query_as_nobody, &expected, 0);
-    /* And root looks at anybody's. */
+    /* Root may query the programs of every user. */
     assert_int_equal(chown(state_path("ledger.lg"), 65534, 65534), 0);
     assert_int_equal(query(LG_OK).streak, 1);
 }
 
-/* ---- the older form ---- */
+/* ---- the older call ---- */
 
 static void body_older(void *argument)
 {
@@ -567,11 +567,11 @@ static void body_role_is_secondary(void *argument)
 static void test_roles(void **state)
 {
     (void)state;
-    /* The role alone: its parents are made as well. */
+    /* A directory for a role alone: its parents are made as well. */
     expect_signal(body_role_crashes, "worker", SIGSEGV);
     assert_int_equal(query_at(state_path("a/b/worker"), "main", LG_OK, __LINE__).streak, 1);
     query_at(state_path("a/b"), "main", LG_ERR_NOT_FOUND, __LINE__);
-    /* Beside a living primary process, with counters of its own. */
+    /* A secondary process beside a living primary one, with counters of its own. */
     start_living(body_role_lives, NULL);
     expect_signal(body_role_crashes, "worker", SIGSEGV);
     expect_signal(body_role_crashes, "helper.2", SIGSEGV);
@@ -612,7 +612,7 @@ static void test_roles_that_make_no_sense(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         expect_exit(body_bad_role, (void *)(uintptr_t)bad[i], 0);
     assert_int_equal(count_runs(), 0);
-    /* Neither the folder nor the one it is in may be a link. */
+    /* Neither the folder nor its parent may be a link. */
     assert_int_equal(mkdir(state_path("real"), 0700), 0);
     assert_int_equal(symlink("real", state_path("link")), 0);
     expect_exit(body_role_of_a_link, (void *)(uintptr_t)state_path("link"), 0);
@@ -657,7 +657,7 @@ static void test_second_process(void **state)
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
     lg_reader_close(reader);
     assert_int_equal(verdict.evidence, LG_EVIDENCE_TERMINATION_ANNOUNCED);
-    /* Its announcement is not the primary's. */
+    /* The announcement of a secondary process is not the primary's. */
     assert_int_equal(query(LG_OK).status, LG_LAUNCH_CHECKING);
     end_living(SIGKILL);
     assert_int_equal(query(LG_OK).unknown, 1);

@@ -1,12 +1,12 @@
-/* A campaign against the annotations: up to eight threads set, take away and redact the same keys,
- * and are killed at any moment, over and over; handlers of signals do the same in the middle of it;
- * one thread stands still somewhere for ever, or until the others have made hundreds of changes;
- * the file is cut. A reader looks on meanwhile.
+/* A campaign against the annotations. Up to eight threads set, remove and redact the same keys, and
+ * are killed at any moment, over and over. Signal handlers do the same in the middle of these
+ * calls. One thread stops somewhere for ever, or until the others have made hundreds of changes.
+ * The file is cut. A reader reads meanwhile.
  *
- * What a call does follows from its thread and its number. Each call has a ticket from before it
- * began and one from after it returned, in shared memory. What the public reader shows must be, to
- * the last byte, of a call that had begun; and no call of the same key may have returned that began
- * after that one had returned. */
+ * The effect of a call follows from its thread and its number. Shared memory holds two tickets of
+ * each call, one from before it began and one from after it returned. Every value that the public
+ * reader shows must be, to the last byte, the value of a call that had begun; and no call of the
+ * same key that began after that call had returned may itself have returned. */
 #include "campaign.h"
 
 #include <sched.h>
@@ -30,11 +30,11 @@ static struct round {
     unsigned threads, keys;
     enum trouble trouble;
     unsigned wait_us; /* from the start to the kill */
-    /* STANDS, COMES_LATE: the first thread stands still at so many fault points of its own */
+    /* STANDS, COMES_LATE: the first thread stops at this many fault points of its own */
     unsigned stop;
 } now;
 
-/* Survives the callers. */
+/* Shared memory that survives the callers. */
 static struct seen {
     _Atomic uint64_t ticket;
     _Atomic uint32_t standing;
@@ -44,7 +44,7 @@ static struct seen {
     } callers[CALLERS];
 } *seen;
 
-/* ---- what a call does ---- */
+/* ---- the effect of a call ---- */
 
 static uint64_t mix(unsigned caller, uint64_t number)
 {
@@ -72,7 +72,7 @@ static void name_key(char to[16], unsigned key)
     snprintf(to, 16, "key %u", key);
 }
 
-/* Mostly short ones, some as long as may be, some longer. */
+/* Values: mostly short ones, some of the greatest length, some longer. */
 static size_t make_value(char to[600], unsigned caller, uint64_t number)
 {
     size_t size = (size_t)snprintf(to, 600, "%x:%llx:", caller, (unsigned long long)number), whole = (size_t)(mix(caller, number) >> 40 & 63);
@@ -154,12 +154,12 @@ static uint64_t returned(unsigned caller)
 
 static const struct party callers = { prepare, call_on, on_signal, hook, returned };
 
-/* ---- what must be true ---- */
+/* ---- the checks ---- */
 
 static struct { uint64_t kills, values, looks; } totals;
 
-/* The last call on a key that had returned, and did something to its value; 0: none that is still
- * known. */
+/* The last call on a key that had returned and changed its value; 0: no such call is known any
+ * more. */
 static uint64_t last_on_key(unsigned caller, unsigned key, uint64_t returned)
 {
     for (uint64_t number = returned; number > 0 && number + KEPT / 2 > returned; number--)
@@ -173,7 +173,7 @@ static uint64_t last_on_key(unsigned caller, unsigned key, uint64_t returned)
 static bool may_be_last(unsigned caller, uint64_t number, unsigned key, const uint64_t returned[CALLERS])
 {
     if (number > returned[caller])
-        return true; /* it had not: it came after all that had */
+        return true; /* the call had not returned: it came after all that had */
     if (number < last_on_key(caller, key, returned[caller]))
         return false;
     for (unsigned other = 0; other < CALLERS; other++) {
@@ -184,7 +184,7 @@ static bool may_be_last(unsigned caller, uint64_t number, unsigned key, const ui
     return true;
 }
 
-/* A value that is shown: of which call it is. */
+/* The call to which a shown value belongs. */
 static bool find_call(const lg_annotation *shown, unsigned key, unsigned *ret_caller, uint64_t *ret_number)
 {
     char expected[600], *end;
@@ -200,11 +200,11 @@ static bool find_call(const lg_annotation *shown, unsigned key, unsigned *ret_ca
     *ret_caller = (unsigned)caller;
     *ret_number = number;
     if (number > atomic_load(&seen->callers[caller].begun) || key_of(*ret_caller, number) != key || call_of(*ret_caller, number) != SET)
-        COMPLAIN("\"%s\" is \"%s\", which nobody set", shown->key, shown->value);
+        COMPLAIN("\"%s\" is \"%s\", which no call set", shown->key, shown->value);
     return true;
 }
 
-/* Which keys are redacted by the first so many calls of each caller. */
+/* The keys that the first `numbers` calls of each caller redact. */
 static void redacted_by(bool keys[KEYS_MAX], const uint64_t numbers[CALLERS])
 {
     memset(keys, 0, KEYS_MAX * sizeof *keys);
@@ -214,7 +214,7 @@ static void redacted_by(bool keys[KEYS_MAX], const uint64_t numbers[CALLERS])
                 keys[key_of(caller, number)] = true;
 }
 
-/* Taken away, or never set. */
+/* The key was removed, or never set. */
 static bool may_be_absent(unsigned key, const uint64_t returned[CALLERS], const uint64_t begun[CALLERS])
 {
     bool ever = false;
@@ -250,7 +250,7 @@ static bool check_ended(const char *path)
         name_key(name, key);
         if (!known || strcmp(name, one.key) != 0 || shown[key].key[0]) {
             lg_reader_close(reader);
-            COMPLAIN("the key \"%.63s\" is %s", one.key, known ? "there twice" : "nobody's");
+            COMPLAIN("the key \"%.63s\" is %s", one.key, known ? "there twice" : "a key that no call set");
         }
         shown[key] = one;
     }
@@ -272,7 +272,7 @@ static bool check_ended(const char *path)
             if (!find_call(of, key, &caller, &number))
                 return false;
             if (!may_be_last(caller, number, key, returned))
-                COMPLAIN("\"%.63s\" is \"%.500s\", and a later value had returned", of->key, of->value);
+                COMPLAIN("\"%.63s\" is \"%.500s\", and a later call had returned", of->key, of->value);
             totals.values++;
         } else if (!may_be_absent(key, returned, begun)) {
             COMPLAIN("key %u is lost", key);
@@ -285,8 +285,8 @@ static bool check_ended(const char *path)
     return true;
 }
 
-/* While the callers go on: whole values, none older than one that the same caller had replaced
- * before. */
+/* While the callers go on: every value is whole, and none is older than one that the same caller
+ * had replaced before. */
 static bool look_on(const char *path)
 {
     lg_reader *reader = NULL;
@@ -332,7 +332,7 @@ static pid_t begin_round(const char *directory)
     return begin(&callers, directory, now.threads, 4096);
 }
 
-/* The callers that go on, all but the first where it stands still. */
+/* The callers that go on: all, without the first where that one stops. */
 static bool call_more(pid_t child, uint64_t more)
 {
     return wait_for(child, now.trouble == STANDS, more);
@@ -344,7 +344,7 @@ static bool run_round(const char *directory)
     bool right = call_more(child, 0);
     for (int ms = 0; right && (now.trouble == STANDS || now.trouble == COMES_LATE) && !atomic_load(&seen->standing); ms++) {
         if (ms == LIMIT_MS)
-            right = (snprintf(complaint, sizeof complaint, "nobody stands still"), false);
+            right = (snprintf(complaint, sizeof complaint, "no thread has stopped"), false);
         rest(1);
     }
     if (right && now.trouble != NONE)
@@ -384,7 +384,7 @@ static void test_signals(void **state) { (void)state; campaign(SIGNALS, 15); }
 static void test_one_stands(void **state) { (void)state; campaign(STANDS, 10); }
 static void test_one_comes_late(void **state) { (void)state; campaign(COMES_LATE, 10); }
 
-/* The program lives on, every call returns as ever, and what is left of the file harms no
+/* The program lives on, every call returns as before, and the rest of the file does no harm to a
  * reader. */
 static void test_cut(void **state)
 {
@@ -402,7 +402,7 @@ static void test_cut(void **state)
             fail_msg("%s (round %u, %u threads, %u keys, seed %llu)", complaint, i, now.threads, now.keys, (unsigned long long)campaign_seed());
         if (lg_reader_open(run_path(), &reader) != LG_OK)
             continue;
-        /* what is left of the file: whole values, or none */
+        /* in the rest of the file: whole values, or none */
         for (uint32_t k = 0; k < LG_ANNOTATIONS_MAX; k++) {
             unsigned key, caller;
             uint64_t number;

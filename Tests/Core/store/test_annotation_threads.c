@@ -1,6 +1,6 @@
-/* Annotations set by several threads at once, by some that stand still, by handlers in between, and
- * read by a reader that is slow. Without deaths by signals of faults: so also with a sanitizer that
- * looks for races. */
+/* Annotations set by several threads at once: some threads stop in the middle, signal handlers come
+ * in between, and a slow reader reads. Without deaths by signals, so that the test also runs under
+ * a sanitizer that looks for races. */
 #include "annotations.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ static struct {
     _Atomic bool go_on;
 } *shared;
 
-/* ---- threads that stand still for ever ---- */
+/* ---- threads that stop for ever ---- */
 
 static lg_session *session_of_all;
 static __thread const char *stands_at __attribute__((tls_model("initial-exec")));
@@ -45,8 +45,8 @@ static void *set_and_stand(void *argument)
     return NULL;
 }
 
-/* With 64 keys set and 63 threads in the middle of a call the last value is left, and changes go on
- * with it. One more, and there is none. */
+/* With 64 keys set and 63 threads in the middle of a call, one value slot is left, and changes go
+ * on with that slot. With one more thread there is none. */
 static void body_standing(void *argument)
 {
     (void)argument;
@@ -69,9 +69,9 @@ static void body_standing(void *argument)
             if (lg_annotate(session_of_all, "key 1", "on time") != expected)
                 _exit(90);
     }
-    if (lg_redact(session_of_all, "key 2") != LG_OK) /* needs none */
+    if (lg_redact(session_of_all, "key 2") != LG_OK) /* a redaction needs no value slot */
         _exit(89);
-    /* A key less: its value is free for others. */
+    /* With one key less its value slot is free for others. */
     if (lg_annotate(session_of_all, "key 0", NULL) != LG_OK || lg_annotate(session_of_all, "key 1", "at last") != LG_OK)
         _exit(88);
     if (argument)
@@ -108,8 +108,8 @@ static void test_standing(void **state)
     }
 }
 
-/* One announces its change and stands still: the next one carries it out, and its own comes behind
- * it. Whoever comes too late does nothing. */
+/* One thread announces its change and stops. The next thread carries that change out, and its own
+ * change comes after it. A thread that comes too late does nothing. */
 static void *announce_and_stand(void *argument)
 {
     stands_at = argument;
@@ -129,7 +129,7 @@ static void body_announced(void *argument)
         usleep(1000);
     if (lg_annotate(session_of_all, "document", "behind it") != LG_OK)
         _exit(91);
-    pid_t child = fork(); /* what a reader sees now */
+    pid_t child = fork(); /* the state that a reader sees now */
     if (child == 0) {
         lg_annotation one;
         lg_reader *reader = newest_run();
@@ -168,7 +168,7 @@ static void test_announced(void **state)
 
 /* ---- others in between, as a handler of a signal may be ---- */
 
-/* Of the thread that arms it: LaunchGuard's own threads pass points as well. */
+/* A hook of the thread that arms it: LaunchGuard's own threads pass points as well. */
 static __thread void (*in_between)(void) __attribute__((tls_model("initial-exec")));
 static __thread const char *between __attribute__((tls_model("initial-exec")));
 static __thread unsigned skips __attribute__((tls_model("initial-exec")));
@@ -221,17 +221,17 @@ static void body_between(void *argument)
         snprintf(key, sizeof key, "key %u", i);
         lg_annotate(session_of_all, key, "early");
     }
-    /* The value that was filled for nothing is free again, however often. */
+    /* A value slot that was filled in vain is free again, however often that happens. */
     for (unsigned i = 0; i < 500; i++) {
         arm("annotation: filled", 0, take_the_last);
         if (lg_annotate(session_of_all, "new", "too late") != LG_ERR_LIMIT || lg_annotate(session_of_all, "taker", NULL) != LG_OK)
             _exit(91);
     }
-    /* There is a free place all the time, though never where it is looked for. */
+    /* A free place exists all the time, though never where the search looks. */
     arm("annotations: a slot", 32, exchange_places);
     if (lg_annotate(session_of_all, "new", "in the place of key 5") != LG_OK)
         _exit(90);
-    /* It is taken away, but redacted meanwhile: the key stays. */
+    /* The key is removed, but redacted meanwhile: the key stays. */
     arm("annotation: filled", 0, redact_it);
     if (lg_annotate(session_of_all, "key 7", NULL) != LG_OK)
         _exit(89);
@@ -259,7 +259,7 @@ static void test_between(void **state)
     assert_int_equal(one.has_value, 0);
     assert_int_equal(one.redacted, 1);
     assert_true(annotation_of(reader, "key 9", &one));
-    /* announced first, so the one behind it is the last */
+    /* this change was announced first, so the other one is the last */
     assert_string_equal(one.value, "in between");
     lg_reader_close(reader);
 }
@@ -285,7 +285,7 @@ static void redact_this(void)
     lg_annotate(session_of_all, "screen", "secret");
 }
 
-/* A reader that is slow: between any two of its looks the program does what it likes. */
+/* A slow reader: between any two of its reads the program makes any changes. */
 static void body_slow_reader(void *argument)
 {
     lg_annotation one;
@@ -298,7 +298,7 @@ static void body_slow_reader(void *argument)
     arm("annotations: slot read", 0, use_all_values);
     if (lg_reader_annotation(reader_of_all, 0, &one) != LG_OK || strcmp(one.key, "screen") != 0 || strcmp(one.value, "again and again") != 0)
         _exit(91);
-    arm("annotations: value read", 0, use_all_values); /* it was there, whatever came behind */
+    arm("annotations: value read", 0, use_all_values); /* the key existed, whatever came after */
     if (lg_reader_annotation(reader_of_all, 0, &one) != LG_OK || strcmp(one.key, "screen") != 0)
         _exit(90);
     if (argument) {

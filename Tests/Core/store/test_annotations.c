@@ -1,4 +1,4 @@
-/* Annotations: what is stored of them, deaths at every store, limits, all the states of a
+/* Annotations: the stored values, deaths at every store, limits, and all the states of a
  * session. */
 #include "annotations.h"
 
@@ -20,7 +20,7 @@ static char *large; /* 1 MiB of text */
 
 static const struct stored {
     const char *key;
-    int64_t size; /* of a text of that many bytes; −1: `text` */
+    int64_t size; /* the size of the text; −1: `text` */
     const char *text;
 } stored[] = {
     { "empty", 0, NULL }, { "most", 495, NULL }, { "one more", 496, NULL }, { "a page", 4096, NULL }, { "large", (1 << 20) - 1, NULL },
@@ -71,7 +71,7 @@ static void test_stored(void **state)
     lg_reader_close(reader);
 }
 
-/* ---- arguments, and sessions that do nothing ---- */
+/* ---- arguments, and sessions without files ---- */
 
 static char key_of_64[65];
 
@@ -157,7 +157,7 @@ static struct {
     unsigned passed, kill_at, begun; /* points; changes */
 } *shared;
 
-/* What there is after so many changes; false: the key is not there. */
+/* The state of a key after `count` changes; false: the key does not exist. */
 static bool after_changes(unsigned count, const char *key, const char **ret_value, bool *ret_redacted)
 {
     *ret_value = NULL;
@@ -228,7 +228,7 @@ static void test_kill_at_every_store(void **state)
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         bool done = is_after(reader, shared->begun), not_done = is_after(reader, shared->begun - 1);
         if (!done && !not_done)
-            fail_msg("killed at point %u, in change %u: neither the one before it nor it", at, shared->begun);
+            fail_msg("killed at point %u, in change %u: the file holds neither the state before the change nor the one after it", at, shared->begun);
         before += not_done && !done;
         after += done && !not_done;
         lg_reader_close(reader);
@@ -254,8 +254,7 @@ static void body_many(void *argument)
         if (i == LG_ANNOTATIONS_MAX && (lg_redact(session, key) != LG_ERR_LIMIT || lg_annotate(session, key, NULL) != LG_OK || lg_redact(session, "key 7") != LG_OK))
             _exit(90);
     }
-    /* Whose keys are taken away makes room, for so many others as one likes; a redacted one does
-     * not. */
+    /* A removed key makes room for another, any number of times; a redacted key does not. */
     for (unsigned i = 0; i < MANY; i++) {
         snprintf(key, sizeof key, "passing %u", i);
         if (lg_annotate(session, "key 9", i ? NULL : "last") != LG_OK || (i && lg_annotate(session, key, "here") != LG_OK) || (i && lg_annotate(session, key, NULL) != LG_OK))

@@ -1,5 +1,4 @@
-/* Breadcrumbs with a category and fields: what the call takes is what a reader gives back, after
- * any death. */
+/* Breadcrumbs with a category and fields: a reader returns what the call took, after any death. */
 #include "harness.h"
 
 #include <signal.h>
@@ -46,7 +45,7 @@ static void expect_entry(lg_reader *reader, uint64_t index, const char *category
     assert_int_equal(lg_reader_log_field(reader, index, fields, &field), LG_ERR_NOT_FOUND);
 }
 
-/* ---- SIGKILL right behind the call, and a handler that interrupts it ---- */
+/* ---- SIGKILL right after the call, and a handler that interrupts the call ---- */
 
 static lg_session *shared;
 
@@ -91,7 +90,7 @@ static void test_survives_kill(void **state)
     lg_reader_close(reader);
 }
 
-/* ---- what is nothing ---- */
+/* ---- arguments that are NULL or empty ---- */
 
 static void body_nothing(void *argument)
 {
@@ -136,7 +135,7 @@ static void test_nothing(void **state)
     lg_reader_close(reader);
 }
 
-/* ---- what does not fit ---- */
+/* ---- fields that do not fit ---- */
 
 static char *letters(size_t size)
 {
@@ -151,7 +150,7 @@ static void body_large(void *argument)
     (void)argument;
     lg_session *session = start_session();
     char *large = letters(LARGE), *exact = letters(4000 - 4 - 4 - 1), *over = letters(4000 - 4 - 4), *page = letters(4096);
-    /* The first one that is too large is left out, not those behind it. */
+    /* A field that is too large is left out, the fields after it are not. */
     const lg_field large_value[] = { { "a", "1" }, { "large", large }, { "page", page }, { "b", "2" } };
     const lg_field large_key[] = { { large, "1" }, { page, "2" }, { "c", "3" } };
     const lg_field just_fits = { "k", exact }, just_not = { "k", over };

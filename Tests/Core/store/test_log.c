@@ -1,4 +1,5 @@
-/* The ring log: what returned survives, nothing torn is shown, a lost file does no harm. */
+/* The ring log: an entry whose call returned survives, no torn entry is shown, a lost file does no
+ * harm. */
 #include "harness.h"
 
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 #include "store/ring.h"
 #include "store/text.h"
 
-/* ---- SIGKILL right behind the call ---- */
+/* ---- SIGKILL right after the call ---- */
 
 static int announcements[2];
 
@@ -32,7 +33,7 @@ static void body_killed(void *argument)
     lg_session *session = start_session();
     for (uint32_t i = 1;; i++) {
         lg_log(session, LG_LEVEL_INFO, "entry %u", i);
-        /* A pipe is in the kernel: what was announced had returned. */
+        /* A pipe is in the kernel: every announced call had returned. */
         if (write(announcements[1], &i, sizeof i) != sizeof i)
             _exit(92);
         if (i == 500)
@@ -111,7 +112,8 @@ static void many_writers(uint32_t ring_bytes)
     int last[WRITERS] = { -1, -1, -1, -1 };
     assert_int_equal(lg_reader_log(reader, &info), LG_OK);
     if (ring_bytes == 4096) {
-        /* One lane. Where a writer was stopped while the others went round, there is a gap. */
+        /* One lane. Where a writer was stopped while the others went once round the lane, there is
+         * a gap. */
         assert_true(info.entries > 5);
     } else {
         assert_int_equal(info.torn, 0); /* each has a lane of its own */
@@ -175,14 +177,14 @@ static void test_generations(void **state)
         own += entry.lane != 0;
     }
     assert_int_equal(next, GENERATIONS);
-    /* A thread may be joined before the kernel has forgotten it; many of them are not. */
+    /* A thread may be joined before the kernel has removed it; many of them are not joined. */
     assert_true(own > GENERATIONS / 2);
     lg_reader_close(reader);
 }
 
 /* ---- the clock ---- */
 
-/* Until the watch thread has taken a later point of the clock, or said that there will be none. */
+/* Wait until the watch thread has stored a later point of the clock, or that there will be none. */
 static bool wait_for_clock(lg_session *session)
 {
     struct lg__clock *clock = session->host.run.ring.clock;
@@ -191,7 +193,7 @@ static bool wait_for_clock(lg_session *session)
     return clock->span != 0;
 }
 
-/* How an entry's time was taken, from the file itself. */
+/* Whether the time of an entry came from the counter, as the file itself says. */
 static bool by_counter(const struct lg__ring *ring, const char *text)
 {
     for (uint32_t lane = 0; lane < ring->lane_count; lane++)
@@ -224,7 +226,7 @@ static void log_between_looks(lg_session *session, unsigned first, unsigned coun
     }
 }
 
-/* `argument`: at half of the entries what becomes of the counter. */
+/* `argument`: the fate of the counter after half of the entries. */
 enum fate { STAYS, GIVEN_UP, SLEPT, BACKWARDS, LATE, UNSTEADY };
 
 static void body_clock(void *argument)
@@ -232,7 +234,8 @@ static void body_clock(void *argument)
     lg_session *session = start_with_ring(LARGE);
     struct lg__run *run = &session->host.run;
     struct lg__clock *clock = run->ring.clock;
-    log_between_looks(session, 0, 100); /* before anybody was asked, or after it */
+    /* before or after the watch thread has permitted the counter */
+    log_between_looks(session, 0, 100);
     clocks->counter = wait_for_clock(session);
     log_between_looks(session, 100, ROUNDS / 2 - 100);
     if (clocks->counter && !by_counter(&run->ring, "at 999"))
@@ -251,7 +254,8 @@ static void body_clock(void *argument)
         _exit(94);
 }
 
-/* Times lie between two looks at CLOCK_MONOTONIC; by how much they do not, at most. */
+/* Check that each entry's time lies between its two readings of CLOCK_MONOTONIC; returns the
+ * largest error. */
 static uint64_t check_times(void)
 {
     lg_reader *reader = newest_run();
@@ -283,8 +287,8 @@ static void test_clock(void **state)
         expect_exit(body_clock, &fate, 0);
         uint64_t worst = check_times();
         print_message("             %u: off by %llu ns at most, by the %s\n", (unsigned)fate, (unsigned long long)worst, clocks->counter ? "counter" : "clock of the kernel");
-        /* Some microseconds on a quiet machine. Where a look at the two clocks was torn apart by
-         * something else, a part of that. */
+        /* Some microseconds on a quiet machine. Where something interrupted the reading of the two
+         * clocks, a part of that interruption. */
         assert_true(worst < 1000000);
     }
 }
@@ -310,8 +314,8 @@ static void test_clock_without_sys(void **state)
     assert_int_equal(check_times(), 0);
 }
 
-/* Entries of one thread that is moved from core to core: as they are in the file, before a reader
- * could put them in order. */
+/* Entries of one thread that moves from core to core, in the order of the file, before a reader
+ * could sort them. */
 static void body_migrates(void *argument)
 {
     (void)argument;
@@ -345,8 +349,7 @@ static void test_migration(void **state)
 #define HANDOVERS_LEAST 128
 #define HANDOVERS_NS UINT64_C(3000000000)
 
-/* Numbers are given under a lock, and logged under it: each entry happened behind the one
- * before. */
+/* Numbers are given and logged under one lock: each entry happened after the one before. */
 static void *write_under_lock(void *argument)
 {
     for (;;) {
@@ -362,9 +365,9 @@ static void *write_under_lock(void *argument)
     }
 }
 
-/* Handed over by a plain store, as fast as it goes: nothing between the two entries makes the
- * second CPU wait. Where both threads have one CPU a handover may take as long as a time slice:
- * after some seconds those that were made are enough. */
+/* Two threads hand over by a plain store, as fast as possible: nothing between the two entries
+ * makes the second CPU wait. Where both threads share one CPU a handover may take as long as a time
+ * slice: after some seconds the handovers made so far are enough. */
 static void *write_in_turn(void *argument)
 {
     const uint64_t parity = (uintptr_t)argument;
@@ -504,7 +507,8 @@ static void test_truncated_file(void **state)
     (void)state;
     expect_exit(body_truncated, NULL, 0); /* the program lives on */
     state_make();
-    expect_signal(body_truncated, (void *)1, SIGABRT); /* and dies as it would have */
+    /* and dies as it would without LaunchGuard */
+    expect_signal(body_truncated, (void *)1, SIGABRT);
 }
 
 static void body_deleted(void *argument)
@@ -594,7 +598,7 @@ static uint64_t draw(void)
 
 #define BOTH(...) (whole = format_here(mine, sizeof mine, format, __VA_ARGS__), expected = snprintf(theirs, sizeof theirs, format, __VA_ARGS__))
 
-/* One conversion with flags, width, precision and length as they come, between two letters. */
+/* One conversion with any flags, width, precision and length, between two letters. */
 static void format_at_random(void)
 {
     static const char *const lengths[] = { "hh", "h", "", "l", "ll", "z", "j", "t" };
@@ -602,7 +606,7 @@ static void format_at_random(void)
     char mine[700], theirs[700], format[64] = "<%", number[16];
     const char conversion = conversions[draw() % (sizeof conversions - 1)];
     const bool integer = strchr("diuxXo", conversion), real = strchr("fFeEgG", conversion);
-    /* C leaves open what the other flags mean for the other conversions. */
+    /* C does not define the other flags for the other conversions. */
     const char *flags = integer && strchr("di", conversion) ? "-0+ " : integer && conversion == 'u' ? "-0" : integer ? "-0#" : real ? "-0+ #" : conversion == '%' ? "" : "-";
     size_t whole = 0;
     int expected = 0, width = 0, precision = -1;
@@ -659,7 +663,7 @@ static void format_at_random(void)
     }
     if (whole == (size_t)expected && strcmp(mine, theirs) == 0)
         return;
-    /* Right to about 15 digits: the last one may be another. */
+    /* Right to about 15 digits: the last digit may differ. */
     if (real && whole == (size_t)expected) {
         double a = strtod(strpbrk(mine, "0123456789"), NULL), b = strtod(strpbrk(theirs, "0123456789"), NULL), last = 1.01;
         for (int i = precision < 0 ? 6 : precision; i > 0; i--)
@@ -681,8 +685,8 @@ static void test_format_at_random(void **state)
         format_at_random();
 }
 
-/* What lg_log() does not know, and what is too large: as its documentation says, and within its
- * room. */
+/* Conversions that lg_log() does not know, and values that are too large: the result is as
+ * documented, and stays within its room. */
 static void test_format_refused(void **state)
 {
     (void)state;
@@ -703,8 +707,7 @@ static void test_format_refused(void **state)
     assert_int_equal(format_here(text, sizeof text, "%.*s|%.*s", -1, "all", 0, "none"), 4);
     for (int i = 0; i < 62; i++)
         assert_int_equal(text[0], 'a');
-    /* Any bytes as a format, without arguments that anybody could take: nothing is touched that is
-     * not there. */
+    /* Any bytes as a format, without arguments: no memory is touched that is not there. */
     for (int i = 0; i < 20000; i++) {
         char format[24];
         for (size_t at = 0; at + 1 < sizeof format; at++)
@@ -731,7 +734,7 @@ static void body_nasty(void *argument)
     memset(page, 'p', sizeof page);
     lg_log_write(session, LG_LEVEL_INFO, nasty, sizeof nasty);
     lg_log_write(session, LG_LEVEL_INFO, page, sizeof page);
-    for (size_t size = 0; size < 40; size++) /* every way to divide a text into words */
+    for (size_t size = 0; size < 40; size++) /* every way to split a text into words */
         lg_log_write(session, LG_LEVEL_INFO, nasty + size % 3, size);
 }
 
@@ -768,7 +771,7 @@ static void body_ring_sizes(void *argument)
     options.ring_bytes = *(const uint32_t *)argument;
     lg_status status = lg_start(&options, &session);
     bool right = options.ring_bytes == 0 || (options.ring_bytes >= 4096 && options.ring_bytes <= 16777216);
-    /* Refused or not, the handle is good for calls. */
+    /* Whether the file is refused or not, calls on the handle are safe. */
     for (int i = 0; i < 5000; i++) {
         lg_status logged = lg_log(session, LG_LEVEL_INFO, "entry %d", i);
         if (logged != (right ? LG_OK : LG_ERR_UNPROTECTED))
@@ -838,7 +841,7 @@ static void test_changing_file(void **state)
             shown++;
         }
         lg_reader_close(reader);
-        /* anywhere behind the header: state, clock, heads, entries */
+        /* anywhere after the header: state, clock, heads, entries */
         for (int i = 0; i < 20 && round > 10; i++) {
             uint64_t bytes = draw();
             off_t at = 4096 + (off_t)(draw() % 3 ? draw() % 256 : draw() % (uint64_t)(end - 4104));
@@ -850,7 +853,8 @@ static void test_changing_file(void **state)
     kill(child, SIGKILL);
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* the writer did not mind */
+    /* the writer was not affected */
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     munmap((void *)(uintptr_t)started, 4096);
 }
 

@@ -1,16 +1,15 @@
-/* A campaign against the ring log: writers are killed at any moment, over and over; the file is
- * cut, deleted, its disk is full; one writer stands still in the middle of an entry for ever, by
- * itself, in a signal handler that does not return, or with the whole process that somebody stops;
- * or it does until the others have gone round the ring; signal handlers write into the middle of a
- * write.
+/* A campaign against the ring log. Writers are killed at any moment, over and over. The file is cut
+ * or deleted, or its disk is full. One writer stops in the middle of an entry for ever: by itself,
+ * in a signal handler that does not return, or because the whole process is stopped; or it stops
+ * until the others have gone once round the ring. Signal handlers write in the middle of a write.
  *
  * Each stream of entries is numbered from 1, its texts follow from number and stream, and after
- * each call the number is published in shared memory. Afterwards the public reader must show: texts
- * that are right to the last byte, each once, in order, and without a gap up to the last whose call
- * had returned; what is missing at the begin was overwritten by exactly that lane. No more entries
- * may look torn than threads were in the middle of one, and the overwritten ones are counted:
- * together with those that are shown they are all that returned. A file that was cut promises less:
- * what it shows is right, once and in order. */
+ * each call the number is published in shared memory. The public reader must then show texts that
+ * are right to the last byte, each once, in order, and without a gap up to the last entry whose
+ * call had returned. Entries that are missing at the begin were overwritten by exactly that lane.
+ * No more entries may look torn than threads were in the middle of one. The overwritten entries are
+ * counted: together with the shown ones they are all that returned. A file that was cut promises
+ * less: the entries that it shows are right, once and in order. */
 #include "campaign.h"
 
 #include <fcntl.h>
@@ -39,11 +38,12 @@ struct round {
     unsigned writers;
     enum trouble trouble;
     unsigned wait_us; /* from the start to the kill */
-    /* HANGS to LAPPED: the first writer stands still at so many fault points of its own */
+    /* HANGS to LAPPED: the first writer stops at this many fault points of its own */
     unsigned stop;
 };
 
-/* Survives the writers. What a stream publishes: `number` last, after the call. */
+/* Shared memory that survives the writers. Each stream publishes in it: `number` last, after the
+ * call. */
 static struct {
     _Atomic uint64_t lapped_at; /* LAPPED: the others write until head is here; 0: not yet known */
     _Atomic uint64_t refused;
@@ -86,8 +86,8 @@ static void write_next(unsigned stream)
         heads[lane] = atomic_load(&ring->writers[lane].lane->head);
     lg_status status = lg_log_write(session, LG_LEVEL_INFO, text, size);
     if (status == LG_ERR_LIMIT && ring->cell_count <= 256) {
-        /* a small lane, full of entries in whose middle a thread was stopped: it is told, and tries
-         * again */
+        /* a small lane, full of entries in which a thread was stopped: the call is refused, and
+         * made again */
         atomic_fetch_add(&seen->refused, 1);
         return;
     }
@@ -104,7 +104,7 @@ static void on_signal(int number)
     if (self == 0 || in_handler)
         return;
     in_handler = true;
-    /* Now and then three times round the lane that was interrupted. */
+    /* Sometimes three times round the lane that was interrupted. */
     unsigned count = passes % 35 == 0 ? (unsigned)(3 * ring->cell_count / 2) : 1 + passes % 3;
     for (unsigned i = 0; i < count; i++)
         write_next(self - 1 + WRITERS);
@@ -150,8 +150,8 @@ static void *write_on(void *argument)
     self = (unsigned)(uintptr_t)argument + 1;
     while (true) {
         write_next(self - 1);
-        /* Once the others are round, the one that stood still ends its entry, and that is the
-         * last. */
+        /* Once the others have gone round, the stopped writer ends its entry, and that is the last
+         * one. */
         uint64_t lapped_at = now.trouble == LAPPED ? atomic_load(&seen->lapped_at) : 0;
         if (lapped_at && (self == 1 || shared_head() >= lapped_at)) {
             atomic_fetch_add(&seen->stopped, 1);
@@ -177,14 +177,15 @@ static uint64_t returned(unsigned writer)
 
 static const struct party writers = { prepare, write_on, on_signal, hook, returned };
 
-/* ---- what must be true afterwards ---- */
+/* ---- the checks ---- */
 
 static uint64_t cells_of(size_t size)
 {
     return (sizeof(struct lg__entry) + size + LG__CELL_BYTES - 1) / LG__CELL_BYTES;
 }
 
-/* Heads of the lanes, from the file itself: the public reader adds up what was overwritten. */
+/* The heads of the lanes, from the file itself, as the public reader shows only the sum of the
+ * overwritten entries. */
 static bool read_heads(const char *path, struct lg__ring_header *ret_ring, uint64_t heads[LANES])
 {
     struct lg__header header;
@@ -210,7 +211,7 @@ struct shown {
     uint64_t count, first, last, first_sequence, lanes; /* a bit for each lane */
 };
 
-/* Entries that are right, once and in order. */
+/* The shown entries are right, once and in order. */
 static bool read_streams(lg_reader *reader, const lg_log_info *info, struct shown shown[STREAMS])
 {
     static lg_log_entry entry;
@@ -228,7 +229,7 @@ static bool read_streams(lg_reader *reader, const lg_log_info *info, struct show
             COMPLAIN("a torn entry is shown: \"%.100s\"", entry.text);
         struct shown *of = &shown[stream];
         if (of->count && number <= of->last)
-            COMPLAIN("stream %u: %llu behind %llu", stream, (unsigned long long)number, (unsigned long long)of->last);
+            COMPLAIN("stream %u: entry %llu comes after entry %llu", stream, (unsigned long long)number, (unsigned long long)of->last);
         if (!of->count) {
             of->first = number;
             of->first_sequence = entry.sequence;
@@ -240,15 +241,15 @@ static bool read_streams(lg_reader *reader, const lg_log_info *info, struct show
     return true;
 }
 
-/* A lane of its own for the thread: what came before the first one that is shown was overwritten,
- * to the cell. */
+/* The thread had a lane of its own: everything before the first shown entry was overwritten, to the
+ * cell. */
 static bool check_first(unsigned stream, const struct shown *shown, uint64_t overwritten)
 {
     char text[TEXT_MAX];
     if (shown->first > 1) {
         uint64_t before = shown->first_sequence - cells_of(make_text(text, stream, shown->first - 1));
         if (before >= overwritten)
-            COMPLAIN("stream %u: %llu was not overwritten and is lost", stream, (unsigned long long)shown->first - 1);
+            COMPLAIN("stream %u: entry %llu was not overwritten and is lost", stream, (unsigned long long)shown->first - 1);
     }
     return true;
 }
@@ -259,18 +260,18 @@ static bool check_stream(unsigned stream, const struct shown *shown, uint32_t la
     bool anything = false, possible = false;
     for (uint32_t lane = 0; lane < lanes; lane++) {
         anything |= overwritten[lane] > 0;
-        /* It was reserved no earlier than head was before the call. */
+        /* The entry was reserved no earlier than head was before the call. */
         if (lane == 0)
             possible |= now.trouble != LAPPED && overwritten[lane] > atomic_load(&seen->streams[stream].heads[lane]);
     }
     if (returned && shown->last < returned && !possible && (now.trouble != LAPPED || stream == 0))
-        COMPLAIN("stream %u: %llu returned and is lost; the last one is %llu", stream, (unsigned long long)returned, (unsigned long long)shown->last);
+        COMPLAIN("stream %u: entry %llu returned and is lost; the last one is %llu", stream, (unsigned long long)returned, (unsigned long long)shown->last);
     if (shown->last > returned + 1)
-        COMPLAIN("stream %u: %llu was never begun", stream, (unsigned long long)shown->last);
+        COMPLAIN("stream %u: entry %llu was never begun", stream, (unsigned long long)shown->last);
     if (!shown->count)
         return true;
     bool one_lane = (shown->lanes & (shown->lanes - 1)) == 0;
-    /* The signals come in the middle of entries: those of the handler are all in the shared
+    /* The signals come in the middle of entries: all entries of the handler are in the shared
      * lane. */
     if ((one_lane || !anything || stream >= WRITERS) && shown->last - shown->first + 1 != shown->count)
         COMPLAIN("stream %u: a gap in the middle", stream);
@@ -302,7 +303,7 @@ static bool check_file(const char *path, bool whole)
     if (!right)
         return false;
     if (!read_heads(path, &header, heads))
-        COMPLAIN("no heads");
+        COMPLAIN("the heads of the lanes cannot be read");
     for (uint32_t lane = 0; lane < header.lane_count; lane++)
         sum += overwritten[lane] = heads[lane] > header.lane_cells ? heads[lane] - header.lane_cells : 0;
     if (sum * LG__CELL_BYTES != info.overwritten_bytes)
@@ -310,7 +311,8 @@ static bool check_file(const char *path, bool whole)
     for (unsigned stream = 0; stream < STREAMS; stream++)
         if (!check_stream(stream, &shown[stream], header.lane_count, overwritten))
             return false;
-    /* Only what the death interrupted is torn, in each thread and in the signal handler on it. */
+    /* Only the entries that the death interrupted are torn, one in each thread and one in the
+     * signal handler on it. */
     if (info.torn > now.writers * (now.trouble == SIGNALS ? 2 : 1))
         COMPLAIN("%llu torn entries of %u writers", (unsigned long long)info.torn, now.writers);
     uint64_t returned = 0, known = info.entries + info.overwritten_entries;
@@ -334,14 +336,14 @@ static pid_t begin_round(const char *directory)
     return begin(&writers, directory, now.writers, now.ring_bytes);
 }
 
-/* The writers that go on, all but the first where it stands still. */
+/* The writers that go on: all, without the first where that one stops. */
 static bool write_more(pid_t child, uint64_t more)
 {
     return wait_for(child, now.trouble == HANGS || now.trouble == PARKED, more);
 }
 
-/* It stops in the middle of an entry, maybe before it says that it started; its file is read, and
- * then it goes on. */
+/* The process stops in the middle of an entry, maybe before it announces its start. Its file is
+ * read, and then the process goes on. */
 static bool stop_and_look(pid_t child)
 {
     int status = 0, ms = 0;
@@ -383,7 +385,7 @@ static bool run_rounds(const char *directory, enum trouble trouble, unsigned rou
         if (trouble >= HANGS && trouble != STOPPED) {
             now.writers = 2 + draw(3);
             now.ring_bytes = rings[draw(3)];
-            /* It waits for the others to go round the shared lane. */
+            /* The first writer waits until the others have gone round the shared lane. */
             if (trouble == LAPPED)
                 now.ring_bytes = 4096; /* one lane */
         }
@@ -439,7 +441,7 @@ static void test_deleted(void **state)
         draw_round(i % 2 ? NONE : SIGNALS);
         pid_t child = begin_round(directory);
         bool right = write_more(child, 1);
-        /* A second name keeps what the first one's deletion would take away. */
+        /* A second name keeps the file that the deletion of the first name would remove. */
         right = right && link(run_path(), state_path("kept")) == 0 && unlink(run_path()) == 0 && write_more(child, 100);
         if (!finish(child) || !right || !check_file(state_path("kept"), true))
             fail_msg("%s (round %u, ring of %u, %u writers)", complaint, i, now.ring_bytes, now.writers);
@@ -448,7 +450,7 @@ static void test_deleted(void **state)
     state_remove();
 }
 
-/* Fill what is left of the file system of the state directory. */
+/* Fill the rest of the file system of the state directory. */
 static bool fill_up(const char *directory)
 {
     static const char zeros[4096];

@@ -112,7 +112,7 @@ bool wait_for(pid_t child, unsigned first, uint64_t more)
             COMPLAIN("the child ended by itself: status %#x", (unsigned)status);
         rest(1);
     }
-    COMPLAIN("the threads do not go on");
+    COMPLAIN("the threads make no progress");
 }
 
 bool finish(pid_t child)

@@ -24,7 +24,7 @@ struct party {
 
 uint64_t campaign_seed(void);
 uint32_t draw(uint32_t below);
-/* This part of the kills that are wanted, one at least. */
+/* This share of the kills, at least one. */
 unsigned campaign_rounds(unsigned percent);
 
 /* The error, for the message of the failure. */
@@ -38,7 +38,7 @@ const char *run_path(void);
 /* Wait until the threads from this number on have returned from as many calls more; false: they do
  * not. */
 bool wait_for(pid_t child, unsigned first, uint64_t more);
-/* Kill it; false: it had ended by itself. */
+/* Kill the child; false: it had ended by itself. */
 bool finish(pid_t child);
 
 #endif

@@ -37,7 +37,7 @@ static void body_nothing(void *argument)
     lg_launch_finished(launch);
 }
 
-/* The next start, which accounts for the run before it; what it made of it. */
+/* The next start, which accounts for the previous run; returns that run's entry. */
 lg_timeline_entry next_start(void)
 {
     expect_exit(body_nothing, NULL, 0);
@@ -80,7 +80,7 @@ void write_state(size_t at, const void *value, size_t size)
     close(file);
 }
 
-/* As if the machine had been booted since. */
+/* Change the boot id, as if the machine had been booted since. */
 void change_boot_id(void)
 {
     struct lg__identity identity;

@@ -1,4 +1,4 @@
-/* A program with one launch that ends in any way, and what the next start makes of it. */
+/* A program with one launch that ends in any way, and the verdict of the next start. */
 #ifndef ENDING_PROGRAM_H
 #define ENDING_PROGRAM_H
 
@@ -22,7 +22,7 @@ enum way { CRASH, ABORT, PIPE_SIGNAL, EXIT_0, EXIT_7, EXIT_7_AT_ONCE, STOP, STOP
 
 #define WAY(way) ((void *)(uintptr_t)(way))
 
-/* End like that; where that does not end it, by SIGKILL. */
+/* End in this way; where this does not end the process, by SIGKILL. */
 void end_by(enum way way);
 /* A handler that does nothing. */
 void nothing(int signal);
@@ -30,14 +30,14 @@ void nothing(int signal);
 /* Bodies of children: begin and end by WAY(…). */
 void body(void *argument);
 void body_counts_exit(void *argument);
-/* Its own handler takes a crash back, it goes on, and is killed. */
+/* The program's own handler recovers from a crash; the program goes on, and is killed. */
 void body_survives(void *argument);
 
 /* ---- in the test ---- */
 
-/* The next start, which accounts for the run before it: what it made of it. */
+/* The next start, which accounts for the previous run: that run's entry. */
 lg_timeline_entry next_start(void);
-/* Run a program to its end, then that. */
+/* Run a program to its end, then make the next start. */
 lg_timeline_entry after(void (*body)(void *), void *argument);
 
 #define expect_end(entry, what, why) expect_end_at(entry, what, why, __LINE__)
@@ -47,7 +47,7 @@ void expect_end_at(lg_timeline_entry entry, lg_end end, lg_evidence evidence, in
 off_t section_at(int file, uint32_t kind);
 /* Change the state in the newest run file. */
 void write_state(size_t at, const void *value, size_t size);
-/* As if the machine had been booted since; and back again. */
+/* As if the machine had been booted since; and the reverse. */
 void change_boot_id(void);
 /* A context as it is stored. */
 struct lg__ledger_context stored_context(const char *name);

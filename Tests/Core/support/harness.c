@@ -22,7 +22,7 @@ __attribute__((constructor)) static void leave_no_core(void)
 }
 
 static char directory[512];
-static pid_t owner; /* of the directory: a child's exit() does not remove it */
+static pid_t owner; /* the owner of the directory: a child's exit() does not remove it */
 
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where)
 {
@@ -88,7 +88,7 @@ struct death run_child(void (*body)(void *), void *argument)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing is left when the test itself is killed */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* no child is left when the test itself is killed */
         plain_signals();
         body(argument);
         exit(0);
@@ -162,7 +162,7 @@ void wait_prepared(void)
 {
     lg_module module;
     lg_reader *reader = newest_run();
-    /* the thread that reads the modules has started the watch before */
+    /* the thread that reads the modules has started the watch thread before */
     while (lg_reader_module(reader, 0, &module) != LG_OK)
         rest(1);
     lg_reader_close(reader);

@@ -20,7 +20,7 @@ struct death {
 /* A fresh directory under TMPDIR for this test; removed with everything in it by state_remove(). */
 const char *state_make(void);
 void state_remove(void);
-/* Path of something in it; valid until the tenth call from now. */
+/* Path of a name in that directory; valid until the tenth call from now. */
 const char *state_path(const char *name);
 
 /* Set-up and teardown of a test with such a directory. */
@@ -28,7 +28,7 @@ int make_state(void **state);
 int remove_state(void **state);
 #define WITH_STATE(function) cmocka_unit_test_setup_teardown(function, make_state, remove_state)
 
-/* In a child: does not inherit the test framework's own handlers, which leave crashes by
+/* In a child: restore the signal actions, as the test framework's own handlers leave crashes by
  * longjmp. */
 void plain_signals(void);
 
@@ -37,21 +37,22 @@ struct death run_child(void (*body)(void *), void *argument);
 /* The same, asserted to die of this signal, or to exit with this code, in time. */
 void expect_signal(void (*body)(void *), void *argument, int signal);
 void expect_exit(void (*body)(void *), void *argument, int code);
-/* It died of this signal, in time. */
+/* Assert that the child died of this signal, in time. */
 void expect_death(struct death death, int signal);
 
 /* In a child: start a session in the state directory; the child exits with code 99 if it is not
  * fully protected. */
 lg_session *start_session(void);
-/* After it: until LaunchGuard is prepared, and its watch, the only thread beside the first,
- * sleeps. */
+/* After start_session(): wait until LaunchGuard is prepared, and its watch thread, the only thread
+ * beside the first, sleeps. */
 void wait_prepared(void);
-/* The same as start_session() with a version. */
+/* As start_session(), with this version of the program. */
 lg_session *start_version(const char *version);
-/* The same with other options; where they name no program, directory or deadline, those of
- * start_session(). */
+/* As start_session(), with other options. Where these name no program, directory or deadline, those
+ * of start_session() apply. */
 lg_session *start_with(lg_options options);
-/* The same with standard error going to the file "stderr" of the state directory, and kept. */
+/* As start_session(), with standard error in the file "stderr" of the state directory, and
+ * captured. */
 lg_session *start_keeping_stderr(void);
 
 /* Memory that children share with the test, all zero. */

@@ -323,7 +323,7 @@ static void copy_file(const char *from, const char *to)
     close(out);
 }
 
-/* Empty a folder, and copy the newest run from another one into it: older ones are no evidence any
+/* Empty a folder, and copy the newest run from another one into it: older runs are no evidence any
  * more. */
 static void copy_newest_run(const char *from, const char *to)
 {

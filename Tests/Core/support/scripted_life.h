@@ -16,7 +16,7 @@ enum act {
     TERMINATE, /* SIGTERM */
     HANG,
     FAIL,      /* the callback or task answers with an error */
-    SILENT,    /* the callback returns and answers never */
+    SILENT,    /* the callback returns and never answers */
     PROTECT,   /* lg_launch_protect() */
     PROTECT_AND_FAIL,
     FINISH,    /* lg_launch_finished() */
@@ -33,7 +33,7 @@ struct life {
     void (*then)(lg_launch *launch);   /* after it */
 };
 
-/* The defaults first, what a test says after them. */
+/* The defaults first, then the values that a test gives. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #define LIFE(...)                                                                                                                          \
     (&(struct life){ .version = "1.0", .options = LG_LAUNCH_OPTIONS_INIT, .options.on_report = life_report, .options.on_status = life_status, \
@@ -51,34 +51,34 @@ void act(enum act what);
 void life_repair(lg_launch *launch, const char *name, lg_repair_callback run);
 void await_status(lg_launch *launch, lg_launch_status status);
 
-/* The lines of the child's callbacks, each with a semicolon; shared memory. */
+/* The lines that the child's callbacks report, each with a semicolon; in shared memory. */
 extern char *story;
-/* Within one process: the lines since the last call, valid until the next call; whether they are
- * these. */
+/* Within one process: the lines since the last call, valid until the next call; and whether they
+ * equal the given ones. */
 const char *story_take(void);
 bool story_is(const char *told);
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Live it; assert the end (0: exit(0), a signal, or −n: exit(n)) and the lines. */
+/* Run this life; assert the end (0: exit(0), a signal, or −n: exit(n)) and the lines. */
 void lives(const struct life *given, int end, const char *told);
-/* The same without regard to the lines. */
+/* The same without a look at the lines. */
 void lives_somehow(const struct life *given, int end);
 
-/* Set-up of a test: a directory and an empty story. */
+/* Set-up of a test: a directory and no lines. */
 int life_make(void **state);
 #define WITH_LIFE(function) cmocka_unit_test_setup_teardown(function, life_make, remove_state)
 
-/* What is stored of the context "main". */
+/* The context "main", as it is stored. */
 struct lg__ledger_context stored(void);
 struct lg__ledger_payload stored_book(void);
 /* The same where there may be no ledger yet. */
 bool read_book(struct lg__ledger_payload *ret_book);
-/* Store another book, as if it had been so all the time. */
+/* Store another ledger payload, as if it had been so all the time. */
 void store_book(const struct lg__ledger_payload *book);
-/* Only start a session and end it: the last run is accounted for, nothing else happens. */
+/* Only start a session and end it: the last run is accounted for, and nothing else happens. */
 void account(void);
 
-/* Keep a copy of the ledger and of the newest run, and go back to it. */
+/* Keep a copy of the ledger and of the newest run, and restore it. */
 void state_save(void);
 void state_restore(void);
 

@@ -7,7 +7,7 @@
 lg_session *simulated;
 static unsigned threads_at_first;
 
-/* A writer that is lapped by the ring log meets the next one in the same cells; the checksum tells
+/* A slow writer may meet a faster one in the same cells of the ring log; the checksum shows this to
  * the reader. */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
@@ -24,7 +24,7 @@ int simulated_make(void **state)
 {
     alarm(LIMIT_MS / 1000);
     if (!threads_at_first) {
-        pthread_t first; /* with it the sanitizer's own comes */
+        pthread_t first; /* a first thread makes the sanitizer start its own */
         pthread_create(&first, NULL, nothing, NULL);
         pthread_join(first, NULL);
         threads_at_first = count_threads();
@@ -113,7 +113,8 @@ void await_told(const char *text)
 
 void await_no_threads(void)
 {
-    for (int i = 0; i < 60000 && count_threads() > threads_at_first; i++) /* a window may count */
+    /* the thread of a window may still be counting time */
+    for (int i = 0; i < 60000 && count_threads() > threads_at_first; i++)
         usleep(1000);
     assert_int_equal(count_threads(), threads_at_first);
 }

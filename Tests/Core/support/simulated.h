@@ -1,5 +1,5 @@
-/* Simulated launches inside the test's own process, with a hard limit for each test: for what no
- * death is needed for. */
+/* Simulated launches inside the test's own process, with a hard limit for each test: for tests that
+ * need no death. */
 #ifndef SIMULATED_H
 #define SIMULATED_H
 
@@ -9,8 +9,7 @@
 
 extern lg_session *simulated;
 
-/* Setup and teardown: a fresh simulated session and an empty story; SIGALRM ends a test that
- * hangs. */
+/* Setup and teardown: a fresh simulated session and no lines; SIGALRM ends a test that hangs. */
 int simulated_make(void **state);
 int simulated_clean(void **state);
 #define SIMULATED(function) cmocka_unit_test_setup_teardown(function, simulated_make, simulated_clean)
@@ -18,7 +17,7 @@ int simulated_clean(void **state);
 /* A launch; options may be NULL. */
 lg_launch *simulated_launch(const lg_launch_options *options);
 
-/* One task: its key is told when it runs; then `then` is called, if there is one. */
+/* One task: its key is reported when the task runs; then `then` is called, if there is one. */
 struct simulated_task {
     const char *key;
     uint32_t flags;
@@ -29,9 +28,9 @@ struct simulated_task {
 };
 lg_status simulated_add(lg_launch *launch, struct simulated_task *task);
 lg_status simulated_repair(lg_launch *launch, const char *name, uint32_t flags, lg_repair_callback run);
-void simulated_repaired(lg_completion *done, void *name); /* tells its name and succeeds */
+void simulated_repaired(lg_completion *done, void *name); /* reports its name and succeeds */
 
-/* Begin and crash so often. */
+/* Begin and crash this many times. */
 void simulated_crashes(lg_launch *launch, unsigned times);
 
 /* Assert that soon there are no more threads than before the first test. */

@@ -1,5 +1,5 @@
-/* What counts as time: neither what a program was stopped for nor what it was held for; a heart
- * that does not beat is no life. */
+/* The time that counts: neither the time in which a program was stopped nor the time of a hold; and
+ * a heart without beats is no life. */
 #include "scripted_life.h"
 
 #include <signal.h>
@@ -98,19 +98,19 @@ static void test_held(void **state)
     for (int i = 0; i < 2; i++)
         lives_somehow(LIFE(.after = CRASH), SEGV);
     state_save();
-    /* Reporting and waiting for consent: the window begins behind them. */
+    /* The report and the wait for consent: the window begins after them. */
     lives(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 200, .options.auto_repair = 0, .options.report_wait_ms = 300, .in_report = SILENT,
                .before = repair_late, .then = awaits_finish),
           0, "needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;");
     lg_run_context context = of_run();
     assert_true(context.launching_ns - context.begun_ns >= 400 * MS);
     assert_true(context.finished_ns - context.launching_ns >= 190 * MS);
-    /* Held long beyond its window, and killed: no survival. */
+    /* A launch that is held long beyond its window, and killed: it has not survived the window. */
     state_restore();
     lives_somehow(LIFE(.options.window_ms = 20, .options.auto_repair = 0, .options.hold_ms = 300, .in_a = KILL), KILLED);
     context = of_run();
     assert_int_equal(context.finished_ns, 0);
-    /* Protected in the middle: what it is held for does not count either. */
+    /* Protection in the middle of a launch: the time of that hold does not count either. */
     state_restore();
     lives_somehow(LIFE(.after = FINISH), 0);
     lives(LIFE(.options.finish = LG_FINISH_TIME, .options.window_ms = 200, .small_flags = LG_REPAIR_CONSENT, .large_flags = LG_REPAIR_CONSENT,
@@ -118,7 +118,8 @@ static void test_held(void **state)
           0, "checking;a;needs-repair;protect b;repairing;large;checking;b;normal;");
     context = of_run();
     assert_true(context.finished_ns - context.begun_ns >= 400 * MS + 150 * MS);
-    /* Nor has the window passed meanwhile, for which the mark right behind it has to wait. */
+    /* The window does not pass during that hold either: a mark right after it has to wait for the
+     * window. */
     state_restore();
     lives_somehow(LIFE(.after = FINISH), 0);
     lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 300, .small_flags = LG_REPAIR_CONSENT, .large_flags = LG_REPAIR_CONSENT,
@@ -128,8 +129,8 @@ static void test_held(void **state)
     assert_true(context.finished_ns - context.launching_ns >= 290 * MS);
 }
 
-/* The program asked for protection: what it lived before, and its mark, prove nothing of what comes
- * after the repair. */
+/* The program asked for protection: neither the time before nor a mark from before proves anything
+ * about the time after the repair. */
 static void protects_late(lg_launch *launch)
 {
     usleep(350000);
@@ -226,7 +227,7 @@ static void marks_after_hang(lg_launch *launch)
         tell("not finished");
 }
 
-/* Another launch, which is content with fewer heartbeats, does not take the mark back. */
+/* Another launch, which needs fewer heartbeats, does not take the mark back. */
 static void hangs_beside_another(lg_launch *launch)
 {
     lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
@@ -261,7 +262,8 @@ static void test_heartbeat(void **state)
     account();
     assert_int_equal(last_of_timeline().verdict.end, LG_END_UNKNOWN);
     assert_int_equal(stored().streak, 0);
-    /* Hangs are counted also where only a mark finishes; and not where they should not be. */
+    /* Hangs are counted also where only a mark finishes the launch, and are not counted where they
+     * should not be. */
     lives(LIFE(HEART, .options.finish = LG_FINISH_MARK, .then = lives_without_heartbeat, .after = KILL), KILLED, HEALTHY "checking;");
     account();
     assert_int_equal(stored().streak, 1);
@@ -271,7 +273,7 @@ static void test_heartbeat(void **state)
     assert_int_equal(stored().streak, 1);
 }
 
-/* A task that hangs is known as the one that did. */
+/* A task that hangs is recorded as the one that hung. */
 static void test_hanging_task(void **state)
 {
     (void)state;
@@ -326,10 +328,10 @@ static void test_streak_gap(void **state)
     }
 }
 
-/* ---- the thread that counts it ---- */
+/* ---- the thread that counts the time ---- */
 
 /* A program takes its signals by sigwait() or a descriptor, and blocks them for that, maybe late:
- * its own thread then gets them, and nobody else. */
+ * only its own thread then gets them. */
 static void waits_for_signal(lg_launch *launch)
 {
     (void)launch;

@@ -1,5 +1,5 @@
-/* Jobs with a deadline: near it, beyond it, ended in time, and what is there when the program is
- * killed for one. */
+/* Jobs with a deadline: near the deadline, past it, ended in time; and the marks in the file when
+ * the program is killed because of one. */
 #include "ending_program.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #define LIMIT_OF_JOB_MS 200
 #define LONG_MS 86400000
 
-/* The job of this place among those that are there; false: there are not so many. */
+/* The job with this index among the stored ones; false: there are fewer. */
 static bool job_now(uint32_t index, lg_deadline_info *ret_job)
 {
     lg_reader *reader = newest_run();
@@ -24,7 +24,7 @@ static bool job_now(uint32_t index, lg_deadline_info *ret_job)
     return status == LG_OK;
 }
 
-/* ---- where the job works ---- */
+/* ---- the place where the job works ---- */
 
 extern char __start_working[], __stop_working[];
 static volatile bool enough;
@@ -103,7 +103,7 @@ static void test_killed(void **state)
     assert_true(said("job \"upload\" of thread "));
 }
 
-/* ---- what the next start makes of it ---- */
+/* ---- the verdict of the next start ---- */
 
 enum { FINISHED = 1, ENDED = 2, WITNESSED = 4 };
 
@@ -146,19 +146,19 @@ static void test_verdict(void **state)
         assert_int_equal(verdict.evidence, !(how & ENDED) ? LG_EVIDENCE_DEADLINE : known ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_NO_MARK);
         assert_int_equal(verdict.signal, known ? SIGKILL : 0);
         assert_int_equal(verdict.monotonic_ns, job.near_ns);
-        /* its own launch is not finished: the counters stay as the account left them */
+        /* the launch of this start is not finished: the counters stay as the account left them */
         expect_exit(body, WAY(EXIT_0), 0);
         lg_timeline_entry entry = last_of_timeline();
         assert_int_equal(entry.verdict.end, verdict.end);
         assert_int_equal(entry.verdict.evidence, verdict.evidence);
-        /* Unexplained where a launch was under way: in a counter of its own. */
+        /* Unexplained where a launch was under way: counted in a counter of its own. */
         assert_int_equal(entry.counted, !(how & FINISHED));
         assert_int_equal(ledger_context("main").unknown, !(how & FINISHED));
         assert_int_equal(ledger_context("main").streak, 0);
     }
 }
 
-/* ---- ended ---- */
+/* ---- jobs that end ---- */
 
 static void body_ends_late(void *argument)
 {
@@ -179,8 +179,8 @@ static void body_ends_late(void *argument)
         _exit(3);
 }
 
-/* Jobs that end in time leave nothing. One that has the place of another is not ended by the
- * other's number. */
+/* Jobs that end in time leave nothing. A job in the place of another is not ended by the other's
+ * number. */
 static void body_ends_in_time(void *argument)
 {
     uint64_t first, second, begin = now_ns();
@@ -207,7 +207,7 @@ static void test_ended(void **state)
     expect_exit(body_ends_in_time, NULL, 0);
 }
 
-/* ---- time that was not lived counts: the clock is somebody else's ---- */
+/* ---- time while the process is stopped counts: another program watches the clock ---- */
 
 static void body_is_stopped(void *argument)
 {
@@ -233,7 +233,7 @@ static void body_is_stopped(void *argument)
         _exit(1);
     printf("a limit of %u ms, of which the process was stopped for %u ms, was found near after %.0f ms\n", 10 * LIMIT_OF_JOB_MS,
            11 * LIMIT_OF_JOB_MS, (double)took / 1e6);
-    /* Had only lived time counted it would have taken the stop and most of the limit. */
+    /* If only counted time mattered, the job would have taken the stop and most of the limit. */
     exit(job.near_ns - job.begun_ns < (11 + 9) * LIMIT_OF_JOB_MS * 1000000ull ? 0 : 2);
 }
 
@@ -243,7 +243,7 @@ static void test_stopped(void **state)
     expect_exit(body_is_stopped, NULL, 0);
 }
 
-/* ---- many ---- */
+/* ---- many jobs ---- */
 
 static void *begin_and_end(void *argument)
 {
@@ -309,7 +309,7 @@ static void body_refused(void *argument)
             _exit(3);
     memset(name, 'n', 100);
     name[100] = 0;
-    memcpy(name + 62, "\xc3\xa4", 2); /* a character that would be cut in two */
+    memcpy(name + 62, "\xc3\xa4", 2); /* a character that would be cut in the middle */
     if (lg_deadline_begin(session, name, LONG_MS, &deadline) != LG_OK || !job_now(0, &job) || strlen(job.name) != 62)
         _exit(4);
     name[63] = 0;

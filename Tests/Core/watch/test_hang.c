@@ -29,8 +29,8 @@
 
 static lg_session *session;
 
-/* The program has more thread-local data than a thread of LaunchGuard has stack, and libc takes it
- * from that. */
+/* The program has more thread-local data than a thread of LaunchGuard has stack, and libc takes the
+ * room for the data from the stack. */
 static __thread volatile char large[100000];
 
 static void start(uint32_t launching_ms, uint32_t running_ms, uint32_t leave_out)
@@ -69,7 +69,7 @@ static void expect_verdict(lg_end end, lg_evidence evidence)
     assert_int_equal(verdict.evidence, evidence);
 }
 
-/* ---- where it hangs: a section of its own, whose bounds are known ---- */
+/* ---- the place of the hang: a section of its own, with known bounds ---- */
 
 extern char __start_hanging[], __stop_hanging[];
 static volatile bool come_back;
@@ -124,8 +124,8 @@ static void body_hangs_and_is_killed(void *argument)
     hang_here();
 }
 
-/* The next start, whose own launch is not finished: the counters stay as the account of the run
- * before it left them. */
+/* The next start. Its own launch is not finished, so the counters stay as the account of the
+ * previous run left them. */
 static void body_only_begins(void *argument)
 {
     (void)argument;
@@ -152,7 +152,7 @@ static void test_hang_and_kill(void **state)
         assert_true(snapshot.complete && !snapshot.given_up && !snapshot.error && !snapshot.resolved_ns);
         assert_int_equal(snapshot.since_ns, run.hang_ns);
         assert_true(snapshot.taken_ns - snapshot.since_ns >= THRESHOLD_MS * 1000000ull);
-        /* Beside the two of the test, that of the launch's window. */
+        /* The heart of the launch's window, beside the two of the test. */
         assert_in_range(snapshot.stored, i == 2 ? 1 : i == 0 ? 3 : 2, i == 2 ? 1 : 3);
         assert_int_equal(snapshot.captured, snapshot.stored);
         assert_int_equal(thread_of(reader, run.pid, true), 0);
@@ -168,7 +168,7 @@ static void test_hang_and_kill(void **state)
         assert_true(said("main thread \"player\""));
         assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
         lg_reader_close(reader);
-        if (i == 1) { /* the parent knows the end, and nothing else of the run */
+        if (i == 1) { /* the parent knows the end of the run, and nothing else */
             assert_int_equal(lg_witness(state_path(""), run.pid, SIGKILL), LG_OK);
             expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
             assert_int_equal(newest_verdict().signal, SIGKILL);
@@ -194,7 +194,7 @@ static void *call_back_when_hanging(void *argument)
     return NULL;
 }
 
-/* What the first hang said is still there: the second one is known by its stacks. */
+/* The breadcrumb of the first hang is still there; the stacks are those of the second. */
 static void *call_back_when_taken_again(void *argument)
 {
     lg_snapshot_info snapshot;
@@ -225,7 +225,7 @@ static void body_hangs_and_comes_back(void *argument)
         in_thread(call_back_when_taken_again, NULL);
         hang_here();
         lg_heartbeat(session);
-        /* that it hangs was said before: the mark alone may have been seen */
+        /* the hang was recorded before: the mark alone may have been seen */
         while (!newest_snapshot(LG_SNAPSHOT_HANG, &snapshot) || snapshot.sequence != 2)
             rest(1);
         if (newest_info().hang_ns)
@@ -252,7 +252,7 @@ static void test_hang_that_passes(void **state)
 
 /* ---- no hang ---- */
 
-/* In a process of its own. */
+/* Run `body` in a process of its own. */
 static void from_outside(void (*body)(pid_t parent))
 {
     pid_t parent = getpid();
@@ -361,7 +361,7 @@ static void body_is_traced(void *argument)
     while (lg__os_clock_ns(CLOCK_MONOTONIC) < attached_until)
         if (newest_info().hang_ns)
             _exit(2);
-    wait_for_hang(); /* once it is let go */
+    wait_for_hang(); /* once the debugger lets the program go on */
     kill(getpid(), SIGKILL);
 }
 
@@ -373,7 +373,7 @@ static void test_no_hang_under_a_debugger(void **state)
         skip_because("this user may not trace a process");
     expect_death(death, SIGKILL);
     expect_verdict(LG_END_HANG, LG_EVIDENCE_HANG_MARK);
-    /* Not before it was let go, four thresholds after it was attached. */
+    /* Not before the program was let go, four thresholds after the debugger was attached. */
     lg_snapshot_info snapshot;
     assert_true(newest_snapshot(LG_SNAPSHOT_HANG, &snapshot));
     assert_true(snapshot.taken_ns - snapshot.since_ns > 3 * THRESHOLD_MS * 1000000ull);
@@ -429,8 +429,8 @@ static void test_one_of_two(void **state)
     assert_true(said("has ended after"));
 }
 
-/* Both hang: the mark stays until the second one has come back, and the snapshot is that of the
- * first. */
+/* Both loops hang: the mark stays until the second one has come back, and the snapshot is that of
+ * the first. */
 static void body_both_hang(void *argument)
 {
     (void)argument;
@@ -532,7 +532,7 @@ static void body_thread_is_killed(void *argument)
     lg_heart_info heart;
     start(LONG_MS, THRESHOLD_MS, 0);
     in_thread(be_killed_alone, NULL);
-    while (!said("is gone without having ended"))
+    while (!said("the kernel ended thread"))
         rest(2);
     lg_reader *reader = newest_run();
     if (newest_info().hang_ns || lg_reader_heart(reader, 0, &heart) != LG_ERR_NOT_FOUND)
@@ -598,13 +598,13 @@ static void body_ends_when_looked_at(void *argument)
         _exit(97);
     while (turn != 3)
         rest(1);
-    /* What is looked at next shows that the watch is past it. */
+    /* The next heart that the watch looks at shows that it is past the first. */
     lg_heartbeat(session);
     in_thread(call_back_when_hanging, NULL);
     hang_here();
     lg_heartbeat_pause(session);
     lg_reader *reader = newest_run();
-    _exit(said("is gone without") ? 1 : lg_reader_heart(reader, 0, &heart) != LG_OK || !heart.paused ? 2 : lg_reader_heart(reader, 1, &heart) != LG_OK ? 3 : 0);
+    _exit(said("the kernel ended thread") ? 1 : lg_reader_heart(reader, 0, &heart) != LG_OK || !heart.paused ? 2 : lg_reader_heart(reader, 1, &heart) != LG_OK ? 3 : 0);
 }
 
 static void test_ends_when_looked_at(void **state)
@@ -630,7 +630,7 @@ static void test_exits_promptly(void **state)
     expect_exit(body_armed, NULL, 0);
 }
 
-/* A number of a file of the thread, behind a key. */
+/* A number from a file of the thread in /proc, after a key. */
 static unsigned long long figure(long tid, const char *file, const char *key)
 {
     char path[64], line[256];
@@ -645,7 +645,7 @@ static unsigned long long figure(long tid, const char *file, const char *key)
     return value;
 }
 
-/* The one thread that is there beside the first. */
+/* The only thread beside the first. */
 static long other_thread(void)
 {
     long found = 0;
@@ -665,12 +665,13 @@ static void body_idle(void *argument)
     lg_heartbeat(session);
     lg_heartbeat_pause(session);
     long watch = other_thread();
-    rest(4 * THRESHOLD_MS); /* what it had begun to count */
+    rest(4 * THRESHOLD_MS); /* the count that it had begun */
     unsigned long long switches = figure(watch, "status", "voluntary_ctxt_switches:"), ran = figure(watch, "schedstat", "");
     rest(2500);
     switches = figure(watch, "status", "voluntary_ctxt_switches:") - switches;
     printf("the watch over 2.5 s while all pause: %llu switches, %llu us of CPU time\n", switches, (figure(watch, "schedstat", "") - ran) / 1000);
-    /* It looks after the handlers 1, 3 and 7 s after the start: at most two of these. */
+    /* The watch thread looks at the handlers 1, 3 and 7 s after the start: at most two of these
+     * looks come here. */
     exit(switches <= 2 ? 0 : 1);
 }
 
@@ -680,7 +681,8 @@ static void test_sleeps(void **state)
     expect_exit(body_idle, NULL, 0);
 }
 
-/* A loop that beats is looked at four times a threshold, and wakes nobody. */
+/* The watch looks at a loop that beats four times in a threshold, and these looks wake no other
+ * thread. */
 static void body_beats(void *argument)
 {
     (void)argument;
@@ -780,7 +782,7 @@ static void body_hangs_with_the_loaders_lock(void *argument)
 {
     (void)argument;
     start(LONG_MS, THRESHOLD_MS, 0);
-    lg_modules_refresh(session); /* the one that prepares needs the lock */
+    lg_modules_refresh(session); /* the preparing thread needs the lock */
     lg_heartbeat(session);
     in_thread(kill_when_hanging, NULL);
     dl_iterate_phdr(hang_in_callback, NULL);
@@ -920,7 +922,7 @@ static void test_crash_in_a_snapshot(void **state)
             for (uint32_t f = 0; lg_reader_thread_frame(reader, k, f, &pc) == LG_OK; f++, standing += is_standing(pc))
                 inside += pc > (uint64_t)(uintptr_t)__start_hanging && pc <= (uint64_t)(uintptr_t)__stop_hanging;
             assert_int_equal(inside, thread.tid == newest_info().pid);
-            if (inside && i % 6 == 0) /* it stood when the crash came */
+            if (inside && i % 6 == 0) /* the thread stood there when the crash came */
                 assert_int_equal(standing, 0);
         }
         assert_int_equal(lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &snapshot), LG_OK);
@@ -930,10 +932,10 @@ static void test_crash_in_a_snapshot(void **state)
         expect_verdict(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
     }
     printf("%u of %u snapshots were given up for a crash, %u threads did not get to answer in time\n", given_up, rounds, silent);
-    /* where the machine is busy; one that never does from where it stands is there in every third
-     * round */
+    /* these come on a busy machine; a thread that cannot answer from its place at all would be
+     * silent in every third round */
     assert_true(silent <= rounds / 5);
-    /* where the watch itself waits for the crash it is certain */
+    /* where the watch thread itself waits for the crash, the snapshot is given up for certain */
     assert_true(given_up >= rounds / 7);
 }
 
@@ -975,7 +977,7 @@ static void test_walk_that_faults(void **state)
     lg_reader_close(reader);
 }
 
-/* ---- beside what others do ---- */
+/* ---- beside libraries and handlers that use the same signals ---- */
 
 /* A thread that leaves a crash by longjmp is watched again, once it is clear that the earlier
  * handler was left. */
@@ -1001,8 +1003,8 @@ static void test_hang_after_a_crash(void **state)
     expect_exit(body_hangs_after_a_crash, NULL, 0);
 }
 
-/* libc asks all threads by the same signal, just when it is taken for the first time: it waits for
- * each of them. */
+/* libc sends the same signal to all threads, just when LaunchGuard takes the signal for the first
+ * time: libc waits for each of them. */
 static void hook_set_user(const char *point)
 {
     if (strcmp(point, "threads: signal taken") == 0 && setresuid((uid_t)-1, (uid_t)-1, (uid_t)-1) != 0)

@@ -58,8 +58,8 @@ static bool make_group(const char *mount, const char *prefix, const char *limit)
     return false;
 }
 
-/* Removes the group when the test is over, however it ends: the process lives as long as any other
- * has the other end of the pipe. */
+/* Remove the group when the test is over, however it ends: this process lives as long as any other
+ * process has the other end of the pipe. */
 static void leave_janitor(void)
 {
     int end[2];
@@ -92,7 +92,7 @@ static void need_group(void)
         return;
     second = make_group("/sys/fs/cgroup", "0::", "memory.max");
     if (!second)
-        print_message("[  REASON  ] cgroups of version 2 have no memory controller here: version 2 is tested with files made for the purpose alone\n");
+        print_message("[  REASON  ] cgroups of version 2 have no memory controller here: version 2 is tested only with files made for the purpose\n");
     if (!second && !make_group("/sys/fs/cgroup/memory", ":memory:", "memory.limit_in_bytes"))
         skip_because("no cgroup with a memory limit can be made");
     leave_janitor();
@@ -150,20 +150,20 @@ static void test_memory(void **state)
     expect_signal(body_eats, NULL, SIGKILL);
     assert_int_equal(newest_info().oom_known, 1);
     assert_int_equal(newest_info().oom_kills, 0);
-    /* From another group nothing can be seen, and nothing is claimed. */
+    /* A reader in another group can see nothing, and claims nothing. */
     assert_int_equal(newest_verdict().end, LG_END_UNKNOWN);
     expect_exit(body_in_group, NULL, 0);
     lg_timeline_entry entry = last_of_timeline();
     expect_end(entry, LG_END_OOM, LG_EVIDENCE_OOM_COUNTER);
     assert_int_equal(entry.counted, 1);
     assert_int_equal(ledger_context("main").streak, 1);
-    /* The count of before the start is not held against it. */
+    /* Kills that the group counted before the start do not count against the run. */
     expect_signal(body_eats, "is killed", SIGKILL);
     assert_int_equal(newest_info().oom_kills, 1);
     expect_exit(body_in_group_plain, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
-    /* Nor is that of another group: a run outside of it that was killed is no matter of the group's
-     * count, which is larger than its own. */
+    /* Nor does the count of another group: a run outside of the group that was killed has no part
+     * in the group's count, which is larger than that of its own group. */
     expect_signal(body, WAY(KILL), SIGKILL);
     expect_exit(body_in_group_plain, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
@@ -179,10 +179,10 @@ static void test_memory(void **state)
 
 static volatile char *eaten;
 static size_t eaten_bytes;
-static int asked[2]; /* pipe on which the callback says that it was called */
+static int asked[2]; /* pipe on which the callback reports its call */
 static _Atomic int calls;
 
-/* Have so many more bytes in use. */
+/* Allocate this many more bytes. */
 static void eat(size_t bytes)
 {
     if (!eaten) {
@@ -200,7 +200,7 @@ static void give_back(void)
     eaten_bytes = 0;
 }
 
-/* What the callback finds: the mark and the breadcrumb are there before it is called. */
+/* The mark and the breadcrumb are there before the callback is called. */
 static void on_memory(const lg_memory *memory, void *user)
 {
     lg_run_info info = newest_info();
@@ -240,12 +240,14 @@ static void wait_for_callback(void)
         _exit(91);
 }
 
-/* Up to there nobody is warned; from there on, before the kernel ends it. */
+/* Below the threshold no callback comes. Above it the callback comes before the kernel ends the
+ * process. */
 static void body_is_warned(void *argument)
 {
     begin_watched();
     eat(20 * MIB);
-    usleep(1500000); /* longer than it sleeps: it has looked, and found nothing to say */
+    /* longer than the watch thread sleeps: it has looked, and found no reason for a warning */
+    usleep(1500000);
     if (newest_info().memory_near_ns)
         _exit(90);
     eat(20 * MIB);
@@ -253,7 +255,7 @@ static void body_is_warned(void *argument)
     if (strcmp(argument, "eats on") == 0)
         eat(3 * (size_t)LIMIT_BYTES);
     if (strcmp(argument, "gives back") == 0) {
-        for (int looks = 0; looks < 2; looks++) /* seen near again, and nobody is called again */
+        for (int looks = 0; looks < 2; looks++) /* near the limit again, without another callback */
             for (uint64_t seen = newest_info().memory_near_ns; newest_info().memory_near_ns == seen;)
                 usleep(1000);
         if (calls != 1)
@@ -261,7 +263,7 @@ static void body_is_warned(void *argument)
         give_back();
         while (newest_info().memory_near_ns)
             usleep(1000);
-        eat(40 * MIB); /* and is warned again */
+        eat(40 * MIB); /* and the callback comes again */
         wait_for_callback();
         give_back();
         while (newest_info().memory_near_ns)
@@ -278,14 +280,14 @@ static void test_warned_before_the_end(void **state)
     lg_run_info info = newest_info();
     assert_int_equal(info.memory_limit, LIMIT_BYTES);
     assert_true(info.memory_used >= LIMIT_BYTES / 10 * 7 && info.memory_used <= LIMIT_BYTES);
-    /* From elsewhere the kill cannot be seen: only the nearness of the limit is known. */
+    /* From outside the group the kill cannot be seen: only the nearness of the limit is known. */
     lg_verdict verdict = newest_verdict();
     assert_int_equal(verdict.end, LG_END_UNKNOWN);
     assert_int_equal(verdict.evidence, LG_EVIDENCE_NEAR_MEMORY_LIMIT);
     assert_int_equal(verdict.monotonic_ns, info.memory_near_ns);
     expect_exit(body_in_group, NULL, 0);
     expect_end(last_of_timeline(), LG_END_OOM, LG_EVIDENCE_OOM_COUNTER);
-    /* Killed by another process: no guess. */
+    /* Killed by another process: the reason stays unknown. */
     expect_signal(body_is_warned, "is killed", SIGKILL);
     expect_exit(body_in_group_plain, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NEAR_MEMORY_LIMIT);
@@ -298,13 +300,13 @@ static void test_warning_withdrawn(void **state)
     need_group();
     expect_signal(body_is_warned, "gives back", SIGKILL);
     assert_int_equal(newest_info().memory_near_ns, 0);
-    assert_int_equal(newest_info().memory_limit, 0); /* figures of a mark that is not there */
+    assert_int_equal(newest_info().memory_limit, 0); /* the figures are gone with their mark */
     expect_exit(body_in_group_plain, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
 }
 
-/* What the kernel would give up first does not count: it reads a file of more than the limit, and
- * is not near it. */
+/* Memory that the kernel would free first does not count: the program reads a file larger than the
+ * limit, and is not near the limit. */
 static void body_reads_much(void *argument)
 {
     static char block[MIB];
@@ -322,7 +324,7 @@ static void body_reads_much(void *argument)
     if (!lg__os_memory("", 100, &raw) || !lg__os_memory("", 1, &exact))
         _exit(88);
     if (raw.used < LIMIT_BYTES / 2)
-        _exit(87); /* the files are not in memory: nothing would be tested */
+        _exit(87); /* the files are not in memory: the test would prove nothing */
     if (exact.limit != LIMIT_BYTES || exact.used > LIMIT_BYTES / 2)
         _exit(86);
     usleep(1500000);
@@ -342,7 +344,7 @@ static void test_cached_files_are_not_in_use(void **state)
     assert_false(WIFEXITED(death.status));
 }
 
-/* ---- what a machine may look like, made of files ---- */
+/* ---- states of a machine, made of files ---- */
 
 static char root[600];
 
@@ -375,7 +377,7 @@ static void expect_room_at(uint64_t used, uint64_t limit, bool of_cgroup, unsign
 {
     struct lg__os_memory memory;
     if (!lg__os_memory(root, exact_from, &memory))
-        fail_msg("line %d: nothing is known", line);
+        fail_msg("line %d: no figures", line);
     if (memory.used != used || memory.limit != limit || memory.of_cgroup != of_cgroup)
         fail_msg("line %d: %llu of %llu%s", line, (unsigned long long)memory.used, (unsigned long long)memory.limit, memory.of_cgroup ? " of a cgroup" : "");
 }
@@ -387,7 +389,7 @@ static void test_version_2(void **state)
     put("proc/self/cgroup", "1:name=systemd:/x\n0::/system.slice/app.service\n");
     put("sys/fs/cgroup/system.slice/app.service/memory.max", "max\n");
     put("sys/fs/cgroup/system.slice/app.service/memory.current", "1000\n");
-    /* no limit: the machine's */
+    /* no limit of a group: the machine's limit applies */
     expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false);
     put("sys/fs/cgroup/system.slice/app.service/memory.max", "1000000\n");
     put("sys/fs/cgroup/system.slice/app.service/memory.current", "600000\n");
@@ -396,20 +398,21 @@ static void test_version_2(void **state)
         "anon 100\nfile 5\nkernel 7\ninactive_anon 900000\nactive_anon 1\ninactive_file 200000\nactive_file 70000\nslab_reclaimable 30000\nslab 999\n");
     expect_room(300000, 1000000, true);
     expect_room_at(300000, 1000000, true, 60, __LINE__);
-    expect_room_at(600000, 1000000, true, 61, __LINE__); /* so far from its limit nobody asks */
-    /* The group above is nearer to its own. */
+    /* so far from the limit no exact figure is read */
+    expect_room_at(600000, 1000000, true, 61, __LINE__);
+    /* The parent group is nearer to its own limit. */
     put("sys/fs/cgroup/system.slice/memory.max", "2000000\n");
     put("sys/fs/cgroup/system.slice/memory.current", "1500000\n");
     expect_room(1500000, 2000000, true);
-    put("sys/fs/cgroup/memory.max", "3000000\n"); /* a container's own root has one */
+    put("sys/fs/cgroup/memory.max", "3000000\n"); /* the root of a container has a limit */
     put("sys/fs/cgroup/memory.current", "2700000\n");
     expect_room(2700000, 3000000, true);
-    /* Files are more than is in use: figures of two moments. */
+    /* More file cache than memory in use: figures of two moments. */
     put("sys/fs/cgroup/memory.stat", "inactive_file 9000000\n");
     put("sys/fs/cgroup/system.slice/memory.max", "max\n");
     expect_room(300000, 1000000, true);
-    /* A limit that the machine does not have is none; nor is one that makes no sense, or without
-     * its figure. */
+    /* A limit that exceeds the machine's memory is no limit; nor is one that is invalid, or one
+     * without a figure in use. */
     put("sys/fs/cgroup/memory.max", "max\n");
     put("sys/fs/cgroup/system.slice/app.service/memory.max", "9000000000000000\n");
     expect_room(12000000 * UINT64_C(1024), 16000000 * UINT64_C(1024), false);
@@ -483,7 +486,8 @@ static void body_arguments(void *argument)
     int status;
     if (waitpid(child, &status, 0) != child || status != 0)
         _exit(4);
-    /* Without a callback the mark and the breadcrumb alone; more than nothing is always in use. */
+    /* Without a callback there are the mark and the breadcrumb alone. One percent is always
+     * in use. */
     if (lg_memory_watch(session, 1, NULL, NULL) != LG_OK)
         _exit(5);
     while (!newest_info().memory_near_ns)

@@ -6,8 +6,8 @@ import Logging
 import ServiceLifecycle
 
 /// App DIR log: write entries of every kind through swift-log, then die of SIGKILL. App DIR
-/// serve|stuck|early|fail: a service group that ends on request; that does not come to its end;
-/// whose launch is not finished; that fails before it is ready.
+/// serve|stuck|early|fail: a service group that ends on request; that hangs while it ends; whose
+/// launch is not finished; that fails before it is ready.
 @main
 enum App {
     static func main() async throws {
@@ -91,7 +91,7 @@ enum App {
 
         func run() async throws {
             try await gracefulShutdown()
-            say("told to end")
+            say("asked to end")
             if isStuck { try await Task.sleep(for: .seconds(60)) }
         }
     }
