@@ -1,140 +1,125 @@
-/* The cost of lg_start(). A process has one start, so every figure is from a child of its own.
+/* The cost of lg_start(), inside the process and for the whole process.
  *
- * bench-start EMPTY DIR COUNT */
-#include "common.h"
+ * bench-start DIR ROUNDS */
+#include "probes.h"
 
-#include <launchguard/launchguard.h>
-
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
-#define FILE_BYTES 65536
-#define STACK_BYTES 65536
+#define FEW 10
+#define MANY 10000
 
-static void handler(int signal, siginfo_t *info, void *context)
+static const char *place;
+
+static const char *path_of(const char *name)
 {
-    (void)signal, (void)info, (void)context;
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", place, name);
+    return path;
 }
 
-/* The least work of any crash reporter with a mapped file. */
-static void floor_start(const char *path)
-{
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0 || posix_fallocate(file, 0, FILE_BYTES) != 0)
-        _exit(1);
-    char *map = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED || stack == MAP_FAILED)
-        _exit(1);
-    map[0]++; /* the header is written */
-    const stack_t alternate = { .ss_sp = stack, .ss_size = STACK_BYTES };
-    sigaltstack(&alternate, NULL);
-    static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTERM };
-    for (size_t i = 0; i < 8; i++) {
-        struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
-        sigaction(signals[i], &action, NULL);
-    }
-}
+/* ---- inside ---- */
 
-/* Times of one start. The CPU time is that of the calling thread, which other work on the machine
- * changes less. */
-struct took {
-    uint64_t ns, cpu_ns;
+static const struct {
+    const char *name;
+    enum build build;
+    const char *directory; /* NULL: a new one each time */
+    const char *keep;
+    int floor;
+} starts[] = {
+    { "the floor: two files reopened", PLAIN, "floor", "reopen", -1 },
+    { "lg_start(), static, 10 ended runs", STATIC, "few-static", "10", 0 },
+    { "lg_start(), shared, 10 ended runs", SHARED, "few-shared", "10", 0 },
+    { "lg_start(), static, 10,000 ended runs", STATIC, "many-static", "10000", 0 },
+    { "lg_start(), shared, 10,000 ended runs", SHARED, "many-shared", "10000", 0 },
+    { "the floor that makes directories and files", PLAIN, NULL, "make", -1 },
+    { "the first lg_start() of all, static", STATIC, NULL, "10", 5 },
+    { "the first lg_start() of all, shared", SHARED, NULL, "10", 5 },
 };
+#define STARTS (sizeof starts / sizeof starts[0])
+static struct series start_us[STARTS], start_cpu_us[STARTS];
 
-static struct took since(struct took begin)
+static void start_once(unsigned kind, unsigned round)
 {
-    struct timespec cpu;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    return (struct took){ now_ns() - begin.ns, (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec - begin.cpu_ns };
+    char name[64];
+    if (starts[kind].directory)
+        snprintf(name, sizeof name, "%s", starts[kind].directory);
+    else
+        snprintf(name, sizeof name, "new-%u-%u", kind, round);
+    struct probe_figures figures = probe_run(starts[kind].build, "exit", path_of(name), starts[kind].keep);
+    series_put(&start_us[kind], round, figures.start_us);
+    series_put(&start_cpu_us[kind], round, figures.start_cpu_us);
 }
 
-static int child(char **arguments)
+static void print_starts(const char *title, struct series series[])
 {
-    struct took *took = shared_open(arguments[4], sizeof *took), begin = since((struct took){ 0, 0 });
-    if (strcmp(arguments[2], "floor") == 0) {
-        floor_start(arguments[3]);
-        *took = since(begin);
-        return 0;
+    print_head(title, "us");
+    for (unsigned i = 0; i < STARTS; i++) {
+        series[i].name = starts[i].name;
+        print_line(&series[i], starts[i].floor < 0 ? NULL : &series[starts[i].floor]);
     }
-    lg_session *session;
-    lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.example.bench";
-    options.state_directory = arguments[3];
-    lg_status status = lg_start(&options, &session);
-    *took = since(begin);
-    return status != LG_OK;
 }
 
-enum { FLOOR_NEW, FLOOR, START_NEW, START, KINDS };
-static const char *const names[KINDS] = { "the floor, making its file", "the floor, existing file", "lg_start(), new state directory",
-                                          "lg_start(), existing state directory" };
-static struct series inside[KINDS], cpu[KINDS];
-static struct series whole[2] = { { .name = "an empty program" }, { .name = "a program that calls lg_start(), existing state directory" } };
+/* ---- the whole process ---- */
 
-static void measure(const char *self, int kind, const char *path, const struct took *shared, struct series *out)
+static const struct {
+    const char *name;
+    enum build build;
+    const char *directory;
+    int floor;
+} lives[] = {
+    { "links nothing", PLAIN, NULL, -1 },
+    { "links the shared library, never starts", SHARED, NULL, 0 },
+    { "links the shared library, starts", SHARED, "few-shared", 1 },
+    { "holds the static library, never starts", STATIC, NULL, 0 },
+    { "holds the static library, starts", STATIC, "few-static", 3 },
+};
+#define LIVES (sizeof lives / sizeof lives[0])
+enum { WALL, CPU, LONG_CPU, FIGURES };
+static struct series life_us[FIGURES][LIVES];
+
+static void live_once(unsigned kind, bool longer, unsigned round)
 {
-    const char *what = kind == FLOOR || kind == FLOOR_NEW ? "floor" : "start";
-    char *arguments[] = { (char *)self, "child", (char *)what, (char *)path, (char *)shared_name(), NULL };
-    uint64_t took;
-    if (run_child(arguments, &took) != 0) {
-        fprintf(stderr, "bench-start: %s in %s does not work\n", what, path);
-        exit(1);
+    struct child child = probe_live(lives[kind].build, longer ? "live" : "exit", lives[kind].directory ? path_of(lives[kind].directory) : "-", "10");
+    if (!longer)
+        series_put(&life_us[WALL][kind], round, (double)child.took_ns / 1000);
+    series_put(&life_us[longer ? LONG_CPU : CPU][kind], round, (double)child.cpu_ns / 1000);
+}
+
+static void print_lives(const char *title, struct series series[])
+{
+    print_head(title, "us");
+    for (unsigned i = 0; i < LIVES; i++) {
+        series[i].name = lives[i].name;
+        print_line(&series[i], lives[i].floor < 0 ? NULL : &series[lives[i].floor]);
     }
-    series_add(&inside[kind], (double)shared->ns / 1000);
-    series_add(&cpu[kind], (double)shared->cpu_ns / 1000);
-    if (out)
-        series_add(out, (double)took / 1000);
 }
 
 int main(int count, char **arguments)
 {
-    if (count == 5 && strcmp(arguments[1], "child") == 0)
-        return child(arguments);
-    if (count != 4)
+    if (count != 3)
         return 2;
-    int rounds = atoi(arguments[3]);
-    struct took *shared = shared_make(sizeof *shared);
-    char path[4096], floor_path[4096], same[4096];
-    snprintf(same, sizeof same, "%s/same", arguments[2]);
-    snprintf(floor_path, sizeof floor_path, "%s/floor", arguments[2]);
-    for (int i = 0; i < rounds; i++) {
-        snprintf(path, sizeof path, "%s/floor-%d", arguments[2], i);
-        measure(arguments[0], FLOOR_NEW, path, shared, NULL);
-        measure(arguments[0], FLOOR, floor_path, shared, NULL);
-        snprintf(path, sizeof path, "%s/new-%d", arguments[2], i);
-        measure(arguments[0], START_NEW, path, shared, NULL);
-        measure(arguments[0], START, same, shared, &whole[1]);
-        char *empty[] = { arguments[1], NULL };
-        uint64_t took;
-        run_child(empty, &took);
-        series_add(&whole[0], (double)took / 1000);
+    place = arguments[1];
+    unsigned rounds = (unsigned)atoi(arguments[2]), order[STARTS + 2 * LIVES];
+    probes_open(arguments[0]);
+    probe_live(PLAIN, "exit", path_of("floor"), "make");
+    history_make(STATIC, path_of("few-static"), FEW, FEW);
+    history_make(SHARED, path_of("few-shared"), FEW, FEW);
+    history_make(STATIC, path_of("many-static"), MANY, rounds + 20);
+    history_make(SHARED, path_of("many-shared"), MANY, rounds + 20);
+    for (unsigned round = 0; round < rounds; round++) {
+        shuffle(order, STARTS + 2 * LIVES);
+        for (unsigned i = 0; i < STARTS + 2 * LIVES; i++)
+            if (order[i] < STARTS)
+                start_once(order[i], round);
+            else
+                live_once((order[i] - STARTS) % LIVES, order[i] >= STARTS + LIVES, round);
     }
-    double first[KINDS];
-    for (int kind = 0; kind < KINDS; kind++)
-        first[kind] = inside[kind].values[0];
-    print_head("Start, inside the process; the floor: open, fallocate, map, 8 sigaction, sigaltstack", "us");
-    for (int kind = 0; kind < KINDS; kind++) {
-        inside[kind].name = names[kind];
-        print_line(&inside[kind], kind == FLOOR_NEW ? NULL : &inside[FLOOR_NEW]);
-    }
-    inside[START].name = "  the same, as a ratio to the floor with an existing file";
-    print_line(&inside[START], &inside[FLOOR]);
-    printf("  (lg_start() makes a run file each time; the first calls, caches cold: floor %.1f, lg_start() %.1f)\n", first[FLOOR_NEW],
-           first[START_NEW]);
-    print_head("The same, CPU time of the calling thread", "us");
-    for (int kind = 0; kind < KINDS; kind++) {
-        cpu[kind].name = names[kind];
-        print_line(&cpu[kind], kind == FLOOR_NEW ? NULL : &cpu[FLOOR_NEW]);
-    }
-    print_head("Start: the whole process, from spawn to wait", "us");
-    print_line(&whole[0], NULL);
-    print_line(&whole[1], &whole[0]);
+    print_starts("Start, inside the process", start_us);
+    printf("  (the floor: open, map, one store, twice; one sigaltstack, 14 rt_sigaction. As many ended runs as the session keeps)\n");
+    print_starts("The same, CPU time of the calling thread", start_cpu_us);
+    print_lives("The whole process, from spawn to wait; \"starts\" beside the same program that never starts", life_us[WALL]);
+    print_lives("The same, CPU time of all its threads", life_us[CPU]);
+    print_lives("CPU time of a process that lives 50 ms longer, so that what was put off is counted", life_us[LONG_CPU]);
     return 0;
 }

@@ -1,11 +1,14 @@
 #include "common.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -70,8 +73,10 @@ int child_run(struct child *child)
     child->took_ns = child->ended_ns - begin;
     running = 0;
     setitimer(ITIMER_REAL, &none, NULL);
-    if (waitpid(pid, &status, 0) != pid)
-        give_up("waitpid");
+    struct rusage used;
+    if (wait4(pid, &status, 0, &used) != pid)
+        give_up("wait4");
+    child->cpu_ns = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u + (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u;
     posix_spawn_file_actions_destroy(&actions);
     child->hung = expired != 0;
     return status;
@@ -114,10 +119,19 @@ void *shared_open(const char *name, size_t size)
     return shared;
 }
 
+#define VALUES_MAX (sizeof((struct series *)0)->values / sizeof(double))
+
+void series_put(struct series *series, size_t round, double value)
+{
+    while (series->count <= round && series->count < VALUES_MAX)
+        series->values[series->count++] = NAN;
+    if (round < VALUES_MAX)
+        series->values[round] = value;
+}
+
 void series_add(struct series *series, double value)
 {
-    if (series->count < sizeof series->values / sizeof series->values[0])
-        series->values[series->count++] = value;
+    series_put(series, series->count, value);
 }
 
 static int less(const void *left, const void *right)
@@ -126,33 +140,73 @@ static int less(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static double percentile(struct series *series, unsigned percent)
+/* Of the rounds that have a value. */
+struct summary {
+    double least, quartile, median, third_quartile;
+};
+
+static struct summary summarize(double values[], size_t count)
 {
-    if (series->count == 0)
-        return 0;
-    qsort(series->values, series->count, sizeof series->values[0], less);
-    return series->values[(series->count - 1) * percent / 100];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            values[used++] = values[i];
+    if (used == 0)
+        return (struct summary){ NAN, NAN, NAN, NAN };
+    qsort(values, used, sizeof values[0], less);
+    return (struct summary){ values[0], values[(used - 1) / 4], values[(used - 1) / 2], values[(used - 1) * 3 / 4] };
 }
 
-double series_median(struct series *series)
+static struct summary summary_of(const struct series *series)
 {
-    return percentile(series, 50);
+    static double values[VALUES_MAX];
+    memcpy(values, series->values, series->count * sizeof values[0]);
+    return summarize(values, series->count);
+}
+
+double series_median(const struct series *series)
+{
+    return summary_of(series).median;
+}
+
+void shuffle(unsigned order[], unsigned count)
+{
+    static bool seeded;
+    if (!seeded)
+        srandom((unsigned)now_ns());
+    seeded = true;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = (unsigned)random() % (i + 1);
+        order[i] = order[at];
+        order[at] = i;
+    }
 }
 
 void print_head(const char *title, const char *unit)
 {
-    printf("\n%s\n  %-62s %9s %9s %7s\n", title, "", unit, "90 %", "ratio");
+    printf("\n%s\n  %-58s %9s %9s %9s   ratio\n", title, "", unit, unit, unit);
+    printf("  %-58s %9s %9s %9s  %7s %7s %7s %7s\n", "", "least", "median", "more", "median", "least", "25 %", "75 %");
 }
 
-void print_line(struct series *series, struct series *floor)
+void print_line(const struct series *series, const struct series *floor)
 {
-    printf("  %-62s %9.1f %9.1f", series->name, series_median(series), percentile(series, 90));
-    if (floor)
-        printf(" %7.2f", series_median(series) / series_median(floor));
+    static double more[VALUES_MAX], ratios[VALUES_MAX];
+    struct summary own = summary_of(series);
+    size_t count = floor && floor->count < series->count ? floor->count : series->count;
+    printf("  %-58s %9.1f %9.1f", series->name, own.least, own.median);
+    for (size_t i = 0; floor && i < count; i++) {
+        more[i] = series->values[i] - floor->values[i];
+        ratios[i] = series->values[i] / floor->values[i];
+    }
+    if (floor) {
+        struct summary ratio = summarize(ratios, count);
+        printf(" %9.1f  %7.2f %7.2f %7.2f %7.2f", summarize(more, count).median, ratio.median, ratio.least, ratio.quartile, ratio.third_quartile);
+    }
     printf("\n");
+    fflush(stdout);
 }
 
 void print_missing(const char *name, const char *reason)
 {
-    printf("  %-62s not measured: %s\n", name, reason);
+    printf("  %-58s not measured: %s\n", name, reason);
 }

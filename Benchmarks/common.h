@@ -1,4 +1,4 @@
-/* Shared by the benchmarks: a clock, children, medians, lines of the table. */
+/* Shared by the benchmarks: a clock, children, series of rounds, lines of the table. */
 #ifndef COMMON_H
 #define COMMON_H
 
@@ -19,6 +19,7 @@ struct child {
     bool hung;                /* out: the program was killed */
     uint64_t took_ns;         /* out: from spawn to wait */
     uint64_t ended_ns;        /* out: when the wait returned, as from now_ns() */
+    uint64_t cpu_ns;          /* out: CPU time of all its threads, the end of the process included */
 };
 
 /* Run a program to its end or to its limit. Returns its wait status. */
@@ -32,18 +33,24 @@ void *shared_make(size_t size);
 const char *shared_name(void);
 void *shared_open(const char *name, size_t size);
 
-/* A set of measurements. */
+/* One kind of measurement, a value a round: NAN where a round has none. */
 struct series {
     const char *name;
     size_t count;
     double values[4096];
 };
-void series_add(struct series *series, double value);
-double series_median(struct series *series);
+void series_put(struct series *series, size_t round, double value);
+void series_add(struct series *series, double value); /* of the next round */
+double series_median(const struct series *series);
 
-/* One line: name, median, 90th percentile, ratio to the median of `floor` (NULL: none). */
+/* A random order of the numbers below `count`, for one round. */
+void shuffle(unsigned order[], unsigned count);
+
+/* One line: least and median; then, where there is a `floor`, the median of the differences, and of
+ * the ratios the median, the least, and the quartiles. Differences and ratios are those of values
+ * of the same round. */
 void print_head(const char *title, const char *unit);
-void print_line(struct series *series, struct series *floor);
+void print_line(const struct series *series, const struct series *floor);
 
 /* A line for a candidate that cannot be measured here. */
 void print_missing(const char *name, const char *reason);
