@@ -20,23 +20,23 @@ static const char *path_of(const char *name)
 
 /* ---- inside ---- */
 
+enum { FLOOR, FEW_STATIC, FEW_SHARED, MANY_STATIC, MANY_SHARED, FLOOR_MAKES, FIRST_STATIC, FIRST_SHARED, STARTS };
 static const struct {
     const char *name;
     enum build build;
     const char *directory; /* NULL: a new one each time */
     const char *keep;
     int floor;
-} starts[] = {
-    { "the floor: two files reopened", PLAIN, "floor", "reopen", -1 },
-    { "lg_start(), static, 10 ended runs", STATIC, "few-static", "10", 0 },
-    { "lg_start(), shared, 10 ended runs", SHARED, "few-shared", "10", 0 },
-    { "lg_start(), static, 10,000 ended runs", STATIC, "many-static", "10000", 0 },
-    { "lg_start(), shared, 10,000 ended runs", SHARED, "many-shared", "10000", 0 },
-    { "the floor that makes directories and files", PLAIN, NULL, "make", -1 },
-    { "the first lg_start() of all, static", STATIC, NULL, "10", 5 },
-    { "the first lg_start() of all, shared", SHARED, NULL, "10", 5 },
+} starts[STARTS] = {
+    [FLOOR] = { "the floor: two files reopened", PLAIN, "floor", "reopen", -1 },
+    [FEW_STATIC] = { "lg_start(), static, 10 ended runs", STATIC, "few-static", "10", FLOOR },
+    [FEW_SHARED] = { "lg_start(), shared, 10 ended runs", SHARED, "few-shared", "10", FLOOR },
+    [MANY_STATIC] = { "lg_start(), static, 10,000 ended runs", STATIC, "many-static", "10000", FLOOR },
+    [MANY_SHARED] = { "lg_start(), shared, 10,000 ended runs", SHARED, "many-shared", "10000", FLOOR },
+    [FLOOR_MAKES] = { "the floor that makes directories and files", PLAIN, NULL, "make", -1 },
+    [FIRST_STATIC] = { "the first lg_start() of all, static", STATIC, NULL, "10", FLOOR_MAKES },
+    [FIRST_SHARED] = { "the first lg_start() of all, shared", SHARED, NULL, "10", FLOOR_MAKES },
 };
-#define STARTS (sizeof starts / sizeof starts[0])
 static struct series start_us[STARTS], start_cpu_us[STARTS];
 
 static void start_once(unsigned kind, unsigned round)
@@ -62,19 +62,19 @@ static void print_starts(const char *title, struct series series[])
 
 /* ---- the whole process ---- */
 
+enum { NOTHING, SHARED_NEVER, SHARED_STARTS, STATIC_NEVER, STATIC_STARTS, LIVES };
 static const struct {
     const char *name;
     enum build build;
     const char *directory;
     int floor;
-} lives[] = {
-    { "links nothing", PLAIN, NULL, -1 },
-    { "links the shared library, never starts", SHARED, NULL, 0 },
-    { "links the shared library, starts", SHARED, "few-shared", 1 },
-    { "holds the static library, never starts", STATIC, NULL, 0 },
-    { "holds the static library, starts", STATIC, "few-static", 3 },
+} lives[LIVES] = {
+    [NOTHING] = { "links nothing", PLAIN, NULL, -1 },
+    [SHARED_NEVER] = { "links the shared library, never starts", SHARED, NULL, NOTHING },
+    [SHARED_STARTS] = { "links the shared library, starts", SHARED, "few-shared", SHARED_NEVER },
+    [STATIC_NEVER] = { "holds the static library, never starts", STATIC, NULL, NOTHING },
+    [STATIC_STARTS] = { "holds the static library, starts", STATIC, "few-static", STATIC_NEVER },
 };
-#define LIVES (sizeof lives / sizeof lives[0])
 enum { WALL, CPU, LONG_CPU, FIGURES };
 static struct series life_us[FIGURES][LIVES];
 
@@ -92,6 +92,28 @@ static void print_lives(const char *title, struct series series[])
     for (unsigned i = 0; i < LIVES; i++) {
         series[i].name = lives[i].name;
         print_line(&series[i], lives[i].floor < 0 ? NULL : &series[lives[i].floor]);
+    }
+}
+
+static void print_targets(void)
+{
+    print_targets_head();
+    print_target("C  lg_start(), static, to its floor", series_ratio(&start_us[FEW_STATIC], &start_us[FLOOR]), "x", 1.3, false);
+    print_target("C  lg_start(), shared, to its floor", series_ratio(&start_us[FEW_SHARED], &start_us[FLOOR]), "x", 1.3, false);
+    print_target("C  static, 10,000 ended runs to 10", series_ratio(&start_us[MANY_STATIC], &start_us[FEW_STATIC]), "x", 1.1, false);
+    print_target("C  shared, 10,000 ended runs to 10", series_ratio(&start_us[MANY_SHARED], &start_us[FEW_SHARED]), "x", 1.1, false);
+    print_target("C  the first start, static, to its floor", series_ratio(&start_us[FIRST_STATIC], &start_us[FLOOR_MAKES]), "x", 1.5, false);
+    print_target("C  the first start, shared, to its floor", series_ratio(&start_us[FIRST_SHARED], &start_us[FLOOR_MAKES]), "x", 1.5, false);
+    for (unsigned figure = 0; figure < FIGURES; figure++) {
+        static const char *const figures[FIGURES] = { "spawn to wait", "CPU time", "CPU time of 50 ms" };
+        const struct series *series = life_us[figure];
+        char name[96];
+        snprintf(name, sizeof name, "C  a process that starts, static, %s, more", figures[figure]);
+        print_target(name, series_more(&series[STATIC_STARTS], &series[STATIC_NEVER]), "us", 100, false);
+        snprintf(name, sizeof name, "C  a process that starts, shared, %s, more", figures[figure]);
+        print_target(name, series_more(&series[SHARED_STARTS], &series[SHARED_NEVER]), "us", 100, false);
+        snprintf(name, sizeof name, "C  the shared library linked, %s, more", figures[figure]);
+        print_target(name, series_more(&series[SHARED_NEVER], &series[NOTHING]), "us", 150, false);
     }
 }
 
@@ -121,5 +143,6 @@ int main(int count, char **arguments)
     print_lives("The whole process, from spawn to wait; \"starts\" beside the same program that never starts", life_us[WALL]);
     print_lives("The same, CPU time of all its threads", life_us[CPU]);
     print_lives("CPU time of a process that lives 50 ms longer, so that what was put off is counted", life_us[LONG_CPU]);
+    print_targets();
     return 0;
 }

@@ -82,16 +82,15 @@ int child_run(struct child *child)
     return status;
 }
 
-int run_child(char *const arguments[], uint64_t *ret_ns)
+void run_child(struct child *child)
 {
-    struct child child = { .arguments = arguments };
-    int status = child_run(&child);
-    if (child.hung) {
-        fprintf(stderr, "%s hangs; no figures\n", arguments[0]);
-        exit(1);
-    }
-    *ret_ns = child.took_ns;
-    return status;
+    int status = child_run(child);
+    if (status == 0)
+        return;
+    for (char *const *argument = child->arguments; *argument; argument++)
+        fprintf(stderr, "%s ", *argument);
+    fprintf(stderr, "%s (status %x); no figures\n", child->hung ? "hangs" : "fails", (unsigned)status);
+    exit(1);
 }
 
 /* An inherited descriptor: no file is left behind. */
@@ -169,6 +168,31 @@ double series_median(const struct series *series)
     return summary_of(series).median;
 }
 
+struct comparison {
+    struct summary more, ratio;
+};
+
+static struct comparison compare(const struct series *series, const struct series *floor)
+{
+    static double more[VALUES_MAX], ratios[VALUES_MAX];
+    size_t count = floor->count < series->count ? floor->count : series->count;
+    for (size_t i = 0; i < count; i++) {
+        more[i] = series->values[i] - floor->values[i];
+        ratios[i] = series->values[i] / floor->values[i];
+    }
+    return (struct comparison){ summarize(more, count), summarize(ratios, count) };
+}
+
+double series_more(const struct series *series, const struct series *floor)
+{
+    return compare(series, floor).more.median;
+}
+
+double series_ratio(const struct series *series, const struct series *floor)
+{
+    return compare(series, floor).ratio.median;
+}
+
 void shuffle(unsigned order[], unsigned count)
 {
     static bool seeded;
@@ -190,17 +214,11 @@ void print_head(const char *title, const char *unit)
 
 void print_line(const struct series *series, const struct series *floor)
 {
-    static double more[VALUES_MAX], ratios[VALUES_MAX];
     struct summary own = summary_of(series);
-    size_t count = floor && floor->count < series->count ? floor->count : series->count;
     printf("  %-58s %9.1f %9.1f", series->name, own.least, own.median);
-    for (size_t i = 0; floor && i < count; i++) {
-        more[i] = series->values[i] - floor->values[i];
-        ratios[i] = series->values[i] / floor->values[i];
-    }
     if (floor) {
-        struct summary ratio = summarize(ratios, count);
-        printf(" %9.1f  %7.2f %7.2f %7.2f %7.2f", summarize(more, count).median, ratio.median, ratio.least, ratio.quartile, ratio.third_quartile);
+        struct comparison to = compare(series, floor);
+        printf(" %9.1f  %7.2f %7.2f %7.2f %7.2f", to.more.median, to.ratio.median, to.ratio.least, to.ratio.quartile, to.ratio.third_quartile);
     }
     printf("\n");
     fflush(stdout);
@@ -209,4 +227,19 @@ void print_line(const struct series *series, const struct series *floor)
 void print_missing(const char *name, const char *reason)
 {
     printf("  %-58s not measured: %s\n", name, reason);
+}
+
+void print_targets_head(void)
+{
+    printf("\nTargets; medians of the rounds\n  %-70s %14s %9s\n", "", "target", "measured");
+}
+
+void print_target(const char *name, double measured, const char *unit, double limit, bool at_least)
+{
+    bool reached = at_least ? measured >= limit : measured <= limit;
+    if (isnan(measured))
+        printf("  %-70s not measured\n", name);
+    else
+        printf("  %-70s %s %7.2f %-3s %9.2f  %s\n", name, at_least ? ">=" : "<=", limit, unit, measured, reached ? "yes" : "no");
+    fflush(stdout);
 }

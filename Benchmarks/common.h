@@ -25,8 +25,8 @@ struct child {
 /* Run a program to its end or to its limit. Returns its wait status. */
 int child_run(struct child *child);
 
-/* Run a program that is not expected to hang. If it does, the benchmark ends without figures. */
-int run_child(char *const arguments[], uint64_t *ret_ns);
+/* Run a program that has to work. If it hangs or fails, the benchmark ends without figures. */
+void run_child(struct child *child);
 
 /* Memory shared with children that are started with shared_name() as an argument. */
 void *shared_make(size_t size);
@@ -42,6 +42,9 @@ struct series {
 void series_put(struct series *series, size_t round, double value);
 void series_add(struct series *series, double value); /* of the next round */
 double series_median(const struct series *series);
+/* Medians of what a round has more than another series in the same round, and of the ratios. */
+double series_more(const struct series *series, const struct series *floor);
+double series_ratio(const struct series *series, const struct series *floor);
 
 /* A random order of the numbers below `count`, for one round. */
 void shuffle(unsigned order[], unsigned count);
@@ -54,5 +57,10 @@ void print_line(const struct series *series, const struct series *floor);
 
 /* A line for a candidate that cannot be measured here. */
 void print_missing(const char *name, const char *reason);
+
+/* What was aimed at, beside what was measured: NAN where there is nothing to compare. Nothing
+ * depends on the answer. */
+void print_targets_head(void);
+void print_target(const char *name, double measured, const char *unit, double limit, bool at_least);
 
 #endif

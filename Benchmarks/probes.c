@@ -26,12 +26,8 @@ static struct child life(enum build build, const char *descriptor, const char *w
 {
     char *arguments[] = { programs[build], (char *)descriptor, (char *)what, (char *)directory, (char *)keep, NULL };
     struct child child = { .arguments = arguments, .limit_ms = 10000 };
-    int status = child_run(&child);
-    if (status != 0) {
-        fprintf(stderr, "%s %s in %s: %s (status %x); no figures\n", programs[build], what, directory, child.hung ? "hangs" : "fails", (unsigned)status);
-        exit(1);
-    }
-    child.arguments = NULL;
+    run_child(&child);
+    child.arguments = NULL; /* they end here */
     return child;
 }
 
