@@ -18,8 +18,9 @@ struct probe_figures probe_run(enum build build, const char *what, const char *d
 struct child probe_live(enum build build, const char *what, const char *directory, const char *keep);
 
 /* Make `directory`, let some sessions of `build` end there, and copy the file of the last one until
- * there are `count` ended runs. The `full` oldest copies have all their blocks on disk as runs have;
- * all others are sparse. */
+ * there are `count` ended runs. Of the `full` oldest ones the whole file is copied, of all others
+ * name and size: a start deals with the oldest only, and a disk full of copies would be written
+ * back while something is measured. */
 void history_make(enum build build, const char *directory, unsigned count, unsigned full);
 
 /* Of the newest ended run there, in KiB on disk. */
