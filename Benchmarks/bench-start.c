@@ -37,7 +37,7 @@ static const struct {
     [FIRST_STATIC] = { "the first lg_start() of all, static", STATIC, NULL, "10", FLOOR_MAKES },
     [FIRST_SHARED] = { "the first lg_start() of all, shared", SHARED, NULL, "10", FLOOR_MAKES },
 };
-static struct series start_us[STARTS], start_cpu_us[STARTS];
+static struct series start_us[STARTS], start_cpu_us[STARTS], start_faults[STARTS];
 
 static void start_once(unsigned kind, unsigned round)
 {
@@ -49,11 +49,12 @@ static void start_once(unsigned kind, unsigned round)
     struct probe_figures figures = probe_run(starts[kind].build, "exit", path_of(name), starts[kind].keep);
     series_put(&start_us[kind], round, figures.start_us);
     series_put(&start_cpu_us[kind], round, figures.start_cpu_us);
+    series_put(&start_faults[kind], round, figures.start_faults);
 }
 
-static void print_starts(const char *title, struct series series[])
+static void print_starts(const char *title, const char *unit, struct series series[])
 {
-    print_head(title, "us");
+    print_head(title, unit);
     for (unsigned i = 0; i < STARTS; i++) {
         series[i].name = starts[i].name;
         print_line(&series[i], starts[i].floor < 0 ? NULL : &series[starts[i].floor]);
@@ -93,6 +94,19 @@ static void print_lives(const char *title, struct series series[])
         series[i].name = lives[i].name;
         print_line(&series[i], lives[i].floor < 0 ? NULL : &series[lives[i].floor]);
     }
+}
+
+/* They repeat where times do not. */
+static void print_instructions(void)
+{
+    static char few_static[4096];
+    snprintf(few_static, sizeof few_static, "%s", path_of("few-static"));
+    double in_static = probe_instructions(STATIC, "lg_start", few_static, "10", place);
+    double in_shared = probe_instructions(SHARED, "lg_start", path_of("few-shared"), "10", place);
+    if (in_static > 0 && in_shared > 0)
+        printf("\nInstructions of lg_start() on its thread, by callgrind: %.0f static, %.0f shared\n", in_static, in_shared);
+    else
+        printf("\nInstructions of lg_start(): not counted, for which valgrind has to be installed\n");
 }
 
 static void print_targets(void)
@@ -137,9 +151,11 @@ int main(int count, char **arguments)
             else
                 live_once((order[i] - STARTS) % LIVES, order[i] >= STARTS + LIVES, round);
     }
-    print_starts("Start, inside the process", start_us);
+    print_starts("Start, inside the process", "us", start_us);
     printf("  (the floor: open, map, one store, twice; one sigaltstack, 14 rt_sigaction. As many ended runs as the session keeps)\n");
-    print_starts("The same, CPU time of the calling thread", start_cpu_us);
+    print_starts("The same, CPU time of the calling thread", "us", start_cpu_us);
+    print_starts("The same, page faults of the calling thread", "", start_faults);
+    print_instructions();
     print_lives("The whole process, from spawn to wait; \"starts\" beside the same program that never starts", life_us[WALL]);
     print_lives("The same, CPU time of all its threads", life_us[CPU]);
     print_lives("CPU time of a process that lives 50 ms longer, so that what was put off is counted", life_us[LONG_CPU]);

@@ -93,6 +93,30 @@ void run_child(struct child *child)
     exit(1);
 }
 
+#define ARGUMENTS_MAX 8
+
+double count_instructions(const char *function, char *const arguments[], const char *directory)
+{
+    char file[4096], output[4200], toggle[128], line[256];
+    unsigned long long total = 0;
+    snprintf(file, sizeof file, "%s/counted", directory);
+    snprintf(output, sizeof output, "--callgrind-out-file=%s", file);
+    snprintf(toggle, sizeof toggle, "--toggle-collect=%s", function);
+    char *all[5 + ARGUMENTS_MAX + 1] = { "/usr/bin/env", "valgrind", "--tool=callgrind", toggle, output };
+    for (unsigned i = 0; i < ARGUMENTS_MAX && arguments[i]; i++)
+        all[5 + i] = arguments[i];
+    struct child child = { .arguments = all };
+    int status = child_run(&child);
+    FILE *counted = fopen(file, "re");
+    if (!counted)
+        return 0;
+    while (fgets(line, sizeof line, counted) && sscanf(line, "totals: %llu", &total) != 1)
+        ;
+    fclose(counted);
+    unlink(file);
+    return status == 0 && !child.hung ? (double)total : 0;
+}
+
 /* An inherited descriptor: no file is left behind. */
 static char descriptor[16];
 

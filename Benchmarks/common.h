@@ -28,6 +28,10 @@ int child_run(struct child *child);
 /* Run a program that has to work. If it hangs or fails, the benchmark ends without figures. */
 void run_child(struct child *child);
 
+/* Instructions of all calls of a function in a run of a program that works, as callgrind counts them
+ * on the calling thread; 0: unknown, for example without valgrind. `directory` is for a file. */
+double count_instructions(const char *function, char *const arguments[], const char *directory);
+
 /* Memory shared with children that are started with shared_name() as an argument. */
 void *shared_make(size_t size);
 const char *shared_name(void);

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +34,13 @@ static double cpu_us(void)
     struct timespec cpu;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     return (double)cpu.tv_sec * 1e6 + (double)cpu.tv_nsec / 1000;
+}
+
+static double faults(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_THREAD, &used);
+    return (double)used.ru_minflt;
 }
 
 static bool start_session(const char *directory, const char *keep)
@@ -55,14 +63,17 @@ static void start(const char *directory, const char *keep)
 #ifndef WITH_LAUNCHGUARD
     floor_prepare(directory);
 #endif
-    double cpu = cpu_us();
+    double faulted = faults(), cpu = cpu_us();
     uint64_t begin = now_ns();
     if (!start_session(directory, keep))
         _exit(1);
     uint64_t end = now_ns();
+    cpu = cpu_us() - cpu;
+    faulted = faults() - faulted;
     if (figures) {
         figures->start_us = (double)(end - begin) / 1000;
-        figures->start_cpu_us = cpu_us() - cpu;
+        figures->start_cpu_us = cpu;
+        figures->start_faults = faulted;
     }
 }
 

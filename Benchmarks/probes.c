@@ -43,6 +43,12 @@ struct child probe_live(enum build build, const char *what, const char *director
     return life(build, "-", what, directory, keep);
 }
 
+double probe_instructions(enum build build, const char *function, const char *directory, const char *keep, const char *scratch)
+{
+    char *arguments[] = { programs[build], "-", "exit", (char *)directory, (char *)keep, NULL };
+    return count_instructions(function, arguments, scratch);
+}
+
 /* ---- history ---- */
 
 static _Noreturn void give_up(const char *what)

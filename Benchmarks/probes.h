@@ -17,6 +17,9 @@ struct probe_figures probe_run(enum build build, const char *what, const char *d
 /* The same without anything that is measured inside. */
 struct child probe_live(enum build build, const char *what, const char *directory, const char *keep);
 
+/* Instructions of a function in such a life; 0: unknown. `scratch` is a directory for a file. */
+double probe_instructions(enum build build, const char *function, const char *directory, const char *keep, const char *scratch);
+
 /* Make `directory`, let some sessions of `build` end there, and copy the file of the last one until
  * there are `count` ended runs. Of the `full` oldest ones the whole file is copied, of all others
  * name and size: a start deals with the oldest only, and a disk full of copies would be written

@@ -1,5 +1,6 @@
 #include "candidates.h"
 #include "counter.h"
+#include "measured.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -112,4 +113,11 @@ void candidates_open(const char *self, const char *inside)
     }
     if (!counter_steady())
         candidate_give_up(FLOOR_COUNTER, "the CPU has no cycle counter of one rate");
+}
+
+double candidate_instructions(enum candidate candidate)
+{
+    const char *files = candidate_directory();
+    char *arguments[] = { (char *)candidate_program(candidate), (char *)candidate_mode(candidate), (char *)files, "count", NULL };
+    return count_instructions("counted_call", arguments, files) / COUNTED_CALLS;
 }
