@@ -19,7 +19,7 @@ struct child {
     bool hung;                /* out: the program was killed */
     uint64_t took_ns;         /* out: from spawn to wait */
     uint64_t ended_ns;        /* out: when the wait returned, as from now_ns() */
-    uint64_t cpu_ns;          /* out: CPU time of all its threads, the end of the process included */
+    uint64_t cpu_ns;          /* out: CPU time of all its threads, its end included */
 };
 
 /* Run a program to its end or to its limit. Returns its wait status. */
@@ -28,8 +28,9 @@ int child_run(struct child *child);
 /* Run a program that has to work. If it hangs or fails, the benchmark ends without figures. */
 void run_child(struct child *child);
 
-/* Instructions of all calls of a function in a run of a program that works, as callgrind counts them
- * on the calling thread; 0: unknown, for example without valgrind. `directory` is for a file. */
+/* Instructions of all calls of a function in a run of a program that works, as callgrind counts
+ * them on the calling thread; 0: unknown, for example without valgrind. `directory` is for a file.
+ */
 double count_instructions(const char *function, char *const arguments[], const char *directory);
 
 /* Memory shared with children that are started with shared_name() as an argument. */

@@ -3,8 +3,8 @@
  * probe DESCRIPTOR WHAT DIRECTORY KEEP
  *   DESCRIPTOR  for the figures, as from shared_name(); "-": none
  *   DIRECTORY   of the state: a session begins there; "-": no session
- *   KEEP        ended runs that are kept; without the library the floor of a start is measured, which
- *               makes its files first if KEEP is "make" */
+ *   KEEP        ended runs that are kept. Without the library the floor of a start is measured,
+ *               which makes its files first if KEEP is "make" */
 #include "probe.h"
 
 #include "common.h"
