@@ -1,6 +1,7 @@
 #include "common.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <math.h>
 #include <signal.h>
 #include <spawn.h>
@@ -115,6 +116,17 @@ double count_instructions(const char *function, char *const arguments[], const c
     fclose(counted);
     unlink(file);
     return status == 0 && !child.hung ? (double)total : 0;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+    (void)info, (void)kind, (void)place;
+    return remove(path);
+}
+
+void remove_tree(const char *directory)
+{
+    nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* An inherited descriptor: no file is left behind. */

@@ -33,6 +33,9 @@ void run_child(struct child *child);
  */
 double count_instructions(const char *function, char *const arguments[], const char *directory);
 
+/* Remove a directory with all that it holds. */
+void remove_tree(const char *directory);
+
 /* Memory shared with children that are started with shared_name() as an argument. */
 void *shared_make(size_t size);
 const char *shared_name(void);

@@ -2,7 +2,6 @@
 #include "counter.h"
 #include "measured.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,15 +66,9 @@ void candidate_give_up(enum candidate candidate, const char *reason)
     snprintf(missing[candidate], sizeof missing[candidate], "%s", reason);
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info, (void)kind, (void)place;
-    return remove(path);
-}
-
 const char *candidate_directory(void)
 {
-    nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    remove_tree(directory);
     if (mkdir(directory, 0700) != 0) {
         perror(directory);
         exit(1);
