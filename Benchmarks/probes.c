@@ -76,17 +76,17 @@ static int newest_of(const char *directory, char name[256])
     return folder;
 }
 
-static void copy(int folder, const char *name, const char *bytes, size_t size, bool full)
+static void copy(int folder, const char *name, const char *bytes, size_t size)
 {
     int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0 || ftruncate(file, (off_t)size) != 0 || (full && write(file, bytes, size) != (ssize_t)size))
+    if (file < 0 || write(file, bytes, size) != (ssize_t)size)
         give_up(name);
     close(file);
 }
 
 void history_make(enum build build, const char *directory, unsigned count, unsigned full)
 {
-    char keep[16], name[256], copied[512];
+    char keep[16], name[256], copied[512], linked[512] = "";
     struct stat info;
     snprintf(keep, sizeof keep, "%u", count);
     for (unsigned i = 0; i < WARM; i++)
@@ -104,7 +104,13 @@ void history_make(enum build build, const char *directory, unsigned count, unsig
     name[digits + 1] = name[digits + 1] == 'f' ? 'e' : 'f'; /* no copy has the name of a run */
     for (unsigned i = 1; i + WARM <= count; i++) {
         snprintf(copied, sizeof copied, "%0*u%s", (int)digits, i, name + digits);
-        copy(folder, copied, bytes, size, i <= full);
+        if (i <= full || !linked[0]) {
+            copy(folder, copied, bytes, size);
+            if (i > full)
+                strcpy(linked, copied);
+        } else if (linkat(folder, linked, folder, copied, 0) != 0) {
+            give_up(copied);
+        }
     }
     free(bytes);
     /* so that nothing of this is written back while something is measured */

@@ -21,9 +21,9 @@ struct child probe_live(enum build build, const char *what, const char *director
 double probe_instructions(enum build build, const char *function, const char *directory, const char *keep, const char *scratch);
 
 /* Make `directory`, let some sessions of `build` end there, and copy the file of the last one until
- * there are `count` ended runs. Of the `full` oldest ones the whole file is copied, of all others
- * name and size: a start deals with the oldest only, and a disk full of copies would be written
- * back while something is measured. */
+ * there are `count` ended runs. The `full` oldest ones, with which later starts deal, have a file
+ * each. All others share one: where thousands of files were written or deleted a moment ago, the
+ * file system takes several times as long to make one. */
 void history_make(enum build build, const char *directory, unsigned count, unsigned full);
 
 /* Of the newest ended run there, in KiB on disk. */
