@@ -47,7 +47,7 @@ static void start_once(unsigned kind, unsigned round)
     else
         snprintf(name, sizeof name, "new-%u-%u", kind, round);
     struct probe_figures figures = probe_run(starts[kind].build, "exit", path_of(name), starts[kind].keep);
-    if (!starts[kind].directory) /* where they pile up, the file system takes longer and longer to make one */
+    if (!starts[kind].directory) /* few files at a time */
         remove_tree(path_of(name));
     series_put(&start_us[kind], round, figures.start_us);
     series_put(&start_cpu_us[kind], round, figures.start_cpu_us);
