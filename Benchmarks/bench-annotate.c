@@ -16,7 +16,7 @@
 static lg_session *session;
 static char (*values)[592];
 static unsigned at;
-static const char text[41] = "the quick brown fox jumps over lazy dogs", *key = "key 0";
+static const char text[41] = "the quick brown fox jumps over lazy dogs", *key;
 
 /* The least work of any code that stores a time, a key and a value. */
 static void floor_call(void)
@@ -47,10 +47,34 @@ static double time_one(void (*call)(void), unsigned batch)
     return (double)(now_ns() - begin) / batch;
 }
 
+enum { FLOOR, ANNOTATE, LOG, KINDS };
+static void (*const calls[KINDS])(void) = { floor_call, annotate, log_call };
+
+/* `keys`: annotations that the session has then. */
+static void measure(struct series series[KINDS], unsigned keys, unsigned rounds)
+{
+    static char name[16];
+    for (unsigned i = 0; i < keys; i++) {
+        snprintf(name, sizeof name, "key %u", i);
+        lg_annotate(session, name, text);
+    }
+    key = name;
+    for (unsigned i = 0; i < rounds + 5; i++) { /* the first ones warm up */
+        unsigned order[KINDS];
+        shuffle(order, KINDS);
+        for (unsigned j = 0; j < KINDS; j++) {
+            double ns = time_one(calls[order[j]], BATCH);
+            if (i >= 5)
+                series_put(&series[order[j]], i - 5, ns);
+        }
+    }
+}
+
 int main(int count, char **arguments)
 {
-    static struct series floor_one = { .name = "clock and copy into a warm shared map" }, one = { .name = "lg_annotate() of 40 bytes, the only key" },
-                         last = { .name = "lg_annotate() of 40 bytes, the last of 64 keys" }, log_one = { .name = "lg_log_write() of 40 bytes" };
+    static struct series one[KINDS] = { { .name = "clock and copy into a warm shared map" }, { .name = "lg_annotate() of 40 bytes, the only key" },
+                                        { .name = "lg_log_write() of 40 bytes" } },
+                         last[KINDS] = { { .name = "clock and copy, beside 64 keys" }, { .name = "lg_annotate() of 40 bytes, the last of 64 keys" } };
     if (count != 3)
         return 2;
     lg_options options = LG_OPTIONS_INIT;
@@ -62,28 +86,11 @@ int main(int count, char **arguments)
     values = mmap(NULL, VALUES * sizeof *values, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
     if (values == MAP_FAILED)
         return 1;
-    for (int many = 0; many < 2; many++) {
-        char name[16];
-        for (unsigned i = 1; many && i < LG_ANNOTATIONS_MAX; i++) {
-            snprintf(name, sizeof name, "key %u", i);
-            lg_annotate(session, name, text);
-        }
-        key = many ? "key 63" : "key 0";
-        for (int i = 0; i < atoi(arguments[2]) + 5; i++) { /* the first ones warm up */
-            double floor_ns = time_one(floor_call, BATCH), ns = time_one(annotate, BATCH), log_ns = time_one(log_call, BATCH);
-            if (i < 5)
-                continue;
-            if (!many) {
-                series_add(&floor_one, floor_ns);
-                series_add(&log_one, log_ns);
-            }
-            series_add(many ? &last : &one, ns);
-        }
-    }
-    print_head("Annotations, one call", "ns");
-    print_line(&floor_one, NULL);
-    print_line(&one, &floor_one);
-    print_line(&last, &floor_one);
-    print_line(&log_one, &floor_one);
+    measure(one, 1, (unsigned)atoi(arguments[2]));
+    measure(last, LG_ANNOTATIONS_MAX, (unsigned)atoi(arguments[2]));
+    print_head("Annotations, one call, shared library", "ns");
+    for (unsigned i = 0; i < KINDS; i++)
+        print_line(&one[i], i == FLOOR ? NULL : &one[FLOOR]);
+    print_line(&last[ANNOTATE], &last[FLOOR]);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* The cost of a crash: from the fault to each commit of the handler, and to the wait of the parent.
  *
- * bench-crash DIR COUNT */
+ * bench-crash DIR ROUNDS [quick]: quick is 64 calls, without other handlers */
 #include "record.h"
 #include "results.h"
 
@@ -33,11 +33,10 @@ static const struct {
 
 /* Failures of each handler. A handler that fails twice is given up. */
 static unsigned failures[PEER_RUNS];
+static bool quick;
 
 static bool crash(enum peer peer, const struct result *result, double *ret_us)
 {
-    if (peer_missing(peer) || failures[peer] >= 2)
-        return false;
     struct peer_end end = peer_crash(peer, result->depth, result->threads, "fault", 10000);
     *ret_us = end.total_us;
     if (!end.hung && (end.status & 127) == SIGSEGV)
@@ -47,32 +46,46 @@ static bool crash(enum peer peer, const struct result *result, double *ret_us)
     return false;
 }
 
-static void add_interval(struct series *series, enum scene_stamp from, enum scene_stamp to)
+static void put_interval(struct series *series, unsigned round, enum scene_stamp from, enum scene_stamp to)
 {
     const uint64_t *stamps = peer_shared->stamps;
     if (stamps[from] && stamps[to])
-        series_add(series, (double)(stamps[to] - stamps[from]) / 1000);
+        series_put(series, round, (double)(stamps[to] - stamps[from]) / 1000);
+}
+
+static void play_one(struct result *result, enum peer peer, unsigned round)
+{
+    double total_us;
+    if (!crash(peer, result, &total_us))
+        return;
+    if (peer >= PEERS) {
+        struct series *inside = result->stages[peer == LG_ALL_STAMPS ? 0 : 1];
+        put_interval(&inside[SCENE_FAULT], round, SCENE_FAULT, SCENE_ENTRY);
+        for (int stamp = SCENE_HEADER; stamp < SCENE_STAMPS; stamp++)
+            put_interval(&inside[stamp], round, SCENE_ENTRY, (enum scene_stamp)stamp);
+        return;
+    }
+    series_put(&result->total[peer], round, total_us);
+    put_interval(&result->entered[peer], round, SCENE_FAULT, SCENE_ENTRY);
+    put_interval(&result->written[peer], round, SCENE_ENTRY, SCENE_DONE);
+    if (result->frames[peer] == 0)
+        result->frames[peer] = record_frames();
+}
+
+static bool is_played(enum peer peer, int round, int rounds)
+{
+    if (quick && peer > LG_ALL_SHARED && peer < PEERS)
+        return false;
+    return !peer_missing(peer) && failures[peer] < 2 && round < peer_rounds(peer, rounds);
 }
 
 static void play(struct result *result, int round, int rounds)
 {
-    double total_us;
-    for (int peer = 0; peer < PEERS; peer++) {
-        if (round >= peer_rounds((enum peer)peer, rounds) || !crash((enum peer)peer, result, &total_us))
-            continue;
-        series_add(&result->total[peer], total_us);
-        add_interval(&result->entered[peer], SCENE_FAULT, SCENE_ENTRY);
-        add_interval(&result->written[peer], SCENE_ENTRY, SCENE_DONE);
-        if (round == 0)
-            result->frames[peer] = record_frames();
-    }
-    for (int kind = 0; kind < 2; kind++) {
-        if (!crash(kind == 0 ? LG_ALL_STAMPS : LG_FEW_STAMPS, result, &total_us))
-            continue;
-        add_interval(&result->stages[kind][SCENE_FAULT], SCENE_FAULT, SCENE_ENTRY);
-        for (int stamp = SCENE_HEADER; stamp < SCENE_STAMPS; stamp++)
-            add_interval(&result->stages[kind][stamp], SCENE_ENTRY, (enum scene_stamp)stamp);
-    }
+    unsigned order[PEER_RUNS];
+    shuffle(order, PEER_RUNS);
+    for (unsigned i = 0; i < PEER_RUNS; i++)
+        if (is_played((enum peer)order[i], round, rounds))
+            play_one(result, (enum peer)order[i], (unsigned)round);
 }
 
 static void print_totals(struct result *result, int rounds)
@@ -86,13 +99,14 @@ static void print_totals(struct result *result, int rounds)
         const char *reason = peer_missing((enum peer)peer);
         total->name = peer_name((enum peer)peer);
         if (total->count == 0) {
-            print_missing(total->name, reason ? reason : "the handler failed");
+            if (!quick)
+                print_missing(total->name, reason ? reason : "the handler failed");
             continue;
         }
         char few[32] = "";
         if (total->count < (size_t)rounds)
             snprintf(few, sizeof few, ", n = %zu", total->count);
-        snprintf(name, sizeof name, peer >= LG_ALL ? "%s (frames: %u%s)" : "%s", total->name, result->frames[peer], few);
+        snprintf(name, sizeof name, peer > LG_OFF_SHARED ? "%s (frames: %u%s)" : "%s", total->name, result->frames[peer], few);
         total->name = name;
         print_line(total, peer ? &result->total[NO_HANDLER] : NULL);
     }
@@ -108,7 +122,7 @@ static void print_cell(struct series *series)
 
 static void print_stages(struct result *result)
 {
-    printf("\n  %-57s %12s %12s\n", "Inside LaunchGuard's handler, us", "everything", "stages 1-5");
+    printf("\n  %-57s %12s %12s\n", "Inside LaunchGuard's handler, static with fault points, us", "everything", "stages 1-5");
     printf("  %-57s", "fault -> entry of the handler");
     print_cell(&result->stages[0][SCENE_FAULT]);
     print_cell(&result->stages[1][SCENE_FAULT]);
@@ -117,7 +131,10 @@ static void print_stages(struct result *result)
         print_cell(&result->stages[0][stages[i].stamp]);
         print_cell(&result->stages[1][stages[i].stamp]);
     }
-    printf("\n\n  %-57s %12s %12s\n", "Inside other handlers, us", "fault->entry", "->written");
+    printf("\n");
+    if (quick)
+        return;
+    printf("\n  %-57s %12s %12s\n", "Inside other handlers, us", "fault->entry", "->written");
     for (int peer = 0; peer < PEERS; peer++)
         if (result->written[peer].count) {
             printf("  %-57s", peer_name((enum peer)peer));
@@ -129,11 +146,14 @@ static void print_stages(struct result *result)
 
 int main(int count, char **arguments)
 {
-    if (count != 3)
+    if (count != 3 && count != 4)
         return 2;
     int rounds = atoi(arguments[2]);
+    quick = count == 4;
     peers_open(arguments[0], arguments[1]);
     for (size_t i = 0; i < RESULTS; i++) {
+        if (quick && results[i].depth != 64)
+            continue;
         for (int round = 0; round < rounds; round++)
             play(&results[i], round, rounds);
         print_totals(&results[i], rounds);

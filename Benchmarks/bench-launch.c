@@ -70,6 +70,29 @@ static void by_hand(const char *directory, bool sync, struct figures *ret)
     *ret = (struct figures){ between - begin, now_ns() - between };
 }
 
+static lg_session *start(const char *directory)
+{
+    lg_session *session;
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_id = "org.example.bench";
+    options.state_directory = directory;
+    if (lg_start(&options, &session) != LG_OK)
+        _exit(1);
+    return session;
+}
+
+/* Fill the ledger. */
+static void fill(lg_session *session)
+{
+    for (int i = 1; i < LG_CONTEXTS_MAX; i++) {
+        char context[32];
+        snprintf(context, sizeof context, "context %d", i);
+        lg_launch *other = prepare(session, context, LG_REPAIRS_MAX);
+        lg_launch_begin(other);
+        lg_launch_finished(other);
+    }
+}
+
 static int child(char **arguments)
 {
     const char *kind = arguments[2];
@@ -78,21 +101,13 @@ static int child(char **arguments)
         by_hand(arguments[3], strcmp(kind, "by-hand-sync") == 0, ret);
         return 0;
     }
-    lg_session *session;
-    lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.example.bench";
-    options.state_directory = arguments[3];
-    if (lg_start(&options, &session) != LG_OK)
-        return 1;
-    bool full = strcmp(kind, "full") == 0;
-    lg_launch *launch = prepare(session, "main", full ? LG_REPAIRS_MAX : 0);
-    for (int i = 1; full && i < LG_CONTEXTS_MAX; i++) {
-        char context[32];
-        snprintf(context, sizeof context, "context %d", i);
-        lg_launch *other = prepare(session, context, LG_REPAIRS_MAX);
-        lg_launch_begin(other);
-        lg_launch_finished(other);
+    lg_session *session = start(arguments[3]);
+    if (strcmp(kind, "fill") == 0) {
+        fill(session);
+        return 0;
     }
+    /* in both cases the first launch of the process */
+    lg_launch *launch = prepare(session, "main", strcmp(kind, "full") == 0 ? LG_REPAIRS_MAX : 0);
     uint64_t begin = now_ns();
     lg_launch_begin(launch);
     uint64_t between = now_ns();
@@ -101,16 +116,22 @@ static int child(char **arguments)
     return 0;
 }
 
-enum { SYNC, CACHE, HEALTHY, FULL, KINDS };
-static const char *const kinds[KINDS] = { "by-hand-sync", "by-hand", "healthy", "full" };
-static struct series begins[KINDS] = { [SYNC] = { .name = "64 bytes by pwrite() + fdatasync()" },
-                                       [CACHE] = { .name = "the same without fdatasync()" },
+enum { CACHE, SYNC, HEALTHY, FULL, KINDS };
+static const char *const kinds[KINDS] = { "by-hand", "by-hand-sync", "healthy", "full" };
+static struct series begins[KINDS] = { [CACHE] = { .name = "64 bytes by pwrite()" },
+                                       [SYNC] = { .name = "the same and fdatasync()" },
                                        [HEALTHY] = { .name = "lg_launch_begin(), a healthy program, one task" },
                                        [FULL] = { .name = "the same, full ledger: 16 contexts, 16 repairs each" } };
-static struct series ends[KINDS] = { [SYNC] = { .name = "64 bytes by pwrite() + fdatasync()" },
-                                     [CACHE] = { .name = "the same without fdatasync()" },
+static struct series ends[KINDS] = { [CACHE] = { .name = "64 bytes by pwrite()" },
+                                     [SYNC] = { .name = "the same and fdatasync()" },
                                      [HEALTHY] = { .name = "lg_launch_finished(), a healthy program" },
                                      [FULL] = { .name = "the same, full ledger" } };
+
+static void run_one(const char *self, const char *kind, const char *path)
+{
+    struct child one = { .arguments = (char *[]){ (char *)self, "child", (char *)kind, (char *)path, (char *)shared_name(), NULL } };
+    run_child(&one);
+}
 
 int main(int count, char **arguments)
 {
@@ -120,27 +141,28 @@ int main(int count, char **arguments)
         return 2;
     int rounds = atoi(arguments[2]);
     struct figures *shared = shared_make(sizeof *shared);
-    for (int i = 0; i < rounds + 17; i++) /* the first ones fill the timeline */
-        for (int kind = 0; kind < KINDS; kind++) {
-            char path[4096];
-            snprintf(path, sizeof path, "%s/%s", arguments[1], kind <= CACHE ? "." : kinds[kind]);
-            char *child_arguments[] = { arguments[0], "child", (char *)kinds[kind], path, (char *)shared_name(), NULL };
-            uint64_t took;
-            if (run_child(child_arguments, &took) != 0) {
-                fprintf(stderr, "bench-launch: %s in %s does not work\n", kinds[kind], path);
-                return 1;
-            }
-            if (i < 17)
-                continue;
-            series_add(&begins[kind], (double)shared->begin_ns / 1000);
-            series_add(&ends[kind], (double)shared->finished_ns / 1000);
-        }
-    print_head("The launch begins; ratios to the cost of counting by hand", "us");
+    char paths[KINDS][4096];
+    unsigned order[KINDS];
     for (int kind = 0; kind < KINDS; kind++)
-        print_line(&begins[kind], kind == SYNC ? NULL : &begins[SYNC]);
-    printf("  (one record on the disk takes as long as %.0f healthy begins)\n", series_median(&begins[SYNC]) / series_median(&begins[HEALTHY]));
+        snprintf(paths[kind], sizeof paths[kind], "%s/%s", arguments[1], kind <= SYNC ? "." : kinds[kind]);
+    run_one(arguments[0], "fill", paths[FULL]);
+    for (int round = -17; round < rounds; round++) { /* the first ones fill the timeline */
+        shuffle(order, KINDS);
+        for (unsigned i = 0; i < KINDS; i++) {
+            unsigned kind = order[i];
+            run_one(arguments[0], kinds[kind], paths[kind]);
+            if (round < 0)
+                continue;
+            series_put(&begins[kind], (size_t)round, (double)shared->begin_ns / 1000);
+            series_put(&ends[kind], (size_t)round, (double)shared->finished_ns / 1000);
+        }
+    }
+    print_head("The launch begins, the first of its process; ratios to the cost of counting by hand", "us");
+    for (int kind = 0; kind < KINDS; kind++)
+        print_line(&begins[kind], kind == CACHE ? NULL : &begins[CACHE]);
+    printf("  (one record on the disk takes as long as %.1f healthy begins)\n", series_ratio(&begins[SYNC], &begins[HEALTHY]));
     print_head("The launch is finished", "us");
     for (int kind = 0; kind < KINDS; kind++)
-        print_line(&ends[kind], kind == SYNC ? NULL : &ends[SYNC]);
+        print_line(&ends[kind], kind == CACHE ? NULL : &ends[CACHE]);
     return 0;
 }

@@ -1,140 +1,166 @@
-/* The cost of lg_start(). A process has one start, so every figure is from a child of its own.
+/* The cost of lg_start(), inside the process and for the whole process.
  *
- * bench-start EMPTY DIR COUNT */
-#include "common.h"
+ * bench-start DIR ROUNDS */
+#include "probes.h"
 
-#include <launchguard/launchguard.h>
-
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
-#define FILE_BYTES 65536
-#define STACK_BYTES 65536
+#define FEW 10
+#define MANY 10000
 
-static void handler(int signal, siginfo_t *info, void *context)
+static const char *place;
+
+static const char *path_of(const char *name)
 {
-    (void)signal, (void)info, (void)context;
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", place, name);
+    return path;
 }
 
-/* The least work of any crash reporter with a mapped file. */
-static void floor_start(const char *path)
-{
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0 || posix_fallocate(file, 0, FILE_BYTES) != 0)
-        _exit(1);
-    char *map = mmap(NULL, FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED || stack == MAP_FAILED)
-        _exit(1);
-    map[0]++; /* the header is written */
-    const stack_t alternate = { .ss_sp = stack, .ss_size = STACK_BYTES };
-    sigaltstack(&alternate, NULL);
-    static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTERM };
-    for (size_t i = 0; i < 8; i++) {
-        struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
-        sigaction(signals[i], &action, NULL);
-    }
-}
+/* ---- inside ---- */
 
-/* Times of one start. The CPU time is that of the calling thread, which other work on the machine
- * changes less. */
-struct took {
-    uint64_t ns, cpu_ns;
+enum { FLOOR, FEW_STATIC, FEW_SHARED, MANY_STATIC, MANY_SHARED, FLOOR_MAKES, FIRST_STATIC, FIRST_SHARED, STARTS };
+static const struct {
+    const char *name;
+    enum build build;
+    const char *directory; /* NULL: a new one each time */
+    const char *keep;
+    int floor;
+} starts[STARTS] = {
+    [FLOOR] = { "the floor: two files reopened", PLAIN, "floor", "reopen", -1 },
+    [FEW_STATIC] = { "lg_start(), static, 10 ended runs", STATIC, "few-static", "10", FLOOR },
+    [FEW_SHARED] = { "lg_start(), shared, 10 ended runs", SHARED, "few-shared", "10", FLOOR },
+    [MANY_STATIC] = { "lg_start(), static, 10,000 ended runs", STATIC, "many-static", "10000", FLOOR },
+    [MANY_SHARED] = { "lg_start(), shared, 10,000 ended runs", SHARED, "many-shared", "10000", FLOOR },
+    [FLOOR_MAKES] = { "the floor that makes directories and files", PLAIN, NULL, "make", -1 },
+    [FIRST_STATIC] = { "the first lg_start() of all, static", STATIC, NULL, "10", FLOOR_MAKES },
+    [FIRST_SHARED] = { "the first lg_start() of all, shared", SHARED, NULL, "10", FLOOR_MAKES },
 };
+static struct series start_us[STARTS], start_cpu_us[STARTS], start_faults[STARTS];
 
-static struct took since(struct took begin)
+static void start_once(unsigned kind, unsigned round)
 {
-    struct timespec cpu;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    return (struct took){ now_ns() - begin.ns, (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec - begin.cpu_ns };
+    char name[64];
+    if (starts[kind].directory)
+        snprintf(name, sizeof name, "%s", starts[kind].directory);
+    else
+        snprintf(name, sizeof name, "new-%u-%u", kind, round);
+    struct probe_figures figures = probe_run(starts[kind].build, "exit", path_of(name), starts[kind].keep);
+    if (!starts[kind].directory) /* few files at a time */
+        remove_tree(path_of(name));
+    series_put(&start_us[kind], round, figures.start_us);
+    series_put(&start_cpu_us[kind], round, figures.start_cpu_us);
+    series_put(&start_faults[kind], round, figures.start_faults);
 }
 
-static int child(char **arguments)
+static void print_starts(const char *title, const char *unit, struct series series[])
 {
-    struct took *took = shared_open(arguments[4], sizeof *took), begin = since((struct took){ 0, 0 });
-    if (strcmp(arguments[2], "floor") == 0) {
-        floor_start(arguments[3]);
-        *took = since(begin);
-        return 0;
+    print_head(title, unit);
+    for (unsigned i = 0; i < STARTS; i++) {
+        series[i].name = starts[i].name;
+        print_line(&series[i], starts[i].floor < 0 ? NULL : &series[starts[i].floor]);
     }
-    lg_session *session;
-    lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.example.bench";
-    options.state_directory = arguments[3];
-    lg_status status = lg_start(&options, &session);
-    *took = since(begin);
-    return status != LG_OK;
 }
 
-enum { FLOOR_NEW, FLOOR, START_NEW, START, KINDS };
-static const char *const names[KINDS] = { "the floor, making its file", "the floor, existing file", "lg_start(), new state directory",
-                                          "lg_start(), existing state directory" };
-static struct series inside[KINDS], cpu[KINDS];
-static struct series whole[2] = { { .name = "an empty program" }, { .name = "a program that calls lg_start(), existing state directory" } };
+/* ---- the whole process ---- */
 
-static void measure(const char *self, int kind, const char *path, const struct took *shared, struct series *out)
+enum { NOTHING, SHARED_NEVER, SHARED_STARTS, STATIC_NEVER, STATIC_STARTS, LIVES };
+static const struct {
+    const char *name;
+    enum build build;
+    const char *directory;
+    int floor;
+} lives[LIVES] = {
+    [NOTHING] = { "links nothing", PLAIN, NULL, -1 },
+    [SHARED_NEVER] = { "links the shared library, never starts", SHARED, NULL, NOTHING },
+    [SHARED_STARTS] = { "links the shared library, starts", SHARED, "few-shared", SHARED_NEVER },
+    [STATIC_NEVER] = { "holds the static library, never starts", STATIC, NULL, NOTHING },
+    [STATIC_STARTS] = { "holds the static library, starts", STATIC, "few-static", STATIC_NEVER },
+};
+enum { WALL, CPU, LONG_CPU, FIGURES };
+static struct series life_us[FIGURES][LIVES];
+
+static void live_once(unsigned kind, bool longer, unsigned round)
 {
-    const char *what = kind == FLOOR || kind == FLOOR_NEW ? "floor" : "start";
-    char *arguments[] = { (char *)self, "child", (char *)what, (char *)path, (char *)shared_name(), NULL };
-    uint64_t took;
-    if (run_child(arguments, &took) != 0) {
-        fprintf(stderr, "bench-start: %s in %s does not work\n", what, path);
-        exit(1);
+    struct child child = probe_live(lives[kind].build, longer ? "live" : "exit", lives[kind].directory ? path_of(lives[kind].directory) : "-", "10");
+    if (!longer)
+        series_put(&life_us[WALL][kind], round, (double)child.took_ns / 1000);
+    series_put(&life_us[longer ? LONG_CPU : CPU][kind], round, (double)child.cpu_ns / 1000);
+}
+
+static void print_lives(const char *title, struct series series[])
+{
+    print_head(title, "us");
+    for (unsigned i = 0; i < LIVES; i++) {
+        series[i].name = lives[i].name;
+        print_line(&series[i], lives[i].floor < 0 ? NULL : &series[lives[i].floor]);
     }
-    series_add(&inside[kind], (double)shared->ns / 1000);
-    series_add(&cpu[kind], (double)shared->cpu_ns / 1000);
-    if (out)
-        series_add(out, (double)took / 1000);
+}
+
+/* They repeat where times do not. */
+static void print_instructions(void)
+{
+    static char few_static[4096];
+    snprintf(few_static, sizeof few_static, "%s", path_of("few-static"));
+    double in_static = probe_instructions(STATIC, "lg_start", few_static, "10", place);
+    double in_shared = probe_instructions(SHARED, "lg_start", path_of("few-shared"), "10", place);
+    if (in_static > 0 && in_shared > 0)
+        printf("\nInstructions of lg_start() on its thread, by callgrind: %.0f static, %.0f shared\n", in_static, in_shared);
+    else
+        printf("\nInstructions of lg_start(): not counted, for which valgrind has to be installed\n");
+}
+
+static void print_targets(void)
+{
+    print_targets_head();
+    print_target("C  lg_start(), static, to its floor", series_ratio(&start_us[FEW_STATIC], &start_us[FLOOR]), "x", 1.3, false);
+    print_target("C  lg_start(), shared, to its floor", series_ratio(&start_us[FEW_SHARED], &start_us[FLOOR]), "x", 1.3, false);
+    print_target("C  static, 10,000 ended runs to 10", series_ratio(&start_us[MANY_STATIC], &start_us[FEW_STATIC]), "x", 1.1, false);
+    print_target("C  shared, 10,000 ended runs to 10", series_ratio(&start_us[MANY_SHARED], &start_us[FEW_SHARED]), "x", 1.1, false);
+    print_target("C  the first start, static, to its floor", series_ratio(&start_us[FIRST_STATIC], &start_us[FLOOR_MAKES]), "x", 1.5, false);
+    print_target("C  the first start, shared, to its floor", series_ratio(&start_us[FIRST_SHARED], &start_us[FLOOR_MAKES]), "x", 1.5, false);
+    for (unsigned figure = 0; figure < FIGURES; figure++) {
+        static const char *const figures[FIGURES] = { "spawn to wait", "CPU time", "CPU time of 50 ms" };
+        const struct series *series = life_us[figure];
+        char name[96];
+        snprintf(name, sizeof name, "C  a process that starts, static, %s, more", figures[figure]);
+        print_target(name, series_more(&series[STATIC_STARTS], &series[STATIC_NEVER]), "us", 100, false);
+        snprintf(name, sizeof name, "C  a process that starts, shared, %s, more", figures[figure]);
+        print_target(name, series_more(&series[SHARED_STARTS], &series[SHARED_NEVER]), "us", 100, false);
+        snprintf(name, sizeof name, "C  the shared library linked, %s, more", figures[figure]);
+        print_target(name, series_more(&series[SHARED_NEVER], &series[NOTHING]), "us", 150, false);
+    }
 }
 
 int main(int count, char **arguments)
 {
-    if (count == 5 && strcmp(arguments[1], "child") == 0)
-        return child(arguments);
-    if (count != 4)
+    if (count != 3)
         return 2;
-    int rounds = atoi(arguments[3]);
-    struct took *shared = shared_make(sizeof *shared);
-    char path[4096], floor_path[4096], same[4096];
-    snprintf(same, sizeof same, "%s/same", arguments[2]);
-    snprintf(floor_path, sizeof floor_path, "%s/floor", arguments[2]);
-    for (int i = 0; i < rounds; i++) {
-        snprintf(path, sizeof path, "%s/floor-%d", arguments[2], i);
-        measure(arguments[0], FLOOR_NEW, path, shared, NULL);
-        measure(arguments[0], FLOOR, floor_path, shared, NULL);
-        snprintf(path, sizeof path, "%s/new-%d", arguments[2], i);
-        measure(arguments[0], START_NEW, path, shared, NULL);
-        measure(arguments[0], START, same, shared, &whole[1]);
-        char *empty[] = { arguments[1], NULL };
-        uint64_t took;
-        run_child(empty, &took);
-        series_add(&whole[0], (double)took / 1000);
+    place = arguments[1];
+    unsigned rounds = (unsigned)atoi(arguments[2]), order[STARTS + 2 * LIVES];
+    probes_open(arguments[0]);
+    probe_live(PLAIN, "exit", path_of("floor"), "make");
+    history_make(STATIC, path_of("few-static"), FEW, FEW);
+    history_make(SHARED, path_of("few-shared"), FEW, FEW);
+    history_make(STATIC, path_of("many-static"), MANY, rounds + 20);
+    history_make(SHARED, path_of("many-shared"), MANY, rounds + 20);
+    for (unsigned round = 0; round < rounds; round++) {
+        shuffle(order, STARTS + 2 * LIVES);
+        for (unsigned i = 0; i < STARTS + 2 * LIVES; i++)
+            if (order[i] < STARTS)
+                start_once(order[i], round);
+            else
+                live_once((order[i] - STARTS) % LIVES, order[i] >= STARTS + LIVES, round);
     }
-    double first[KINDS];
-    for (int kind = 0; kind < KINDS; kind++)
-        first[kind] = inside[kind].values[0];
-    print_head("Start, inside the process; the floor: open, fallocate, map, 8 sigaction, sigaltstack", "us");
-    for (int kind = 0; kind < KINDS; kind++) {
-        inside[kind].name = names[kind];
-        print_line(&inside[kind], kind == FLOOR_NEW ? NULL : &inside[FLOOR_NEW]);
-    }
-    inside[START].name = "  the same, as a ratio to the floor with an existing file";
-    print_line(&inside[START], &inside[FLOOR]);
-    printf("  (lg_start() makes a run file each time; the first calls, caches cold: floor %.1f, lg_start() %.1f)\n", first[FLOOR_NEW],
-           first[START_NEW]);
-    print_head("The same, CPU time of the calling thread", "us");
-    for (int kind = 0; kind < KINDS; kind++) {
-        cpu[kind].name = names[kind];
-        print_line(&cpu[kind], kind == FLOOR_NEW ? NULL : &cpu[FLOOR_NEW]);
-    }
-    print_head("Start: the whole process, from spawn to wait", "us");
-    print_line(&whole[0], NULL);
-    print_line(&whole[1], &whole[0]);
+    print_starts("Start, inside the process", "us", start_us);
+    printf("  (the floor: open, map, one store, twice; one sigaltstack, 14 rt_sigaction. As many ended runs as the session keeps)\n");
+    print_starts("The same, CPU time of the calling thread", "us", start_cpu_us);
+    print_starts("The same, page faults of the calling thread", "", start_faults);
+    print_instructions();
+    print_lives("The whole process, from spawn to wait; \"starts\" beside the same program that never starts", life_us[WALL]);
+    print_lives("The same, CPU time of all its threads", life_us[CPU]);
+    print_lives("CPU time of a process that lives 50 ms longer, so that what was put off is counted", life_us[LONG_CPU]);
+    print_targets();
     return 0;
 }

@@ -1,11 +1,15 @@
 #include "common.h"
 
 #include <fcntl.h>
+#include <ftw.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -70,23 +74,59 @@ int child_run(struct child *child)
     child->took_ns = child->ended_ns - begin;
     running = 0;
     setitimer(ITIMER_REAL, &none, NULL);
-    if (waitpid(pid, &status, 0) != pid)
-        give_up("waitpid");
+    struct rusage used;
+    if (wait4(pid, &status, 0, &used) != pid)
+        give_up("wait4");
+    child->cpu_ns = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000u + (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000u;
     posix_spawn_file_actions_destroy(&actions);
     child->hung = expired != 0;
     return status;
 }
 
-int run_child(char *const arguments[], uint64_t *ret_ns)
+void run_child(struct child *child)
 {
-    struct child child = { .arguments = arguments };
+    int status = child_run(child);
+    if (status == 0)
+        return;
+    for (char *const *argument = child->arguments; *argument; argument++)
+        fprintf(stderr, "%s ", *argument);
+    fprintf(stderr, "%s (status %x); no figures\n", child->hung ? "hangs" : "fails", (unsigned)status);
+    exit(1);
+}
+
+#define ARGUMENTS_MAX 8
+
+double count_instructions(const char *function, char *const arguments[], const char *directory)
+{
+    char file[4096], output[4200], toggle[128], line[256];
+    unsigned long long total = 0;
+    snprintf(file, sizeof file, "%s/counted", directory);
+    snprintf(output, sizeof output, "--callgrind-out-file=%s", file);
+    snprintf(toggle, sizeof toggle, "--toggle-collect=%s", function);
+    char *all[5 + ARGUMENTS_MAX + 1] = { "/usr/bin/env", "valgrind", "--tool=callgrind", toggle, output };
+    for (unsigned i = 0; i < ARGUMENTS_MAX && arguments[i]; i++)
+        all[5 + i] = arguments[i];
+    struct child child = { .arguments = all };
     int status = child_run(&child);
-    if (child.hung) {
-        fprintf(stderr, "%s hangs; no figures\n", arguments[0]);
-        exit(1);
-    }
-    *ret_ns = child.took_ns;
-    return status;
+    FILE *counted = fopen(file, "re");
+    if (!counted)
+        return 0;
+    while (fgets(line, sizeof line, counted) && sscanf(line, "totals: %llu", &total) != 1)
+        ;
+    fclose(counted);
+    unlink(file);
+    return status == 0 && !child.hung ? (double)total : 0;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+    (void)info, (void)kind, (void)place;
+    return remove(path);
+}
+
+void remove_tree(const char *directory)
+{
+    nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* An inherited descriptor: no file is left behind. */
@@ -114,10 +154,19 @@ void *shared_open(const char *name, size_t size)
     return shared;
 }
 
+#define VALUES_MAX (sizeof((struct series *)0)->values / sizeof(double))
+
+void series_put(struct series *series, size_t round, double value)
+{
+    while (series->count <= round && series->count < VALUES_MAX)
+        series->values[series->count++] = NAN;
+    if (round < VALUES_MAX)
+        series->values[round] = value;
+}
+
 void series_add(struct series *series, double value)
 {
-    if (series->count < sizeof series->values / sizeof series->values[0])
-        series->values[series->count++] = value;
+    series_put(series, series->count, value);
 }
 
 static int less(const void *left, const void *right)
@@ -126,33 +175,107 @@ static int less(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static double percentile(struct series *series, unsigned percent)
+/* Of the rounds that have a value. */
+struct summary {
+    double least, quartile, median, third_quartile;
+};
+
+static struct summary summarize(double values[], size_t count)
 {
-    if (series->count == 0)
-        return 0;
-    qsort(series->values, series->count, sizeof series->values[0], less);
-    return series->values[(series->count - 1) * percent / 100];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i]))
+            values[used++] = values[i];
+    if (used == 0)
+        return (struct summary){ NAN, NAN, NAN, NAN };
+    qsort(values, used, sizeof values[0], less);
+    return (struct summary){ values[0], values[(used - 1) / 4], values[(used - 1) / 2], values[(used - 1) * 3 / 4] };
 }
 
-double series_median(struct series *series)
+static struct summary summary_of(const struct series *series)
 {
-    return percentile(series, 50);
+    static double values[VALUES_MAX];
+    memcpy(values, series->values, series->count * sizeof values[0]);
+    return summarize(values, series->count);
+}
+
+double series_median(const struct series *series)
+{
+    return summary_of(series).median;
+}
+
+struct comparison {
+    struct summary more, ratio;
+};
+
+static struct comparison compare(const struct series *series, const struct series *floor)
+{
+    static double more[VALUES_MAX], ratios[VALUES_MAX];
+    size_t count = floor->count < series->count ? floor->count : series->count;
+    for (size_t i = 0; i < count; i++) {
+        more[i] = series->values[i] - floor->values[i];
+        ratios[i] = series->values[i] / floor->values[i];
+    }
+    return (struct comparison){ summarize(more, count), summarize(ratios, count) };
+}
+
+double series_more(const struct series *series, const struct series *floor)
+{
+    return compare(series, floor).more.median;
+}
+
+double series_ratio(const struct series *series, const struct series *floor)
+{
+    return compare(series, floor).ratio.median;
+}
+
+void shuffle(unsigned order[], unsigned count)
+{
+    static bool seeded;
+    if (!seeded)
+        srandom((unsigned)now_ns());
+    seeded = true;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = (unsigned)random() % (i + 1);
+        order[i] = order[at];
+        order[at] = i;
+    }
 }
 
 void print_head(const char *title, const char *unit)
 {
-    printf("\n%s\n  %-62s %9s %9s %7s\n", title, "", unit, "90 %", "ratio");
+    printf("\n%s\n  %-58s %9s %9s %9s   ratio\n", title, "", unit, unit, unit);
+    printf("  %-58s %9s %9s %9s  %7s %7s %7s %7s\n", "", "least", "median", "more", "median", "least", "25 %", "75 %");
 }
 
-void print_line(struct series *series, struct series *floor)
+void print_line(const struct series *series, const struct series *floor)
 {
-    printf("  %-62s %9.1f %9.1f", series->name, series_median(series), percentile(series, 90));
-    if (floor)
-        printf(" %7.2f", series_median(series) / series_median(floor));
+    struct summary own = summary_of(series);
+    printf("  %-58s %9.1f %9.1f", series->name, own.least, own.median);
+    if (floor) {
+        struct comparison to = compare(series, floor);
+        printf(" %9.1f  %7.2f %7.2f %7.2f %7.2f", to.more.median, to.ratio.median, to.ratio.least, to.ratio.quartile, to.ratio.third_quartile);
+    }
     printf("\n");
+    fflush(stdout);
 }
 
 void print_missing(const char *name, const char *reason)
 {
-    printf("  %-62s not measured: %s\n", name, reason);
+    printf("  %-58s not measured: %s\n", name, reason);
+}
+
+void print_targets_head(void)
+{
+    printf("\nTargets; medians of the rounds\n  %-70s %14s %9s\n", "", "target", "measured");
+}
+
+void print_target(const char *name, double measured, const char *unit, double limit, bool at_least)
+{
+    bool reached = at_least ? measured >= limit : measured <= limit;
+    if (isnan(measured))
+        printf("  %-70s not measured\n", name);
+    else
+        printf("  %-70s %s %7.2f %-3s %9.2f  %s\n", name, at_least ? ">=" : "<=", limit, unit, measured, reached ? "yes" : "no");
+    fflush(stdout);
 }

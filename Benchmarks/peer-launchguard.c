@@ -1,5 +1,6 @@
-/* LaunchGuard. Modes: all; few (the stages 1 to 5); either with "-stamps", which reads the clock
- * behind each commit; off (a session, but the signal ends the process as it would without). */
+/* LaunchGuard. Modes: all; few (the stages 1 to 5); off (a session, but the signal ends the process
+ * as it would without). With the core as it is shipped, or with its fault points, at which the
+ * clock is read. */
 #include "scene.h"
 
 #include <launchguard/launchguard.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/capture.h"
+#ifdef LG_FAULT_POINTS
 #include "os/fault_point.h"
 
 static void on_point(const char *point)
@@ -28,12 +29,25 @@ static void on_point(const char *point)
             scene_stamp(points[i].stamp);
 }
 
-static bool on_entry(int signal, siginfo_t *info, void *context)
+/* In place of the handler: the clock is read before the handler's first instruction. */
+static void (*handler)(int, siginfo_t *, void *);
+
+static void stamp_and_handle(int signal, siginfo_t *info, void *context)
 {
-    (void)signal, (void)info, (void)context;
     scene_stamp(SCENE_ENTRY);
-    return false;
+    handler(signal, info, context);
 }
+
+static void time_handler(void)
+{
+    struct sigaction action;
+    sigaction(SIGSEGV, NULL, &action);
+    handler = action.sa_sigaction;
+    action.sa_sigaction = stamp_and_handle;
+    sigaction(SIGSEGV, &action, NULL);
+    lg__fault_hook = on_point;
+}
+#endif
 
 int main(int count, char **arguments)
 {
@@ -42,15 +56,14 @@ int main(int count, char **arguments)
     scene_open(count, arguments);
     options.app_id = "org.example.bench";
     options.state_directory = scene.directory;
-    if (strncmp(scene.mode, "few", 3) == 0)
+    if (strcmp(scene.mode, "few") == 0)
         options.leave_out = LG_LEAVE_OUT_THREADS | LG_LEAVE_OUT_STACKS | LG_LEAVE_OUT_PROCESS;
-    if (strstr(scene.mode, "-stamps"))
-        lg__capture_add_first_chance(on_entry);
     if (lg_start(&options, &session) != LG_OK)
         _exit(2);
     snprintf(scene.shared->record, sizeof scene.shared->record, "%s", lg_session_run_path(session));
-    if (strstr(scene.mode, "-stamps"))
-        lg__fault_hook = on_point;
+#ifdef LG_FAULT_POINTS
+    time_handler();
+#endif
     if (strcmp(scene.mode, "off") == 0)
         signal(SIGSEGV, SIG_DFL);
     scene_play();

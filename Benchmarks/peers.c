@@ -15,9 +15,12 @@ static const struct {
     int rounds; /* most rounds; 0: no limit */
 } peers[PEER_RUNS] = {
     [NO_HANDLER] = { "peer-backtrace", "none", "no handler", 0 },
-    [LG_OFF] = { "peer-launchguard", "off", "LaunchGuard in a session, its handler taken away", 0 },
-    [LG_ALL] = { "peer-launchguard", "all", "LaunchGuard, everything", 0 },
-    [LG_FEW] = { "peer-launchguard", "few", "LaunchGuard, stages 1 to 5", 0 },
+    [LG_OFF] = { "peer-static", "off", "LaunchGuard, static: in a session, SIGSEGV given back", 0 },
+    [LG_OFF_SHARED] = { "peer-shared", "off", "LaunchGuard, shared: the same", 0 },
+    [LG_FEW] = { "peer-static", "few", "LaunchGuard, static: stages 1 to 5", 0 },
+    [LG_FEW_SHARED] = { "peer-shared", "few", "LaunchGuard, shared: stages 1 to 5", 0 },
+    [LG_ALL] = { "peer-static", "all", "LaunchGuard, static: everything", 0 },
+    [LG_ALL_SHARED] = { "peer-shared", "all", "LaunchGuard, shared: everything", 0 },
     [BACKTRACE_ONLY] = { "peer-backtrace", "frames", "backtrace(), called once before", 0 },
     [BACKTRACE_COLD] = { "peer-backtrace", "cold", "backtrace() + backtrace_symbols_fd()", 0 },
     [BACKTRACE_WARM] = { "peer-backtrace", "warm", "the same, backtrace() called once before", 0 },
@@ -26,8 +29,8 @@ static const struct {
     [GLOG] = { "peer-glog", "-", "glog's failure signal handler", 0 },
     [BOOST] = { "peer-boost", "-", "boost::stacktrace::safe_dump_to()", 0 },
     [SWIFT] = { "peer-swift", "-", "the Swift runtime's backtracer", 5 },
-    [LG_ALL_STAMPS] = { "peer-launchguard", "all-stamps", "", 0 },
-    [LG_FEW_STAMPS] = { "peer-launchguard", "few-stamps", "", 0 },
+    [LG_ALL_STAMPS] = { "peer-timed", "all", "", 0 },
+    [LG_FEW_STAMPS] = { "peer-timed", "few", "", 0 },
 };
 
 struct scene_shared *peer_shared;

@@ -7,9 +7,12 @@
 
 enum peer {
     NO_HANDLER,
-    LG_OFF, /* the cost of a session for a process that dies without the handler */
-    LG_ALL,
+    LG_OFF, /* the cost of a session for a process that dies without the handler; static library */
+    LG_OFF_SHARED,
     LG_FEW,
+    LG_FEW_SHARED,
+    LG_ALL,
+    LG_ALL_SHARED,
     BACKTRACE_ONLY,
     BACKTRACE_COLD,
     BACKTRACE_WARM,

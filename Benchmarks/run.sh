@@ -1,15 +1,20 @@
 #!/bin/sh
-# Measure start, crash, threads and logs against peers in the same run. Benchmarks/run.sh BUILD_DIR
-# [ROUNDS]
+# Measure the core as it is shipped beside floors and peers, in the same run.
+# Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]
 #
-# Absolute figures belong to this machine and moment. Only the ratios can be compared. Nothing here
-# fails because of a figure.
+# Tables: start launch crash hostile weight steps annotate log swift tool, or without a name all;
+# also start-quick (on the disk alone) and crash-quick (64 calls, without other handlers). Absolute
+# figures belong to this machine and moment. Only the ratios can be compared. Nothing here fails
+# because of a figure.
 set -eu
-build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS]}
-rounds=${2:-100}
+build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]}
+rounds=${2:-60}
+shift $(($# < 2 ? $# : 2))
+[ $# -gt 0 ] || set -- start launch crash hostile weight steps annotate log swift tool
+here=$(dirname "$0")
 programs=$build/Benchmarks
-directory=${TMPDIR:-/tmp}/launchguard-bench-$$
-memory=/dev/shm/launchguard-bench-$$
+directory=$(mktemp -d "${TMPDIR:-/tmp}/launchguard-bench-XXXXXX")
+memory=$(mktemp -d /dev/shm/launchguard-bench-XXXXXX 2>/dev/null) || memory=
 running=
 failed=0
 leave() { # also on interruption: neither processes nor files stay
@@ -17,17 +22,15 @@ leave() { # also on interruption: neither processes nor files stay
         kill "$running" 2>/dev/null || true
         wait "$running" 2>/dev/null || true
     fi
-    rm -rf "$directory" "$memory"
+    rm -rf "$directory" ${memory:+"$memory"}
 }
 trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-mkdir -m 700 "$directory"
-mkdir -m 700 "$memory" 2>/dev/null || memory=
 
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
-echo "$(date -u +%Y-%m-%dT%H:%M:%SZ)  $(uname -srm)  ${model:-unknown CPU}, $(nproc) CPUs"
-echo "medians of n = $rounds, peers interleaved; ratios are to the first line of a block unless noted otherwise"
+echo "$(date -u +%Y-%m-%dT%H:%M:%SZ)  $(uname -srm)  ${model:-unknown CPU}, $(nproc) CPUs, load $(cut -d ' ' -f 1-3 /proc/loadavg)"
+echo "$rounds rounds, each in a random order; differences and ratios are those of one round; the core as it is shipped"
 
 # SECONDS COMMAND...: in a process group of its own, ended after its time; in the background, so
 # that the script handles a signal at once
@@ -37,16 +40,37 @@ limit() {
     wait "$running" || { echo "$2 did not finish" >&2; failed=1; }
     running=
 }
-for place in "$directory" $memory; do
-    printf '\nState directory in %s (%s)\n' "${place%/*}" "$(stat -f -c %T "$place")"
-    limit 60 "$programs/bench-start" "$programs/bench-empty" "$place" "$rounds"
-    limit 60 "$programs/bench-launch" "$place" "$rounds"
+some=$(((rounds + 2) / 3))
+
+# COMMAND...: in a directory on the disk and in one in memory
+both() {
+    command=$1
+    for place in "$directory" $memory; do
+        printf '\nState directory in %s (%s)\n' "${place%/*}" "$(stat -f -c %T "$place")"
+        limit 180 "$programs/$command" "$place" "$rounds"
+    done
+}
+for table; do
+    case $table in
+    start | launch) both "bench-$table" ;;
+    start-quick) limit 120 "$programs/bench-start" "$directory" "$rounds" ;;
+    crash) limit 400 "$programs/bench-crash" "$directory/crash" "$rounds" ;;
+    crash-quick) limit 120 "$programs/bench-crash" "$directory/crash" "$rounds" quick ;;
+    hostile) limit 120 "$programs/bench-hostile" "$directory/hostile" ;;
+    weight)
+        strip -o "$directory/stripped" "$build/liblaunchguard.so" || true
+        limit 120 "$programs/bench-weight" "$directory" "$some" "$directory/stripped"
+        ;;
+    steps) limit 60 "$programs/bench-steps" "$directory" "$rounds" ;;
+    annotate) limit 60 "$programs/bench-annotate" "$directory/annotate" "$rounds" ;;
+    log) limit 300 "$here/log/run.sh" "$build" "$some" ;;
+    swift) # the release build of `make bench`
+        [ ! -x .build/release/bench-log-swift ] || limit 60 .build/release/bench-log-swift "$directory/log-swift" "$rounds"
+        ;;
+    tool)
+        [ ! -x "$here/tool.sh" ] || limit 300 "$here/tool.sh" "$build" "$some"
+        ;;
+    *) echo "unknown table: $table" >&2; failed=1 ;;
+    esac
 done
-limit 240 "$programs/bench-crash" "$directory/crash" "$rounds"
-limit 120 "$programs/bench-hostile" "$directory/hostile"
-limit 60 "$programs/bench-thread" "$programs/bench-thread-linked" "$directory/thread" "$(((rounds + 4) / 5))"
-limit 60 "$programs/bench-annotate" "$directory/annotate" "$rounds"
-limit 180 "$(dirname "$0")/log/run.sh" "$build" "$(((rounds + 4) / 5))"
-swift=.build/release/bench-log-swift
-[ ! -x "$swift" ] || limit 60 "$swift" "$directory/log-swift" "$rounds"
 exit $failed

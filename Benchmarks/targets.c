@@ -3,26 +3,14 @@
 
 #include <stdio.h>
 
-static void print_target(const char *name, double measured, const char *unit, double limit, bool at_least)
-{
-    bool reached = at_least ? measured >= limit : measured <= limit;
-    printf("  %-66s %s %7.2f %-2s %9.2f  %s\n", name, at_least ? ">=" : "<=", limit, unit, measured, reached ? "yes" : "no");
-}
-
 static void print_time(const char *name, struct series *series, double limit_us)
 {
-    if (series->count)
-        print_target(name, series_median(series), "us", limit_us, false);
-    else
-        print_missing(name, "no figures");
+    print_target(name, series_median(series), "us", limit_us, false);
 }
 
 static void print_ratio(const char *name, struct series *over, struct series *under, double limit, bool at_least)
 {
-    if (over->count && under->count)
-        print_target(name, series_median(over) / series_median(under), "x", limit, at_least);
-    else
-        print_missing(name, "no figures to compare");
+    print_target(name, series_ratio(over, under), "x", limit, at_least);
 }
 
 static struct result *find(struct result *results, size_t count, int depth, int threads)
@@ -37,17 +25,22 @@ static struct result *find(struct result *results, size_t count, int depth, int 
 void print_targets(struct result *results, size_t count)
 {
     struct result *usual = find(results, count, 64, 1), *deep = find(results, count, 512, 1), *many = find(results, count, 64, 32);
-    struct series *stages = usual->stages[0], *few = &usual->total[LG_FEW];
-    printf("\nTargets (64 calls and one thread unless noted otherwise)\n  %-66s %13s %9s\n", "", "target", "measured");
+    struct series *stages = usual->stages[0], *total = usual->total, *few = &total[LG_FEW], *none = &total[NO_HANDLER];
+    printf("\n64 calls and one thread unless noted otherwise; stages are of the static library");
+    print_targets_head();
     print_time("B1  entry -> header", &stages[SCENE_HEADER], 1);
     print_time("B2  entry -> frame-pointer frames", &stages[SCENE_FRAMES], 3);
+    print_time("B2  entry -> DWARF frames", &stages[SCENE_DWARF], 30);
     print_ratio("B2  entry -> DWARF frames, to libunwind's local cursor", &stages[SCENE_DWARF], &usual->written[LIBUNWIND], 1, false);
-    print_ratio("B2  the aim after that: to backtrace()", &stages[SCENE_DWARF], &usual->written[BACKTRACE_ONLY], 1, false);
+    print_time("B3  512 calls: entry -> DWARF frames", &deep->stages[0][SCENE_DWARF], 100);
     print_ratio("B3  512 calls: entry -> DWARF frames, to libunwind's local cursor", &deep->stages[0][SCENE_DWARF],
                 &deep->written[LIBUNWIND], 1, false);
-    print_time("B3  the aim after that", &deep->stages[0][SCENE_DWARF], 100);
-    print_ratio("B4  fault -> wait: backtrace_symbols_fd() to stages 1 to 5", &usual->total[BACKTRACE_COLD], few, 2, true);
-    print_ratio("B4  the same, backtrace() called once before", &usual->total[BACKTRACE_WARM], few, 2, true);
-    print_ratio("B4  the aim after that: stages 1 to 5 to no handler", few, &usual->total[NO_HANDLER], 1.25, false);
-    print_ratio("B4  32 threads: everything to no handler", &many->total[LG_ALL], &many->total[NO_HANDLER], 3, false);
+    print_ratio("B4  fault -> wait: backtrace_symbols_fd() to stages 1 to 5", &total[BACKTRACE_COLD], few, 2, true);
+    print_ratio("B4  the same, backtrace() called once before", &total[BACKTRACE_WARM], few, 2, true);
+    print_ratio("B4  stages 1 to 5 to no handler, static", few, none, 1.25, false);
+    print_ratio("B4  stages 1 to 5 to no handler, shared", &total[LG_FEW_SHARED], none, 1.25, false);
+    print_ratio("B4  everything to no handler, static", &total[LG_ALL], none, 2, false);
+    print_ratio("B4  everything to no handler, shared", &total[LG_ALL_SHARED], none, 2, false);
+    print_ratio("B4  32 threads: everything to no handler, static", &many->total[LG_ALL], &many->total[NO_HANDLER], 2, false);
+    print_ratio("B4  32 threads: everything to no handler, shared", &many->total[LG_ALL_SHARED], &many->total[NO_HANDLER], 2, false);
 }

@@ -29,17 +29,34 @@ let kinds: [(name: String, call: () -> Void)] = [
     ("a category and 2 fields", { session.log(.info, "the quick brown fox", category: "bench", fields: ["name": name, "rows": text]) }),
 ]
 
-var series = [[Double]](repeating: [], count: kinds.count)
-for _ in 0...rounds {
-    for (index, kind) in kinds.enumerated() {
+let nothing = Double.nan
+var series = [[Double]](repeating: [Double](repeating: nothing, count: rounds + 1), count: kinds.count)
+for round in 0...rounds {
+    for index in kinds.indices.shuffled() {
         let begin = nanoseconds()
-        for _ in 0..<batch { kind.call() }
-        series[index].append(Double(nanoseconds() - begin) / Double(batch))
+        for _ in 0..<batch { kinds[index].call() }
+        series[index][round] = Double(nanoseconds() - begin) / Double(batch)
     }
 }
-print("\nOne breadcrumb of a Swift program, ns (n = \(rounds) × \(batch))")
-for (kind, all) in zip(kinds, series) {
-    let sorted = all.dropFirst().sorted() // the first round warms up
-    let figures = [sorted[sorted.count / 2], sorted[sorted.count * 9 / 10], sorted[0]].map { "\(($0 * 10).rounded() / 10)" }
-    print("  \(kind.name)" + String(repeating: " ", count: 34 - kind.name.count) + figures[0] + "  90 %: " + figures[1] + "  fastest: " + figures[2])
+
+/// Least, quartiles and median; the first round warms up.
+func summary(_ values: [Double]) -> (least: Double, quartile: Double, median: Double, third: Double) {
+    let sorted = values.dropFirst().sorted()
+    return (sorted[0], sorted[(sorted.count - 1) / 4], sorted[(sorted.count - 1) / 2], sorted[(sorted.count - 1) * 3 / 4])
+}
+
+func line(_ name: String, _ figures: [Double]) -> String {
+    var text = "  " + name + String(repeating: " ", count: max(0, 58 - name.count))
+    for (index, figure) in figures.enumerated() {
+        let scale = index < 2 ? 10.0 : 100.0
+        let digits = "\((figure * scale).rounded() / scale)"
+        text += String(repeating: " ", count: max(1, (index < 2 ? 10 : 8) - digits.count)) + digits
+    }
+    return text
+}
+
+print("\nOne breadcrumb of a Swift program, ns: least, median; ratio to a literal in the same round: median, least, 25 %, 75 %")
+for (kind, values) in zip(kinds, series) {
+    let own = summary(values), ratio = summary(zip(values, series[0]).map { $0 / $1 })
+    print(line(kind.name, [own.least, own.median, ratio.median, ratio.least, ratio.quartile, ratio.third]))
 }

@@ -3,6 +3,7 @@
 #include "candidates.h"
 #include "measured.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static double instructions[CANDIDATES];
 static int kept; /* by LaunchGuard */
 static bool by_counter;
 
-static void run_once(enum candidate candidate, struct measured *measured, bool count)
+static void run_once(enum candidate candidate, struct measured *measured, int round)
 {
     char *arguments[] = { (char *)candidate_program(candidate), (char *)candidate_mode(candidate), (char *)candidate_directory(), "time",
                           (char *)shared_name(), NULL };
@@ -29,12 +30,11 @@ static void run_once(enum candidate candidate, struct measured *measured, bool c
         return;
     }
     by_counter = measured->counter;
-    for (unsigned of = 0; count && of < WIDTHS; of++) {
-        series_add(&series[candidate][of][NS], measured->of[of].ns);
-        series_add(&series[candidate][of][CALLS_US], measured->of[of].calls_us);
-        series_add(&series[candidate][of][MIDDLE], measured->of[of].middle);
-        series_add(&series[candidate][of][P99], measured->of[of].p99);
-        series_add(&series[candidate][of][P999], measured->of[of].p999);
+    for (unsigned of = 0; round >= 0 && of < WIDTHS; of++) {
+        const struct figures *now = &measured->of[of];
+        const double values[FIGURES] = { now->ns, now->calls_us, now->middle, now->p99, now->p999 };
+        for (int i = 0; i < FIGURES; i++)
+            series_put(&series[candidate][of][i], (size_t)round, values[i]);
     }
 }
 
@@ -50,16 +50,21 @@ static enum candidate floor_of(enum candidate candidate)
 
 static void print_width(unsigned of, enum candidate from, enum candidate to, const char *what)
 {
-    printf("\n%s, %u thread%s at once\n  %-42s %9s %7s %9s %9s %9s %9s\n", what, widths[of], of ? "s" : "", "", "ns", "ratio", "calls/us", "median",
-           "99 %", "99.9 %");
+    char title[128];
+    snprintf(title, sizeof title, "%s, %u thread%s at once: a call in the median block of 512", what, widths[of], of ? "s" : "");
+    print_head(title, "ns");
     for (enum candidate i = from; i < to; i++) {
-        if (candidate_missing(i)) {
-            printf("  %-42s not measured: %s\n", candidate_name(i), candidate_missing(i));
-            continue;
-        }
-        printf("  %-42s %9.1f %7.2f %9.2f %9.0f %9.0f %9.0f\n", candidate_name(i), figure(i, of, NS), figure(i, of, NS) / figure(floor_of(i), of, NS),
-               figure(i, of, CALLS_US), figure(i, of, MIDDLE), figure(i, of, P99), figure(i, of, P999));
+        series[i][of][NS].name = candidate_name(i);
+        if (candidate_missing(i))
+            print_missing(candidate_name(i), candidate_missing(i));
+        else
+            print_line(&series[i][of][NS], &series[floor_of(i)][of][NS]);
     }
+    printf("\n  %-58s %9s %9s %9s %9s\n", "", "calls/us", "median", "99 %", "99.9 %");
+    for (enum candidate i = from; i < to; i++)
+        if (!candidate_missing(i))
+            printf("  %-58s %9.2f %9.0f %9.0f %9.0f\n", candidate_name(i), figure(i, of, CALLS_US), figure(i, of, MIDDLE), figure(i, of, P99),
+                   figure(i, of, P999));
 }
 
 static const struct {
@@ -119,25 +124,17 @@ static void print_instructions(void)
 
 /* ---- Targets ---- */
 
-static void print_target(const char *name, double measured, const char *unit, double limit, bool at_least)
-{
-    bool reached = at_least ? measured >= limit : measured <= limit;
-    printf("  %-66s %s %7.2f %-2s %9.2f  %s\n", name, at_least ? ">=" : "<=", limit, unit, measured, reached ? "yes" : "no");
-}
-
 static void print_ratio(const char *name, enum candidate over, unsigned over_of, enum candidate under, unsigned under_of, double limit, bool at_least)
 {
-    if (candidate_missing(over) || candidate_missing(under))
-        print_missing(name, candidate_missing(over) ? candidate_missing(over) : candidate_missing(under));
-    else
-        print_target(name, figure(over, over_of, NS) / figure(under, under_of, NS), "x", limit, at_least);
+    bool missing = candidate_missing(over) || candidate_missing(under);
+    print_target(name, missing ? NAN : series_ratio(&series[over][over_of][NS], &series[under][under_of][NS]), "x", limit, at_least);
 }
 
 static void print_targets(void)
 {
-    printf("\nTargets\n  %-66s %13s %9s\n", "", "target", "measured");
-    print_ratio("A1  text, 1 thread, to the floor with the system's clock", LG_TEXT, 0, FLOOR_CLOCK, 0, 1.25, false);
-    print_ratio("A1  the same to the floor with the CPU's counter", LG_TEXT, 0, FLOOR_COUNTER, 0, 1.25, false);
+    print_targets_head();
+    print_ratio("A1  text, 1 thread, shared, to the floor with the CPU's counter", LG_TEXT, 0, FLOOR_COUNTER, 0, 1.25, false);
+    print_ratio("A1  the same, static", LG_TEXT_STATIC, 0, FLOOR_COUNTER, 0, 1.25, false);
     print_ratio("A1  LTTng-UST to LaunchGuard, 1 thread", LTTNG_TEXT, 0, LG_TEXT, 0, 10, true);
     print_ratio("A2  2 threads to 1 thread", LG_TEXT, 1, LG_TEXT, 0, 1.5, false);
     print_ratio("A2  LTTng-UST to LaunchGuard, 2 threads", LTTNG_TEXT, 1, LG_TEXT, 1, 8, true);
@@ -161,17 +158,16 @@ int main(int count, char **arguments)
     int rounds = atoi(arguments[2]);
     struct measured *measured = shared_make(sizeof *measured);
     candidates_open(arguments[0], arguments[1]);
-    for (int round = -1; round < rounds; round++) /* the first round warms up */
-        for (int i = 0; i < CANDIDATES; i++) {
-            /* the order of the candidates changes with each round */
-            enum candidate candidate = (enum candidate)((i + round + 1) % CANDIDATES);
-            if (!candidate_missing(candidate))
-                run_once(candidate, measured, round >= 0);
-        }
-    printf("\nOne append to a log: level, time, thread, text; medians of %d rounds\n"
-           "  ns: a call in the median block of 512 calls; ratio: to the floor with the system's clock; calls/us: all threads together\n"
-           "  median, 99 %%, 99.9 %%: ns of single calls from one reading of %s to the next; \"nothing\" shows the cost of the reading\n",
-           rounds, by_counter ? "the CPU's counter" : "the system's clock");
+    unsigned order[CANDIDATES];
+    for (int round = -1; round < rounds; round++) { /* the first round warms up */
+        shuffle(order, CANDIDATES);
+        for (int i = 0; i < CANDIDATES; i++)
+            if (!candidate_missing((enum candidate)order[i]))
+                run_once((enum candidate)order[i], measured, round);
+    }
+    printf("\nOne append to a log: level, time, thread, text; ratios to the floor with the system's clock. Second tables: calls/us of all\n"
+           "threads together; median, 99 %%, 99.9 %%: ns of single calls from one reading of %s to the next\n",
+           by_counter ? "the CPU's counter" : "the system's clock");
     for (unsigned of = 0; of < WIDTHS; of++)
         print_width(of, 0, TEXTS, "40 bytes of text");
     for (unsigned of = 0; of < WIDTHS; of++)

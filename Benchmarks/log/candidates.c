@@ -1,7 +1,7 @@
 #include "candidates.h"
 #include "counter.h"
+#include "measured.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,16 @@ static const struct {
     [NOTHING] = { "writer-floor", "nothing", "nothing: an empty call" },
     [FLOOR_CLOCK] = { "writer-floor", "clock", "floor: clock_gettime, ticket, copy" },
     [FLOOR_COUNTER] = { "writer-floor", "counter", "floor: rdtsc, ticket, copy" },
-    [LG_TEXT] = { "writer-launchguard", "text", "LaunchGuard, lg_log_write()" },
+    [LG_TEXT] = { "writer-launchguard", "text", "LaunchGuard, lg_log_write(), shared" },
+    [LG_TEXT_STATIC] = { "writer-static", "text", "LaunchGuard, lg_log_write(), static" },
     [WRITE_TEXT] = { "writer-file", "text", "write(2), O_APPEND" },
     [SPDLOG_BACKTRACE] = { "writer-spdlog", "backtrace", "spdlog, backtrace" },
     [SPDLOG_ASYNC] = { "writer-spdlog", "async", "spdlog, asynchronous file" },
     [GLOG_TEXT] = { "writer-glog", "text", "glog" },
     [LTTNG_TEXT] = { "writer-lttng", "text", "LTTng-UST, flight recorder" },
     [FLOOR_FORMAT] = { "writer-floor", "format", "floor: clock_gettime, ticket, snprintf" },
-    [LG_FORMAT] = { "writer-launchguard", "format", "LaunchGuard, lg_log()" },
+    [LG_FORMAT] = { "writer-launchguard", "format", "LaunchGuard, lg_log(), shared" },
+    [LG_FORMAT_STATIC] = { "writer-static", "format", "LaunchGuard, lg_log(), static" },
     [WRITE_FORMAT] = { "writer-file", "format", "snprintf, write(2), O_APPEND" },
     [SPDLOG_BACKTRACE_FORMAT] = { "writer-spdlog", "backtrace-format", "spdlog, backtrace" },
     [SPDLOG_ASYNC_FORMAT] = { "writer-spdlog", "async-format", "spdlog, asynchronous file" },
@@ -64,15 +66,9 @@ void candidate_give_up(enum candidate candidate, const char *reason)
     snprintf(missing[candidate], sizeof missing[candidate], "%s", reason);
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-    (void)info, (void)kind, (void)place;
-    return remove(path);
-}
-
 const char *candidate_directory(void)
 {
-    nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    remove_tree(directory);
     if (mkdir(directory, 0700) != 0) {
         perror(directory);
         exit(1);
@@ -110,4 +106,11 @@ void candidates_open(const char *self, const char *inside)
     }
     if (!counter_steady())
         candidate_give_up(FLOOR_COUNTER, "the CPU has no cycle counter of one rate");
+}
+
+double candidate_instructions(enum candidate candidate)
+{
+    const char *files = candidate_directory();
+    char *arguments[] = { (char *)candidate_program(candidate), (char *)candidate_mode(candidate), (char *)files, "count", NULL };
+    return count_instructions("counted_call", arguments, files) / COUNTED_CALLS;
 }

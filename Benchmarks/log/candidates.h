@@ -9,6 +9,7 @@ enum candidate {
     FLOOR_CLOCK,
     FLOOR_COUNTER,
     LG_TEXT,
+    LG_TEXT_STATIC,
     WRITE_TEXT,
     SPDLOG_BACKTRACE,
     SPDLOG_ASYNC,
@@ -17,6 +18,7 @@ enum candidate {
     TEXTS, /* before: 40 bytes of text; from here on: four arguments */
     FLOOR_FORMAT = TEXTS,
     LG_FORMAT,
+    LG_FORMAT_STATIC,
     WRITE_FORMAT,
     SPDLOG_BACKTRACE_FORMAT,
     SPDLOG_ASYNC_FORMAT,

@@ -65,7 +65,7 @@ start_lttng() { # leaves LTTNG_READ, or LTTNG_MISSING
         return
     fi
     $as mkdir "$home"
-    LTTNG_HOME=$home $as $guard 180 lttng-sessiond --no-kernel >"$directory/lttng.log" 2>&1 &
+    LTTNG_HOME=$home $as $guard 290 lttng-sessiond --no-kernel >"$directory/lttng.log" 2>&1 &
     daemon=$!
     tries=0
     until ask_lttng list >/dev/null 2>&1; do
@@ -92,7 +92,7 @@ start_lttng
 export LTTNG_MISSING
 
 printf '\nLogs in %s (%s)\n' "${directory%/*}" "$(stat -f -c %T "$directory")"
-$as $guard 170 "$programs/bench-append" "$directory" "$rounds" &
+$as $guard 280 "$programs/bench-append" "$directory" "$rounds" &
 driver=$!
 wait "$driver" && failed=0 || failed=$?
 driver=
