@@ -78,8 +78,10 @@ lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
         errno = error;
         return status;
     }
-    if (reader->kind == LG_FILE_RUN)
+    if (reader->kind == LG_FILE_RUN) {
+        lg__reader_briefs_open(reader);
         lg__crashes_select_end(reader);
+    }
     *ret_reader = reader;
     return LG_OK;
 }
@@ -91,6 +93,7 @@ void lg_reader_close(lg_reader *reader)
     close(reader->file);
     free(reader->log);
     free(reader->log_index);
+    free(reader->modules);
     free(reader);
 }
 

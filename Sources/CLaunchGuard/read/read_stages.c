@@ -5,7 +5,7 @@
 
 /* ---- brief records ---- */
 
-lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
+static lg_status read_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
 {
     struct lg__section section;
     struct { uint32_t count, brief_bytes; } head;
@@ -20,6 +20,33 @@ lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32
     *ret_count = head.count;
     *ret_bytes = head.brief_bytes;
     return LG_OK;
+}
+
+void lg__reader_briefs_open(lg_reader *reader)
+{
+    reader->briefs = read_briefs(reader, &reader->brief_count, &reader->brief_bytes);
+}
+
+lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
+{
+    *ret_count = reader->brief_count;
+    *ret_bytes = reader->brief_bytes;
+    return reader->briefs;
+}
+
+uint64_t lg__reader_briefs_begun(const lg_reader *reader, uint32_t count, uint32_t bytes)
+{
+    static_assert(LG__BRIEFS_MAX <= 64, "a bit each");
+    uint8_t all[16384];
+    const size_t size = (size_t)count * bytes;
+    uint64_t begun = 0, commit;
+    if (size > sizeof all || !lg__reader_block(reader, LG__SECTION_BRIEFS, offsetof(struct lg__briefs, briefs), all, size))
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(&commit, all + (size_t)i * bytes + offsetof(struct lg__brief_commit, commit), sizeof commit);
+        begun |= (uint64_t)(commit != 0) << i;
+    }
+    return begun;
 }
 
 /* Where the brief record of a place is in its section. */
