@@ -258,7 +258,7 @@ lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
         read_lane(reader, &layout, lane, &info);
     if (layout.header.clock == LG__RING_CLOCK_COUNTER)
         straighten(reader->log_index, reader->log_count);
-    if (layout.header.lane_count > 1)
+    if (layout.header.lane_count > 1 || layout.header.clock == LG__RING_CLOCK_COUNTER)
         qsort(reader->log_index, reader->log_count, sizeof *reader->log_index, earlier);
     info.entries = reader->log_count;
     *ret_info = info;
