@@ -32,7 +32,7 @@ struct ListCommand: ParsableCommand {
         let ledger = try? Reader(path: directory.ledgerPath).ledger()
         let runs = try load(directory, ledger)
         if output.json {
-            for run in runs { Output.writeLine(json: run) }
+            Output.writeLines(json: runs)
         } else {
             write(runs, ledger)
         }
@@ -48,7 +48,10 @@ struct ListCommand: ParsableCommand {
         var reports: [RunReport] = []
         for path in try directory.runPaths() {
             do throws(ReportError) {
-                reports.append(try Reader(path: path).run())
+                var report = try Reader(path: path).summary()
+                // The list shows no other stack of a program that lived on.
+                if report.hang == nil { report.snapshots = nil }
+                reports.append(report)
             } catch {
                 var report = RunReport(path: path)
                 report.problems = [Problem(part: "file", code: error.code.name, message: error.message)]
@@ -56,8 +59,9 @@ struct ListCommand: ParsableCommand {
             }
         }
         symbols.apply(to: &reports)
+        let timeline = Dictionary((ledger?.timeline ?? []).map { ($0.uuid, $0) }) { first, _ in first }
         return reports.map { report in
-            ListedRun(report, counted: ledger?.timeline.first { $0.uuid == report.identity?.uuid })
+            ListedRun(report, counted: report.identity.flatMap { timeline[$0.uuid] })
         }
     }
 
@@ -73,7 +77,7 @@ struct ListCommand: ParsableCommand {
         }
         let endWidth = runs.map { $0.end.count }.max() ?? 0
         for run in runs { run.write(to: &writer, endWidth: endWidth) }
-        Output.write(writer.text)
+        Output.write(writer.bytes)
     }
 }
 
