@@ -180,7 +180,7 @@ static lg_status read_table_head(const lg_reader *reader, uint32_t which, struct
     return head->commit == LG__COMMIT_MODULES && head->count <= LG__MODULES_MAX && head->text_size <= LG__MODULES_TEXT_BYTES ? LG_OK : LG_ERR_DAMAGED;
 }
 
-/* The table with a head, checked, in `reader->modules`: read only if it is another one than that. */
+/* The table with a head, checked, in `reader->modules`; read only if another one is in there. */
 static lg_status read_table(lg_reader *reader, uint32_t which, const struct table_head *head)
 {
     if (reader->modules && memcmp(reader->modules, head, sizeof *head) == 0)
