@@ -10,6 +10,21 @@
 #include "os/os.h"
 #include "store/format.h"
 
+/* A committed block: where it is, and what its commit says. */
+struct lg__reader_commit {
+    uint32_t section; /* kind */
+    uint64_t at;
+    uint32_t capacity, size, crc;
+    uint64_t commit;
+};
+
+/* The last whole block, if it is no larger: one with the same commit has the same bytes. */
+struct lg__reader_memo {
+    bool known;
+    struct lg__reader_commit commit;
+    uint8_t bytes[1024];
+};
+
 struct lg_reader {
     int file;
     uint64_t file_size; /* when opened; it may shrink or grow meanwhile */
@@ -31,6 +46,7 @@ struct lg_reader {
     } *log_index;
     uint64_t log_count;
 
+    struct lg__reader_memo *memo;     /* of headers, and of all other stages */
     struct lg__module_table *modules; /* the whole table that was read last; NULL: none was */
 
     /* of the selected crash: LG__PLACE_RECORD, or 1 + the index of a brief record */
@@ -91,13 +107,6 @@ lg_status lg__reader_crashed(const lg_reader *reader);
 /* The same, and LG_ERR_NOT_FOUND where the selected crash is in a brief record. */
 lg_status lg__reader_recorded(const lg_reader *reader);
 
-/* A committed block: where it is, and what its commit says. */
-struct lg__reader_commit {
-    uint32_t section; /* kind */
-    uint64_t at;
-    uint32_t capacity, size, crc;
-    uint64_t commit;
-};
 /* Number and size of the places for brief records, read when the file is opened.
  * LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_DAMAGED. */
 void lg__reader_briefs_open(lg_reader *reader);

@@ -63,7 +63,7 @@ lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
         status = LG_ERR_SYSTEM;
     else if (!S_ISREG(info.st_mode))
         status = LG_ERR_DAMAGED;
-    else if (!(reader = calloc(1, sizeof *reader)))
+    else if (!(reader = calloc(1, sizeof *reader)) || !(reader->memo = calloc(2, sizeof *reader->memo)))
         status = LG_ERR_SYSTEM;
     if (status == LG_OK) {
         lg__crc32c_init();
@@ -73,6 +73,8 @@ lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
     }
     if (status != LG_OK) {
         int error = errno;
+        if (reader)
+            free(reader->memo);
         free(reader);
         close(file);
         errno = error;
@@ -94,6 +96,7 @@ void lg_reader_close(lg_reader *reader)
     free(reader->log);
     free(reader->log_index);
     free(reader->modules);
+    free(reader->memo);
     free(reader);
 }
 

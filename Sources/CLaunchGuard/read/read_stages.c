@@ -132,6 +132,12 @@ static lg_status find_stage(const lg_reader *reader, uint32_t place, unsigned st
     return LG_OK;
 }
 
+static bool same_commit(const struct lg__reader_commit *a, const struct lg__reader_commit *b)
+{
+    return a->section == b->section && a->at == b->at && a->capacity == b->capacity && a->size == b->size && a->crc == b->crc &&
+           a->commit == b->commit;
+}
+
 static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned stage, void *head, size_t head_size, void *rest,
                             size_t rest_size, size_t *ret_size)
 {
@@ -149,16 +155,22 @@ static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned st
     if (rest_size)
         memset(rest, 0, rest_size);
     /* A larger block than this version knows is checked whole and shown as far as it is known. */
-    uint8_t piece[1024];
-    uint32_t crc = 0;
-    for (size_t at = 0; at < commit.size; at += sizeof piece) {
-        size_t count = commit.size - at < sizeof piece ? commit.size - at : sizeof piece;
-        if (!lg__reader_block(reader, commit.section, commit.at + at, piece, count))
-            return LG_ERR_DAMAGED;
-        crc = lg__crc32c(crc, piece, count);
-        copy_part(head, 0, head_size, piece, at, count);
-        copy_part(rest, head_size, rest_size, piece, at, count);
+    struct lg__reader_memo *memo = &reader->memo[stage != LG_STAGE_HEADER];
+    const bool known = memo->known && same_commit(&memo->commit, &commit);
+    uint32_t crc = known ? commit.crc : 0;
+    memo->known = known;
+    for (size_t at = 0; at < commit.size; at += sizeof memo->bytes) {
+        size_t count = commit.size - at < sizeof memo->bytes ? commit.size - at : sizeof memo->bytes;
+        if (!known) {
+            if (!lg__reader_block(reader, commit.section, commit.at + at, memo->bytes, count))
+                return LG_ERR_DAMAGED;
+            crc = lg__crc32c(crc, memo->bytes, count);
+        }
+        copy_part(head, 0, head_size, memo->bytes, at, count);
+        copy_part(rest, head_size, rest_size, memo->bytes, at, count);
     }
+    memo->known = commit.crc == crc && commit.size <= sizeof memo->bytes;
+    memo->commit = commit;
     if (commit.crc != crc) {
         if (rest_size)
             memset(rest, 0, rest_size);
