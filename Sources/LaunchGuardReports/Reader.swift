@@ -87,14 +87,17 @@ public final class Reader {
         if problems.isUsable(unsafe lg_reader_verdict(handle, &verdict), "verdict") {
             report.verdict = Verdict(verdict)
         }
-        let crashes = countCrashes(&problems)
+        var crashCount: UInt32 = 0
+        let counted = unsafe lg_reader_crash_count(handle, &crashCount)
+        let mayHaveCrash = counted != LG_OK || crashCount > 0
         let hasSnapshot = hasSnapshot
-        let needsModules = extent == .all || crashes != 0 || hasSnapshot
+        let needsModules = extent == .all || mayHaveCrash || hasSnapshot
         let modules = problems.list("modules", limit: needsModules ? 65536 : 1) { index, module in
             unsafe lg_reader_module(handle, index, &module)
         } as: { Module(&$0) }
         report.modules = modules.isEmpty || !needsModules ? nil : modules
-        if crashes != 0 { addCrashes(to: &report, crashes ?? 0, includingMemory: includingMemory, &problems) }
+        _ = problems.isUsable(counted, "brief records")
+        if mayHaveCrash { addCrashes(to: &report, crashCount, includingMemory: includingMemory, &problems) }
         let annotations = annotations(of: report, &problems)
         let standardError = standardError(&problems)
         if extent == .all {
@@ -155,12 +158,6 @@ public final class Reader {
             take(breadcrumb)
         }
         return result
-    }
-
-    /// The number of crashes; nil: it is not known.
-    private func countCrashes(_ problems: inout Problems) -> UInt32? {
-        var count: UInt32 = 0
-        return problems.isUsable(unsafe lg_reader_crash_count(handle, &count), "brief records") ? count : nil
     }
 
     /// The crash that counts, which stays selected, and all others.
