@@ -29,15 +29,6 @@ public struct Breadcrumbs: Codable, Hashable, Sendable {
             nil
         }
     }
-
-    /// Take away the values of all fields that leave in no export.
-    mutating func redact(_ redaction: Redaction) {
-        for entry in entries.indices {
-            for field in (entries[entry].fields ?? []).indices where redaction.hides(entries[entry].fields![field].key) {
-                entries[entry].fields![field].value = nil
-            }
-        }
-    }
 }
 
 /// One entry of the ring log.
@@ -87,6 +78,13 @@ public struct Breadcrumb: Codable, Hashable, Sendable {
         self.fields = fields
         self.isCut = isCut
         self.isDamaged = isDamaged
+    }
+
+    /// Take away the values of all fields that leave in no export.
+    mutating func redact(_ redaction: Redaction) {
+        for field in (fields ?? []).indices where redaction.hides(fields![field].key) {
+            fields![field].value = nil
+        }
     }
 }
 

@@ -61,7 +61,8 @@ extension lg_deadline_info: ZeroInitialized {}
 /// passed by value takes the compiler seconds.
 func string<Field>(_ field: inout Field, size: Int = .max) -> String {
     unsafe withUnsafeBytes(of: &field) { bytes in
-        unsafe String(decoding: bytes.prefix(min(size, bytes.count)).prefix { size != .max || $0 != 0 }, as: UTF8.self)
+        let end = unsafe size != .max ? min(size, bytes.count) : bytes.firstIndex(of: 0) ?? bytes.count
+        return unsafe String(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<end]), as: UTF8.self)
     }
 }
 

@@ -45,9 +45,37 @@ public final class Reader {
     /// - Parameter includingMemory: whether the bytes of the stacks are in the report too: they are
     ///   many, and they hold what the program worked on.
     public func run(includingMemory: Bool = false) throws(ReportError) -> RunReport {
+        var problems = Problems()
+        var report = try parts(of: .all, includingMemory: includingMemory, &problems)
+        do throws(ReportError) {
+            report.breadcrumbs = try breadcrumbs(of: report)
+            if report.breadcrumbs?.entries.contains(where: { $0.isDamaged == true }) == true { problems.add("ring log", LG_ERR_DAMAGED) }
+        } catch {
+            problems.add("ring log", lg_status(rawValue: error.code.rawValue))
+        }
+        report.problems = problems.found
+        return report
+    }
+
+    /// What the run was and how it ended: without breadcrumbs, annotations, heartbeats, deadlines
+    /// and standard error, and without modules where no stack needs them. Whether these parts are
+    /// there and within bounds is checked all the same.
+    public func summary() throws(ReportError) -> RunReport {
+        var problems = Problems()
+        var report = try parts(of: .summary, includingMemory: false, &problems)
+        _ = problems.isUsable(unsafe lg_reader_log_check(handle), "ring log")
+        report.problems = problems.found
+        return report
+    }
+
+    private enum Extent {
+        case all, summary
+    }
+
+    /// All but the ring log.
+    private func parts(of extent: Extent, includingMemory: Bool, _ problems: inout Problems) throws(ReportError) -> RunReport {
         guard kind == .run else { throw ReportError(code: .state, path: path) }
         var report = RunReport(path: path)
-        var problems = Problems()
         var info = lg_run_info()
         if problems.isUsable(unsafe lg_reader_run(handle, &info), "identity") {
             report.identity = RunIdentity(&info)
@@ -59,23 +87,34 @@ public final class Reader {
         if problems.isUsable(unsafe lg_reader_verdict(handle, &verdict), "verdict") {
             report.verdict = Verdict(verdict)
         }
-        let modules = problems.list("modules", limit: 65536) { index, module in
+        var crashCount: UInt32 = 0
+        let counted = unsafe lg_reader_crash_count(handle, &crashCount)
+        let mayHaveCrash = counted != LG_OK || crashCount > 0
+        let hasSnapshot = hasSnapshot
+        let needsModules = extent == .all || mayHaveCrash || hasSnapshot
+        let modules = problems.list("modules", limit: needsModules ? 65536 : 1) { index, module in
             unsafe lg_reader_module(handle, index, &module)
         } as: { Module(&$0) }
-        report.modules = modules.isEmpty ? nil : modules
-        addCrashes(to: &report, includingMemory: includingMemory, &problems)
-        report.annotations = annotations(of: report, &problems)
-        report.standardError = standardError(&problems)
-        addPulse(to: &report, &problems)
-        addSnapshots(to: &report, &problems)
-        do throws(ReportError) {
-            report.breadcrumbs = try breadcrumbs(of: report)
-            if report.breadcrumbs?.entries.contains(where: { $0.isDamaged == true }) == true { problems.add("ring log", LG_ERR_DAMAGED) }
-        } catch {
-            problems.add("ring log", lg_status(rawValue: error.code.rawValue))
+        report.modules = modules.isEmpty || !needsModules ? nil : modules
+        _ = problems.isUsable(counted, "brief records")
+        if mayHaveCrash { addCrashes(to: &report, crashCount, includingMemory: includingMemory, &problems) }
+        let annotations = annotations(of: report, &problems)
+        let standardError = standardError(&problems)
+        if extent == .all {
+            report.annotations = annotations
+            report.standardError = standardError
+            addPulse(to: &report, &problems)
+        } else {
+            var heart = lg_heart_info()
+            _ = problems.isUsable(unsafe lg_reader_heart(handle, 0, &heart), "pulse")
         }
-        report.problems = problems.found
+        if hasSnapshot { addSnapshots(to: &report, &problems) }
         return report
+    }
+
+    private var hasSnapshot: Bool {
+        var info = lg_snapshot_info()
+        return [LG_SNAPSHOT_HANG, LG_SNAPSHOT_DEADLINE].contains { unsafe lg_reader_snapshot(handle, $0, &info) != LG_ERR_NOT_FOUND }
     }
 
     /// Whether the process of the run is alive now; false when the file does not show it.
@@ -87,31 +126,43 @@ public final class Reader {
     /// A new snapshot of the ring log, without what is redacted; `run` gives the entries their
     /// times.
     public func breadcrumbs(of run: RunReport) throws(ReportError) -> Breadcrumbs {
+        var entries: [Breadcrumb] = []
+        var result = try breadcrumbs(of: run) { entries.append($0) }
+        result.entries = entries
+        return result
+    }
+
+    /// The same, each entry handed on and not kept.
+    package func breadcrumbs(of run: RunReport, _ take: (consuming Breadcrumb) -> Void) throws(ReportError) -> Breadcrumbs {
         var info = lg_log_info()
         let status = unsafe lg_reader_log(handle, &info)
         guard status == LG_OK else {
             throw ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: path)
         }
-        var result = Breadcrumbs(
+        // Asked behind the snapshot, which holds all that it is applied to.
+        let redaction = redaction()
+        let result = Breadcrumbs(
             entries: [], torn: info.torn, overwrittenBytes: info.overwritten_bytes, overwrittenEntries: info.overwritten_entries,
             unknown: info.unknown.nonZero)
         var entry = lg_log_entry(), field = lg_log_field()
         for index in 0..<info.entries where unsafe lg_reader_log_entry(handle, index, &entry) == LG_OK {
             var breadcrumb = Breadcrumb(&entry, time: run.time(monotonic: entry.monotonic_ns))
-            for number in 0..<entry.field_count where unsafe lg_reader_log_field(handle, index, number, &field) == LG_OK {
-                breadcrumb.fields = (breadcrumb.fields ?? []) + [Breadcrumb.Field(&field)]
+            if entry.field_count > 0 {
+                var fields: [Breadcrumb.Field] = []
+                for number in 0..<entry.field_count where unsafe lg_reader_log_field(handle, index, number, &field) == LG_OK {
+                    fields.append(Breadcrumb.Field(&field))
+                }
+                breadcrumb.fields = fields.isEmpty ? nil : fields
+                breadcrumb.redact(redaction)
             }
-            result.entries.append(breadcrumb)
+            take(breadcrumb)
         }
-        result.redact(redaction())
         return result
     }
 
     /// The crash that counts, which stays selected, and all others.
-    private func addCrashes(to report: inout RunReport, includingMemory: Bool, _ problems: inout Problems) {
-        var count: UInt32 = 0
+    private func addCrashes(to report: inout RunReport, _ count: UInt32, includingMemory: Bool, _ problems: inout Problems) {
         var end: UInt32 = 0
-        _ = problems.isUsable(unsafe lg_reader_crash_count(handle, &count), "brief records")
         for index in 0..<count where unsafe lg_reader_select_crash(handle, index) == LG_OK {
             var info = lg_crash_info()
             if unsafe lg_reader_crash(handle, &info) == LG_OK, info.is_end != 0 { end = index }

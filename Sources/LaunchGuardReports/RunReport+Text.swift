@@ -150,14 +150,30 @@ extension RunContext {
 extension Breadcrumb {
     /// The entry as one line.
     public func write(to writer: inout TextWriter) {
-        writer.add((time?.description ?? "\(monotonicNanoseconds) ns") + "  ", .dim)
+        writer.styled(.dim) {
+            $0.add(time?.description ?? "\(monotonicNanoseconds) ns")
+            $0.add("  ")
+        }
         writer.add(level.description, width: 10, level >= .error ? .red : level >= .warning ? .yellow : .plain)
-        writer.add("[\(threadID)] ", .dim)
-        if let category { writer.add(category + ": ", .bold) }
+        writer.styled(.dim) {
+            $0.add("[")
+            $0.add(String(threadID))
+            $0.add("] ")
+        }
+        if let category {
+            writer.styled(.bold) {
+                $0.add(category)
+                $0.add(": ")
+            }
+        }
         writer.add(text)
         if isDamaged == true { writer.add("damaged", .red) }
         for (index, field) in (fields ?? []).enumerated() {
-            writer.add((index > 0 ? " " : category == nil && text.isEmpty ? "" : "  ") + Self.quoted(field.key) + "=", .dim)
+            writer.styled(.dim) {
+                $0.add(index > 0 ? " " : category == nil && text.isEmpty ? "" : "  ")
+                $0.add(Self.quoted(field.key))
+                $0.add("=")
+            }
             if let value = field.value { writer.add(Self.quoted(value)) } else { writer.add("(redacted)", .yellow) }
         }
         if isCut { writer.add(" …", .dim) }
@@ -166,7 +182,8 @@ extension Breadcrumb {
 
     /// A key or a value as one word, in quotation marks where it would not be one.
     private static func quoted(_ text: String) -> String {
-        let isWord = !text.isEmpty && !text.unicodeScalars.contains { $0.properties.isWhitespace || $0 == "\"" || $0 == "\\" || $0 == "=" }
+        let hasMarks = text.utf8.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "=") }
+        let isWord = !text.isEmpty && !hasMarks && (text.isPlain || !text.unicodeScalars.contains { $0.properties.isWhitespace })
         if isWord { return text }
         return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }

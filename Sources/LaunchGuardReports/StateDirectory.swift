@@ -59,7 +59,7 @@ public struct StateDirectory: Hashable, Sendable {
         let oldest = report.timeline.map(\.ordinal).min() ?? 0
         for path in try runPaths() {
             do throws(ReportError) {
-                let run = try Reader(path: path).run()
+                let run = try Reader(path: path).summary()
                 guard let entry = UncountedRun(run) else {
                     report.problems += run.problems.map { .init(part: path.lastPathPart, code: $0.code, message: $0.message) }
                     continue

@@ -1,12 +1,20 @@
 /// Builds text for people. Everything that goes in is escaped, so that nothing from a file can
 /// reach a terminal as a control sequence; colours and line ends come from the writer alone.
 public struct TextWriter: Sendable {
-    public private(set) var text = ""
+    /// The text in UTF-8.
+    package private(set) var bytes: [UInt8] = []
     /// Whether styles become terminal sequences.
     public let isColored: Bool
 
     public init(isColored: Bool = false) {
         self.isColored = isColored
+    }
+
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Forget the text, which is written elsewhere.
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
     }
 
     /// How a piece of text looks on a terminal.
@@ -21,19 +29,37 @@ public struct TextWriter: Sendable {
 
     /// Append a piece of text.
     public mutating func add(_ piece: String, _ style: Style = .plain) {
-        let safe = Self.escaped(piece)
-        text += isColored && style != .plain ? "\u{1B}[\(style.rawValue)m\(safe)\u{1B}[0m" : safe
+        styled(style) { $0.append(piece) }
+    }
+
+    private mutating func append(_ piece: String) {
+        let isDone = unsafe piece.utf8.withContiguousStorageIfAvailable { text in
+            let isPlain = unsafe String.isPlain(text)
+            if isPlain { unsafe bytes.append(contentsOf: text) }
+            return isPlain
+        }
+        if isDone != true { bytes += Self.escaped(piece).utf8 }
+    }
+
+    /// Append pieces that look the same.
+    mutating func styled(_ style: Style, _ write: (inout TextWriter) -> Void) {
+        guard isColored, style != .plain else { return write(&self) }
+        bytes += "\u{1B}[\(style.rawValue)m".utf8
+        write(&self)
+        bytes += "\u{1B}[0m".utf8
     }
 
     /// Append a piece of text, filled up with spaces to a width.
     public mutating func add(_ piece: String, width: Int, _ style: Style = .plain) {
-        add(piece, style)
-        text += String(repeating: " ", count: max(0, width - Self.escaped(piece).count))
+        let safe = Self.escaped(piece)
+        styled(style) { $0.bytes += safe.utf8 }
+        let count = safe.isPlain ? safe.utf8.count : safe.count
+        for _ in 0..<max(0, width - count) { bytes.append(UInt8(ascii: " ")) }
     }
 
     /// End the line.
     public mutating func endLine() {
-        text += "\n"
+        bytes.append(UInt8(ascii: "\n"))
     }
 
     /// Append a whole line.
@@ -51,7 +77,7 @@ public struct TextWriter: Sendable {
     /// Text without control characters: they become `\xNN`, characters that change the direction or
     /// hide text `\u{N}`.
     public static func escaped(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        guard !text.isPlain, text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
             if !isUnsafe(scalar) {
@@ -72,6 +98,18 @@ public struct TextWriter: Sendable {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
         default: false
         }
+    }
+}
+
+extension String {
+    /// Whether it holds printable ASCII alone, which is almost every text and needs no other look.
+    var isPlain: Bool {
+        unsafe utf8.withContiguousStorageIfAvailable(Self.isPlain) ?? utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+    }
+
+    static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        // No way out of the loop: so it takes many bytes at a time.
+        unsafe text.reduce(into: UInt8(0)) { $0 |= $1 &- 0x20 > 0x5E ? 1 : 0 } == 0
     }
 }
 

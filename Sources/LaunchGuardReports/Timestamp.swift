@@ -37,14 +37,26 @@ extension Timestamp: CustomStringConvertible {
         let seconds = nanoseconds / 1_000_000_000
         let (year, month, day) = Self.date(dayNumber: seconds / 86400)
         let time = seconds % 86400
-        return "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
-            + "T\(Self.padded(time / 3600, 2)):\(Self.padded(time / 60 % 60, 2)):\(Self.padded(time % 60, 2))"
-            + ".\(Self.padded(nanoseconds % 1_000_000_000, 9))Z"
-    }
-
-    private static func padded(_ value: UInt64, _ width: Int) -> String {
-        let digits = String(value)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        return unsafe String(unsafeUninitializedCapacity: 30) { text in
+            var end = 0
+            func add(_ value: UInt64, _ width: Int, then mark: UInt8) {
+                var rest = value
+                for place in (end..<end + width).reversed() {
+                    unsafe text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                    rest /= 10
+                }
+                unsafe text[end + width] = mark
+                end += width + 1
+            }
+            add(year, 4, then: UInt8(ascii: "-"))
+            add(month, 2, then: UInt8(ascii: "-"))
+            add(day, 2, then: UInt8(ascii: "T"))
+            add(time / 3600, 2, then: UInt8(ascii: ":"))
+            add(time / 60 % 60, 2, then: UInt8(ascii: ":"))
+            add(time % 60, 2, then: UInt8(ascii: "."))
+            add(nanoseconds % 1_000_000_000, 9, then: UInt8(ascii: "Z"))
+            return end
+        }
     }
 
     // Years are counted from 1 March, so that the leap day is the last one; 719468 days lie between

@@ -37,7 +37,7 @@ public struct Symbolicator: Sendable {
         var files: [Module: String] = [:]
         var queries: Set<LLVMSymbolizer.Query> = []
         for index in reports.indices {
-            for module in reports[index].modulesOfFrames where files[module] == nil {
+            for module in reports[index].modulesOfFrames.sorted(by: { $0.start < $1.start }) where files[module] == nil {
                 let (file, problem) = file(of: module)
                 files[module] = file
                 if let problem { reports[index].addProblem(problem) }

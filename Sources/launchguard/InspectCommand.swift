@@ -68,7 +68,7 @@ struct InspectCommand: ParsableCommand {
         } else {
             var writer = Output.makeWriter()
             ledger.write(to: &writer, runLimit: lines)
-            Output.write(writer.text)
+            Output.write(writer.bytes)
         }
         if ledger.isDamaged { try ExitStatus.damaged.end() }
         if ledger.appID == nil, ledger.uncounted.isEmpty { try ExitStatus.nothingFound.end() }
@@ -82,7 +82,7 @@ struct InspectCommand: ParsableCommand {
         } else {
             var writer = Output.makeWriter()
             reports[0].write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: map)
-            Output.write(writer.text)
+            Output.write(writer.bytes)
         }
         if run.isDamaged { try ExitStatus.damaged.end() }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import LaunchGuardReports
 
 /// `launchguard list`
-struct ListCommand: ParsableCommand {
+struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the runs of an application: when and how each one ended, and the place of a crash or a hang.",
@@ -20,7 +20,7 @@ struct ListCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var symbols: SymbolOptions
 
-    func run() throws {
+    func run() async throws {
         let directory: StateDirectory
         switch try Target(self.directory) {
         case .directory(let found):
@@ -30,9 +30,9 @@ struct ListCommand: ParsableCommand {
             throw ValidationError("\(path) is a \(kind == .run ? "run file" : "ledger"); list needs a state directory.")
         }
         let ledger = try? Reader(path: directory.ledgerPath).ledger()
-        let runs = try load(directory, ledger)
+        let runs = await load(try directory.runPaths(), ledger)
         if output.json {
-            for run in runs { Output.writeLine(json: run) }
+            Output.writeLines(json: runs)
         } else {
             write(runs, ledger)
         }
@@ -43,21 +43,56 @@ struct ListCommand: ParsableCommand {
         try (runs.contains(where: \.isDamaged) ? ExitStatus.damaged : .success).end()
     }
 
-    /// All runs with their symbols. A file that cannot be read has a line of its own.
-    private func load(_ directory: StateDirectory, _ ledger: LedgerReport?) throws(ReportError) -> [ListedRun] {
+    /// All runs with their symbols. Each file is some thirty system calls, so that every processor
+    /// takes a part of many files.
+    private func load(_ paths: [String], _ ledger: LedgerReport?) async -> [ListedRun] {
+        let timeline = Dictionary((ledger?.timeline ?? []).map { ($0.uuid, $0) }) { first, _ in first }
+        let size = 256
+        var parts: [Int: Part] = [:]
+        await withTaskGroup { group in
+            for start in stride(from: 0, to: paths.count, by: size) {
+                group.addTask { (start, Part(paths[start..<min(start + size, paths.count)], timeline)) }
+            }
+            for await (start, part) in group { parts[start] = part }
+        }
+        let starts = parts.keys.sorted()
+        var runs = starts.flatMap { parts[$0]?.runs ?? [] }
+        var reports = starts.flatMap { parts[$0]?.reports ?? [] }
+        symbols.apply(to: &reports)
+        var indexes = runs.indices.filter { runs[$0].hasStack }[...]
+        for report in reports {
+            guard let index = indexes.popFirst() else { break }
+            runs[index] = ListedRun(report, counted: report.identity.flatMap { timeline[$0.uuid] })
+        }
+        return runs
+    }
+
+    /// Some runs, and the reports of those with a stack to look up, in the same order.
+    private struct Part {
+        var runs: [ListedRun] = []
         var reports: [RunReport] = []
-        for path in try directory.runPaths() {
+
+        init(_ paths: ArraySlice<String>, _ timeline: [String: TimelineEntry]) {
+            for path in paths {
+                let report = Self.report(path)
+                let run = ListedRun(report, counted: report.identity.flatMap { timeline[$0.uuid] })
+                runs.append(run)
+                if run.hasStack { reports.append(report) }
+            }
+        }
+
+        /// The report of a file that cannot be read says so.
+        private static func report(_ path: String) -> RunReport {
             do throws(ReportError) {
-                reports.append(try Reader(path: path).run())
+                var report = try Reader(path: path).summary()
+                // The list shows no other stack of a program that lived on.
+                if report.hang == nil { report.snapshots = nil }
+                return report
             } catch {
                 var report = RunReport(path: path)
                 report.problems = [Problem(part: "file", code: error.code.name, message: error.message)]
-                reports.append(report)
+                return report
             }
-        }
-        symbols.apply(to: &reports)
-        return reports.map { report in
-            ListedRun(report, counted: ledger?.timeline.first { $0.uuid == report.identity?.uuid })
         }
     }
 
@@ -73,12 +108,12 @@ struct ListCommand: ParsableCommand {
         }
         let endWidth = runs.map { $0.end.count }.max() ?? 0
         for run in runs { run.write(to: &writer, endWidth: endWidth) }
-        Output.write(writer.text)
+        Output.write(writer.bytes)
     }
 }
 
 /// One line of the list.
-private struct ListedRun: Encodable {
+private struct ListedRun: Encodable, Sendable {
     let schema = RunReport.currentSchema
     let type = "listed-run"
     var path: String
@@ -92,6 +127,12 @@ private struct ListedRun: Encodable {
     /// The innermost known function of the crash or the hang.
     var topFrame: String?
     var problems: [Problem]
+    /// Whether there may be symbols for it.
+    let hasStack: Bool
+
+    private enum CodingKeys: CodingKey {
+        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, topFrame, problems
+    }
 
     init(_ report: RunReport, counted entry: TimelineEntry?) {
         path = report.path
@@ -103,6 +144,7 @@ private struct ListedRun: Encodable {
         counted = entry?.counted
         topFrame = report.crash?.place(program: report.programPath) ?? report.hang?.place(program: report.programPath)
         problems = report.problems
+        hasStack = report.crash != nil || report.otherCrashes != nil || report.snapshots != nil
     }
 
     var isDamaged: Bool { verdict == nil || problems.contains(where: \.isDamage) }

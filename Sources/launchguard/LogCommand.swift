@@ -52,12 +52,24 @@ struct LogCommand: ParsableCommand {
     func run() throws {
         let path = try Target(target, run: runs.run).newestRun()
         let reader = try Reader(path: path)
-        let run = try reader.run()
+        let run = try reader.summary()
         var news = News()
         let isAlive = reader.isAlive
-        let breadcrumbs = try reader.breadcrumbs(of: run)
-        let entries = news.take(breadcrumbs.entries).filter(isWanted)
-        show(entries.suffix(lines ?? entries.count))
+        // The options are slow to ask, and there may be hundreds of thousands of entries.
+        let (isWanted, follow, lines) = (filter, follow, lines)
+        var page = Page(isJSON: output.json)
+        var last: [Breadcrumb] = []
+        var isEmpty = true
+        var isDamaged = false
+        let breadcrumbs = try reader.breadcrumbs(of: run) { entry in
+            isDamaged = isDamaged || entry.isDamaged == true
+            if follow { news.add(entry) }
+            guard isWanted(entry) else { return }
+            isEmpty = false
+            if lines == nil { page.add(entry) } else { last.append(entry) }
+        }
+        for entry in last.suffix(lines ?? 0) { page.add(entry) }
+        page.end()
         if let overwritten = breadcrumbs.overwritten {
             Output.complain("\(path): \(overwritten)")
         }
@@ -69,37 +81,32 @@ struct LogCommand: ParsableCommand {
         }
         if follow {
             try wait(for: reader, run, isAlive, &news)
-        } else if entries.isEmpty {
+        } else if isEmpty {
             Output.complain("\(path): no such breadcrumb")
             try ExitStatus.nothingFound.end()
         }
-        if run.isDamaged { try ExitStatus.damaged.end() }
+        if run.isDamaged || isDamaged { try ExitStatus.damaged.end() }
     }
 
-    private func isWanted(_ entry: Breadcrumb) -> Bool {
-        (level.map { entry.level >= $0 } ?? true) && (categories.isEmpty || entry.category.map(categories.contains) ?? false)
-    }
-
-    private func show(_ entries: some Sequence<Breadcrumb>) {
-        var writer = Output.makeWriter()
-        for entry in entries {
-            if output.json {
-                Output.writeLine(json: entry)
-            } else {
-                entry.write(to: &writer)
-            }
+    /// Whether an entry is to be shown, by the options.
+    private var filter: (Breadcrumb) -> Bool {
+        let (level, categories) = (level, categories)
+        return { entry in
+            (level.map { entry.level >= $0 } ?? true) && (categories.isEmpty || entry.category.map(categories.contains) ?? false)
         }
-        Output.write(writer.text)
     }
 
     /// Look every 100 ms. The last look comes after the end of the process, so that it misses no
     /// breadcrumb.
     private func wait(for reader: Reader, _ run: RunReport, _ wasAlive: Bool, _ news: inout News) throws {
+        let isWanted = filter
+        var page = Page(isJSON: output.json)
         var isAlive = wasAlive
         while isAlive {
             usleep(100_000)
             isAlive = reader.isAlive
-            show(news.take(try reader.breadcrumbs(of: run).entries).filter(isWanted))
+            for entry in news.take(try reader.breadcrumbs(of: run).entries) where isWanted(entry) { page.add(entry) }
+            page.end()
         }
         let ended = try Reader(path: reader.path).run()
         Output.complain("\(reader.path): \(ended.headline)" + (ended.verdict.map { "; \($0.evidence)" } ?? ""))
@@ -111,10 +118,38 @@ private func parseLevel(_ text: String) throws -> Level {
     return level
 }
 
+/// Breadcrumbs on their way out, in batches.
+private struct Page {
+    private var writer = Output.makeWriter()
+    private var lines: [UInt8] = []
+    private let isJSON: Bool
+
+    init(isJSON: Bool) {
+        self.isJSON = isJSON
+    }
+
+    mutating func add(_ entry: Breadcrumb) {
+        if isJSON { JSONLine.append(entry, to: &lines) } else { entry.write(to: &writer) }
+        if lines.count + writer.bytes.count >= Output.batchSize { end() }
+    }
+
+    /// Write what is left.
+    mutating func end() {
+        Output.write(isJSON ? lines : writer.bytes)
+        lines.removeAll(keepingCapacity: true)
+        writer.removeAll()
+    }
+}
+
 /// Separates new breadcrumbs from those seen before. Sequences grow within a lane, but an entry may
 /// be committed after a later one.
 private struct News {
     private var seen: [UInt32: Set<UInt64>] = [:]
+
+    /// An entry of the first snapshot.
+    mutating func add(_ entry: Breadcrumb) {
+        seen[entry.lane, default: []].insert(entry.sequence)
+    }
 
     /// The entries that were in no snapshot before.
     mutating func take(_ entries: [Breadcrumb]) -> [Breadcrumb] {

@@ -16,7 +16,11 @@ enum Output {
     /// Print text as it is. When its reader has closed the pipe, SIGPIPE ends the process, as in
     /// other tools.
     static func write(_ text: String, to stream: Stream = .standard) {
-        var bytes = Array(text.utf8)[...]
+        write(Array(text.utf8), to: stream)
+    }
+
+    static func write(_ bytes: [UInt8], to stream: Stream = .standard) {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes { unsafe Self.write($0, stream) }
             if count < 0 {
@@ -35,9 +39,25 @@ enum Output {
         #endif
     }
 
+    /// So many bytes are worth a system call.
+    static let batchSize = 65536
+
     /// One line of JSON.
     static func writeLine(json value: some Encodable) {
         write(JSONLine.text(value) + "\n")
+    }
+
+    /// Lines of JSON.
+    static func writeLines(json values: some Sequence<some Encodable>) {
+        var bytes: [UInt8] = []
+        for value in values {
+            bytes += JSONLine.text(value).utf8
+            bytes.append(UInt8(ascii: "\n"))
+            guard bytes.count >= batchSize else { continue }
+            write(bytes)
+            bytes.removeAll(keepingCapacity: true)
+        }
+        write(bytes)
     }
 
     /// A message about the command itself.

@@ -38,7 +38,7 @@ struct VerifyCommand: ParsableCommand {
                 writer.line(block.detail)
             }
             writer.line(isWhole ? "\(file): whole" : "\(file): damaged", isWhole ? .green : .red)
-            Output.write(writer.text)
+            Output.write(writer.bytes)
         }
         try (isWhole ? ExitStatus.success : .damaged).end()
     }

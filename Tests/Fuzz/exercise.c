@@ -273,7 +273,10 @@ static void exercise_modules_and_log(lg_reader *reader)
         PROMISE(i < 192 && module.start <= module.end);
     }
     PROMISE(lg_reader_log_entry(reader, 0, &entry) == LG_ERR_NOT_FOUND);
-    if (expected(lg_reader_log(reader, &info)) != LG_OK)
+    const lg_status readable = expected(lg_reader_log_check(reader));
+    const lg_status status = expected(lg_reader_log(reader, &info));
+    PROMISE(status == readable || status == LG_ERR_SYSTEM);
+    if (status != LG_OK)
         return;
     for (uint64_t i = 0; i < info.entries; i++) {
         PROMISE(lg_reader_log_entry(reader, i, &entry) == LG_OK);
@@ -288,8 +291,12 @@ static void exercise_modules_and_log(lg_reader *reader)
 static void exercise_annotations(lg_reader *reader)
 {
     lg_annotation one;
+    uint64_t used = 0;
+    const lg_status known = expected(lg_reader_annotations_used(reader, &used));
     for (uint32_t i = 0; i < LG_ANNOTATIONS_MAX; i++) {
-        if (expected(lg_reader_annotation(reader, i, &one)) != LG_OK)
+        const lg_status status = expected(lg_reader_annotation(reader, i, &one));
+        PROMISE(known == LG_OK ? status == LG_ERR_NOT_FOUND || (used >> i & 1) : status == LG_ERR_STATE);
+        if (status != LG_OK)
             continue;
         TERMINATED(one.key);
         PROMISE(*one.key && one.size <= LG_ANNOTATION_VALUE_MAX && one.value[one.size] == 0 && one.has_value <= 1 && one.cut <= 1 && one.redacted <= 1);
@@ -382,6 +389,10 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     if (kind == LG_FILE_LEDGER)
         PROMISE(lg_reader_annotation(reader, 0, &annotation) == LG_ERR_STATE && lg_reader_redacted(reader, "key") == LG_ERR_STATE);
     PROMISE(lg_reader_annotation(NULL, 0, &annotation) == LG_ERR_ARGUMENT && lg_reader_annotation(reader, 0, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_annotations_used(NULL, &wide) == LG_ERR_ARGUMENT && lg_reader_annotations_used(reader, NULL) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_log_check(NULL) == LG_ERR_ARGUMENT);
+    if (kind == LG_FILE_LEDGER)
+        PROMISE(lg_reader_annotations_used(reader, &wide) == LG_ERR_STATE && lg_reader_log_check(reader) == LG_ERR_STATE);
     PROMISE(lg_reader_redacted(NULL, "key") == LG_ERR_ARGUMENT && lg_reader_redacted(reader, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_ledger_rung(NULL, 0, 0, &rung) == LG_ERR_ARGUMENT && lg_reader_ledger_rung(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);
     PROMISE(lg_reader_ledger_suspect(NULL, 0, 0, &suspect) == LG_ERR_ARGUMENT && lg_reader_ledger_suspect(reader, 0, 0, NULL) == LG_ERR_ARGUMENT);

@@ -26,6 +26,7 @@ import Testing
         #expect(lines[4] == "" && lines[5].hasPrefix(#"a="" b="" c="""#))
         #expect(lines[6] == "damaged" && lines[12] == "damaged …" && lines[13] == "the last one")
         #expect(log.errors.contains("2 breadcrumbs are of a kind that this version does not know"))
+        #expect(log.status == 3)
         let inspect = try Tool.run(["inspect", path])
         #expect(inspect.status == 3 && inspect.output.contains("network: request failed  url=https://example.org code=503\n"))
         #expect(inspect.output.contains("  2 more are of a kind that this version does not know\n"))
@@ -47,12 +48,31 @@ import Testing
         #expect(!plain.output.contains("fields") && !plain.output.contains("category") && !plain.output.contains("isDamaged"))
     }
 
+    @Test func aLineOfTheLogIsTheLineOfTheEncoder() throws {
+        var entries = try #require(try Reader(path: path).run().breadcrumbs?.entries)
+        entries += try #require(try Sample.crash().breadcrumbs?.entries)
+        entries += try #require(try Sample.surrounded().breadcrumbs?.entries)
+        for text in ["", "/", #"a "b" \"#, "\u{7F}", "\u{1B}[31m", "\u{9B}2J", "\u{202E}", "ä, 日本, 🧨", "\n\t\0", "\u{1F}", "~", " "] {
+            let fields: [Breadcrumb.Field] = [.init(key: text, value: text), .init(key: text, value: nil)]
+            entries.append(
+                Breadcrumb(
+                    lane: .max, sequence: .max, monotonicNanoseconds: 0, time: Timestamp(nanoseconds: .max), threadID: .min, level: Level(rawValue: 11),
+                    text: text, category: text, fields: fields, isCut: true, isDamaged: false))
+        }
+        entries.append(Breadcrumb(lane: 0, sequence: 1, monotonicNanoseconds: 2, time: nil, threadID: 3, level: .info, text: "empty", fields: []))
+        for entry in entries {
+            var line: [UInt8] = []
+            JSONLine.append(entry, to: &line)
+            #expect(String(decoding: line, as: UTF8.self) == JSONLine.text(entry) + "\n")
+        }
+    }
+
     @Test func secretsAreRemoved() throws {
         var breadcrumbs = try #require(try Reader(path: path).run().breadcrumbs)
         let before = breadcrumbs
-        breadcrumbs.redact(Redaction(keys: [], isKnown: true))
+        for index in breadcrumbs.entries.indices { breadcrumbs.entries[index].redact(Redaction(keys: [], isKnown: true)) }
         #expect(breadcrumbs == before)
-        breadcrumbs.redact(Redaction(keys: ["url", "nobody"], isKnown: true))
+        for index in breadcrumbs.entries.indices { breadcrumbs.entries[index].redact(Redaction(keys: ["url", "nobody"], isKnown: true)) }
         #expect(breadcrumbs.entries[1].fields == [.init(key: "url", value: nil), .init(key: "code", value: "503")])
         #expect(breadcrumbs.entries[2...] == before.entries[2...] && breadcrumbs.entries[0] == before.entries[0])
         var writer = TextWriter()

@@ -10,6 +10,16 @@ import Testing
         #expect(TextWriter.escaped(text) == escaped)
     }
 
+    @Test(arguments: ["plain text", "ä, 日本", "e\u{301}", "\u{1B}[31m", "exactly eight"])
+    func columnsAreAsWideAsTheirText(text: String) {
+        var writer = TextWriter()
+        writer.add(text, width: 20)
+        #expect(writer.text.count == 20 && writer.text.hasPrefix(TextWriter.escaped(text)))
+        writer.removeAll()
+        writer.add(text, width: 1)
+        #expect(writer.text == TextWriter.escaped(text))
+    }
+
     @Test func nothingFromAFileReachesTheTerminalAsItIs() throws {
         let evil = "\u{1B}]0;owned\u{07}\u{9B}2J\n\u{202E}"
         var report = try Sample.surrounded()

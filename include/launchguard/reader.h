@@ -260,9 +260,10 @@ LG_API lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *re
 /** One module, from 0.
  *
  *  @return LG_OK; LG_ERR_NOT_FOUND after the last; LG_ERR_INCOMPLETE: no table yet; LG_ERR_DAMAGED;
- *          LG_ERR_STATE.
+ *          LG_ERR_STATE; LG_ERR_SYSTEM: no memory.
  *
- *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.
+ *  Allocates: yes, 32 KiB.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module);
@@ -280,6 +281,16 @@ LG_API lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_annotation(lg_reader *reader, uint32_t index, lg_annotation *ret_annotation);
+
+/** The places of lg_reader_annotation() that are in use, in one read.
+ *
+ *  @param ret_used  bit i: place i is in use, or cannot be read; clear: it is empty.
+ *  @return LG_OK; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_annotations_used(lg_reader *reader, uint64_t *ret_used);
 
 /** Whether lg_redact() named a key.
  *
@@ -301,6 +312,16 @@ LG_API lg_status lg_reader_redacted(lg_reader *reader, const char *key);
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info);
+
+/** Whether lg_reader_log() can read the ring log: its header and its bounds are right. No entry is
+ *  read.
+ *
+ *  @return LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: not a run file.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_log_check(lg_reader *reader);
 
 /** One entry of the snapshot, oldest first, 0 ≤ index < entries.
  *

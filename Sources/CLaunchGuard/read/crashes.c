@@ -55,11 +55,14 @@ static uint32_t find_end(const struct lg__reader_crashes *list)
 
 void lg__reader_crashes(const lg_reader *reader, struct lg__reader_crashes *ret_crashes)
 {
-    uint32_t briefs = 0, bytes, count = 0;
+    uint32_t briefs = 0, bytes = 0, count = 0;
     if (lg__reader_briefs(reader, &briefs, &bytes) != LG_OK)
         briefs = 0;
+    const uint64_t begun = briefs ? lg__reader_briefs_begun(reader, briefs, bytes) : 0;
     for (uint32_t place = LG__PLACE_RECORD; place <= briefs; place++) {
         struct lg__crash_header header;
+        if (place != LG__PLACE_RECORD && !(begun >> (place - 1) & 1))
+            continue;
         lg_status status = lg__reader_stage_at(reader, place, LG_STAGE_HEADER, &header, sizeof header, NULL);
         if (status != LG_OK && status != LG_ERR_DAMAGED)
             continue; /* nothing is there */

@@ -10,11 +10,32 @@
 #include "os/os.h"
 #include "store/format.h"
 
+/* A committed block: where it is, and what its commit says. */
+struct lg__reader_commit {
+    uint32_t section; /* kind */
+    uint64_t at;
+    uint32_t capacity, size, crc;
+    uint64_t commit;
+};
+
+/* The last whole block, if it is no larger: one with the same commit has the same bytes. */
+struct lg__reader_memo {
+    bool known;
+    struct lg__reader_commit commit;
+    uint8_t bytes[1024];
+};
+
 struct lg_reader {
     int file;
     uint64_t file_size; /* when opened; it may shrink or grow meanwhile */
     lg_file_kind kind;
     struct lg__header header; /* a checked copy */
+    /* number and size of the brief records, which were written at creation */
+    lg_status briefs;
+    uint32_t brief_count, brief_bytes;
+    /* the process of the run with this uuid was seen to be gone: a dead process stays dead */
+    bool is_gone;
+    uint8_t gone[LG__UUID_BYTES];
 
     uint8_t *log; /* snapshot of the ring section */
     struct lg__log_item {
@@ -24,6 +45,9 @@ struct lg_reader {
         int32_t tid;
     } *log_index;
     uint64_t log_count;
+
+    struct lg__reader_memo *memo;     /* of headers, and of all other stages */
+    struct lg__module_table *modules; /* the whole table that was read last; NULL: none was */
 
     /* of the selected crash: LG__PLACE_RECORD, or 1 + the index of a brief record */
     uint32_t place;
@@ -83,16 +107,13 @@ lg_status lg__reader_crashed(const lg_reader *reader);
 /* The same, and LG_ERR_NOT_FOUND where the selected crash is in a brief record. */
 lg_status lg__reader_recorded(const lg_reader *reader);
 
-/* A committed block: where it is, and what its commit says. */
-struct lg__reader_commit {
-    uint32_t section; /* kind */
-    uint64_t at;
-    uint32_t capacity, size, crc;
-    uint64_t commit;
-};
-/* Number and size of the places for brief records. LG_ERR_NOT_FOUND: a file of an older version;
- * LG_ERR_DAMAGED. */
+/* Number and size of the places for brief records, read when the file is opened.
+ * LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_DAMAGED. */
+void lg__reader_briefs_open(lg_reader *reader);
 lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes);
+/* Bit i: the header of brief record i may be committed, which has to be looked at; clear: it is
+ * not. One read instead of one each. */
+uint64_t lg__reader_briefs_begun(const lg_reader *reader, uint32_t count, uint32_t bytes);
 /* One part of the brief record in a place, not yet checked. LG_ERR_NOT_FOUND: brief records have no
  * such stage. */
 lg_status lg__reader_brief_part(const lg_reader *reader, uint32_t place, unsigned stage, struct lg__reader_commit *ret_commit);

@@ -63,7 +63,7 @@ lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
         status = LG_ERR_SYSTEM;
     else if (!S_ISREG(info.st_mode))
         status = LG_ERR_DAMAGED;
-    else if (!(reader = calloc(1, sizeof *reader)))
+    else if (!(reader = calloc(1, sizeof *reader)) || !(reader->memo = calloc(2, sizeof *reader->memo)))
         status = LG_ERR_SYSTEM;
     if (status == LG_OK) {
         lg__crc32c_init();
@@ -73,13 +73,17 @@ lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
     }
     if (status != LG_OK) {
         int error = errno;
+        if (reader)
+            free(reader->memo);
         free(reader);
         close(file);
         errno = error;
         return status;
     }
-    if (reader->kind == LG_FILE_RUN)
+    if (reader->kind == LG_FILE_RUN) {
+        lg__reader_briefs_open(reader);
         lg__crashes_select_end(reader);
+    }
     *ret_reader = reader;
     return LG_OK;
 }
@@ -91,6 +95,8 @@ void lg_reader_close(lg_reader *reader)
     close(reader->file);
     free(reader->log);
     free(reader->log_index);
+    free(reader->modules);
+    free(reader->memo);
     free(reader);
 }
 

@@ -28,6 +28,21 @@ static bool read_annotation_slot(const lg_reader *reader, uint32_t at, struct lg
     return lg__reader_block(reader, LG__SECTION_ANNOTATIONS, at * (uint64_t)sizeof *ret_slot, ret_slot, sizeof *ret_slot);
 }
 
+/* Bit i: place i is in use, or may be; clear: it was empty. One read instead of one each. */
+static uint64_t places_used(const lg_reader *reader)
+{
+    static_assert(LG__ANNOTATIONS == 64, "a bit each");
+    struct lg__annotation_slot slots[LG__ANNOTATIONS];
+    uint64_t used = 0;
+    if (!lg__reader_has_section(reader, LG__SECTION_ANNOTATIONS))
+        return 0; /* a file of an older version */
+    if (!lg__reader_block(reader, LG__SECTION_ANNOTATIONS, offsetof(struct lg__annotations, slots), slots, sizeof slots))
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < LG__ANNOTATIONS; i++)
+        used |= (uint64_t)(slot_value(atomic_load(&slots[i].current)) != 0) << i;
+    return used;
+}
+
 static void convert(const struct lg__annotation *value, lg_annotation *to)
 {
     memcpy(to->key, value->key, strlen(value->key));
@@ -94,6 +109,16 @@ lg_status lg_reader_annotation(lg_reader *reader, uint32_t index, lg_annotation 
     return status;
 }
 
+lg_status lg_reader_annotations_used(lg_reader *reader, uint64_t *ret_used)
+{
+    if (!reader || !ret_used)
+        return LG_ERR_ARGUMENT;
+    if (reader->kind != LG_FILE_RUN)
+        return LG_ERR_STATE;
+    *ret_used = places_used(reader);
+    return LG_OK;
+}
+
 lg_status lg_reader_redacted(lg_reader *reader, const char *key)
 {
     lg_annotation annotation;
@@ -102,7 +127,10 @@ lg_status lg_reader_redacted(lg_reader *reader, const char *key)
         return LG_ERR_ARGUMENT;
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
+    const uint64_t used = places_used(reader);
     for (uint32_t at = 0; at < LG__ANNOTATIONS; at++) {
+        if (!(used >> at & 1))
+            continue;
         lg_status status = read_annotation(reader, at, &annotation);
         if (status == LG_OK && annotation.redacted && strcmp(annotation.key, key) == 0)
             return LG_OK;

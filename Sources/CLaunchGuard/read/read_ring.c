@@ -23,12 +23,12 @@ static const uint8_t *lane_cells(const lg_reader *reader, const struct layout *l
     return reader->log + sizeof(struct lg__ring_header) + lane * layout->lane_bytes + sizeof(struct lg__lane);
 }
 
-static lg_status check_layout(const uint8_t *section, uint64_t size, struct layout *ret_layout)
+static lg_status check_layout(const void *begin, uint64_t size, struct layout *ret_layout)
 {
     struct layout layout;
     if (size < sizeof layout.header)
         return LG_ERR_DAMAGED;
-    memcpy(&layout.header, section, sizeof layout.header);
+    memcpy(&layout.header, begin, sizeof layout.header);
     const struct lg__ring_header *header = &layout.header;
     if (header->crc != lg__crc32c(0, header, offsetof(struct lg__ring_header, crc)) || header->cell_bytes != LG__CELL_BYTES ||
         header->lane_count == 0 || header->lane_cells == 0 || (header->lane_cells & (header->lane_cells - 1)) != 0)
@@ -161,9 +161,14 @@ static int by_writer(const void *left, const void *right)
 }
 
 /* Two clocks that agree to some microseconds: no entry is earlier than the one before it of the
- * same thread. */
+ * same thread. The items come lane by lane, in the order of their sequences. */
 static void straighten(struct lg__log_item *items, uint64_t count)
 {
+    uint64_t right = 1;
+    while (right < count && (items[right].lane != items[right - 1].lane || items[right].time_ns >= items[right - 1].time_ns))
+        right++;
+    if (right >= count)
+        return;
     qsort(items, count, sizeof *items, by_writer);
     for (uint64_t i = 1; i < count; i++)
         if (items[i].lane == items[i - 1].lane && items[i].tid == items[i - 1].tid && items[i].time_ns < items[i - 1].time_ns)
@@ -176,6 +181,44 @@ static int earlier(const void *left, const void *right)
     /* One order for any content: qsort() goes wrong with a comparison that contradicts itself. */
     int times = order(a->time_ns, b->time_ns), lanes = order(a->lane, b->lane);
     return times ? times : lanes ? lanes : order(a->sequence, b->sequence);
+}
+
+/* The bytes of a lane that hold something: up to the end of the longest entry that may have been
+ * begun before its head. The rest of the snapshot stays zero, as it is in the file. */
+static bool copy_lane(lg_reader *reader, const struct lg__section *section, const struct layout *layout, uint32_t lane)
+{
+    const uint64_t at = sizeof(struct lg__ring_header) + lane * layout->lane_bytes;
+    uint64_t first = sizeof(struct lg__lane) + 2 * LG__CELL_BYTES, head, used;
+    static_assert(offsetof(struct lg__lane, head) == 0, "the begin of a lane");
+    if (first > layout->lane_bytes)
+        first = layout->lane_bytes;
+    if (!lg__reader_bytes(reader, section->offset + at, reader->log + at, first))
+        return false;
+    memcpy(&head, reader->log + at, sizeof head);
+    const uint64_t longest = sizeof(struct lg__entry) + LG_LOG_TEXT_MAX;
+    used = head == 0 ? first : head >= layout->header.lane_cells ? layout->lane_bytes : sizeof(struct lg__lane) + head * LG__CELL_BYTES + longest;
+    if (used > layout->lane_bytes)
+        used = layout->lane_bytes;
+    return used <= first || lg__reader_bytes(reader, section->offset + at + first, reader->log + at + first, used - first);
+}
+
+/* The section and its layout; LG_ERR_DAMAGED. */
+static lg_status find_ring(const lg_reader *reader, struct lg__section *ret_section, struct layout *ret_layout)
+{
+    struct lg__ring_header header;
+    if (!lg__reader_section(reader, LG__SECTION_RING, ret_section) || ret_section->size > LOG_BYTES_MAX ||
+        !lg__reader_block(reader, LG__SECTION_RING, 0, &header, sizeof header))
+        return LG_ERR_DAMAGED;
+    return check_layout(&header, ret_section->size, ret_layout);
+}
+
+lg_status lg_reader_log_check(lg_reader *reader)
+{
+    struct lg__section section;
+    struct layout layout;
+    if (!reader)
+        return LG_ERR_ARGUMENT;
+    return reader->kind == LG_FILE_RUN ? find_ring(reader, &section, &layout) : LG_ERR_STATE;
 }
 
 lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
@@ -192,17 +235,19 @@ lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
     reader->log = NULL;
     reader->log_index = NULL;
     reader->log_count = 0;
-    if (!lg__reader_section(reader, LG__SECTION_RING, &section) || section.size > LOG_BYTES_MAX)
-        return LG_ERR_DAMAGED;
-    reader->log = malloc(section.size ? section.size : 1);
+    lg_status status = find_ring(reader, &section, &layout);
+    if (status != LG_OK)
+        return status;
+    reader->log = calloc(1, section.size);
     if (!reader->log)
         return LG_ERR_SYSTEM;
-    if (!lg__reader_bytes(reader, section.offset, reader->log, section.size) ||
-        check_layout(reader->log, section.size, &layout) != LG_OK) {
-        free(reader->log);
-        reader->log = NULL;
-        return LG_ERR_DAMAGED;
-    }
+    memcpy(reader->log, &layout.header, sizeof layout.header);
+    for (uint32_t lane = 0; lane < layout.header.lane_count; lane++)
+        if (!copy_lane(reader, &section, &layout, lane)) {
+            free(reader->log);
+            reader->log = NULL;
+            return LG_ERR_DAMAGED;
+        }
     /* At most one entry a cell. */
     uint64_t most = (uint64_t)layout.header.lane_count * layout.header.lane_cells;
     reader->log_index = malloc(most * sizeof *reader->log_index);
@@ -213,7 +258,7 @@ lg_status lg_reader_log(lg_reader *reader, lg_log_info *ret_info)
         read_lane(reader, &layout, lane, &info);
     if (layout.header.clock == LG__RING_CLOCK_COUNTER)
         straighten(reader->log_index, reader->log_count);
-    if (layout.header.lane_count > 1)
+    if (layout.header.lane_count > 1 || layout.header.clock == LG__RING_CLOCK_COUNTER)
         qsort(reader->log_index, reader->log_count, sizeof *reader->log_index, earlier);
     info.entries = reader->log_count;
     *ret_info = info;

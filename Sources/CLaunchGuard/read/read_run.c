@@ -1,4 +1,6 @@
 /* Identity, state and contexts of a run file. */
+#include <stdlib.h>
+
 #include "read/internal.h"
 #include "store/crc32c.h"
 #include "store/run.h"
@@ -16,13 +18,19 @@ lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_
     return LG_OK;
 }
 
-static bool process_alive(const struct lg__identity *identity)
+static bool process_alive(lg_reader *reader, const struct lg__identity *identity)
 {
+    if (reader->is_gone && memcmp(reader->gone, identity->uuid, sizeof reader->gone) == 0)
+        return false;
     uint8_t boot_id[LG__UUID_BYTES];
     uint64_t start_ticks;
     pid_t pid = identity->proc_pid ? identity->proc_pid : identity->pid;
-    return lg__os_boot_id(boot_id) && memcmp(boot_id, identity->boot_id, sizeof boot_id) == 0 && pid > 0 &&
-           lg__os_start_ticks(pid, &start_ticks) && start_ticks == identity->start_ticks;
+    if (lg__os_boot_id(boot_id) && memcmp(boot_id, identity->boot_id, sizeof boot_id) == 0 && pid > 0 &&
+        lg__os_start_ticks(pid, &start_ticks) && start_ticks == identity->start_ticks)
+        return true;
+    reader->is_gone = true;
+    memcpy(reader->gone, identity->uuid, sizeof reader->gone);
+    return false;
 }
 
 lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
@@ -52,7 +60,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     info.uid = identity.uid;
     info.secondary = identity.secondary;
     info.started = atomic_load(&state.started) == 1;
-    info.alive = process_alive(&identity);
+    info.alive = process_alive(reader, &identity);
     info.exit_marked = atomic_load(&state.ended) == LG__ENDED_EXIT;
     info.stop_marked = atomic_load(&state.ended) == LG__ENDED_STOP;
     info.exit_code = atomic_load(&state.exit_code);
@@ -153,17 +161,61 @@ lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_contex
     return LG_OK;
 }
 
-static lg_status read_table(const lg_reader *reader, uint32_t which, struct lg__module_table *table)
+/* The part of a table before its entries. */
+struct table_head {
+    uint32_t commit, generation, count, text_size, crc, omitted;
+    uint64_t reserved;
+};
+static_assert(sizeof(struct table_head) == offsetof(struct lg__module_table, entries), "the part before the entries");
+
+static lg_status read_table_head(const lg_reader *reader, uint32_t which, struct table_head *head)
 {
-    if (!lg__reader_block(reader, LG__SECTION_MODULES, which * (uint64_t)sizeof *table, table, sizeof *table))
+    struct lg__section section;
+    const uint64_t at = which * (uint64_t)sizeof(struct lg__module_table);
+    if (!lg__reader_section(reader, LG__SECTION_MODULES, &section) || section.size < at + sizeof(struct lg__module_table) ||
+        !lg__reader_block(reader, LG__SECTION_MODULES, at, head, sizeof *head))
         return LG_ERR_DAMAGED;
-    if (atomic_load(&table->commit) == 0)
+    if (head->commit == 0)
         return LG_ERR_INCOMPLETE;
-    if (atomic_load(&table->commit) != LG__COMMIT_MODULES || table->count > LG__MODULES_MAX || table->text_size > sizeof table->text)
+    return head->commit == LG__COMMIT_MODULES && head->count <= LG__MODULES_MAX && head->text_size <= LG__MODULES_TEXT_BYTES ? LG_OK : LG_ERR_DAMAGED;
+}
+
+/* The table with a head, checked, in `reader->modules`; read only if another one is in there. */
+static lg_status read_table(lg_reader *reader, uint32_t which, const struct table_head *head)
+{
+    if (reader->modules && memcmp(reader->modules, head, sizeof *head) == 0)
+        return LG_OK;
+    if (!reader->modules && !(reader->modules = calloc(1, sizeof *reader->modules)))
+        return LG_ERR_SYSTEM;
+    struct lg__module_table *table = reader->modules;
+    const uint64_t at = which * (uint64_t)sizeof *table;
+    const size_t entries = head->count * sizeof table->entries[0];
+    atomic_store(&table->commit, 0); /* equal to no head that is asked for */
+    if (!lg__reader_block(reader, LG__SECTION_MODULES, at + offsetof(struct lg__module_table, entries), table->entries, entries) ||
+        !lg__reader_block(reader, LG__SECTION_MODULES, at + offsetof(struct lg__module_table, text), table->text, head->text_size))
         return LG_ERR_DAMAGED;
-    uint32_t crc = lg__crc32c(0, &table->generation, 3 * sizeof(uint32_t));
-    crc = lg__crc32c(crc, table->entries, table->count * sizeof table->entries[0]);
-    return table->crc == lg__crc32c(crc, table->text, table->text_size) ? LG_OK : LG_ERR_DAMAGED;
+    uint32_t crc = lg__crc32c(0, &head->generation, 3 * sizeof(uint32_t));
+    crc = lg__crc32c(crc, table->entries, entries);
+    if (head->crc != lg__crc32c(crc, table->text, head->text_size))
+        return LG_ERR_DAMAGED;
+    memcpy(table, head, sizeof *head);
+    return LG_OK;
+}
+
+/* The newer one of the whole tables. */
+static lg_status read_modules(lg_reader *reader)
+{
+    struct table_head heads[2];
+    lg_status status[2] = { read_table_head(reader, 0, &heads[0]), read_table_head(reader, 1, &heads[1]) };
+    const uint32_t newer = status[1] == LG_OK && (status[0] != LG_OK || heads[1].generation > heads[0].generation);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t which = i == 0 ? newer : !newer;
+        if (status[which] == LG_OK)
+            status[which] = read_table(reader, which, &heads[which]);
+        if (status[which] == LG_OK || status[which] == LG_ERR_SYSTEM)
+            return status[which];
+    }
+    return status[0] == LG_ERR_DAMAGED ? status[0] : status[1];
 }
 
 lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_module)
@@ -172,12 +224,10 @@ lg_status lg_reader_module(lg_reader *reader, uint32_t index, lg_module *ret_mod
         return LG_ERR_ARGUMENT;
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
-    struct lg__module_table tables[2];
-    lg_status status[2] = { read_table(reader, 0, &tables[0]), read_table(reader, 1, &tables[1]) };
-    if (status[0] != LG_OK && status[1] != LG_OK)
-        return status[0] == LG_ERR_DAMAGED ? status[0] : status[1];
-    bool second = status[1] == LG_OK && (status[0] != LG_OK || tables[1].generation > tables[0].generation);
-    const struct lg__module_table *table = &tables[second];
+    lg_status status = read_modules(reader);
+    if (status != LG_OK)
+        return status;
+    const struct lg__module_table *table = reader->modules;
     if (index >= table->count)
         return LG_ERR_NOT_FOUND;
     const struct lg__module_entry *entry = &table->entries[index];

@@ -5,7 +5,7 @@
 
 /* ---- brief records ---- */
 
-lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
+static lg_status read_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
 {
     struct lg__section section;
     struct { uint32_t count, brief_bytes; } head;
@@ -20,6 +20,33 @@ lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32
     *ret_count = head.count;
     *ret_bytes = head.brief_bytes;
     return LG_OK;
+}
+
+void lg__reader_briefs_open(lg_reader *reader)
+{
+    reader->briefs = read_briefs(reader, &reader->brief_count, &reader->brief_bytes);
+}
+
+lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
+{
+    *ret_count = reader->brief_count;
+    *ret_bytes = reader->brief_bytes;
+    return reader->briefs;
+}
+
+uint64_t lg__reader_briefs_begun(const lg_reader *reader, uint32_t count, uint32_t bytes)
+{
+    static_assert(LG__BRIEFS_MAX <= 64, "a bit each");
+    uint8_t all[16384];
+    const size_t size = (size_t)count * bytes;
+    uint64_t begun = 0, commit;
+    if (size > sizeof all || !lg__reader_block(reader, LG__SECTION_BRIEFS, offsetof(struct lg__briefs, briefs), all, size))
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(&commit, all + (size_t)i * bytes + offsetof(struct lg__brief_commit, commit), sizeof commit);
+        begun |= (uint64_t)(commit != 0) << i;
+    }
+    return begun;
 }
 
 /* Where the brief record of a place is in its section. */
@@ -105,6 +132,12 @@ static lg_status find_stage(const lg_reader *reader, uint32_t place, unsigned st
     return LG_OK;
 }
 
+static bool same_commit(const struct lg__reader_commit *a, const struct lg__reader_commit *b)
+{
+    return a->section == b->section && a->at == b->at && a->capacity == b->capacity && a->size == b->size && a->crc == b->crc &&
+           a->commit == b->commit;
+}
+
 static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned stage, void *head, size_t head_size, void *rest,
                             size_t rest_size, size_t *ret_size)
 {
@@ -122,16 +155,22 @@ static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned st
     if (rest_size)
         memset(rest, 0, rest_size);
     /* A larger block than this version knows is checked whole and shown as far as it is known. */
-    uint8_t piece[1024];
-    uint32_t crc = 0;
-    for (size_t at = 0; at < commit.size; at += sizeof piece) {
-        size_t count = commit.size - at < sizeof piece ? commit.size - at : sizeof piece;
-        if (!lg__reader_block(reader, commit.section, commit.at + at, piece, count))
-            return LG_ERR_DAMAGED;
-        crc = lg__crc32c(crc, piece, count);
-        copy_part(head, 0, head_size, piece, at, count);
-        copy_part(rest, head_size, rest_size, piece, at, count);
+    struct lg__reader_memo *memo = &reader->memo[stage != LG_STAGE_HEADER];
+    const bool known = memo->known && same_commit(&memo->commit, &commit);
+    uint32_t crc = known ? commit.crc : 0;
+    memo->known = known;
+    for (size_t at = 0; at < commit.size; at += sizeof memo->bytes) {
+        size_t count = commit.size - at < sizeof memo->bytes ? commit.size - at : sizeof memo->bytes;
+        if (!known) {
+            if (!lg__reader_block(reader, commit.section, commit.at + at, memo->bytes, count))
+                return LG_ERR_DAMAGED;
+            crc = lg__crc32c(crc, memo->bytes, count);
+        }
+        copy_part(head, 0, head_size, memo->bytes, at, count);
+        copy_part(rest, head_size, rest_size, memo->bytes, at, count);
     }
+    memo->known = commit.crc == crc && commit.size <= sizeof memo->bytes;
+    memo->commit = commit;
     if (commit.crc != crc) {
         if (rest_size)
             memset(rest, 0, rest_size);

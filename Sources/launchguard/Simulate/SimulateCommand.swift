@@ -86,18 +86,18 @@ struct SimulateCommand: AsyncParsableCommand {
             guard isText else { return }
             var writer = Output.makeWriter()
             step.write(to: &writer)
-            Output.write(writer.text)
+            Output.write(writer.bytes)
         }
         if isText {
             var writer = Output.makeWriter()
             SimulationReport.writeHead(of: policy, to: &writer)
-            Output.write(writer.text)
+            Output.write(writer.bytes)
         }
         let report = try await simulator.run(words)
         guard isText else { return Output.writeLine(json: report) }
         var writer = Output.makeWriter()
         writer.endLine()
         report.context?.write(to: &writer, now: simulator.now, time: \.sinceStartText)
-        Output.write(writer.text)
+        Output.write(writer.bytes)
     }
 }

@@ -434,6 +434,43 @@ static void test_order_across_threads(void **state)
         check_turns((void *)1);
 }
 
+static void *log_one(void *argument)
+{
+    lg_log(shared, LG_LEVEL_INFO, "one %u", (unsigned)(uintptr_t)argument);
+    return NULL;
+}
+
+/* The first thread logs before the second and behind it, both into the only lane. */
+static void body_shares_lane(void *argument)
+{
+    (void)argument;
+    pthread_t thread;
+    shared = start_with_ring(4096);
+    for (uintptr_t i = 0; i < 20; i += 2) {
+        log_one((void *)i);
+        pthread_create(&thread, NULL, log_one, (void *)(i + 1));
+        pthread_join(thread, NULL);
+    }
+}
+
+static void test_order_in_one_lane(void **state)
+{
+    (void)state;
+    expect_exit(body_shares_lane, NULL, 0);
+    lg_reader *reader = newest_run();
+    lg_log_info info;
+    static lg_log_entry entry;
+    unsigned number, found = 0;
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    for (uint64_t i = 0; i < info.entries; i++) {
+        assert_int_equal(lg_reader_log_entry(reader, i, &entry), LG_OK);
+        if (sscanf(entry.text, "one %u", &number) == 1)
+            assert_int_equal(number, found++);
+    }
+    assert_int_equal(found, 20);
+    lg_reader_close(reader);
+}
+
 /* ---- sizes of the ring ---- */
 
 static void test_shapes(void **state)
@@ -883,6 +920,7 @@ int main(void)
 {
     const struct CMUnitTest writers[] = {
         WITH_STATE(test_many_writers), WITH_STATE(test_one_lane), WITH_STATE(test_generations), WITH_STATE(test_order_across_threads),
+        WITH_STATE(test_order_in_one_lane),
     };
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_survives_kill), WITH_STATE(test_shapes),       WITH_STATE(test_sizes), WITH_STATE(test_truncated_file),
