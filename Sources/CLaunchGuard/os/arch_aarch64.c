@@ -25,10 +25,43 @@ __asm__(".text\n"
         ".size lg__os_call, . - lg__os_call\n");
 extern const char lg__arch_behind_call[] __attribute__((visibility("hidden")));
 
+/* Frame pointer and return address of the new thread are 0, so that a walk ends. The exclusive
+ * store is the last access to memory of a thread that ends. */
+__asm__(".text\n"
+        ".globl lg__arch_thread_begin\n.hidden lg__arch_thread_begin\n.type lg__arch_thread_begin, %function\n"
+        "lg__arch_thread_begin:\n"
+        "    str x3, [x1, #-16]!\n    mov x3, x2\n    mov x2, x4\n    mov x4, xzr\n    mov x8, #220\n    svc 0\n"
+        ".globl lg__arch_behind_clone\n.hidden lg__arch_behind_clone\n"
+        "lg__arch_behind_clone:\n"
+        "    cbz x0, 1f\n    ret\n"
+        "1:  .cfi_startproc\n    .cfi_undefined x30\n    mov x29, xzr\n    mov x30, xzr\n    ldr x1, [sp], #16\n    blr x1\n    brk #1\n"
+        "    .cfi_endproc\n"
+        ".size lg__arch_thread_begin, . - lg__arch_thread_begin\n"
+        ".globl lg__arch_thread_end_if\n.hidden lg__arch_thread_end_if\n.type lg__arch_thread_end_if, %function\n"
+        "lg__arch_thread_end_if:\n"
+        "1:  ldaxr w3, [x0]\n    cmp w3, w1\n    b.ne 2f\n    stlxr w4, w2, [x0]\n    cbnz w4, 1b\n    mov x8, #93\n    mov x0, xzr\n    svc 0\n"
+        "2:  clrex\n    ret\n"
+        ".size lg__arch_thread_end_if, . - lg__arch_thread_end_if\n");
+extern const char lg__arch_behind_clone[] __attribute__((visibility("hidden")));
+
+const bool lg__arch_variables_below = false;
+
+void *lg__arch_thread_pointer(void)
+{
+    void *pointer;
+    __asm__("mrs %0, tpidr_el0" : "=r"(pointer));
+    return pointer;
+}
+
+void lg__arch_thread_variables(void *pointer)
+{
+    (void)pointer; /* none: the variables' places are known from the pointer alone */
+}
+
 bool lg__arch_refused(void *ucontext)
 {
     mcontext_t *machine = &((ucontext_t *)ucontext)->uc_mcontext;
-    if (machine->pc != (uintptr_t)lg__arch_behind_call)
+    if (machine->pc != (uintptr_t)lg__arch_behind_call && machine->pc != (uintptr_t)lg__arch_behind_clone)
         return false;
     machine->regs[0] = (uint64_t)-ENOSYS;
     return true;

@@ -25,10 +25,46 @@ __asm__(".text\n"
         ".size lg__os_call, . - lg__os_call\n");
 extern const char lg__arch_behind_call[] __attribute__((visibility("hidden")));
 
+/* The stack of the new thread begins with the address of its function. Frame pointer and return
+ * address are 0 there, so that a walk ends. */
+__asm__(".text\n"
+        ".globl lg__arch_thread_begin\n.hidden lg__arch_thread_begin\n.type lg__arch_thread_begin, @function\n"
+        "lg__arch_thread_begin:\n"
+        "    movq %r8, %r9\n    movq %rdx, %r8\n    movq %r9, %rdx\n    subq $16, %rsi\n    movq %rcx, (%rsi)\n    xorl %r10d, %r10d\n"
+        "    movl $56, %eax\n    syscall\n"
+        ".globl lg__arch_behind_clone\n.hidden lg__arch_behind_clone\n"
+        "lg__arch_behind_clone:\n"
+        "    testq %rax, %rax\n    jz 1f\n    ret\n"
+        "1:  .cfi_startproc\n    .cfi_undefined rip\n    xorl %ebp, %ebp\n    callq *(%rsp)\n    hlt\n"
+        "    .cfi_endproc\n"
+        ".size lg__arch_thread_begin, . - lg__arch_thread_begin\n"
+        ".globl lg__arch_thread_end_if\n.hidden lg__arch_thread_end_if\n.type lg__arch_thread_end_if, @function\n"
+        "lg__arch_thread_end_if:\n"
+        "    movl %esi, %eax\n    lock cmpxchgl %edx, (%rdi)\n    jne 1f\n    movl $60, %eax\n    xorl %edi, %edi\n    syscall\n    hlt\n"
+        "1:  ret\n"
+        ".size lg__arch_thread_end_if, . - lg__arch_thread_end_if\n");
+extern const char lg__arch_behind_clone[] __attribute__((visibility("hidden")));
+
+const bool lg__arch_variables_below = true;
+
+void *lg__arch_thread_pointer(void)
+{
+    void *pointer;
+    __asm__("movq %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+}
+
+void lg__arch_thread_variables(void *pointer)
+{
+    void **words = pointer;
+    words[0] = pointer; /* System V ABI for AMD64, TLS: the word at %fs:0 */
+    words[2] = pointer; /* libc's own, for pthread_self() */
+}
+
 bool lg__arch_refused(void *ucontext)
 {
     greg_t *registers = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
-    if (registers[REG_RIP] != (greg_t)(uintptr_t)lg__arch_behind_call)
+    if (registers[REG_RIP] != (greg_t)(uintptr_t)lg__arch_behind_call && registers[REG_RIP] != (greg_t)(uintptr_t)lg__arch_behind_clone)
         return false;
     registers[REG_RAX] = -ENOSYS;
     return true;

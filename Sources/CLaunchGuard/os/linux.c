@@ -20,6 +20,10 @@
 void (*lg__fault_hook)(const char *point);
 #endif
 
+#ifndef sigev_notify_thread_id /* of the libc's that have no name for it */
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 /* Size of the kernel's signal set, which is not that of sigset_t. */
 #define KERNEL_SIGSET_BYTES 8
 
@@ -83,7 +87,7 @@ bool lg__os_counter_trusted(void)
     long got = lg__os_read(file, name, sizeof name);
     lg__os_close(file);
     size_t size = strlen(lg__arch_counter_source);
-    return got == (long)size + 1 && memcmp(name, lg__arch_counter_source, size) == 0 && name[size] == '\n' && lg__arch_counter_invariant();
+    return got == (long)size + 1 && memcmp(name, lg__arch_counter_source, size) == 0 && name[size] == '\n';
 }
 
 void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
@@ -166,6 +170,31 @@ long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value)
     return lg__os_signal_queue(pid, tid, signal, &info);
 }
 
+long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns)
+{
+    struct sigevent event;
+    int timer = -1; /* the kernel's type */
+    memset(&event, 0, sizeof event);
+    event.sigev_signo = signal;
+    event.sigev_notify = tid ? SIGEV_THREAD_ID : SIGEV_SIGNAL;
+    event.sigev_notify_thread_id = tid;
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)value;
+    long result = lg__os_call(SYS_timer_create, CLOCK_MONOTONIC, (long)(uintptr_t)&event, (long)(uintptr_t)&timer, 0, 0, 0);
+    if (result != 0)
+        return result;
+    const struct itimerspec time = { .it_value = { (time_t)(after_ns / 1000000000u), (long)(after_ns % 1000000000u) } };
+    result = lg__os_call(SYS_timer_settime, timer, 0, (long)(uintptr_t)&time, 0, 0, 0);
+    if (result == 0)
+        return timer;
+    lg__os_timer_end(timer);
+    return result;
+}
+
+void lg__os_timer_end(long timer)
+{
+    lg__os_call(SYS_timer_delete, timer, 0, 0, 0, 0, 0);
+}
+
 uint64_t lg__os_signals_blocked(void)
 {
     uint64_t set = 0;
@@ -177,6 +206,11 @@ _Noreturn void lg__os_exit(int status)
 {
     for (;;)
         lg__os_call(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+void lg__os_thread_rename(const char *name)
+{
+    lg__os_call(SYS_prctl, PR_SET_NAME, (long)(uintptr_t)name, 0, 0, 0, 0);
 }
 
 void lg__os_thread_name(char name[16])

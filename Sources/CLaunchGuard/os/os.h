@@ -62,6 +62,8 @@ long lg__os_signal_queue(pid_t pid, pid_t tid, int signal, const siginfo_t *info
 long lg__os_signal_send(pid_t pid, pid_t tid, int signal);
 /* End the process at once, all threads. Handler. */
 _Noreturn void lg__os_exit(int status);
+/* Name the calling thread; 15 bytes. Handler. */
+void lg__os_thread_rename(const char *name);
 /* Name of the calling thread, 16 bytes with NUL. Handler. */
 void lg__os_thread_name(char name[16]);
 
@@ -80,6 +82,31 @@ struct lg__os_disposition lg__os_signal_now(int signal);
 long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value);
 /* Signals that the calling thread blocks: bit n − 1 for signal n. Handler. */
 uint64_t lg__os_signals_blocked(void);
+
+/* Send `signal` to a thread of this process (tid; 0: to the process) once, `after_ns` from now,
+ * with si_code SI_TIMER and `value`. The number of the timer or −errno. Handler. */
+long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns);
+/* Take it back; the signal may be on its way. Handler. */
+void lg__os_timer_end(long timer);
+
+/* ---- linux_thread.c: a thread that libc does not know ----
+ *
+ * Such a thread does not keep the process alive when the program's own threads have ended, and a
+ * signal handler can make it with a few system calls. The thread begins with thread-local variables
+ * that are zero. It may call what the handler may call. */
+struct lg__os_thread {
+    void *stack_top;
+    uint8_t *local; /* thread-local variables and control block */
+    size_t local_bytes;
+    void *pointer;  /* the thread pointer */
+    bool is_used;
+};
+/* Reserve its memory. */
+bool lg__os_thread_reserve(struct lg__os_thread *ret_thread, size_t stack_bytes);
+/* Begin a thread; one at a time in the same memory. `run` does not return. The caller blocks
+ * signals, and the thread begins with the same ones. The number of the thread is stored before the
+ * thread runs. 0 or −errno. Handler. */
+long lg__os_thread_begin(struct lg__os_thread *thread, void (*run)(void), int32_t *ret_tid);
 
 /* ---- linux_proc.c: facts about a process, from files of the kernel ---- */
 
@@ -233,6 +260,20 @@ struct lg__arch_mark {
 };
 int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
 _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
+
+/* ---- for linux_thread.c ---- */
+
+void *lg__arch_thread_pointer(void);
+/* Thread-local variables lie below the thread pointer; else above it. */
+extern const bool lg__arch_variables_below;
+/* Write the words that compiled code expects at a thread pointer. Handler. */
+void lg__arch_thread_variables(void *pointer);
+/* clone(2) with these flags; the new thread calls `run`. Number of the thread or −errno.
+ * Handler. */
+long lg__arch_thread_begin(long flags, void *stack_top, void *pointer, void (*run)(void), int32_t *ret_tid);
+/* If *word reads `expected`, store `desired` and end the calling thread, which touches no memory
+ * after the store: a new thread may have its stack. Else return. Handler. */
+void lg__arch_thread_end_if(uint32_t *word, uint32_t expected, uint32_t desired);
 
 /* The counter that arch_inline.h reads: the kernel's name for it as a source of time, its rate
  * where the CPU gives it (else 0), and whether it runs on at one rate in all states of the CPU. */

@@ -1,0 +1,63 @@
+/* A thread of the kernel in this process that libc does not know. */
+#include "os/os.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#define GUARD_BYTES LG__PAGE
+/* libc's structure of a thread lies beside the thread pointer, with the canary of the stack
+ * protector on x86-64. */
+#define CONTROL_BYTES LG__PAGE
+/* Room for the thread-local variables of a module whose first variable is at a known place. */
+#define MODULE_BYTES 65536u
+
+/* One of the module that holds this code. */
+static __thread char own_variable __attribute__((tls_model("initial-exec")));
+
+static size_t distance(const void *variable, const void *pointer)
+{
+    uintptr_t a = (uintptr_t)variable, b = (uintptr_t)pointer;
+    return a < b ? b - a : a - b;
+}
+
+static size_t to_pages(size_t size)
+{
+    return (size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
+}
+
+bool lg__os_thread_reserve(struct lg__os_thread *ret_thread, size_t stack_bytes)
+{
+    const void *pointer = lg__arch_thread_pointer();
+    size_t own = distance(&own_variable, pointer), of_libc = distance(&errno, pointer);
+    size_t variables = to_pages((own > of_libc ? own : of_libc) + MODULE_BYTES);
+    size_t stack = to_pages(stack_bytes), local = variables + CONTROL_BYTES;
+    uint8_t *base = mmap(NULL, GUARD_BYTES + stack + local, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return false;
+    if (mprotect(base, GUARD_BYTES, PROT_NONE) != 0) {
+        munmap(base, GUARD_BYTES + stack + local);
+        return false;
+    }
+    uint8_t *low = base + GUARD_BYTES + stack;
+    *ret_thread = (struct lg__os_thread){
+        .stack_top = low,
+        .local = low,
+        .local_bytes = local,
+        .pointer = low + (lg__arch_variables_below ? variables : CONTROL_BYTES),
+    };
+    return true;
+}
+
+long lg__os_thread_begin(struct lg__os_thread *thread, void (*run)(void), int32_t *ret_tid)
+{
+    const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID;
+    /* What an earlier thread left in its variables, its own number among them. */
+    if (thread->is_used)
+        lg__os_call(SYS_madvise, (long)(uintptr_t)thread->local, (long)thread->local_bytes, MADV_DONTNEED, 0, 0, 0);
+    thread->is_used = true;
+    lg__arch_thread_variables(thread->pointer);
+    long result = lg__arch_thread_begin(flags, thread->stack_top, thread->pointer, run, ret_tid);
+    return result < 0 ? result : 0;
+}
