@@ -54,7 +54,8 @@ static void copy_out(const uint8_t *cells, uint64_t mask, uint64_t at, void *to,
 static bool ring_entry_at(const uint8_t *cells, uint64_t mask, uint64_t sequence, struct lg__entry *ret_entry, char text[LG_LOG_TEXT_MAX])
 {
     copy_out(cells, mask, sequence * LG__CELL_BYTES, ret_entry, sizeof *ret_entry);
-    if (ret_entry->sequence != sequence || (uint32_t)ret_entry->commit != (uint32_t)(sequence + 1) || ret_entry->size > LG_LOG_TEXT_MAX)
+    if (ret_entry->sequence != sequence || (uint32_t)ret_entry->commit != (uint32_t)(sequence + 1) || ret_entry->size > LG_LOG_TEXT_MAX ||
+        sizeof *ret_entry + ret_entry->size > mask + 1)
         return false;
     copy_out(cells, mask, sequence * LG__CELL_BYTES + sizeof *ret_entry, text, ret_entry->size);
     const size_t commit_bytes = sizeof ret_entry->commit;
