@@ -143,7 +143,7 @@ class Case:
             living_path = run_files(state)[1]
             self.check(first.finish() == 0, "the healthy process before it did not end well")
             self.living.remove(first)
-            before = digest(ended_path), second.settled(self.dump, living_path)
+            before = digest(ended_path), self.dump(living_path)
         known = set(run_files(state))
 
         command = [self.program, self.entry["name"], "--state", state, "--deadline-ms", str(DEADLINE_MS),

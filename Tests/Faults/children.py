@@ -88,16 +88,6 @@ class Living:
             self.kill()
             raise AssertionError("a healthy process does not start: " + self.child.text())
 
-    def settled(self, dump, path):
-        """The run file, once the thread that prepares it is done."""
-        until = time.monotonic() + LIMIT_S
-        while time.monotonic() < until:
-            run = dump(path)
-            if run and run["modules"]:
-                return dump(path)  # read again: the first read may have seen a write under way
-            time.sleep(0.005)
-        raise AssertionError("a healthy process writes no table of modules")
-
     def finish(self):
         self.child.process.stdin.close()
         status, _ = self.child.end(LIMIT_S + time.monotonic() - self.child.begun)

@@ -35,7 +35,7 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
                 "capture/finish.c", "capture/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c",
-                "capture/place.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/watch_walk.c", "os/linux_proc.c",
+                "capture/place.c", "capture/process.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.
@@ -45,7 +45,6 @@ ALSO_AT_START = {
     "capture/exception.c": "abort strcmp strnlen _ZSt13set_terminatePFvvE _ZTVN10__cxxabiv120__si_class_type_infoE "
                            "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_get_globals __cxa_current_primary_exception __cxa_pure_virtual",
     "capture/messages.c": "dlvsym swift_getFatalErrorMessageBuffer",
-    "capture/process.c": "snprintf strcspn strncmp",
     "capture/tail.c": "close dup2 fcntl pipe2 poll read write",
     "capture/install.c": "sigaction sigdelset sigfillset",
     "capture/prepare.c": "mmap",
@@ -57,7 +56,7 @@ ALSO_AT_START = {
 
 # The entry points of the handler: called by the kernel, by the watch thread while a crash is under
 # way, and through tables of function pointers.
-ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler ask_thread count_one heal_page lg__watch_redirect lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__heartbeats_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler ask_thread count_one heal_page lg__pump_redirect lg__deadline_passed lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__heartbeats_check find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 
 

@@ -29,7 +29,7 @@ struct lg__capture_options {
     uint32_t deadline_ms;
     uint32_t handler_ms;   /* for an earlier handler */
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
-    uint32_t *wake;        /* futex that the watch thread sleeps on */
+    void (*watch)(void);   /* what the watch thread does; it ends by lg__watch_thread_leave() */
 };
 
 /* Add a first-chance function, before lg__capture_start(). false: the table is full. */
@@ -64,13 +64,6 @@ bool lg__capture_exits(void);
 /* Give the signals that are still ours back to their earlier owners. */
 void lg__capture_stop(void);
 
-/* Prepare all that the handler needs and must not make itself: module table and unwinder. On an
- * ordinary thread. */
-void lg__capture_prepare(void);
-
-/* Wait until lg__capture_prepare() has run, at most `timeout_ns`. */
-void lg__capture_wait_prepared(uint64_t timeout_ns);
-
 /* Check the handlers, the alternate stack and the signal mask of the calling thread. Mend a loss
  * where that takes nothing from the program, and leave a breadcrumb where something changed. On an
  * ordinary thread. */
@@ -80,6 +73,8 @@ void lg__capture_check(bool thread_too);
 void lg__capture_exempt(void);
 /* That thread ends. */
 void lg__capture_exempt_no_more(void);
+/* The calling thread is one of those. Handler. */
+bool lg__capture_is_exempt(void);
 
 /* Keep the end of standard error in the run file: make descriptor 2 a pipe. False with errno:
  * descriptor 2 stays as it was. */
@@ -94,15 +89,29 @@ void lg__tail_give_back(void);
 /* Read the module table again. On an ordinary thread. */
 void lg__capture_refresh_modules(void);
 
+/* ---- the watch thread: there is one while there is something to watch (watch_thread.c) ---- */
+
+/* Something has changed: the thread looks at all there is to watch. Makes the thread where there is
+ * none. Handler. */
+void lg__capture_wake_watch(void);
+/* There is one. Handler. */
+bool lg__capture_watched(void);
+/* On that thread, first of all: it walks stacks with a memory of its own, and reads files without
+ * the reserve of the handler. */
+void lg__capture_watches(void);
+/* On that thread: what lg__watch_thread_sleep() and lg__watch_thread_leave() compare with. A thread
+ * takes it before it looks. */
+uint32_t lg__watch_thread_seen(void);
+/* Sleep until something has changed since then, or for this time. */
+void lg__watch_thread_sleep(uint32_t seen, uint64_t time_ns);
+/* End the thread, unless something has changed since then. */
+void lg__watch_thread_leave(uint32_t seen);
+
 /* For the watch thread: look at every crash whose fate is open. Returns nanoseconds until the next
  * look; UINT64_MAX: none is needed. Ends the process where a deadline has passed. */
 uint64_t lg__capture_deadline(void);
 
 /* ---- for the watch thread, of a program that lives ---- */
-
-/* The calling thread is the watch thread: it walks stacks with a memory of its own, and reads files
- * without the reserve of the handler. */
-void lg__capture_watches(void);
 
 struct lg__snapshot_wish {
     uint32_t kind;     /* lg_snapshot_kind */
@@ -117,6 +126,8 @@ void lg__snapshot_take(const struct lg__snapshot_wish *wish);
 void lg__snapshot_resolve(uint32_t kind, uint64_t since_ns);
 /* A debugger is attached. */
 bool lg__capture_traced(void);
+/* A number for the user, the groups and the capabilities of a thread; 0: unknown. */
+uint32_t lg__capture_rights(int32_t tid);
 /* A thread of this process has ended. */
 bool lg__capture_thread_gone(int32_t tid);
 

@@ -85,7 +85,7 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
     } while (!atomic_compare_exchange_weak(&crash->word, &word, word_of(number, to)));
     if (to == LG__CRASH_LEFT) {
         lg__run_left(&lg__fixed.options.run, lg__crash_slot_of(crash), number);
-        lg__crash_wake_watch(); /* nothing else would make the watch thread look a second later */
+        lg__capture_wake_watch(); /* nothing else would make the watch thread look a second later */
     }
     if (to == LG__CRASH_ENDING) /* of several crashes this one is the end */
         lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_DYING);
@@ -136,7 +136,10 @@ struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool sigin
         crash = &lg__crash_slots[chosen];
         lg__crash_event(crash, slots[chosen].sequence, LG__CRASH_DISPLACED, false);
     } while (lg__crash_next_is_open(lg__crash_state(atomic_load(&crash->word))));
-    lg__run_uncommit(&lg__fixed.options.run, lg__crash_slot_of(crash));
+    /* In a slot that no crash had before nothing is committed, and its many pages need not
+     * exist. */
+    if (lg__crash_sequence(atomic_load(&crash->word)))
+        lg__run_uncommit(&lg__fixed.options.run, lg__crash_slot_of(crash));
     crash->tid = tid;
     crash->info = *info;
     crash->siginfo_lost = siginfo_lost;
@@ -149,13 +152,4 @@ struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool sigin
     lg__crash_event(crash, number, LG__CRASH_BEGINS, false);
     current = crash;
     return crash;
-}
-
-void lg__crash_wake_watch(void)
-{
-    uint32_t *wake = lg__fixed.options.wake;
-    if (!wake)
-        return;
-    __atomic_fetch_add(wake, 1, __ATOMIC_SEQ_CST);
-    lg__os_futex_wake(wake);
 }

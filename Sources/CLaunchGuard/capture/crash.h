@@ -68,7 +68,4 @@ bool lg__crash_action_is_default(int signal);
 /* The handler of a crash was left at least a second ago. */
 bool lg__crash_settled(const struct lg__crash *crash, uint64_t now_ns);
 
-/* Wake the watch thread, to look at what has changed. */
-void lg__crash_wake_watch(void);
-
 #endif

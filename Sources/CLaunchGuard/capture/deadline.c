@@ -17,6 +17,16 @@
 #define ANSWER_NS UINT64_C(50000000)
 #define STANDS_NS UINT64_C(2000000000)
 
+/* A crashed thread that does not take signals, as in a page fault of a file system that does not
+ * answer, is ended this long after its deadline. */
+#define KILL_NS UINT64_C(1000000000)
+
+/* ---- on the crashed thread ---- */
+
+/* Of the kernel, while a record is written: for the crashed thread, then for the process. The crash
+ * lock guards them. */
+static long timers[2];
+
 static void arm(struct lg__crash *crash, uint32_t ms)
 {
     atomic_store(&crash->deadline_ns, lg__os_clock_ns(CLOCK_MONOTONIC) + (uint64_t)ms * 1000000u);
@@ -24,19 +34,30 @@ static void arm(struct lg__crash *crash, uint32_t ms)
 
 void lg__deadline_arm(struct lg__crash *crash)
 {
+    const uint64_t time_ns = (uint64_t)lg__fixed.options.deadline_ms * 1000000u;
     if (atomic_load(&crash->deadline_ns))
         return;
     arm(crash, lg__fixed.options.deadline_ms);
-    lg__crash_wake_watch();
+    timers[0] = timers[1] = -1;
+    if (lg__question_take_signal())
+        timers[0] = lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, lg__crash_sequence(atomic_load(&crash->word)), time_ns);
+    if (timers[0] >= 0)
+        timers[1] = lg__os_timer_begin(0, SIGKILL, 0, time_ns + KILL_NS);
+    else
+        lg__capture_wake_watch(); /* the user's signals are used up, or a sandbox refuses timers */
+}
+
+void lg__deadline_disarm(void)
+{
+    for (int i = 0; i < 2; i++)
+        if (timers[i] >= 0)
+            lg__os_timer_end(timers[i]);
+    timers[0] = timers[1] = -1;
 }
 
 void lg__deadline_arm_handler(struct lg__crash *crash)
 {
     arm(crash, lg__fixed.options.handler_ms);
-    /* The watch thread sleeps until the record's deadline, or has not seen one yet. A wake takes
-     * time, and is needed only where the handler's deadline may come first. */
-    if (lg__fixed.options.handler_ms < lg__fixed.options.deadline_ms)
-        lg__crash_wake_watch();
 }
 
 /* Committed stages stay. The process dies of its own signal, on this thread because the crashed
@@ -49,6 +70,17 @@ static _Noreturn void end_process(const struct lg__crash *crash)
     if (lg__os_pid() != 1 && lg__os_signal_queue(lg__os_pid(), lg__os_tid(), signal, &info) == 0)
         lg__os_signal_block(signal, false); /* delivered here */
     lg__os_exit(128 + signal);
+}
+
+void lg__deadline_passed(uint64_t sequence)
+{
+    struct lg__crash *crash = lg__crash_holder() == lg__os_tid() ? lg__crash_current() : NULL;
+    uint64_t word = crash ? atomic_load(&crash->word) : 0;
+    LG_FAULT_POINT("deadline: over");
+    if (!crash || lg__crash_sequence(word) != sequence)
+        return; /* the record was done when the signal came */
+    if (lg__crash_state(word) == LG__CRASH_ENDING || lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXPIRES, false))
+        end_process(crash);
 }
 
 void lg__deadline_end_holder(void)
@@ -127,12 +159,13 @@ static bool is_still(const struct lg__crash *crash, uint64_t word)
     return atomic_load(&crash->word) == word;
 }
 
-/* The finding at the deadline. INSIDE only where several looks say so. */
+/* The finding at the deadline. INSIDE only where several looks say so, UNKNOWN only where none says
+ * more. */
 static enum finding look_closely(const struct lg__crash *crash, uint64_t word)
 {
     for (int tries = 0, inside = 0; tries < TRIES && is_still(crash, word); tries++) {
         enum finding finding = ask_thread(crash);
-        if (finding != INSIDE && finding != NO_ANSWER)
+        if (finding == OUTSIDE || finding == VANISHED)
             return finding;
         if (finding == INSIDE && ++inside == LOOKS)
             return INSIDE;
@@ -280,7 +313,7 @@ bool lg__capture_exits(void)
     if (open) {
         uint32_t asked = atomic_fetch_add(&exit_asked, 1) + 1, seen;
         uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + EXIT_NS, now;
-        lg__crash_wake_watch();
+        lg__capture_wake_watch();
         while ((int32_t)((seen = atomic_load(&exit_answered)) - asked) < 0 && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
             lg__os_futex_wait((const uint32_t *)&exit_answered, seen, until - now);
     }

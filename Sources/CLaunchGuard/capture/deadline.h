@@ -1,4 +1,5 @@
-/* The handler ends: a crash that takes longer than its deadline is ended by the watch thread. */
+/* The handler ends. The time for a record is kept by timers of the kernel, the time of an earlier
+ * handler by the watch thread. */
 #ifndef LG_CAPTURE_DEADLINE_H
 #define LG_CAPTURE_DEADLINE_H
 
@@ -6,7 +7,12 @@
 
 /* The time for the record of this crash begins, if it has not begun yet. Handler. */
 void lg__deadline_arm(struct lg__crash *crash);
-/* The record is written: from here on the time of the earlier handler runs. Handler. */
+/* The record is written. Under the crash lock. Handler. */
+void lg__deadline_disarm(void);
+/* On the crashed thread, by its timer: the time for the record with this number is over.
+ * Handler. */
+void lg__deadline_passed(uint64_t sequence);
+/* From here on the time of the earlier handler runs. Handler. */
 void lg__deadline_arm_handler(struct lg__crash *crash);
 /* The crash that has the lock took longer than any crash may: end the process. For a thread that
  * waits for the lock, in case the watch thread does not run. Handler. */

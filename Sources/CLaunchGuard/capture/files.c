@@ -72,11 +72,6 @@ size_t lg__files_read(const char *path, char *to, size_t size)
     return read_whole(lg__files_open(path), to, size);
 }
 
-size_t lg__files_read_at_start(const char *path, char *to, size_t size)
-{
-    return read_whole(lg__os_open(-1, path), to, size);
-}
-
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument)
 {
     /* The watch thread lists by a descriptor of its own: a crash may be in the middle of the

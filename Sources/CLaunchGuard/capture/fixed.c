@@ -25,18 +25,3 @@ void lg__capture_started(void)
 {
     lg__fixed.options.starting_tid = 0;
 }
-
-static _Atomic uint32_t prepared; /* futex: 1 when lg__capture_prepare() is done */
-
-void lg__fixed_prepared(void)
-{
-    atomic_store(&prepared, 1);
-    lg__os_futex_wake((const uint32_t *)&prepared);
-}
-
-void lg__capture_wait_prepared(uint64_t timeout_ns)
-{
-    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + timeout_ns, now;
-    while (!atomic_load(&prepared) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
-        lg__os_futex_wait((const uint32_t *)&prepared, 0, until - now);
-}

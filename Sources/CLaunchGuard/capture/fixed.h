@@ -12,6 +12,7 @@ struct lg__fixed {
     /* installed for crashes */
     void (*on_crash)(int signal, siginfo_t *info, void *ucontext);
     void (*on_terminate)(int signal, siginfo_t *info, void *ucontext); /* for requests to end */
+    void (*on_deadline)(uint64_t value); /* of the crashed thread, when its time is over */
     /* blocked by the handlers of LaunchGuard: all signals but the crashes */
     uint64_t mask;
     pid_t pid;                    /* of the process that started the session */
@@ -22,9 +23,6 @@ extern struct lg__fixed lg__fixed;
 
 /* True in the process that started the session; false in its children. Handler. */
 bool lg__fixed_unforked(void);
-
-/* lg__capture_prepare() is done. */
-void lg__fixed_prepared(void);
 
 /* A signal came from outside: it is no crash of the code that it interrupted. A signal that abort()
  * or raise() sends is a crash. Handler. */

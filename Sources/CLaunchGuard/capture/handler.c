@@ -200,7 +200,7 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
         atomic_store_explicit(&state->term_kept, kept, memory_order_relaxed);
         atomic_store_explicit(&state->term_signal, signal, memory_order_release);
         if (kept)
-            lg__crash_wake_watch();
+            lg__capture_wake_watch();
     }
     lg__finish(signal, info, ucontext, NULL, true);
     errno = error;

@@ -127,19 +127,15 @@ void lg__files_prepare(void);
 int lg__files_open(const char *path);
 /* Read a small file whole, cut to fit, with a NUL; returns its size, 0 if it cannot be read. */
 size_t lg__files_read(const char *path, char *to, size_t size);
-/* The same on an ordinary thread, with an absolute path: the reserve of descriptors is left to the
- * handler. */
-size_t lg__files_read_at_start(const char *path, char *to, size_t size);
 /* lg__os_list_numbers() of the directory of the threads. */
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument);
 /* After the record: take a reserve again, in case the process lives on. */
 void lg__files_restore(void);
 
-/* ---- messages.c, exception.c, process.c: at start ---- */
+/* ---- messages.c, exception.c: at start ---- */
 
 void lg__messages_prepare(void);
 void lg__exception_prepare(void);
-void lg__process_prepare(void);
 
 /* The C++ exception with which the calling thread terminates; NULL: none. */
 struct lg__exception {
@@ -244,6 +240,8 @@ struct lg__modules {
     struct lg__module_range modules[LG__MODULES_MAX]; /* sorted by start */
 };
 
+/* Read the executable's path. On an ordinary thread. */
+void lg__modules_prepare(void);
 /* Read the loaded modules and publish the table, in memory and in the run file. Leaves both alone
  * while a crash is recorded. On an ordinary thread. */
 void lg__modules_refresh(void);
@@ -253,10 +251,10 @@ const struct lg__modules *lg__modules_published(void);
 const struct lg__module_range *lg__modules_search(const struct lg__modules *table, uint64_t address);
 /* Insert one module in its place. false: the table is full. */
 bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range *module);
-/* Write the older table of the run file: begin, one call for each module, commit. begin returns
- * NULL when there is no table to write, in the handler also while a refresh writes it. An empty
+/* Write a table of the run file: begin, one call for each module, commit. begin returns NULL when
+ * there is no table to write; a crash writes one while another thread writes the other. An empty
  * path stands for the executable, in the first entry. */
-struct lg__module_table *lg__modules_file_begin(bool in_handler);
+struct lg__module_table *lg__modules_file_begin(void);
 void lg__modules_file_add(struct lg__module_table *file, const struct lg__module_range *module, const char *path, lg__image_read read);
 void lg__modules_file_commit(struct lg__module_table *file);
 
@@ -264,9 +262,9 @@ void lg__modules_file_commit(struct lg__module_table *file);
 
 /* Find that list. On an ordinary thread. */
 void lg__loader_prepare(void);
-/* Once for each crash: use the published table, or a fresh one when modules came or went. false:
- * neither exists. In the handler. */
-bool lg__loader_settle(void);
+/* Once for each crash: use the published table, or make one when there is none or when modules came
+ * or went. In the handler. */
+void lg__loader_settle(void);
 /* The module that holds an address, by the table that is in use; NULL: none known. In the
  * handler. */
 const struct lg__module_range *lg__loader_find(uint64_t address);

@@ -105,8 +105,6 @@ static bool unchanged(struct node *node, const struct lg__modules *table)
     uint32_t count = 0;
     if (!first_node(node))
         return true;
-    if (!table)
-        return false;
     do {
         if (!known(node, table))
             return false;
@@ -134,27 +132,35 @@ static bool describe(const struct node *node, struct lg__module_range *module)
            lg__image_describe(headers, elf.e_phnum, bias, lg__memory_read, module) && module->dynamic == dynamic;
 }
 
+static void add_module(struct work *work, struct lg__module_table *file, const struct lg__module_range *module)
+{
+    if (module && lg__modules_insert(&work->fresh, module) && file)
+        lg__modules_file_add(file, module, work->node.name, lg__memory_read);
+    else if (file)
+        file->omitted++;
+}
+
 static void make_fresh(struct work *work, const struct lg__modules *table)
 {
     struct node *node = &work->node;
-    struct lg__modules *fresh = &work->fresh;
-    /* A program that lives on refreshes the file's table itself. */
-    struct lg__module_table *file = lg__memory_walker == LG__WALKER_CRASH ? lg__modules_file_begin(true) : NULL;
-    fresh->count = 0;
+    struct lg__module_range made;
+    struct lg__module_table *file = lg__modules_file_begin();
+    uint32_t count = 0;
+    /* what is in the table that is made anew is described anew */
+    const struct lg__modules *before = table == &work->fresh ? NULL : table;
+    work->fresh.count = 0;
     if (first_node(node)) {
-        uint32_t count = 0;
         do {
-            struct lg__module_range made;
-            const struct lg__module_range *module = known(node, table);
+            const struct lg__module_range *module = known(node, before);
             if (!module && describe(node, &made)) {
                 made.name_crc = node->name_crc;
                 module = &made;
             }
-            if (module && lg__modules_insert(fresh, module) && file)
-                lg__modules_file_add(file, module, node->name, lg__memory_read);
-            else if (file)
-                file->omitted++;
+            add_module(work, file, module);
         } while (++count < NODES_MAX && next_node(node));
+    } else if (executable_headers) { /* a static program */
+        node->name[0] = 0;
+        add_module(work, file, lg__image_describe(executable_headers, executable_count, executable_bias, lg__memory_read, &made) ? &made : NULL);
     }
     if (file)
         lg__modules_file_commit(file);
@@ -164,27 +170,28 @@ static void make_fresh(struct work *work, const struct lg__modules *table)
  * only until the refresh after the next. */
 static const struct lg__modules *keep(struct work *work, const struct lg__modules *table)
 {
-    if (lg__memory_walker == LG__WALKER_CRASH || !table)
+    if (lg__memory_walker == LG__WALKER_CRASH || table == &work->fresh)
         return table;
     work->fresh.count = table->count <= LG__MODULES_MAX ? table->count : 0;
     memcpy(work->fresh.modules, table->modules, work->fresh.count * sizeof table->modules[0]);
     return &work->fresh;
 }
 
-bool lg__loader_settle(void)
+void lg__loader_settle(void)
 {
     struct work *work = &works[lg__memory_walker];
-    if (work->settled != lg__memory_age[lg__memory_walker] || !work->in_use) {
-        const struct lg__modules *table = lg__modules_published();
-        work->settled = lg__memory_age[lg__memory_walker];
-        if (unchanged(&work->node, table)) {
-            work->in_use = keep(work, table);
-        } else {
-            make_fresh(work, table);
-            work->in_use = &work->fresh;
-        }
+    if (work->in_use && work->settled == lg__memory_age[lg__memory_walker])
+        return;
+    const struct lg__modules *table = lg__modules_published();
+    if (!table && work->fresh.count)
+        table = &work->fresh;
+    work->settled = lg__memory_age[lg__memory_walker];
+    if (table && unchanged(&work->node, table)) {
+        work->in_use = keep(work, table);
+    } else {
+        make_fresh(work, table);
+        work->in_use = &work->fresh;
     }
-    return work->in_use != NULL;
 }
 
 const struct lg__module_range *lg__loader_find(uint64_t address)

@@ -11,9 +11,9 @@
 /* Two tables in turn. The handler reads the published one; a refresh writes the other. */
 static struct lg__modules tables[2];
 static _Atomic(const struct lg__modules *) published;
-static uint32_t generation; /* of the run file's newer table */
-static _Atomic bool refreshing;
-static _Atomic bool handler_wrote; /* or is about to */
+static _Atomic uint32_t generation; /* of the run file's newest table */
+/* A table of the file that each walker is writing, plus one; a refresh counts as the watch's. */
+static _Atomic uint32_t writing[LG__WALKERS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char executable[PATH_MAX_BYTES];
 
@@ -50,17 +50,25 @@ bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range
 
 /* ---- the run file ---- */
 
-struct lg__module_table *lg__modules_file_begin(bool in_handler)
+/* A crash never waits for another writer, and takes the table that the other one does not write.
+ * That one may hold the newest whole table: the crash's will be newer. */
+struct lg__module_table *lg__modules_file_begin(void)
 {
+    const bool crash = lg__memory_walker == LG__WALKER_CRASH && lg__crash_entered;
     struct lg__module_table *files = lg__fixed.options.run.modules;
-    if (in_handler)
-        atomic_store(&handler_wrote, true);
-    if (!files || (in_handler && atomic_load(&refreshing)))
+    uint32_t free = 0, number = atomic_fetch_add(&generation, 1) + 1, index = number & 1;
+    if (!files || (!crash && lg__crash_holder()))
         return NULL;
-    struct lg__module_table *file = &files[++generation & 1];
+    if (crash) {
+        index = atomic_load(&writing[LG__WALKER_WATCH]) == index + 1 ? index ^ 1 : index;
+        atomic_store(&writing[LG__WALKER_CRASH], index + 1);
+    } else if (!atomic_compare_exchange_strong(&writing[LG__WALKER_WATCH], &free, index + 1)) {
+        return NULL;
+    }
+    struct lg__module_table *file = &files[index];
     atomic_store_explicit(&file->commit, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    file->generation = generation;
+    file->generation = number;
     file->count = file->text_size = file->omitted = 0;
     return file;
 }
@@ -97,6 +105,7 @@ void lg__modules_file_commit(struct lg__module_table *file)
     crc = lg__crc32c(crc, file->entries, count * sizeof file->entries[0]);
     file->crc = lg__crc32c(crc, file->text, text_size);
     atomic_store_explicit(&file->commit, LG__COMMIT_MODULES, memory_order_release);
+    atomic_store(&writing[lg__memory_walker == LG__WALKER_CRASH && lg__crash_entered ? LG__WALKER_CRASH : LG__WALKER_WATCH], 0);
 }
 
 /* ---- refresh ---- */
@@ -146,7 +155,7 @@ static void refresh(void)
     if (now && counts.adds == now->adds && counts.subs == now->subs)
         return;
     struct lg__modules *next = now == &tables[0] ? &tables[1] : &tables[0];
-    struct scan scan = { next, lg__modules_file_begin(false) };
+    struct scan scan = { next, lg__modules_file_begin() };
     next->count = 0;
     dl_iterate_phdr(add_module, &scan);
     if (scan.file)
@@ -154,18 +163,16 @@ static void refresh(void)
     atomic_store(&published, next);
 }
 
+void lg__modules_prepare(void)
+{
+    lg__os_executable(executable, sizeof executable);
+}
+
 void lg__modules_refresh(void)
 {
     pthread_mutex_lock(&mutex);
-    if (!executable[0])
-        lg__os_executable(executable, sizeof executable);
-    /* First the flag, then the look at the handler's flag. The handler does the same in the other
-     * order, so one of the two sees the other. A refresh under way when a crash begins writes the
-     * table that is not in use, and no second refresh follows. Only the very first may still come,
-     * and the handler waits for that one. */
-    atomic_store(&refreshing, true);
-    if (lg__crash_holder() == 0 || (!atomic_load(&published) && !atomic_load(&handler_wrote)))
+    /* Not while a crash reads the table that is published. */
+    if (lg__crash_holder() == 0)
         refresh();
-    atomic_store(&refreshing, false);
     pthread_mutex_unlock(&mutex);
 }

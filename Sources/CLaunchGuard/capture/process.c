@@ -3,48 +3,55 @@
 #include "os/fault_point.h"
 #include "store/crc32c.h"
 
-#include <stdio.h>
+/* ---- the memory cgroup ---- */
 
-/* Paths of this process's memory cgroup, found at start; "": none. */
+/* Paths of this process's memory cgroup; "": none. */
 static char cgroup_current[512], cgroup_limit[512], cgroup_events[512];
 
-/* ---- at start ---- */
-
-static bool exists(const char *path)
+static void join(char to[512], const char *mount, const char *group, size_t size, const char *name)
 {
-    int file = lg__os_open(-1, path);
+    size_t first = strlen(mount), last = strlen(name);
+    to[0] = 0;
+    if (first + size + last + 2 > 512)
+        return;
+    memcpy(to, mount, first);
+    memcpy(to + first, group, size);
+    to[first + size] = '/';
+    memcpy(to + first + size + 1, name, last + 1);
+}
+
+static bool take_cgroup(const char *mount, const char *group, size_t size, const char *current, const char *limit, const char *events)
+{
+    join(cgroup_current, mount, group, size, current);
+    join(cgroup_limit, mount, group, size, limit);
+    join(cgroup_events, mount, group, size, events);
+    int file = cgroup_current[0] ? lg__os_open(-1, cgroup_current) : -1;
     if (file >= 0)
         lg__os_close(file);
     return file >= 0;
 }
 
-static bool take_cgroup(const char *mount, const char *group, int size, const char *current, const char *limit, const char *events)
+/* Lines "number:controllers:/group"; the one without controllers is of version 2 (cgroups(7)). */
+static void find_cgroup(void)
 {
-    snprintf(cgroup_current, sizeof cgroup_current, "%s%.*s/%s", mount, size, group, current);
-    snprintf(cgroup_limit, sizeof cgroup_limit, "%s%.*s/%s", mount, size, group, limit);
-    snprintf(cgroup_events, sizeof cgroup_events, "%s%.*s/%s", mount, size, group, events);
-    return exists(cgroup_current);
-}
-
-void lg__process_prepare(void)
-{
-    /* Lines "number:controllers:/group"; the one without controllers is of version 2
-     * (cgroups(7)). */
-    char text[4096];
-    if (lg__files_read_at_start("/proc/self/cgroup", text, sizeof text) == 0)
-        return;
+    static const char version_1[] = ":memory";
+    static char text[4096]; /* small alternate stacks need not have it; the crash lock guards it */
+    if (lg__files_read("../cgroup", text, sizeof text) == 0)
+        text[0] = 0;
     for (char *line = text, *end; *line; line = end + 1) {
-        end = line + strcspn(line, "\n");
+        size_t left = strlen(line);
+        end = memchr(line, '\n', left);
+        end = end ? end : line + left;
         char *controllers = memchr(line, ':', (size_t)(end - line));
         char *group = controllers ? memchr(controllers + 1, ':', (size_t)(end - controllers - 1)) : NULL;
         if (group) {
-            int size = (int)(end - group - 1);
+            size_t size = (size_t)(end - group - 1);
             if (size == 1)
                 size = 0; /* the root is mounted without its slash */
             bool second = group == controllers + 1;
             if (second && take_cgroup("/sys/fs/cgroup", group + 1, size, "memory.current", "memory.max", "memory.events"))
                 return;
-            if (!second && strncmp(controllers, ":memory", 7) == 0 &&
+            if (!second && (size_t)(group - controllers) >= sizeof version_1 - 1 && memcmp(controllers, version_1, sizeof version_1 - 1) == 0 &&
                 take_cgroup("/sys/fs/cgroup/memory", group + 1, size, "memory.usage_in_bytes", "memory.limit_in_bytes", "memory.oom_control"))
                 return;
         }
@@ -54,7 +61,7 @@ void lg__process_prepare(void)
     cgroup_current[0] = cgroup_limit[0] = cgroup_events[0] = 0;
 }
 
-/* ---- in the handler ---- */
+/* ---- the figures ---- */
 
 static const struct lg__run *run(void)
 {
@@ -97,6 +104,7 @@ static void read_memory(void)
         read_hundredths(lg__os_text_after(text, "some avg10="), LG_RESOURCE_PRESSURE_SOME);
         read_hundredths(lg__os_text_after(text, "full avg10="), LG_RESOURCE_PRESSURE_FULL);
     }
+    find_cgroup();
     read_number(cgroup_current, LG_RESOURCE_CGROUP_MEMORY);
     if (cgroup_limit[0] && lg__files_read(cgroup_limit, text, sizeof text)) {
         /* Version 2 says "max", version 1 a number that no memory has. */

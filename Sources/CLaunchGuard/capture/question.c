@@ -1,6 +1,7 @@
 #include "capture/question.h"
 
 #include "capture/internal.h"
+#include "capture/watch_thread.h"
 #include "os/fault_point.h"
 
 /* A thread writes an answer in less time, unless the thread does not run. */
@@ -28,7 +29,6 @@ static struct asker {
 };
 
 static struct lg__os_disposition before;
-static _Atomic bool taken;
 
 /* Where the calling thread stands still for the watch thread; NULL: it does not. */
 static __thread const void *stands __attribute__((tls_model("initial-exec")));
@@ -90,6 +90,10 @@ __attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info,
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     uint32_t turn = (uint32_t)(value >> 32), asker = (uint32_t)value >> PLACE_BITS, place = (uint32_t)value & ((1u << PLACE_BITS) - 1);
+    if (info->si_code == SI_TIMER) {
+        lg__fixed.on_deadline(value);
+        return;
+    }
     /* libc's own use of the signal */
     if (info->si_code != SI_QUEUE || info->si_pid != lg__fixed.pid) {
         if (before.handler > (uintptr_t)SIG_IGN)
@@ -130,23 +134,22 @@ void lg__question_answer_crash(uint32_t places, const void *ucontext)
 
 /* The signal stays taken: a late answer must not find the default action, which would end the
  * process with the wrong status. */
-static bool take_signal(void)
+bool lg__question_take_signal(void)
 {
     /* The signal does not block itself: a thread that is about to answer must not look like a
      * thread that never will. */
     const struct lg__os_disposition ours = { (uintptr_t)lg__question_handler, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };
-    if (atomic_load(&taken))
+    struct lg__os_disposition is = lg__os_signal_now(LG__QUESTION_SIGNAL);
+    /* libc takes the signal back when the program makes its first thread */
+    if (is.handler == (uintptr_t)lg__question_handler)
         return true;
     /* Before our handler is installed: libc may be in the middle of its own use of the signal, and
-     * would wait for an answer for ever. */
-    struct lg__os_disposition is = lg__os_signal_now(LG__QUESTION_SIGNAL);
-    /* the watch thread and a crash may both come here at once */
-    if (is.handler != (uintptr_t)lg__question_handler)
-        before = is;
+     * would wait for an answer for ever. The watch thread and a crash may both come here at
+     * once. */
+    before = is;
     if (lg__os_signal_take(LG__QUESTION_SIGNAL, &ours, lg__fixed.mask & ~LG__QUESTION_BIT, SIGSEGV, &is) != 0)
         return false;
     LG_FAULT_POINT("threads: signal taken");
-    atomic_store(&taken, true);
     return true;
 }
 
@@ -157,7 +160,7 @@ bool lg__question_begin(enum lg__asker asker, uint64_t until_ns)
     atomic_store(&of->until_ns, until_ns);
     atomic_store(&of->answered, 0);
     atomic_store(&of->expected, UINT32_MAX);
-    return take_signal();
+    return lg__question_take_signal();
 }
 
 bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid)
@@ -226,6 +229,8 @@ bool lg__question_release(enum lg__asker asker, uint32_t place)
 /* threads of LaunchGuard that have to go on while a crash is recorded */
 static _Atomic int32_t exempt[EXEMPT_MAX];
 
+static __thread bool is_exempt __attribute__((tls_model("initial-exec")));
+
 static void exchange(int32_t from, int32_t to)
 {
     for (int i = 0; i < EXEMPT_MAX; i++) {
@@ -237,7 +242,13 @@ static void exchange(int32_t from, int32_t to)
 
 void lg__capture_exempt(void)
 {
+    is_exempt = true;
     exchange(0, lg__os_tid());
+}
+
+bool lg__capture_is_exempt(void)
+{
+    return is_exempt || lg__memory_walker == LG__WALKER_WATCH;
 }
 
 void lg__capture_exempt_no_more(void)
@@ -247,6 +258,8 @@ void lg__capture_exempt_no_more(void)
 
 bool lg__question_is_exempt(int32_t tid)
 {
+    if (lg__watch_thread_is(tid))
+        return true;
     for (int i = 0; i < EXEMPT_MAX; i++)
         if (atomic_load(&exempt[i]) == tid)
             return true;

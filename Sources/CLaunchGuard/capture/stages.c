@@ -1,9 +1,6 @@
 /* The stages of the record: each fills its block in the mapped file and commits it. */
 #include "capture/internal.h"
 
-/* A crash right after the start waits at most this long for the module table. */
-#define PREPARE_WAIT_NS UINT64_C(200000000)
-
 /* More frames than stacks hold: 32 bytes each in 32 MiB. */
 #define FRAMES_LIMIT (UINT32_C(1) << 20)
 
@@ -107,7 +104,6 @@ void lg__stages_frames(const struct lg__crash *crash, const void *ucontext)
 
 void lg__stages_dwarf(const struct lg__crash *crash, const void *ucontext)
 {
-    lg__capture_wait_prepared(PREPARE_WAIT_NS);
     walk_stage(lg__crash_slot_of(crash), LG_STAGE_DWARF, ucontext, lg__unwind_dwarf);
 }
 

@@ -68,6 +68,20 @@ bool lg__capture_thread_gone(int32_t tid)
     return lg__thread_blocks(tid, &blocked, &state) < 0 || state == 'Z' || state == 'X';
 }
 
+uint32_t lg__capture_rights(int32_t tid)
+{
+    static const char *const lines[] = { "Uid", "Gid", "Groups", "CapPrm", "CapEff" };
+    char text[1536];
+    uint32_t crc = 0;
+    if (read_file(tid, "status", text, sizeof text) == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        const char *line = lg__os_text_after(text, lines[i]), *end = memchr(line, '\n', strlen(line));
+        crc = lg__crc32c(crc, line, end ? (size_t)(end - line) : 0);
+    }
+    return crc ? crc : 1;
+}
+
 /* "NUMBER six-arguments sp pc" while it is in a system call, "running" else (proc(5),
  * /proc/PID/syscall). */
 static bool read_place(const char *text, uint64_t *ret_sp, uint64_t *ret_pc)

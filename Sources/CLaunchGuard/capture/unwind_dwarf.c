@@ -247,10 +247,7 @@ static enum lg__walk walk(uint64_t registers[LG__REGISTERS_MAX], bool wild, cons
 
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
-    if (!lg__loader_settle()) {
-        lg__frames_finish(frames, LG__WALK_NOT_READY);
-        return;
-    }
+    lg__loader_settle();
     uint64_t start[LG__REGISTERS_MAX];
     memcpy(start, registers, sizeof start);
     enum lg__walk reason = walk(start, wild, frames);

@@ -117,10 +117,11 @@ static enum lg__walk walk(unw_addr_space_t in, uint64_t *registers, const struct
 void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames)
 {
     unw_addr_space_t ready = atomic_load(&space);
-    if (!ready || !lg__loader_settle()) {
+    if (!ready) {
         lg__frames_finish(frames, LG__WALK_NOT_READY);
         return;
     }
+    lg__loader_settle();
     /* There is no unwind information at a wild pc: go back to the caller first. */
     uint64_t start[LG__REGISTERS_MAX], word;
     memcpy(start, registers, sizeof start);

@@ -33,6 +33,8 @@ void lg__confirm_launch(struct lg__life *life)
     if (launch->options.heartbeat_ms && lg__hang_end(launch->host, LG__HANG_LAUNCH))
         lg__wake_now(launch->host); /* its snapshot then says that the hang is over */
     lg__launch_tell(launch);
+    if (!launch->host->simulated)
+        lg__capture_check(false); /* the program has started, and has installed its handlers */
     atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);
 }

@@ -33,7 +33,7 @@ struct lg__host {
     _Atomic int32_t heartbeat_tid; /* of that thread; 0: there was none */
     _Atomic bool heartbeat_paused; /* lg_heartbeat_pause() came after it */
     _Atomic uint64_t hangs[LG__HANGS]; /* see hang.c */
-    uint32_t *wake;                /* futex that the watch thread sleeps on; NULL: there is none */
+    bool watched;                  /* lg__wake_now() wakes the watch thread */
     _Atomic uint64_t sleeps_until_ns; /* see wake.c */
     uint8_t boot_id[16];
     _Atomic uint64_t passed_ns;    /* simulated time */

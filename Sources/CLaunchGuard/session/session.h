@@ -6,9 +6,9 @@
  * a state directory (lg_witness(), lg_launch_query()). A file that can do its work with one folder
  * below belongs into that folder. Nothing in the folders below includes a header of this one.
  *
- * Inside, arrows point down as well: start.c, stop.c and simulate.c; then watch.c, the watch
- * thread; then the watchers that it calls (heartbeats, job_deadlines, limits), which wake it by
- * launch/wake.c and do not know it; at the bottom session.c and the options. */
+ * Inside, arrows point down as well: start.c, stop.c and simulate.c; then watch.c, what the watch
+ * thread does; then the watchers that it calls (heartbeats, job_deadlines, limits), which wake it
+ * by launch/wake.c and do not know it; at the bottom session.c and the options. */
 #ifndef LG_SESSION_H
 #define LG_SESSION_H
 
@@ -28,7 +28,6 @@ struct lg_session {
     char run_path[4096 + 96];
     int runs_directory; /* descriptor; −1: none */
     uint64_t ordinal;
-    uint32_t wake; /* futex that the watch thread sleeps on */
     struct lg_session *older; /* of a simulated one: sessions are kept until the process ends */
     const _Atomic uint32_t *open; /* reads 1 while lg__session_check() says LG_OK; never NULL */
 };
@@ -38,14 +37,15 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
 /* options.c: choose the state directory. */
 lg_status lg__options_directory(struct lg_session *session, const lg_options *options);
 
-/* watch.c: start the thread that prepares the handler and then the one that watches its
- * deadline. */
-bool lg__watch_start(struct lg_session *session);
+/* watch.c: from now on the session can be watched. Returns what the watch thread does. */
+void (*lg__watch_start(struct lg_session *session))(void);
 
-/* watch.c: a first chance. A signal sent to the process that the kernel gave to one of our threads
+/* pump.c: keep the end of standard error. */
+void lg__pump_start(struct lg_session *session);
+/* pump.c: a first chance. A signal sent to the process that the kernel gave to one of our threads
  * belongs to the program. It goes to the first thread of the program, so that the record has a
  * stack that means something. Handler. */
-bool lg__watch_redirect(int signal, siginfo_t *info, void *ucontext);
+bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext);
 
 /* limits.c: note that a program that was asked to end lives on, and that its CPU time is about to
  * reach the hard limit. For the watch thread: `now` is CLOCK_MONOTONIC. Returns the nanoseconds
@@ -65,7 +65,7 @@ lg_status lg__session_check(const struct lg_session *session);
 
 #define LG__NEVER UINT64_MAX
 
-/* Before the first heartbeat can come, and before the watch thread runs. */
+/* Before the first heartbeat can come. */
 void lg__heartbeats_prepare(struct lg_session *session);
 /* For the watch thread: look at all of them, now. Returns the nanoseconds that the thread may
  * sleep; LG__NEVER: without a limit. */

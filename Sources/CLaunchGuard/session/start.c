@@ -13,18 +13,10 @@
 
 /* Starts that did not complete, after which LaunchGuard suspects itself. */
 #define FAILED_STARTS_MAX 2u
-/* A fork waits this long for the prepare thread, which may hold the loader's lock. */
-#define FORK_WAIT_NS UINT64_C(1000000000)
 
 /* all zero until the first start: most of its pages are never there */
 static struct lg_session the_session;
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void before_fork(void)
-{
-    if (lg__session_check(&the_session) == LG_OK)
-        lg__capture_wait_prepared(FORK_WAIT_NS);
-}
 
 static void session_in_child(void)
 {
@@ -163,12 +155,24 @@ static lg_status install_capture(struct lg_session *session)
         .deadline_ms = session->deadline_ms,
         .handler_ms = session->handler_ms,
         .leave_out = session->leave_out,
-        .wake = &session->wake,
+        .watch = lg__watch_start(session),
     };
     lg__altstack_ensure();
-    if (!lg__capture_add_first_chance(heal_page) || !lg__capture_add_first_chance(lg__watch_redirect) || !lg__capture_start(&options))
+    if (!lg__capture_add_first_chance(heal_page) || !lg__capture_add_first_chance(lg__pump_redirect) || !lg__capture_start(&options))
         return lg__problem_set(&host->problem, LG_ERR_SYSTEM, "sigaction", errno);
     return LG_OK;
+}
+
+/* Note the number of processes of this cgroup that were ended for lack of memory before this one:
+ * one more, and no other mark, says that this one ended so. */
+static void note_memory(struct lg__state *state)
+{
+    uint64_t cgroup, kills;
+    if (!lg__os_oom_kills(&cgroup, &kills))
+        return;
+    atomic_store(&state->oom_cgroup, cgroup);
+    atomic_store(&state->oom_kills, kills);
+    atomic_store(&state->oom_known, 1);
 }
 
 static void register_once(void)
@@ -178,7 +182,7 @@ static void register_once(void)
         return;
     done = true;
     on_exit(lg__stop_at_exit, &the_session);
-    pthread_atfork(before_fork, NULL, session_in_child);
+    pthread_atfork(NULL, NULL, session_in_child);
 }
 
 static bool is_usable(lg_status status)
@@ -206,6 +210,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     if (installed != LG_OK)
         return installed;
     LG_FAULT_POINT("start: installed");
+    lg__heartbeats_prepare(session);
     session->open = host->unforked = lg__capture_unforked_flag();
     host->counts = host->ledger.primary;
     if (host->counts) {
@@ -213,9 +218,12 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
         atomic_store(&host->ledger.hot->starting, 0);
     }
     register_once();
-    lg__heartbeats_prepare(session);
-    if (!lg__watch_start(session))
-        lg__capture_prepare(); /* there is no thread: here and now, and without a deadline */
+    note_memory(host->run.state);
+    if (session->keep_stderr)
+        lg__pump_start(session);
+    if (lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) != LG__NEVER)
+        lg__wake_now(host);
+    lg__retention_apply(session);
     lg__capture_started();
     atomic_store(&host->run.state->started, 1);
     session->protection = host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;

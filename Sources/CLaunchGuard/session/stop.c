@@ -42,6 +42,8 @@ lg_status lg_stop(lg_session *session)
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
         session->open = &lg__session_closed;
+        if (lg__capture_watched())
+            lg__wake_now(&session->host); /* to end */
         lg__capture_stop();
         if (session->host.counts)
             /* another process may become the primary */

@@ -1,8 +1,10 @@
 #include "store/clock.h"
 
 #define SHIFT 32u
-/* The least and the most time for which the counter is used without another look. */
-#define SPAN_LEAST_NS UINT64_C(4000000000)
+/* The first later point: the line through two points that are this far apart is off by less than a
+ * part in 20,000, where the look at both clocks takes half a microsecond. */
+#define FIRST_NS UINT64_C(10000000)
+/* The most time for which the counter is used without another look. */
 #define SPAN_MOST_NS UINT64_C(200000000000)
 /* Less than any sleep of a machine. */
 #define SLEEP_NS UINT64_C(1000000)
@@ -29,7 +31,7 @@ static struct lg__clock_point take_point(void)
 void lg__clock_begin(void)
 {
     first = (struct lg__clock_point){ 0, 0 };
-    if (!lg__os_counter_allowed())
+    if (!lg__arch_counter_invariant() || !lg__os_counter_allowed())
         return;
     first = take_point();
     /* In this order never too little: see lg__clock_mark(). */
@@ -37,8 +39,9 @@ void lg__clock_begin(void)
     first_asleep_ns = lg__os_clock_ns(CLOCK_BOOTTIME) - monotonic;
 }
 
-void lg__clock_init(struct lg__clock *clock, struct lg__ring_header *header)
+void lg__clock_init(struct lg__clock *clock, struct lg__ring_header *header, struct lg__state *state)
 {
+    clock->due_ns = UINT64_MAX;
     header->clock = LG__RING_CLOCK_MONOTONIC;
     if (!first.count)
         return;
@@ -55,11 +58,13 @@ void lg__clock_init(struct lg__clock *clock, struct lg__ring_header *header)
     clock->header = *header;
     clock->last = first;
     clock->asleep_ns = first_asleep_ns;
+    clock->state = state;
+    clock->due_ns = first.ns + FIRST_NS;
 }
 
 void lg__clock_give_up(struct lg__clock *clock)
 {
-    clock->given_up = true;
+    atomic_store(&clock->due_ns, UINT64_MAX);
     atomic_store(&clock->span, 0);
 }
 
@@ -73,10 +78,8 @@ static void store_point(struct lg__clock *clock, struct lg__state *state, struct
     atomic_store_explicit(&state->clock_turn, clock->turn, memory_order_release);
 }
 
-void lg__clock_mark(struct lg__clock *clock, struct lg__state *state)
+static void mark(struct lg__clock *clock)
 {
-    if (clock->header.clock != LG__RING_CLOCK_COUNTER || clock->given_up)
-        return;
     if (!clock->asked && !lg__os_counter_trusted()) {
         lg__clock_give_up(clock);
         return;
@@ -93,12 +96,21 @@ void lg__clock_mark(struct lg__clock *clock, struct lg__state *state)
         return;
     }
     uint64_t counts = now.count - clock->header.base_count, ns = now.ns - clock->header.base_ns;
-    uint64_t span_ns = 3 * (now.ns - clock->last.ns) + SPAN_LEAST_NS;
-    span_ns = span_ns < SPAN_MOST_NS ? span_ns : SPAN_MOST_NS;
+    uint64_t span = 2 * ns < SPAN_MOST_NS ? 2 * counts : counts / (ns >> 20) * (SPAN_MOST_NS >> 20);
     clock->last = now;
-    store_point(clock, state, now);
+    store_point(clock, clock->state, now);
     atomic_store_explicit(&clock->from, now.count, memory_order_relaxed);
-    atomic_store_explicit(&clock->span, (uint64_t)((wide)counts * span_ns / ns), memory_order_relaxed);
+    atomic_store_explicit(&clock->span, span, memory_order_relaxed);
+    atomic_store_explicit(&clock->due_ns, now.ns, memory_order_relaxed); /* when the span is over */
+}
+
+void lg__clock_mark(struct lg__clock *clock)
+{
+    if (atomic_load(&clock->due_ns) == UINT64_MAX || atomic_exchange(&clock->marking, 1))
+        return;
+    if (atomic_load(&clock->due_ns) != UINT64_MAX)
+        mark(clock);
+    atomic_store(&clock->marking, 0);
 }
 
 uint64_t lg__clock_line(const struct lg__ring_header *header, uint64_t count)

@@ -2,10 +2,9 @@
  * CLOCK_MONOTONIC.
  *
  * Entries hold counts; only a reader turns them into nanoseconds, by the line through two points
- * that were taken far from each other. The header of the ring has a line from the start, and the
- * watch thread stores later points. The watch thread also permits the counter, each time for a
- * while. At the very beginning, after a sleep of the machine, or without a watch thread, entries
- * have CLOCK_MONOTONIC. */
+ * that were taken far from each other. The header of the ring has a line from the start, and a
+ * thread that writes an entry stores a later point now and then. Each point allows the counter for
+ * a while: at the very beginning, and when the machine has slept, entries have CLOCK_MONOTONIC. */
 #ifndef LG_STORE_CLOCK_H
 #define LG_STORE_CLOCK_H
 
@@ -32,8 +31,12 @@ struct lg__clock {
     struct lg__ring_header header; /* as in the file, which may be damaged */
     struct lg__clock_point last;
     uint64_t asleep_ns; /* the most time that the machine had slept since it was booted */
+    struct lg__state *state;    /* of the run, which has the later point */
+    /* CLOCK_MONOTONIC from which on a point is taken; UINT64_MAX: never */
+    _Atomic uint64_t due_ns;
+    _Atomic uint32_t marking;   /* a thread is about it */
     uint32_t turn;
-    bool asked, given_up;
+    bool asked;
 };
 static_assert(sizeof(struct lg__clock) % 64 == 0, "whole cache lines");
 
@@ -42,12 +45,12 @@ static_assert(sizeof(struct lg__clock) % 64 == 0, "whole cache lines");
 void lg__clock_begin(void);
 
 /* Fill in the clock's part of a ring header. */
-void lg__clock_init(struct lg__clock *clock, struct lg__ring_header *header);
+void lg__clock_init(struct lg__clock *clock, struct lg__ring_header *header, struct lg__state *state);
 
-/* Store a later point, and allow the counter from now on for three times as long as since the last
- * call, and some seconds. The first call asks a file of the kernel whether the counter is to be
- * trusted. For one thread, which takes no lock here and runs no callback. */
-void lg__clock_mark(struct lg__clock *clock, struct lg__state *state);
+/* Store a later point, and allow the counter from now on for twice the time since the first point.
+ * The first call asks a file of the kernel whether the counter is to be trusted. Where another
+ * thread is about it, or the same one below a signal handler, the call does nothing. Handler. */
+void lg__clock_mark(struct lg__clock *clock);
 
 /* The counter is not used again. */
 void lg__clock_give_up(struct lg__clock *clock);
@@ -80,11 +83,13 @@ static inline bool lg__clock_count(const struct lg__clock *clock, uint64_t *ret_
 }
 
 /* Now, as an entry stores it. Returns the flags of the entry's kind for that. Handler. */
-static inline unsigned lg__clock_now(const struct lg__clock *clock, uint64_t *ret_time)
+static inline unsigned lg__clock_now(struct lg__clock *clock, uint64_t *ret_time)
 {
     if (lg__clock_count(clock, ret_time))
         return 0;
     *ret_time = lg__os_clock_ns(CLOCK_MONOTONIC);
+    if (*ret_time >= atomic_load_explicit(&clock->due_ns, memory_order_relaxed))
+        lg__clock_mark(clock); /* for later entries */
     return LG__ENTRY_MONOTONIC;
 }
 

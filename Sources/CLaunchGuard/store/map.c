@@ -151,8 +151,7 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
     int error = preallocate(file, size);
     lg_status status = error ? lg__problem_set(problem, lg__problem_from_errno(error), path, error)
                              : lg__map_file(file, path, size, ret_map, problem);
-    /* To read ahead at each first touch would cost the start several times what the touch does: see
-     * lg__map_read_ahead(). */
+    /* To read ahead at each first touch would cost the start several times what the touch does. */
     if (status == LG_OK)
         madvise(ret_map->base, size, MADV_RANDOM);
     if (status != LG_OK) {
@@ -170,12 +169,6 @@ lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *
     *ret_map = (struct lg__map){ base, size, file, lg__os_file_identity(file) };
     heal_register(ret_map);
     return LG_OK;
-}
-
-void lg__map_read_ahead(const struct lg__map *map)
-{
-    if (map->file >= 0)
-        madvise(map->base, map->size, MADV_WILLNEED);
 }
 
 bool lg__map_anonymous(size_t size, struct lg__map *ret_map)

@@ -31,10 +31,6 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
 /* Map an open file. */
 lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem);
 
-/* Let the pages of a new map come into memory, without writing to them: the first touch of each is
- * cheaper then. */
-void lg__map_read_ahead(const struct lg__map *map);
-
 /* Memory that behaves like a mapped file, for a session without files. false: no memory. */
 bool lg__map_anonymous(size_t size, struct lg__map *ret_map);
 

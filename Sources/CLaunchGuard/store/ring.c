@@ -68,7 +68,7 @@ size_t lg__ring_memory(struct lg__ring_shape shape)
     return sizeof(struct lg__clock) + shape.lanes * sizeof(struct lg__ring_writer) + shape.cells * sizeof(uint64_t);
 }
 
-void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape)
+void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape, struct lg__state *state)
 {
     struct lg__ring_header *header = section;
     header->lane_count = shape.lanes;
@@ -89,7 +89,7 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
         writer->clock = ring->clock;
     }
     ring->writers->busy = 1;
-    lg__clock_init(ring->clock, header);
+    lg__clock_init(ring->clock, header, state);
     header->crc = lg__crc32c(0, header, offsetof(struct lg__ring_header, crc));
 }
 

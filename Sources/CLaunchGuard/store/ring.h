@@ -23,7 +23,7 @@ struct lg__ring_writer {
     const struct lg__ring_writer *first; /* of lane 0 */
     uint64_t mask;  /* bytes of the cells of a lane, less one */
     uint64_t quick; /* those bytes, where the CPU has an instruction for the checksum; else 0 */
-    const struct lg__clock *clock;
+    struct lg__clock *clock;
     uint8_t padding[8]; /* a cache line each */
 };
 
@@ -50,8 +50,8 @@ size_t lg__ring_size(struct lg__ring_shape shape);
 size_t lg__ring_memory(struct lg__ring_shape shape);
 
 /* Lay out a ring log in zeroed memory. `memory` is never given back: threads remember addresses in
- * it. */
-void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape);
+ * it. `state` takes later points of the clock. */
+void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg__ring_shape shape, struct lg__state *state);
 
 /* Append one text of the program; `size` is cut to LG_LOG_TEXT_MAX. LG_ERR_LIMIT: writers that
  * stand still in the middle of their entries leave no room for it. Handler. */

@@ -146,7 +146,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     run.snapshots->snapshots[0].slot_count = hang_slots;
     run.snapshots->snapshots[1].first_slot = hang_slots;
     run.snapshots->snapshots[1].slot_count = 1;
-    lg__ring_init(&run.ring, base + ring_at, memory.base, shape);
+    lg__ring_init(&run.ring, base + ring_at, memory.base, shape, run.state);
     run.annotations.file = (struct lg__annotations *)(void *)(base + annotations_at);
     run.annotations.memory = (struct lg__annotation_memory *)(void *)((uint8_t *)memory.base + align(lg__ring_memory(shape)));
     /* The header last: with it the file becomes a run file. */
@@ -277,7 +277,3 @@ void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid,
     atomic_store_explicit(&note->commit, 1, memory_order_release);
 }
 
-void lg__run_mark_clock(const struct lg__run *run)
-{
-    lg__clock_mark(run->ring.clock, run->state);
-}

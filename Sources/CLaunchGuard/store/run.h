@@ -72,7 +72,4 @@ void lg__run_within(const struct lg__run *run, unsigned slot, uint32_t sequence)
 /* Note an event while the record was written. Handler. */
 void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc);
 
-/* Store a later point of the ring log's clock: see lg__clock_mark(). */
-void lg__run_mark_clock(const struct lg__run *run);
-
 #endif

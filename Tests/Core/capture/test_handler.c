@@ -25,7 +25,6 @@
 #include "capture/capture.h"
 #include "os/fault_point.h"
 
-#define PREPARED_NS UINT64_C(10000000000)
 
 static volatile int zero;
 
@@ -87,8 +86,6 @@ static void body(void *argument)
     options.deadline_ms = attack.action == OTHER_THREAD ? 10000 : 1000;
     start_with(options);
     pthread_create(&other, NULL, wait_and_fault, NULL);
-    /* the modules are known, and the watch thread was started */
-    lg__capture_wait_prepared(PREPARED_NS);
     while (!runs)
         rest(1);
     lg__fault_hook = hook;
@@ -162,7 +159,6 @@ static void body_no_pages(void *argument)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = { sizeof code / sizeof code[0], code };
-    lg__capture_wait_prepared(PREPARED_NS);
     if (truncate(lg_session_run_path(session), 0) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
         _exit(98);
@@ -267,7 +263,6 @@ static void body_slow_answers(void *argument)
 {
     (void)argument;
     start_session();
-    wait_prepared();
     start_waiting(4);
     lg__fault_hook = hook_slow;
     crash();
@@ -303,7 +298,6 @@ static void body_signal_before_answer(void *argument)
 {
     (void)argument;
     start_session();
-    wait_prepared();
     start_waiting(4);
     lg__fault_hook = hook_signal;
     crash();
@@ -342,7 +336,6 @@ static void body_released_late(void *argument)
     options.deadline_ms = 60000; /* the longest possible wait */
     signal(SIGSEGV, jump_out);
     start_with(options);
-    wait_prepared();
     pthread_create(&thread, NULL, turn, argument);
     while (!turns)
         rest(1);
@@ -370,10 +363,7 @@ static void body_descriptors_gone_early(void *argument)
     (void)argument;
     const struct rlimit few = { 64, 64 };
     start_session();
-    lg__capture_wait_prepared(PREPARED_NS);
     setrlimit(RLIMIT_NOFILE, &few);
-    while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
-    lg__process_prepare(); /* as if the preparing thread had reached it only now */
     while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {}
     crash();
 }
@@ -453,7 +443,6 @@ static void body_aborts_meanwhile(void *argument)
 {
     texts_left = *(int *)argument;
     start_session();
-    lg__capture_wait_prepared(PREPARED_NS);
     lg__fault_hook = abort_meanwhile;
     assert(zero == 1);
 }
@@ -488,7 +477,7 @@ static void hook_look(const char *point)
 {
     if (strcmp(point, "finish: threads released") != 0)
         return;
-    lg__crash_wake_watch();
+    lg__capture_wake_watch();
     usleep(50000);
 }
 
@@ -500,7 +489,6 @@ static void body_look_between(void *argument)
     options.handler_ms = 500;
     signal(SIGSEGV, hang);
     start_with(options);
-    lg__capture_wait_prepared(PREPARED_NS);
     lg__fault_hook = hook_look;
     fault_too(NULL);
 }

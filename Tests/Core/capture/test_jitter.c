@@ -139,7 +139,6 @@ static void start(void)
     lg__fault_hook = jitter;
     session = start_with(options);
     if (chance(50))
-        lg__capture_wait_prepared(UINT64_C(10000000000));
     if (chance(50))
         sleep_us(below(20000));
 }

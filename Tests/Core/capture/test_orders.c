@@ -30,7 +30,6 @@ static void start(uint32_t deadline_ms, uint32_t handler_ms)
     options.handler_ms = handler_ms;
     options.hang_launching_ms = options.hang_running_ms = 100;
     session = start_with(options);
-    lg__capture_wait_prepared(UINT64_C(10000000000)); /* the watch thread was started */
 }
 
 static void await(_Atomic unsigned *count, unsigned least)
@@ -57,7 +56,7 @@ static void hook_look_at_end(const char *point)
     if (strcmp(point, "crash: survived") != 0)
         return;
     unsigned before = atomic_load(&sleeps);
-    lg__crash_wake_watch();
+    lg__capture_wake_watch();
     await(&sleeps, before + 1);
 }
 
@@ -507,58 +506,7 @@ static void test_blocks_everything(void **state)
     state_remove();
 }
 
-/* ---- the watch thread is stopped with the others, because it is not exempt yet ---- */
-
-static _Atomic int32_t beginner; /* the watch thread, before it has made itself exempt */
-static _Atomic unsigned begun, stopped;
-static bool hangs_in_record;
-
-static void hook_stop_watch(const char *point)
-{
-    if (strcmp(point, "watch: thread begins") == 0) {
-        if (atomic_fetch_add(&begun, 1) == 1) { /* the preparing thread was the first */
-            atomic_store(&beginner, lg__os_tid());
-            await(&stopped, 1);
-        }
-    } else if (strcmp(point, "thread: answered") == 0) {
-        if (atomic_load(&beginner) == lg__os_tid())
-            atomic_fetch_add(&stopped, 1);
-    } else if (strcmp(point, "handler: thread stacks") == 0) {
-        /* the thread has answered, and has not yet stored that it has */
-        for (int i = 0; !atomic_load(&stopped) && i < 2000; i++)
-            usleep(1000);
-        if (!atomic_load(&stopped))
-            _exit(91);
-        while (hangs_in_record)
-            pause();
-    }
-}
-
-static void body_watch_stopped(void *argument)
-{
-    lg_options options = LG_OPTIONS_INIT;
-    hangs_in_record = argument != NULL;
-    signal(SIGSEGV, hang);
-    options.deadline_ms = hangs_in_record ? 4000 : 10000; /* a tenth is time enough for an answer */
-    options.handler_ms = 100;
-    lg__fault_hook = hook_stop_watch;
-    session = start_with(options);
-    await(&begun, 2);
-    while (!atomic_load(&beginner))
-        usleep(500);
-    crash();
-}
-
-static void test_watch_stopped(void **state)
-{
-    for (int i = 0; i < 2; i++) {
-        state_make();
-        expect_signal(body_watch_stopped, i ? (void *)state : NULL, SIGSEGV);
-        state_remove();
-    }
-}
-
-/* ---- a fork while another thread asks for a start that was already made ---- */
+/* ---- a fork while another thread asks for a start that has been made ---- */
 
 static _Atomic unsigned starts;
 
@@ -621,7 +569,7 @@ static void body_hang_after_jump(void *argument)
 static void sleeps_long(int number)
 {
     (void)number;
-    lg__crash_wake_watch();
+    lg__capture_wake_watch();
     _exit(sleep(3) == 0 ? 0 : 94);
 }
 
@@ -731,7 +679,6 @@ int main(void)
         cmocka_unit_test(test_cannot_tell),
         cmocka_unit_test(test_two_wait),
         cmocka_unit_test(test_blocks_everything),
-        cmocka_unit_test(test_watch_stopped),
         cmocka_unit_test(test_forks_meanwhile),
         cmocka_unit_test(test_long_time),
         cmocka_unit_test(test_answers_slowly),

@@ -145,7 +145,6 @@ static void *be_a_thread(void *argument)
 
 static void make_threads(void)
 {
-    wait_prepared();
     for (long i = 0; i < THREADS; i++)
         in_thread(be_a_thread, (void *)i);
     while (atomic_load(&ready) < THREADS)

@@ -111,7 +111,6 @@ static bool has_module(lg_reader *reader, const char *path, lg_module *ret_modul
 static void begin(void)
 {
     start_session();
-    lg__capture_wait_prepared(UINT64_C(2000000000));
 }
 
 /* A function that calls another has a frame of its own. */
@@ -344,7 +343,6 @@ static void body_busy(void *argument)
 {
     pthread_t thread;
     lg_session *session = start_session();
-    lg__capture_wait_prepared(UINT64_C(2000000000));
     pthread_create(&thread, NULL, load_and_unload, session);
     usleep((useconds_t)(2000 + (uintptr_t)argument * 37));
     crash_here();

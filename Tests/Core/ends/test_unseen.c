@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "capture/capture.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "session/session.h"
@@ -85,10 +86,10 @@ static void begin_keeping(int signal_number)
 static void body_slow_to_stop(void *argument)
 {
     begin_keeping(SIGTERM);
-    uint32_t woken = __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST);
+    bool was_alone = !lg__capture_watched();
     raise(SIGTERM);
-    if (woken == __atomic_load_n(&session->wake, __ATOMIC_SEQ_CST))
-        _exit(90); /* the watch thread sleeps for minutes in an old program */
+    if (!was_alone || !lg__capture_watched())
+        _exit(90);
     UNTIL(now.term_alive_ns);
     if (argument)
         lg_will_terminate(session);

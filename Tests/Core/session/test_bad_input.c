@@ -848,7 +848,6 @@ static void start_keeping_three(void *argument)
     lg_launch *launch;
     options.keep_runs = 3;
     lg_session *session = start_with(options);
-    wait_prepared(); /* old files are deleted after the start */
     lg_launch_options never = LG_LAUNCH_OPTIONS_INIT;
     never.repair_after = 1000;
     lg_launch_prepare(session, "main", &never, &launch);

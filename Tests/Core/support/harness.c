@@ -158,18 +158,6 @@ lg_session *start_session(void)
     return start_version("1.0");
 }
 
-void wait_prepared(void)
-{
-    lg_module module;
-    lg_reader *reader = newest_run();
-    /* the thread that reads the modules has started the watch thread before */
-    while (lg_reader_module(reader, 0, &module) != LG_OK)
-        rest(1);
-    lg_reader_close(reader);
-    while (count_threads() != 2 || !others_sleep())
-        rest(1);
-}
-
 lg_session *start_keeping_stderr(void)
 {
     lg_options options = LG_OPTIONS_INIT;

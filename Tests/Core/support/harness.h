@@ -43,9 +43,6 @@ void expect_death(struct death death, int signal);
 /* In a child: start a session in the state directory; the child exits with code 99 if it is not
  * fully protected. */
 lg_session *start_session(void);
-/* After start_session(): wait until LaunchGuard is prepared, and its watch thread, the only thread
- * beside the first, sleeps. */
-void wait_prepared(void);
 /* As start_session(), with this version of the program. */
 lg_session *start_version(const char *version);
 /* As start_session(), with other options. Where these name no program, directory or deadline, those

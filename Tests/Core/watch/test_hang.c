@@ -576,16 +576,14 @@ static void *beat_and_pause(void *argument)
     return NULL;
 }
 
+/* On the watch thread, which libc does not know: the first thread does what is to be done. */
 static void hook_ends(const char *point)
 {
     if (strcmp(point, "heartbeat: is gone?") != 0 || turn)
         return;
     turn = 1;
-    pthread_join(ends, NULL);
-    in_thread(beat_and_pause, NULL);
-    while (turn != 2)
+    while (turn != 3)
         rest(1);
-    turn = 3;
 }
 
 static void body_ends_when_looked_at(void *argument)
@@ -596,8 +594,13 @@ static void body_ends_when_looked_at(void *argument)
     lg__fault_hook = hook_ends;
     if (pthread_create(&ends, NULL, beat_and_end, NULL) != 0)
         _exit(97);
-    while (turn != 3)
+    while (turn != 1)
         rest(1);
+    pthread_join(ends, NULL);
+    in_thread(beat_and_pause, NULL);
+    while (turn != 2)
+        rest(1);
+    turn = 3;
     /* The next heart that the watch looks at shows that it is past the first. */
     lg_heartbeat(session);
     in_thread(call_back_when_hanging, NULL);
@@ -649,7 +652,6 @@ static unsigned long long figure(long tid, const char *file, const char *key)
 static long other_thread(void)
 {
     long found = 0;
-    wait_prepared();
     DIR *tasks = opendir("/proc/self/task");
     for (struct dirent *entry; (entry = readdir(tasks));)
         if (entry->d_name[0] != '.' && atol(entry->d_name) != (long)getpid())
@@ -1027,6 +1029,54 @@ static void test_sets_user(void **state)
     expect_exit(body_sets_user, NULL, 0);
 }
 
+/* ---- a program that gives up its rights ---- */
+
+static unsigned threads_of_root(void)
+{
+    unsigned count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *entry; tasks && (entry = readdir(tasks));) {
+        char path[64], line[256];
+        unsigned user = 0;
+        snprintf(path, sizeof path, "/proc/self/task/%.20s/status", entry->d_name);
+        FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
+        while (file && fgets(line, sizeof line, file))
+            if (sscanf(line, "Uid: %u", &user) == 1)
+                count += user == 0;
+        if (file)
+            fclose(file);
+    }
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+static void body_gives_up_rights(void *argument)
+{
+    (void)argument;
+    if (geteuid() != 0)
+        _exit(77);
+    start(LONG_MS, LONG_MS, 0);
+    lg_heartbeat(session);
+    if (threads_of_root() != 2 || setresuid(65534, 65534, 65534) != 0)
+        _exit(1);
+    while (threads_of_root() != 0)
+        rest(10);
+    lg_heartbeat(session);
+    _exit(count_threads() != 2 || threads_of_root() != 0);
+}
+
+/* The watch thread, which libc's setresuid() does not know, does not keep them. */
+static void test_gives_up_rights(void **state)
+{
+    (void)state;
+    struct death death = run_child(body_gives_up_rights, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
+        skip_because("only root has rights to give up");
+    assert_false(death.late);
+    assert_int_equal(death.status, 0);
+}
+
 /* ---- calls that do nothing ---- */
 
 static void body_refused(void *argument)
@@ -1065,7 +1115,8 @@ int main(void)
         WITH_STATE(test_one_of_two), WITH_STATE(test_both), WITH_STATE(test_too_many), WITH_STATE(test_thread_killed_by_the_kernel),
         WITH_STATE(test_exits_promptly), WITH_STATE(test_sleeps), WITH_STATE(test_does_not_wake), WITH_STATE(test_others_go_on), WITH_STATE(test_loaders_lock),
         WITH_STATE(test_launch_heartbeat), WITH_STATE(test_crash_in_a_snapshot), WITH_STATE(test_walk_that_faults),
-        WITH_STATE(test_ends_when_looked_at), WITH_STATE(test_hang_after_a_crash), WITH_STATE(test_sets_user), WITH_STATE(test_refused),
+        WITH_STATE(test_ends_when_looked_at), WITH_STATE(test_hang_after_a_crash), WITH_STATE(test_sets_user), WITH_STATE(test_gives_up_rights),
+        WITH_STATE(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

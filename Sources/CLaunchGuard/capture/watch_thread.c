@@ -1,0 +1,100 @@
+#include "capture/watch_thread.h"
+
+#include "capture/fixed.h"
+#include "os/fault_point.h"
+#include "os/os.h"
+
+#define STACK_BYTES (64u << 10)
+
+/* While a thread is made or ends: all signals but SIGSYS, by which a sandbox refuses a call. */
+#define BLOCKED (~(UINT64_C(1) << (SIGSYS - 1)))
+
+/* futex. Bit 0: a thread runs, or is being made; the rest counts what has changed. The thread ends
+ * only where nothing has changed since it looked: one word decides about both. */
+#define RUNS 1u
+#define CHANGE 2u
+static uint32_t word;
+static struct lg__os_thread memory;
+static bool is_reserved;
+static int32_t tid; /* of the latest one: it is seen a little longer than it runs */
+
+static void begin(void)
+{
+    /* The thread writes to mapped files, which may be cut, and a sandbox may refuse a call: both
+     * signals must reach the handler, which mends it. */
+    lg__os_signal_block(SIGSYS, false);
+    lg__os_signal_block(SIGBUS, false);
+    LG_FAULT_POINT("watch: thread begins");
+    lg__os_thread_rename("launchguard");
+    lg__fixed.options.watch();
+    for (;;)
+        lg__watch_thread_leave(lg__watch_thread_seen());
+}
+
+bool lg__watch_thread_prepare(void)
+{
+    is_reserved = is_reserved || lg__os_thread_reserve(&memory, STACK_BYTES);
+    return is_reserved;
+}
+
+static bool change(uint32_t seen, uint32_t to)
+{
+    return __atomic_compare_exchange_n(&word, &seen, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* With signals blocked: no handler that jumps away leaves a thread half made. */
+static bool make_thread(uint32_t seen)
+{
+    const uint64_t blocked = lg__os_signals_blocked();
+    lg__os_signals_set(BLOCKED);
+    bool ours = change(seen, (seen + CHANGE) | RUNS);
+    if (ours && lg__os_thread_begin(&memory, begin, &tid) < 0)
+        __atomic_fetch_and(&word, ~RUNS, __ATOMIC_SEQ_CST);
+    lg__os_signals_set(blocked);
+    return ours;
+}
+
+void lg__capture_wake_watch(void)
+{
+    if (!is_reserved || !lg__fixed_unforked())
+        return;
+    for (;;) {
+        uint32_t seen = lg__watch_thread_seen();
+        if (!(seen & RUNS)) {
+            if (make_thread(seen))
+                return;
+        } else if (change(seen, seen + CHANGE)) {
+            lg__os_futex_wake(&word);
+            return;
+        }
+    }
+}
+
+bool lg__capture_watched(void)
+{
+    return lg__watch_thread_seen() & RUNS;
+}
+
+bool lg__watch_thread_is(int32_t other)
+{
+    return __atomic_load_n(&tid, __ATOMIC_RELAXED) == other;
+}
+
+uint32_t lg__watch_thread_seen(void)
+{
+    return __atomic_load_n(&word, __ATOMIC_SEQ_CST);
+}
+
+void lg__watch_thread_sleep(uint32_t seen, uint64_t time_ns)
+{
+    lg__os_futex_wait(&word, seen, time_ns);
+}
+
+void lg__watch_thread_leave(uint32_t seen)
+{
+    const uint64_t blocked = lg__os_signals_blocked();
+    lg__os_signals_set(BLOCKED);
+    LG_FAULT_POINT("watch: leaves");
+    lg__arch_thread_end_if(&word, seen, seen & ~RUNS);
+    lg__os_signals_set(blocked);
+}

@@ -1,0 +1,85 @@
+/* The thread that copies standard error, for programs that ask for it, and the signals that the
+ * kernel gives to a thread of ours. */
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "capture/capture.h"
+#include "os/fault_point.h"
+#include "os/os.h"
+#include "session/session.h"
+
+#define STACK_BYTES (64u << 10)
+
+static int add_tls(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    size_t *sum = argument;
+    (void)size;
+    for (size_t i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_TLS)
+            *sum += info->dlpi_phdr[i].p_memsz + info->dlpi_phdr[i].p_align;
+    return 0;
+}
+
+/* The program's signals are not for this thread: all are blocked. libc takes the thread-local data
+ * of the program and its libraries from the stack, which they may be larger than. */
+static bool start_thread(void *(*function)(void *))
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t blocked, before;
+    size_t tls_bytes = 0;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    dl_iterate_phdr(add_tls, &tls_bytes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES + tls_bytes);
+    sigfillset(&blocked);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    int error = lg__capture_create_thread(&thread, &attributes, function, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error == 0;
+}
+
+static void *pump_stderr(void *argument)
+{
+    (void)argument;
+    lg__capture_exempt();
+    /* The thread writes to mapped files, which may be cut, and a sandbox may refuse a call: both
+     * signals must reach the handler, which mends it. */
+    lg__os_signal_block(SIGBUS, false);
+    lg__os_signal_block(SIGSYS, false);
+    lg__tail_pump();
+    return NULL;
+}
+
+void lg__pump_start(struct lg_session *session)
+{
+    session->keep_stderr = lg__tail_start(&session->host.run);
+    if (session->keep_stderr && !start_thread(pump_stderr))
+        lg__tail_give_back();
+}
+
+static siginfo_t redirected;
+static _Atomic bool is_redirected;
+
+bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext)
+{
+    (void)ucontext;
+    if (info->si_code > 0)
+        return false; /* a fault belongs to the thread that made it */
+    if (lg__capture_is_exempt()) {
+        if (lg__capture_busy())
+            return true; /* the process is about to die of another one */
+        /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain
+         * signal and finds it here. */
+        redirected = *info;
+        atomic_store(&is_redirected, true);
+        return lg__os_signal_send(lg__os_pid(), lg__os_pid(), signal) == 0;
+    }
+    if (info->si_code == SI_TKILL && info->si_signo == redirected.si_signo && atomic_exchange(&is_redirected, false))
+        *info = redirected;
+    return false;
+}
+

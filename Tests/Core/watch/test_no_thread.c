@@ -1,0 +1,233 @@
+/* A session has no thread until there is something to watch, and that thread does not count as one
+ * of the program's. */
+#include "ending_program.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+
+#define EXPECT(condition) ((condition) ? (void)0 : _exit(__LINE__ % 90 + 1))
+
+static void finish_launch(void)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_launch *launch;
+    options.finish = LG_FINISH_MARK;
+    EXPECT(lg_launch_prepare(session, "main", &options, &launch) == LG_OK && lg_launch_begin(launch) == LG_OK && lg_launch_finished(launch) == LG_OK);
+}
+
+/* ---- no thread ---- */
+
+static void body_alone(void *argument)
+{
+    (void)argument;
+    session = start_session();
+    EXPECT(count_threads() == 1);
+    finish_launch();
+    lg_log(session, LG_LEVEL_INFO, "alone");
+    EXPECT(count_threads() == 1);
+    /* EINVAL: the process has more than one thread */
+    EXPECT(unshare(CLONE_NEWUSER) == 0 || errno != EINVAL);
+    pid_t child = fork();
+    int status;
+    if (child == 0)
+        _exit(count_threads() != 1);
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    EXPECT(lg_stop(session) == LG_OK && count_threads() == 1);
+}
+
+static void test_alone(void **state)
+{
+    (void)state;
+    expect_exit(body_alone, NULL, 0);
+}
+
+/* ---- a thread while there is something to watch ---- */
+
+static void await_threads(unsigned count)
+{
+    while (count_threads() != count)
+        rest(1);
+}
+
+static void body_comes_and_goes(void *argument)
+{
+    (void)argument;
+    session = start_session();
+    for (int i = 0; i < 20; i++) {
+        uint64_t job;
+        lg_heartbeat(session);
+        EXPECT(lg__capture_watched());
+        await_threads(2);
+        lg_heartbeat_pause(session);
+        EXPECT(lg_deadline_begin(session, "job", 40, &job) == LG_OK);
+        await_threads(1); /* the job is about to overrun */
+        EXPECT(said("is about to overrun"));
+        EXPECT(lg_deadline_end(session, job) == LG_OK);
+    }
+    lg_heartbeat(session);
+    lg_stop(session);
+    await_threads(1);
+}
+
+static void test_comes_and_goes(void **state)
+{
+    (void)state;
+    expect_exit(body_comes_and_goes, NULL, 0);
+}
+
+/* ---- a process ends when its own threads have ended ---- */
+
+static int exit_handlers;
+
+static void leaves_a_mark(void)
+{
+    if (exit_handlers++ == 0)
+        lg_annotate(session, "exit", "handlers ran");
+}
+
+static void *ends(void *argument)
+{
+    rest(20);
+    return argument;
+}
+
+enum { NO_WATCH, HEARTBEAT, JOB, TERM, STOPPED, WAYS };
+
+static void ignore(int number)
+{
+    (void)number;
+}
+
+static void body_threads_end(void *argument)
+{
+    pthread_t thread;
+    uint64_t job;
+    signal(SIGTERM, ignore);
+    session = start_session();
+    finish_launch();
+    atexit(leaves_a_mark);
+    switch ((uintptr_t)argument) {
+    case HEARTBEAT: lg_heartbeat(session); break;
+    case JOB: lg_deadline_begin(session, "job", 86400000, &job); break;
+    case TERM: raise(SIGTERM); break;
+    case STOPPED: lg_heartbeat(session); lg_stop(session); break;
+    default: break;
+    }
+    EXPECT(pthread_create(&thread, NULL, ends, NULL) == 0 && pthread_detach(thread) == 0);
+    pthread_exit(NULL);
+}
+
+static void test_threads_end(void **state)
+{
+    (void)state;
+    for (uintptr_t way = 0; way < WAYS; way++) {
+        state_make();
+        expect_exit(body_threads_end, (void *)way, 0);
+        assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+    }
+}
+
+/* ---- signals that the program would die of ---- */
+
+static void body_dies_of_a_request(void *argument)
+{
+    session = start_session();
+    lg_heartbeat(session);
+    await_threads(2);
+    kill(getpid(), (int)(intptr_t)argument);
+    for (;;)
+        pause();
+}
+
+static void test_dies_of_a_request(void **state)
+{
+    (void)state;
+    const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM };
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        expect_signal(body_dies_of_a_request, (void *)(intptr_t)signals[i], signals[i]);
+}
+
+/* ---- a crash right after the start ---- */
+
+static void body_crashes_at_once(void *argument)
+{
+    if (argument)
+        signal(SIGSEGV, hang);
+    lg_options options = LG_OPTIONS_INIT;
+    options.handler_ms = 200;
+    session = start_with(options);
+    *(volatile int *)8 = 1;
+}
+
+static void test_crashes_at_once(void **state)
+{
+    (void)state;
+    for (uintptr_t hangs = 0; hangs < 2; hangs++) {
+        lg_module module;
+        lg_stack_info stack;
+        state_make();
+        expect_signal(body_crashes_at_once, (void *)hangs, SIGSEGV);
+        lg_reader *reader = newest_run();
+        assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK);
+        assert_non_null(strstr(module.path, "test-watch-no-thread"));
+        assert_int_equal(lg_reader_module(reader, 1, &module), LG_OK);
+        assert_int_equal(lg_reader_stack(reader, LG_STAGE_DWARF, &stack), LG_OK);
+        assert_int_equal(stack.truncated, 0);
+        lg_reader_close(reader);
+    }
+}
+
+/* ---- a sandbox that refuses threads and timers costs the deadline and not the record ---- */
+
+static void body_refused(void *argument)
+{
+    const uint32_t how = argument ? SECCOMP_RET_TRAP : SECCOMP_RET_ERRNO | EPERM;
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_create, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, how),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { sizeof code / sizeof code[0], code };
+    session = start_session();
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(77);
+    lg_heartbeat(session);
+    EXPECT(count_threads() == 1);
+    crash();
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    for (uintptr_t how = 0; how < 2; how++) {
+        state_make();
+        struct death death = run_child(body_refused, (void *)how);
+        if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
+            skip_because("the kernel takes no seccomp filter");
+        expect_death(death, SIGSEGV);
+        newest_crash(LG_STAGE_DONE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_STATE(test_alone), WITH_STATE(test_comes_and_goes), WITH_STATE(test_threads_end), WITH_STATE(test_dies_of_a_request),
+        WITH_STATE(test_crashes_at_once), WITH_STATE(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
