@@ -197,6 +197,10 @@ static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t
     uint32_t sequence = lg__crash_sequence(word);
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     bool over = deadline && now >= deadline;
+    /* Most handlers are done sooner, and a look may disturb one that has just begun. */
+    uint64_t chained = deadline - (uint64_t)lg__fixed.options.handler_ms * 1000000u, first = chained + LOOK_NS;
+    if (deadline && !over && !exiting && now < first)
+        return (first < deadline ? first : deadline) - now;
     if (over)
         LG_FAULT_POINT("deadline: over");
     enum finding finding = over ? look_closely(crash, word) : look(crash, exiting);
