@@ -25,7 +25,7 @@
 
 /* Of the kernel, while a record is written: for the crashed thread, then for the process. The crash
  * lock guards them. */
-static long timers[2];
+static long timers[2] = { -1, -1 };
 
 static void arm(struct lg__crash *crash, uint32_t ms)
 {
@@ -77,7 +77,7 @@ void lg__deadline_passed(uint64_t sequence)
     struct lg__crash *crash = lg__crash_holder() == lg__os_tid() ? lg__crash_current() : NULL;
     uint64_t word = crash ? atomic_load(&crash->word) : 0;
     LG_FAULT_POINT("deadline: over");
-    if (!crash || lg__crash_sequence(word) != sequence)
+    if (!crash || lg__crash_sequence(word) != sequence || lg__crash_next_is_open(lg__crash_state(word)))
         return; /* the record was done when the signal came */
     if (lg__crash_state(word) == LG__CRASH_ENDING || lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXPIRES, false))
         end_process(crash);

@@ -69,7 +69,6 @@ static bool comes_unseen(int signal, const siginfo_t *info, const void *ucontext
  * be recorded from here on. */
 static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen)
 {
-    lg__deadline_disarm();
     lg__other_threads_release();
     LG_FAULT_POINT("finish: threads released");
     lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), sequence, LG__OUTCOME_CHAINED);
@@ -77,9 +76,11 @@ static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_ev
         lg__deadline_arm_handler(crash);
     lg__crash_event(crash, sequence, event, unseen);
     LG_FAULT_POINT("finish: let go");
-    lg__crash_unlock();
+    /* The record's time runs until the watch thread has that of the handler. */
     if (event == LG__CRASH_CHAINS)
-        lg__capture_wake_watch(); /* it looks where the thread is, and knows its deadline */
+        lg__capture_wake_watch();
+    lg__deadline_disarm();
+    lg__crash_unlock();
 }
 
 __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain)

@@ -6,7 +6,7 @@
 
 #define STACK_BYTES (64u << 10)
 
-/* While a thread is made or ends: all signals but SIGSYS, by which a sandbox refuses a call. */
+/* While a thread is made: all signals but SIGSYS, by which a sandbox refuses a call. */
 #define BLOCKED (~(UINT64_C(1) << (SIGSYS - 1)))
 
 /* futex. Bit 0: a thread runs, or is being made; the rest counts what has changed. The thread ends
@@ -14,6 +14,8 @@
 #define RUNS 1u
 #define CHANGE 2u
 static uint32_t word;
+/* Each try that fails is a change that another thread has made. */
+#define TRIES 1000
 static struct lg__os_thread memory;
 static bool is_reserved;
 static int32_t tid; /* of the latest one: it is seen a little longer than it runs */
@@ -58,7 +60,7 @@ void lg__capture_wake_watch(void)
 {
     if (!is_reserved || !lg__fixed_unforked())
         return;
-    for (;;) {
+    for (int tries = 0; tries < TRIES; tries++) {
         uint32_t seen = lg__watch_thread_seen();
         if (!(seen & RUNS)) {
             if (make_thread(seen))
@@ -93,7 +95,7 @@ void lg__watch_thread_sleep(uint32_t seen, uint64_t time_ns)
 void lg__watch_thread_leave(uint32_t seen)
 {
     const uint64_t blocked = lg__os_signals_blocked();
-    lg__os_signals_set(BLOCKED);
+    lg__os_signals_set(UINT64_MAX); /* a handler would use a stack that another thread may have */
     LG_FAULT_POINT("watch: leaves");
     lg__arch_thread_end_if(&word, seen, seen & ~RUNS);
     lg__os_signals_set(blocked);

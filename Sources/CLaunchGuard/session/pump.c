@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include "capture/capture.h"
-#include "os/fault_point.h"
 #include "os/os.h"
 #include "session/session.h"
 
@@ -82,4 +81,3 @@ bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext)
         *info = redirected;
     return false;
 }
-
