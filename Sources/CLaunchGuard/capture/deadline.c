@@ -106,18 +106,12 @@ static enum finding look_asleep(const struct lg__crash *crash)
     return crash->altstack_low && lg__thread_sleeps(crash->tid, &sp) ? finding_of(lg__place_by_stack(crash, sp)) : NO_ANSWER;
 }
 
-/* A question without an answer stays open: repeated questions would keep a slow thread from ever
- * finishing its answer. */
+/* A question without an answer stays open for its time: repeated questions would keep a slow thread
+ * from ever finishing its answer. */
 static void close_question(void)
 {
     if (!lg__question_close(LG__ASKER_WATCH, LG__QUESTION_LOOK))
         lg__question_release(LG__ASKER_WATCH, LG__QUESTION_LOOK);
-}
-
-static bool is_open_for(int32_t tid)
-{
-    return lg__question_answer(LG__ASKER_WATCH, LG__QUESTION_LOOK) == LG__ANSWER_ASKED &&
-           lg__question_slot(LG__ASKER_WATCH, LG__QUESTION_LOOK)->tid == tid;
 }
 
 static enum finding ask_thread(const struct lg__crash *crash)
@@ -125,7 +119,7 @@ static enum finding ask_thread(const struct lg__crash *crash)
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     if (lg__os_signal_send(lg__fixed.pid, crash->tid, 0) != 0)
         return VANISHED;
-    if (!is_open_for(crash->tid)) {
+    if (!lg__question_is_open(LG__ASKER_WATCH, LG__QUESTION_LOOK, crash->tid)) {
         if (lg__question_is_blocked(LG__ASKER_WATCH, LG__QUESTION_LOOK))
             return NO_ANSWER;
         if (!lg__question_begin(LG__ASKER_WATCH, now + STANDS_NS) || !lg__question_ask(LG__ASKER_WATCH, LG__QUESTION_LOOK, crash->tid))

@@ -110,15 +110,17 @@ __attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info,
         }
         return;
     }
-    if (stands || (place != LG__QUESTION_LOOK && is_wanted_elsewhere(ucontext)))
+    if (place != LG__QUESTION_LOOK && is_wanted_elsewhere(ucontext))
         return;
-    stands = ucontext;
+    /* A thread that was let go may not have left yet when the next question comes. */
+    const void *const outer = stands;
+    stands = outer ? outer : ucontext;
     LG_FAULT_POINT("snapshot: answers");
-    if (write_answer(asker, place, turn, ucontext)) {
+    if (write_answer(asker, place, turn, stands)) {
         LG_FAULT_POINT("snapshot: stands");
         stand(asker, place, turn);
     }
-    stands = NULL;
+    stands = outer;
 }
 
 void lg__question_answer_crash(uint32_t places, const void *ucontext)
@@ -189,6 +191,12 @@ enum lg__answer lg__question_answer(enum lg__asker asker, uint32_t place)
 {
     uint32_t word = atomic_load(&askers[asker].words[place]);
     return word >> ANSWER_BITS == askers[asker].turn ? answer_of(word) : LG__ANSWER_NONE;
+}
+
+bool lg__question_is_open(enum lg__asker asker, uint32_t place, int32_t tid)
+{
+    return lg__question_answer(asker, place) == LG__ANSWER_ASKED && lg__question_slot(asker, place)->tid == tid &&
+           lg__os_clock_ns(CLOCK_MONOTONIC) < atomic_load(&askers[asker].until_ns);
 }
 
 uint32_t lg__question_answered(enum lg__asker asker)

@@ -639,16 +639,18 @@ static void test_late_word(void **state)
 
 /* ---- a thread answers after every wait has ended: still one question at a time ---- */
 
+static const char *slow_point;
+
 static void hook_slow_answer(const char *point)
 {
-    if (strcmp(point, "thread: asked") == 0)
+    if (strcmp(point, slow_point) == 0)
         rest(200);
 }
 
 static void body_answers_slowly(void *argument)
 {
     const stack_t none = { .ss_flags = SS_DISABLE };
-    (void)argument;
+    slow_point = argument;
     signal(SIGSEGV, hang);
     start(LONG_MS, 100);
     sigaltstack(&none, NULL); /* so that only the thread itself has evidence */
@@ -660,7 +662,16 @@ static void test_answers_slowly(void **state)
 {
     (void)state;
     state_make();
-    expect_signal(body_answers_slowly, NULL, SIGSEGV);
+    expect_signal(body_answers_slowly, "thread: asked", SIGSEGV);
+    state_remove();
+}
+
+/* The next question comes before the thread has left the place where it stood still. */
+static void test_leaves_slowly(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_answers_slowly, "snapshot: stands", SIGSEGV);
     state_remove();
 }
 
@@ -682,6 +693,7 @@ int main(void)
         cmocka_unit_test(test_forks_meanwhile),
         cmocka_unit_test(test_long_time),
         cmocka_unit_test(test_answers_slowly),
+        cmocka_unit_test(test_leaves_slowly),
         cmocka_unit_test(test_late_word),
     };
     struct rlimit no_core = { 0, 0 };
