@@ -3,12 +3,15 @@
 #include "ending_program.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -479,7 +482,8 @@ static void test_fork(void **state)
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
 }
 
-/* Become a daemon. The test waits for the end of the pipe. */
+/* Become a daemon, which says its number and crashes when the test is ready. The test waits for the
+ * daemon's own end: its files are closed one after the other, the ledger maybe last. */
 static int alive[2];
 
 static void daemonise(void)
@@ -504,19 +508,25 @@ static void body_daemon(void *argument)
         _exit(1);
     if (!argument)
         begin();
-    (void)!write(alive[1], "c", 1);
+    const pid_t self = getpid();
+    char go;
+    (void)!write(alive[1], &self, sizeof self);
+    (void)!read(alive[1], &go, 1);
     crash();
 }
 
 static void run_daemon(void *argument)
 {
-    char byte = 0;
-    assert_int_equal(pipe2(alive, O_CLOEXEC), 0);
+    pid_t daemon = 0;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive), 0);
     expect_exit(body_daemon, argument, 0);
     close(alive[1]);
-    assert_int_equal(read(alive[0], &byte, 1), 1);
-    assert_int_equal(read(alive[0], &byte, 1), 0);
+    assert_int_equal(read(alive[0], &daemon, sizeof daemon), sizeof daemon);
+    struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, daemon, 0), .events = POLLIN };
+    assert_true(end.fd >= 0);
     close(alive[0]);
+    assert_int_equal(poll(&end, 1, LIMIT_MS), 1);
+    close(end.fd);
 }
 
 static void test_daemon(void **state)
