@@ -8,8 +8,19 @@ import LaunchGuard
 func answer() {
     print("ready")
     cpart_flush()
-    print("heard:", readLine() ?? "nothing")
+    print("heard:", line())
     cpart_flush()
+}
+
+// readLine() turns for ever where a signal handler interrupted it.
+func line() -> String {
+    var bytes = [UInt8](), byte: UInt8 = 0
+    while true {
+        let count = read(STDIN_FILENO, &byte, 1)
+        if count < 0 && errno == EINTR { continue }
+        if count <= 0 || byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+        bytes.append(byte)
+    }
 }
 
 if CommandLine.arguments[2] == "bare" {
