@@ -40,6 +40,21 @@ bool story_is(const char *told)
     return is;
 }
 
+static bool is_last(const char *line)
+{
+    pthread_mutex_lock(&lock);
+    size_t size = strlen(story), tail = strlen(line);
+    bool last = size > tail && story[size - 1] == ';' && memcmp(story + size - 1 - tail, line, tail) == 0;
+    pthread_mutex_unlock(&lock);
+    return last;
+}
+
+void await_told(const char *line)
+{
+    while (!is_last(line))
+        usleep(500);
+}
+
 void tell(const char *format, ...)
 {
     char line[256];
