@@ -49,7 +49,7 @@ static bool is_last(const char *line)
     return last;
 }
 
-void await_told(const char *line)
+void await_last_line(const char *line)
 {
     while (!is_last(line))
         usleep(500);

@@ -58,7 +58,7 @@ extern char *story;
 const char *story_take(void);
 bool story_is(const char *told);
 /* Wait until this is the last line. The status of a launch changes before on_status is called. */
-void await_told(const char *line);
+void await_last_line(const char *line);
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Run this life; assert the end (0: exit(0), a signal, or −n: exit(n)) and the lines. */

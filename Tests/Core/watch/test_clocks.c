@@ -84,14 +84,14 @@ static void repair_late(lg_launch *launch)
 static void awaits_finish(lg_launch *launch)
 {
     (void)launch;
-    await_told("normal");
+    await_last_line("normal");
 }
 
 static void marks_and_waits(lg_launch *launch)
 {
     tell("%s", lg_status_name(lg_launch_finished(launch)));
     tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
-    await_told("normal");
+    await_last_line("normal");
     tell("%s", lg_status_name(lg_launch_finished(launch)));
 }
 
@@ -138,7 +138,7 @@ static void protects_late(lg_launch *launch)
 {
     usleep(350000);
     lg_launch_protect(launch, "late");
-    await_told("normal");
+    await_last_line("normal");
 }
 
 static void protects_after_window(lg_launch *launch)
@@ -148,7 +148,7 @@ static void protects_after_window(lg_launch *launch)
     lg_launch_wait(launch, UINT32_MAX);
     tell("%s", lg_status_name(lg_launch_finished(launch)));
     tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
-    await_told("normal");
+    await_last_line("normal");
 }
 
 static void protects_after_mark(lg_launch *launch)
