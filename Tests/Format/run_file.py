@@ -234,7 +234,7 @@ def find_end(crashes):
     others = [i for i, crash in enumerate(crashes) if crash and i not in handled + dumps]
     if not others:
         return (dumps or handled or [0])[-1]
-    likely = [1, 4, 3]  # the last of the likeliest; any other outcome: the process was dying
+    likely = [4, 1, 3]  # the last of the likeliest; any other outcome: the process was dying
     rank = {i: likely.index(crashes[i]["outcome"]) if crashes[i]["outcome"] in likely else 3 for i in others}
     end = [i for i in others if rank[i] == max(rank.values())][-1]
     while True:

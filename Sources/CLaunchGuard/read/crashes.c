@@ -8,8 +8,9 @@
 /* ---- the end of the run ---- */
 
 /* Higher for a crash of which the process more likely died; the order of the crashes decides
- * between equal ones. */
-enum rank { RANK_DAMAGED, RANK_HANDLED, RANK_DUMP, RANK_CHAINED, RANK_RECORDING, RANK_LEFT, RANK_DYING };
+ * between equal ones. A record takes less than a millisecond: a process that ends meanwhile was
+ * more likely ended by the earlier handler of another crash. */
+enum rank { RANK_DAMAGED, RANK_HANDLED, RANK_DUMP, RANK_RECORDING, RANK_CHAINED, RANK_LEFT, RANK_DYING };
 
 static enum rank rank(const struct lg__reader_crash *crash)
 {
@@ -20,8 +21,8 @@ static enum rank rank(const struct lg__reader_crash *crash)
     if (crash->signal == SIGQUIT)
         return RANK_DUMP;
     switch (crash->outcome) {
-    case LG__OUTCOME_CHAINED: return RANK_CHAINED;
     case LG__OUTCOME_RECORDING: return RANK_RECORDING;
+    case LG__OUTCOME_CHAINED: return RANK_CHAINED;
     case LG__OUTCOME_LEFT: return RANK_LEFT;
     default: return RANK_DYING;
     }
@@ -33,7 +34,7 @@ static uint32_t cause_of(const struct lg__reader_crashes *list, uint32_t index)
 {
     const struct lg__reader_crash *crash = &list->crashes[index];
     for (uint32_t i = index; crash->within && i-- > 0;)
-        if (rank(&list->crashes[i]) >= RANK_CHAINED && list->crashes[i].sequence == crash->within && crash->within < crash->sequence)
+        if (rank(&list->crashes[i]) >= RANK_RECORDING && list->crashes[i].sequence == crash->within && crash->within < crash->sequence)
             return i;
     return index;
 }
@@ -48,7 +49,7 @@ static uint32_t find_end(const struct lg__reader_crashes *list)
             end = i;
         }
     /* Each step goes to a smaller index: a circle of numbers ends as well. */
-    for (uint32_t cause; best >= RANK_CHAINED && (cause = cause_of(list, end)) != end;)
+    for (uint32_t cause; best >= RANK_RECORDING && (cause = cause_of(list, end)) != end;)
         end = cause;
     return end;
 }

@@ -31,7 +31,7 @@
 enum plan { NO_HANDLER, RETURNS, RESETS, ABORTS, HANGS, JUMPS, CRASHES, EXITS, RECORD_HANGS, PLANS, RESETS_AND_JUMPS = PLANS, RAISES, PASSES, PASSES_ABORT, ALL_PLANS };
 enum at { OUT, WANTS, LOOKS_BACK, BEGINS, WRITES, LETS_GO, UNLOCKS, INSIDE, RETURNING, DYING, GONE };
 /* as likely as in docs/FORMAT.md, the likeliest first */
-enum outcome { IS_DYING, IS_LEFT, IS_RECORDING, IS_CHAINED, IS_HANDLED };
+enum outcome { IS_DYING, IS_LEFT, IS_CHAINED, IS_RECORDING, IS_HANDLED };
 
 struct frame { uint8_t plan, slot, sequence; }; /* a crash whose handler the thread is inside */
 
