@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "read/crashes.h"
@@ -12,6 +14,9 @@
 
 /* A header may grow; this much of a larger one is enough. */
 #define HEADER_BYTES_MAX 4096u
+
+/* milliseconds; a start that takes a file has it for less than one */
+#define HOLD_TRIES 100
 
 static lg_status open_error(int error)
 {
@@ -49,6 +54,17 @@ static lg_status read_header(lg_reader *reader)
     return header->major < major ? LG_ERR_OLDER : LG_OK;
 }
 
+/* No start takes the file for another run while it is being read. A file that one has taken before
+ * is no more what the path says. */
+static bool hold_run(int file, const char *path, const struct stat *info)
+{
+    const struct timespec wait = { 0, 1000000 };
+    struct stat now;
+    for (int tries = 0; tries < HOLD_TRIES && flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK; tries++)
+        nanosleep(&wait, NULL);
+    return lstat(path, &now) == 0 && now.st_ino == info->st_ino && now.st_dev == info->st_dev;
+}
+
 lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
 {
     if (!path || !ret_reader)
@@ -69,7 +85,7 @@ lg_status lg_reader_open(const char *path, lg_reader **ret_reader)
         lg__crc32c_init();
         reader->file = file;
         reader->file_size = (uint64_t)info.st_size;
-        status = read_header(reader);
+        status = hold_run(file, path, &info) ? read_header(reader) : LG_ERR_NOT_FOUND;
     }
     if (status != LG_OK) {
         int error = errno;

@@ -1,15 +1,22 @@
-/* The ended runs that are kept. */
+/* The ended runs that are kept. A start that finds the oldest one in the list of an earlier start
+ * takes its file; only every sixteenth start or so looks at all runs. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/fault_point.h"
 #include "session/session.h"
 
 /* More files than this in one directory are dealt with at the next starts. */
 #define FILES_MAX 65536u
+
+/* All runs are looked at after this many starts at the latest: those of processes that did not hold
+ * the ledger, and what a start that died has left, go then. */
+#define LIST_STARTS 256u
 
 struct run_file {
     uint64_t ordinal;
@@ -17,10 +24,15 @@ struct run_file {
     char name[LG__RUN_NAME_BYTES];
 };
 
+static bool ends_in(const char *name, const char *end)
+{
+    size_t size = strlen(name), tail = strlen(end);
+    return size > tail && strcmp(name + size - tail, end) == 0;
+}
+
 static bool parse_name(const char *name, uint64_t *ret_ordinal)
 {
-    size_t size = strlen(name);
-    if (size >= LG__RUN_NAME_BYTES || size < 6 || strcmp(name + size - 6, ".lgrun") != 0)
+    if (strlen(name) >= LG__RUN_NAME_BYTES || !ends_in(name, ".lgrun"))
         return false;
     char *end;
     *ret_ordinal = strtoull(name, &end, 10);
@@ -31,6 +43,15 @@ static int newest_first(const void *left, const void *right)
 {
     const struct run_file *a = left, *b = right;
     return a->ordinal > b->ordinal ? -1 : a->ordinal < b->ordinal;
+}
+
+static bool is_alive(int directory, const char *name)
+{
+    int file = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    bool locked = file >= 0 && lg__map_locked(file);
+    if (file >= 0)
+        close(file);
+    return locked;
 }
 
 static uint32_t list_runs(int directory, struct run_file **ret_files)
@@ -47,6 +68,8 @@ static uint32_t list_runs(int directory, struct run_file **ret_files)
     for (struct dirent *entry; count < FILES_MAX && (entry = readdir(stream));) {
         uint64_t ordinal;
         struct stat info;
+        if (ends_in(entry->d_name, LG__RUN_PART) && !is_alive(directory, entry->d_name))
+            unlinkat(directory, entry->d_name, 0); /* its start died */
         if (!parse_name(entry->d_name, &ordinal) || fstatat(directory, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(info.st_mode))
             continue;
@@ -67,13 +90,95 @@ static uint32_t list_runs(int directory, struct run_file **ret_files)
     return count;
 }
 
-static bool is_alive(int directory, const char *name)
+/* The first runs of the streaks are kept beyond the limits. */
+static void first_runs(const struct lg_session *session, uint64_t ret_firsts[LG__CONTEXTS])
 {
-    int file = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    bool locked = file >= 0 && lg__map_locked(file);
-    if (file >= 0)
-        close(file);
-    return locked;
+    const struct lg__ledger_payload *payload = &session->host.ledger.payload;
+    for (uint32_t i = 0; i < LG__CONTEXTS; i++)
+        ret_firsts[i] = i < payload->context_count ? payload->contexts[i].first_ordinal : 0;
+}
+
+static bool is_first(const uint64_t firsts[LG__CONTEXTS], uint64_t ordinal)
+{
+    bool first = false;
+    for (uint32_t i = 0; i < LG__CONTEXTS; i++)
+        first |= firsts[i] && firsts[i] == ordinal;
+    return first;
+}
+
+/* ---- the list ---- */
+
+static bool is_listed(const struct lg_session *session)
+{
+    const struct lg__hot *hot = session->host.ledger.hot;
+    uint64_t until = atomic_load(&hot->oldest_until);
+    /* the page may be damaged: no list is longer */
+    return session->ordinal < until && until - session->ordinal <= LIST_STARTS && hot->keep_runs == session->keep_runs &&
+           hot->keep_bytes == session->keep_bytes;
+}
+
+bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES])
+{
+    const struct lg__hot *hot = session->host.ledger.hot;
+    uint64_t firsts[LG__CONTEXTS], index = session->ordinal - atomic_load(&hot->oldest_from);
+    if (!session->host.ledger.primary || !is_listed(session) || index >= LG__OLDEST)
+        return false;
+    const struct lg__hot_run *oldest = &hot->oldest[index];
+    first_runs(session, firsts);
+    /* the last run is still to be classified */
+    if (is_first(firsts, oldest->ordinal) || oldest->ordinal >= session->host.ledger.payload.last_ordinal)
+        return false;
+    lg__run_name(oldest->ordinal, oldest->uuid, ret_name);
+    return true;
+}
+
+/* The part of a name behind the ordinal. */
+static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
+{
+    const char *at = strchr(name, '-') + 1;
+    for (int i = 0; i < 16; i++, at += 2) {
+        unsigned byte;
+        at += *at == '-';
+        if (sscanf(at, "%2x", &byte) != 1)
+            return false;
+        ret_uuid[i] = (uint8_t)byte;
+    }
+    return true;
+}
+
+/* The runs that are kept. */
+struct kept {
+    const struct run_file *files; /* newest first; without the first runs of the streaks */
+    uint32_t count;
+    uint32_t all; /* with these */
+    uint64_t bytes;
+};
+
+/* List the oldest runs for the next starts, each of which adds a run of the size of this one. */
+static void list_oldest(struct lg_session *session, const struct kept *kept)
+{
+    struct lg__hot *hot = session->host.ledger.hot;
+    const uint64_t own = session->host.run.map.size, unused = kept->all < session->keep_runs ? session->keep_runs - kept->all : 0;
+    atomic_store(&hot->oldest_until, 0);
+    hot->keep_runs = session->keep_runs;
+    hot->keep_bytes = session->keep_bytes;
+    uint64_t starts = 0, bytes = kept->bytes;
+    for (uint32_t listed = 0; starts < LIST_STARTS; starts++) {
+        bytes += own;
+        if (starts >= unused) {
+            const struct run_file *file = &kept->files[kept->count - 1 - listed];
+            if (listed == LG__OLDEST || listed == kept->count || !parse_uuid(file->name, hot->oldest[listed].uuid))
+                break;
+            hot->oldest[listed].ordinal = file->ordinal;
+            bytes -= file->size;
+            listed++;
+        }
+        if (bytes > session->keep_bytes)
+            break;
+    }
+    atomic_store(&hot->oldest_from, session->ordinal + 1 + unused);
+    LG_FAULT_POINT("retention: listed");
+    atomic_store(&hot->oldest_until, session->ordinal + 1 + starts);
 }
 
 void lg__retention_apply(struct lg_session *session)
@@ -81,31 +186,30 @@ void lg__retention_apply(struct lg_session *session)
     struct lg__host *host = &session->host;
     uint64_t firsts[LG__CONTEXTS];
     struct run_file *files = NULL;
-    if (!host->counts)
+    if (!host->counts || is_listed(session))
         return;
     uint32_t count = list_runs(session->runs_directory, &files);
-    if (count) {
+    if (count)
         qsort(files, count, sizeof *files, newest_first);
-        pthread_mutex_lock(&host->lock);
-        for (uint32_t i = 0; i < LG__CONTEXTS; i++)
-            firsts[i] = i < host->ledger.payload.context_count ? host->ledger.payload.contexts[i].first_ordinal : 0;
-        pthread_mutex_unlock(&host->lock);
-    }
+    pthread_mutex_lock(&host->lock);
+    first_runs(session, firsts);
+    pthread_mutex_unlock(&host->lock);
+    struct kept kept = { files, 0, 0, 0 };
     uint64_t bytes = 0;
-    uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (files[i].ordinal == session->ordinal)
             continue; /* this run has not ended */
-        bool first = false;
-        for (uint32_t c = 0; c < LG__CONTEXTS; c++)
-            first |= firsts[c] && firsts[c] == files[i].ordinal;
+        bool first = is_first(firsts, files[i].ordinal);
         bytes += files[i].size;
-        if (first || (kept < session->keep_runs && bytes <= session->keep_bytes)) {
-            kept++;
-            continue;
-        }
-        if (!is_alive(session->runs_directory, files[i].name))
+        if (first || (kept.all < session->keep_runs && bytes <= session->keep_bytes)) {
+            kept.all++;
+            kept.bytes += files[i].size;
+            if (!first)
+                files[kept.count++] = files[i];
+        } else if (!is_alive(session->runs_directory, files[i].name)) {
             unlinkat(session->runs_directory, files[i].name, 0);
+        }
     }
+    list_oldest(session, &kept);
     free(files);
 }

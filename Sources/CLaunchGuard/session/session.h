@@ -55,7 +55,11 @@ uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
 /* stop.c: mark a clean end, where it is one. For on_exit(3); `session` is a struct lg_session. */
 void lg__stop_at_exit(int code, void *session);
 
-/* retention.c: delete the oldest ended runs beyond what is to be kept. */
+/* retention.c. The name of the ended run that gives way to this one; its file can be used for this
+ * run. false: none is known. */
+bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES]);
+/* Delete the oldest ended runs beyond what is to be kept, and list those that the next starts may
+ * use. Most starts find a list and do nothing here. */
 void lg__retention_apply(struct lg_session *session);
 
 /* The reason why a call on this session does nothing: LG_OK if it does something. Signals: safe. */

@@ -117,7 +117,7 @@ static int open_directory(struct lg_session *session)
 static lg_status open_files(struct lg_session *session, struct lg__identity *identity)
 {
     struct lg__host *host = &session->host;
-    char path[4096 + 96], name[LG__RUN_NAME_BYTES];
+    char path[4096 + 96], name[LG__RUN_NAME_BYTES], ended[LG__RUN_NAME_BYTES];
     int directory = open_directory(session);
     if (directory < 0)
         return host->problem.status;
@@ -140,7 +140,8 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     identity->secondary = !host->ledger.primary;
     lg__run_name(identity->ordinal, identity->uuid, name);
     snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
-    lg_status made = lg__run_create(session->runs_directory, name, session->run_path, &session->sizes, identity, &host->run, &host->problem);
+    lg_status made = lg__run_create(session->runs_directory, name, session->run_path, lg__retention_oldest(session, ended) ? ended : NULL,
+                                    &session->sizes, identity, &host->run, &host->problem);
     return made == LG_OK ? status : made;
 }
 
@@ -254,7 +255,7 @@ static void make_unprotected(struct lg_session *session, lg_status why)
         close(session->runs_directory);
     session->runs_directory = -1;
     struct lg__problem ignored = { .status = LG_OK };
-    lg__run_create(-1, "", "", &least, &nobody, &host->run, &ignored);
+    lg__run_create(-1, "", "", NULL, &least, &nobody, &host->run, &ignored);
 }
 
 lg_status lg_start(const lg_options *options, lg_session **ret_session)

@@ -142,11 +142,11 @@ static lg_status locate_state(int file, uint64_t file_size, const struct found *
     return LG_OK;
 }
 
-static bool lock_run_file(int file)
+static bool lock_file(int file, int how)
 {
     const struct timespec wait = { 0, LOCK_WAIT_NS };
     for (int tries = 0; tries < LOCK_TRIES; tries++) {
-        if (flock(file, LOCK_EX | LOCK_NB) == 0)
+        if (flock(file, how | LOCK_NB) == 0)
             return true;
         if (errno != EWOULDBLOCK && errno != EINTR)
             return false;
@@ -155,16 +155,17 @@ static bool lock_run_file(int file)
     return false;
 }
 
-static lg_status store_wait_status(int file, uint64_t file_size, const struct found *found, int32_t wait_status)
+static lg_status store_wait_status(int runs, int file, uint64_t file_size, const struct found *found, int32_t wait_status)
 {
     uint64_t state = 0;
     uint32_t witnessed = 1;
+    /* One lock keeps two witnesses apart, the other keeps the file from being taken for another
+     * run. Both go with their descriptors. */
+    if (!lock_file(runs, LOCK_EX) || !lock_file(file, LOCK_SH))
+        return LG_ERR_SYSTEM;
     lg_status status = locate_state(file, file_size, found, &state);
     if (status != LG_OK)
         return status;
-    /* The lock keeps two witnesses apart; it goes with the descriptor. */
-    if (!lock_run_file(file))
-        return LG_ERR_SYSTEM;
     if (!read_at(file, state + offsetof(struct lg__state, witnessed), &witnessed, sizeof witnessed))
         return LG_ERR_DAMAGED;
     if (witnessed)
@@ -209,7 +210,7 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
     if (status == LG_OK && (info.st_uid != folder.st_uid || (geteuid() != 0 && info.st_uid != geteuid())))
         status = LG_ERR_OWNER;
     if (status == LG_OK)
-        status = store_wait_status(file, (uint64_t)info.st_size, &found, wait_status);
+        status = store_wait_status(runs, file, (uint64_t)info.st_size, &found, wait_status);
     int error = errno;
     if (file >= 0)
         close(file);

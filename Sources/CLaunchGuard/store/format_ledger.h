@@ -6,6 +6,15 @@
 
 /* ---- Ledger: hot page ---- */
 
+#define LG__OLDEST 16
+
+struct lg__hot_run {
+    uint64_t ordinal;
+    uint8_t uuid[16];
+};
+static_assert(offsetof(struct lg__hot_run, uuid) == 8, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__hot_run) == 24, "FORMAT.md, ledger");
+
 struct lg__hot {
     /* the process that is the primary: pid in the upper half, a hash of start time and boot id in
      * the lower */
@@ -15,11 +24,24 @@ struct lg__hot {
     uint32_t reserved0;
     _Atomic uint64_t crash_ordinal; /* last run that crashed */
     _Atomic uint64_t crash_ns;      /* CLOCK_MONOTONIC of it */
-    uint8_t reserved[472];
+    /* The oldest ended runs, as the primary found them at its start: each later start takes the
+     * next one's file. Valid for these limits. */
+    _Atomic uint64_t oldest_from; /* ordinal of the start that takes the first one */
+    /* ordinal of the first start that lists the runs anew; 0: the next one */
+    _Atomic uint64_t oldest_until;
+    uint64_t keep_bytes;
+    uint32_t keep_runs;
+    uint32_t reserved1;
+    struct lg__hot_run oldest[LG__OLDEST];
+    uint8_t reserved[56];
 };
 static_assert(offsetof(struct lg__hot, next_ordinal) == 8, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, starting) == 16, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, crash_ordinal) == 24, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot, oldest_from) == 40, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot, keep_bytes) == 56, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot, keep_runs) == 64, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot, oldest) == 72, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
 /* ---- Ledger: the payload, in two slots written alternately ---- */

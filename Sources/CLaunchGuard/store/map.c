@@ -6,10 +6,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/fault_point.h"
 #include "os/os.h"
 
 /* Maps that may be healed. Written at start, read in the handler. */
@@ -159,6 +161,83 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
         close(file);
     }
     return status;
+}
+
+/* More used bytes than these are not worth the time to clear them: the file is deleted. */
+#define CLEAR_MAX ((size_t)1 << 20)
+
+/* Make all content zero. The file stays allocated: pages that it has need no room on the disk. */
+static bool clear(const struct lg__map *map)
+{
+    size_t total = 0;
+    off_t from = lseek(map->file, 0, SEEK_DATA), to;
+    for (; from >= 0 && (size_t)from < map->size; from = lseek(map->file, to, SEEK_DATA)) {
+        to = lseek(map->file, from, SEEK_HOLE);
+        if (to <= from)
+            return false;
+        size_t size = ((size_t)to < map->size ? (size_t)to : map->size) - (size_t)from;
+        if ((total += size) > CLEAR_MAX)
+            return false;
+        uint8_t *data = (uint8_t *)map->base + from;
+        madvise(data, size, MADV_POPULATE_WRITE);
+        memset(data, 0, size);
+    }
+    return from >= 0 || errno == ENXIO;
+}
+
+/* A file as lg__map_create() made it, that no other name shows. */
+static bool is_whole(int file, size_t size)
+{
+    struct stat info;
+    return fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && info.st_nlink == 1 &&
+           (info.st_mode & 07777) == 0600 && (size_t)info.st_size == size && (uint64_t)info.st_blocks * 512 >= size;
+}
+
+bool lg__map_recycle(int directory, const char *ended, const char *part, size_t size, struct lg__map *ret_map)
+{
+    struct lg__problem ignored = { .status = LG_OK };
+    int file = lg__os_file_beyond(openat(directory, ended, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (file < 0)
+        return false;
+    /* Its own process holds the one lock, readers and witnesses the other. */
+    if (!is_whole(file, size) || !lg__map_lock(file) || flock(file, LOCK_EX | LOCK_NB) != 0 ||
+        renameat(directory, ended, directory, part) != 0) {
+        close(file);
+        return false;
+    }
+    LG_FAULT_POINT("recycle: taken");
+    if (lg__map_file(file, part, size, ret_map, &ignored) != LG_OK) {
+        unlinkat(directory, part, 0);
+        close(file);
+        return false;
+    }
+    madvise(ret_map->base, size, MADV_RANDOM);
+    if (!clear(ret_map)) {
+        unlinkat(directory, part, 0);
+        heal_forget(ret_map);
+        munmap(ret_map->base, size);
+        close(file);
+        return false;
+    }
+    LG_FAULT_POINT("recycle: cleared");
+    return true;
+}
+
+bool lg__map_give(int directory, const char *part, const char *name, struct lg__map *map)
+{
+    LG_FAULT_POINT("recycle: filled");
+    if (renameat(directory, part, directory, name) != 0) {
+        int error = errno;
+        unlinkat(directory, part, 0);
+        heal_forget(map);
+        munmap(map->base, map->size);
+        close(map->file);
+        errno = error;
+        return false;
+    }
+    LG_FAULT_POINT("recycle: given");
+    flock(map->file, LOCK_UN);
+    return true;
 }
 
 lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem)

@@ -78,10 +78,12 @@ static size_t align(size_t size)
     return (size + 63) & ~(size_t)63;
 }
 
-lg_status lg__run_create(int directory, const char *name, const char *path, const struct lg__run_sizes *sizes,
-                         const struct lg__identity *identity, struct lg__run *ret_run, struct lg__problem *problem)
+lg_status lg__run_create(int directory, const char *name, const char *path, const char *ended,
+                         const struct lg__run_sizes *sizes, const struct lg__identity *identity, struct lg__run *ret_run,
+                         struct lg__problem *problem)
 {
     struct lg__run run;
+    char part[LG__RUN_NAME_BYTES + sizeof LG__RUN_PART];
     const struct lg__ring_shape shape = lg__ring_shape(sizes->ring_bytes);
     /* what the writers keep beside the file: of the ring log, then of the annotations */
     struct lg__map memory;
@@ -108,11 +110,13 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     };
     if (!lg__map_anonymous(align(lg__ring_memory(shape)) + sizeof(struct lg__annotation_memory), &memory))
         return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
-    if (directory >= 0) {
+    snprintf(part, sizeof part, "%s" LG__RUN_PART, name);
+    const bool recycled = directory >= 0 && ended && lg__map_recycle(directory, ended, part, total, &run.map);
+    if (directory >= 0 && !recycled) {
         lg_status status = lg__map_create(directory, name, path, total, &run.map, problem);
         if (status != LG_OK)
             return status;
-    } else if (!lg__map_anonymous(total, &run.map)) {
+    } else if (directory < 0 && !lg__map_anonymous(total, &run.map)) {
         return lg__problem_set(problem, LG_ERR_SYSTEM, NULL, 0);
     }
     uint8_t *base = run.map.base;
@@ -153,6 +157,8 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     atomic_thread_fence(memory_order_release);
     const struct lg__version version = { LG__RUN_MAJOR, LG__RUN_MINOR };
     lg__header_write((struct lg__header *)(void *)base, LG__MAGIC_RUN, version, sections, sizeof sections / sizeof sections[0], total);
+    if (recycled && !lg__map_give(directory, part, name, &run.map))
+        return lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
     *ret_run = run;
     return LG_OK;
 }

@@ -1,0 +1,302 @@
+/* The file of the oldest ended run becomes the file of the next run. What a start that dies at any
+ * step leaves, and whose files are not taken. */
+#include "harness.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "os/fault_point.h"
+
+#define KEEP 3u
+/* Starts until the first one that finds a run too many and lists the others: the next one takes the
+ * file of the second run. */
+#define FIRST_LISTS (KEEP + 2)
+
+static const char *fatal_point;
+
+static void die_there(const char *point)
+{
+    if (fatal_point && strcmp(point, fatal_point) == 0)
+        kill(getpid(), SIGKILL);
+}
+
+static lg_session *start_keeping(uint32_t runs)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.keep_runs = runs;
+    return start_with(options);
+}
+
+/* One run, with something in each part that a clean run fills. */
+static void body_run(void *argument)
+{
+    fatal_point = argument;
+    lg__fault_hook = die_there;
+    lg_session *session = start_keeping(KEEP);
+    lg_log_write(session, LG_LEVEL_INFO, "a run", 5);
+    lg_annotate(session, "key", "value");
+}
+
+static void body_crash(void *argument)
+{
+    body_run(argument);
+    crash();
+}
+
+static void runs(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        expect_exit(body_run, NULL, 0);
+}
+
+/* ---- what is there ---- */
+
+static ino_t inode_of(const char *path)
+{
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_ino;
+}
+
+static const char *path_numbered(uint64_t ordinal)
+{
+    static char path[4096];
+    char prefix[16];
+    struct dirent *entry;
+    const char *found = NULL;
+    snprintf(prefix, sizeof prefix, "%08llu-", (unsigned long long)ordinal);
+    DIR *stream = opendir(state_path("runs"));
+    assert_non_null(stream);
+    while ((entry = readdir(stream)))
+        if (strncmp(entry->d_name, prefix, 9) == 0 && strcmp(entry->d_name + strlen(entry->d_name) - 6, ".lgrun") == 0) {
+            snprintf(path, sizeof path, "%s/%s", state_path("runs"), entry->d_name);
+            found = path;
+        }
+    closedir(stream);
+    return found;
+}
+
+static unsigned count_parts(void)
+{
+    unsigned count = 0;
+    struct dirent *entry;
+    DIR *stream = opendir(state_path("runs"));
+    assert_non_null(stream);
+    while ((entry = readdir(stream)))
+        count += strstr(entry->d_name, ".part") != NULL;
+    closedir(stream);
+    return count;
+}
+
+static void see_block(const char *block, lg_status status, const char *detail, void *user)
+{
+    (void)user;
+    if (status == LG_ERR_DAMAGED)
+        fail_msg("%s is damaged: %s", block, detail);
+}
+
+/* Every run file is whole, and its name is its own. */
+static void check_all(void)
+{
+    struct dirent *entry;
+    DIR *stream = opendir(state_path("runs"));
+    assert_non_null(stream);
+    while ((entry = readdir(stream))) {
+        char path[4096];
+        lg_reader *reader;
+        lg_run_info info;
+        if (entry->d_name[0] == '.' || strstr(entry->d_name, ".part"))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", state_path("runs"), entry->d_name);
+        assert_int_equal(lg_reader_open(path, &reader), LG_OK);
+        assert_int_equal(lg_reader_run(reader, &info), LG_OK);
+        assert_non_null(strstr(entry->d_name, info.uuid));
+        assert_int_equal(strtoull(entry->d_name, NULL, 10), info.ordinal);
+        lg_reader_verify(reader, see_block, NULL);
+        lg_reader_close(reader);
+    }
+    closedir(stream);
+}
+
+/* ---- tests ---- */
+
+static void test_takes_the_oldest(void **state)
+{
+    (void)state;
+    runs(FIRST_LISTS);
+    assert_int_equal(count_runs(), KEEP + 1);
+    ino_t oldest = inode_of(path_numbered(2));
+    runs(1);
+    assert_null(path_numbered(2));
+    assert_int_equal(inode_of(newest_run_path()), oldest);
+    /* through several lists */
+    runs(3 * 16 + 5);
+    assert_int_equal(count_runs(), KEEP + 1);
+    check_all();
+}
+
+/* Nothing of a crash is left in the file: the next run that has it shows none. */
+static void test_leaves_nothing(void **state)
+{
+    (void)state;
+    runs(1);
+    expect_signal(body_crash, NULL, SIGSEGV);
+    runs(FIRST_LISTS - 2);
+    ino_t crashed = inode_of(path_numbered(2));
+    runs(1);
+    lg_reader *reader = newest_run();
+    lg_crash_info info;
+    assert_int_equal(inode_of(newest_run_path()), crashed);
+    assert_int_equal(lg_reader_crash(reader, &info), LG_ERR_NOT_FOUND);
+    assert_true(log_has(reader, "a run"));
+    lg_reader_close(reader);
+    check_all();
+}
+
+static void test_dies_meanwhile(void **state)
+{
+    static const char *const points[] = { "recycle: taken", "recycle: cleared", "recycle: filled", "recycle: given", "retention: listed" };
+    (void)state;
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
+        /* a list is made at the first start, and again where the last one ends */
+        unsigned tries = 0;
+        struct death death;
+        do {
+            death = run_child(body_run, (void *)(uintptr_t)points[i]);
+            assert_false(death.late);
+        } while (WIFEXITED(death.status) && ++tries < 40);
+        assert_true(WIFSIGNALED(death.status));
+        assert_int_equal(WTERMSIG(death.status), SIGKILL);
+        assert_true(count_runs() <= KEEP + 2);
+        check_all();
+        runs(2);
+        check_all();
+    }
+    /* at the latest where all runs are looked at */
+    for (unsigned i = 0; i < 40 && count_parts(); i++)
+        runs(1);
+    assert_int_equal(count_parts(), 0);
+    assert_int_equal(count_runs(), KEEP + 1);
+}
+
+static void test_is_being_read(void **state)
+{
+    (void)state;
+    runs(FIRST_LISTS);
+    lg_reader *reader = run_numbered(2);
+    char uuid[37];
+    lg_run_info info;
+    assert_int_equal(lg_reader_run(reader, &info), LG_OK);
+    memcpy(uuid, info.uuid, sizeof uuid);
+    runs(2);
+    assert_null(path_numbered(3)); /* the others are taken */
+    assert_int_equal(lg_reader_run(reader, &info), LG_OK);
+    assert_string_equal(info.uuid, uuid);
+    assert_true(log_has(reader, "a run"));
+    lg_reader_close(reader);
+    check_all();
+}
+
+/* A file that a start has taken is no more what its path says. */
+static void test_was_taken(void **state)
+{
+    (void)state;
+    char path[4096], away[4096 + 8];
+    lg_reader *reader;
+    runs(1);
+    snprintf(path, sizeof path, "%s", path_numbered(1));
+    snprintf(away, sizeof away, "%s.part", path);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(file >= 0);
+    assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
+    pid_t start = fork();
+    if (start == 0) { /* shares the lock */
+        usleep(20000);
+        _exit(rename(path, away) != 0 || flock(file, LOCK_UN) != 0);
+    }
+    assert_int_equal(lg_reader_open(path, &reader), LG_ERR_NOT_FOUND);
+    assert_int_equal(waitpid(start, NULL, 0), start);
+    assert_int_equal(lg_reader_open(away, &reader), LG_OK);
+    lg_reader_close(reader);
+    close(file);
+}
+
+/* A run among the oldest whose process lives: a second one of the program, while the first ran. */
+static int go_on[2];
+
+static void body_lives(void *argument)
+{
+    char byte;
+    lg_session *session;
+    lg_options options = LG_OPTIONS_INIT;
+    (void)argument;
+    options.app_id = "org.example.test";
+    options.state_directory = state_path("");
+    close(go_on[1]);
+    if (lg_start(&options, &session) != LG_ERR_SECONDARY)
+        exit(1);
+    if (read(go_on[0], &byte, 1) != 0)
+        exit(2);
+    lg_log_write(session, LG_LEVEL_INFO, "still here", 10);
+}
+
+static void body_first(void *argument)
+{
+    pid_t second = fork();
+    if (second == 0) {
+        for (unsigned i = 0; i < 10000 && count_runs() == 1; i++)
+            usleep(1000);
+        body_lives(NULL);
+        exit(0);
+    }
+    *(pid_t *)argument = second;
+    start_keeping(KEEP);
+    for (unsigned i = 0; i < 10000 && count_runs() < 3; i++)
+        usleep(1000);
+}
+
+static void test_lives(void **state)
+{
+    (void)state;
+    pid_t *second = shared_memory(sizeof *second);
+    int status;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    assert_int_equal(pipe2(go_on, O_CLOEXEC), 0);
+    runs(1);
+    expect_exit(body_first, second, 0);
+    assert_int_equal(count_runs(), 3);
+    ino_t living = inode_of(path_numbered(3));
+    runs(3 * KEEP);
+    assert_non_null(path_numbered(3));
+    assert_int_equal(inode_of(path_numbered(3)), living);
+    close(go_on[0]);
+    close(go_on[1]);
+    assert_int_equal(waitpid(*second, &status, 0), *second);
+    assert_int_equal(status, 0);
+    lg_reader *reader = run_numbered(3);
+    assert_true(log_has(reader, "still here"));
+    lg_reader_close(reader);
+    runs(20);
+    assert_null(path_numbered(3));
+    assert_int_equal(count_runs(), KEEP + 1);
+    check_all();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_STATE(test_takes_the_oldest), WITH_STATE(test_leaves_nothing), WITH_STATE(test_dies_meanwhile),
+        WITH_STATE(test_is_being_read),    WITH_STATE(test_was_taken),      WITH_STATE(test_lives),
+    };
+    return cmocka_run_group_tests_name("recycled_runs", tests, NULL, NULL);
+}
