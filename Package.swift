@@ -1,12 +1,6 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-#if arch(arm64)
-let unwindLibrary = "unwind-aarch64"
-#else
-let unwindLibrary = "unwind-x86_64"
-#endif
-
 /// Every Swift target is built the same way.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -46,7 +40,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // The core: links libc and libunwind only.
+        // The core: links libc only, and loads libunwind where a program asks for its walk.
         .target(
             name: "CLaunchGuard",
             dependencies: ["CLibunwind"],
@@ -58,13 +52,12 @@ let package = Package(
                 .define("_GNU_SOURCE"),
                 .define("LG_INTERPOSE_PTHREAD_CREATE"),
                 .define("LG_LIBUNWIND"),
-            ],
-            linkerSettings: [.linkedLibrary(unwindLibrary)]
+            ]
         ),
         .systemLibrary(
             name: "CLibunwind",
-            // No pkgConfig: it would put -lunwind on the link line, and libunwind.so takes over C++
-            // exceptions when it comes first.
+            // Its headers alone. No pkgConfig: it would put -lunwind on the link line, and
+            // libunwind.so takes over C++ exceptions when it comes first.
             providers: [.apt(["libunwind-dev"])]
         ),
 

@@ -14,12 +14,18 @@ extension LaunchGuard {
         /// becomes a pipe. A child that outlives this process and still writes to the pipe gets
         /// `SIGPIPE`. C: `keep_stderr`.
         public var keepsStandardError: Bool
+        /// Whether libunwind is loaded, to walk the stack where LaunchGuard's own walk by unwind
+        /// tables crashes. Loading takes some 0.4 ms at the start. C: `spare_walk`.
+        public var spareWalk: Bool
 
-        public init(stackBytes: Int? = nil, threadLimit: Int? = nil, leaveOut: Parts = [], keepsStandardError: Bool = false) {
+        public init(
+            stackBytes: Int? = nil, threadLimit: Int? = nil, leaveOut: Parts = [], keepsStandardError: Bool = false, spareWalk: Bool = false
+        ) {
             self.stackBytes = stackBytes
             self.threadLimit = threadLimit
             self.leaveOut = leaveOut
             self.keepsStandardError = keepsStandardError
+            self.spareWalk = spareWalk
         }
 
         /// Parts of a record that can be left out.

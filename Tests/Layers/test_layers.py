@@ -27,10 +27,8 @@ CIRCLES = {}
 PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"]}
 
 # What may be called in a signal handler: functions of libc that take no lock, allocate nothing and
-# were bound at start; the parts of libunwind's remote interface that work on our accessors alone.
-HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location
-    _Ux86_64_init_remote _Ux86_64_get_reg _Ux86_64_step _Ux86_64_dwarf_search_unwind_table
-    _Uaarch64_init_remote _Uaarch64_get_reg _Uaarch64_step _Uaarch64_dwarf_search_unwind_table""".split())
+# were bound at start.
+HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location""".split())
 
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
@@ -50,7 +48,7 @@ ALSO_AT_START = {
     "capture/prepare.c": "mmap",
     "capture/interpose.c": "__interceptor_pthread_create dlsym free malloc pthread_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
-    "capture/unwind_libunwind.c": "_Ux86_64_create_addr_space _Uaarch64_create_addr_space",
+    "capture/unwind_libunwind.c": "dlopen dlsym",
     "store/run.c": "snprintf",
 }
 

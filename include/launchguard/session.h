@@ -99,6 +99,12 @@ typedef struct lg_options {
      *  and 5000; at least 100, at most 3600000. */
     uint32_t hang_launching_ms;
     uint32_t hang_running_ms;
+
+    /** 1: lg_start() loads libunwind, which takes some 0.4 ms. libunwind then walks the stack of
+     *  the crashed thread if LaunchGuard's own walk by unwind tables crashes. Without libunwind,
+     *  and in the static library, which never has it, a warning is logged, and the record of such a
+     *  crash has the frames by frame pointers only. */
+    uint32_t spare_walk;
 } lg_options;
 
 /** For lg_options.leave_out. */
@@ -109,7 +115,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0 }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0 }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif

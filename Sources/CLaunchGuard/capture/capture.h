@@ -38,6 +38,9 @@ bool lg__capture_add_first_chance(lg__first_chance function);
 /* Install the handlers. false with errno: the signals could not be taken. */
 bool lg__capture_start(const struct lg__capture_options *options);
 
+/* Load libunwind for the spare walk. false: it is not there. */
+bool lg__capture_spare_walk(void);
+
 /* lg_start() is done. */
 void lg__capture_started(void);
 

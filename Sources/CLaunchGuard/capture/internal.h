@@ -116,9 +116,10 @@ void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, co
 int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX]);
 /* Touch the memory that it writes to. */
 void lg__unwind_dwarf_prepare(void);
-/* The same walk by libunwind, where the program has libunwind. */
+/* The same walk by libunwind, where that is loaded. */
 void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
-void lg__unwind_libunwind_prepare(void);
+/* Load libunwind, on an ordinary thread. false: it is not there. */
+bool lg__unwind_libunwind_prepare(void);
 
 /* ---- files.c: files of /proc; a relative path begins at the threads of this process ---- */
 

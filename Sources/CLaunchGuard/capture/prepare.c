@@ -34,7 +34,6 @@ static void prepare(void)
     touch_record();
     lg__memory_prepare();
     lg__unwind_dwarf_prepare();
-    lg__unwind_libunwind_prepare();
 }
 
 bool lg__capture_start(const struct lg__capture_options *options)
@@ -55,6 +54,11 @@ bool lg__capture_start(const struct lg__capture_options *options)
         return false;
     lg__disposition_check_thread();
     return true;
+}
+
+bool lg__capture_spare_walk(void)
+{
+    return lg__unwind_libunwind_prepare();
 }
 
 void lg__capture_refresh_modules(void)

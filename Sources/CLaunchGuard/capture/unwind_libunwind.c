@@ -1,5 +1,5 @@
 /* The spare walk: libunwind's remote interface on this very process, for a crash of our own reader
- * of unwind tables.
+ * of unwind tables. Only a program that asks for the walk loads libunwind.
  *
  * It is not used where our own walk ends early: libunwind would go on by guesses. The local
  * interface of libunwind asks the dynamic linker for the modules, and hangs when another thread
@@ -7,6 +7,7 @@
 #include "capture/internal.h"
 
 #ifdef LG_LIBUNWIND
+#include <dlfcn.h>
 #if defined(__x86_64__)
 #include <libunwind-x86_64.h>
 #elif defined(__aarch64__)
@@ -15,9 +16,24 @@
 
 #define FRAMES_LIMIT 4096u
 
+#if defined(__x86_64__)
+#define LIBRARY "libunwind-x86_64.so.8"
+#elif defined(__aarch64__)
+#define LIBRARY "libunwind-aarch64.so.8"
+#endif
+
 /* Exported by libunwind, declared in none of its headers; the way Linux perf unwinds. */
 extern int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *info, unw_proc_info_t *procedure,
                                               int need_unwind_info, void *argument);
+
+/* libunwind, once it is loaded. */
+static struct {
+    __typeof__(unw_create_addr_space) *create;
+    __typeof__(unw_init_remote) *init;
+    __typeof__(unw_get_reg) *get;
+    __typeof__(unw_step) *step;
+    __typeof__(UNW_OBJ(dwarf_search_unwind_table)) *search;
+} library;
 
 static _Atomic(unw_addr_space_t) space;
 
@@ -35,7 +51,7 @@ static int find_proc_info(unw_addr_space_t in, unw_word_t ip, unw_proc_info_t *p
     info.u.rti.table_data = module->table;
     /* two 32-bit offsets an entry, counted in words */
     info.u.rti.table_len = module->table_count * 8 / sizeof(unw_word_t);
-    return UNW_OBJ(dwarf_search_unwind_table)(in, ip, &info, procedure, need_unwind_info, argument);
+    return library.search(in, ip, &info, procedure, need_unwind_info, argument);
 }
 
 static void put_unwind_info(unw_addr_space_t in, unw_proc_info_t *procedure, void *argument)
@@ -93,10 +109,10 @@ static enum lg__walk walk(unw_addr_space_t in, uint64_t *registers, const struct
     /* 1 KiB that small alternate stacks need not have; one crash at a time uses the buffer */
     static unw_cursor_t cursor;
     unw_word_t pc, sp, last_pc = 0, last_sp = 0;
-    if (unw_init_remote(&cursor, in, registers) < 0)
+    if (library.init(&cursor, in, registers) < 0)
         return LG__WALK_FAILED;
     for (uint32_t count = 0; count < FRAMES_LIMIT; count++) {
-        if (unw_get_reg(&cursor, UNW_REG_IP, &pc) < 0 || unw_get_reg(&cursor, UNW_REG_SP, &sp) < 0)
+        if (library.get(&cursor, UNW_REG_IP, &pc) < 0 || library.get(&cursor, UNW_REG_SP, &sp) < 0)
             return LG__WALK_FAILED;
         if (count > 0 && pc == 0)
             return LG__WALK_COMPLETE;
@@ -105,7 +121,7 @@ static enum lg__walk walk(unw_addr_space_t in, uint64_t *registers, const struct
         lg__frames_add(frames, pc);
         last_pc = pc;
         last_sp = sp;
-        int result = unw_step(&cursor);
+        int result = library.step(&cursor);
         if (result == 0)
             return LG__WALK_COMPLETE;
         if (result < 0)
@@ -134,7 +150,27 @@ void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild
     lg__frames_finish(frames, reason);
 }
 
-void lg__unwind_libunwind_prepare(void)
+static bool find(void *from, const char *name, void *ret_function)
+{
+    void *function = dlsym(from, name);
+    memcpy(ret_function, &function, sizeof function);
+    return function;
+}
+
+/* With the CPU in front. */
+#define TEXT(name) #name
+#define NAME(name) TEXT(name)
+#define FIND(from, function, member) find(from, NAME(UNW_OBJ(function)), &library.member)
+
+/* For this library alone: libunwind exports functions that would take over C++ exceptions. */
+static bool load(void)
+{
+    void *loaded = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    return loaded && FIND(loaded, create_addr_space, create) && FIND(loaded, init_remote, init) && FIND(loaded, get_reg, get) &&
+           FIND(loaded, step, step) && FIND(loaded, dwarf_search_unwind_table, search);
+}
+
+bool lg__unwind_libunwind_prepare(void)
 {
     static unw_accessors_t accessors = {
         .find_proc_info = find_proc_info,
@@ -146,9 +182,10 @@ void lg__unwind_libunwind_prepare(void)
         .resume = resume,
         .get_proc_name = get_proc_name,
     };
-    unw_addr_space_t made = unw_create_addr_space(&accessors, 0);
+    unw_addr_space_t made = load() ? library.create(&accessors, 0) : NULL;
     if (made)
         atomic_store(&space, made);
+    return made;
 }
 
 #else
@@ -160,5 +197,8 @@ void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild
     lg__frames_finish(frames, LG__WALK_NOT_READY);
 }
 
-void lg__unwind_libunwind_prepare(void) {}
+bool lg__unwind_libunwind_prepare(void)
+{
+    return false;
+}
 #endif

@@ -224,6 +224,8 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
         lg__pump_start(session);
     if (lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) != LG__NEVER)
         lg__wake_now(host);
+    if (session->spare_walk && !lg__capture_spare_walk())
+        lg__host_log(host, LG_LEVEL_WARNING, "spare_walk: this library cannot load libunwind; install the package libunwind8");
     lg__retention_apply(session);
     lg__capture_started();
     atomic_store(&host->run.state->started, 1);

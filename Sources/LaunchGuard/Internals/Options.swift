@@ -17,6 +17,7 @@ struct StartOptions {
     let threadLimit: UInt32
     let leaveOut: UInt32
     let keepsStandardError: Bool
+    let spareWalk: Bool
 
     init(
         appID: String, version: String, stateDirectory: String?, role: String?, ringBytes: Int?, deadline: Duration?,
@@ -41,6 +42,7 @@ struct StartOptions {
         self.threadLimit = if let limit = record.threadLimit { try number(limit, "threadLimit", from: 1) } else { 0 }
         self.leaveOut = record.leaveOut.rawValue
         self.keepsStandardError = record.keepsStandardError
+        spareWalk = record.spareWalk
     }
 }
 

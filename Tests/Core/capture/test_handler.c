@@ -84,6 +84,7 @@ static void body(void *argument)
     lg_options options = LG_OPTIONS_INIT;
     /* a thread has a tenth of the deadline for its answer */
     options.deadline_ms = attack.action == OTHER_THREAD ? 10000 : 1000;
+    options.spare_walk = 1;
     start_with(options);
     pthread_create(&other, NULL, wait_and_fault, NULL);
     while (!runs)
