@@ -30,13 +30,49 @@ size_t lg__altstack_least(void)
     return (size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
 }
 
+/* Stacks of threads that have ended, for the next threads: to map and to unmap one takes as long as
+ * much of what makes a thread. */
+#define SPARES 8
+static _Atomic(uint8_t *) spares[SPARES];
+
+static bool keep(uint8_t *base)
+{
+    for (int i = 0; i < SPARES; i++) {
+        uint8_t *none = NULL;
+        if (atomic_compare_exchange_strong(&spares[i], &none, base))
+            return true;
+    }
+    return false;
+}
+
+/* NULL with errno: no memory. */
+static uint8_t *take(size_t whole)
+{
+    for (int i = 0; i < SPARES; i++) {
+        uint8_t *base = atomic_load(&spares[i]) ? atomic_exchange(&spares[i], NULL) : NULL;
+        if (base)
+            return base;
+    }
+    uint8_t *base = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    if (mprotect(base + LG__PAGE, whole - 2 * LG__PAGE, PROT_READ | PROT_WRITE) == 0)
+        return base;
+    int error = errno;
+    munmap(base, whole);
+    errno = error;
+    return NULL;
+}
+
 /* Of the runtimes of AddressSanitizer and its relatives: when a thread ends, they unmap its
  * alternate stack, also one that they did not make. By the time of our last round another mapping
  * may have those addresses. */
 extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
 
-static void unmap(const struct altstack *stack, bool is_current)
+static void give_back(const struct altstack *stack, bool is_current)
 {
+    if (is_current && !__sanitizer_set_death_callback && keep(stack->base))
+        return;
     if (is_current || !__sanitizer_set_death_callback) {
         munmap(stack->base, stack->size);
         return;
@@ -55,11 +91,10 @@ static void release(void *argument)
         return;
     stack_t current;
     bool is_current = sigaltstack(NULL, &current) == 0 && current.ss_sp == stack->base + LG__PAGE;
-    if (is_current) {
-        const stack_t none = { .ss_flags = SS_DISABLE };
-        sigaltstack(&none, NULL);
-    }
-    unmap(stack, is_current);
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    if (is_current && sigaltstack(&none, NULL) != 0)
+        return; /* the kernel says that it is in use */
+    give_back(stack, is_current);
     stack->base = NULL;
 }
 
@@ -82,12 +117,11 @@ int lg__altstack_ensure(void)
     if (!key_made)
         return EAGAIN;
     size_t whole = size + 2 * LG__PAGE;
-    uint8_t *base = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED)
+    uint8_t *base = take(whole);
+    if (!base)
         return errno;
     const stack_t stack = { .ss_sp = base + LG__PAGE, .ss_size = size };
-    if (mprotect(base + LG__PAGE, size, PROT_READ | PROT_WRITE) != 0 || sigaltstack(&stack, NULL) != 0 ||
-        pthread_setspecific(key, &mine) != 0) {
+    if (sigaltstack(&stack, NULL) != 0 || pthread_setspecific(key, &mine) != 0) {
         int error = errno;
         const stack_t none = { .ss_flags = SS_DISABLE };
         if (sigaltstack(NULL, &current) == 0 && current.ss_sp == base + LG__PAGE)
