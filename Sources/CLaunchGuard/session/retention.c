@@ -132,6 +132,14 @@ bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RU
     return true;
 }
 
+/* Where its file could not be used. */
+static void delete_oldest(const struct lg_session *session)
+{
+    char name[LG__RUN_NAME_BYTES];
+    if (lg__retention_oldest(session, name) && !is_alive(session->runs_directory, name))
+        unlinkat(session->runs_directory, name, 0);
+}
+
 /* The part of a name behind the ordinal. */
 static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
 {
@@ -186,8 +194,12 @@ void lg__retention_apply(struct lg_session *session)
     struct lg__host *host = &session->host;
     uint64_t firsts[LG__CONTEXTS];
     struct run_file *files = NULL;
-    if (!host->counts || is_listed(session))
+    if (!host->counts)
         return;
+    if (is_listed(session)) {
+        delete_oldest(session);
+        return;
+    }
     uint32_t count = list_runs(session->runs_directory, &files);
     if (count)
         qsort(files, count, sizeof *files, newest_first);

@@ -189,6 +189,25 @@ static void test_dies_meanwhile(void **state)
     assert_int_equal(count_runs(), KEEP + 1);
 }
 
+/* A file of another size gives way, too. */
+static void body_other_size(void *argument)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.keep_runs = KEEP;
+    options.ring_bytes = (uint32_t)(uintptr_t)argument;
+    start_with(options);
+}
+
+static void test_other_sizes(void **state)
+{
+    (void)state;
+    for (uintptr_t i = 0; i < 20; i++) {
+        expect_exit(body_other_size, (void *)(UINT64_C(4096) << i % 4), 0);
+        assert_true(count_runs() <= KEEP + 1);
+    }
+    check_all();
+}
+
 static void test_is_being_read(void **state)
 {
     (void)state;
@@ -199,7 +218,8 @@ static void test_is_being_read(void **state)
     assert_int_equal(lg_reader_run(reader, &info), LG_OK);
     memcpy(uuid, info.uuid, sizeof uuid);
     runs(2);
-    assert_null(path_numbered(3)); /* the others are taken */
+    assert_null(path_numbered(2)); /* it gave way, and another file was taken */
+    assert_null(path_numbered(3));
     assert_int_equal(lg_reader_run(reader, &info), LG_OK);
     assert_string_equal(info.uuid, uuid);
     assert_true(log_has(reader, "a run"));
@@ -296,7 +316,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_takes_the_oldest), WITH_STATE(test_leaves_nothing), WITH_STATE(test_dies_meanwhile),
-        WITH_STATE(test_is_being_read),    WITH_STATE(test_was_taken),      WITH_STATE(test_lives),
+        WITH_STATE(test_other_sizes),      WITH_STATE(test_is_being_read),  WITH_STATE(test_was_taken),
+        WITH_STATE(test_lives),
     };
     return cmocka_run_group_tests_name("recycled_runs", tests, NULL, NULL);
 }
