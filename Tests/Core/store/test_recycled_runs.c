@@ -202,7 +202,7 @@ static void test_other_sizes(void **state)
 {
     (void)state;
     for (uintptr_t i = 0; i < 20; i++) {
-        expect_exit(body_other_size, (void *)(UINT64_C(4096) << i % 4), 0);
+        expect_exit(body_other_size, (void *)(UINT64_C(4096) << i % 5), 0);
         assert_true(count_runs() <= KEEP + 1);
     }
     check_all();
