@@ -12,6 +12,7 @@ static const struct {
     const char *program, *mode, *name;
 } candidates[CANDIDATES] = {
     [NOTHING] = { "writer-floor", "nothing", "nothing: an empty call" },
+    [ADDITIONS] = { "writer-floor", "additions", "additions without memory" },
     [FLOOR_CLOCK] = { "writer-floor", "clock", "floor: clock_gettime, ticket, copy" },
     [FLOOR_COUNTER] = { "writer-floor", "counter", "floor: rdtsc, ticket, copy" },
     [LG_TEXT] = { "writer-launchguard", "text", "LaunchGuard, lg_log_write(), shared" },

@@ -6,6 +6,7 @@
 
 enum candidate {
     NOTHING,
+    ADDITIONS,
     FLOOR_CLOCK,
     FLOOR_COUNTER,
     LG_TEXT,

@@ -1,6 +1,7 @@
 /* The least work of a ring log in a shared mapping: a clock, one ticket for all threads, a copy of
  * 64 bytes. Modes: clock (the system's), counter (the CPU's), format (the system's clock, and
- * snprintf of four arguments); nothing, for the cost of the measurement itself. */
+ * snprintf of four arguments); nothing, for the cost of the measurement itself; additions, which
+ * show by their time how much of its core the machine gives this program. */
 #include "counter.h"
 #include "writer.h"
 
@@ -83,6 +84,23 @@ static void append_format(const char *text)
              writer_arguments.milliseconds, writer_arguments.code);
 }
 
+/* As many independent instructions as an entry of LaunchGuard has: a core that another thread uses
+ * as well takes longer for them. */
+static void append_additions(const char *text)
+{
+    uint64_t a = 1, b = 2, c = 3, d = 4;
+    (void)text;
+#define FOUR "add $1, %0\n add $1, %1\n add $1, %2\n add $1, %3\n"
+#if defined(__x86_64__)
+    __asm__ volatile(FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR FOUR
+                         FOUR FOUR FOUR FOUR FOUR
+                     : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+#else
+    for (int i = 0; i < 29; i++)
+        __asm__ volatile("add %0, %0, #1\n add %1, %1, #1\n add %2, %2, #1\n add %3, %3, #1\n" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+#endif
+}
+
 static void append_nothing(const char *text)
 {
     __asm__ volatile("" : : "r"(text) : "memory");
@@ -93,5 +111,6 @@ const struct writer writers[] = {
     { "counter", open_counted, append_counter, 0, NULL },
     { "format", open_ring, append_format, 0, NULL },
     { "nothing", NULL, append_nothing, 0, NULL },
+    { "additions", NULL, append_additions, 0, NULL },
     { 0 },
 };
