@@ -18,7 +18,7 @@ struct altstack {
 
 /* Initial-exec: exists with the thread, is never allocated on first use. */
 static __thread struct altstack mine __attribute__((tls_model("initial-exec")));
-static pthread_key_t key;
+static pthread_key_t altstack_key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static bool key_made;
 
@@ -85,7 +85,7 @@ static void give_back(const struct altstack *stack, bool is_current)
 static void release(void *argument)
 {
     struct altstack *stack = argument;
-    if (++stack->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, stack) == 0)
+    if (++stack->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(altstack_key, stack) == 0)
         return;
     if (!stack->base)
         return;
@@ -100,7 +100,7 @@ static void release(void *argument)
 
 static void make_key(void)
 {
-    key_made = pthread_key_create(&key, release) == 0;
+    key_made = pthread_key_create(&altstack_key, release) == 0;
 }
 
 int lg__altstack_ensure(void)
@@ -121,7 +121,7 @@ int lg__altstack_ensure(void)
     if (!base)
         return errno;
     const stack_t stack = { .ss_sp = base + LG__PAGE, .ss_size = size };
-    if (sigaltstack(&stack, NULL) != 0 || pthread_setspecific(key, &mine) != 0) {
+    if (sigaltstack(&stack, NULL) != 0 || pthread_setspecific(altstack_key, &mine) != 0) {
         int error = errno;
         const stack_t none = { .ss_flags = SS_DISABLE };
         if (sigaltstack(NULL, &current) == 0 && current.ss_sp == base + LG__PAGE)

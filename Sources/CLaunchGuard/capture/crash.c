@@ -11,46 +11,46 @@ __thread bool lg__crash_entered __attribute__((tls_model("initial-exec")));
 
 /* ---- the lock ---- */
 
-static _Atomic uint32_t holder; /* futex: thread; 0: open */
-static _Atomic uint32_t next;   /* thread that has waited; 0: none */
-static struct lg__crash *current;
-static _Atomic uint32_t sequence; /* of the latest crash */
+static _Atomic uint32_t lock_holder; /* futex: thread; 0: open */
+static _Atomic uint32_t lock_next;   /* thread that has waited; 0: none */
+static struct lg__crash *current_crash;
+static _Atomic uint32_t latest_sequence; /* of the latest crash */
 
 int32_t lg__crash_holder(void)
 {
-    return (int32_t)atomic_load(&holder);
+    return (int32_t)atomic_load(&lock_holder);
 }
 
 bool lg__crash_lock(int32_t self, bool has_waited)
 {
     uint32_t nobody = 0, me = (uint32_t)self;
-    bool handed = has_waited && atomic_load(&holder) == me;
-    if (!handed && !atomic_compare_exchange_strong(&holder, &nobody, me))
+    bool handed = has_waited && atomic_load(&lock_holder) == me;
+    if (!handed && !atomic_compare_exchange_strong(&lock_holder, &nobody, me))
         return false;
-    atomic_compare_exchange_strong(&next, &me, 0);
+    atomic_compare_exchange_strong(&lock_next, &me, 0);
     return true;
 }
 
 void lg__crash_wait(uint64_t timeout_ns)
 {
-    uint32_t nobody = 0, self = (uint32_t)lg__os_tid(), seen = atomic_load(&holder);
-    atomic_compare_exchange_strong(&next, &nobody, self);
+    uint32_t nobody = 0, self = (uint32_t)lg__os_tid(), seen = atomic_load(&lock_holder);
+    atomic_compare_exchange_strong(&lock_next, &nobody, self);
     if (seen && seen != self)
-        lg__os_futex_wait((const uint32_t *)&holder, seen, timeout_ns);
+        lg__os_futex_wait((const uint32_t *)&lock_holder, seen, timeout_ns);
 }
 
 /* A thread that crashes and recovers without a pause must not delay another thread's crash: the
  * lock goes to the thread that waits. */
 void lg__crash_unlock(void)
 {
-    current = NULL;
-    atomic_store(&holder, atomic_exchange(&next, 0));
-    lg__os_futex_wake((const uint32_t *)&holder);
+    current_crash = NULL;
+    atomic_store(&lock_holder, atomic_exchange(&lock_next, 0));
+    lg__os_futex_wake((const uint32_t *)&lock_holder);
 }
 
 struct lg__crash *lg__crash_current(void)
 {
-    return current;
+    return current_crash;
 }
 
 /* ---- states ---- */
@@ -117,7 +117,7 @@ bool lg__capture_busy(void)
 
 uint32_t lg__capture_latest(void)
 {
-    return atomic_load(&sequence);
+    return atomic_load(&latest_sequence);
 }
 
 /* ---- a new crash ---- */
@@ -146,10 +146,10 @@ struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool sigin
     crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
     atomic_store(&crash->left_ns, 0);
     atomic_store(&crash->deadline_ns, 0);
-    const uint32_t number = atomic_fetch_add(&sequence, 1) + 1;
+    const uint32_t number = atomic_fetch_add(&latest_sequence, 1) + 1;
     lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_RECORDING);
     atomic_store(&crash->word, word_of(number, LG__CRASH_FREE));
     lg__crash_event(crash, number, LG__CRASH_BEGINS, false);
-    current = crash;
+    current_crash = crash;
     return crash;
 }

@@ -60,7 +60,7 @@ struct globals {
     struct exception_header *caught;
 };
 
-static terminate_function before;
+static terminate_function earlier_terminate;
 static uint64_t pure_virtual_at; /* 0: no C++ runtime */
 static uint64_t terminate_at;    /* of our terminate handler */
 static struct lg__exception pending;
@@ -141,8 +141,8 @@ static __attribute__((noinline)) void on_terminate_cpp(void)
         if (type)
             keep_what(type);
     }
-    if (before)
-        before();
+    if (earlier_terminate)
+        earlier_terminate();
     abort();
 }
 
@@ -150,10 +150,10 @@ void lg__exception_prepare(void)
 {
     pure_virtual_at = (uint64_t)(uintptr_t)pure_virtual;
     terminate_at = (uint64_t)(uintptr_t)on_terminate_cpp;
-    if (set_terminate && before == NULL) {
+    if (set_terminate && earlier_terminate == NULL) {
         terminate_function was = set_terminate(on_terminate_cpp);
         if (was != on_terminate_cpp)
-            before = was;
+            earlier_terminate = was;
     }
 }
 

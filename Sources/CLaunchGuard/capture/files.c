@@ -7,22 +7,22 @@
 
 /* Open since the start: the directory of this process's threads, from which all other files are
  * reached. The descriptor is also the reserve: once it is closed, one other file can be opened. */
-static int tasks = -1;
+static int tasks_directory = -1;
 static uint64_t tasks_identity;
 static bool is_spent; /* closed by lg__files_open() */
 
 void lg__files_prepare(void)
 {
-    if (tasks >= 0 && lg__os_file_identity(tasks) == tasks_identity)
+    if (tasks_directory >= 0 && lg__os_file_identity(tasks_directory) == tasks_identity)
         return;
-    tasks = lg__os_file_beyond(lg__os_open(-1, "/proc/self/task"));
-    tasks_identity = tasks < 0 ? 0 : lg__os_file_identity(tasks);
+    tasks_directory = lg__os_file_beyond(lg__os_open(-1, "/proc/self/task"));
+    tasks_identity = tasks_directory < 0 ? 0 : lg__os_file_identity(tasks_directory);
 }
 
 /* The program may have closed all descriptors, and this number may be a file of its own by now. */
 static bool have_tasks(void)
 {
-    return tasks >= 0 && !is_spent && tasks_identity && lg__os_file_identity(tasks) == tasks_identity;
+    return tasks_directory >= 0 && !is_spent && tasks_identity && lg__os_file_identity(tasks_directory) == tasks_identity;
 }
 
 static int open_from(const char *path)
@@ -33,7 +33,7 @@ static int open_from(const char *path)
     if (path[0] == '/')
         return lg__os_open(-1, path);
     if (have_tasks())
-        return lg__os_open(tasks, path);
+        return lg__os_open(tasks_directory, path);
     if (sizeof prefix + size > sizeof whole)
         return -1;
     memcpy(whole, prefix, sizeof prefix - 1);
@@ -47,7 +47,7 @@ int lg__files_open(const char *path)
     if (lg__memory_walker == LG__WALKER_WATCH)
         return file; /* the reserve is for a crash */
     if ((file == -ERROR_PROCESS_FILES || file == -ERROR_SYSTEM_FILES) && have_tasks()) {
-        lg__os_close(tasks);
+        lg__os_close(tasks_directory);
         is_spent = true;
         file = open_from(path);
     }
@@ -77,7 +77,7 @@ long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void 
     /* The watch thread lists by a descriptor of its own: a crash may be in the middle of the
      * same. */
     if (lg__memory_walker != LG__WALKER_WATCH && have_tasks())
-        return lg__os_list_numbers(tasks, each, argument);
+        return lg__os_list_numbers(tasks_directory, each, argument);
     int directory = lg__files_open(".");
     if (directory < 0)
         return directory;
@@ -91,6 +91,6 @@ void lg__files_restore(void)
     if (!is_spent)
         return;
     is_spent = false;
-    tasks = lg__os_file_beyond(lg__os_open(-1, "/proc/self/task"));
-    tasks_identity = tasks < 0 ? 0 : lg__os_file_identity(tasks);
+    tasks_directory = lg__os_file_beyond(lg__os_open(-1, "/proc/self/task"));
+    tasks_identity = tasks_directory < 0 ? 0 : lg__os_file_identity(tasks_directory);
 }

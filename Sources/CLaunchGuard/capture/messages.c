@@ -91,7 +91,7 @@ static const struct known_text swift_trap_texts[] = {
 
 /* ---- the stage ---- */
 
-static struct lg__crash_messages *block;
+static struct lg__crash_messages *messages_block;
 
 struct said {
     const char *text;
@@ -101,9 +101,9 @@ struct said {
 /* Append the text at an address, up to its NUL. */
 static struct said add(lg_message_source source, uint64_t address)
 {
-    char *to = block->text + block->text_size;
-    size_t room = sizeof block->text - block->text_size;
-    if (block->count == LG__MESSAGES_MAX || room == 0)
+    char *to = messages_block->text + messages_block->text_size;
+    size_t room = sizeof messages_block->text - messages_block->text_size;
+    if (messages_block->count == LG__MESSAGES_MAX || room == 0)
         return (struct said){ to, 0 };
     size_t size = lg__memory_read(to, address, room);
     const char *end = memchr(to, 0, size);
@@ -113,8 +113,8 @@ static struct said add(lg_message_source source, uint64_t address)
     while (size && (to[size - 1] == '\n' || to[size - 1] == '\r'))
         size--;
     if (size) {
-        block->messages[block->count++] = (struct lg__message){ source, block->text_size, (uint32_t)size, cut };
-        block->text_size += (uint32_t)size;
+        messages_block->messages[messages_block->count++] = (struct lg__message){ source, messages_block->text_size, (uint32_t)size, cut };
+        messages_block->text_size += (uint32_t)size;
     }
     return (struct said){ to, size };
 }
@@ -130,7 +130,7 @@ static bool is_trap(uint32_t kind)
  * same is believed. */
 static struct said add_current(lg_message_source source, const void *pointer, size_t behind)
 {
-    const uint32_t count = block->count, text_size = block->text_size;
+    const uint32_t count = messages_block->count, text_size = messages_block->text_size;
     uint64_t message, seen = 0;
     uint32_t crc = 0;
     struct said said = { NULL, 0 };
@@ -138,8 +138,8 @@ static struct said add_current(lg_message_source source, const void *pointer, si
         if (!lg__memory_word((uint64_t)(uintptr_t)pointer, &message) || !message)
             break;
         LG_FAULT_POINT("messages: found");
-        block->count = count;
-        block->text_size = text_size;
+        messages_block->count = count;
+        messages_block->text_size = text_size;
         said = add(source, message + behind);
         uint32_t before = crc;
         crc = lg__crc32c(0, said.text, said.size);
@@ -155,16 +155,16 @@ static void add_libc(uint32_t kind)
     /* unsigned size; char text[] */
     struct said said = add_current(LG_MESSAGE_LIBC, abort_message, sizeof(unsigned));
     if (said.size && kind == LG_CRASH_ABORT)
-        block->kind = KIND_OF(&said, libc_texts);
+        messages_block->kind = KIND_OF(&said, libc_texts);
 }
 
 static void add_swift(uint32_t kind)
 {
     struct said said = add_current(LG_MESSAGE_SWIFT, swift_message, 0);
     if (said.size && kind == LG_CRASH_ABORT)
-        block->kind = KIND_OF(&said, swift_abort_texts);
+        messages_block->kind = KIND_OF(&said, swift_abort_texts);
     else if (said.size && is_trap(kind))
-        block->kind = KIND_OF(&said, swift_trap_texts);
+        messages_block->kind = KIND_OF(&said, swift_trap_texts);
 }
 
 static void add_exception(uint32_t kind)
@@ -177,9 +177,9 @@ static void add_exception(uint32_t kind)
     if (exception->has_what)
         add(LG_MESSAGE_CPP_WHAT, (uint64_t)(uintptr_t)exception->what);
     if (kind == LG_CRASH_ABORT)
-        block->kind = exception->type           ? LG_CRASH_ABORT_CPP_EXCEPTION
-                      : exception->pure_virtual ? LG_CRASH_ABORT_PURE_VIRTUAL
-                                                : LG_CRASH_ABORT_CPP_TERMINATE;
+        messages_block->kind = exception->type           ? LG_CRASH_ABORT_CPP_EXCEPTION
+                               : exception->pure_virtual ? LG_CRASH_ABORT_PURE_VIRTUAL
+                                                         : LG_CRASH_ABORT_CPP_TERMINATE;
     lg__exception_forget(); /* a survived crash leaves no exception for the next one */
 }
 
@@ -188,10 +188,10 @@ void lg__messages_stage(void)
     const struct lg__run *run = &lg__fixed.options.run;
     const struct lg__crash_header *header = lg__run_stage(run, 0, LG_STAGE_HEADER);
     uint32_t kind = header->kind;
-    block = lg__run_stage(run, 0, LG_STAGE_MESSAGES);
-    memset(block, 0, offsetof(struct lg__crash_messages, text));
+    messages_block = lg__run_stage(run, 0, LG_STAGE_MESSAGES);
+    memset(messages_block, 0, offsetof(struct lg__crash_messages, text));
     add_libc(kind);
     add_swift(kind);
     add_exception(kind);
-    lg__run_commit(run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + block->text_size);
+    lg__run_commit(run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages_block->text_size);
 }

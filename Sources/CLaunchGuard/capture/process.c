@@ -68,13 +68,13 @@ static const struct lg__run *run(void)
     return &lg__fixed.options.run;
 }
 
-static struct lg__crash_process *block;
+static struct lg__crash_process *process_block;
 
 static void read_number(const char *path, lg_resource_id id)
 {
     char text[64];
     if (path[0] && lg__files_read(path, text, sizeof text))
-        lg__os_number(text, 10, &block->resources[id]);
+        lg__os_number(text, 10, &process_block->resources[id]);
 }
 
 /* "12.34" as 1234. */
@@ -87,7 +87,7 @@ static void read_hundredths(const char *text, lg_resource_id id)
         text++;
     if (*text == '.')
         lg__os_number(text + 1, 10, &part); /* the kernel prints two digits */
-    block->resources[id] = whole * 100 + part;
+    process_block->resources[id] = whole * 100 + part;
 }
 
 static void read_memory(void)
@@ -96,9 +96,9 @@ static void read_memory(void)
     uint64_t pages;
     if (lg__files_read("../statm", text, sizeof text) && lg__os_number(text, 10, &pages)) {
         const char *second = memchr(text, ' ', strlen(text));
-        block->resources[LG_RESOURCE_VIRTUAL] = pages * LG__PAGE;
+        process_block->resources[LG_RESOURCE_VIRTUAL] = pages * LG__PAGE;
         if (second && lg__os_number(second + 1, 10, &pages))
-            block->resources[LG_RESOURCE_RESIDENT] = pages * LG__PAGE;
+            process_block->resources[LG_RESOURCE_RESIDENT] = pages * LG__PAGE;
     }
     if (lg__files_read("/proc/pressure/memory", text, sizeof text)) {
         read_hundredths(lg__os_text_after(text, "some avg10="), LG_RESOURCE_PRESSURE_SOME);
@@ -108,12 +108,12 @@ static void read_memory(void)
     read_number(cgroup_current, LG_RESOURCE_CGROUP_MEMORY);
     if (cgroup_limit[0] && lg__files_read(cgroup_limit, text, sizeof text)) {
         /* Version 2 says "max", version 1 a number that no memory has. */
-        uint64_t *limit = &block->resources[LG_RESOURCE_CGROUP_LIMIT];
+        uint64_t *limit = &process_block->resources[LG_RESOURCE_CGROUP_LIMIT];
         if (!lg__os_number(text, 10, limit) || *limit > UINT64_MAX / 4)
             *limit = LG__RESOURCE_UNLIMITED;
     }
     if (cgroup_events[0] && lg__files_read(cgroup_events, text, sizeof text))
-        lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &block->resources[LG_RESOURCE_CGROUP_OOM_KILLS]);
+        lg__os_number(lg__os_text_after(text, "oom_kill "), 10, &process_block->resources[LG_RESOURCE_CGROUP_OOM_KILLS]);
 }
 
 static bool count_one(uint32_t number, void *argument)
@@ -134,19 +134,19 @@ static void read_counts(void)
             lg__os_list_numbers(directory, count_one, &descriptors);
         if (descriptors)
             /* without that of the directory itself */
-            block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors - 1;
+            process_block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors - 1;
         lg__os_close(directory);
     }
     if (lg__files_read("../status", text, sizeof text)) {
-        lg__os_number(lg__os_text_after(text, "TracerPid"), 10, &block->resources[LG_RESOURCE_TRACER]);
-        lg__os_number(lg__os_text_after(text, "Threads"), 10, &block->resources[LG_RESOURCE_THREADS]);
+        lg__os_number(lg__os_text_after(text, "TracerPid"), 10, &process_block->resources[LG_RESOURCE_TRACER]);
+        lg__os_number(lg__os_text_after(text, "Threads"), 10, &process_block->resources[LG_RESOURCE_THREADS]);
     }
 }
 
 static void read_figures(void)
 {
     struct lg__os_figures figures;
-    uint64_t *to = block->resources;
+    uint64_t *to = process_block->resources;
     lg__os_figures(&figures);
     to[LG_RESOURCE_RESIDENT_PEAK] = figures.resident_peak;
     to[LG_RESOURCE_CPU_USER] = figures.user_ns;
@@ -172,10 +172,10 @@ static void read_map(void)
     if (file < 0)
         return;
     long count;
-    while (block->map_size < LG__MAP_BYTES && (count = lg__os_read(file, block->map + block->map_size, LG__MAP_BYTES - block->map_size)) > 0)
-        block->map_size += (uint32_t)count;
+    while (process_block->map_size < LG__MAP_BYTES && (count = lg__os_read(file, process_block->map + process_block->map_size, LG__MAP_BYTES - process_block->map_size)) > 0)
+        process_block->map_size += (uint32_t)count;
     char more;
-    block->map_cut = block->map_size == LG__MAP_BYTES && lg__os_read(file, &more, 1) == 1;
+    process_block->map_cut = process_block->map_size == LG__MAP_BYTES && lg__os_read(file, &more, 1) == 1;
     lg__os_close(file);
 }
 
@@ -215,9 +215,9 @@ static void store_stack(int32_t tid, uint64_t sp, uint64_t high, uint32_t room)
         atomic_store_explicit(&chunk_at(stacks_used)->commit, 0, memory_order_relaxed);
     chunk->crc = lg__crc32c(0, &chunk->start, sizeof *chunk - offsetof(struct lg__chunk, start) + size);
     atomic_store_explicit(&chunk->commit, LG__COMMIT_CHUNK, memory_order_release);
-    block->stacks++;
+    process_block->stacks++;
     if (size == most && wanted > most)
-        block->stacks_cut++;
+        process_block->stacks_cut++;
 }
 
 /* A slot of this crash, with a stack. A slot that an earlier crash left is not committed any
@@ -247,9 +247,9 @@ static void store_stacks(void)
 void lg__process_stage(void)
 {
     uint32_t leave_out = lg__fixed.options.leave_out;
-    block = lg__run_stage(run(), 0, LG_STAGE_PROCESS);
-    memset(block, 0, offsetof(struct lg__crash_process, map));
-    memset(block->resources, 0xff, sizeof block->resources);
+    process_block = lg__run_stage(run(), 0, LG_STAGE_PROCESS);
+    memset(process_block, 0, offsetof(struct lg__crash_process, map));
+    memset(process_block->resources, 0xff, sizeof process_block->resources);
     if (!(leave_out & LG_LEAVE_OUT_STACKS))
         store_stacks();
     if (!(leave_out & LG_LEAVE_OUT_PROCESS)) {
@@ -264,6 +264,6 @@ void lg__process_stage(void)
 
 void lg__process_commit(void)
 {
-    if (block && !lg__run_is_committed(run(), 0, LG_STAGE_PROCESS) && block->map_size <= LG__MAP_BYTES)
-        lg__run_commit(run(), 0, LG_STAGE_PROCESS, offsetof(struct lg__crash_process, map) + block->map_size);
+    if (process_block && !lg__run_is_committed(run(), 0, LG_STAGE_PROCESS) && process_block->map_size <= LG__MAP_BYTES)
+        lg__run_commit(run(), 0, LG_STAGE_PROCESS, offsetof(struct lg__crash_process, map) + process_block->map_size);
 }

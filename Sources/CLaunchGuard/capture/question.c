@@ -28,7 +28,7 @@ static struct asker {
     { .words = watch_words, .places = LG__QUESTION_WATCH_PLACES },
 };
 
-static struct lg__os_disposition before;
+static struct lg__os_disposition libc_action;
 
 /* Where the calling thread stands still for the watch thread; NULL: it does not. */
 static __thread const void *stands __attribute__((tls_model("initial-exec")));
@@ -96,8 +96,8 @@ __attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info,
     }
     /* libc's own use of the signal */
     if (info->si_code != SI_QUEUE || info->si_pid != lg__fixed.pid) {
-        if (before.handler > (uintptr_t)SIG_IGN)
-            ((void (*)(int, siginfo_t *, void *))before.handler)(signal, info, ucontext);
+        if (libc_action.handler > (uintptr_t)SIG_IGN)
+            ((void (*)(int, siginfo_t *, void *))libc_action.handler)(signal, info, ucontext);
         return;
     }
     if (asker >= LG__ASKERS || place >= askers[asker].places)
@@ -148,7 +148,7 @@ bool lg__question_take_signal(void)
     /* Before our handler is installed: libc may be in the middle of its own use of the signal, and
      * would wait for an answer for ever. The watch thread and a crash may both come here at
      * once. */
-    before = is;
+    libc_action = is;
     if (lg__os_signal_take(LG__QUESTION_SIGNAL, &ours, lg__fixed.mask & ~LG__QUESTION_BIT, SIGSEGV, &is) != 0)
         return false;
     LG_FAULT_POINT("threads: signal taken");

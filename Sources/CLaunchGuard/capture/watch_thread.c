@@ -13,12 +13,12 @@
  * only where nothing has changed since it looked: one word decides about both. */
 #define RUNS 1u
 #define CHANGE 2u
-static uint32_t word;
+static uint32_t watch_word;
 /* Each try that fails is a change that another thread has made. */
 #define TRIES 1000
-static struct lg__os_thread memory;
+static struct lg__os_thread watch_memory;
 static bool is_reserved;
-static int32_t tid; /* of the latest one: it is seen a little longer than it runs */
+static int32_t watch_tid; /* of the latest one: it is seen a little longer than it runs */
 
 static void begin(void)
 {
@@ -35,13 +35,13 @@ static void begin(void)
 
 bool lg__watch_thread_prepare(void)
 {
-    is_reserved = is_reserved || lg__os_thread_reserve(&memory, STACK_BYTES);
+    is_reserved = is_reserved || lg__os_thread_reserve(&watch_memory, STACK_BYTES);
     return is_reserved;
 }
 
 static bool change(uint32_t seen, uint32_t to)
 {
-    return __atomic_compare_exchange_n(&word, &seen, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return __atomic_compare_exchange_n(&watch_word, &seen, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 /* With signals blocked: no handler that jumps away leaves a thread half made. */
@@ -50,8 +50,8 @@ static bool make_thread(uint32_t seen)
     const uint64_t blocked = lg__os_signals_blocked();
     lg__os_signals_set(BLOCKED);
     bool ours = change(seen, (seen + CHANGE) | RUNS);
-    if (ours && lg__os_thread_begin(&memory, begin, &tid) < 0)
-        __atomic_fetch_and(&word, ~RUNS, __ATOMIC_SEQ_CST);
+    if (ours && lg__os_thread_begin(&watch_memory, begin, &watch_tid) < 0)
+        __atomic_fetch_and(&watch_word, ~RUNS, __ATOMIC_SEQ_CST);
     lg__os_signals_set(blocked);
     return ours;
 }
@@ -66,7 +66,7 @@ void lg__capture_wake_watch(void)
             if (make_thread(seen))
                 return;
         } else if (change(seen, seen + CHANGE)) {
-            lg__os_futex_wake(&word);
+            lg__os_futex_wake(&watch_word);
             return;
         }
     }
@@ -79,17 +79,17 @@ bool lg__capture_watched(void)
 
 bool lg__watch_thread_is(int32_t other)
 {
-    return __atomic_load_n(&tid, __ATOMIC_RELAXED) == other;
+    return __atomic_load_n(&watch_tid, __ATOMIC_RELAXED) == other;
 }
 
 uint32_t lg__watch_thread_seen(void)
 {
-    return __atomic_load_n(&word, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&watch_word, __ATOMIC_SEQ_CST);
 }
 
 void lg__watch_thread_sleep(uint32_t seen, uint64_t time_ns)
 {
-    lg__os_futex_wait(&word, seen, time_ns);
+    lg__os_futex_wait(&watch_word, seen, time_ns);
 }
 
 void lg__watch_thread_leave(uint32_t seen)
@@ -97,6 +97,6 @@ void lg__watch_thread_leave(uint32_t seen)
     const uint64_t blocked = lg__os_signals_blocked();
     lg__os_signals_set(UINT64_MAX); /* a handler would use a stack that another thread may have */
     LG_FAULT_POINT("watch: leaves");
-    lg__arch_thread_end_if(&word, seen, seen & ~RUNS);
+    lg__arch_thread_end_if(&watch_word, seen, seen & ~RUNS);
     lg__os_signals_set(blocked);
 }

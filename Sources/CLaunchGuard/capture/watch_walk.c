@@ -3,7 +3,7 @@
 #include "capture/internal.h"
 #include "os/fault_point.h"
 
-static struct lg__arch_mark mark;
+static struct lg__arch_mark walk_mark;
 static _Atomic bool walking; /* the mark is set */
 
 void lg__capture_watches(void)
@@ -17,14 +17,14 @@ void lg__watch_walk_recover(void)
         return;
     lg__memory_recover();
     if (atomic_exchange(&walking, false))
-        lg__arch_jump(&mark);
+        lg__arch_jump(&walk_mark);
 }
 
 __attribute__((noinline)) void lg__watch_walk(struct lg__thread *slot)
 {
     const uint64_t blocked = lg__os_signals_blocked();
     lg__os_signal_block(SIGSEGV, false); /* blocked, it would end the process */
-    if (lg__arch_mark(&mark) != 0) {
+    if (lg__arch_mark(&walk_mark) != 0) {
         lg__thread_walk_crashed(slot);
     } else {
         atomic_store(&walking, true);

@@ -17,7 +17,7 @@
 /* While a crash is under way the thread looks at least this often. */
 #define CRASH_NS UINT64_C(1000000000)
 
-static struct lg_session *watched;
+static struct lg_session *watched_session;
 
 /* Look at all that is expected of the program. Returns the nanoseconds until the next look. */
 static uint64_t look_around(struct lg_session *session)
@@ -62,7 +62,7 @@ static uint64_t look_at_rights(struct rights *rights, uint64_t now)
 static void watch(void)
 {
     lg__capture_watches();
-    struct lg_session *session = watched;
+    struct lg_session *session = watched_session;
     uint64_t pause = CHECK_FIRST_NS, next = lg__os_clock_ns(CLOCK_MONOTONIC) + pause;
     struct rights rights = own_rights(next - pause);
     for (;;) {
@@ -100,7 +100,7 @@ static void watch(void)
 
 void (*lg__watch_start(struct lg_session *session))(void)
 {
-    watched = session;
+    watched_session = session;
     session->host.watched = true;
     atomic_store(&session->host.sleeps_until_ns, LG__NEVER);
     return watch;
