@@ -15,7 +15,7 @@ extension LaunchGuard {
         /// `SIGPIPE`. C: `keep_stderr`.
         public var keepsStandardError: Bool
         /// Whether libunwind is loaded, to walk the stack where LaunchGuard's own walk by unwind
-        /// tables crashes. Loading takes some 0.4 ms at the start. C: `spare_walk`.
+        /// tables crashes. Loading takes some 0.3 ms at the start. C: `spare_walk`.
         public var spareWalk: Bool
 
         public init(

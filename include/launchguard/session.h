@@ -100,7 +100,7 @@ typedef struct lg_options {
     uint32_t hang_launching_ms;
     uint32_t hang_running_ms;
 
-    /** 1: lg_start() loads libunwind, which takes some 0.4 ms. libunwind then walks the stack of
+    /** 1: lg_start() loads libunwind, which takes some 0.3 ms. libunwind then walks the stack of
      *  the crashed thread if LaunchGuard's own walk by unwind tables crashes. Without libunwind,
      *  and in the static library, which never has it, a warning is logged, and the record of such a
      *  crash has the frames by frame pointers only. */

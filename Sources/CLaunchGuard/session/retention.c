@@ -174,8 +174,10 @@ static void list_oldest(struct lg_session *session, const struct kept *kept)
     for (uint32_t listed = 0; starts < LIST_STARTS; starts++) {
         bytes += own;
         if (starts >= unused) {
+            if (listed == LG__OLDEST || listed == kept->count)
+                break;
             const struct run_file *file = &kept->files[kept->count - 1 - listed];
-            if (listed == LG__OLDEST || listed == kept->count || !parse_uuid(file->name, hot->oldest[listed].uuid))
+            if (!parse_uuid(file->name, hot->oldest[listed].uuid))
                 break;
             hot->oldest[listed].ordinal = file->ordinal;
             bytes -= file->size;
