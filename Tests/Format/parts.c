@@ -156,8 +156,9 @@ static void write_walk(uint32_t slot, uint32_t method, uint32_t stored, uint64_t
 
 static void write_threads(void)
 {
+    lg__run_open_threads(&run);
     if (full) {
-        for (uint32_t slot = 0; slot < run.threads->slot_count; slot++) {
+        for (uint32_t slot = 0; slot < run.slot_count; slot++) {
             write_thread(slot, slot, (char)(0x1f + slot), "sixteen letters!", 40);
             write_walk(slot, 3 + slot, LG__THREAD_FRAMES_MAX, UINT64_MAX, slot + 5, slot);
         }
@@ -272,6 +273,7 @@ static void commit_frames(struct lg__brief *brief, uint32_t stored, uint32_t fir
 static void write_briefs(void)
 {
     atomic_store(&run.record->outcome, LG__OUTCOME_CHAINED);
+    lg__run_outcome(&run, 1, 0, LG__OUTCOME_DYING); /* writes the head */
     /* In the handler of the crash in the record; ended before its frames were walked. */
     struct lg__brief *brief = write_brief(1, 2, 4711, SIGSEGV, LG_CRASH_NULL_READ, "loader");
     atomic_store(&brief->within, 1);
@@ -458,6 +460,7 @@ static void write_deadline(uint32_t index, const char *name, uint32_t limit_ms, 
 static struct lg__snapshot *write_snapshot(uint32_t kind, int32_t tid, const char *name, uint64_t since_ns)
 {
     struct lg__snapshot *snapshot = &run.snapshots->snapshots[kind - 1];
+    lg__run_open_snapshots(&run);
     snapshot->kind = kind;
     snapshot->sequence = kind + 6;
     snapshot->tid = tid;

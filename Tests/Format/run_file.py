@@ -204,7 +204,7 @@ def read_briefs(file):
     section = file.section(13)
     head = BRIEFS.pick(file.block(13, 0, 64), "count brief_bytes")
     count, size = head["count"], head["brief_bytes"]
-    require(size >= BRIEF.size and count <= 64 and 64 + count * size <= len(section), "head of the brief records")
+    require(count == 0 or size >= BRIEF.size and count <= 64 and 64 + count * size <= len(section), "head of the brief records")
     return [Brief(section[64 + size * i:][:size]) for i in range(count)]
 
 
@@ -348,7 +348,7 @@ def read_threads(file, arch):
     section = file.section(6)
     head = THREADS.pick(file.block(6, 0, THREADS.size), "slot_count slot_bytes")
     count, size = head["slot_count"], head["slot_bytes"]
-    require(size >= THREAD.size and count <= 4096 and 64 + count * size <= len(section), "head of the threads")
+    require(count == 0 or size >= THREAD.size and count <= 4096 and 64 + count * size <= len(section), "head of the threads")
     slots = [section[64 + size * i:][:size] for i in range(count)]
     while slots and THREAD.get(slots[-1], "commit") == 0:
         slots.pop()
@@ -443,7 +443,8 @@ def read_snapshot_slots(file):
     section = file.section(11)
     head = SNAPSHOTS.pick(file.block(11, 0, SNAPSHOTS.size), "slot_count slot_bytes")
     count, size = head["slot_count"], head["slot_bytes"]
-    require(size >= THREAD.size and count <= 4096 and SNAPSHOTS.size + count * size <= len(section), "head of the snapshots")
+    require(count == 0 or size >= THREAD.size and count <= 4096 and SNAPSHOTS.size + count * size <= len(section),
+            "head of the snapshots")
     return [section[SNAPSHOTS.size + size * i:][:size] for i in range(count)]
 
 

@@ -288,7 +288,7 @@ class Parts(BothReaders):
             path = self.made(how)
             whole, clean = pathlib.Path(path).read_bytes(), python_reader(path)
             record, threads, stacks = (page.File(path).sections[kind] for kind in (4, 6, 7))
-            stages = {stage: 12288 + at for stage, at in ((5, 10624), (6, 10560), (7, 20480))}
+            stages = {stage: record[0] + at for stage, at in ((5, 10624), (6, 10560), (7, 20480))}
             regions = [(record[0] + 24 * 5, 72, ""), (stages[5], 160, "messages"), (stages[6], 32, ""), (stages[7], 600, "process"),
                        (threads[0], 64, ""), (threads[0] + 64, 500, ""), (threads[0] + 64 + 1232, 1232, ""), (stacks[0], 300, "memory")]
             kinds = {"same": 0, "part": 0, "all": 0}
@@ -312,8 +312,8 @@ class Parts(BothReaders):
         """Numbers out of bounds with right checksums."""
         path = self.made("some")
         whole = pathlib.Path(path).read_bytes()
-        threads, stacks = (page.File(path).sections[kind][0] for kind in (6, 7))
-        blocks = {5: 12288 + 10624, 7: 12288 + 20480}
+        record, threads, stacks = (page.File(path).sections[kind][0] for kind in (4, 6, 7))
+        blocks = {5: record + 10624, 7: record + 20480}
         for at, value, where in (
                 (blocks[5] + 4, 9, 5), (blocks[5] + 8, 6001, 5), (blocks[5] + 20, 2**32 - 1, 5), (blocks[5] + 24, 2**32 - 1, 5),
                 (blocks[7] + 256, 48865, 7), (blocks[7] + 256, 2**32 - 1, 7), (blocks[7] + 256, 2000, 7),
@@ -324,7 +324,7 @@ class Parts(BothReaders):
             copy = bytearray(whole)
             struct.pack_into("<I", copy, at, value)
             if where in blocks:
-                entry = 12288 + 24 * where
+                entry = record + 24 * where
                 size = struct.unpack_from("<I", copy, entry + 8)[0]
                 struct.pack_into("<I", copy, entry + 12, page.crc32c(copy[blocks[where]:blocks[where] + size]))
             elif where == "slot":
@@ -579,11 +579,12 @@ class Later(BothReaders):
 
     def test_what_does_not_count(self):
         """Words that mark other fields as valid. Any other value marks them as invalid."""
-        whole = pathlib.Path(self.made()).read_bytes()
+        path = self.made()
+        whole, state = pathlib.Path(path).read_bytes(), page.File(path).sections[2][0]
         for at, value, gone in ((56, 0, "announced_ns"), (56, 3, "announced_ns"), (60, 2, "witness_status"), (68, 0, "oom_kills"),
                                 (68, 2**32 - 1, "oom_cgroup")):
             copy = bytearray(whole)
-            struct.pack_into("<I", copy, 4096 + at, value)
+            struct.pack_into("<I", copy, state + at, value)
             pathlib.Path(self.state + "/copy").write_bytes(copy)
             self.assertNotIn(gone, self.both(self.state + "/copy")["run"])
 
@@ -591,11 +592,12 @@ class Later(BothReaders):
         """The parts that version 1.3 added, and the rows of section 11 that use them. Each row
         changes the file of the row before."""
         second = 10**9
-        copy = bytearray(pathlib.Path(self.made()).read_bytes())
+        path = self.made()
+        copy, state = bytearray(pathlib.Path(path).read_bytes()), page.File(path).sections[2][0]
 
         def said(*changes):
             for kind, at, *values in changes:
-                struct.pack_into("<" + kind, copy, 4096 + at, *values)
+                struct.pack_into("<" + kind, copy, state + at, *values)
             pathlib.Path(self.state + "/copy").write_bytes(copy)
             found = self.both(self.state + "/copy")
             return found["run"], [found["verdict"][name] for name in ("end", "evidence", "signal", "monotonic_ns")]
@@ -641,7 +643,7 @@ class Later(BothReaders):
             elif what == "no end behind a name":
                 copy[at + 16:at + 256] = b"x\0" + b"y" * 237 + b"\0"
             elif what == "phase":
-                struct.pack_into("<I", copy, 4096 + 256 + 68, 8)
+                struct.pack_into("<I", copy, page.File(path).sections[2][0] + 256 + 68, 8)
             else:
                 del copy[at + 16:]
             pathlib.Path(self.state + "/copy").write_bytes(copy)

@@ -75,6 +75,7 @@ void lg__other_threads_stage(void)
 {
     struct lg__crash_threads *counts = lg__run_stage(run(), 0, LG_STAGE_THREADS);
     uint64_t start = lg__os_clock_ns(CLOCK_MONOTONIC);
+    lg__run_open_threads(run());
     memset(counts, 0, sizeof *counts);
     atomic_store(&threads.asked, 0);
     threads.unasked = threads.walked = 0;

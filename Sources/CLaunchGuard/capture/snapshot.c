@@ -118,6 +118,7 @@ static void begin_head(struct lg__snapshot *head, const struct lg__snapshot_wish
 {
     static uint32_t sequence;
     bool hang = wish->kind == LG_SNAPSHOT_HANG;
+    lg__run_open_snapshots(run());
     memset(&taking, 0, sizeof taking);
     taking.tid = wish->tid;
     taking.first = taking.next = hang ? 0 : LG__SNAPSHOT_THREADS_MAX;

@@ -79,6 +79,10 @@ bool lg__reader_bytes(const lg_reader *reader, uint64_t offset, void *to, size_t
 bool lg__reader_section(const lg_reader *reader, uint32_t kind, struct lg__section *ret_section);
 /* Copy a block of a section. */
 bool lg__reader_block(const lg_reader *reader, uint32_t kind, uint64_t at, void *to, size_t size);
+/* Copy the head of a section of places, which begins with their number and the bytes of each.
+ * false: they do not lie within the section, or have fewer bytes than `least`, or are more than
+ * `most`. */
+bool lg__reader_places(const lg_reader *reader, uint32_t kind, void *ret_head, size_t head_size, size_t least, uint32_t most);
 /* Copy a string from an array that may lack its NUL. */
 void lg__reader_text(char *to, size_t to_size, const char *from, size_t from_size);
 /* Lower-case hex with NUL. */

@@ -65,14 +65,11 @@ lg_status lg_reader_deadline(lg_reader *reader, uint32_t index, lg_deadline_info
 lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg__snapshot *ret_snapshot, struct lg__reader_slots *ret_slots)
 {
     struct lg__snapshots head;
-    struct lg__section section;
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
     if (!lg__reader_has_section(reader, LG__SECTION_SNAPSHOTS))
         return LG_ERR_NOT_FOUND;
-    if (!lg__reader_section(reader, LG__SECTION_SNAPSHOTS, &section) ||
-        !lg__reader_block(reader, LG__SECTION_SNAPSHOTS, 0, &head, sizeof head) || head.slot_bytes < sizeof(struct lg__thread) ||
-        head.slot_count > LG__SLOTS_MAX || (section.size - sizeof head) / head.slot_bytes < head.slot_count)
+    if (!lg__reader_places(reader, LG__SECTION_SNAPSHOTS, &head, sizeof head, sizeof(struct lg__thread), LG__SLOTS_MAX))
         return LG_ERR_DAMAGED;
     *ret_snapshot = head.snapshots[kind - 1];
     if (ret_snapshot->first_slot > head.slot_count || ret_snapshot->slot_count > head.slot_count - ret_snapshot->first_slot)
@@ -93,14 +90,14 @@ lg_status lg__reader_snapshot_head(struct lg__snapshot *snapshot)
 {
     const size_t from = offsetof(struct lg__snapshot, kind);
     return check_pulse(atomic_load(&snapshot->commit), LG__COMMIT_SNAPSHOT, snapshot->crc, (const uint8_t *)snapshot + from,
-                 offsetof(struct lg__snapshot, counted) - from);
+                       offsetof(struct lg__snapshot, counted) - from);
 }
 
 lg_status lg__reader_snapshot_counts(struct lg__snapshot *snapshot)
 {
     const size_t from = offsetof(struct lg__snapshot, listed);
     return check_pulse(atomic_load(&snapshot->counted), LG__COMMIT_COUNTS, snapshot->counts_crc, (const uint8_t *)snapshot + from,
-                 offsetof(struct lg__snapshot, resolved_ns) - from);
+                       offsetof(struct lg__snapshot, resolved_ns) - from);
 }
 
 static bool is_kind(lg_snapshot_kind kind)

@@ -7,18 +7,13 @@
 
 static lg_status read_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
 {
-    struct lg__section section;
-    struct { uint32_t count, brief_bytes; } head;
-    const size_t head_size = offsetof(struct lg__briefs, briefs);
-    static_assert(offsetof(struct lg__briefs, brief_bytes) == sizeof(uint32_t), "the head begins with the two");
+    uint32_t head[offsetof(struct lg__briefs, briefs) / sizeof(uint32_t)];
     if (!lg__reader_has_section(reader, LG__SECTION_BRIEFS))
         return LG_ERR_NOT_FOUND;
-    if (!lg__reader_section(reader, LG__SECTION_BRIEFS, &section) || section.size < head_size ||
-        !lg__reader_block(reader, LG__SECTION_BRIEFS, 0, &head, sizeof head) || head.brief_bytes < sizeof(struct lg__brief) ||
-        head.count > LG__BRIEFS_MAX || (section.size - head_size) / head.brief_bytes < head.count)
+    if (!lg__reader_places(reader, LG__SECTION_BRIEFS, head, sizeof head, sizeof(struct lg__brief), LG__BRIEFS_MAX))
         return LG_ERR_DAMAGED;
-    *ret_count = head.count;
-    *ret_bytes = head.brief_bytes;
+    *ret_count = head[0];
+    *ret_bytes = head[1];
     return LG_OK;
 }
 

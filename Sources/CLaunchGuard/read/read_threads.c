@@ -4,16 +4,13 @@
 
 static lg_status read_slots(const lg_reader *reader, struct lg__reader_slots *ret_slots)
 {
-    struct lg__section section;
     struct lg__threads head;
     lg_status status = lg__reader_recorded(reader);
     if (status != LG_OK)
         return status;
     if (!lg__reader_has_section(reader, LG__SECTION_THREADS))
         return LG_ERR_NOT_FOUND; /* a file of version 1.0 */
-    if (!lg__reader_section(reader, LG__SECTION_THREADS, &section) ||
-        !lg__reader_block(reader, LG__SECTION_THREADS, 0, &head, sizeof head) || head.slot_bytes < sizeof(struct lg__thread) ||
-        head.slot_count > LG__SLOTS_MAX || (section.size - sizeof head) / head.slot_bytes < head.slot_count)
+    if (!lg__reader_places(reader, LG__SECTION_THREADS, &head, sizeof head, sizeof(struct lg__thread), LG__SLOTS_MAX))
         return LG_ERR_DAMAGED;
     *ret_slots = (struct lg__reader_slots){ LG__SECTION_THREADS, head.slot_bytes, head.slot_count, sizeof head };
     return LG_OK;

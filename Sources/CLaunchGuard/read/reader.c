@@ -50,6 +50,21 @@ bool lg__reader_block(const lg_reader *reader, uint32_t kind, uint64_t at, void 
     return lg__reader_bytes(reader, section.offset + at, to, size);
 }
 
+bool lg__reader_places(const lg_reader *reader, uint32_t kind, void *ret_head, size_t head_size, size_t least, uint32_t most)
+{
+    struct lg__section section;
+    struct {
+        uint32_t count, bytes;
+    } places;
+    static_assert(offsetof(struct lg__threads, slot_bytes) == offsetof(struct lg__briefs, brief_bytes) &&
+                      offsetof(struct lg__snapshots, slot_bytes) == sizeof places.count,
+                  "each head begins with the two");
+    if (!lg__reader_section(reader, kind, &section) || !lg__reader_block(reader, kind, 0, ret_head, head_size))
+        return false;
+    memcpy(&places, ret_head, sizeof places);
+    return places.count == 0 || (places.bytes >= least && places.count <= most && (section.size - head_size) / places.bytes >= places.count);
+}
+
 void lg__reader_text(char *to, size_t to_size, const char *from, size_t from_size)
 {
     size_t size = strnlen(from, from_size);

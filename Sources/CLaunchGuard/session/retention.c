@@ -68,8 +68,6 @@ static uint32_t list_runs(int directory, struct run_file **ret_files)
     for (struct dirent *entry; count < FILES_MAX && (entry = readdir(stream));) {
         uint64_t ordinal;
         struct stat info;
-        if (ends_in(entry->d_name, LG__RUN_PART) && !is_alive(directory, entry->d_name))
-            unlinkat(directory, entry->d_name, 0); /* its start died */
         if (!parse_name(entry->d_name, &ordinal) || fstatat(directory, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(info.st_mode))
             continue;
@@ -108,12 +106,12 @@ static bool is_first(const uint64_t firsts[LG__CONTEXTS], uint64_t ordinal)
 
 /* ---- the list ---- */
 
-static bool is_listed(const struct lg_session *session)
+static bool is_listed(const struct lg_session *session, uint64_t ordinal)
 {
     const struct lg__hot *hot = session->host.ledger.hot;
     uint64_t until = atomic_load(&hot->oldest_until);
     /* the page may be damaged: no list is longer */
-    return session->ordinal < until && until - session->ordinal <= LIST_STARTS && hot->keep_runs == session->keep_runs &&
+    return ordinal < until && until - ordinal <= LIST_STARTS && hot->keep_runs == session->keep_runs &&
            hot->keep_bytes == session->keep_bytes;
 }
 
@@ -121,7 +119,7 @@ bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RU
 {
     const struct lg__hot *hot = session->host.ledger.hot;
     uint64_t firsts[LG__CONTEXTS], index = session->ordinal - atomic_load(&hot->oldest_from);
-    if (!session->host.ledger.primary || !is_listed(session) || index >= LG__OLDEST)
+    if (!session->host.ledger.primary || !is_listed(session, session->ordinal) || index >= LG__OLDEST)
         return false;
     const struct lg__hot_run *oldest = &hot->oldest[index];
     first_runs(session, firsts);
@@ -158,7 +156,6 @@ static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
 struct kept {
     const struct run_file *files; /* newest first; without the first runs of the streaks */
     uint32_t count;
-    uint32_t all; /* with these */
     uint64_t bytes;
 };
 
@@ -166,7 +163,7 @@ struct kept {
 static void list_oldest(struct lg_session *session, const struct kept *kept)
 {
     struct lg__hot *hot = session->host.ledger.hot;
-    const uint64_t own = session->host.run.map.size, unused = kept->all < session->keep_runs ? session->keep_runs - kept->all : 0;
+    const uint64_t own = session->host.run.map.size, unused = kept->count < session->keep_runs ? session->keep_runs - kept->count : 0;
     atomic_store(&hot->oldest_until, 0);
     hot->keep_runs = session->keep_runs;
     hot->keep_bytes = session->keep_bytes;
@@ -198,25 +195,24 @@ void lg__retention_apply(struct lg_session *session)
     struct run_file *files = NULL;
     if (!host->counts)
         return;
-    if (is_listed(session)) {
+    if (is_listed(session, session->ordinal))
         delete_oldest(session);
-        return;
-    }
+    if (is_listed(session, session->ordinal + 1))
+        return; /* the next start finds its run in the list */
     uint32_t count = list_runs(session->runs_directory, &files);
     if (count)
         qsort(files, count, sizeof *files, newest_first);
     pthread_mutex_lock(&host->lock);
     first_runs(session, firsts);
     pthread_mutex_unlock(&host->lock);
-    struct kept kept = { files, 0, 0, 0 };
+    struct kept kept = { files, 0, 0 };
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (files[i].ordinal == session->ordinal)
             continue; /* this run has not ended */
         bool first = is_first(firsts, files[i].ordinal);
         bytes += files[i].size;
-        if (first || (kept.all < session->keep_runs && bytes <= session->keep_bytes)) {
-            kept.all++;
+        if (first || (kept.count < session->keep_runs && bytes <= session->keep_bytes)) {
             kept.bytes += files[i].size;
             if (!first)
                 files[kept.count++] = files[i];

@@ -56,8 +56,8 @@ static_assert(sizeof(struct lg__pulse) == 5120, "FORMAT.md, pulse");
 #define LG__COMMIT_COUNTS UINT32_C(0x53544e43)   /* "CNTS" in the file */
 
 struct lg__snapshot {
-    uint32_t first_slot; /* written at creation */
-    uint32_t slot_count; /* written at creation */
+    uint32_t first_slot; /* written before the first snapshot */
+    uint32_t slot_count; /* the same */
     /* LG__COMMIT_SNAPSHOT when the part up to `counted` is whole, written last */
     _Atomic uint32_t commit;
     uint32_t crc;            /* CRC-32C of the bytes behind it up to `counted` */
@@ -95,8 +95,7 @@ static_assert(offsetof(struct lg__snapshot, took_ns) == 168, "FORMAT.md, snapsho
 static_assert(offsetof(struct lg__snapshot, resolved_ns) == 176, "FORMAT.md, snapshots");
 static_assert(sizeof(struct lg__snapshot) == 256, "FORMAT.md, snapshots");
 
-/* followed by `slot_count` slots, each a struct lg__thread; the first two fields are written at
- * creation */
+/* followed by `slot_count` slots, each a struct lg__thread; all zero until a snapshot is taken */
 struct lg__snapshots {
     uint32_t slot_count;
     uint32_t slot_bytes;

@@ -257,7 +257,7 @@ static_assert(offsetof(struct lg__brief, pcs) == 1224, "FORMAT.md, brief records
 static_assert(sizeof(struct lg__brief) == 2304, "FORMAT.md, brief records");
 
 struct lg__briefs {
-    uint32_t count;       /* of the records that follow; written at creation */
+    uint32_t count;       /* of the records that follow; 0 until the first one */
     uint32_t brief_bytes; /* sizeof(struct lg__brief) of the writer */
     uint8_t reserved[56];
     struct lg__brief briefs[LG__BRIEFS];
@@ -268,7 +268,7 @@ static_assert(sizeof(struct lg__briefs) == 9280, "FORMAT.md, brief records");
 
 /* ---- Run file: the other threads at the crash; each slot is committed by itself ---- */
 
-struct lg__threads { /* followed by `slot_count` slots; written at creation */
+struct lg__threads { /* followed by `slot_count` slots; all zero until a crash comes to them */
     uint32_t slot_count;
     uint32_t slot_bytes; /* sizeof(struct lg__thread) of the writer */
     uint8_t reserved[56];

@@ -193,7 +193,16 @@ static bool is_whole(int file, size_t size)
            (info.st_mode & 07777) == 0600 && (size_t)info.st_size == size && (uint64_t)info.st_blocks * 512 >= size;
 }
 
-bool lg__map_recycle(int directory, const char *ended, const char *part, size_t size, struct lg__map *ret_map)
+static void give_up(int directory, const char *name, struct lg__map *map)
+{
+    unlinkat(directory, name, 0);
+    heal_forget(map);
+    munmap(map->base, map->size);
+    close(map->file);
+}
+
+/* A start that dies here leaves the old run, a file without its magic, or the new run. */
+bool lg__map_recycle(int directory, const char *ended, const char *name, size_t size, struct lg__map *ret_map)
 {
     struct lg__problem ignored = { .status = LG_OK };
     int file = lg__os_file_beyond(openat(directory, ended, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -201,43 +210,29 @@ bool lg__map_recycle(int directory, const char *ended, const char *part, size_t 
         return false;
     /* Its own process holds the one lock, readers and witnesses the other. */
     if (!is_whole(file, size) || !lg__map_lock(file) || flock(file, LOCK_EX | LOCK_NB) != 0 ||
-        renameat(directory, ended, directory, part) != 0) {
-        close(file);
-        return false;
-    }
-    LG_FAULT_POINT("recycle: taken");
-    if (lg__map_file(file, part, size, ret_map, &ignored) != LG_OK) {
-        unlinkat(directory, part, 0);
+        lg__map_file(file, ended, size, ret_map, &ignored) != LG_OK) {
         close(file);
         return false;
     }
     madvise(ret_map->base, size, MADV_RANDOM);
-    if (!clear(ret_map)) {
-        unlinkat(directory, part, 0);
-        heal_forget(ret_map);
-        munmap(ret_map->base, size);
-        close(file);
+    LG_FAULT_POINT("recycle: taken");
+    /* the magic, with which every file of ours begins */
+    atomic_store((_Atomic uint64_t *)ret_map->base, 0);
+    LG_FAULT_POINT("recycle: without magic");
+    bool cleared = clear(ret_map);
+    LG_FAULT_POINT("recycle: cleared");
+    if (!cleared || renameat(directory, ended, directory, name) != 0) {
+        give_up(directory, ended, ret_map);
         return false;
     }
-    LG_FAULT_POINT("recycle: cleared");
+    LG_FAULT_POINT("recycle: renamed");
     return true;
 }
 
-bool lg__map_give(int directory, const char *part, const char *name, struct lg__map *map)
+void lg__map_show(const struct lg__map *map)
 {
-    LG_FAULT_POINT("recycle: filled");
-    if (renameat(directory, part, directory, name) != 0) {
-        int error = errno;
-        unlinkat(directory, part, 0);
-        heal_forget(map);
-        munmap(map->base, map->size);
-        close(map->file);
-        errno = error;
-        return false;
-    }
-    LG_FAULT_POINT("recycle: given");
-    flock(map->file, LOCK_UN);
-    return true;
+    if (map->file >= 0)
+        flock(map->file, LOCK_UN);
 }
 
 lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem)

@@ -28,14 +28,14 @@ int lg__map_subdirectory(int parent, const char *name, const char *path, struct 
 lg_status lg__map_create(int directory, const char *name, const char *path, size_t size, struct lg__map *ret_map,
                          struct lg__problem *problem);
 
-/* The same from the file of an ended run, which costs less than a new one: it is taken out of the
- * runs by its new name `part`, and its content made zero. `size` is the file's own. false: the file
- * is not there, another process holds it, somebody reads it, or it is not to be used; what was
- * renamed is deleted then. Nobody can read the file until lg__map_give(). */
-bool lg__map_recycle(int directory, const char *ended, const char *part, size_t size, struct lg__map *ret_map);
+/* The same from the file of an ended run, which costs less than a new one. Its content is made
+ * zero, the magic first, and its name becomes `name`. `size` is the file's own. false: the file is
+ * not there, another process holds it, somebody reads it, or it is not to be used; one that has
+ * lost its magic is deleted then. Nobody can read the file until lg__map_show(). */
+bool lg__map_recycle(int directory, const char *ended, const char *name, size_t size, struct lg__map *ret_map);
 
-/* Give a recycled file its name. false, with errno: the file is deleted. */
-bool lg__map_give(int directory, const char *part, const char *name, struct lg__map *map);
+/* The file has its header: readers may have it. */
+void lg__map_show(const struct lg__map *map);
 
 /* Map an open file. */
 lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem);

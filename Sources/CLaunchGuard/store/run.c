@@ -4,28 +4,28 @@
 #include <stdio.h>
 
 #include "launchguard/reader.h"
+#include "os/fault_point.h"
 #include "os/os.h"
 #include "store/crc32c.h"
 #include "store/header.h"
 
-/* Where the sections are. A reader takes it from the header, the writer from here. Those whose size
- * an option gives come last. */
+/* Where the sections are. A reader takes it from the header, the writer from here. What every run
+ * writes comes first, close together: each page that is written costs the start some microseconds.
+ * What only a crash or an option writes follows. Those whose size an option gives come last. */
 #define IDENTITY_AT 512u
-#define STATE_AT 4096u
-#define STATE_BYTES 8192u
-#define RECORD_AT 12288u
+#define STATE_AT (IDENTITY_AT + (uint32_t)sizeof(struct lg__identity))
+#define RECORD_AT (STATE_AT + (uint32_t)sizeof(struct lg__state))
 #define RECORD_BYTES 69632u
-#define MODULES_AT (RECORD_AT + RECORD_BYTES)
-#define MODULES_BYTES (2u * (uint32_t)sizeof(struct lg__module_table))
-#define TAIL_AT (MODULES_AT + MODULES_BYTES)
-#define OWNERS_AT (TAIL_AT + (uint32_t)sizeof(struct lg__tail))
+#define BRIEFS_AT (RECORD_AT + RECORD_BYTES)
+#define OWNERS_AT (BRIEFS_AT + (uint32_t)sizeof(struct lg__briefs))
 #define PULSE_AT (OWNERS_AT + (uint32_t)sizeof(struct lg__owners))
-#define BRIEFS_AT (PULSE_AT + (uint32_t)sizeof(struct lg__pulse))
-#define VARIABLE_AT (BRIEFS_AT + (uint32_t)sizeof(struct lg__briefs))
+#define TAIL_AT (PULSE_AT + (uint32_t)sizeof(struct lg__pulse))
+#define MODULES_AT (TAIL_AT + (uint32_t)sizeof(struct lg__tail))
+#define MODULES_BYTES (2u * (uint32_t)sizeof(struct lg__module_table))
+#define VARIABLE_AT (MODULES_AT + MODULES_BYTES)
 
 static_assert(sizeof(struct lg__header) <= IDENTITY_AT, "the header fits");
-static_assert(IDENTITY_AT + sizeof(struct lg__identity) <= STATE_AT, "the identity fits");
-static_assert(sizeof(struct lg__state) <= STATE_BYTES, "the state fits");
+static_assert(STATE_AT % 64 == 0 && RECORD_AT % 64 == 0 && VARIABLE_AT % 64 == 0, "a cache line each");
 
 /* Blocks of the record, by stage. */
 static const struct block {
@@ -83,7 +83,6 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
                          struct lg__problem *problem)
 {
     struct lg__run run;
-    char part[LG__RUN_NAME_BYTES + sizeof LG__RUN_PART];
     const struct lg__ring_shape shape = lg__ring_shape(sizes->ring_bytes);
     /* what the writers keep beside the file: of the ring log, then of the annotations */
     struct lg__map memory;
@@ -110,8 +109,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     };
     if (!lg__map_anonymous(align(lg__ring_memory(shape)) + sizeof(struct lg__annotation_memory), &memory))
         return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
-    snprintf(part, sizeof part, "%s" LG__RUN_PART, name);
-    const bool recycled = directory >= 0 && ended && lg__map_recycle(directory, ended, part, total, &run.map);
+    const bool recycled = directory >= 0 && ended && lg__map_recycle(directory, ended, name, total, &run.map);
     if (directory >= 0 && !recycled) {
         lg_status status = lg__map_create(directory, name, path, total, &run.map, problem);
         if (status != LG_OK)
@@ -141,15 +139,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
         run.record->stages[blocks[i].stage].offset = blocks[i].offset;
         run.record->stages[blocks[i].stage].capacity = blocks[i].capacity;
     }
-    run.slot_count = run.threads->slot_count = sizes->threads;
-    run.threads->slot_bytes = sizeof(struct lg__thread);
-    run.briefs->count = LG__BRIEFS;
-    run.briefs->brief_bytes = sizeof(struct lg__brief);
-    run.snapshots->slot_count = hang_slots + 1;
-    run.snapshots->slot_bytes = sizeof(struct lg__thread);
-    run.snapshots->snapshots[0].slot_count = hang_slots;
-    run.snapshots->snapshots[1].first_slot = hang_slots;
-    run.snapshots->snapshots[1].slot_count = 1;
+    run.slot_count = sizes->threads;
     lg__ring_init(&run.ring, base + ring_at, memory.base, shape, run.state);
     run.annotations.file = (struct lg__annotations *)(void *)(base + annotations_at);
     run.annotations.memory = (struct lg__annotation_memory *)(void *)((uint8_t *)memory.base + align(lg__ring_memory(shape)));
@@ -157,11 +147,37 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     atomic_thread_fence(memory_order_release);
     const struct lg__version version = { LG__RUN_MAJOR, LG__RUN_MINOR };
     lg__header_write((struct lg__header *)(void *)base, LG__MAGIC_RUN, version, sections, sizeof sections / sizeof sections[0], total);
-    if (recycled && !lg__map_give(directory, part, name, &run.map))
-        return lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
+    LG_FAULT_POINT("run: filled");
+    lg__map_show(&run.map);
     *ret_run = run;
     return LG_OK;
 }
+
+/* ---- the heads of what most runs never write ---- */
+
+void lg__run_open_threads(const struct lg__run *run)
+{
+    run->threads->slot_bytes = sizeof(struct lg__thread);
+    run->threads->slot_count = run->slot_count;
+}
+
+void lg__run_open_snapshots(const struct lg__run *run)
+{
+    struct lg__snapshots *snapshots = run->snapshots;
+    snapshots->slot_bytes = sizeof(struct lg__thread);
+    snapshots->slot_count = run->hang_slots + 1;
+    snapshots->snapshots[0].slot_count = run->hang_slots;
+    snapshots->snapshots[1].first_slot = run->hang_slots;
+    snapshots->snapshots[1].slot_count = 1;
+}
+
+static void open_briefs(const struct lg__run *run)
+{
+    run->briefs->brief_bytes = sizeof(struct lg__brief);
+    run->briefs->count = LG__BRIEFS;
+}
+
+/* ---- the record ---- */
 
 static struct lg__brief *brief_of(const struct lg__run *run, unsigned slot)
 {
@@ -219,6 +235,8 @@ static uint32_t outcome_of(uint32_t sequence, enum lg__outcome outcome)
 
 void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome outcome)
 {
+    if (slot)
+        open_briefs(run);
     atomic_store(outcome_word(run, slot), outcome_of(sequence, outcome));
 }
 

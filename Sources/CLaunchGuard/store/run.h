@@ -44,15 +44,17 @@ void lg__run_name(uint64_t ordinal, const uint8_t uuid[16], char name[LG__RUN_NA
 /* UUID in text form, 36 characters. */
 void lg__run_uuid_text(const uint8_t uuid[16], char text[37]);
 
-/* While a file of an ended run becomes another run's, it has that run's name and this behind it. */
-#define LG__RUN_PART ".part"
-
 /* Create a run file in a directory; directory −1: in memory only. `identity` is stored as it is,
  * its CRC computed. `ended`: the name of an ended run whose file is used if it can be; NULL:
  * none. */
 lg_status lg__run_create(int directory, const char *name, const char *path, const char *ended,
                          const struct lg__run_sizes *sizes, const struct lg__identity *identity, struct lg__run *ret_run,
                          struct lg__problem *problem);
+
+/* Before the first thread of a crash is stored, and before a snapshot is: their heads. A head of
+ * zeros has no places. Any number of times. Handler, watch thread. */
+void lg__run_open_threads(const struct lg__run *run);
+void lg__run_open_snapshots(const struct lg__run *run);
 
 /* The records of the run: slot 0 is the full one, the others are brief and have stages 1 to 3. */
 
