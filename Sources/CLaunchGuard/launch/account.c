@@ -68,7 +68,8 @@ static void account(struct lg__host *host, const struct lg__identity *self)
     struct lg__last_run last;
     /* While the primary lives, no other process becomes primary. So a process of that name that
      * lives is this one, before an exec. */
-    lg__account_read(host->directory, payload, host->ledger.hot, true, &last);
+    if (!lg__clean_end_read(host->ledger.hot, payload, &last))
+        lg__account_read(host->directory, payload, host->ledger.hot, true, &last);
     struct lg__ledger_run entry;
     memset(&entry, 0, sizeof entry);
     memcpy(entry.uuid, payload->last_uuid, sizeof entry.uuid);

@@ -31,6 +31,10 @@ struct lg__last_run {
  * itself since. */
 void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struct lg__last_run *ret_last);
 
+/* clean_end.c: the same from the ledger, where the run told its clean end there. false: it did not;
+ * lg__evidence_read() says more. */
+bool lg__clean_end_read(const struct lg__hot *hot, const struct lg__ledger_payload *payload, struct lg__last_run *ret_last);
+
 /* The context of that name in the run; NULL if it has none. */
 const lg_run_context *lg__evidence_context(const struct lg__last_run *last, const char *name);
 

@@ -87,6 +87,11 @@ void lg__life_pass(lg_launch *launch, uint64_t passed_ns);
 /* End all launches that are under way: from now on nothing counts against them. */
 void lg__terminate_launches(struct lg__host *host);
 
+/* ---- clean_end.c ---- */
+
+/* Tell the ledger that this run ended by exit(0). Called once, when the run file says so. */
+void lg__clean_end_note(struct lg__host *host);
+
 /* ---- account.c: how the last run ended, applied to every context ---- */
 
 /* Classify the last run and store the outcome together with the identity of this one. Under

@@ -19,8 +19,11 @@ void lg__stop_at_exit(int code, void *argument)
 {
     struct lg_session *session = argument;
     /* An earlier handler that calls exit() does not make a clean end of a crash. */
-    if (lg__session_check(session) == LG_OK && lg__capture_exits())
+    if (lg__session_check(session) == LG_OK && lg__capture_exits()) {
         mark_end(session, LG__ENDED_EXIT, code);
+        if (code == 0)
+            lg__clean_end_note(&session->host);
+    }
     if (lg__host_unforked(&session->host))
         lg__tail_settle(TAIL_WAIT_NS);
 }

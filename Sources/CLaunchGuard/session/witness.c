@@ -2,8 +2,8 @@
  *
  * A process that may write to the run file may have written anything into it, and may belong to
  * another user than the supervisor. So nothing is mapped (a file that is cut meanwhile would end
- * the supervisor by SIGBUS), every bound is checked, and only the two fields of the witness are
- * written. */
+ * the supervisor by SIGBUS), every bound is checked, and nothing is written but the two fields of
+ * the witness and the word by which the ledger tells a clean end. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -108,37 +108,74 @@ static bool write_at(int file, uint64_t at, const void *from, size_t size)
     return pwrite(file, from, size, (off_t)at) == (ssize_t)size;
 }
 
+static lg_status read_header(int file, const char magic[8], uint16_t major, struct lg__header *ret_header)
+{
+    struct lg__header header;
+    if (!read_at(file, 0, &header, sizeof header) || memcmp(header.magic, magic, sizeof header.magic) != 0 ||
+        header.byte_order != LG__BYTE_ORDER_MARK)
+        return LG_ERR_DAMAGED;
+    if (header.major > major || header.incompat_flags)
+        return LG_ERR_NEWER;
+    if (header.major < major)
+        return LG_ERR_OLDER;
+    if (header.header_bytes < sizeof header || header.crc != lg__header_crc(&header) || header.section_count > LG__SECTIONS_MAX)
+        return LG_ERR_DAMAGED;
+    *ret_header = header;
+    return LG_OK;
+}
+
+/* A section of at least `least` bytes that lies within the file; NULL: there is none. */
+static const struct lg__section *find_section(const struct lg__header *header, uint64_t file_size, uint32_t kind, size_t least)
+{
+    for (uint32_t i = 0; i < header->section_count; i++) {
+        const struct lg__section *section = &header->sections[i];
+        if (section->kind != kind)
+            continue;
+        bool within = section->offset <= file_size && section->size <= file_size - section->offset;
+        return within && section->offset % 64 == 0 && section->size >= least ? section : NULL;
+    }
+    return NULL;
+}
+
 /* Where the state is, in a file that is still the one that was found. */
 static lg_status locate_state(int file, uint64_t file_size, const struct found *found, uint64_t *ret_state)
 {
     struct lg__header header;
     struct lg__identity identity;
-    const struct lg__section *state = NULL, *who = NULL;
     char uuid[37];
-    if (!read_at(file, 0, &header, sizeof header) || memcmp(header.magic, LG__MAGIC_RUN, sizeof header.magic) != 0 ||
-        header.byte_order != LG__BYTE_ORDER_MARK)
-        return LG_ERR_DAMAGED;
-    if (header.major > LG__RUN_MAJOR || header.incompat_flags)
-        return LG_ERR_NEWER;
-    if (header.major < LG__RUN_MAJOR)
-        return LG_ERR_OLDER;
-    if (header.header_bytes < sizeof header || header.crc != lg__header_crc(&header) || header.section_count > LG__SECTIONS_MAX)
-        return LG_ERR_DAMAGED;
-    for (uint32_t i = 0; i < header.section_count; i++) {
-        if (header.sections[i].kind == LG__SECTION_STATE && !state)
-            state = &header.sections[i];
-        if (header.sections[i].kind == LG__SECTION_IDENTITY && !who)
-            who = &header.sections[i];
-    }
-    if (!state || state->offset % 64 || state->offset > file_size || state->size > file_size - state->offset || state->size < sizeof(struct lg__state))
-        return LG_ERR_DAMAGED;
-    if (!who || who->offset > file_size || who->size > file_size - who->offset || who->size < sizeof identity ||
-        !read_at(file, who->offset, &identity, sizeof identity) || identity.crc != lg__crc32c(0, &identity, offsetof(struct lg__identity, crc)))
+    lg_status status = read_header(file, LG__MAGIC_RUN, LG__RUN_MAJOR, &header);
+    if (status != LG_OK)
+        return status;
+    const struct lg__section *state = find_section(&header, file_size, LG__SECTION_STATE, sizeof(struct lg__state));
+    const struct lg__section *who = find_section(&header, file_size, LG__SECTION_IDENTITY, sizeof identity);
+    if (!state || !who || !read_at(file, who->offset, &identity, sizeof identity) ||
+        identity.crc != lg__crc32c(0, &identity, offsetof(struct lg__identity, crc)))
         return LG_ERR_DAMAGED;
     lg__run_uuid_text(identity.uuid, uuid);
     if (strcmp(uuid, found->info.uuid) != 0)
         return LG_ERR_DAMAGED; /* another file is in its place now */
     *ret_state = state->offset;
+    return LG_OK;
+}
+
+/* The ledger may tell a clean end of the run, which the wait status is to replace. A ledger that no
+ * start uses tells nothing. */
+static lg_status withdraw_clean_end(int runs, uid_t owner, uint64_t ordinal)
+{
+    struct lg__header header;
+    struct stat info;
+    uint64_t told = 0;
+    int file = openat(runs, "../ledger.lg", O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0)
+        return errno == ENOENT || errno == ELOOP ? LG_OK : from_errno(errno);
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 && info.st_uid == owner &&
+        read_header(file, LG__MAGIC_LEDGER, LG__LEDGER_MAJOR, &header) == LG_OK) {
+        const struct lg__section *hot = find_section(&header, (uint64_t)info.st_size, LG__SECTION_HOT, sizeof(struct lg__hot));
+        uint64_t at = hot ? hot->offset + offsetof(struct lg__hot, clean_end.ordinal) : 0;
+        if (hot && read_at(file, at, &told, sizeof told) && told == ordinal)
+            write_at(file, at, &(uint64_t){ 0 }, sizeof told);
+    }
+    close(file);
     return LG_OK;
 }
 
@@ -155,7 +192,7 @@ static bool lock_file(int file, int how)
     return false;
 }
 
-static lg_status store_wait_status(int runs, int file, uint64_t file_size, const struct found *found, int32_t wait_status)
+static lg_status store_wait_status(int runs, int file, const struct stat *info, const struct found *found, int32_t wait_status)
 {
     uint64_t state = 0;
     uint32_t witnessed = 1;
@@ -163,13 +200,16 @@ static lg_status store_wait_status(int runs, int file, uint64_t file_size, const
      * run. Both go with their descriptors. */
     if (!lock_file(runs, LOCK_EX) || !lock_file(file, LOCK_SH))
         return LG_ERR_SYSTEM;
-    lg_status status = locate_state(file, file_size, found, &state);
+    lg_status status = locate_state(file, (uint64_t)info->st_size, found, &state);
     if (status != LG_OK)
         return status;
     if (!read_at(file, state + offsetof(struct lg__state, witnessed), &witnessed, sizeof witnessed))
         return LG_ERR_DAMAGED;
     if (witnessed)
         return LG_ERR_ALREADY;
+    status = withdraw_clean_end(runs, info->st_uid, found->info.ordinal);
+    if (status != LG_OK)
+        return status;
     witnessed = 1;
     if (!write_at(file, state + offsetof(struct lg__state, witness_status), &wait_status, sizeof wait_status) ||
         !write_at(file, state + offsetof(struct lg__state, witnessed), &witnessed, sizeof witnessed))
@@ -210,7 +250,7 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
     if (status == LG_OK && (info.st_uid != folder.st_uid || (geteuid() != 0 && info.st_uid != geteuid())))
         status = LG_ERR_OWNER;
     if (status == LG_OK)
-        status = store_wait_status(runs, file, (uint64_t)info.st_size, &found, wait_status);
+        status = store_wait_status(runs, file, &info, &found, wait_status);
     int error = errno;
     if (file >= 0)
         close(file);

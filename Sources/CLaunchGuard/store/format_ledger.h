@@ -15,6 +15,24 @@ struct lg__hot_run {
 static_assert(offsetof(struct lg__hot_run, uuid) == 8, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot_run) == 24, "FORMAT.md, ledger");
 
+/* A clean end, so that the next start does not read the run file. It says nothing where the run
+ * crashed (`crash_ordinal`). A process that stores a wait status for the run makes `ordinal` 0
+ * first. */
+struct lg__hot_end {
+    _Atomic uint64_t ordinal;   /* of the run; 0: none; written last */
+    uint64_t wall_ns;           /* of its start */
+    uint64_t begun_ns;          /* CLOCK_MONOTONIC of its start */
+    uint64_t ended_ns;          /* CLOCK_MONOTONIC of its end */
+    uint32_t finished;          /* bit i: the launch of contexts[i] of the payload was finished */
+    uint32_t crc;               /* CRC-32C of `ordinal` and of wall_ns to finished, in this order */
+};
+static_assert(offsetof(struct lg__hot_end, wall_ns) == 8, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot_end, begun_ns) == 16, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot_end, ended_ns) == 24, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot_end, finished) == 32, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot_end, crc) == 36, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__hot_end) == 40, "FORMAT.md, ledger");
+
 struct lg__hot {
     /* the process that is the primary: pid in the upper half, a hash of start time and boot id in
      * the lower */
@@ -33,7 +51,8 @@ struct lg__hot {
     uint32_t keep_runs;
     uint32_t reserved1;
     struct lg__hot_run oldest[LG__OLDEST];
-    uint8_t reserved[56];
+    struct lg__hot_end clean_end;
+    uint8_t reserved[16];
 };
 static_assert(offsetof(struct lg__hot, next_ordinal) == 8, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, starting) == 16, "FORMAT.md, ledger");
@@ -42,6 +61,7 @@ static_assert(offsetof(struct lg__hot, oldest_from) == 40, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, keep_bytes) == 56, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, keep_runs) == 64, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, oldest) == 72, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot, clean_end) == 456, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
 /* ---- Ledger: the payload, in two slots written alternately ---- */

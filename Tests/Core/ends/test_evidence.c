@@ -71,6 +71,50 @@ static void test_rows(void **state)
     }
 }
 
+/* ---- a clean end, told in the ledger ---- */
+
+static void body_crashes_at_exit(void *argument)
+{
+    (void)argument;
+    atexit(crash); /* behind LaunchGuard's own handler */
+    begin();
+    exit(0);
+}
+
+static void change_clean_end(void)
+{
+    struct lg__hot hot;
+    int file = open(state_path("ledger.lg"), O_RDWR | O_CLOEXEC);
+    off_t at = section_at(file, LG__SECTION_HOT);
+    assert_int_equal(pread(file, &hot, sizeof hot, at), sizeof hot);
+    assert_true(hot.clean_end.ordinal);
+    hot.clean_end.ended_ns ^= 1;
+    assert_int_equal(pwrite(file, &hot, sizeof hot, at), sizeof hot);
+    close(file);
+}
+
+static void test_clean_end_in_the_ledger(void **state)
+{
+    (void)state;
+    expect_exit(body, WAY(EXIT_0), 0);
+    lg_run_info info = newest_info();
+    assert_int_equal(unlink(newest_run_path()), 0); /* the next start does not miss it */
+    lg_timeline_entry entry = next_start();
+    expect_end(entry, LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK);
+    assert_int_equal(entry.verdict.monotonic_ns, info.end_ns);
+    assert_int_equal(entry.wall_ns, info.wall_ns);
+    assert_int_equal(entry.duration_ns, info.end_ns - info.monotonic_ns);
+    assert_int_equal(entry.launching, 1);
+    /* a crash behind the end is in the run file */
+    expect_signal(body_crashes_at_exit, NULL, SIGSEGV);
+    expect_end(next_start(), LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD);
+    /* what is not whole is not used */
+    expect_exit(body, WAY(EXIT_0), 0);
+    change_clean_end();
+    assert_int_equal(unlink(newest_run_path()), 0);
+    expect_end(next_start(), LG_END_UNKNOWN, LG_EVIDENCE_FILE_UNREADABLE);
+}
+
 static void test_exit_counts_where_asked_for(void **state)
 {
     (void)state;
@@ -550,6 +594,7 @@ int main(int count, char **words)
         return again(words[2], atoi(words[3]));
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_rows),
+        WITH_STATE(test_clean_end_in_the_ledger),
         WITH_STATE(test_exit_counts_where_asked_for),
         WITH_STATE(test_moment_of_the_end),
         WITH_STATE(test_announced),

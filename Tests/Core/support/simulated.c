@@ -116,5 +116,6 @@ void await_no_threads(void)
     /* the thread of a window may still be counting time */
     for (int i = 0; i < 60000 && count_threads() > threads_at_first; i++)
         usleep(1000);
-    assert_int_equal(count_threads(), threads_at_first);
+    /* fewer: at first one of an earlier test was about to end */
+    assert_true(count_threads() <= threads_at_first);
 }
