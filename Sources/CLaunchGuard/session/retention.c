@@ -1,6 +1,7 @@
 /* The ended runs that are kept. A start that finds the oldest one in the list of an earlier start
  * takes its file; only every sixteenth start or so looks at all runs. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,13 +46,16 @@ static int newest_first(const void *left, const void *right)
     return a->ordinal > b->ordinal ? -1 : a->ordinal < b->ordinal;
 }
 
-static bool is_alive(int directory, const char *name)
+/* Delete a run, but not that of a living process. */
+static void delete_run(int directory, const char *name)
 {
     int file = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    bool locked = file >= 0 && lg__map_locked(file);
+    if (file < 0 && errno == ENOENT)
+        return;
+    if (file < 0 || !lg__map_locked(file))
+        unlinkat(directory, name, 0);
     if (file >= 0)
         close(file);
-    return locked;
 }
 
 static uint32_t list_runs(int directory, struct run_file **ret_files)
@@ -134,8 +138,8 @@ bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RU
 static void delete_oldest(const struct lg_session *session)
 {
     char name[LG__RUN_NAME_BYTES];
-    if (lg__retention_oldest(session, name) && !is_alive(session->runs_directory, name))
-        unlinkat(session->runs_directory, name, 0);
+    if (lg__retention_oldest(session, name))
+        delete_run(session->runs_directory, name);
 }
 
 /* The part of a name behind the ordinal. */
@@ -216,8 +220,8 @@ void lg__retention_apply(struct lg_session *session)
             kept.bytes += files[i].size;
             if (!first)
                 files[kept.count++] = files[i];
-        } else if (!is_alive(session->runs_directory, files[i].name)) {
-            unlinkat(session->runs_directory, files[i].name, 0);
+        } else {
+            delete_run(session->runs_directory, files[i].name);
         }
     }
     list_oldest(session, &kept);

@@ -118,11 +118,16 @@ int lg__map_directory(const char *path, struct lg__problem *problem)
 
 int lg__map_subdirectory(int parent, const char *name, const char *path, struct lg__problem *problem)
 {
-    if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST) {
-        lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
-        return -1;
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int file = openat(parent, name, flags);
+    if (file < 0 && errno == ENOENT) {
+        if (mkdirat(parent, name, 0700) != 0 && errno != EEXIST) {
+            lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
+            return -1;
+        }
+        file = openat(parent, name, flags);
     }
-    return check_directory(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), path, problem);
+    return check_directory(file, path, problem);
 }
 
 /* posix_fallocate with SIGXFSZ held back: a file size limit is then an error code, not the end of
