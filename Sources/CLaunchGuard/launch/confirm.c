@@ -16,7 +16,8 @@ void lg__confirm_launch(struct lg__life *life)
                 continue;
             /* First in the run file: a death before the ledger has the phase is then one of a
              * finished launch, too. */
-            atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+            if (!lg__window_finishes(launch))
+                atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
             atomic_store(&launch->state->phase, LG_PHASE_FINISHED);
             LG_FAULT_POINT("run: finished");
             lg__decide_finished(context);
@@ -26,17 +27,28 @@ void lg__confirm_launch(struct lg__life *life)
         pthread_mutex_lock(&launch->lock);
         done = lg__life_current(life) && !life->finished && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
         life->finished = life->finished || done;
+        if (done)
+            lg__window_close(launch);
         pthread_mutex_unlock(&launch->lock);
     }
     if (!done)
         return;
-    if (launch->options.heartbeat_ms && lg__hang_end(launch->host, LG__HANG_LAUNCH))
-        lg__wake_now(launch->host); /* its snapshot then says that the hang is over */
     lg__launch_tell(launch);
     if (!launch->host->simulated)
         lg__capture_check(false); /* the program has started, and has installed its handlers */
-    atomic_fetch_add(&launch->over, 1);
-    lg__os_futex_wake((const uint32_t *)&launch->over);
+    lg__window_wake(launch);
+}
+
+void lg__confirm_window(lg_launch *launch)
+{
+    if (launch->forked || !lg__window_finishes(launch))
+        return;
+    pthread_mutex_lock(&launch->lock);
+    struct lg__life *life = launch->life;
+    bool settled = !life || life->finished;
+    pthread_mutex_unlock(&launch->lock);
+    if (!settled)
+        lg__confirm_launch(life);
 }
 
 lg_status lg_launch_finished(lg_launch *launch)
@@ -47,6 +59,7 @@ lg_status lg_launch_finished(lg_launch *launch)
         return LG_ERR_ARGUMENT;
     if (launch->forked)
         return LG_OK;
+    lg__confirm_window(launch);
     pthread_mutex_lock(&launch->lock);
     struct lg__life *life = launch->life;
     if (!life || !life->finished) {
@@ -55,7 +68,7 @@ lg_status lg_launch_finished(lg_launch *launch)
         } else if (launch->options.finish != LG_FINISH_TIME) {
             atomic_store(&launch->state->marked, 1);
             LG_FAULT_POINT("run: marked");
-            confirm = launch->options.finish != LG_FINISH_BOTH || life->window_over;
+            confirm = launch->options.finish != LG_FINISH_BOTH || lg__window_has_passed(launch);
         }
     }
     pthread_mutex_unlock(&launch->lock);

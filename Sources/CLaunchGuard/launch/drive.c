@@ -65,7 +65,9 @@ static void open_launch(struct lg__life *life)
     pthread_mutex_lock(&launch->lock);
     bool opens = lg__life_current(life) && lg__launch_phase(launch) == LG_PHASE_LAUNCHING;
     if (opens) {
-        atomic_store(&launch->state->launching_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+        atomic_store(&launch->state->launching_ns, now);
+        atomic_store(&launch->window.opened_ns, now);
         if (!lg__launch_protects(launch))
             atomic_store(&launch->state->phase, LG_PHASE_LAUNCHING);
         LG_FAULT_POINT("run: launching");
@@ -74,7 +76,7 @@ static void open_launch(struct lg__life *life)
     if (!opens)
         return;
     lg__launch_tell(launch);
-    lg__window_begin(life);
+    lg__await_window(life);
 }
 
 /* A repair asked for a restart, and nothing has been decided since. */
@@ -226,6 +228,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
 {
     if (!launch)
         return LG_ERR_ARGUMENT;
+    lg__confirm_window(launch);
     pthread_mutex_lock(&launch->lock);
     struct lg__life *life = launch->life;
     bool possible = life && !life->finished;
@@ -241,7 +244,6 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
             continue;
         lg__decide_protect(context, &now);
         atomic_store(&launch->state->marked, 0);
-        life->window_over = false;
         /* The thread that runs the tasks sees the phase; when all have run there is none. */
         bool *driver = beside ? &life->repaired_beside : &life->driven;
         drives = !*driver;

@@ -40,8 +40,7 @@ struct lg__life {
     struct lg__life *older;
     bool finished;
     bool done;          /* the tasks have run */
-    bool window_over;   /* the window has passed */
-    bool window_begun;  /* its thread runs */
+    bool window_awaited; /* a thread waits for the end of the window */
     bool was_held;
     bool holding;       /* the protect actions of this hold have run, or on_give_up has */
     bool driven;        /* a thread reports, repairs or runs tasks */
@@ -53,6 +52,17 @@ struct lg__life {
     char left_out[LG__NAME_BYTES]; /* task that the built-in rung leaves out */
     lg_status outcome;  /* of lg_launch_begin(), once done */
     lg_completion *completions; /* the newest first */
+};
+
+/* The window of a launch. The first two are read by all threads. */
+struct lg__window {
+    /* launching_ns of the state while time counts; 0: held, finished, or not begun */
+    _Atomic uint64_t opened_ns;
+    _Atomic uint64_t passed_for; /* the opened_ns whose window has passed */
+    /* Of the one thread that counts: */
+    uint64_t seen_ns, last_ns, counted_ns;
+    uint32_t crashes; /* the latest crash when the window was over */
+    bool is_over;
 };
 
 struct lg_launch {
@@ -85,7 +95,8 @@ struct lg_launch {
     lg_launch_status told[LG__STATUSES]; /* changes that on_status has not heard of */
     uint32_t told_count;
     bool telling;
-    _Atomic uint32_t over; /* futex: changes when no thread has to wait for the window any more */
+    struct lg__window window;
+    _Atomic uint32_t over; /* futex: changes when a thread that waits for the window must look */
 };
 
 /* ---- launch.c ---- */
@@ -99,9 +110,6 @@ static inline bool lg__life_current(const struct lg__life *life)
 {
     return life->launch->life == life;
 }
-
-/* The same without a lock. */
-bool lg__launch_goes_on(const struct lg__life *life);
 
 /* Note the status that follows from what is stored, for lg__launch_tell(). Under the launch's
  * lock. */
@@ -134,15 +142,38 @@ void lg__launch_spend_hold(struct lg__life *life, uint64_t ns);
  * first life. */
 struct lg__life *lg__life_begin(lg_launch *launch);
 
+/* ---- window.c ---- */
+
+/* Count the time that one launch lives, and look for its heartbeat. Returns the nanoseconds until
+ * the next look. On one thread at a time. */
+uint64_t lg__window_look(lg_launch *launch, uint64_t now);
+
+/* The time that finishes the launch; 0: none does. */
+uint64_t lg__window_ns(const lg_launch *launch);
+/* Nanoseconds to the end of a window that nobody counts; LG__NEVER: it is not open. */
+uint64_t lg__window_left(const lg_launch *launch);
+/* The window has passed; that finishes the launch, even if nothing is stored of it yet. */
+bool lg__window_has_passed(const lg_launch *launch);
+bool lg__window_finishes(const lg_launch *launch);
+/* Where the window finishes the launch: the phase in the run file says so, for a death from now on.
+ * Without a lock. */
+void lg__window_note(lg_launch *launch);
+/* The launch is no longer launching. Under the launch's lock. */
+void lg__window_close(lg_launch *launch);
+/* A thread that waits for the window must look. */
+void lg__window_wake(lg_launch *launch);
+
 /* ---- confirm.c ---- */
 
 /* The launch is finished. */
 void lg__confirm_launch(struct lg__life *life);
+/* The same where the window finishes it, and nothing is stored of that yet. */
+void lg__confirm_window(lg_launch *launch);
 
-/* ---- window.c ---- */
+/* ---- await.c ---- */
 
-/* Count from now on the time that the launch lives; after a hold anew. */
-void lg__window_begin(struct lg__life *life);
+/* The launch was opened, and lives from now on: see that its time is counted. After a hold anew. */
+void lg__await_window(struct lg__life *life);
 
 /* ---- hold.c ---- */
 

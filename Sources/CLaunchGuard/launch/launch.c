@@ -9,14 +9,6 @@ bool lg__launch_protects(const lg_launch *launch)
     return launch->counts && lg__host_unforked(launch->host) && !atomic_load(&launch->host->closed);
 }
 
-bool lg__launch_goes_on(const struct lg__life *life)
-{
-    pthread_mutex_lock(&life->launch->lock);
-    bool same = lg__life_current(life);
-    pthread_mutex_unlock(&life->launch->lock);
-    return same;
-}
-
 lg_phase lg__launch_phase(const lg_launch *launch)
 {
     if (!launch->counts || !lg__host_unforked(launch->host))
@@ -84,6 +76,10 @@ struct lg__ledger_context *lg__launch_store(lg_launch *launch, struct lg__ledger
     lg__ledger_store(&launch->host->ledger);
     /* While on_report runs, readers of the run file see that nothing is decided. */
     atomic_store(&launch->state->phase, context->flags & LG__CONTEXT_REPORTING ? LG_PHASE_DECIDING : context->phase);
+    if (context->phase == LG_PHASE_LAUNCHING)
+        lg__window_note(launch); /* the window may have passed meanwhile */
+    else
+        lg__window_close(launch);
     LG_FAULT_POINT("run: phase");
     pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->host->lock);
@@ -132,7 +128,9 @@ void lg__launch_spend_hold(struct lg__life *life, uint64_t ns)
 
 lg_launch_status lg_launch_get_status(const lg_launch *launch)
 {
-    return launch ? (lg_launch_status)atomic_load(&launch->status) : LG_LAUNCH_NORMAL;
+    if (!launch || lg__window_finishes(launch))
+        return LG_LAUNCH_NORMAL;
+    return (lg_launch_status)atomic_load(&launch->status);
 }
 
 uint32_t lg_launch_streak(const lg_launch *launch)
@@ -148,6 +146,8 @@ lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
     if (!launch->counts)
         return LG_ERR_UNPROTECTED;
     lg__launch_look((lg_launch *)(uintptr_t)launch, &context);
+    if (context.phase == LG_PHASE_LAUNCHING && lg__window_finishes(launch))
+        lg__decide_finished(&context); /* will be stored by the next call that changes it */
     lg__reader_context_info(&context, ret_info);
     ret_info->status = lg_launch_get_status(launch);
     return LG_OK;

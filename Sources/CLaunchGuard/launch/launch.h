@@ -16,6 +16,9 @@
 #define LG__HANG_LAUNCH LG__HEARTBEATS
 #define LG__HANGS (LG__HEARTBEATS + 1)
 
+/* Of the nanoseconds until something is to be done. */
+#define LG__NEVER UINT64_MAX
+
 /* The part of a session that its launches need. */
 struct lg__host {
     struct lg__run run;
@@ -28,7 +31,7 @@ struct lg__host {
     char directory[4096]; /* the state directory; "" for none */
     struct lg__problem problem;
     lg_launch *launches[LG_CONTEXTS_MAX];
-    uint32_t launch_count;
+    _Atomic uint32_t launch_count; /* launches are never removed */
     _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat() */
     _Atomic int32_t heartbeat_tid; /* of that thread; 0: there was none */
     _Atomic bool heartbeat_paused; /* lg_heartbeat_pause() came after it */
@@ -81,6 +84,12 @@ void lg__life_end(lg_launch *launch, lg_end end);
 /* Simulated time passes for what the launch waits for: the answer of a callback, or a wish while it
  * is held. */
 void lg__life_pass(lg_launch *launch, uint64_t passed_ns);
+
+/* ---- window.c ---- */
+
+/* Count the time that the launches live, and look for their heartbeats. Returns the nanoseconds
+ * until the next look. On the watch thread. */
+uint64_t lg__window_look_around(struct lg__host *host);
 
 /* ---- terminate.c: the program ends by its own will ---- */
 

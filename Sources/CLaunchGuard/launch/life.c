@@ -31,6 +31,7 @@ void lg__life_end(lg_launch *launch, lg_end end)
         lg__decide_account(context, &last);
     }
     lg__ledger_store(&launch->host->ledger);
+    lg__window_close(launch);
     if (launch->life)
         lg__callback_abort(launch->life);
     launch->life = NULL;
@@ -48,8 +49,7 @@ void lg__life_end(lg_launch *launch, lg_end end)
     pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->lock);
     lg__launch_tell(launch);
-    atomic_fetch_add(&launch->over, 1);
-    lg__os_futex_wake((const uint32_t *)&launch->over);
+    lg__window_wake(launch);
 }
 
 void lg__life_pass(lg_launch *launch, uint64_t passed_ns)

@@ -1,6 +1,5 @@
 /* The launches of a program that ends by its own will. */
 #include "launch/internal.h"
-#include "os/os.h"
 
 /* Under the host's lock, in one store for all contexts. Bit i of the result: launches[i] is over by
  * it. */
@@ -29,6 +28,9 @@ static uint32_t store_terminating(struct lg__host *host)
 
 void lg__terminate_launches(struct lg__host *host)
 {
+    const uint32_t count = atomic_load(&host->launch_count);
+    for (uint32_t i = 0; i < count; i++)
+        lg__confirm_window(host->launches[i]);
     pthread_mutex_lock(&host->lock);
     uint32_t ended = host->counts && !atomic_load(&host->closed) ? store_terminating(host) : 0;
     pthread_mutex_unlock(&host->lock);
@@ -38,10 +40,10 @@ void lg__terminate_launches(struct lg__host *host)
             continue;
         lg_launch *launch = host->launches[i];
         pthread_mutex_lock(&launch->lock);
+        lg__window_close(launch);
         pthread_cond_broadcast(&launch->changed); /* a thread that waits in the hold looks again */
         pthread_mutex_unlock(&launch->lock);
         lg__launch_tell(launch);
-        atomic_fetch_add(&launch->over, 1);
-        lg__os_futex_wake((const uint32_t *)&launch->over);
+        lg__window_wake(launch);
     }
 }

@@ -1,12 +1,66 @@
 /* Time as a proof of life. It is counted in slices, and a slice is worth no more than it should
- * have lasted: a process that was stopped, or slept with the machine, did not live meanwhile. */
+ * have lasted: a process that was stopped, or slept with the machine, did not live meanwhile.
+ *
+ * The watch thread counts. It takes no lock, so it only notes that the window has passed: in the
+ * run file, where it holds for a death from then on, and in `passed_for`. What follows from that
+ * (the ledger, the status) is done by the next call of the program, or by a thread that waits to
+ * call on_status. A thread of its own counts for a simulated launch. A launch that nothing is
+ * stored of proves nothing: plain time is enough. */
 #include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/os.h"
 
 #define SLICE_MAX_NS UINT64_C(250000000)
-#define IDLE_NS UINT64_C(3600000000000)
 #define SLICE_MIN_NS UINT64_C(5000000)
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t lg__window_ns(const lg_launch *launch)
+{
+    return launch->options.finish == LG_FINISH_MARK ? 0 : (uint64_t)launch->options.window_ms * 1000000u;
+}
+
+static uint64_t slice_ns(const lg_launch *launch)
+{
+    uint64_t window = lg__window_ns(launch), heartbeat = (uint64_t)launch->options.heartbeat_ms * 1000000u / 4;
+    uint64_t slice = least(window ? window / 16 : LG__NEVER, heartbeat ? heartbeat : LG__NEVER);
+    return slice < SLICE_MIN_NS ? SLICE_MIN_NS : least(slice, SLICE_MAX_NS);
+}
+
+uint64_t lg__window_left(const lg_launch *launch)
+{
+    uint64_t opened = atomic_load(&launch->window.opened_ns);
+    uint64_t end = opened + lg__window_ns(launch), now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    if (!opened || !lg__window_ns(launch))
+        return LG__NEVER;
+    return end > now ? end - now : 0;
+}
+
+bool lg__window_has_passed(const lg_launch *launch)
+{
+    if (!launch->counts)
+        return lg__window_left(launch) == 0;
+    uint64_t opened = atomic_load(&launch->window.opened_ns);
+    return opened && atomic_load(&launch->window.passed_for) == opened;
+}
+
+bool lg__window_finishes(const lg_launch *launch)
+{
+    return lg__window_has_passed(launch) && (launch->options.finish != LG_FINISH_BOTH || atomic_load(&launch->state->marked));
+}
+
+void lg__window_note(lg_launch *launch)
+{
+    uint32_t launching = LG_PHASE_LAUNCHING;
+    if (!lg__window_finishes(launch))
+        return;
+    if (atomic_load(&launch->state->phase) == launching)
+        atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    atomic_compare_exchange_strong(&launch->state->phase, &launching, LG_PHASE_FINISHED);
+}
 
 /* A launch without a heartbeat for longer than its threshold is marked as hanging; the next
  * heartbeat takes the mark back. Returns true while heartbeats come. */
@@ -21,82 +75,68 @@ static bool launch_beats(lg_launch *launch, uint64_t now)
         if (atomic_load(&launch->host->heartbeat_ns) > beat)
             /* it came in between, and did not see the mark */
             lg__hang_end(launch->host, LG__HANG_LAUNCH);
-        else
-            lg__wake_now(launch->host);
     }
     return alive;
 }
 
-static void *count_window(void *argument)
+/* A crash that came in the window may yet be the end of this launch: its earlier handler runs.
+ * Later ones do not count. */
+static bool no_crash_is_open(struct lg__window *window)
 {
-    struct lg__life *life = argument;
-    lg_launch *launch = life->launch;
-    const lg_launch_options *options = &launch->options;
-    uint64_t window_ns = options->finish == LG_FINISH_MARK ? 0 : (uint64_t)options->window_ms * 1000000u, counted_ns = 0;
-    uint64_t shortest = options->heartbeat_ms ? (uint64_t)options->heartbeat_ms * 1000000u / 4 : SLICE_MAX_NS;
-    uint64_t slice_ns = window_ns && window_ns / 16 < shortest ? window_ns / 16 : shortest;
-    slice_ns = slice_ns < SLICE_MIN_NS ? SLICE_MIN_NS : slice_ns > SLICE_MAX_NS ? SLICE_MAX_NS : slice_ns;
-    uint32_t crashes = 0;
-    bool has_passed = false, is_over = false;
-    uint64_t last = lg__os_clock_ns(CLOCK_MONOTONIC), opened = atomic_load(&launch->state->launching_ns);
-    for (;;) {
-        uint32_t over = atomic_load(&launch->over);
-        if (!lg__launch_goes_on(life) || atomic_load(&launch->status) == LG_LAUNCH_NORMAL)
-            break;
-        uint64_t left = window_ns > counted_ns ? window_ns - counted_ns : slice_ns;
-        /* the window has passed; only the mark is missing */
-        bool idle = window_ns && is_over && !options->heartbeat_ms;
-        lg__os_futex_wait((const uint32_t *)&launch->over, over, idle ? IDLE_NS : left < slice_ns ? left : slice_ns);
-        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), passed = now - last;
-        last = now;
-        if (lg__launch_phase(launch) != LG_PHASE_LAUNCHING)
-            continue; /* held: what passes is no survival */
-        if (opened != atomic_load(&launch->state->launching_ns)) {
-            /* held meanwhile: what it lived before proves nothing */
-            opened = atomic_load(&launch->state->launching_ns);
-            counted_ns = 0;
-            has_passed = is_over = false;
-            continue;
-        }
-        if (options->heartbeat_ms && !launch_beats(launch, now))
-            continue;
-        counted_ns += passed < 2 * slice_ns ? passed : slice_ns;
-        if (!window_ns || counted_ns < window_ns)
-            continue;
-        /* A crash that came in the window may yet be the end of this launch: its earlier handler
-         * runs. Later ones do not count. */
-        if (!has_passed)
-            crashes = lg__capture_latest();
-        has_passed = true;
-        if (lg__capture_open_until(crashes))
-            continue;
-        pthread_mutex_lock(&launch->lock);
-        life->window_over = is_over = true;
-        bool marked = atomic_load(&launch->state->marked);
-        pthread_mutex_unlock(&launch->lock);
-        if (options->finish != LG_FINISH_BOTH || marked)
-            lg__confirm_launch(life);
-    }
-    if (options->heartbeat_ms && lg__launch_goes_on(life) && lg__hang_end(launch->host, LG__HANG_LAUNCH))
-        lg__wake_now(launch->host); /* for its snapshot */
-    return NULL;
+    if (!window->is_over)
+        window->crashes = lg__capture_latest();
+    window->is_over = true;
+    return !lg__capture_open_until(window->crashes);
 }
 
-void lg__window_begin(struct lg__life *life)
+void lg__window_wake(lg_launch *launch)
 {
-    lg_launch *launch = life->launch;
-    bool time = launch->options.finish != LG_FINISH_MARK && launch->options.window_ms > 0;
-    if (launch->forked || (!time && !launch->options.heartbeat_ms))
-        return;
-    pthread_mutex_lock(&launch->lock);
-    bool first = !life->window_begun;
-    life->window_begun = true;
-    pthread_mutex_unlock(&launch->lock);
-    if (!first) { /* held in between: the thread that counts may be asleep, and begins anew */
-        atomic_fetch_add(&launch->over, 1);
-        lg__os_futex_wake((const uint32_t *)&launch->over);
-        return;
+    atomic_fetch_add(&launch->over, 1);
+    lg__os_futex_wake((const uint32_t *)&launch->over);
+}
+
+uint64_t lg__window_look(lg_launch *launch, uint64_t now)
+{
+    struct lg__window *window = &launch->window;
+    const uint64_t opened = atomic_load(&window->opened_ns), whole = lg__window_ns(launch), slice = slice_ns(launch);
+    if (!opened)
+        return LG__NEVER; /* held: what passes is no survival */
+    uint64_t passed = now - window->last_ns;
+    window->last_ns = now;
+    if (window->seen_ns != opened) { /* what it lived before a hold proves nothing */
+        window->seen_ns = opened;
+        window->counted_ns = passed = 0;
+        window->is_over = false;
     }
-    if (!lg__callback_detach(count_window, life, true))
-        lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: no thread for its window; only lg_launch_finished() finishes it", launch->name);
+    bool watches_heartbeat = launch->options.heartbeat_ms, beats = !watches_heartbeat || launch_beats(launch, now);
+    if (!whole || lg__window_has_passed(launch))
+        return watches_heartbeat ? slice : LG__NEVER;
+    if (beats)
+        window->counted_ns += passed < 2 * slice ? passed : slice;
+    if (window->counted_ns < whole)
+        return least(whole - window->counted_ns, slice);
+    if (!no_crash_is_open(window))
+        return slice;
+    atomic_store(&window->passed_for, opened);
+    lg__window_note(launch);
+    lg__window_wake(launch);
+    return watches_heartbeat ? slice : LG__NEVER;
+}
+
+uint64_t lg__window_look_around(struct lg__host *host)
+{
+    uint64_t sleep = LG__NEVER;
+    const uint32_t count = atomic_load(&host->launch_count);
+    for (uint32_t i = 0; i < count; i++)
+        sleep = least(sleep, lg__window_look(host->launches[i], lg__os_clock_ns(CLOCK_MONOTONIC)));
+    return sleep;
+}
+
+void lg__window_close(lg_launch *launch)
+{
+    if (!atomic_exchange(&launch->window.opened_ns, 0))
+        return;
+    if (launch->options.heartbeat_ms && lg__hang_end(launch->host, LG__HANG_LAUNCH))
+        lg__wake_now(launch->host); /* its snapshot then says that the hang is over */
+    lg__window_wake(launch);
 }

@@ -67,8 +67,6 @@ lg_status lg__session_check(const struct lg_session *session);
 
 /* ---- heartbeats.c, job_deadlines.c: what is expected of a program that lives ---- */
 
-#define LG__NEVER UINT64_MAX
-
 /* Before the first heartbeat can come. */
 void lg__heartbeats_prepare(struct lg_session *session);
 /* For the watch thread: look at all of them, now. Returns the nanoseconds that the thread may

@@ -180,7 +180,7 @@ static void test_protected(void **state)
 static void waits_and_marks(lg_launch *launch)
 {
     usleep(400000);
-    for (int i = 0; i < 20000 && launch->options.finish != LG_FINISH_MARK && !launch->life->window_over; i++)
+    for (int i = 0; i < 20000 && launch->options.finish != LG_FINISH_MARK && !lg__window_has_passed(launch); i++)
         usleep(1000);
     tell("%s", lg_launch_status_name(lg_launch_get_status(launch)));
     tell("%s", lg_status_name(lg_launch_finished(launch)));

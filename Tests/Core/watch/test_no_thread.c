@@ -87,6 +87,43 @@ static void test_comes_and_goes(void **state)
     expect_exit(body_comes_and_goes, NULL, 0);
 }
 
+/* ---- the window of a launch that nobody listens to ---- */
+
+static lg_launch *open_window(int64_t window_ms)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_launch *launch;
+    options.window_ms = window_ms;
+    EXPECT(lg_launch_prepare(session, "main", &options, &launch) == LG_OK && lg_launch_begin(launch) == LG_OK);
+    return launch;
+}
+
+static void body_window(void *argument)
+{
+    lg_launch_info info;
+    (void)argument;
+    session = start_session();
+    lg_launch *launch = open_window(100);
+    EXPECT(lg__capture_watched() && lg_launch_get_status(launch) == LG_LAUNCH_CHECKING);
+    await_threads(1);
+    EXPECT(lg_launch_get_status(launch) == LG_LAUNCH_NORMAL);
+    EXPECT(lg_launch_get_info(launch, &info) == LG_OK && info.status == LG_LAUNCH_NORMAL && info.streak == 0);
+    if (!argument)
+        kill(getpid(), SIGKILL);
+    EXPECT(lg_launch_protect(launch, "too late") == LG_ERR_STATE);
+    EXPECT(lg_launch_finished(launch) == LG_OK);
+}
+
+static void test_window(void **state)
+{
+    (void)state;
+    /* no call stored that the launch is finished: the run file says so */
+    expect_signal(body_window, NULL, SIGKILL);
+    expect_exit(body_window, "calls", 0);
+    assert_int_equal(last_of_timeline().launching, 0);
+    assert_int_equal(ledger_context("main").unknown, 0);
+}
+
 /* ---- a process ends when its own threads have ended ---- */
 
 static int exit_handlers;
@@ -103,7 +140,7 @@ static void *ends(void *argument)
     return argument;
 }
 
-enum { NO_WATCH, HEARTBEAT, JOB, TERM, STOPPED, WAYS };
+enum { NO_WATCH, HEARTBEAT, JOB, TERM, STOPPED, WINDOW, WAYS };
 
 static void ignore(int number)
 {
@@ -116,7 +153,10 @@ static void body_threads_end(void *argument)
     uint64_t job;
     signal(SIGTERM, ignore);
     session = start_session();
-    finish_launch();
+    if ((uintptr_t)argument == WINDOW)
+        open_window(86400000);
+    else
+        finish_launch();
     atexit(leaves_a_mark);
     switch ((uintptr_t)argument) {
     case HEARTBEAT: lg_heartbeat(session); break;
@@ -226,7 +266,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_alone), WITH_STATE(test_comes_and_goes), WITH_STATE(test_threads_end), WITH_STATE(test_dies_of_a_request),
+        WITH_STATE(test_alone), WITH_STATE(test_comes_and_goes), WITH_STATE(test_window), WITH_STATE(test_threads_end), WITH_STATE(test_dies_of_a_request),
         WITH_STATE(test_crashes_at_once), WITH_STATE(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
