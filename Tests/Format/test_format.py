@@ -280,6 +280,14 @@ class Parts(BothReaders):
         self.assertEqual((said["verdict"]["end"], said["verdict"]["evidence"], said["verdict"]["signal"]), (2, 13, signal.SIGQUIT))
         self.assertEqual(said["crash"]["kind"], 44)
 
+    def test_sections_are_where_the_page_says(self):
+        """The last column of the table of sections, for what a program makes with default
+        options."""
+        rows = re.findall(r"^\| (\d+) \| run file \| .* \| (\d+) \|$", (ROOT / "docs/FORMAT.md").read_text(), re.M)
+        sections = page.File(self.made("some")).sections
+        self.assertEqual({int(kind): int(at) for kind, at in rows}, {int(kind): sections[int(kind)][0] for kind, _ in rows})
+        self.assertGreater(len(rows), 8)
+
     def test_both_readers_agree_on_damage(self):
         """Each byte of a new part, changed. Checked data is not shown, and the rest stays as it
         was."""

@@ -190,7 +190,17 @@ private struct RecordedDeath {
 
     /// Change a field of the state: docs/FORMAT.md, section 5.
     func put(_ value: some FixedWidthInteger, at offset: UInt64) throws {
-        try write(littleEndian(value), at: 4096 + offset)
+        try write(littleEndian(value), at: try start(ofSection: 2) + offset)
+    }
+
+    /// Where a section begins, by the header: docs/FORMAT.md, section 2.
+    func start(ofSection kind: UInt32) throws -> UInt64 {
+        let header = try Data(contentsOf: URL(filePath: path)).prefix(512)
+        func number<Number: FixedWidthInteger>(at place: Int) -> Number {
+            header[place..<place + MemoryLayout<Number>.size].reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+        }
+        let entries = (0..<Int(number(at: 28) as UInt32)).map { 64 + 24 * $0 }
+        return number(at: try #require(entries.first { number(at: $0) == kind }) + 8)
     }
 
     func write(_ bytes: [UInt8], at offset: UInt64) throws {
