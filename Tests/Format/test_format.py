@@ -286,7 +286,7 @@ class Parts(BothReaders):
         rows = re.findall(r"^\| (\d+) \| run file \| .* \| (\d+) \|$", (ROOT / "docs/FORMAT.md").read_text(), re.M)
         sections = page.File(self.made("some")).sections
         self.assertEqual({int(kind): int(at) for kind, at in rows}, {int(kind): sections[int(kind)][0] for kind, _ in rows})
-        self.assertGreater(len(rows), 8)
+        self.assertGreater(len(rows), 3)
 
     def test_both_readers_agree_on_damage(self):
         """Each byte of a new part, changed. Checked data is not shown, and the rest stays as it

@@ -23,6 +23,7 @@ void lg__stop_at_exit(int code, void *argument)
         mark_end(session, LG__ENDED_EXIT, code);
         if (code == 0)
             lg__clean_end_note(&session->host);
+        lg__map_trim(&session->host.run.map);
     }
     if (lg__host_unforked(&session->host))
         lg__tail_settle(TAIL_WAIT_NS);
@@ -53,6 +54,7 @@ lg_status lg_stop(lg_session *session)
             atomic_store(&session->host.ledger.hot->primary, 0);
         session->host.counts = false;
         session->protection = LG_PROTECTION_NONE;
+        lg__map_trim(&session->host.run.map);
     }
     pthread_mutex_unlock(&session->host.lock);
     return LG_OK;

@@ -37,6 +37,10 @@ bool lg__map_recycle(int directory, const char *ended, const char *name, size_t 
 /* The file has its header: readers may have it. */
 void lg__map_show(const struct lg__map *map);
 
+/* Give the blocks back that hold nothing, in large pieces: the run ends. What is written all the
+ * same gets new blocks, or is healed where there are none. */
+void lg__map_trim(const struct lg__map *map);
+
 /* Map an open file. */
 lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem);
 

@@ -9,23 +9,13 @@
 #include "store/crc32c.h"
 #include "store/header.h"
 
-/* Where the sections are. A reader takes it from the header, the writer from here. What every run
- * writes comes first, close together: each page that is written costs the start some microseconds.
- * What only a crash or an option writes follows. Those whose size an option gives come last. */
+/* The sections lie one behind the other. A reader takes their places from the header, the writer
+ * from here. What every run writes comes first, close together: each page that is written costs the
+ * start some microseconds. What only a crash writes comes last, so that a clean run gives it back
+ * in one piece. */
 #define IDENTITY_AT 512u
-#define STATE_AT (IDENTITY_AT + (uint32_t)sizeof(struct lg__identity))
-#define RECORD_AT (STATE_AT + (uint32_t)sizeof(struct lg__state))
 #define RECORD_BYTES 69632u
-#define BRIEFS_AT (RECORD_AT + RECORD_BYTES)
-#define OWNERS_AT (BRIEFS_AT + (uint32_t)sizeof(struct lg__briefs))
-#define PULSE_AT (OWNERS_AT + (uint32_t)sizeof(struct lg__owners))
-#define TAIL_AT (PULSE_AT + (uint32_t)sizeof(struct lg__pulse))
-#define MODULES_AT (TAIL_AT + (uint32_t)sizeof(struct lg__tail))
-#define MODULES_BYTES (2u * (uint32_t)sizeof(struct lg__module_table))
-#define VARIABLE_AT (MODULES_AT + MODULES_BYTES)
-
 static_assert(sizeof(struct lg__header) <= IDENTITY_AT, "the header fits");
-static_assert(STATE_AT % 64 == 0 && RECORD_AT % 64 == 0 && VARIABLE_AT % 64 == 0, "a cache line each");
 
 /* Blocks of the record, by stage. */
 static const struct block {
@@ -78,35 +68,77 @@ static size_t align(size_t size)
     return (size + 63) & ~(size_t)63;
 }
 
+static uint32_t hang_slots(const struct lg__run_sizes *sizes)
+{
+    uint32_t slots = sizes->threads < LG__SNAPSHOT_THREADS_MAX ? sizes->threads : LG__SNAPSHOT_THREADS_MAX;
+    return slots ? slots : 1;
+}
+
+#define SECTIONS 13u
+
+/* Returns the size of the file. */
+static size_t lay_out(const struct lg__run_sizes *sizes, struct lg__section ret_sections[SECTIONS])
+{
+    const struct {
+        uint32_t kind;
+        size_t size;
+    } parts[] = {
+        { LG__SECTION_IDENTITY, sizeof(struct lg__identity) },
+        { LG__SECTION_STATE, sizeof(struct lg__state) },
+        { LG__SECTION_RECORD, RECORD_BYTES },
+        { LG__SECTION_RING, lg__ring_size(lg__ring_shape(sizes->ring_bytes)) },
+        { LG__SECTION_ANNOTATIONS, sizeof(struct lg__annotations) },
+        { LG__SECTION_OWNERS, sizeof(struct lg__owners) },
+        { LG__SECTION_PULSE, sizeof(struct lg__pulse) },
+        { LG__SECTION_TAIL, sizeof(struct lg__tail) },
+        { LG__SECTION_BRIEFS, sizeof(struct lg__briefs) },
+        { LG__SECTION_MODULES, 2 * sizeof(struct lg__module_table) },
+        { LG__SECTION_THREADS, sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread) },
+        { LG__SECTION_STACKS, sizes->stack_bytes },
+        { LG__SECTION_SNAPSHOTS, sizeof(struct lg__snapshots) + (hang_slots(sizes) + 1) * sizeof(struct lg__thread) },
+    };
+    static_assert(sizeof parts / sizeof parts[0] == SECTIONS, "all of them");
+    size_t at = IDENTITY_AT;
+    for (size_t i = 0; i < SECTIONS; i++) {
+        ret_sections[i] = (struct lg__section){ parts[i].kind, 0, at, parts[i].size };
+        at += align(parts[i].size);
+    }
+    return (at + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
+}
+
+static void *place_of(const struct lg__map *map, const struct lg__section sections[SECTIONS], uint32_t kind)
+{
+    size_t i = 0;
+    while (sections[i].kind != kind)
+        i++;
+    return (uint8_t *)map->base + sections[i].offset;
+}
+
+/* With the header it becomes a run file. */
+static void fill_in(struct lg__run *run, const struct lg__identity *identity, const struct lg__section sections[SECTIONS])
+{
+    const struct lg__version version = { LG__RUN_MAJOR, LG__RUN_MINOR };
+    *run->identity = *identity;
+    run->identity->crc = lg__crc32c(0, run->identity, offsetof(struct lg__identity, crc));
+    for (size_t i = 0; i < BLOCK_COUNT; i++) {
+        run->record->stages[blocks[i].stage].offset = blocks[i].offset;
+        run->record->stages[blocks[i].stage].capacity = blocks[i].capacity;
+    }
+    atomic_thread_fence(memory_order_release);
+    lg__header_write(run->map.base, LG__MAGIC_RUN, version, sections, SECTIONS, run->map.size);
+    LG_FAULT_POINT("run: filled");
+}
+
 lg_status lg__run_create(int directory, const char *name, const char *path, const char *ended,
                          const struct lg__run_sizes *sizes, const struct lg__identity *identity, struct lg__run *ret_run,
                          struct lg__problem *problem)
 {
     struct lg__run run;
+    struct lg__section sections[SECTIONS];
     const struct lg__ring_shape shape = lg__ring_shape(sizes->ring_bytes);
     /* what the writers keep beside the file: of the ring log, then of the annotations */
     struct lg__map memory;
-    size_t ring_size = lg__ring_size(shape), threads_size = sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread);
-    uint32_t hang_slots = sizes->threads == 0 ? 1 : sizes->threads < LG__SNAPSHOT_THREADS_MAX ? sizes->threads : LG__SNAPSHOT_THREADS_MAX;
-    size_t snapshots_size = sizeof(struct lg__snapshots) + (hang_slots + 1) * sizeof(struct lg__thread);
-    size_t threads_at = VARIABLE_AT, stacks_at = threads_at + align(threads_size), snapshots_at = stacks_at + align(sizes->stack_bytes);
-    size_t ring_at = snapshots_at + align(snapshots_size), annotations_at = ring_at + align(ring_size);
-    size_t total = (annotations_at + sizeof(struct lg__annotations) + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
-    const struct lg__section sections[] = {
-        { LG__SECTION_IDENTITY, 0, IDENTITY_AT, sizeof(struct lg__identity) },
-        { LG__SECTION_STATE, 0, STATE_AT, sizeof(struct lg__state) },
-        { LG__SECTION_RECORD, 0, RECORD_AT, RECORD_BYTES },
-        { LG__SECTION_MODULES, 0, MODULES_AT, MODULES_BYTES },
-        { LG__SECTION_TAIL, 0, TAIL_AT, sizeof(struct lg__tail) },
-        { LG__SECTION_OWNERS, 0, OWNERS_AT, sizeof(struct lg__owners) },
-        { LG__SECTION_THREADS, 0, threads_at, threads_size },
-        { LG__SECTION_STACKS, 0, stacks_at, sizes->stack_bytes },
-        { LG__SECTION_PULSE, 0, PULSE_AT, sizeof(struct lg__pulse) },
-        { LG__SECTION_BRIEFS, 0, BRIEFS_AT, sizeof(struct lg__briefs) },
-        { LG__SECTION_SNAPSHOTS, 0, snapshots_at, snapshots_size },
-        { LG__SECTION_RING, 0, ring_at, ring_size },
-        { LG__SECTION_ANNOTATIONS, 0, annotations_at, sizeof(struct lg__annotations) },
-    };
+    size_t total = lay_out(sizes, sections);
     if (!lg__map_anonymous(align(lg__ring_memory(shape)) + sizeof(struct lg__annotation_memory), &memory))
         return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
     const bool recycled = directory >= 0 && ended && lg__map_recycle(directory, ended, name, total, &run.map);
@@ -117,37 +149,26 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     } else if (directory < 0 && !lg__map_anonymous(total, &run.map)) {
         return lg__problem_set(problem, LG_ERR_SYSTEM, NULL, 0);
     }
-    uint8_t *base = run.map.base;
-    run.identity = (struct lg__identity *)(void *)(base + IDENTITY_AT);
-    run.state = (struct lg__state *)(void *)(base + STATE_AT);
-    run.record = (struct lg__record *)(void *)(base + RECORD_AT);
-    run.modules = (struct lg__module_table *)(void *)(base + MODULES_AT);
-    run.tail = (struct lg__tail *)(void *)(base + TAIL_AT);
-    run.owners = (struct lg__owners *)(void *)(base + OWNERS_AT);
-    run.threads = (struct lg__threads *)(void *)(base + threads_at);
-    run.slots = (struct lg__thread *)(void *)(base + threads_at + sizeof(struct lg__threads));
-    run.stacks = base + stacks_at;
-    run.stack_bytes = sizes->stack_bytes;
-    run.pulse = (struct lg__pulse *)(void *)(base + PULSE_AT);
-    run.briefs = (struct lg__briefs *)(void *)(base + BRIEFS_AT);
-    run.snapshots = (struct lg__snapshots *)(void *)(base + snapshots_at);
-    run.snapshot_slots = (struct lg__thread *)(void *)(base + snapshots_at + sizeof(struct lg__snapshots));
-    run.hang_slots = hang_slots;
-    *run.identity = *identity;
-    run.identity->crc = lg__crc32c(0, run.identity, offsetof(struct lg__identity, crc));
-    for (size_t i = 0; i < BLOCK_COUNT; i++) {
-        run.record->stages[blocks[i].stage].offset = blocks[i].offset;
-        run.record->stages[blocks[i].stage].capacity = blocks[i].capacity;
-    }
+    run.identity = place_of(&run.map, sections, LG__SECTION_IDENTITY);
+    run.state = place_of(&run.map, sections, LG__SECTION_STATE);
+    run.record = place_of(&run.map, sections, LG__SECTION_RECORD);
+    run.modules = place_of(&run.map, sections, LG__SECTION_MODULES);
+    run.tail = place_of(&run.map, sections, LG__SECTION_TAIL);
+    run.owners = place_of(&run.map, sections, LG__SECTION_OWNERS);
+    run.threads = place_of(&run.map, sections, LG__SECTION_THREADS);
+    run.slots = (struct lg__thread *)(void *)(run.threads + 1);
     run.slot_count = sizes->threads;
-    lg__ring_init(&run.ring, base + ring_at, memory.base, shape, run.state);
-    run.annotations.file = (struct lg__annotations *)(void *)(base + annotations_at);
+    run.stacks = place_of(&run.map, sections, LG__SECTION_STACKS);
+    run.stack_bytes = sizes->stack_bytes;
+    run.pulse = place_of(&run.map, sections, LG__SECTION_PULSE);
+    run.briefs = place_of(&run.map, sections, LG__SECTION_BRIEFS);
+    run.snapshots = place_of(&run.map, sections, LG__SECTION_SNAPSHOTS);
+    run.snapshot_slots = (struct lg__thread *)(void *)(run.snapshots + 1);
+    run.hang_slots = hang_slots(sizes);
+    run.annotations.file = place_of(&run.map, sections, LG__SECTION_ANNOTATIONS);
     run.annotations.memory = (struct lg__annotation_memory *)(void *)((uint8_t *)memory.base + align(lg__ring_memory(shape)));
-    /* The header last: with it the file becomes a run file. */
-    atomic_thread_fence(memory_order_release);
-    const struct lg__version version = { LG__RUN_MAJOR, LG__RUN_MINOR };
-    lg__header_write((struct lg__header *)(void *)base, LG__MAGIC_RUN, version, sections, sizeof sections / sizeof sections[0], total);
-    LG_FAULT_POINT("run: filled");
+    lg__ring_init(&run.ring, place_of(&run.map, sections, LG__SECTION_RING), memory.base, shape, run.state);
+    fill_in(&run, identity, sections);
     lg__map_show(&run.map);
     *ret_run = run;
     return LG_OK;

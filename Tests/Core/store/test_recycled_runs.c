@@ -149,6 +149,39 @@ static void test_takes_the_oldest(void **state)
     check_all();
 }
 
+static uint64_t bytes_on_disk(const char *path)
+{
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return (uint64_t)info.st_blocks * 512;
+}
+
+static void body_lives_and_looks(void *argument)
+{
+    uint64_t *living = argument;
+    body_run(NULL);
+    *living = bytes_on_disk(newest_run_path());
+}
+
+/* A run that ends cleanly gives back what it did not use; a living one has all its blocks. */
+static void test_clean_run_is_small(void **state)
+{
+    (void)state;
+    uint64_t *living = shared_memory(sizeof *living);
+    runs(FIRST_LISTS);
+    expect_exit(body_lives_and_looks, living, 0); /* in the file of a run that gave them back */
+    struct stat info;
+    assert_int_equal(stat(newest_run_path(), &info), 0);
+    assert_in_range(*living, info.st_size, info.st_size + 65536);
+    uint64_t ended = bytes_on_disk(newest_run_path());
+    if (ended >= *living) {
+        print_message("the file system of %s cannot give back a part of a file\n", state_path(""));
+        skip();
+    }
+    assert_in_range(ended, 4096, 262144);
+    check_all();
+}
+
 /* Nothing of a crash is left in the file: the next run that has it shows none. */
 static void test_leaves_nothing(void **state)
 {
@@ -169,8 +202,8 @@ static void test_leaves_nothing(void **state)
 
 static void test_dies_meanwhile(void **state)
 {
-    static const char *const points[] = { "recycle: taken",   "recycle: without magic", "recycle: cleared",
-                                          "recycle: renamed", "run: filled",            "retention: listed" };
+    static const char *const points[] = { "recycle: taken", "recycle: without magic", "recycle: cleared",
+                                          "recycle: renamed", "run: filled", "retention: listed" };
     (void)state;
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
         /* a list is made at the first start, and again where the last one ends */
@@ -320,8 +353,13 @@ static void test_lives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_takes_the_oldest), WITH_STATE(test_leaves_nothing), WITH_STATE(test_dies_meanwhile),
-        WITH_STATE(test_other_sizes),      WITH_STATE(test_is_being_read),  WITH_STATE(test_was_taken),
+        WITH_STATE(test_takes_the_oldest),
+        WITH_STATE(test_clean_run_is_small),
+        WITH_STATE(test_leaves_nothing),
+        WITH_STATE(test_dies_meanwhile),
+        WITH_STATE(test_other_sizes),
+        WITH_STATE(test_is_being_read),
+        WITH_STATE(test_was_taken),
         WITH_STATE(test_lives),
     };
     return cmocka_run_group_tests_name("recycled_runs", tests, NULL, NULL);
