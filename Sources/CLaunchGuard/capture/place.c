@@ -8,6 +8,12 @@
 /* No earlier handler is deeper. */
 #define FRAMES 128u
 
+/* Below the alternate stack, and not on the thread's own. */
+static bool is_beyond(const struct lg__crash *crash, uint64_t sp)
+{
+    return sp < crash->altstack_low && !(sp >= crash->stack_low && sp < crash->stack_high);
+}
+
 enum lg__place lg__place_by_stack(const struct lg__crash *crash, uint64_t sp)
 {
     uint64_t low = crash->altstack_low, handler = crash->handler_sp;
@@ -17,8 +23,7 @@ enum lg__place lg__place_by_stack(const struct lg__crash *crash, uint64_t sp)
     if (sp >= low)
         return sp < handler ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
     /* The earlier handler overflowed that stack, unless the thread's own stack lies there. */
-    bool overflow = sp + OVERFLOW_REACH >= low && !(sp >= crash->stack_low && sp < crash->stack_high);
-    return overflow ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
+    return is_beyond(crash, sp) && sp + OVERFLOW_REACH >= low ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;
 }
 
 enum lg__place lg__place_by_walk(const struct lg__crash *crash, const struct lg__frames_head *head, const uint64_t *pcs)
@@ -38,9 +43,14 @@ enum lg__place lg__place_of_context(const struct lg__crash *crash, const void *u
     struct lg__arch_fault fault;
     lg__arch_fault(ucontext, &fault);
     enum lg__place place = lg__place_by_stack(crash, fault.sp);
+    uint64_t word;
+    lg__memory_forget(true);
+    /* One frame of the earlier handler may be larger than all that lies below the alternate stack.
+     * The stack of a coroutine, which may lie there as well, can be read. */
+    if (place == LG__PLACE_OUTSIDE && is_beyond(crash, fault.sp) && !lg__memory_word(fault.sp, &word))
+        return LG__PLACE_INSIDE;
     if (place != LG__PLACE_UNKNOWN)
         return place;
-    lg__memory_forget(true);
     lg__frames_begin(&frames);
     lg__arch_registers(ucontext, registers);
     lg__unwind_dwarf(registers, false, &frames);

@@ -189,6 +189,51 @@ static void test_nested(void **state)
     state_remove();
 }
 
+/* ---- an earlier handler with a frame that is larger than the alternate stack ---- */
+
+__attribute__((noinline)) static void needs_much(int number)
+{
+    volatile char much[512 * 1024];
+    if (atomic_fetch_add(&inside, 1) > 20)
+        _exit(96); /* else for ever */
+    much[0] = (char)number; /* memory that is not there */
+    much[sizeof much - 1] = much[0];
+}
+
+static void body_needs_much(void *argument)
+{
+    struct sigaction action = { .sa_handler = needs_much, .sa_flags = SA_ONSTACK | SA_NODEFER };
+    sigaction(SIGSEGV, &action, NULL);
+    start(LONG_MS, LONG_MS);
+    /* nothing is mapped there by accident */
+    stack_t stack;
+    sigaltstack(NULL, &stack);
+    for (size_t below = 4096; below <= 1024 * 1024; below += 4096)
+        mmap((char *)stack.ss_sp - 4096 - below, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    crash();
+    (void)argument;
+}
+
+static void test_needs_much(void **state)
+{
+    (void)state;
+    uint32_t count;
+    state_make();
+    expect_signal(body_needs_much, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    lg_crash_info cause = crash_of(reader, LG_STAGE_DONE);
+    assert_false(cause.handled);
+    assert_int_equal(cause.sequence, 1);
+    assert_int_equal(lg_reader_crash_count(reader, &count), LG_OK);
+    assert_true(count > 1);
+    assert_int_equal(lg_reader_select_crash(reader, count - 1), LG_OK);
+    lg_crash_info nested;
+    assert_int_equal(lg_reader_crash(reader, &nested), LG_OK);
+    assert_int_equal(nested.within, cause.sequence);
+    lg_reader_close(reader);
+    state_remove();
+}
+
 /* ---- work of other threads is no evidence about a crash whose handler still runs ---- */
 
 static void works_long(int number)
@@ -681,6 +726,7 @@ int main(void)
         cmocka_unit_test(test_hang_after_crash),
         cmocka_unit_test(test_handler_is_busy),
         cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_needs_much),
         cmocka_unit_test(test_others_beat),
         cmocka_unit_test(test_recovers),
         cmocka_unit_test(test_exits_after),
