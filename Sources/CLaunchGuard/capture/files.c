@@ -54,17 +54,32 @@ int lg__files_open(const char *path)
     return file;
 }
 
+/* Some lines have no bound, as that of a user's groups: they must not keep out what follows. */
+#define LINE_BYTES 600u
+
 static size_t read_whole(int file, char *to, size_t size)
 {
-    size_t done = 0;
+    size_t done = 0, line = 0;
     if (file >= 0) {
-        long count;
-        while (done < size - 1 && (count = lg__os_read(file, to + done, size - 1 - done)) > 0)
-            done += (size_t)count;
+        long wanted, count;
+        do {
+            wanted = (long)(size - 1 - done);
+            count = wanted ? lg__os_read(file, to + done, (size_t)wanted) : 0;
+            for (const char *at = to + done, *end = at + (count > 0 ? count : 0); at < end; at++) {
+                line = *at == '\n' ? 0 : line + 1;
+                if (line <= LINE_BYTES)
+                    to[done++] = *at;
+            }
+        } while (count > 0 && count == wanted); /* the kernel makes such a file at once */
         lg__os_close(file);
     }
     to[done] = 0;
     return done;
+}
+
+uint64_t lg__files_size(const char *path)
+{
+    return have_tasks() ? lg__os_file_size(tasks_directory, path) : 0;
 }
 
 size_t lg__files_read(const char *path, char *to, size_t size)

@@ -126,8 +126,13 @@ bool lg__unwind_libunwind_prepare(void);
 void lg__files_prepare(void);
 /* A descriptor, to be closed with lg__os_close(), or −errno. */
 int lg__files_open(const char *path);
-/* Read a small file whole, cut to fit, with a NUL; returns its size, 0 if it cannot be read. */
+/* Read a small file whole, with a NUL; long lines, and then the end, are cut to fit. Returns the size
+ * of the text, 0 if the file cannot be read. */
 size_t lg__files_read(const char *path, char *to, size_t size);
+/* Room for a status file of proc(5). */
+#define LG__FILES_STATUS_BYTES 2560u
+/* Size of a file as the kernel states it, 0: unknown. */
+uint64_t lg__files_size(const char *path);
 /* lg__os_list_numbers() of the directory of the threads. */
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument);
 /* After the record: take a reserve again, in case the process lives on. */

@@ -3,10 +3,17 @@
 #include "os/fault_point.h"
 #include "store/crc32c.h"
 
+static struct lg__crash_process *process_block;
+
+static const struct lg__run *run(void)
+{
+    return &lg__fixed.options.run;
+}
+
 /* ---- the memory cgroup ---- */
 
 /* Paths of this process's memory cgroup; "": none. */
-static char cgroup_current[512], cgroup_limit[512], cgroup_events[512];
+static char cgroup_limit[512], cgroup_events[512];
 
 static void join(char to[512], const char *mount, const char *group, size_t size, const char *name)
 {
@@ -20,15 +27,20 @@ static void join(char to[512], const char *mount, const char *group, size_t size
     memcpy(to + first + size + 1, name, last + 1);
 }
 
+static bool read_number(const char *path, lg_resource_id id)
+{
+    char text[64];
+    return path[0] && lg__files_read(path, text, sizeof text) && lg__os_number(text, 10, &process_block->resources[id]);
+}
+
+/* Whether the group has the file with the memory in use. */
 static bool take_cgroup(const char *mount, const char *group, size_t size, const char *current, const char *limit, const char *events)
 {
-    join(cgroup_current, mount, group, size, current);
+    char path[512];
     join(cgroup_limit, mount, group, size, limit);
     join(cgroup_events, mount, group, size, events);
-    int file = cgroup_current[0] ? lg__os_open(-1, cgroup_current) : -1;
-    if (file >= 0)
-        lg__os_close(file);
-    return file >= 0;
+    join(path, mount, group, size, current);
+    return read_number(path, LG_RESOURCE_CGROUP_MEMORY);
 }
 
 /* Lines "number:controllers:/group"; the one without controllers is of version 2 (cgroups(7)). */
@@ -58,24 +70,10 @@ static void find_cgroup(void)
         if (!*end)
             break;
     }
-    cgroup_current[0] = cgroup_limit[0] = cgroup_events[0] = 0;
+    cgroup_limit[0] = cgroup_events[0] = 0;
 }
 
 /* ---- the figures ---- */
-
-static const struct lg__run *run(void)
-{
-    return &lg__fixed.options.run;
-}
-
-static struct lg__crash_process *process_block;
-
-static void read_number(const char *path, lg_resource_id id)
-{
-    char text[64];
-    if (path[0] && lg__files_read(path, text, sizeof text))
-        lg__os_number(text, 10, &process_block->resources[id]);
-}
 
 /* "12.34" as 1234. */
 static void read_hundredths(const char *text, lg_resource_id id)
@@ -93,19 +91,11 @@ static void read_hundredths(const char *text, lg_resource_id id)
 static void read_memory(void)
 {
     char text[512];
-    uint64_t pages;
-    if (lg__files_read("../statm", text, sizeof text) && lg__os_number(text, 10, &pages)) {
-        const char *second = memchr(text, ' ', strlen(text));
-        process_block->resources[LG_RESOURCE_VIRTUAL] = pages * LG__PAGE;
-        if (second && lg__os_number(second + 1, 10, &pages))
-            process_block->resources[LG_RESOURCE_RESIDENT] = pages * LG__PAGE;
-    }
     if (lg__files_read("/proc/pressure/memory", text, sizeof text)) {
         read_hundredths(lg__os_text_after(text, "some avg10="), LG_RESOURCE_PRESSURE_SOME);
         read_hundredths(lg__os_text_after(text, "full avg10="), LG_RESOURCE_PRESSURE_FULL);
     }
     find_cgroup();
-    read_number(cgroup_current, LG_RESOURCE_CGROUP_MEMORY);
     if (cgroup_limit[0] && lg__files_read(cgroup_limit, text, sizeof text)) {
         /* Version 2 says "max", version 1 a number that no memory has. */
         uint64_t *limit = &process_block->resources[LG_RESOURCE_CGROUP_LIMIT];
@@ -123,24 +113,33 @@ static bool count_one(uint32_t number, void *argument)
     return true;
 }
 
-static void read_counts(void)
+static void count_descriptors(void)
 {
-    char text[1536];
-    int directory = lg__files_open("../fd");
-    if (directory >= 0) {
-        /* the number of entries, since Linux 6.2 */
-        uint64_t descriptors = lg__os_file_size(directory);
-        if (descriptors == 0)
-            lg__os_list_numbers(directory, count_one, &descriptors);
-        if (descriptors)
-            /* without that of the directory itself */
-            process_block->resources[LG_RESOURCE_DESCRIPTORS] = descriptors - 1;
+    uint64_t *to = &process_block->resources[LG_RESOURCE_DESCRIPTORS];
+    uint64_t descriptors = lg__files_size("../fd"); /* the number of entries, since Linux 6.2 */
+    int directory;
+    if (descriptors) {
+        *to = descriptors;
+    } else if ((directory = lg__files_open("../fd")) >= 0) {
+        lg__os_list_numbers(directory, count_one, &descriptors);
         lg__os_close(directory);
+        if (descriptors)
+            *to = descriptors - 1; /* without that of the directory itself */
     }
-    if (lg__files_read("../status", text, sizeof text)) {
-        lg__os_number(lg__os_text_after(text, "TracerPid"), 10, &process_block->resources[LG_RESOURCE_TRACER]);
-        lg__os_number(lg__os_text_after(text, "Threads"), 10, &process_block->resources[LG_RESOURCE_THREADS]);
-    }
+}
+
+static void read_status(void)
+{
+    char text[LG__FILES_STATUS_BYTES];
+    uint64_t *to = process_block->resources, kilobytes;
+    if (lg__files_read("../status", text, sizeof text) == 0)
+        return;
+    lg__os_number(lg__os_text_after(text, "TracerPid"), 10, &to[LG_RESOURCE_TRACER]);
+    lg__os_number(lg__os_text_after(text, "Threads"), 10, &to[LG_RESOURCE_THREADS]);
+    if (lg__os_number(lg__os_text_after(text, "VmSize"), 10, &kilobytes))
+        to[LG_RESOURCE_VIRTUAL] = kilobytes * 1024;
+    if (lg__os_number(lg__os_text_after(text, "VmRSS"), 10, &kilobytes))
+        to[LG_RESOURCE_RESIDENT] = kilobytes * 1024;
 }
 
 static void read_figures(void)
@@ -254,7 +253,8 @@ void lg__process_stage(void)
         store_stacks();
     if (!(leave_out & LG_LEAVE_OUT_PROCESS)) {
         read_figures();
-        read_counts();
+        count_descriptors();
+        read_status();
         read_memory();
         LG_FAULT_POINT("process: before map");
         read_map();

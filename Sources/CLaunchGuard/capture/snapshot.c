@@ -180,7 +180,7 @@ void lg__snapshot_resolve(uint32_t kind, uint64_t since_ns)
 
 bool lg__capture_traced(void)
 {
-    char text[1536];
+    char text[LG__FILES_STATUS_BYTES];
     uint64_t tracer = 0;
     return lg__files_read("../status", text, sizeof text) && lg__os_number(lg__os_text_after(text, "TracerPid"), 10, &tracer) && tracer;
 }

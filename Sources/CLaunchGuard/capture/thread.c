@@ -51,7 +51,7 @@ static size_t read_file(int32_t tid, const char *name, char *to, size_t size)
 
 int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state)
 {
-    char text[1536];
+    char text[LG__FILES_STATUS_BYTES];
     *ret_blocked = 0;
     *ret_state = 0;
     if (read_file(tid, "status", text, sizeof text) == 0)
@@ -71,7 +71,7 @@ bool lg__capture_thread_gone(int32_t tid)
 uint32_t lg__capture_rights(int32_t tid)
 {
     static const char *const lines[] = { "Uid", "Gid", "Groups", "CapPrm", "CapEff" };
-    char text[1536];
+    char text[LG__FILES_STATUS_BYTES];
     uint32_t crc = 0;
     if (read_file(tid, "status", text, sizeof text) == 0)
         return 0;

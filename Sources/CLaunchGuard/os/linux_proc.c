@@ -85,10 +85,10 @@ int lg__os_file_beyond(int file)
     return (int)moved;
 }
 
-uint64_t lg__os_file_size(int file)
+uint64_t lg__os_file_size(int directory, const char *path)
 {
     struct stat_begin status;
-    return lg__os_call(SYS_fstat, file, (long)(uintptr_t)&status, 0, 0, 0, 0) == 0 ? (uint64_t)status.size : 0;
+    return lg__os_call(SYS_newfstatat, directory, (long)(uintptr_t)path, (long)(uintptr_t)&status, 0, 0, 0) == 0 ? (uint64_t)status.size : 0;
 }
 
 bool lg__os_number(const char *text, unsigned base, uint64_t *ret_number)

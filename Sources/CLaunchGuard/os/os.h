@@ -129,8 +129,8 @@ void lg__os_close_ours(int file, uint64_t identity);
 /* Move a descriptor beyond the standard ones, which a program may have been started without: its
  * output is not for us. Negative numbers stay as they are. Handler. */
 int lg__os_file_beyond(int file);
-/* Size of a file, 0 for any failure. Handler. */
-uint64_t lg__os_file_size(int file);
+/* Size of a file in a directory, 0 for any failure. Handler. */
+uint64_t lg__os_file_size(int directory, const char *path);
 /* Call `each` for every entry of an open directory whose name is a number, until it returns false.
  * Entries, or −errno. Handler. */
 long lg__os_list_numbers(int directory, bool (*each)(uint32_t number, void *argument), void *argument);

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <grp.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -378,6 +379,38 @@ static void test_process(void **state)
     lg_reader_close(reader);
 }
 
+/* The groups come before the number of threads in the kernel's status. */
+static void body_groups(void *argument)
+{
+    gid_t groups[2000];
+    for (gid_t i = 0; i < 2000; i++)
+        groups[i] = 1000000000 + i;
+    if (setgroups(2000, groups) != 0)
+        _exit(77);
+    (void)argument;
+    start_session();
+    crash();
+}
+
+static void test_many_groups(void **state)
+{
+    (void)state;
+    struct death death = run_child(body_groups, NULL);
+    lg_resource resource;
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77) {
+        skip_because("no right to set groups");
+        return;
+    }
+    expect_death(death, SIGSEGV);
+    lg_reader *reader = newest_run();
+    for (uint32_t i = 0; i < 3; i++) {
+        static const uint32_t ids[] = { LG_RESOURCE_THREADS, LG_RESOURCE_VIRTUAL, LG_RESOURCE_RESIDENT };
+        assert_int_equal(lg_reader_resource(reader, ids[i], &resource), LG_OK);
+        assert_true(resource.known && resource.value);
+    }
+    lg_reader_close(reader);
+}
+
 static void test_stack_memory(void **state)
 {
     (void)state;
@@ -699,7 +732,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_messages),      WITH_STATE(test_threads),      WITH_STATE(test_threads_beyond_the_limit),
         WITH_STATE(test_threads_go_on), WITH_STATE(test_fewer_threads), WITH_STATE(test_process),
-        WITH_STATE(test_stack_memory),  WITH_STATE(test_left_out),      WITH_STATE(test_stderr),
+        WITH_STATE(test_stack_memory),  WITH_STATE(test_many_groups),   WITH_STATE(test_left_out),      WITH_STATE(test_stderr),
         WITH_STATE(test_own_threads_heal), WITH_STATE(test_redirected_stderr), WITH_STATE(test_closes_all),
         WITH_STATE(test_no_standard_files), WITH_STATE(test_limits),
         WITH_STATE(test_ignored_stay_ignored),
