@@ -20,7 +20,7 @@ static void on_point(const char *point)
         const char *name;
         enum scene_stamp stamp;
     } points[] = {
-        { "handler: header", SCENE_HEADER },     { "handler: context", SCENE_CONTEXT },      { "handler: frames", SCENE_FRAMES },
+        { "handler: first", SCENE_HEADER },      { "handler: context", SCENE_CONTEXT },      { "handler: frames", SCENE_FRAMES },
         { "handler: dwarf", SCENE_DWARF },       { "handler: messages", SCENE_MESSAGES },    { "handler: threads", SCENE_THREADS },
         { "handler: process", SCENE_PROCESS },   { "handler: thread stacks", SCENE_STACKS }, { "handler: done", SCENE_DONE },
     };

@@ -15,7 +15,7 @@
 /* One step may leave a stack this far below its end: by one huge frame. */
 #define OVERFLOW_BEYOND (UINT64_C(64) << 20)
 
-static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t address, uint64_t stack_low)
+LG__FIRST static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t address, uint64_t stack_low)
 {
     bool fetch = fault->access == LG__ACCESS_UNKNOWN ? address == fault->pc : fault->access == LG__ACCESS_FETCH;
     if (info->si_code == SI_KERNEL)
@@ -42,7 +42,7 @@ static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault
     return info->si_code == SEGV_MAPERR ? LG_CRASH_UNMAPPED : LG_CRASH_OTHER;
 }
 
-static uint32_t classify_sent(const siginfo_t *info, pid_t self)
+LG__FIRST static uint32_t classify_sent(const siginfo_t *info, pid_t self)
 {
     if (info->si_signo == SIGQUIT)
         return LG_CRASH_QUIT;
@@ -58,7 +58,7 @@ static uint32_t classify_sent(const siginfo_t *info, pid_t self)
     return info->si_pid == self ? LG_CRASH_SIGNAL_SELF : LG_CRASH_SIGNAL_EXTERNAL;
 }
 
-void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t stack_low, pid_t self,
+LG__FIRST void lg__classify(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t stack_low, pid_t self,
                   struct lg__crash_header *header)
 {
     header->signal = info->si_signo;

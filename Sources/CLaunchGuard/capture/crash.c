@@ -31,6 +31,12 @@ bool lg__crash_lock(int32_t self, bool has_waited)
     return true;
 }
 
+bool lg__crash_name(int32_t self)
+{
+    uint32_t unnamed = LG__CRASH_UNNAMED;
+    return atomic_compare_exchange_strong(&lock_holder, &unnamed, (uint32_t)self);
+}
+
 void lg__crash_wait(uint64_t timeout_ns)
 {
     uint32_t nobody = 0, self = (uint32_t)lg__os_tid(), seen = atomic_load(&lock_holder);
@@ -55,7 +61,7 @@ struct lg__crash *lg__crash_current(void)
 
 /* ---- states ---- */
 
-static uint64_t word_of(uint32_t number, enum lg__crash_state state)
+LG__FIRST static uint64_t word_of(uint32_t number, enum lg__crash_state state)
 {
     return (uint64_t)number << 8 | state;
 }
@@ -122,7 +128,54 @@ uint32_t lg__capture_latest(void)
 
 /* ---- a new crash ---- */
 
-struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost)
+LG__FIRST static struct lg__crash *begin(struct lg__crash *crash, uint32_t number, const siginfo_t *info, bool siginfo_lost)
+{
+    crash->info = *info;
+    crash->siginfo_lost = siginfo_lost;
+    crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
+    atomic_store(&crash->left_ns, 0);
+    atomic_store(&crash->deadline_ns, 0);
+    lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_RECORDING);
+    /* the row "free, begins" */
+    atomic_store(&crash->word, word_of(number, LG__CRASH_RECORDING));
+    current_crash = crash;
+    return crash;
+}
+
+LG__FIRST struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info)
+{
+    uint32_t nobody = 0;
+    if (!atomic_compare_exchange_strong(&lock_holder, &nobody, LG__CRASH_UNNAMED))
+        return NULL;
+    struct lg__crash *crash = lg__crash_slots;
+    while (crash < lg__crash_slots + LG__CRASHES && atomic_load(&crash->word))
+        crash++;
+    if (crash == lg__crash_slots + LG__CRASHES) {
+        lg__crash_unlock();
+        return NULL;
+    }
+    begin(crash, atomic_fetch_add(&latest_sequence, 1) + 1, info, false);
+    if (info->si_signo != signal) /* other code took SA_SIGINFO from the handler */
+        crash->info = (siginfo_t){ .si_signo = signal, .si_code = SI_KERNEL };
+    return crash;
+}
+
+void lg__crash_leave(struct lg__crash *unnamed)
+{
+    const unsigned slot = lg__crash_slot_of(unnamed);
+    lg__run_uncommit_stage(&lg__fixed.options.run, slot, LG_STAGE_HEADER);
+    lg__run_outcome(&lg__fixed.options.run, slot, 0, LG__OUTCOME_DYING);
+    atomic_store(&unnamed->word, 0);
+}
+
+void lg__crash_take_back(struct lg__crash *crash)
+{
+    lg__crash_leave(crash);
+    atomic_fetch_sub(&latest_sequence, 1);
+    lg__crash_unlock();
+}
+
+static struct lg__crash *choose_slot(void)
 {
     struct lg__crash_slot slots[LG__CRASHES];
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
@@ -136,20 +189,18 @@ struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool sigin
         crash = &lg__crash_slots[chosen];
         lg__crash_event(crash, slots[chosen].sequence, LG__CRASH_DISPLACED, false);
     } while (lg__crash_next_is_open(lg__crash_state(atomic_load(&crash->word))));
+    return crash;
+}
+
+struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *unnamed)
+{
+    struct lg__crash *crash = unnamed && lg__crash_slot_of(unnamed) == 0 ? unnamed : choose_slot();
+    if (unnamed && lg__crash_slot_of(crash))
+        crash = unnamed; /* as good as any other brief one */
     /* In a slot that no crash had before nothing is committed, and its many pages need not
      * exist. */
-    if (lg__crash_sequence(atomic_load(&crash->word)))
+    if (crash != unnamed && lg__crash_sequence(atomic_load(&crash->word)))
         lg__run_uncommit(&lg__fixed.options.run, lg__crash_slot_of(crash));
     crash->tid = tid;
-    crash->info = *info;
-    crash->siginfo_lost = siginfo_lost;
-    crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
-    atomic_store(&crash->left_ns, 0);
-    atomic_store(&crash->deadline_ns, 0);
-    const uint32_t number = atomic_fetch_add(&latest_sequence, 1) + 1;
-    lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_RECORDING);
-    atomic_store(&crash->word, word_of(number, LG__CRASH_FREE));
-    lg__crash_event(crash, number, LG__CRASH_BEGINS, false);
-    current_crash = crash;
-    return crash;
+    return begin(crash, unnamed ? lg__crash_sequence(atomic_load(&unnamed->word)) : atomic_fetch_add(&latest_sequence, 1) + 1, info, siginfo_lost);
 }

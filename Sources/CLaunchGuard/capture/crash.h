@@ -24,7 +24,7 @@ struct lg__crash {
     uint64_t return_pc;     /* the return address of the earlier handler */
     uint64_t stack_low, stack_high; /* of its thread; zeros if unknown */
 };
-extern struct lg__crash lg__crash_slots[LG__CRASHES];
+extern struct lg__crash lg__crash_slots[LG__CRASHES] __attribute__((visibility("hidden")));
 
 /* The calling thread is in the handler of a crash, before the earlier handler. Initial-exec: exists
  * with the thread. */
@@ -32,9 +32,15 @@ extern __thread bool lg__crash_entered __attribute__((tls_model("initial-exec"))
 
 /* ---- the crash lock: held while a record is written, or until the process dies. Handler. ---- */
 
+/* The holder of the lock, until that thread has asked for its number. */
+#define LG__CRASH_UNNAMED INT32_MAX
+
 /* Take the lock. false: a thread has it; ask again after lg__crash_wait(), with `has_waited`. A
  * thread that waits gets its turn before one that comes later. */
 bool lg__crash_lock(int32_t self, bool has_waited);
+/* Take the lock from the thread that has no number yet, or give the calling thread, which is that
+ * one, its number. false: another thread has the lock. */
+bool lg__crash_name(int32_t self);
 void lg__crash_wait(uint64_t timeout_ns);
 void lg__crash_unlock(void);
 /* The thread that has the lock; 0: none. */
@@ -42,8 +48,17 @@ int32_t lg__crash_holder(void);
 
 /* ---- one crash. Handler. ---- */
 
-/* A new crash, in the slot that lg__crash_next_slot() returns. Under the lock. */
-struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost);
+/* Take the lock without a number, and begin a crash in a slot that no crash had before, so that
+ * nothing is lost where lg__crash_take_back() follows. No system call, and no thread-local variable.
+ * NULL: a thread has the lock, or there is no such slot. */
+struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info);
+/* That crash is none. Opens the lock. */
+void lg__crash_take_back(struct lg__crash *crash);
+/* A new crash, in the slot that lg__crash_next_slot() returns. `unnamed`: the crash has begun
+ * already, and leaves its slot if the full record is free. Under the lock. */
+struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *unnamed);
+/* After lg__crash_begin(): the header of the new slot is committed, that of the earlier goes. */
+void lg__crash_leave(struct lg__crash *unnamed);
 /* The crash that is being recorded, or that the process dies of; NULL: none. Under the lock. */
 struct lg__crash *lg__crash_current(void);
 

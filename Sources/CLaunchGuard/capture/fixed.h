@@ -19,7 +19,7 @@ struct lg__fixed {
     /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
     const _Atomic uint32_t *unforked;
 };
-extern struct lg__fixed lg__fixed;
+extern struct lg__fixed lg__fixed __attribute__((visibility("hidden")));
 
 /* True in the process that started the session; false in its children. Handler. */
 bool lg__fixed_unforked(void);

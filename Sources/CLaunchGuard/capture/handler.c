@@ -52,17 +52,29 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
 /* The watch thread has this time beyond a deadline before a waiting thread acts in its place. */
 #define GRACE_NS UINT64_C(2000000000)
 
+/* A thread needs this long to ask for its number, and most of it where it has to wait for a
+ * processor. One that takes longer is this thread itself: a signal came between. */
+#define UNNAMED_NS UINT64_C(10000000)
+
 /* Take the crash lock. false: the calling thread has the lock already, and crashed while it wrote a
  * record or died. */
 static bool take_lock(int signal, int32_t self, const void *ucontext)
 {
-    uint64_t until = 0;
+    uint64_t until = 0, begun = 0;
     uint32_t waits_for = 0;
+    static const uint32_t nobody_wakes = 0;
     while (!lg__crash_lock(self, until != 0)) {
         int32_t holder = lg__crash_holder();
         if (holder == self)
             return false;
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+        begun = begun ? begun : now;
+        if (holder == LG__CRASH_UNNAMED) {
+            if (now - begun > UNNAMED_NS && lg__crash_name(self))
+                break;
+            lg__os_futex_wait(&nobody_wakes, 0, LOOK_NS / 1000);
+            continue;
+        }
         LG_FAULT_POINT("lock: another's");
         if (!until) {
             struct lg__arch_fault fault;
@@ -112,12 +124,12 @@ static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, 
     }
 }
 
-/* Record the crash. NULL: this thread crashed while it wrote a record or died, and no earlier
- * handler is called for that. */
-static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
+/* Record the crash; `begun`: it has the crash lock already. NULL: this thread crashed while it wrote
+ * a record or died, and no earlier handler is called for that. */
+static struct lg__crash *record(struct lg__crash *begun, int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
 {
     int32_t self = lg__os_tid();
-    if (!take_lock(signal, self, ucontext)) {
+    if (!begun && !take_lock(signal, self, ucontext)) {
         struct lg__crash *current = lg__crash_current();
         if (lg__crash_holder() != self)
             return NULL;
@@ -132,7 +144,11 @@ static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_
     }
     uint32_t within, depth;
     look_back(self, ucontext, &within, &depth);
-    struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost);
+    struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost, begun);
+    if (begun && begun != crash) {
+        lg__stages_first(crash, ucontext);
+        lg__crash_leave(begun);
+    }
     LG_FAULT_POINT("lock: taken");
     crash->depth = depth;
     lg__run_within(&lg__fixed.options.run, lg__crash_slot_of(crash), within);
@@ -141,46 +157,111 @@ static struct lg__crash *record(int signal, const siginfo_t *info, bool siginfo_
     return crash;
 }
 
-void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
+/* The first step, before any system call and any access to a thread-local variable: the process may
+ * end at either, under a filter of system calls or where the thread pointer is lost. NULL: another
+ * crash is being recorded, or the program survived many; or this is a forked child. */
+LG__FIRST static struct lg__crash *begin_record(int signal, const siginfo_t *info, const void *ucontext)
+{
+    lg__stages_expect();
+    if (!lg__fixed.unforked || !atomic_load_explicit(lg__fixed.unforked, memory_order_relaxed))
+        return NULL;
+    /* Our own file was cut, and the record may be gone with it: a second SIGBUS would end the
+     * process, until the signal is unblocked. */
+    if (signal == SIGBUS && lg__map_holds(info->si_addr))
+        return NULL;
+    struct lg__crash *crash = lg__crash_begin_unnamed(signal, info);
+    if (crash)
+        lg__stages_first(crash, ucontext);
+    return crash;
+}
+
+/* The signal turned out to be no crash of this process. */
+static void take_back(struct lg__crash **begun)
+{
+    if (*begun)
+        lg__crash_take_back(*begun);
+    *begun = NULL;
+}
+
+/* What is left to do for a signal. */
+struct rest {
+    struct lg__crash *crash;
+    bool chain;
+    int error; /* errno */
+};
+
+/* false: nothing is. Not inlined: no thread-local variable has a known place before. */
+static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *ucontext, const void *frame, struct lg__crash *begun, struct rest *ret_rest)
 {
     siginfo_t unknown;
-    lg__arch_enter_handler();
-    if (signal == SIGSYS && lg__arch_refused(ucontext))
-        return;
+    const bool sent = lg__fixed_is_sent(info);
+    int error = ret_rest->error = errno;
+    if (begun && !lg__crash_name(lg__os_tid()))
+        begun = NULL; /* a thread that waited for the lock has it now */
     /* A signal sent from outside while this thread's crash is recorded: the thread takes no more of
      * them. */
-    if (lg__crash_entered && lg__fixed_is_sent(info)) {
+    if (sent && (lg__crash_entered || (!begun && lg__crash_holder() == lg__os_tid()))) {
+        take_back(&begun);
         lg__arch_block_on_return(ucontext, signal);
-        return;
+        return false;
     }
-    if (!lg__fixed_is_sent(info))
+    if (!sent)
         lg__os_signal_block(signal, false);
     bool owner = lg__fixed_unforked(), outer = lg__crash_entered;
     lg__crash_entered |= owner; /* not in a vforked child, which runs in our memory */
-    int error = errno;
+    if (!owner || (sent && lg__capture_is_exempt()))
+        take_back(&begun);
     if (lg__disposition_lost_siginfo(signal)) {
         info = &unknown;
         if (mend_siginfo(signal, info, ucontext)) {
+            take_back(&begun);
             lg__crash_entered = outer;
-            return;
+            return false;
         }
     }
     if (claimed(signal, info, ucontext)) {
+        take_back(&begun);
         lg__crash_entered = outer;
         errno = error;
-        return;
+        return false;
     }
     if (lg__memory_walker == LG__WALKER_WATCH && !lg__fixed_is_sent(info)) {
+        take_back(&begun);
         lg__crash_entered = outer; /* the handler need not return */
         lg__watch_walk_recover();
         lg__crash_entered |= owner;
     }
-    struct lg__crash *crash = owner ? record(signal, info, info == &unknown, ucontext) : NULL;
+    struct lg__crash *crash = owner ? record(begun, signal, info, info == &unknown, ucontext) : NULL;
     if (crash)
-        lg__place_enter(crash, __builtin_frame_address(0), ucontext);
+        lg__place_enter(crash, frame, ucontext);
     lg__crash_entered = false; /* an earlier handler need not return */
-    lg__finish(signal, info, ucontext, crash, crash ? crash->depth <= DEPTH_MAX : !owner);
+    ret_rest->crash = crash;
+    ret_rest->chain = crash ? crash->depth <= DEPTH_MAX : !owner;
+    return true;
+}
+
+static __attribute__((noinline)) void set_errno(int error)
+{
     errno = error;
+}
+
+LG__FIRST void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
+{
+    struct rest rest;
+    lg__arch_enter_handler();
+    if (signal == SIGSYS && lg__arch_refused(ucontext))
+        return;
+    struct lg__crash *begun = begin_record(signal, info, ucontext);
+    LG_FAULT_POINT("handler: first");
+    struct lg__os_borrowed borrowed;
+    const bool borrows = lg__os_thread_borrow(&borrowed);
+    const bool goes_on = handle(signal, info, ucontext, __builtin_frame_address(0), begun, &rest);
+    if (borrows)
+        lg__os_thread_give_back(&borrowed);
+    if (goes_on)
+        lg__finish(signal, info, ucontext, rest.crash, rest.chain);
+    if (!borrows)
+        set_errno(rest.error);
 }
 
 /* SIGTERM, SIGINT, SIGHUP: leave the mark, then do what would have happened. A program with a

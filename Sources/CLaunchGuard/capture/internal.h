@@ -72,6 +72,10 @@ bool lg__memory_word(uint64_t from, uint64_t *ret_word);
 
 /* ---- stages.c ---- */
 
+/* Memory of the full record is about to be written: it comes from far while other work is done. */
+void lg__stages_expect(void);
+/* The part of the header that is known at once. No system call, and no thread-local variable. */
+void lg__stages_first(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_header(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_context(const struct lg__crash *crash, const void *ucontext);
 void lg__stages_frames(const struct lg__crash *crash, const void *ucontext);

@@ -4,36 +4,70 @@
 /* More frames than stacks hold: 32 bytes each in 32 MiB. */
 #define FRAMES_LIMIT (UINT32_C(1) << 20)
 
-static const struct lg__run *run(void)
+LG__FIRST static const struct lg__run *run(void)
 {
     return &lg__fixed.options.run;
+}
+
+LG__FIRST void lg__stages_expect(void)
+{
+    const struct lg__record *record = run()->record;
+    const struct lg__crash_header *header = lg__run_stage(run(), 0, LG_STAGE_HEADER);
+    __builtin_prefetch(&record->stages[LG_STAGE_HEADER], 1);
+    __builtin_prefetch(&record->outcome, 1);
+    __builtin_prefetch(header, 1);
+    __builtin_prefetch(&header->tid, 1);
+    __builtin_prefetch(&header->sequence, 1);
+}
+
+/* The bytes of a header that are known at once. */
+#define FIRST_BYTES offsetof(struct lg__crash_header, tid)
+
+LG__FIRST static void fill_first(struct lg__crash_header *header, const struct lg__crash *crash, const void *ucontext)
+{
+    struct lg__arch_fault fault;
+    lg__arch_fault(ucontext, &fault);
+    lg__classify(&crash->info, &fault, header->stack_low, lg__fixed.pid, header);
+    header->pc = fault.pc;
+    header->sp = fault.sp;
+    header->fp = fault.fp;
+    header->trap = fault.trap;
+    header->error = fault.error;
+    if (crash->siginfo_lost)
+        header->flags = LG__CRASH_SIGINFO_LOST;
+}
+
+LG__FIRST void lg__stages_first(const struct lg__crash *crash, const void *ucontext)
+{
+    const unsigned slot = lg__crash_slot_of(crash);
+    struct lg__crash_header *header = lg__run_stage(run(), slot, LG_STAGE_HEADER);
+    memset(header, 0, sizeof *header);
+    fill_first(header, crash, ucontext);
+    lg__run_commit(run(), slot, LG_STAGE_HEADER, FIRST_BYTES);
 }
 
 void lg__stages_header(const struct lg__crash *crash, const void *ucontext)
 {
     const unsigned slot = lg__crash_slot_of(crash);
     const int signal = crash->info.si_signo;
-    struct lg__arch_fault fault;
-    struct lg__crash_header *header = lg__run_stage(run(), slot, LG_STAGE_HEADER);
-    lg__arch_fault(ucontext, &fault);
-    memset(header, 0, sizeof *header);
-    lg__altstack_bounds(&header->stack_low, &header->stack_high);
-    lg__classify(&crash->info, &fault, header->stack_low, lg__fixed.pid, header);
-    header->signal = signal;
-    header->pc = fault.pc;
-    header->sp = fault.sp;
-    header->fp = fault.fp;
-    header->trap = fault.trap;
-    header->error = fault.error;
-    header->pid = lg__fixed.pid;
-    header->tid = crash->tid;
-    header->monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
-    header->boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
-    header->wall_ns = lg__os_clock_ns(CLOCK_REALTIME);
-    header->sequence = lg__crash_sequence(atomic_load(&crash->word));
-    if (crash->siginfo_lost)
-        header->flags = LG__CRASH_SIGINFO_LOST;
-    lg__run_commit(run(), slot, LG_STAGE_HEADER, sizeof *header);
+    struct lg__crash_header *header = lg__run_stage(run(), slot, LG_STAGE_HEADER), whole;
+    memset(&whole, 0, sizeof whole);
+    lg__altstack_bounds(&whole.stack_low, &whole.stack_high);
+    fill_first(&whole, crash, ucontext);
+    whole.pid = lg__fixed.pid;
+    whole.tid = crash->tid;
+    whole.monotonic_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
+    whole.boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME);
+    whole.wall_ns = lg__os_clock_ns(CLOCK_REALTIME);
+    whole.sequence = lg__crash_sequence(atomic_load(&crash->word));
+    /* The bounds of the stack change the kind of a few crashes. Otherwise what is committed stays
+     * as it is, and the rest is added. */
+    if (memcmp(header, &whole, FIRST_BYTES) != 0) {
+        lg__run_uncommit_stage(run(), slot, LG_STAGE_HEADER);
+        memcpy(header, &whole, FIRST_BYTES);
+    }
+    memcpy((uint8_t *)header + FIRST_BYTES, (const uint8_t *)&whole + FIRST_BYTES, sizeof whole - FIRST_BYTES);
+    lg__run_commit(run(), slot, LG_STAGE_HEADER, sizeof whole);
 
     struct lg__hot *hot = lg__fixed.options.hot;
     if (hot && signal != SIGQUIT) { /* a requested dump is no crash */

@@ -53,6 +53,23 @@ void *lg__arch_thread_pointer(void)
     return pointer;
 }
 
+bool lg__arch_thread_pointer_register(void **ret_pointer)
+{
+    *ret_pointer = lg__arch_thread_pointer();
+    return true;
+}
+
+void lg__arch_set_thread_pointer(void *pointer)
+{
+    __asm__ volatile("msr tpidr_el0, %0" : : "r"(pointer) : "memory");
+}
+
+bool lg__arch_has_thread_variables(void *const *pointer)
+{
+    (void)pointer; /* none are expected */
+    return true;
+}
+
 void lg__arch_thread_variables(void *pointer)
 {
     (void)pointer; /* none: the variables' places are known from the pointer alone */
@@ -95,7 +112,7 @@ static enum lg__access access_of(uint64_t syndrome)
     }
 }
 
-void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
+LG__FIRST void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
 {
     const mcontext_t *machine = &((const ucontext_t *)ucontext)->uc_mcontext;
     ret_fault->pc = machine->pc;

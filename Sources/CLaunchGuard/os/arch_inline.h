@@ -4,6 +4,10 @@
 
 #include <stdint.h>
 
+/* A function on the way to the first commit of a crash: linkers put all such functions together, in
+ * one page or two, of which none was used for long. */
+#define LG__FIRST __attribute__((hot))
+
 /* The counter that runs at one rate on all cores. The CPU may read the counter early, before
  * earlier instructions of the program are done: a thread that takes a lock may read it before
  * another thread has released that lock. Handler. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <sys/platform/x86.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 const uint32_t lg__arch = LG__ARCH_X86_64;
@@ -54,6 +55,25 @@ void *lg__arch_thread_pointer(void)
     return pointer;
 }
 
+/* asm/prctl.h */
+#define SET_FS 0x1002
+#define GET_FS 0x1003
+
+bool lg__arch_thread_pointer_register(void **ret_pointer)
+{
+    return lg__os_call(SYS_arch_prctl, GET_FS, (long)(uintptr_t)ret_pointer, 0, 0, 0, 0) == 0;
+}
+
+void lg__arch_set_thread_pointer(void *pointer)
+{
+    lg__os_call(SYS_arch_prctl, SET_FS, (long)(uintptr_t)pointer, 0, 0, 0, 0);
+}
+
+bool lg__arch_has_thread_variables(void *const *pointer)
+{
+    return pointer[0] == pointer && pointer[2] == pointer;
+}
+
 void lg__arch_thread_variables(void *pointer)
 {
     void **words = pointer;
@@ -76,7 +96,7 @@ bool lg__arch_refused(void *ucontext)
 #define FAULT_WRITE 2u
 #define FAULT_FETCH 16u
 
-void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
+LG__FIRST void lg__arch_fault(const void *ucontext, struct lg__arch_fault *ret_fault)
 {
     const greg_t *registers = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
     ret_fault->pc = (uint64_t)registers[REG_RIP];
@@ -104,7 +124,7 @@ uint32_t lg__arch_registers(const void *ucontext, uint64_t registers[LG__REGISTE
     return sizeof order;
 }
 
-void lg__arch_enter_handler(void)
+LG__FIRST void lg__arch_enter_handler(void)
 {
     /* The kernel clears DF, RF and TF before a handler, but not AC (bit 18). */
     __asm__ volatile("pushfq\n\tandq $0xfffffffffffbffff, (%%rsp)\n\tpopfq" ::: "memory", "cc");

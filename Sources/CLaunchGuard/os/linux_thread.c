@@ -22,6 +22,8 @@ static size_t distance(const void *variable, const void *pointer)
     return a < b ? b - a : a - b;
 }
 
+static size_t variables_bytes; /* of a thread; 0: not known */
+
 static size_t to_pages(size_t size)
 {
     return (size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
@@ -31,7 +33,7 @@ bool lg__os_thread_reserve(struct lg__os_thread *ret_thread, size_t stack_bytes)
 {
     const void *pointer = lg__arch_thread_pointer();
     size_t own = distance(&own_variable, pointer), of_libc = distance(&errno, pointer);
-    size_t variables = to_pages((own > of_libc ? own : of_libc) + MODULE_BYTES);
+    size_t variables = variables_bytes = to_pages((own > of_libc ? own : of_libc) + MODULE_BYTES);
     size_t stack = to_pages(stack_bytes), local = variables + CONTROL_BYTES;
     uint8_t *base = mmap(NULL, GUARD_BYTES + stack + local, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
@@ -48,6 +50,34 @@ bool lg__os_thread_reserve(struct lg__os_thread *ret_thread, size_t stack_bytes)
         .pointer = low + (lg__arch_variables_below ? variables : CONTROL_BYTES),
     };
     return true;
+}
+
+static bool is_lost(void *pointer)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    return !address || address % sizeof pointer || lg__os_readable(address) == 0 || !lg__arch_has_thread_variables(pointer);
+}
+
+bool lg__os_thread_borrow(struct lg__os_borrowed *ret_borrowed)
+{
+    void *lost;
+    if (!variables_bytes || !lg__arch_thread_pointer_register(&lost) || !is_lost(lost))
+        return false;
+    const size_t size = variables_bytes + CONTROL_BYTES;
+    long memory = lg__os_call(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory < 0 && memory > -4096)
+        return false;
+    *ret_borrowed = (struct lg__os_borrowed){ lost, (void *)(uintptr_t)memory, size };
+    uint8_t *pointer = (uint8_t *)ret_borrowed->memory + (lg__arch_variables_below ? variables_bytes : CONTROL_BYTES);
+    lg__arch_thread_variables(pointer);
+    lg__arch_set_thread_pointer(pointer);
+    return true;
+}
+
+void lg__os_thread_give_back(const struct lg__os_borrowed *borrowed)
+{
+    lg__arch_set_thread_pointer(borrowed->lost);
+    lg__os_call(SYS_munmap, (long)(uintptr_t)borrowed->memory, (long)borrowed->size, 0, 0, 0, 0);
 }
 
 long lg__os_thread_begin(struct lg__os_thread *thread, void (*run)(void), int32_t *ret_tid)

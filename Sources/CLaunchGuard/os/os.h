@@ -103,6 +103,16 @@ struct lg__os_thread {
 };
 /* Reserve its memory. */
 bool lg__os_thread_reserve(struct lg__os_thread *ret_thread, size_t stack_bytes);
+/* Give the calling thread, where its thread pointer is not one of libc's, another one and variables
+ * of its own, in memory of the size that lg__os_thread_reserve() found. false: nothing was changed.
+ * Uses no thread-local variable. Handler. */
+struct lg__os_borrowed {
+    void *lost; /* thread pointer */
+    void *memory;
+    size_t size;
+};
+bool lg__os_thread_borrow(struct lg__os_borrowed *ret_borrowed);
+void lg__os_thread_give_back(const struct lg__os_borrowed *borrowed);
 /* Begin a thread; one at a time in the same memory. `run` does not return. The caller blocks
  * signals, and the thread begins with the same ones. The number of the thread is stored before the
  * thread runs. 0 or −errno. Handler. */
@@ -264,6 +274,13 @@ _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
 /* ---- for linux_thread.c ---- */
 
 void *lg__arch_thread_pointer(void);
+/* The same, where the pointer may lead nowhere; false: a sandbox refuses. And another one.
+ * Handler. */
+bool lg__arch_thread_pointer_register(void **ret_pointer);
+void lg__arch_set_thread_pointer(void *pointer);
+/* Whether the words that compiled code expects are at a thread pointer, which can be read.
+ * Handler. */
+bool lg__arch_has_thread_variables(void *const *pointer);
 /* Thread-local variables lie below the thread pointer; else above it. */
 extern const bool lg__arch_variables_below;
 /* Write the words that compiled code expects at a thread pointer. Handler. */

@@ -19,7 +19,7 @@ static uint32_t by_table(uint32_t crc, const void *bytes, size_t size)
     return crc;
 }
 
-static uint32_t by_cpu(uint32_t start, const void *bytes, size_t size)
+LG__FIRST static uint32_t by_cpu(uint32_t start, const void *bytes, size_t size)
 {
     const uint8_t *byte = bytes;
     uint64_t crc = start, word;
@@ -40,7 +40,7 @@ void lg__crc32c_init(void)
         lg__crc32c_by_cpu = lg__arch_has_crc32c();
 }
 
-uint32_t lg__crc32c(uint32_t crc, const void *bytes, size_t size)
+LG__FIRST uint32_t lg__crc32c(uint32_t crc, const void *bytes, size_t size)
 {
     return ~(lg__crc32c_by_cpu ? by_cpu(~crc, bytes, size) : by_table(~crc, bytes, size));
 }

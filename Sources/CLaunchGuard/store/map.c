@@ -42,20 +42,30 @@ static void heal_forget(const struct lg__map *map)
         }
 }
 
-bool lg__map_heal(const void *address)
+/* The page of an address in one of them; NULL: it is in none. */
+static uint8_t *healable_page(const void *address)
 {
     for (int i = 0; i < HEALABLE_MAX; i++) {
         uint8_t *base = atomic_load(&healable[i].base);
         size_t size = atomic_load(&healable[i].size);
-        if (!base || (const uint8_t *)address < base || (const uint8_t *)address >= base + size)
-            continue;
-        uint8_t *page = base + ((size_t)((const uint8_t *)address - base) & ~(size_t)(LG__PAGE - 1));
-        if (lg__os_page_replace(page) != 0)
-            return false;
-        atomic_fetch_add(&healed_pages, 1);
-        return true;
+        if (base && (const uint8_t *)address >= base && (const uint8_t *)address < base + size)
+            return base + ((size_t)((const uint8_t *)address - base) & ~(size_t)(LG__PAGE - 1));
     }
-    return false;
+    return NULL;
+}
+
+bool lg__map_holds(const void *address)
+{
+    return healable_page(address) != NULL;
+}
+
+bool lg__map_heal(const void *address)
+{
+    uint8_t *page = healable_page(address);
+    if (!page || lg__os_page_replace(page) != 0)
+        return false;
+    atomic_fetch_add(&healed_pages, 1);
+    return true;
 }
 
 unsigned lg__map_healed(void)

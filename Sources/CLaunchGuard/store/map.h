@@ -54,6 +54,9 @@ bool lg__map_lock(int file);
 /* True if another process holds the lock. */
 bool lg__map_locked(int file);
 
+/* An address lies in a mapped file of ours. Handler. */
+bool lg__map_holds(const void *address);
+
 /* A SIGBUS at this address: if it lies in a mapped file of ours, replace its page by memory and
  * return true: the access can be repeated. Counts into `healed` below. Handler. */
 bool lg__map_heal(const void *address);

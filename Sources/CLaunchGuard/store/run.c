@@ -35,7 +35,7 @@ static const struct block {
 #define BLOCK_COUNT (sizeof blocks / sizeof blocks[0])
 static_assert(20480 + sizeof(struct lg__crash_process) <= RECORD_BYTES, "the record fits");
 
-static const struct block *block_of(unsigned stage)
+LG__FIRST static const struct block *block_of(unsigned stage)
 {
     for (size_t i = 0; i < BLOCK_COUNT; i++)
         if (blocks[i].stage == stage)
@@ -192,7 +192,7 @@ void lg__run_open_snapshots(const struct lg__run *run)
     snapshots->snapshots[1].slot_count = 1;
 }
 
-static void open_briefs(const struct lg__run *run)
+LG__FIRST static void open_briefs(const struct lg__run *run)
 {
     run->briefs->brief_bytes = sizeof(struct lg__brief);
     run->briefs->count = LG__BRIEFS;
@@ -200,12 +200,12 @@ static void open_briefs(const struct lg__run *run)
 
 /* ---- the record ---- */
 
-static struct lg__brief *brief_of(const struct lg__run *run, unsigned slot)
+LG__FIRST static struct lg__brief *brief_of(const struct lg__run *run, unsigned slot)
 {
     return &run->briefs->briefs[slot - 1];
 }
 
-void *lg__run_stage(const struct lg__run *run, unsigned slot, unsigned stage)
+LG__FIRST void *lg__run_stage(const struct lg__run *run, unsigned slot, unsigned stage)
 {
     if (slot == 0)
         return (uint8_t *)run->record + block_of(stage)->offset;
@@ -213,25 +213,23 @@ void *lg__run_stage(const struct lg__run *run, unsigned slot, unsigned stage)
     return stage == LG_STAGE_HEADER ? (void *)&brief->header : stage == LG_STAGE_CONTEXT ? (void *)&brief->context : (void *)&brief->head;
 }
 
-void lg__run_commit(const struct lg__run *run, unsigned slot, unsigned stage, size_t size)
-{
-    uint32_t crc = lg__crc32c(0, lg__run_stage(run, slot, stage), size);
-    if (slot == 0) {
-        struct lg__stage *entry = &run->record->stages[stage];
-        entry->size = (uint32_t)size;
-        entry->crc = crc;
-        atomic_store_explicit(&entry->commit, LG__COMMIT_STAGE + stage, memory_order_release);
-    } else {
-        struct lg__brief_commit *part = &brief_of(run, slot)->parts[stage - LG_STAGE_HEADER];
-        part->size = (uint32_t)size;
-        part->crc = crc;
-        atomic_store_explicit(&part->commit, LG__COMMIT_STAGE + stage, memory_order_release);
-    }
-}
-
-static _Atomic uint64_t *commit_word(const struct lg__run *run, unsigned slot, unsigned stage)
+LG__FIRST static _Atomic uint64_t *commit_word(const struct lg__run *run, unsigned slot, unsigned stage)
 {
     return slot ? &brief_of(run, slot)->parts[stage - LG_STAGE_HEADER].commit : &run->record->stages[stage].commit;
+}
+
+/* Size and checksum of a stage: two fields of the file, in one word. */
+typedef uint64_t size_and_crc __attribute__((may_alias));
+static_assert(offsetof(struct lg__stage, size) % 8 == 0 && offsetof(struct lg__stage, crc) == offsetof(struct lg__stage, size) + 4, "one word");
+static_assert(offsetof(struct lg__brief_commit, size) == 0 && offsetof(struct lg__brief_commit, crc) == 4, "one word");
+
+LG__FIRST void lg__run_commit(const struct lg__run *run, unsigned slot, unsigned stage, size_t size)
+{
+    uint64_t crc = lg__crc32c(0, lg__run_stage(run, slot, stage), size);
+    uint32_t *sealed = slot ? &brief_of(run, slot)->parts[stage - LG_STAGE_HEADER].size : &run->record->stages[stage].size;
+    /* One store: a stage that is committed stays whole while it grows. */
+    __atomic_store_n((size_and_crc *)(void *)sealed, crc << 32 | (uint32_t)size, __ATOMIC_RELEASE);
+    atomic_store_explicit(commit_word(run, slot, stage), LG__COMMIT_STAGE + stage, memory_order_release);
 }
 
 bool lg__run_is_committed(const struct lg__run *run, unsigned slot, unsigned stage)
@@ -244,17 +242,17 @@ void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned s
     atomic_store(commit_word(run, slot, stage), 0);
 }
 
-static _Atomic uint32_t *outcome_word(const struct lg__run *run, unsigned slot)
+LG__FIRST static _Atomic uint32_t *outcome_word(const struct lg__run *run, unsigned slot)
 {
     return slot ? &brief_of(run, slot)->outcome : &run->record->outcome;
 }
 
-static uint32_t outcome_of(uint32_t sequence, enum lg__outcome outcome)
+LG__FIRST static uint32_t outcome_of(uint32_t sequence, enum lg__outcome outcome)
 {
     return sequence << LG__OUTCOME_BITS | (uint32_t)outcome;
 }
 
-void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome outcome)
+LG__FIRST void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome outcome)
 {
     if (slot)
         open_briefs(run);

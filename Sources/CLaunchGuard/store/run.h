@@ -60,7 +60,9 @@ void lg__run_open_snapshots(const struct lg__run *run);
 
 /* The block of a stage, to be filled in place. Handler. */
 void *lg__run_stage(const struct lg__run *run, unsigned slot, unsigned stage);
-/* Commit the first `size` bytes of a stage's block. Handler. */
+/* Commit the first `size` bytes of a stage's block. More bytes of a committed stage may be added by
+ * a later commit: the stage is whole at each moment, if the bytes before stay as they are.
+ * Handler. */
 void lg__run_commit(const struct lg__run *run, unsigned slot, unsigned stage, size_t size);
 bool lg__run_is_committed(const struct lg__run *run, unsigned slot, unsigned stage);
 /* Take one stage back, to write the stage once more. Handler. */
