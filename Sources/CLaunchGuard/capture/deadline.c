@@ -38,12 +38,18 @@ void lg__deadline_arm(struct lg__crash *crash)
     if (atomic_load(&crash->deadline_ns))
         return;
     arm(crash, lg__fixed.options.deadline_ms);
-    timers[0] = timers[1] = -1;
-    if (lg__question_take_signal())
-        timers[0] = lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, lg__crash_sequence(atomic_load(&crash->word)), time_ns);
+    timers[0] = -1;
+    timers[1] = lg__os_timer_begin(0, SIGKILL, 0, time_ns + KILL_NS);
+}
+
+void lg__deadline_arm_signal(struct lg__crash *crash)
+{
+    const uint64_t until = atomic_load(&crash->deadline_ns), now = lg__os_clock_ns(CLOCK_MONOTONIC);
     if (timers[0] >= 0)
-        timers[1] = lg__os_timer_begin(0, SIGKILL, 0, time_ns + KILL_NS);
-    else
+        return;
+    if (timers[1] >= 0 && lg__question_take_signal())
+        timers[0] = lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, lg__crash_sequence(atomic_load(&crash->word)), until > now ? until - now : 1);
+    if (timers[0] < 0)
         lg__capture_wake_watch(); /* the user's signals are used up, or a sandbox refuses timers */
 }
 

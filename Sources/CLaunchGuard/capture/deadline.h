@@ -5,8 +5,11 @@
 
 #include "capture/crash.h"
 
-/* The time for the record of this crash begins, if it has not begun yet. Handler. */
+/* The time for the record of this crash begins, if it has not begun yet. From here on SIGKILL ends
+ * the process a while after that time. Handler. */
 void lg__deadline_arm(struct lg__crash *crash);
+/* From here on a signal to the crashed thread ends the process after that time. Handler. */
+void lg__deadline_arm_signal(struct lg__crash *crash);
 /* The record is written. Under the crash lock. Handler. */
 void lg__deadline_disarm(void);
 /* On the crashed thread, by its timer: the time for the record with this number is over.

@@ -26,6 +26,8 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
 /* ---- record.c ---- */
 
+/* Touch the memory that it writes to. */
+void lg__record_prepare(void);
 /* Write the record of this crash, under the crash lock. */
 void lg__record_write(struct lg__crash *crash, const void *ucontext);
 /* A second crash on the thread whose crash is being recorded. Does not return while a stage can

@@ -24,16 +24,16 @@ struct node {
 
 /* Of each walker. */
 static struct work {
-    struct node node;
-    struct lg__modules fresh; /* made by the crash or the snapshot under way */
     const struct lg__modules *in_use;
     uint32_t settled; /* lg__memory_age for which `in_use` was chosen */
+    struct node node;
+    struct lg__modules fresh; /* made by the crash or the snapshot under way */
 } works[LG__WALKERS];
 
 void lg__loader_prepare(void)
 {
-    lg__memory_touch(&works[LG__WALKER_CRASH].node, sizeof works[0].node);
-    lg__memory_touch(&works[LG__WALKER_CRASH].fresh, sizeof works[0].fresh.count);
+    /* up to the first modules */
+    lg__memory_touch(&works[LG__WALKER_CRASH], offsetof(struct work, fresh) + LG__PAGE);
     executable_headers = lg__os_program_headers(&executable_count, &executable_bias);
     const ElfW(Phdr) *header = executable_headers;
     for (size_t i = 0; header && i < executable_count; i++) {

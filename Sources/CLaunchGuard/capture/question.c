@@ -136,6 +136,11 @@ void lg__question_answer_crash(uint32_t places, const void *ucontext)
 
 /* The signal stays taken: a late answer must not find the default action, which would end the
  * process with the wrong status. */
+void lg__question_prepare(void)
+{
+    lg__memory_touch(&libc_action, sizeof libc_action);
+}
+
 bool lg__question_take_signal(void)
 {
     /* The signal does not block itself: a thread that is about to answer must not look like a

@@ -25,6 +25,11 @@ static struct {
     struct lg__crash *crash;
 } recording;
 
+void lg__record_prepare(void)
+{
+    lg__memory_touch(&recording, sizeof recording);
+}
+
 uint32_t lg__record_stage(void)
 {
     return atomic_load(&recording.stage);
@@ -39,15 +44,15 @@ static void run_stage(unsigned stage, const void *ucontext)
         LG_FAULT_POINT("handler: header");
         break;
     case LG_STAGE_CONTEXT:
-        /* Nothing before this point can wait, except a look at memory: its page may have to come
-         * from a file system that is gone. From here on the watch thread ends a record that takes
-         * too long. */
+        /* Up to the frames nothing can wait, except a look at memory: its page may have to come from
+         * a file system that is gone, and only SIGKILL ends such a wait. */
         lg__deadline_arm(crash);
         lg__stages_context(crash, ucontext);
         LG_FAULT_POINT("handler: context");
         break;
     case LG_STAGE_FRAMES:
         lg__stages_frames(crash, ucontext);
+        lg__deadline_arm_signal(crash);
         LG_FAULT_POINT("handler: frames");
         break;
     case LG_STAGE_DWARF:
@@ -98,7 +103,9 @@ static bool is_wanted(unsigned stage)
 static bool after_crash(unsigned stage)
 {
     recording.skipped |= 1u << stage % LG__STAGES;
-    lg__deadline_arm(recording.crash); /* in case the crash came before the deadline was set */
+    /* in case the crash came before they were set */
+    lg__deadline_arm(recording.crash);
+    lg__deadline_arm_signal(recording.crash);
     if (stage == LG_STAGE_FRAMES || stage == LG_STAGE_DWARF)
         lg__stages_walk_crashed(recording.crash, stage);
     else if (stage == LG_STAGE_PROCESS)
