@@ -49,8 +49,8 @@ int32_t lg__crash_holder(void);
 /* ---- one crash. Handler. ---- */
 
 /* Take the lock without a number, and begin a crash in a slot that no crash had before, so that
- * nothing is lost where lg__crash_take_back() follows. No system call, and no thread-local variable.
- * NULL: a thread has the lock, or there is no such slot. */
+ * nothing is lost where lg__crash_take_back() follows. Makes no system call and uses no
+ * thread-local variable. NULL: a thread has the lock, or there is no such slot. */
 struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info);
 /* That crash is none. Opens the lock. */
 void lg__crash_take_back(struct lg__crash *crash);

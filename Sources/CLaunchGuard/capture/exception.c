@@ -64,7 +64,7 @@ static terminate_function earlier_terminate;
 static uint64_t pure_virtual_at; /* 0: no C++ runtime */
 static uint64_t terminate_at;    /* of our terminate handler */
 static struct lg__exception pending;
-static _Atomic int32_t pending_tid; /* thread that terminates; 0: none */
+static _Atomic int32_t pending_tid LG__SMALL; /* thread that terminates; 0: none */
 
 static const char *name_of(const struct type *type)
 {

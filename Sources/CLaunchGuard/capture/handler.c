@@ -124,11 +124,11 @@ static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, 
     }
 }
 
-/* Record the crash; `begun`: it has the crash lock already. NULL: this thread crashed while it wrote
- * a record or died, and no earlier handler is called for that. */
+/* Record the crash; `begun`: the crash has the crash lock already. NULL: this thread crashed while
+ * it wrote a record or died, and no earlier handler is called for that. */
 static struct lg__crash *record(struct lg__crash *begun, int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
 {
-    int32_t self = lg__os_tid();
+    const int32_t self = begun ? lg__crash_holder() : lg__os_tid();
     if (!begun && !take_lock(signal, self, ucontext)) {
         struct lg__crash *current = lg__crash_current();
         if (lg__crash_holder() != self)

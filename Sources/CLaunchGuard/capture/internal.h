@@ -10,6 +10,9 @@
 
 #include <ucontext.h>
 
+/* Small memory that a crash writes to first: beside initialized variables, on pages that exist. */
+#define LG__SMALL __attribute__((section(".data.lg_small")))
+
 /* ---- walkers ---- */
 
 /* Two threads walk stacks: the one whose crash is recorded, and the watch thread, for a snapshot of
@@ -26,8 +29,6 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
 /* ---- record.c ---- */
 
-/* Touch the memory that it writes to. */
-void lg__record_prepare(void);
 /* Write the record of this crash, under the crash lock. */
 void lg__record_write(struct lg__crash *crash, const void *ucontext);
 /* A second crash on the thread whose crash is being recorded. Does not return while a stage can
@@ -132,8 +133,8 @@ bool lg__unwind_libunwind_prepare(void);
 void lg__files_prepare(void);
 /* A descriptor, to be closed with lg__os_close(), or −errno. */
 int lg__files_open(const char *path);
-/* Read a small file whole, with a NUL; long lines, and then the end, are cut to fit. Returns the size
- * of the text, 0 if the file cannot be read. */
+/* Read a small file whole, with a NUL; long lines, and then the end, are cut to fit. Returns the
+ * size of the text, 0 if the file cannot be read. */
 size_t lg__files_read(const char *path, char *to, size_t size);
 /* Room for a status file of proc(5). */
 #define LG__FILES_STATUS_BYTES 2560u

@@ -32,8 +32,7 @@ static struct work {
 
 void lg__loader_prepare(void)
 {
-    /* up to the first modules */
-    lg__memory_touch(&works[LG__WALKER_CRASH], offsetof(struct work, fresh) + LG__PAGE);
+    lg__memory_touch(&works[LG__WALKER_CRASH], offsetof(struct work, fresh.modules));
     executable_headers = lg__os_program_headers(&executable_count, &executable_bias);
     const ElfW(Phdr) *header = executable_headers;
     for (size_t i = 0; header && i < executable_count; i++) {

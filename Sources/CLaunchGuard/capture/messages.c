@@ -91,7 +91,7 @@ static const struct known_text swift_trap_texts[] = {
 
 /* ---- the stage ---- */
 
-static struct lg__crash_messages *messages_block;
+static struct lg__crash_messages *messages_block LG__SMALL;
 
 struct said {
     const char *text;

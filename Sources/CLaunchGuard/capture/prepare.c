@@ -3,7 +3,6 @@
 
 #include "capture/deadline.h"
 #include "capture/internal.h"
-#include "capture/question.h"
 #include "capture/watch_thread.h"
 
 /* The pages of the first stages, so that the handler does not wait for the file system to give
@@ -34,8 +33,6 @@ static void prepare(void)
     lg__modules_prepare();
     touch_record();
     lg__memory_prepare();
-    lg__record_prepare();
-    lg__question_prepare();
     lg__unwind_dwarf_prepare();
 }
 

@@ -3,7 +3,7 @@
 #include "os/fault_point.h"
 #include "store/crc32c.h"
 
-static struct lg__crash_process *process_block;
+static struct lg__crash_process *process_block LG__SMALL;
 
 static const struct lg__run *run(void)
 {
@@ -183,7 +183,7 @@ static void read_map(void)
 /* Leaf functions of x86-64 keep data below sp (System V ABI for AMD64, 3.2.2). */
 #define RED_ZONE_BYTES 128u
 
-static uint32_t stacks_used;
+static uint32_t stacks_used LG__SMALL;
 
 static struct lg__chunk *chunk_at(uint32_t at)
 {

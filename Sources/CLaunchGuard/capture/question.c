@@ -28,7 +28,7 @@ static struct asker {
     { .words = watch_words, .places = LG__QUESTION_WATCH_PLACES },
 };
 
-static struct lg__os_disposition libc_action;
+static struct lg__os_disposition libc_action LG__SMALL;
 
 /* Where the calling thread stands still for the watch thread; NULL: it does not. */
 static __thread const void *stands __attribute__((tls_model("initial-exec")));
@@ -136,11 +136,6 @@ void lg__question_answer_crash(uint32_t places, const void *ucontext)
 
 /* The signal stays taken: a late answer must not find the default action, which would end the
  * process with the wrong status. */
-void lg__question_prepare(void)
-{
-    lg__memory_touch(&libc_action, sizeof libc_action);
-}
-
 bool lg__question_take_signal(void)
 {
     /* The signal does not block itself: a thread that is about to answer must not look like a

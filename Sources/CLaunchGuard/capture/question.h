@@ -33,8 +33,6 @@ enum lg__answer { LG__ANSWER_NONE, LG__ANSWER_ASKED, LG__ANSWER_WRITING, LG__ANS
 
 /* ---- on the asker. Handler. ---- */
 
-/* Touch the memory that a crash writes to. */
-void lg__question_prepare(void);
 /* Take the signal. false: the system refuses it. */
 bool lg__question_take_signal(void);
 /* A new turn: answers to earlier questions come too late. No thread stands still beyond `until_ns`,

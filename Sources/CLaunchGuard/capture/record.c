@@ -23,12 +23,7 @@ static struct {
     bool marked;            /* there is a place to go back to */
     struct lg__arch_mark mark; /* where a stage that crashes goes on */
     struct lg__crash *crash;
-} recording;
-
-void lg__record_prepare(void)
-{
-    lg__memory_touch(&recording, sizeof recording);
-}
+} recording LG__SMALL;
 
 uint32_t lg__record_stage(void)
 {
@@ -44,8 +39,8 @@ static void run_stage(unsigned stage, const void *ucontext)
         LG_FAULT_POINT("handler: header");
         break;
     case LG_STAGE_CONTEXT:
-        /* Up to the frames nothing can wait, except a look at memory: its page may have to come from
-         * a file system that is gone, and only SIGKILL ends such a wait. */
+        /* Up to the frames nothing can wait, except a look at memory: its page may have to come
+         * from a file system that is gone, and only SIGKILL ends such a wait. */
         lg__deadline_arm(crash);
         lg__stages_context(crash, ucontext);
         LG_FAULT_POINT("handler: context");
