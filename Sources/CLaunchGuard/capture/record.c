@@ -47,10 +47,10 @@ static void run_stage(unsigned stage, const void *ucontext)
         break;
     case LG_STAGE_FRAMES:
         lg__stages_frames(crash, ucontext);
-        lg__deadline_arm_signal(crash);
         LG_FAULT_POINT("handler: frames");
         break;
     case LG_STAGE_DWARF:
+        lg__deadline_arm_signal(crash);
         LG_FAULT_POINT("handler: before dwarf");
         lg__stages_dwarf(crash, ucontext);
         LG_FAULT_POINT("handler: dwarf");
