@@ -278,6 +278,8 @@ void lg__loader_prepare(void);
 /* Once for each crash: use the published table, or make one when there is none or when modules came
  * or went. In the handler. */
 void lg__loader_settle(void);
+/* Write a table that was made to the run file. In the handler, and on the watch thread. */
+void lg__loader_write(void);
 /* The module that holds an address, by the table that is in use; NULL: none known. In the
  * handler. */
 const struct lg__module_range *lg__loader_find(uint64_t address);

@@ -26,6 +26,7 @@ struct node {
 static struct work {
     const struct lg__modules *in_use;
     uint32_t settled; /* lg__memory_age for which `in_use` was chosen */
+    bool unwritten;   /* `fresh` is not in the run file */
     struct node node;
     struct lg__modules fresh; /* made by the crash or the snapshot under way */
 } works[LG__WALKERS];
@@ -131,23 +132,15 @@ static bool describe(const struct node *node, struct lg__module_range *module)
            lg__image_describe(headers, elf.e_phnum, bias, lg__memory_read, module) && module->dynamic == dynamic;
 }
 
-static void add_module(struct work *work, struct lg__module_table *file, const struct lg__module_range *module)
-{
-    if (module && lg__modules_insert(&work->fresh, module) && file)
-        lg__modules_file_add(file, module, work->node.name, lg__memory_read);
-    else if (file)
-        file->omitted++;
-}
-
 static void make_fresh(struct work *work, const struct lg__modules *table)
 {
     struct node *node = &work->node;
     struct lg__module_range made;
-    struct lg__module_table *file = lg__modules_file_begin();
     uint32_t count = 0;
     /* what is in the table that is made anew is described anew */
     const struct lg__modules *before = table == &work->fresh ? NULL : table;
     work->fresh.count = 0;
+    work->unwritten = true;
     if (first_node(node)) {
         do {
             const struct lg__module_range *module = known(node, before);
@@ -155,14 +148,39 @@ static void make_fresh(struct work *work, const struct lg__modules *table)
                 made.name_crc = node->name_crc;
                 module = &made;
             }
-            add_module(work, file, module);
+            if (module)
+                lg__modules_insert(&work->fresh, module);
         } while (++count < NODES_MAX && next_node(node));
-    } else if (executable_headers) { /* a static program */
-        node->name[0] = 0;
-        add_module(work, file, lg__image_describe(executable_headers, executable_count, executable_bias, lg__memory_read, &made) ? &made : NULL);
+    } else if (executable_headers && lg__image_describe(executable_headers, executable_count, executable_bias, lg__memory_read, &made)) {
+        lg__modules_insert(&work->fresh, &made); /* a static program */
     }
-    if (file)
-        lg__modules_file_commit(file);
+}
+
+static void write_module(struct lg__module_table *file, const struct lg__module_range *module, const char *name)
+{
+    if (module)
+        lg__modules_file_add(file, module, name, lg__memory_read);
+    else
+        file->omitted++;
+}
+
+void lg__loader_write(void)
+{
+    struct work *work = &works[lg__memory_walker];
+    struct node *node = &work->node;
+    uint32_t count = 0;
+    struct lg__module_table *file = work->unwritten ? lg__modules_file_begin() : NULL;
+    work->unwritten = false;
+    if (!file)
+        return;
+    if (first_node(node)) {
+        do
+            write_module(file, known(node, &work->fresh), node->name);
+        while (++count < NODES_MAX && next_node(node));
+    } else if (executable_headers) { /* a static program */
+        write_module(file, work->fresh.count ? work->fresh.modules : NULL, "");
+    }
+    lg__modules_file_commit(file);
 }
 
 /* A crash keeps refreshes away; a snapshot does not, and a table that was published before lives
@@ -186,6 +204,7 @@ void lg__loader_settle(void)
         table = &work->fresh;
     work->settled = lg__memory_age[lg__memory_walker];
     if (table && unchanged(&work->node, table)) {
+        work->unwritten &= table == &work->fresh;
         work->in_use = keep(work, table);
     } else {
         make_fresh(work, table);

@@ -29,6 +29,8 @@ __attribute__((noinline)) void lg__watch_walk(struct lg__thread *slot)
     } else {
         atomic_store(&walking, true);
         LG_FAULT_POINT("snapshot: walk");
+        lg__loader_settle();
+        lg__loader_write();
         lg__thread_walk(slot);
         atomic_store(&walking, false);
     }
