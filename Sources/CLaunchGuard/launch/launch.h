@@ -21,9 +21,9 @@
 
 /* The part of a session that its launches need. */
 struct lg__host {
-    struct lg__run run;
-    struct lg__ledger ledger;
     pthread_mutex_t lock; /* of the ledger and of `launches` */
+    struct lg__run run;   /* a forked child writes into its lock and into the two maps: one page */
+    struct lg__ledger ledger;
     _Atomic bool counts;  /* this process is the primary of a ledger */
     _Atomic bool closed;
     /* 1 in the process that started the session, 0 in its forked children; NULL: not started */

@@ -24,14 +24,13 @@ static void session_in_child(void)
     if (!host->unforked)
         return;
     /* where the kernel does not wipe the page */
-    atomic_store((_Atomic uint32_t *)(uintptr_t)host->unforked, 0);
+    if (atomic_load(host->unforked))
+        atomic_store((_Atomic uint32_t *)(uintptr_t)host->unforked, 0);
     /* the thread that held this lock, or the other one, is not in the child */
-    pthread_mutex_init(&host->lock, NULL);
-    pthread_mutex_init(&start_lock, NULL);
+    host->lock = start_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     lg__tail_give_back();
     lg__map_abandon(&host->run.map);
     lg__map_abandon(&host->ledger.map);
-    the_session.protection = LG_PROTECTION_NONE;
 }
 
 /* ---- start ---- */
