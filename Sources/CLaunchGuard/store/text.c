@@ -1,5 +1,6 @@
 #include "store/text.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -76,6 +77,20 @@ static void put_padded(struct output *out, const struct conversion *how, const c
 
 #define DIGITS_MAX 24
 
+/* Decimal digits before an address, two at a time; returns their start. */
+static inline char *decimal_before(uintmax_t value, char *at)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+                                "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+                                "9899";
+    for (; value >= 100; value /= 100)
+        memcpy(at -= 2, pairs + value % 100 * 2, 2);
+    if (value >= 10)
+        return memcpy(at - 2, pairs + value * 2, 2);
+    *--at = (char)('0' + value);
+    return at;
+}
+
 /* Digits of a number into the end of a buffer; returns their start. */
 static char *digits_of(uintmax_t value, unsigned base, bool upper, char *buffer_end)
 {
@@ -83,13 +98,10 @@ static char *digits_of(uintmax_t value, unsigned base, bool upper, char *buffer_
     const unsigned shift = base == 16 ? 4 : 3;
     char *at = buffer_end;
     if (base == 10)
-        do
-            *--at = (char)('0' + value % 10);
-        while (value /= 10);
-    else
-        do
-            *--at = digits[value & (base - 1)];
-        while (value >>= shift);
+        return decimal_before(value, at);
+    do
+        *--at = digits[value & (base - 1)];
+    while (value >>= shift);
     return at;
 }
 
@@ -346,31 +358,49 @@ static const char *parse_length(const char *at, struct conversion *how)
     }
 }
 
-/* The common conversions: without flags, width and precision. False: another one. */
-static bool put_plain(struct output *out, const struct conversion *how, char conversion, va_list *arguments)
+/* A number in decimal digits. */
+static inline void put_decimal(struct output *out, bool negative, uintmax_t magnitude)
 {
-    char buffer[DIGITS_MAX], *end = buffer + sizeof buffer, *start;
-    switch (conversion) {
-    case 'd':
-    case 'i': {
-        intmax_t value = next_signed(how, arguments);
-        start = digits_of(value < 0 ? (uintmax_t)0 - (uintmax_t)value : (uintmax_t)value, 10, false, end);
-        if (value < 0)
-            *--start = '-';
-        break;
+    char buffer[DIGITS_MAX], *start;
+    if (out->end - out->at >= DIGITS_MAX) { /* to its place at once */
+        *out->at = '-';
+        out->at += negative;
+        size_t size = 1;
+        for (uintmax_t power = 10; size < 20 && magnitude >= power; power *= 10)
+            size++;
+        decimal_before(magnitude, out->at += size);
+        return;
     }
-    case 'u': start = digits_of(next_unsigned(how, arguments), 10, false, end); break;
-    case 'x': start = digits_of(next_unsigned(how, arguments), 16, false, end); break;
-    case 's': {
+    start = decimal_before(magnitude, buffer + sizeof buffer);
+    if (negative)
+        *--start = '-';
+    put_text(out, start, (size_t)(buffer + sizeof buffer - start));
+}
+
+/* The common conversions, without flags, width and precision; `at` is behind the percent sign.
+ * Returns the address behind the conversion; NULL: another one, nothing is done. */
+static inline const char *put_plain(struct output *out, const char *at, va_list *arguments)
+{
+    static_assert(sizeof(long) == sizeof(long long) && sizeof(long) == sizeof(size_t), "one size of l, ll and z");
+    char buffer[DIGITS_MAX], *end = buffer + sizeof buffer;
+    bool longer = *at == 'l' || *at == 'z';
+    at += longer + (at[0] == 'l' && at[1] == 'l');
+    if (*at == 's') {
         const char *text = va_arg(*arguments, const char *);
         text = text ? text : "(null)";
         put_text(out, text, strlen(text));
-        return true;
+    } else if (*at == 'd' || *at == 'i') {
+        long value = longer ? va_arg(*arguments, long) : va_arg(*arguments, int);
+        put_decimal(out, value < 0, value < 0 ? 0ul - (unsigned long)value : (unsigned long)value);
+    } else if (*at == 'u') {
+        put_decimal(out, false, longer ? va_arg(*arguments, unsigned long) : va_arg(*arguments, unsigned));
+    } else if (*at == 'x') {
+        const char *start = digits_of(longer ? va_arg(*arguments, unsigned long) : va_arg(*arguments, unsigned), 16, false, end);
+        put_text(out, start, (size_t)(end - start));
+    } else {
+        return NULL;
     }
-    default: return false;
-    }
-    put_text(out, start, (size_t)(end - start));
-    return true;
+    return at + 1;
 }
 
 /* False: there is no such conversion. */
@@ -409,6 +439,15 @@ static bool put_any(struct output *out, struct conversion *how, char conversion,
     }
 }
 
+/* One conversion of any kind; `at` is behind its percent sign. Returns the address behind the
+ * conversion; NULL: there is no such one. */
+static const char *put_conversion(struct output *out, const char *at, va_list *arguments)
+{
+    struct conversion how = { 0 };
+    at = parse_length(parse_field(at, &how, arguments), &how);
+    return put_any(out, &how, *at, arguments) ? at + 1 : NULL;
+}
+
 size_t lg__text_format(char *to, size_t capacity, const char *format, va_list given)
 {
     struct output out = { to, to + capacity, 0 };
@@ -421,18 +460,18 @@ size_t lg__text_format(char *to, size_t capacity, const char *format, va_list gi
         put_text(&out, literal, (size_t)(format - literal));
         if (!*format)
             break;
-        struct conversion how = { 0 };
-        const char *at = format + 1;
-        bool plain = *at >= 'A';
-        if (!plain)
-            at = parse_field(at, &how, &arguments);
-        at = parse_length(at, &how);
-        if (!(plain && put_plain(&out, &how, *at, &arguments)) && !put_any(&out, &how, *at, &arguments)) {
+        const char *next = put_plain(&out, format + 1, &arguments);
+        if (!next) {
+            struct output other = out; /* so that `out` stays in registers */
+            next = put_conversion(&other, format + 1, &arguments);
+            out = other;
+        }
+        if (!next) {
             /* Its arguments are not known, and so not those of the next one. */
             put_text(&out, format, strlen(format));
             break;
         }
-        format = at + 1;
+        format = next;
     }
     va_end(arguments);
     return (size_t)(out.at - to) + out.lost;

@@ -613,6 +613,11 @@ static void test_format(void **state)
     SAME("%g %g %g %g %g %g", 0.0, 100000.0, 1000000.0, 0.0001, 0.00001, 3.5);
     SAME("%f %F %e %g", INFINITY, -INFINITY, NAN, INFINITY);
     SAME("%f", 1e17);
+    uint64_t power = 1;
+    for (int digits = 0; digits < 20; digits++, power *= 10) {
+        SAME("%lu|%lu|%lu", power - 1, power, power + 1);
+        SAME("%ld|%zd|%lld", -(long)power, (ssize_t)power, (long long)power);
+    }
     char text[16];
     assert_int_equal(format_here(text, sizeof text, "%s", "longer than the room for it"), 27);
     assert_string_equal(text, "longer than the");
@@ -620,6 +625,21 @@ static void test_format(void **state)
     assert_string_equal(text, "(null)");
     format_here(text, sizeof text, "%y %", 1);
     assert_string_equal(text, "%y %");
+}
+
+/* Numbers whose digits have no room, or just so. */
+static void test_format_ends(void **state)
+{
+    (void)state;
+    for (size_t size = 1; size < 80; size++) {
+        char *mine = malloc(size), theirs[128]; /* a sanitizer sees a byte behind it */
+        size_t whole = format_here(mine, size, "%d of %lu, %lx: %d", -1234567, UINT64_MAX, UINT64_MAX, INT_MIN);
+        snprintf(theirs, sizeof theirs, "%d of %lu, %lx: %d", -1234567, UINT64_MAX, UINT64_MAX, INT_MIN);
+        assert_int_equal(whole, strlen(theirs));
+        theirs[size - 1] = 0;
+        assert_string_equal(mine, theirs);
+        free(mine);
+    }
 }
 
 #pragma GCC diagnostic pop
@@ -927,7 +947,7 @@ int main(void)
     };
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_survives_kill), WITH_STATE(test_shapes),       WITH_STATE(test_sizes), WITH_STATE(test_truncated_file),
-        WITH_STATE(test_deleted_file),  WITH_STATE(test_format), WITH_STATE(test_crc),
+        WITH_STATE(test_deleted_file),  WITH_STATE(test_format), WITH_STATE(test_format_ends), WITH_STATE(test_crc),
         WITH_STATE(test_format_at_random), WITH_STATE(test_format_refused), WITH_STATE(test_nasty), WITH_STATE(test_ring_sizes),
         WITH_STATE(test_changing_file), WITH_STATE(test_clock), WITH_STATE(test_clock_without_sys), WITH_STATE(test_migration),
     };
