@@ -67,8 +67,8 @@ for table; do
     swift) # the release build of `make bench`
         [ ! -x .build/release/bench-log-swift ] || limit 60 .build/release/bench-log-swift "$directory/log-swift" "$rounds"
         ;;
-    tool)
-        [ ! -x "$here/tool.sh" ] || limit 300 "$here/tool.sh" "$build" "$some"
+    tool) # the release build of `make bench`
+        [ ! -x .build/release/launchguard ] || limit 300 python3 -B "$here/tool.py" "$build" .build/release/launchguard --rounds "$some"
         ;;
     *) echo "unknown table: $table" >&2; failed=1 ;;
     esac

@@ -23,7 +23,7 @@ def make(build, folder):
     program = folder + "/tool-runs"
     subprocess.run(
         ["cc", "-O2", "-D_GNU_SOURCE", "-I" + HERE + "/../include", HERE + "/tool-runs.c", build + "/liblaunchguard.a",
-         "-o", program, "-pthread", "-ldl", f"-lunwind-{os.uname().machine}", "-lunwind"], check=True)
+         "-o", program, "-pthread", "-ldl"], check=True)
     return program
 
 
