@@ -12,6 +12,9 @@
  * short signal handler that looks the same on a walk is over by then. */
 #define LOOKS 3
 #define LOOKS_APART_NS UINT64_C(20000000)
+/* At an exit: for a thread that is just ending. */
+#define ENDING_TRIES 20
+#define ENDING_NS UINT64_C(1000000)
 /* A thread that does not answer is asked again: the machine may be busy. */
 #define TRIES 200
 #define ANSWER_NS UINT64_C(50000000)
@@ -183,6 +186,12 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
     enum finding finding = look_asleep(crash);
     if (finding == NO_ANSWER && (finding = ask_thread(crash)) == NO_ANSWER)
         close_question(); /* until the next look nobody would let the thread go on */
+    /* A thread that ends in the kernel answers nothing, although pthread_join() has returned; it is
+     * gone a moment later. An exit does not look again. */
+    for (int tries = 0; exiting && finding == NO_ANSWER && tries < ENDING_TRIES; tries++) {
+        pause_ns(ENDING_NS);
+        finding = lg__os_signal_send(lg__fixed.pid, crash->tid, 0) != 0 ? VANISHED : look_asleep(crash);
+    }
     return finding;
 }
 

@@ -376,8 +376,11 @@ static void body_thread_ends_in_handler(void *argument)
 static void test_thread_ends_in_handler(void **state)
 {
     (void)state;
-    expect_exit(body_thread_ends_in_handler, NULL, 0);
-    assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+    /* often, as the last thread may still be ending in the kernel when the process exits */
+    for (int round = 0; round < 20; round++) {
+        expect_exit(body_thread_ends_in_handler, NULL, 0);
+        assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+    }
 }
 
 static void body_small_altstack_noticed(void *argument)
@@ -815,7 +818,13 @@ static void test_earlier_handler_hangs_for_many(void **state)
     for (int round = 0; round < 6; round++) {
         state_make();
         expect_signal(body_many_hang, NULL, SIGSEGV);
-        assert_int_equal(newest_crash(LG_STAGE_DONE).sequence, 1);
+        /* The first one, or on a busy machine one of the next: the first thread may not get to
+         * answer in time. */
+        lg_crash_info crash;
+        lg_reader *reader = newest_run();
+        assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
+        assert_in_range(crash.sequence, 1, 6);
+        lg_reader_close(reader);
     }
 }
 
