@@ -38,10 +38,7 @@ void lg__await_window(struct lg__life *life)
         return;
     if (launch->counts && !launch->host->watched)
         waits = true;
-    pthread_mutex_lock(&launch->lock);
-    bool first = waits && !life->window_awaited;
-    life->window_awaited = life->window_awaited || waits;
-    pthread_mutex_unlock(&launch->lock);
+    bool first = waits && atomic_exchange(&launch->window.awaited, life) != life;
     if (launch->counts)
         lg__wake_now(launch->host);
     bool fails = launch->counts && launch->host->watched && !lg__capture_watched();

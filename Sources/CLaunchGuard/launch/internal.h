@@ -40,7 +40,6 @@ struct lg__life {
     struct lg__life *older;
     bool finished;
     bool done;          /* the tasks have run */
-    bool window_awaited; /* a thread waits for the end of the window */
     bool was_held;
     bool holding;       /* the protect actions of this hold have run, or on_give_up has */
     bool driven;        /* a thread reports, repairs or runs tasks */
@@ -54,11 +53,12 @@ struct lg__life {
     lg_completion *completions; /* the newest first */
 };
 
-/* The window of a launch. The first two are read by all threads. */
+/* The window of a launch. */
 struct lg__window {
     /* launching_ns of the state while time counts; 0: held, finished, or not begun */
     _Atomic uint64_t opened_ns;
     _Atomic uint64_t passed_for; /* the opened_ns whose window has passed */
+    struct lg__life *_Atomic awaited; /* the last life that a thread waits in for the window */
     /* Of the one thread that counts: */
     uint64_t seen_ns, last_ns, counted_ns;
     uint32_t crashes; /* the latest crash when the window was over */

@@ -91,6 +91,8 @@ static bool no_crash_is_open(struct lg__window *window)
 
 void lg__window_wake(lg_launch *launch)
 {
+    if (!atomic_load(&launch->window.awaited))
+        return;
     atomic_fetch_add(&launch->over, 1);
     lg__os_futex_wake((const uint32_t *)&launch->over);
 }
