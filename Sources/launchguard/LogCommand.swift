@@ -80,6 +80,7 @@ struct LogCommand: ParsableCommand {
             Output.complain("\(path): \(unknown) breadcrumbs are of a kind that this version does not know")
         }
         if follow {
+            news.begin(overwritten: breadcrumbs.overwrittenEntries)
             try wait(for: reader, run, isAlive, &news)
         } else if isEmpty {
             Output.complain("\(path): no such breadcrumb")
@@ -105,7 +106,14 @@ struct LogCommand: ParsableCommand {
         while isAlive {
             usleep(100_000)
             isAlive = reader.isAlive
-            for entry in news.take(try reader.breadcrumbs(of: run).entries) where isWanted(entry) { page.add(entry) }
+            let breadcrumbs = try reader.breadcrumbs(of: run)
+            let new = news.take(breadcrumbs.entries)
+            let missed = news.missed(overwritten: breadcrumbs.overwrittenEntries)
+            if missed > 0 {
+                page.end()
+                Output.complain("\(reader.path): missed \(missed) breadcrumb\(missed == 1 ? "" : "s"): overwritten before they were read")
+            }
+            for entry in new where isWanted(entry) { page.add(entry) }
             page.end()
         }
         let ended = try Reader(path: reader.path).run()
@@ -145,15 +153,36 @@ private struct Page {
 /// be committed after a later one.
 private struct News {
     private var seen: [UInt32: Set<UInt64>] = [:]
+    /// Entries that were ever seen, or were overwritten before the first snapshot, or were missed.
+    private var known: UInt64 = 0
+    /// Entries of the last snapshot.
+    private var present: UInt64 = 0
 
     /// An entry of the first snapshot.
     mutating func add(_ entry: Breadcrumb) {
         seen[entry.lane, default: []].insert(entry.sequence)
+        present += 1
+    }
+
+    /// After the first snapshot.
+    mutating func begin(overwritten: UInt64) {
+        known = overwritten + present
+    }
+
+    /// How many entries were written and overwritten between the last two snapshots, and were in
+    /// neither.
+    mutating func missed(overwritten: UInt64) -> UInt64 {
+        let written = overwritten + present
+        let missed = written > known ? written - known : 0
+        known += missed
+        return missed
     }
 
     /// The entries that were in no snapshot before.
     mutating func take(_ entries: [Breadcrumb]) -> [Breadcrumb] {
         let new = entries.filter { seen[$0.lane, default: []].insert($0.sequence).inserted }
+        known += UInt64(new.count)
+        present = UInt64(entries.count)
         // Overwritten entries do not return.
         let oldest = Dictionary(entries.map { ($0.lane, $0.sequence) }, uniquingKeysWith: min)
         for (lane, sequence) in oldest { seen[lane] = seen[lane]?.filter { $0 >= sequence } }

@@ -188,6 +188,29 @@ import Testing
         #expect(entries.map { $0.suffix(7) } == (0..<10).map { "entry \($0)" })
     }
 
+    @Test func aFollowerSaysHowMuchItMissed() async throws {
+        let folder = try TemporaryFolder()
+        async let followed = Task.detached {
+            for _ in 0..<200 where try StateDirectory(path: folder.path).runPaths().isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+            return try Tool.run(["log", "-f", folder.path])
+        }.value
+        await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
+            let child = Child(path)
+            for burst in 0..<8 {  // each is more than the ring log holds
+                for _ in 0..<20_000 { child.log(LG_LEVEL_INFO, "entry of burst \(burst)") }
+                usleep(250_000)
+            }
+            exit(7)
+        }
+        let result = try await followed
+        let missed = result.errors.matches(of: /missed (\d+) breadcrumbs: overwritten/).compactMap { Int($0.1) }
+        let earlier = result.errors.firstMatch(of: /(\d+) earlier breadcrumbs were overwritten/).flatMap { Int($0.1) } ?? 0
+        #expect(missed.isEmpty == false)
+        // Each breadcrumb was printed, missed or overwritten before; some are LaunchGuard's own.
+        let count = missed.reduce(earlier + result.output.split(separator: "\n").count, +)
+        #expect((160_000...160_050).contains(count))
+    }
+
     @Test func aDamagedFileHidesNoOther() async throws {
         let state = try await RecordedState.make()
         try state.folder.write(Array("nonsense".utf8), "runs/000-damaged.lgrun")
