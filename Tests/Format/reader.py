@@ -207,6 +207,9 @@ def read(path):
         return read_ledger(file)
     run, contexts, arch = read_run(file)
     alive, same_boot = process_of(run, run.pop("proc_pid"))
+    file = File(path)  # as it is now: the process may have marked its end meanwhile
+    run, contexts, arch = read_run(file)
+    run.pop("proc_pid")
     run["alive"] = int(alive)
     (crash, crashes), tail, pulse = read_crashes(file, arch), part(read_stderr, file), part(read_pulse, file)
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),

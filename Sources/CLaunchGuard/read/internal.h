@@ -88,6 +88,9 @@ void lg__reader_text(char *to, size_t to_size, const char *from, size_t from_siz
 /* Lower-case hex with NUL. */
 void lg__reader_hex(char *to, const uint8_t *bytes, size_t size);
 
+/* True while the process of the run lives; once it does not, it stays so for this reader. To be
+ * asked before what the process may still change is read. */
+bool lg__reader_alive(lg_reader *reader);
 /* Identity, checked. */
 lg_status lg__reader_identity(const lg_reader *reader, struct lg__identity *ret_identity);
 /* The modules that a context of the run owns, checked; the bytes behind the end of the list become

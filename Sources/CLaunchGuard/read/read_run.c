@@ -1,6 +1,7 @@
 /* Identity, state and contexts of a run file. */
 #include <stdlib.h>
 
+#include "os/fault_point.h"
 #include "read/internal.h"
 #include "store/crc32c.h"
 #include "store/run.h"
@@ -25,12 +26,19 @@ static bool process_alive(lg_reader *reader, const struct lg__identity *identity
     uint8_t boot_id[LG__UUID_BYTES];
     uint64_t start_ticks;
     pid_t pid = identity->proc_pid ? identity->proc_pid : identity->pid;
+    LG_FAULT_POINT("reader: process");
     if (lg__os_boot_id(boot_id) && memcmp(boot_id, identity->boot_id, sizeof boot_id) == 0 && pid > 0 &&
         lg__os_start_ticks(pid, &start_ticks) && start_ticks == identity->start_ticks)
         return true;
     reader->is_gone = true;
     memcpy(reader->gone, identity->uuid, sizeof reader->gone);
     return false;
+}
+
+bool lg__reader_alive(lg_reader *reader)
+{
+    struct lg__identity identity;
+    return lg__reader_identity(reader, &identity) == LG_OK && process_alive(reader, &identity);
 }
 
 lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
@@ -42,6 +50,8 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     lg_status status = lg__reader_identity(reader, &identity);
     if (status != LG_OK)
         return status;
+    /* First: a process that ends in between has left all its marks when they are read. */
+    bool alive = process_alive(reader, &identity);
     if (!lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state))
         return LG_ERR_DAMAGED;
     lg_run_info info;
@@ -60,7 +70,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     info.uid = identity.uid;
     info.secondary = identity.secondary;
     info.started = atomic_load(&state.started) == 1;
-    info.alive = process_alive(reader, &identity);
+    info.alive = alive;
     info.exit_marked = atomic_load(&state.ended) == LG__ENDED_EXIT;
     info.stop_marked = atomic_load(&state.ended) == LG__ENDED_STOP;
     info.exit_code = atomic_load(&state.exit_code);

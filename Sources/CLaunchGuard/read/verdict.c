@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "read/crashes.h"
+#include "read/internal.h"
 #include "store/format.h"
 
 static bool parse_uuid(const char text[37], uint8_t ret_uuid[16])
@@ -239,8 +240,13 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
     struct lg__case file;
     if (!reader || !ret_verdict)
         return LG_ERR_ARGUMENT;
+    bool was_alive = lg__reader_alive(reader);
     uint32_t selected = lg__crashes_select_end(reader);
     lg_status status = lg__reader_case(reader, false, &file);
+    if (status == LG_OK && was_alive && !file.run.alive) { /* its crash may be newer than the selection */
+        lg__crashes_select_end(reader);
+        status = lg__reader_case(reader, false, &file);
+    }
     if (status == LG_OK)
         *ret_verdict = file.verdict;
     lg__crashes_select(reader, selected);

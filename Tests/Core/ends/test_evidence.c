@@ -71,6 +71,64 @@ static void test_rows(void **state)
     }
 }
 
+/* ---- the process ends while its file is read ---- */
+
+static pid_t read_process;
+static int end_now, asked, ends_at;
+
+static void end_meanwhile(const char *point)
+{
+    if (strcmp(point, "reader: process") != 0 || asked++ != ends_at)
+        return;
+    assert_int_equal(write(end_now, "e", 1), 1);
+    assert_int_equal(waitpid(read_process, NULL, 0), read_process);
+}
+
+static void test_ends_meanwhile(void **state)
+{
+    (void)state;
+    static const struct {
+        bool crashes;
+        lg_end end;
+    } rows[] = { { false, LG_END_CLEAN }, { true, LG_END_CRASH } };
+    for (size_t i = 0; i < 4; i++) {
+        int begun[2], end[2];
+        char byte;
+        lg_reader *reader;
+        lg_verdict verdict;
+        lg_run_info info;
+        state_make();
+        assert_true(pipe2(begun, O_CLOEXEC) == 0 && pipe2(end, O_CLOEXEC) == 0);
+        read_process = fork();
+        if (read_process == 0) {
+            signal(SIGSEGV, SIG_DFL); /* not the one of the test framework */
+            close(end[1]);            /* it ends with the test, too */
+            begin();
+            if (write(begun[1], "b", 1) != 1 || read(end[0], &byte, 1) != 1)
+                _exit(90);
+            if (rows[i % 2].crashes)
+                crash();
+            exit(0);
+        }
+        assert_int_equal(read(begun[0], &byte, 1), 1);
+        assert_int_equal(lg_reader_open(newest_run_path(), &reader), LG_OK);
+        end_now = end[1];
+        asked = 0;
+        ends_at = (int)(i / 2); /* before the first question for the process, or before the second */
+        lg__fault_hook = end_meanwhile;
+        assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+        lg__fault_hook = NULL;
+        assert_int_equal(verdict.end, rows[i % 2].end);
+        assert_int_equal(lg_reader_run(reader, &info), LG_OK);
+        assert_int_equal(info.exit_marked, !rows[i % 2].crashes);
+        lg_reader_close(reader);
+        for (int k = 0; k < 2; k++) {
+            close(begun[k]);
+            close(end[k]);
+        }
+    }
+}
+
 /* ---- a clean end, told in the ledger ---- */
 
 static void body_crashes_at_exit(void *argument)
@@ -594,7 +652,7 @@ int main(int count, char **words)
         return again(words[2], atoi(words[3]));
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_rows),
-        WITH_STATE(test_clean_end_in_the_ledger),
+        WITH_STATE(test_clean_end_in_the_ledger), WITH_STATE(test_ends_meanwhile),
         WITH_STATE(test_exit_counts_where_asked_for),
         WITH_STATE(test_moment_of_the_end),
         WITH_STATE(test_announced),

@@ -88,9 +88,10 @@ static const char *path_numbered(uint64_t ordinal)
 
 static uint64_t magic_of(const char *path)
 {
-    uint64_t magic;
+    uint64_t magic = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    assert_true(file >= 0 && read(file, &magic, sizeof magic) == sizeof magic);
+    assert_true(file >= 0);
+    assert_int_equal(read(file, &magic, sizeof magic), sizeof magic);
     close(file);
     return magic;
 }
