@@ -42,7 +42,7 @@ ALSO_AT_START = {
     "capture/disposition.c": "sigaltstack",
     "capture/exception.c": "abort strcmp strnlen _ZSt13set_terminatePFvvE _ZTVN10__cxxabiv120__si_class_type_infoE "
                            "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_get_globals __cxa_current_primary_exception __cxa_pure_virtual",
-    "capture/messages.c": "dlvsym swift_getFatalErrorMessageBuffer",
+    "capture/messages.c": "dl_iterate_phdr swift_getFatalErrorMessageBuffer",
     "capture/tail.c": "close dup2 fcntl pipe2 poll read write",
     "capture/install.c": "sigaction sigdelset sigfillset",
     "capture/prepare.c": "mmap",

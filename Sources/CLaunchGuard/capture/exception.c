@@ -150,7 +150,7 @@ void lg__exception_prepare(void)
 {
     pure_virtual_at = (uint64_t)(uintptr_t)pure_virtual;
     terminate_at = (uint64_t)(uintptr_t)on_terminate_cpp;
-    if (set_terminate && earlier_terminate == NULL) {
+    if (lg__memory_has_code((void (*)(void))set_terminate) && earlier_terminate == NULL) {
         terminate_function was = set_terminate(on_terminate_cpp);
         if (was != on_terminate_cpp)
             earlier_terminate = was;

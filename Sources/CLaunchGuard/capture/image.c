@@ -7,12 +7,9 @@
 
 #define NOTES_MAX 64u
 #define ADDRESS_END (UINT64_C(1) << 56) /* of user space, on every CPU */
-
-size_t lg__image_copy(void *to, uint64_t from, size_t size)
-{
-    memcpy(to, (const void *)(uintptr_t)from, size);
-    return size;
-}
+#define DYNAMIC_PARTS 64u /* of 16 entries */
+#define CHAIN_MAX 1024u   /* symbols with one hash */
+static_assert(sizeof(struct lg__image_room) == LG__IMAGE_HEADERS * sizeof(ElfW(Phdr)), "a program header has seven words");
 
 uint32_t lg__image_crc(const void *bytes, size_t size)
 {
@@ -81,9 +78,13 @@ static void add_segment(const ElfW(Phdr) *header, uint64_t start, struct lg__mod
     }
 }
 
-bool lg__image_describe(const void *headers, size_t count, uint64_t bias, lg__image_read read, struct lg__module_range *ret_module)
+bool lg__image_describe(struct lg__image_room *room, uint64_t headers, size_t count, uint64_t bias, lg__image_read read,
+                        struct lg__module_range *ret_module)
 {
-    const ElfW(Phdr) *header = headers;
+    const ElfW(Phdr) *header = (const ElfW(Phdr) *)room;
+    const size_t size = count * sizeof *header;
+    if (count > LG__IMAGE_HEADERS || read(room, headers, size) != size)
+        return false;
     struct lg__module_range module = { .start = UINT64_MAX, .bias = bias };
     uint64_t tables = 0;
     for (size_t i = 0; i < count; i++) {
@@ -118,9 +119,66 @@ bool lg__image_describe(const void *headers, size_t count, uint64_t bias, lg__im
 
 uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES])
 {
+    struct lg__image_room room;
     struct lg__module_range module;
-    if (!lg__image_describe(headers, count, bias, lg__image_copy, &module))
+    if (!lg__image_describe(&room, (uint64_t)(uintptr_t)headers, count, bias, lg__memory_copy, &module))
         return 0;
-    memcpy(ret_id, (const void *)(uintptr_t)module.id_address, module.id_size);
-    return module.id_size;
+    return (uint32_t)lg__memory_copy(ret_id, module.id_address, module.id_size);
+}
+
+size_t lg__image_name(char to[LG__IMAGE_NAME_BYTES], uint64_t at, lg__image_read read)
+{
+    for (size_t done = 0; done < LG__IMAGE_NAME_BYTES; done += 64) {
+        const size_t size = read(to + done, at + done, 64);
+        const char *end = memchr(to + done, 0, size);
+        if (end)
+            return (size_t)(end - to);
+        if (size < 64)
+            break;
+    }
+    to[0] = 0;
+    return 0;
+}
+
+uint64_t lg__image_dynamic(uint64_t at, int64_t tag, lg__image_read read)
+{
+    ElfW(Dyn) entries[16];
+    for (unsigned part = 0; at && part < DYNAMIC_PARTS; part++, at += sizeof entries) {
+        const size_t size = read(entries, at, sizeof entries), count = size / sizeof entries[0];
+        for (size_t i = 0; i < count && entries[i].d_tag != DT_NULL; i++)
+            if (entries[i].d_tag == tag)
+                return entries[i].d_un.d_ptr;
+        if (size < sizeof entries)
+            break;
+    }
+    return 0;
+}
+
+/* By the hash table of DT_GNU_HASH. The loader has made addresses of the offsets in `dynamic`. */
+uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read)
+{
+    struct {
+        uint32_t buckets, first, bloom, shift;
+    } head;
+    const uint64_t table = lg__image_dynamic(module->dynamic, DT_GNU_HASH, read), symbols = lg__image_dynamic(module->dynamic, DT_SYMTAB, read),
+                   names = lg__image_dynamic(module->dynamic, DT_STRTAB, read);
+    char found[32];
+    const size_t size = strlen(name) + 1;
+    uint32_t hash = 5381, index, other = 0;
+    for (const char *at = name; *at; at++)
+        hash = hash * 33 + (uint8_t)*at;
+    if (size > sizeof found || !table || !symbols || !names || read(&head, table, sizeof head) != sizeof head || head.buckets == 0)
+        return 0;
+    const uint64_t buckets = table + sizeof head + (uint64_t)head.bloom * sizeof(uint64_t), chain = buckets + (uint64_t)head.buckets * sizeof index;
+    if (read(&index, buckets + hash % head.buckets * sizeof index, sizeof index) != sizeof index || index < head.first)
+        return 0;
+    for (unsigned i = 0; i < CHAIN_MAX && !(other & 1); i++, index++) {
+        ElfW(Sym) symbol;
+        if (read(&other, chain + (uint64_t)(index - head.first) * sizeof other, sizeof other) != sizeof other)
+            return 0;
+        if ((other | 1) == (hash | 1) && read(&symbol, symbols + (uint64_t)index * sizeof symbol, sizeof symbol) == sizeof symbol &&
+            symbol.st_shndx != SHN_UNDEF && read(found, names + symbol.st_name, size) == size && memcmp(found, name, size) == 0)
+            return module->bias + symbol.st_value;
+    }
+    return 0;
 }

@@ -70,6 +70,11 @@ void lg__memory_prepare(void);
 bool lg__memory_guarded(void (*function)(void *), void *argument);
 /* Copy as many of the `size` bytes from `from` on as can be read; returns their number. */
 size_t lg__memory_read(void *to, uint64_t from, size_t size);
+/* The same on an ordinary thread, before the handlers are installed, too: asks the kernel about
+ * each page each time, and keeps nothing. */
+size_t lg__memory_copy(void *to, uint64_t from, size_t size);
+/* On an ordinary thread: a function of another module is there to be called. NULL is not. */
+bool lg__memory_has_code(void (*function)(void));
 /* One word. */
 bool lg__memory_word(uint64_t from, uint64_t *ret_word);
 
@@ -236,13 +241,28 @@ struct lg__module_range {
     uint32_t name_crc;                 /* of the loader's name for it */
 };
 
-/* The way to read the module's memory: a plain copy on an ordinary thread, lg__memory_read() in the
- * handler. */
+/* The way to read the module's memory: lg__memory_copy() on an ordinary thread, lg__memory_read()
+ * in the handler. A module's file may have been cut: no part of a module is read in another way. */
 typedef size_t (*lg__image_read)(void *to, uint64_t from, size_t size);
-size_t lg__image_copy(void *to, uint64_t from, size_t size);
 
-/* Everything but the name. `headers` are ElfW(Phdr). false: no segment is loaded. */
-bool lg__image_describe(const void *headers, size_t count, uint64_t bias, lg__image_read read, struct lg__module_range *ret_module);
+/* Memory for the program headers, too large for small alternate stacks. */
+#define LG__IMAGE_HEADERS 64u
+struct lg__image_room {
+    uint64_t words[LG__IMAGE_HEADERS * 7];
+};
+
+/* Everything but the name. `headers` is the address of `count` ElfW(Phdr). false: they cannot be
+ * read, or no segment is loaded. */
+bool lg__image_describe(struct lg__image_room *room, uint64_t headers, size_t count, uint64_t bias, lg__image_read read,
+                        struct lg__module_range *ret_module);
+/* The loader's name for a module, "" where the name cannot be read: that of the loader itself lies
+ * in the executable. Returns its length. */
+#define LG__IMAGE_NAME_BYTES 1024u
+size_t lg__image_name(char to[LG__IMAGE_NAME_BYTES], uint64_t at, lg__image_read read);
+/* The value of a tag in the dynamic section at an address, 0: none. */
+uint64_t lg__image_dynamic(uint64_t at, int64_t tag, lg__image_read read);
+/* The address of a symbol that the module defines, of at most 31 letters; 0: none. */
+uint64_t lg__image_symbol(const struct lg__module_range *module, const char *name, lg__image_read read);
 uint32_t lg__image_crc(const void *bytes, size_t size);
 
 /* ---- modules.c: the table, made on an ordinary thread and published whole ---- */

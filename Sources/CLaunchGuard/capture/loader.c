@@ -8,17 +8,15 @@
 #include "capture/internal.h"
 
 #define NODES_MAX 1024u
-#define HEADERS_MAX 64u
-#define NAME_BYTES 1024u
 
 static uint64_t debug; /* address of the loader's struct r_debug; 0: none, as in a static program */
-static const void *executable_headers;
+static uint64_t executable_headers; /* address; 0: they cannot be read */
 static size_t executable_count;
 static uint64_t executable_bias;
 
 struct node {
     struct link_map map;
-    char name[NAME_BYTES];
+    char name[LG__IMAGE_NAME_BYTES];
     uint32_t name_crc;
 };
 
@@ -34,40 +32,22 @@ static struct work {
 void lg__loader_prepare(void)
 {
     lg__memory_touch(&works[LG__WALKER_CRASH], offsetof(struct work, fresh.modules));
-    executable_headers = lg__os_program_headers(&executable_count, &executable_bias);
-    const ElfW(Phdr) *header = executable_headers;
-    for (size_t i = 0; header && i < executable_count; i++) {
-        if (header[i].p_type != PT_DYNAMIC)
-            continue;
-        const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(uintptr_t)(executable_bias + header[i].p_vaddr);
-        for (; entry->d_tag != DT_NULL; entry++)
-            if (entry->d_tag == DT_DEBUG)
-                debug = entry->d_un.d_ptr;
-    }
+    executable_headers = (uint64_t)(uintptr_t)lg__os_program_headers(&executable_count, &executable_bias);
+    struct lg__image_room room;
+    struct lg__module_range executable;
+    if (executable_headers &&
+        lg__image_describe(&room, executable_headers, executable_count, executable_bias, lg__memory_copy, &executable))
+        debug = lg__image_dynamic(executable.dynamic, DT_DEBUG, lg__memory_copy);
 }
 
 /* ---- the list ---- */
 
-static bool read_name(struct node *node, uint64_t at)
-{
-    for (size_t done = 0; done < NAME_BYTES;) {
-        size_t end = done + lg__memory_read(node->name + done, at + done, 64);
-        for (size_t i = done; i < end; i++)
-            if (node->name[i] == 0) {
-                node->name_crc = lg__image_crc(node->name, i);
-                return true;
-            }
-        if (end < done + 64)
-            return false;
-        done = end;
-    }
-    return false;
-}
-
 static bool read_node(struct node *node, uint64_t at)
 {
-    return lg__memory_read(&node->map, at, sizeof node->map) == sizeof node->map &&
-           read_name(node, (uint64_t)(uintptr_t)node->map.l_name);
+    if (lg__memory_read(&node->map, at, sizeof node->map) != sizeof node->map)
+        return false;
+    node->name_crc = lg__image_crc(node->name, lg__image_name(node->name, (uint64_t)(uintptr_t)node->map.l_name, lg__memory_read));
+    return true;
 }
 
 static bool first_node(struct node *node)
@@ -115,21 +95,26 @@ static bool unchanged(struct node *node, const struct lg__modules *table)
 
 /* ---- a fresh table ---- */
 
+static bool describe_by(uint64_t headers, size_t count, uint64_t bias, struct lg__module_range *module)
+{
+    static struct lg__image_room rooms[LG__WALKERS];
+    return headers && lg__image_describe(&rooms[lg__memory_walker], headers, count, bias, lg__memory_read, module);
+}
+
+static bool describe_executable(struct lg__module_range *module)
+{
+    return describe_by(executable_headers, executable_count, executable_bias, module);
+}
+
 /* From the program headers after the ELF header at the module's first page. */
 static bool describe(const struct node *node, struct lg__module_range *module)
 {
-    static ElfW(Phdr) of_walker[LG__WALKERS][HEADERS_MAX];
-    ElfW(Phdr) *headers = of_walker[lg__memory_walker];
     ElfW(Ehdr) elf;
     uint64_t bias = node->map.l_addr, dynamic = (uint64_t)(uintptr_t)node->map.l_ld;
     if (bias == executable_bias && !node->name[0])
-        return executable_headers && lg__image_describe(executable_headers, executable_count, bias, lg__memory_read, module);
-    if (lg__memory_read(&elf, bias, sizeof elf) != sizeof elf || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
-        elf.e_phentsize != sizeof headers[0] || elf.e_phnum > HEADERS_MAX)
-        return false;
-    size_t size = elf.e_phnum * sizeof headers[0];
-    return lg__memory_read(headers, bias + elf.e_phoff, size) == size &&
-           lg__image_describe(headers, elf.e_phnum, bias, lg__memory_read, module) && module->dynamic == dynamic;
+        return describe_executable(module);
+    return lg__memory_read(&elf, bias, sizeof elf) == sizeof elf && memcmp(elf.e_ident, ELFMAG, SELFMAG) == 0 &&
+           elf.e_phentsize == sizeof(ElfW(Phdr)) && describe_by(bias + elf.e_phoff, elf.e_phnum, bias, module) && module->dynamic == dynamic;
 }
 
 static void make_fresh(struct work *work, const struct lg__modules *table)
@@ -151,7 +136,7 @@ static void make_fresh(struct work *work, const struct lg__modules *table)
             if (module)
                 lg__modules_insert(&work->fresh, module);
         } while (++count < NODES_MAX && next_node(node));
-    } else if (executable_headers && lg__image_describe(executable_headers, executable_count, executable_bias, lg__memory_read, &made)) {
+    } else if (describe_executable(&made)) {
         lg__modules_insert(&work->fresh, &made); /* a static program */
     }
 }

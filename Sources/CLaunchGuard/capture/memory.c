@@ -111,7 +111,7 @@ UNCHECKED static void copy(void *argument)
         to[at] = from[at];
 }
 
-size_t lg__memory_read(void *to, uint64_t from, size_t size)
+static inline size_t copy_pages(void *to, uint64_t from, size_t size, bool (*copy_page)(uint64_t page, struct copy *part))
 {
     size_t done = 0;
     while (done < size && from + done >= from) {
@@ -120,13 +120,43 @@ size_t lg__memory_read(void *to, uint64_t from, size_t size)
         if (step > size - done)
             step = size - done;
         struct copy part = { (uint8_t *)to + done, (const void *)(uintptr_t)(from + done), step };
-        /* Another thread may unmap the page between the question and the copy: a module that is
-         * being unloaded. */
-        if (!page_readable(page) || !lg__memory_guarded(copy, &part))
+        if (!copy_page(page, &part))
             break;
         done += step;
     }
     return done;
+}
+
+/* Another thread may unmap the page between the question and the copy: a module that is being
+ * unloaded. */
+static bool copy_guarded(uint64_t page, struct copy *part)
+{
+    return page_readable(page) && lg__memory_guarded(copy, part);
+}
+
+size_t lg__memory_read(void *to, uint64_t from, size_t size)
+{
+    return copy_pages(to, from, size, copy_guarded);
+}
+
+/* Where the kernel refuses the question, the page is taken for readable. */
+static bool copy_asked(uint64_t page, struct copy *part)
+{
+    if (lg__os_readable(page) == 0)
+        return false;
+    copy(part);
+    return true;
+}
+
+size_t lg__memory_copy(void *to, uint64_t from, size_t size)
+{
+    return copy_pages(to, from, size, copy_asked);
+}
+
+bool lg__memory_has_code(void (*function)(void))
+{
+    uint8_t code;
+    return function && lg__memory_copy(&code, (uint64_t)(uintptr_t)function, sizeof code) == sizeof code;
 }
 
 UNCHECKED bool lg__memory_word(uint64_t from, uint64_t *ret_word)

@@ -1,7 +1,7 @@
 /* Stage 5: the last words of the program and its runtimes. */
 #include "capture/internal.h"
 
-#include <dlfcn.h>
+#include <link.h>
 
 #include "os/fault_point.h"
 #include "store/crc32c.h"
@@ -19,10 +19,27 @@ static const void *swift_message;
  * the runtime have it. */
 extern const void *swift_getFatalErrorMessageBuffer(void) __attribute__((weak));
 
+/* Not by dlvsym(), which reads the symbol tables of all modules before libc's: the file of one may
+ * have been cut, and a fault there would keep the lock of the loader. */
+static int find_in_libc(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    struct lg__image_room room;
+    struct lg__module_range module;
+    static const char libc[] = "/libc.so.6";
+    char name[LG__IMAGE_NAME_BYTES];
+    const size_t length = lg__image_name(name, (uint64_t)(uintptr_t)info->dlpi_name, lg__memory_copy);
+    (void)size, (void)argument;
+    if (length < sizeof libc - 1 || memcmp(name + length - (sizeof libc - 1), libc, sizeof libc) != 0)
+        return 0;
+    if (lg__image_describe(&room, (uint64_t)(uintptr_t)info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, lg__memory_copy, &module))
+        abort_message = (const void *)(uintptr_t)lg__image_symbol(&module, "__abort_msg", lg__memory_copy);
+    return 1;
+}
+
 void lg__messages_prepare(void)
 {
-    abort_message = dlvsym(RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE");
-    swift_message = swift_getFatalErrorMessageBuffer ? swift_getFatalErrorMessageBuffer() : NULL;
+    dl_iterate_phdr(find_in_libc, NULL);
+    swift_message = lg__memory_has_code((void (*)(void))swift_getFatalErrorMessageBuffer) ? swift_getFatalErrorMessageBuffer() : NULL;
     lg__exception_prepare();
 }
 

@@ -118,18 +118,19 @@ struct scan {
 static int add_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct scan *scan = argument;
+    struct lg__image_room room;
     struct lg__module_range module;
-    const char *name = info->dlpi_name ? info->dlpi_name : "";
+    char name[LG__IMAGE_NAME_BYTES];
     (void)size;
     scan->table->adds = info->dlpi_adds;
     scan->table->subs = info->dlpi_subs;
-    if (!lg__image_describe(info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, lg__image_copy, &module))
+    if (!lg__image_describe(&room, (uint64_t)(uintptr_t)info->dlpi_phdr, info->dlpi_phnum, info->dlpi_addr, lg__memory_copy, &module))
         return 0;
-    module.name_crc = lg__image_crc(name, strlen(name));
+    module.name_crc = lg__image_crc(name, lg__image_name(name, (uint64_t)(uintptr_t)info->dlpi_name, lg__memory_copy));
     if (!lg__modules_insert(scan->table, &module))
         return 1;
     if (scan->file)
-        lg__modules_file_add(scan->file, &module, name, lg__image_copy);
+        lg__modules_file_add(scan->file, &module, name, lg__memory_copy);
     return 0;
 }
 
