@@ -44,12 +44,13 @@ static bool change(uint32_t seen, uint32_t to)
     return __atomic_compare_exchange_n(&watch_word, &seen, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* With signals blocked: no handler that jumps away leaves a thread half made. */
+/* With signals blocked: no handler that jumps away leaves a thread half made, and none that forked
+ * makes one in the child. */
 static bool make_thread(uint32_t seen)
 {
     const uint64_t blocked = lg__os_signals_blocked();
     lg__os_signals_set(BLOCKED);
-    bool ours = change(seen, (seen + CHANGE) | RUNS);
+    bool ours = lg__fixed_unforked() && change(seen, (seen + CHANGE) | RUNS);
     if (ours && lg__os_thread_begin(&watch_memory, begin, &watch_tid) < 0)
         __atomic_fetch_and(&watch_word, ~RUNS, __ATOMIC_SEQ_CST);
     lg__os_signals_set(blocked);
@@ -58,11 +59,10 @@ static bool make_thread(uint32_t seen)
 
 void lg__capture_wake_watch(void)
 {
-    if (!is_reserved || !lg__fixed_unforked())
-        return;
-    for (int tries = 0; tries < TRIES; tries++) {
+    for (int tries = 0; is_reserved && lg__fixed_unforked() && tries < TRIES; tries++) {
         uint32_t seen = lg__watch_thread_seen();
         if (!(seen & RUNS)) {
+            LG_FAULT_POINT("watch: wanted");
             if (make_thread(seen))
                 return;
         } else if (change(seen, seen + CHANGE)) {

@@ -38,6 +38,37 @@ static void await(_Atomic unsigned *count, unsigned least)
         usleep(500);
 }
 
+/* ---- a handler forks where the watch thread is about to be made ---- */
+
+static pid_t forked = -1;
+
+static void hook_fork(const char *point)
+{
+    if (strcmp(point, "watch: wanted") == 0 && forked < 0)
+        forked = fork();
+}
+
+static void body_fork_in_wake(void *argument)
+{
+    (void)argument;
+    start(LONG_MS, LONG_MS);
+    lg__fault_hook = hook_fork;
+    lg__capture_wake_watch();
+    const unsigned threads = count_threads();
+    int status;
+    if (forked == 0)
+        _exit((int)threads);
+    if (waitpid(forked, &status, 0) != forked)
+        _exit(99);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 98);
+}
+
+static void test_fork_in_wake(void **state)
+{
+    (void)state;
+    expect_exit(body_fork_in_wake, NULL, 1);
+}
+
 /* ---- the watch thread looks while a crash ends well, or sleeps until the crash's deadline ---- */
 
 static char *page;
@@ -723,6 +754,7 @@ static void test_leaves_slowly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_STATE(test_fork_in_wake),
         cmocka_unit_test(test_hang_after_crash),
         cmocka_unit_test(test_handler_is_busy),
         cmocka_unit_test(test_nested),
