@@ -53,6 +53,10 @@ extension Crash {
             writer.add("address:", width: 11, .dim)
             writer.line("\(address.short) is \(addressPlace)")
         }
+        if isExiting == true { writer.line("  the process had passed through exit() before", .yellow) }
+        if isOfAnyThread == true {
+            writer.line("  the signal was sent to the process: the thread that got it is arbitrary", .yellow)
+        }
         if isSiginfoLost == true {
             writer.line("  code, address and sender are not known: the program took SA_SIGINFO from the handler", .yellow)
         }

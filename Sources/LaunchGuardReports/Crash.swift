@@ -75,6 +75,11 @@ public struct Crash: Codable, Hashable, Sendable {
     /// `sequence` of the crash in whose earlier handler this one happened, on the same thread; nil:
     /// in no handler.
     public var within: UInt32?
+    /// True: the process had passed through `exit()` before the crash.
+    public var isExiting: Bool?
+    /// True: the signal was sent to the process, and any thread may have got it: the thread and its
+    /// stack say nothing about the cause.
+    public var isOfAnyThread: Bool?
 
     /// A part of the record, in the order in which they are committed.
     public enum Stage: String, Codable, Sendable, CaseIterable {

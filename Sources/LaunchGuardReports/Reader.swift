@@ -441,6 +441,8 @@ extension Crash {
         cutStacks = info.stacks_cut > 0 ? info.stacks_cut : nil
         isBrief = info.brief != 0 ? true : nil
         within = info.within == 0 ? nil : info.within
+        isExiting = info.exiting != 0 ? true : nil
+        isOfAnyThread = info.any_thread != 0 ? true : nil
         stages = (0..<32).filter { info.stages >> $0 & 1 == 1 }.compactMap { Stage(lg_stage(rawValue: UInt32($0))) }
     }
 }

@@ -158,7 +158,7 @@ static void dump_crash(bool of_several)
         UNSIGNED(crash, stacks_cut);
     if (crash.siginfo_lost)
         UNSIGNED(crash, siginfo_lost);
-    LATER(crash, brief), LATER(crash, within);
+    LATER(crash, brief), LATER(crash, within), LATER(crash, exiting), LATER(crash, any_thread);
     if (of_several)
         LATER(crash, is_end);
     else if (!crash.is_end)

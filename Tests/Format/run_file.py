@@ -1,4 +1,5 @@
 """Sections 4 to 8 of docs/FORMAT.md: the parts of a run file."""
+import re
 import struct
 
 from page import RESOURCES, STRUCTURES, Damaged, crc32c, part, require, uuid
@@ -267,6 +268,11 @@ def read_crash(file, arch):
     if crash.get("messages", "damaged") != "damaged":
         kind, crash["messages"] = crash["messages"]
         crash["kind"] = kind or crash["kind"]
+    if crash["kind"] == 16 and crash["address"] is not None and is_memory(crash.get("process"), crash["address"]):
+        crash["kind"] = 48
+    for name, said in (("exiting", flags & 16), ("any_thread", crash["kind"] in (20, 21, 22, 44) and crash["code"] != -6)):
+        if said:
+            crash[name] = 1
     whole = [part(read_stage, file, stage, 0) not in (None, "damaged") for stage in range(1, 16)]
     crash["stages"] = sum(1 << stage for stage, is_whole in enumerate(whole, 1) if is_whole)
     words = file.words()
@@ -276,6 +282,14 @@ def read_crash(file, arch):
     crash["cpu"] = part(read_cpu, file)
     crash["frames"] = [part(read_frames, file, stage) for stage in (3, 4)]
     return crash
+
+
+def is_memory(process, address):
+    for line in process["map"].split("\n")[:-1] if isinstance(process, dict) else []:
+        found = re.match(r"([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ \d+ *(.*)", line)
+        if found and int(found[1], 16) <= address < int(found[2], 16):
+            return not found[3] or found[3].startswith(("[", "/anon_hugepage"))
+    return False
 
 
 def note_counts(note):

@@ -131,13 +131,20 @@ class RealFiles(BothReaders):
             self.assertGreaterEqual(len(own), 11)  # ten calls deep, and main
 
     def test_every_other_end(self):
-        for how, wait, end, evidence in (("abort", -signal.SIGABRT, 3, 3), ("exit", 3, 7, 4), ("kill", -signal.SIGKILL, 11, 8),
+        for how, wait, end, evidence in (("abort", -signal.SIGABRT, 3, 3), ("late", -signal.SIGABRT, 3, 3), ("exit", 3, 7, 4), ("kill", -signal.SIGKILL, 11, 8),
                                          ("terminate", -signal.SIGTERM, 2, 6), ("stop", 0, 1, 5), ("return", 0, 1, 4),
                                          ("announce", -signal.SIGKILL, 1, 17)):
             with self.subTest(how):
                 said, status = self.run_of(how)
                 self.assertEqual((status, said["verdict"]["end"], said["verdict"]["evidence"]), (wait, end, evidence))
-                self.assertEqual(said["crash"] is not None, how == "abort")
+                self.assertEqual(said["crash"] is not None, how in ("abort", "late"))
+                self.assertEqual((said["crash"] or {}).get("exiting", 0), int(how == "late"))
+
+    def test_huge_page(self):
+        path, status = write(self.state, "huge")
+        if status == 77:
+            self.skipTest("no huge pages, or some to spare")
+        self.assertEqual(self.both(path)["crash"]["kind"], 48)
 
     def test_lanes(self):
         path, _ = write(self.state, "lanes")

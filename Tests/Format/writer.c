@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -132,6 +133,8 @@ int main(int count, char **arguments)
     options.ring_bytes = strcmp(how, "lanes") == 0 ? 32768 : 4096;
     options.stack_bytes = 8192;
     options.thread_limit = 4;
+    if (strcmp(how, "late") == 0)
+        atexit(abort);
     if (lg_start(&options, &session) != LG_OK) {
         fprintf(stderr, "%s\n", lg_session_message(session));
         return 1;
@@ -166,6 +169,12 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "stop") == 0)
         lg_stop(session);
+    if (strcmp(how, "huge") == 0) {
+        void *page = mmap(NULL, 2u << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
+        if (page != MAP_FAILED)
+            *(volatile char *)page = 1;
+        return 77;
+    }
     if (strcmp(how, "wait") == 0)
         pause();
     return strcmp(how, "exit") == 0 ? 3 : 0;

@@ -26,7 +26,8 @@ typedef enum lg_stage {
 } lg_stage;
 
 /** X(identifier, value, "name"): kinds of crash. The kind follows from signal, code, trap number
- *  and addresses, and for 23 to 40 from the message. */
+ *  and addresses; for 23 to 40 from the message; for 48, memory that could not be had (huge pages),
+ *  from the memory map. */
 #define LG_CRASH_TABLE(X)                               \
     X(LG_CRASH_OTHER, 0, "signal")                      \
     X(LG_CRASH_NULL_READ, 1, "fault.null_read")         \
@@ -75,7 +76,10 @@ typedef enum lg_stage {
     X(LG_CRASH_QUIT, 44, "signal.quit") \
     X(LG_CRASH_PKEY, 45, "fault.pkey") \
     X(LG_CRASH_HWPOISON, 46, "fault.hwpoison") \
-    X(LG_CRASH_TAG, 47, "fault.tag")
+    X(LG_CRASH_TAG, 47, "fault.tag") \
+    X(LG_CRASH_BUS_MEMORY, 48, "fault.bus_memory") \
+    X(LG_CRASH_SINGLE_STEP, 49, "trap.single_step") \
+    X(LG_CRASH_BAD_STACK, 50, "fault.bad_stack")
 
 /** Kind of a crash. */
 typedef enum lg_crash_kind {
@@ -127,6 +131,10 @@ typedef struct lg_crash_info {
      *  thread; 0: in none */
     uint32_t within;
     uint32_t is_end;          /**< 1: this is the crash that counts; see lg_reader_select_crash() */
+    uint32_t exiting;         /**< 1: the process had passed through exit() before */
+    /** 1: the signal was sent to the process, and any thread may have got it: `tid` and the stack
+     *  say nothing about the cause */
+    uint32_t any_thread;
 } lg_crash_info;
 
 /** Registers of the crashed thread. */

@@ -12,8 +12,17 @@
  * a prologue probes. */
 #define OVERFLOW_BELOW_SP 65536u
 #define OVERFLOW_ABOVE_SP 4096u
+/* Code uses memory this far below sp without moving sp; it holds a pushed word, too. */
+#define RED_ZONE 128u
 /* One step may leave a stack this far below its end: by one huge frame. */
 #define OVERFLOW_BEYOND (UINT64_C(64) << 20)
+#define ADDRESS_END (UINT64_C(1) << 56) /* of user space, on every CPU */
+
+/* The stack pointer itself leads nowhere. */
+LG__FIRST static bool is_bad_stack(const struct lg__arch_fault *fault)
+{
+    return fault->sp < NULL_OBJECT_BYTES || fault->sp >= ADDRESS_END;
+}
 
 LG__FIRST static uint32_t classify_segv(const siginfo_t *info, const struct lg__arch_fault *fault, uint64_t address, uint64_t stack_low)
 {
@@ -26,6 +35,8 @@ LG__FIRST static uint32_t classify_segv(const siginfo_t *info, const struct lg__
         return LG_CRASH_TAG;
     if (fetch && address == fault->pc)
         return address == 0 ? LG_CRASH_JUMP_NULL : info->si_code == SEGV_ACCERR ? LG_CRASH_EXEC_NX : LG_CRASH_JUMP_BAD;
+    if (is_bad_stack(fault) && address - (fault->sp - RED_ZONE) <= RED_ZONE + OVERFLOW_ABOVE_SP)
+        return LG_CRASH_BAD_STACK;
     bool near_sp = address + OVERFLOW_BELOW_SP >= fault->sp && address <= fault->sp + OVERFLOW_ABOVE_SP;
     bool below_stack = stack_low && address < stack_low + LG__PAGE && address + OVERFLOW_BEYOND >= stack_low;
     if (near_sp && (below_stack || !stack_low))
@@ -42,10 +53,24 @@ LG__FIRST static uint32_t classify_segv(const siginfo_t *info, const struct lg__
     return info->si_code == SEGV_MAPERR ? LG_CRASH_UNMAPPED : LG_CRASH_OTHER;
 }
 
+LG__FIRST static uint32_t classify_bus(const siginfo_t *info, const struct lg__arch_fault *fault)
+{
+    switch (info->si_code) {
+    case BUS_ADRERR: return LG_CRASH_BUS_FILE;
+    case BUS_MCEERR_AR:
+    case BUS_MCEERR_AO: return LG_CRASH_HWPOISON;
+    /* x86: a wild pointer in a register that is used for the stack */
+    case SI_KERNEL: return is_bad_stack(fault) ? LG_CRASH_BAD_STACK : LG_CRASH_BUS;
+    default: return LG_CRASH_BUS;
+    }
+}
+
 LG__FIRST static uint32_t classify_sent(const siginfo_t *info, pid_t self)
 {
     if (info->si_signo == SIGQUIT)
         return LG_CRASH_QUIT;
+    if (!lg__fixed_has_sender(info))
+        return info->si_code == SI_TIMER ? LG_CRASH_SIGNAL_SELF : LG_CRASH_OTHER;
     /* The kernel sends these two to the writer in the writer's own name. */
     if (info->si_code == SI_USER && info->si_pid == self && info->si_signo == SIGXFSZ)
         return LG_CRASH_LIMIT_FSIZE;
@@ -68,15 +93,17 @@ LG__FIRST void lg__classify(const siginfo_t *info, const struct lg__arch_fault *
     header->syscall_number = -1;
     if (info->si_code <= 0) {
         /* Sent: si_addr would alias pid and uid. */
-        header->flags = LG__CRASH_HAS_SENDER;
-        header->sender_pid = info->si_pid;
-        header->sender_uid = info->si_uid;
+        if (lg__fixed_has_sender(info)) {
+            header->flags = LG__CRASH_HAS_SENDER;
+            header->sender_pid = info->si_pid;
+            header->sender_uid = info->si_uid;
+        }
         header->kind = classify_sent(info, self);
         return;
     }
     uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-    /* SI_KERNEL comes with address 0, which is none. */
-    if (info->si_code != SI_KERNEL) {
+    /* SI_KERNEL comes with address 0, which is none; so does an alignment check of x86. */
+    if (info->si_code != SI_KERNEL && !(lg__arch == LG__ARCH_X86_64 && info->si_signo == SIGBUS && info->si_code == BUS_ADRALN)) {
         header->flags = LG__CRASH_HAS_ADDRESS;
         header->address = address;
     }
@@ -85,9 +112,7 @@ LG__FIRST void lg__classify(const siginfo_t *info, const struct lg__arch_fault *
         header->kind = classify_segv(info, fault, address, stack_low);
         break;
     case SIGBUS:
-        header->kind = info->si_code == BUS_ADRERR                                         ? LG_CRASH_BUS_FILE
-                       : info->si_code == BUS_MCEERR_AR || info->si_code == BUS_MCEERR_AO ? LG_CRASH_HWPOISON
-                                                                                          : LG_CRASH_BUS;
+        header->kind = classify_bus(info, fault);
         break;
     case SIGFPE:
         header->kind = info->si_code == FPE_INTDIV || info->si_code == FPE_INTOVF ? LG_CRASH_INT_DIVIDE : LG_CRASH_FLOAT;
@@ -96,7 +121,7 @@ LG__FIRST void lg__classify(const siginfo_t *info, const struct lg__arch_fault *
         header->kind = LG_CRASH_ILLEGAL;
         break;
     case SIGTRAP:
-        header->kind = LG_CRASH_BREAKPOINT;
+        header->kind = info->si_code == TRAP_TRACE || info->si_code == TRAP_BRANCH ? LG_CRASH_SINGLE_STEP : LG_CRASH_BREAKPOINT;
         break;
     case SIGSYS:
         header->kind = LG_CRASH_SYSCALL;

@@ -24,6 +24,13 @@ extern struct lg__fixed lg__fixed __attribute__((visibility("hidden")));
 /* True in the process that started the session; false in its children. Handler. */
 bool lg__fixed_unforked(void);
 
+/* The signal names its sender. Of a timer and the like the fields of pid and uid mean something
+ * else. */
+static inline bool lg__fixed_has_sender(const siginfo_t *info)
+{
+    return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL || info->si_code == SI_MESGQ;
+}
+
 /* A signal came from outside: it is no crash of the code that it interrupted. A signal that abort()
  * or raise() sends is a crash. Handler. */
 bool lg__fixed_is_sent(const siginfo_t *info);

@@ -274,7 +274,7 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
     if (lg__fixed_unforked()) {
         struct lg__state *state = lg__fixed.options.run.state;
         const struct sigaction *previous = &lg__fixed.previous[signal];
-        bool sent = info->si_code <= 0, kept = previous->sa_flags & SA_SIGINFO || previous->sa_handler != SIG_DFL;
+        bool sent = lg__fixed_has_sender(info), kept = previous->sa_flags & SA_SIGINFO || previous->sa_handler != SIG_DFL;
         atomic_store_explicit(&state->term_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
         atomic_store_explicit(&state->term_pid, sent ? info->si_pid : 0, memory_order_relaxed);
         atomic_store_explicit(&state->term_uid, sent ? info->si_uid : 0, memory_order_relaxed);

@@ -35,6 +35,8 @@ LG__FIRST static void fill_first(struct lg__crash_header *header, const struct l
     header->error = fault.error;
     if (crash->siginfo_lost)
         header->flags = LG__CRASH_SIGINFO_LOST;
+    if (atomic_load_explicit(&run()->state->ended, memory_order_relaxed) == LG__ENDED_EXIT)
+        header->flags |= LG__CRASH_EXITING;
 }
 
 LG__FIRST void lg__stages_first(const struct lg__crash *crash, const void *ucontext)

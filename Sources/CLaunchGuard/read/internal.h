@@ -146,6 +146,8 @@ lg_status lg__reader_messages(const lg_reader *reader, struct lg__crash_messages
 /* The part of the process's block before the map, checked. The first `size` bytes of the map go to
  * `map`. */
 lg_status lg__reader_process(const lg_reader *reader, struct lg__reader_process *ret_process, char *map, size_t size);
+/* By the memory map of the crash the address is in memory that is of no file. */
+bool lg__reader_is_memory(const lg_reader *reader, uint64_t address);
 /* The bytes of an entry with fields. */
 struct lg__reader_fields {
     const char *category, *text;

@@ -1,5 +1,8 @@
 /* The surroundings of a crash: resource figures, memory map, the last words on standard error. */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "read/internal.h"
 
@@ -28,6 +31,26 @@ lg_status lg_reader_map(lg_reader *reader, char *buffer, size_t size, size_t *re
     *ret_size = process.map_size;
     *ret_cut = process.map_cut == 1;
     return LG_OK;
+}
+
+bool lg__reader_is_memory(const lg_reader *reader, uint64_t address)
+{
+    struct lg__reader_process process;
+    char *map = malloc(LG__MAP_BYTES + 1);
+    bool found = false;
+    if (map && lg__reader_process(reader, &process, map, LG__MAP_BYTES) == LG_OK) {
+        map[process.map_size] = 0;
+        for (char *line = map, *end; !found && (end = strchr(line, '\n')); line = end + 1) {
+            uint64_t low, high, inode;
+            int path = 0;
+            *end = 0;
+            if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %" SCNu64 " %n", &low, &high, &inode, &path) == 3 && path && address >= low &&
+                address < high)
+                found = !line[path] || line[path] == '[' || strncmp(line + path, "/anon_hugepage", 14) == 0;
+        }
+    }
+    free(map);
+    return found;
 }
 
 static bool is_limit(uint32_t index)

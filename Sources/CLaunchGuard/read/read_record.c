@@ -1,4 +1,5 @@
 /* A crash, put together from the stages of its record. */
+#include <signal.h>
 #include <stdio.h>
 
 #include "read/internal.h"
@@ -30,6 +31,11 @@ lg_status lg_reader_crash(lg_reader *reader, lg_crash_info *ret_crash)
     struct lg__crash_messages messages;
     if (lg__reader_messages(reader, &messages) == LG_OK && messages.kind)
         crash.kind = (lg_crash_kind)messages.kind;
+    if (crash.kind == LG_CRASH_BUS_FILE && (header.flags & LG__CRASH_HAS_ADDRESS) && lg__reader_is_memory(reader, header.address))
+        crash.kind = LG_CRASH_BUS_MEMORY;
+    crash.exiting = (header.flags & LG__CRASH_EXITING) != 0;
+    crash.any_thread = header.code != SI_TKILL && (crash.kind == LG_CRASH_SIGNAL_SELF || crash.kind == LG_CRASH_SIGNAL_EXTERNAL ||
+                                                   crash.kind == LG_CRASH_SIGNAL_QUEUED || crash.kind == LG_CRASH_QUIT);
     crash.siginfo_lost = (header.flags & LG__CRASH_SIGINFO_LOST) != 0;
     crash.has_address = (header.flags & LG__CRASH_HAS_ADDRESS) != 0;
     crash.address = crash.has_address ? header.address : 0;

@@ -64,6 +64,8 @@ static_assert(sizeof(struct lg__record) == 1024, "FORMAT.md, record");
 #define LG__CRASH_HAS_SYSCALL 4u
 /* other code took SA_SIGINFO from the handler: the kernel's account of the signal is not known */
 #define LG__CRASH_SIGINFO_LOST 8u
+/* the process had passed through exit() */
+#define LG__CRASH_EXITING 16u
 
 struct lg__crash_header { /* stage 1 */
     int32_t signal;

@@ -18,6 +18,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- ways to die ---- */
@@ -201,6 +202,124 @@ static void test_way(void **state)
     crash_of(first, LG_STAGE_DONE);
     assert_int_equal(lg_reader_verify(first, NULL, NULL), LG_OK);
     lg_reader_close(first);
+}
+
+/* ---- ways that look like others ---- */
+
+/* A signal of a timer has no sender: its number is in the place of a pid. */
+static void set_timer(int signal)
+{
+    timer_t timer;
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = signal };
+    const struct itimerspec soon = { .it_value.tv_nsec = 1000000 };
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &soon, NULL) != 0)
+        _exit(98);
+    for (;;)
+        pause();
+}
+WAY die_timer(void) { set_timer(SIGSEGV); }
+WAY die_abort_sent(void) { kill(getpid(), SIGABRT); pause(); }
+/* There are no huge pages, and none were promised. */
+WAY die_huge_page(void)
+{
+    void *at = mmap(NULL, 2u << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
+    if (at != MAP_FAILED)
+        *(volatile char *)at = 1;
+    _exit(77);
+}
+#if defined(__x86_64__)
+WAY die_misaligned(void)
+{
+    static const char bytes[16] __attribute__((aligned(16)));
+    __asm__ volatile("pushfq; orq $0x40000, (%%rsp); popfq; movl (%0), %%eax" : : "r"(bytes + 1) : "rax", "memory", "cc");
+}
+WAY die_single_step(void) { __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq; nop; nop" : : : "memory", "cc"); }
+WAY die_no_stack(void) { __asm__ volatile("xorl %%eax, %%eax; movq %%rax, %%rsp; pushq %%rax" : : : "memory"); }
+/* A NULL pointer is one with any stack pointer. */
+WAY die_null_beside(void) { __asm__ volatile("movq $0x1000, %%rsp; movl $1, 0" : : : "memory"); }
+WAY die_small_stack(void) { __asm__ volatile("movq $0x100, %%rsp; pushq %%rax" : : : "memory"); }
+WAY die_wild_stack(void) { __asm__ volatile("movabsq $0x8000000000000100, %%rsp; pushq %%rax" : : : "memory"); }
+#endif
+
+static const struct odd {
+    const char *name;
+    void (*die)(void);
+    int signal;
+    lg_crash_kind kind;
+    int code;
+    bool has_address, any_thread;
+} odds[] = {
+    { "timer", die_timer, SIGSEGV, LG_CRASH_SIGNAL_SELF, SI_TIMER, false, true },
+    { "abort sent", die_abort_sent, SIGABRT, LG_CRASH_SIGNAL_SELF, SI_USER, false, true },
+    { "raise", die_raise, SIGSEGV, LG_CRASH_SIGNAL_SELF, SI_TKILL, false, false },
+    { "abort", die_abort, SIGABRT, LG_CRASH_ABORT, SI_TKILL, false, false },
+    { "file", die_bus, SIGBUS, LG_CRASH_BUS_FILE, BUS_ADRERR, true, false },
+    { "huge page", die_huge_page, SIGBUS, LG_CRASH_BUS_MEMORY, BUS_ADRERR, true, false },
+#if defined(__x86_64__)
+    { "misaligned", die_misaligned, SIGBUS, LG_CRASH_BUS, BUS_ADRALN, false, false },
+    { "single step", die_single_step, SIGTRAP, LG_CRASH_SINGLE_STEP, TRAP_TRACE, true, false },
+    { "no stack", die_no_stack, SIGSEGV, LG_CRASH_BAD_STACK, SEGV_MAPERR, true, false },
+    { "NULL beside a small stack", die_null_beside, SIGSEGV, LG_CRASH_NULL_WRITE, SEGV_MAPERR, true, false },
+    { "small stack", die_small_stack, SIGSEGV, LG_CRASH_BAD_STACK, SEGV_MAPERR, true, false },
+    { "wild stack", die_wild_stack, SIGBUS, LG_CRASH_BAD_STACK, SI_KERNEL, false, false },
+#endif
+};
+
+static void body_odd(void *argument)
+{
+    start_session();
+    ((const struct odd *)argument)->die();
+}
+
+static void test_odd_ways(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof odds / sizeof odds[0]; i++) {
+        const struct odd *odd = &odds[i];
+        struct death death = run_child(body_odd, (void *)(uintptr_t)odd);
+        if (odd->die == die_huge_page && WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
+            continue; /* a kernel without them, or with some to spare */
+        print_message("             %s\n", odd->name);
+        expect_death(death, odd->signal);
+        lg_crash_info crash = newest_crash(LG_STAGE_DONE);
+        assert_string_equal(lg_crash_kind_name(crash.kind), lg_crash_kind_name(odd->kind));
+        assert_int_equal(crash.code, odd->code);
+        assert_int_equal(crash.has_address, odd->has_address);
+        assert_int_equal(crash.any_thread, odd->any_thread);
+        assert_int_equal(crash.exiting, 0);
+        if (odd->die == die_timer)
+            assert_int_equal(crash.sender_pid, 0);
+    }
+}
+
+static void body_terminated_by_timer(void *argument)
+{
+    (void)argument;
+    start_session();
+    set_timer(SIGTERM);
+}
+
+static void test_terminated_by_timer(void **state)
+{
+    (void)state;
+    expect_signal(body_terminated_by_timer, NULL, SIGTERM);
+    lg_run_info run = newest_info();
+    assert_int_equal(run.term_signal, SIGTERM);
+    assert_int_equal(run.term_pid, 0);
+}
+
+static void body_crash_at_exit(void *argument)
+{
+    (void)argument;
+    atexit(crash);
+    start_session();
+}
+
+static void test_crash_at_exit(void **state)
+{
+    (void)state;
+    expect_signal(body_crash_at_exit, NULL, SIGSEGV);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).exiting, 1);
 }
 
 /* ---- deep stacks ---- */
@@ -533,6 +652,9 @@ int main(void)
     for (size_t i = 0; i < WAY_COUNT; i++)
         tests[count++] = (struct CMUnitTest){ ways[i].name, test_way, make_state, remove_state, (void *)(uintptr_t)&ways[i] };
     static const struct CMUnitTest others[] = {
+        WITH_STATE(test_odd_ways),
+        WITH_STATE(test_terminated_by_timer),
+        WITH_STATE(test_crash_at_exit),
         WITH_STATE(test_overflow_frames),      WITH_STATE(test_earlier_handler),
         WITH_STATE(test_recovering_handler),   WITH_STATE(test_true_siginfo),
         WITH_STATE(test_ignored_abort),        WITH_STATE(test_forked_child),
