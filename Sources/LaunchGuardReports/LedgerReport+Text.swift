@@ -8,12 +8,23 @@ extension LedgerReport {
     public func write(to writer: inout TextWriter, runLimit: Int? = nil, now: Timestamp = .now) {
         writer.line([appID ?? "no ledger", appVersion].compactMap(\.self).joined(separator: " "), .bold)
         writer.line("  \(path)" + (generation.map { ", generation \($0)" } ?? ""), .dim)
+        startFaults?.write(to: &writer)
         for context in contexts {
             writer.endLine()
             context.write(to: &writer, now: now)
         }
         Timeline(self).write(to: &writer, limit: runLimit)
         writeProblems(problems, to: &writer)
+    }
+}
+
+extension StartFaults {
+    func write(to writer: inout TextWriter) {
+        let faults = count == 1 ? "a start of LaunchGuard itself ended in a fault" : "\(count) starts of LaunchGuard itself ended in a fault, one after the other"
+        let rest = startsLeft == 0
+            ? "the next start tries again"
+            : "it is off for \(startsLeft) more \(startsLeft == 1 ? "start" : "starts") or until a day later, or until a new version of the program, and then tries again"
+        writer.line("  \(faults), the last at \(last.description); \(rest)", .red)
     }
 }
 

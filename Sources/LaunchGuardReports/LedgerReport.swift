@@ -13,6 +13,8 @@ public struct LedgerReport: Codable, Hashable, Sendable {
     public var generation: UInt64?
     /// Number of the last primary run.
     public var lastOrdinal: UInt64?
+    /// Faults of LaunchGuard's own starts; nil: none since the last complete start.
+    public var startFaults: StartFaults?
     public var contexts: [LedgerContext] = []
     /// Ended runs, oldest first.
     public var timeline: [TimelineEntry] = []
@@ -26,6 +28,16 @@ public struct LedgerReport: Codable, Hashable, Sendable {
 
     /// Whether any part of the ledger is damaged.
     public var isDamaged: Bool { problems.contains(where: \.isDamage) }
+}
+
+/// Faults inside LaunchGuard's own start. After two in a row some starts protect nothing.
+public struct StartFaults: Codable, Hashable, Sendable {
+    /// In a row.
+    public var count: UInt32
+    public var last: Timestamp
+    /// Starts that protect nothing before LaunchGuard tries again; a day after the last fault, or
+    /// with a new program version, it tries at once.
+    public var startsLeft: UInt32
 }
 
 /// A run that has a file and is not in the timeline yet.

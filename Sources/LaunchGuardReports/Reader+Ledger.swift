@@ -13,6 +13,9 @@ extension Reader {
             report.buildID = string(&info.build_id).nonEmpty
             report.generation = info.generation
             report.lastOrdinal = info.last_ordinal
+            report.startFaults = info.start_fault_wall_ns.nonZero.map {
+                StartFaults(count: info.start_faults, last: Timestamp(nanoseconds: $0), startsLeft: info.starts_left)
+            }
             report.contexts = problems.list("contexts", limit: info.context_count) { index, context in
                 unsafe lg_reader_ledger_context(handle, index, &context)
             } as: { LedgerContext(&$0) }

@@ -320,6 +320,8 @@ static int dump_ledger(void)
         return 1;
     UNSIGNED(ledger, generation), UNSIGNED(ledger, slots_valid), TEXT(ledger, app_id), TEXT(ledger, app_version);
     TEXT(ledger, build_id), UNSIGNED(ledger, last_ordinal);
+    if (ledger.start_fault_wall_ns)
+        UNSIGNED(ledger, start_faults), UNSIGNED(ledger, starts_left), UNSIGNED(ledger, start_fault_wall_ns);
     printf("\"contexts\":[");
     for (uint32_t i = 0; i < ledger.context_count; i++)
         printf(i ? "," : ""), dump_context(i);

@@ -179,10 +179,20 @@ static void make_full(void)
     }
 }
 
+static void make_faults(void)
+{
+    struct lg__hot_faults *faults = &ledger.hot->faults;
+    faults->wall_ns = 1700000000000000001;
+    faults->program = 0x01020304;
+    faults->count = 300;
+    faults->left = 63;
+}
+
 int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*make)(void); } states[] = {
-        { "story", make_story }, { "safe", make_safe }, { "halted", make_halted }, { "full", make_full }, { "empty", NULL },
+        { "story", make_story }, { "safe", make_safe }, { "halted", make_halted }, { "full", make_full }, { "faults", make_faults },
+        { "empty", NULL },
     };
     char path[4096];
     uint8_t boot_id[16] = { 0 };

@@ -10,8 +10,8 @@ import sys
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
 from run_file import read_annotations, read_crashes, read_log, read_modules, read_pulse, read_run, read_snapshots, read_stderr
 
-SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
-    STRUCTURES[name] for name in ("slot", "ledger_payload", "ledger_context", "ledger_run", "ledger_rung", "ledger_suspect"))
+HOT, FAULTS, SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
+    STRUCTURES[name] for name in ("hot", "hot_faults", "slot", "ledger_payload", "ledger_context", "ledger_run", "ledger_rung", "ledger_suspect"))
 
 
 # ---- §10: ledger ----
@@ -25,11 +25,18 @@ def read_ledger(file):
     require(whole, "both slots")
     slot = max(whole.values(), key=lambda slot: SLOT.get(slot, "generation"))
     book = slot[SLOT.at("payload"):]
+    hot = part(file.block, 16, 0, HOT.size)
     return (BOOK.pick(book, "app_id app_version last_ordinal") | SLOT.pick(slot, "generation") |
+            ({} if hot == "damaged" else read_start_faults(hot[HOT.at("faults"):])) |
             {"kind": "ledger", "slots_valid": sum(1 << i for i in whole),
              "build_id": BOOK.get(book, "build_id")[:BOOK.get(book, "build_id_size")].hex(),
              "contexts": [read_book_context(block) for block in entries(book, BOOK, "contexts", BOOK_CONTEXT, "context_count")],
              "timeline": [read_book_run(block) for block in entries(book, BOOK, "timeline", BOOK_RUN, "timeline_count")]})
+
+
+def read_start_faults(block):
+    faults = FAULTS.pick(block, "wall_ns count left")
+    return {"start_faults": faults["count"], "starts_left": faults["left"], "start_fault_wall_ns": faults["wall_ns"]} if faults["wall_ns"] else {}
 
 
 def entries(block, structure, field, of, count):

@@ -484,6 +484,10 @@ class Ledgers(BothReaders):
         os.makedirs(self.state)
         return subprocess.run([LEDGERS, self.state, how], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
 
+    def test_start_faults(self):
+        said = self.both(self.made("faults"))
+        self.assertEqual((said["start_faults"], said["starts_left"], said["start_fault_wall_ns"]), (300, 63, 1700000000000000001))
+
     def test_every_field_has_its_own_value(self):
         said = self.both(self.made("story"))
         main, sync = said["contexts"]

@@ -19,6 +19,11 @@ typedef struct lg_ledger_info {
     uint32_t context_count;
     uint32_t timeline_count;
     uint32_t slots_valid;     /**< of the two slots: bit 0 A, bit 1 B */
+    uint32_t start_faults;    /**< faults inside lg_start() itself, in a row */
+    /** starts of the program that protect nothing, before LaunchGuard tries again; a day after the
+     *  last fault, or with a new program version, it tries at once */
+    uint32_t starts_left;
+    uint64_t start_fault_wall_ns; /**< of the last such fault; 0: none */
 } lg_ledger_info;
 
 /** Ledger: one rung of a context's ladder. */

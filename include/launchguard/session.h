@@ -148,8 +148,9 @@ LG_BEGIN
  *          session. After a failure the call may be repeated with better options.
  *          LG_ERR_ARGUMENT, LG_ERR_OPTION: a mistake in the call; LG_PROTECTION_NONE.
  *          LG_ERR_NO_DIRECTORY, LG_ERR_NOT_DIRECTORY, LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION,
- *          LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_DISABLED, LG_ERR_SYSTEM (errno):
- *          LG_PROTECTION_NONE.
+ *          LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_SYSTEM (errno): LG_PROTECTION_NONE.
+ *          LG_ERR_DISABLED: the last starts ended in a fault inside this call; LG_PROTECTION_NONE
+ *          for some starts. The message says when LaunchGuard tries again.
  *
  *  Threads: call it once, from main.  Signals: unsafe.
  *  After fork: a child of a process with a session gets LG_ERR_FORKED.  Allocates: yes.

@@ -37,7 +37,7 @@
     X(LG_ERR_CLOSED, 15, "closed", "the session was stopped; nothing is recorded after lg_stop()")                     \
     X(LG_ERR_FORKED, 16, "forked", "this is a forked child; the session belongs to the parent and is left untouched")  \
     X(LG_ERR_DISABLED, 17, "disabled",                                                                                 \
-      "LaunchGuard did not survive its own last starts and disabled itself; a new program version enables it again")   \
+      "LaunchGuard did not survive its own last starts and disabled itself for a while; it tries again by itself")   \
     X(LG_ERR_NOT_FOUND, 18, "not-found", "nothing has that name or number")                                            \
     X(LG_ERR_LIMIT, 19, "limit", "a fixed limit is reached; the function's documentation names it")                    \
     X(LG_ERR_STATE, 20, "state", "the call is not possible in this state; see the function's documentation")           \

@@ -48,6 +48,7 @@ static lg_status book_for(const lg_reader *reader, const void *result, struct lg
 lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
 {
     struct lg__slot slot;
+    struct lg__hot hot;
     uint32_t valid;
     if (!reader || !ret_info)
         return LG_ERR_ARGUMENT;
@@ -63,6 +64,11 @@ lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
     ret_info->context_count = slot.payload.context_count;
     ret_info->timeline_count = slot.payload.timeline_count;
     ret_info->slots_valid = valid;
+    if (lg__reader_block(reader, LG__SECTION_HOT, 0, &hot, sizeof hot)) {
+        ret_info->start_faults = atomic_load(&hot.faults.count);
+        ret_info->starts_left = atomic_load(&hot.faults.left);
+        ret_info->start_fault_wall_ns = atomic_load(&hot.faults.wall_ns);
+    }
     return LG_OK;
 }
 

@@ -37,6 +37,17 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
 /* options.c: choose the state directory. */
 lg_status lg__options_directory(struct lg_session *session, const lg_options *options);
 
+/* ---- suspicion.c: LaunchGuard must not be the reason why a program does not start ---- */
+
+/* The primary begins to start. false: it must not, after faults of its own in the last starts. */
+bool lg__suspicion_begin(struct lg__host *host, const struct lg__identity *identity);
+/* A first chance that claims nothing: note a fault of the start itself. Handler. */
+bool lg__suspicion_fault(int signal, siginfo_t *info, void *ucontext);
+/* The start is complete: it is trusted again. */
+void lg__suspicion_end(void);
+/* The start failed with an error code, and has thus neither faulted nor completed. */
+void lg__suspicion_survived(void);
+
 /* watch.c: from now on the session can be watched. Returns what the watch thread does. */
 void (*lg__watch_start(struct lg_session *session))(void);
 

@@ -11,9 +11,6 @@
 #include "os/os.h"
 #include "store/crc32c.h"
 
-/* Starts that did not complete, after which LaunchGuard suspects itself. */
-#define FAILED_STARTS_MAX 2u
-
 /* all zero until the first start: most of its pages are never there */
 static struct lg_session the_session;
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -84,19 +81,6 @@ static uint64_t next_ordinal(struct lg__ledger *ledger)
     return atomic_fetch_add(next, 1);
 }
 
-/* LaunchGuard must not be the reason why a program does not start: two starts in a row that it did
- * not survive are enough. */
-static bool suspects_itself(struct lg__ledger *ledger, const struct lg__identity *identity)
-{
-    const struct lg__ledger_payload *payload = &ledger->payload;
-    bool same = memcmp(payload->app_version, identity->app_version, sizeof payload->app_version) == 0 &&
-                payload->build_id_size == identity->build_id_size &&
-                memcmp(payload->build_id, identity->build_id, identity->build_id_size) == 0;
-    if (!same)
-        atomic_store(&ledger->hot->starting, 0);
-    return atomic_fetch_add(&ledger->hot->starting, 1) >= FAILED_STARTS_MAX;
-}
-
 /* The state directory; that of a role in its parent, which is checked as well. */
 static int open_directory(struct lg_session *session)
 {
@@ -132,8 +116,8 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     close(directory);
     if (!host->ledger.hot)
         return status;
-    if (host->ledger.primary && suspects_itself(&host->ledger, identity))
-        return lg__problem_set(&host->problem, LG_ERR_DISABLED, host->directory, 0);
+    if (host->ledger.primary && !lg__suspicion_begin(host, identity))
+        return LG_ERR_DISABLED;
 
     identity->ordinal = session->ordinal = next_ordinal(&host->ledger);
     identity->secondary = !host->ledger.primary;
@@ -158,7 +142,8 @@ static lg_status install_capture(struct lg_session *session)
         .watch = lg__watch_start(session),
     };
     lg__altstack_ensure();
-    if (!lg__capture_add_first_chance(heal_page) || !lg__capture_add_first_chance(lg__pump_redirect) || !lg__capture_start(&options))
+    if (!lg__capture_add_first_chance(heal_page) || !lg__capture_add_first_chance(lg__pump_redirect) ||
+        !lg__capture_add_first_chance(lg__suspicion_fault) || !lg__capture_start(&options))
         return lg__problem_set(&host->problem, LG_ERR_SYSTEM, "sigaction", errno);
     return LG_OK;
 }
@@ -213,10 +198,8 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     lg__heartbeats_prepare(session);
     session->open = host->unforked = lg__capture_unforked_flag();
     host->counts = host->ledger.primary;
-    if (host->counts) {
+    if (host->counts)
         lg__account_last_run(host, &identity);
-        atomic_store(&host->ledger.hot->starting, 0);
-    }
     register_once();
     note_memory(host->run.state);
     if (session->keep_stderr)
@@ -226,6 +209,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     if (session->spare_walk && !lg__capture_spare_walk())
         lg__host_log(host, LG_LEVEL_WARNING, "spare_walk: this library cannot load libunwind; install the package libunwind8");
     lg__retention_apply(session);
+    lg__suspicion_end();
     lg__capture_started();
     atomic_store(&host->run.state->started, 1);
     session->protection = host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
@@ -243,10 +227,8 @@ static void make_unprotected(struct lg_session *session, lg_status why)
     host->directory[0] = 0;
     session->run_path[0] = 0;
     if (host->ledger.hot && host->ledger.primary) {
-        /* A start that failed was survived: a full disk is no reason for LaunchGuard to suspect
-         * itself. */
         if (why != LG_ERR_DISABLED)
-            atomic_store(&host->ledger.hot->starting, 0);
+            lg__suspicion_survived();
         atomic_store(&host->ledger.hot->primary, 0);
     }
     lg__map_abandon(&host->ledger.map);

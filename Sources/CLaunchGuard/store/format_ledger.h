@@ -33,6 +33,19 @@ static_assert(offsetof(struct lg__hot_end, finished) == 32, "FORMAT.md, ledger")
 static_assert(offsetof(struct lg__hot_end, crc) == 36, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot_end) == 40, "FORMAT.md, ledger");
 
+/* The protection of the program against LaunchGuard: faults inside lg_start() itself, in a row. The
+ * handler adds one; a start that completes makes all zero. */
+struct lg__hot_faults {
+    _Atomic uint64_t wall_ns; /* of the last one; 0: none */
+    uint32_t program;         /* CRC-32C of version and build id: other programs begin anew */
+    _Atomic uint16_t count;   /* 65535 stays */
+    _Atomic uint16_t left;    /* starts without protection until the next try */
+};
+static_assert(offsetof(struct lg__hot_faults, program) == 8, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot_faults, count) == 12, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot_faults, left) == 14, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__hot_faults) == 16, "FORMAT.md, ledger");
+
 struct lg__hot {
     /* the process that is the primary: pid in the upper half, a hash of start time and boot id in
      * the lower */
@@ -52,7 +65,7 @@ struct lg__hot {
     uint32_t reserved1;
     struct lg__hot_run oldest[LG__OLDEST];
     struct lg__hot_end clean_end;
-    uint8_t reserved[16];
+    struct lg__hot_faults faults;
 };
 static_assert(offsetof(struct lg__hot, next_ordinal) == 8, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, starting) == 16, "FORMAT.md, ledger");
@@ -62,6 +75,7 @@ static_assert(offsetof(struct lg__hot, keep_bytes) == 56, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, keep_runs) == 64, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, oldest) == 72, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, clean_end) == 456, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot, faults) == 496, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
 /* ---- Ledger: the payload, in two slots written alternately ---- */

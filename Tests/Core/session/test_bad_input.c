@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/fault_point.h"
 #include "store/crc32c.h"
 #include "store/format.h"
 #include "store/ledger.h"
@@ -788,62 +786,6 @@ static void test_renamed_contexts(void **state)
     assert_int_equal(ledger_context("crashed").launches, 2);
 }
 
-/* ---- LaunchGuard's own crash at start ---- */
-
-static void hook_start(const char *point)
-{
-    if (strcmp(point, "start: installed") == 0)
-        raise(SIGKILL);
-}
-
-static void killed_in_start(void *argument)
-{
-    (void)argument;
-    lg__fault_hook = hook_start;
-    start_session();
-}
-
-static void test_disables_itself(void **state)
-{
-    (void)state;
-    expect_signal(killed_in_start, NULL, SIGKILL);
-    expect_start(FULL, state_path("")); /* a single one may be an accident */
-    expect_signal(killed_in_start, NULL, SIGKILL);
-    expect_signal(killed_in_start, NULL, SIGKILL);
-    expect_start(LG_ERR_DISABLED, LG_PROTECTION_NONE, "disabled itself", state_path(""));
-}
-
-/* The program's own crash on another thread, while lg_start() runs, counts against the program. */
-static void *crash_elsewhere(void *argument)
-{
-    abort();
-    return argument;
-}
-
-static void hook_crash_elsewhere(const char *point)
-{
-    pthread_t thread;
-    if (strcmp(point, "start: installed") != 0)
-        return;
-    pthread_create(&thread, NULL, crash_elsewhere, NULL);
-    pthread_join(thread, NULL);
-}
-
-static void crashed_in_start(void *argument)
-{
-    (void)argument;
-    lg__fault_hook = hook_crash_elsewhere;
-    start_session();
-}
-
-static void test_program_crashes_in_start(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 3; i++)
-        expect_signal(crashed_in_start, NULL, SIGABRT);
-    expect_start(FULL, state_path(""));
-}
-
 /* ---- retention ---- */
 
 static void start_keeping_three(void *argument)
@@ -886,8 +828,7 @@ int main(int count, char **arguments)
         WITH_STATE(test_ledger_cut),            WITH_STATE(test_ledger_one_slot_damaged), WITH_STATE(test_ledger_remnants),
         WITH_STATE(test_ledger_is_odd),
         WITH_STATE(test_run_file_flipped_or_cut), WITH_STATE(test_two_instances),       WITH_STATE(test_stale_lock),
-        WITH_STATE(test_nonsense_options),      WITH_STATE(test_too_many_contexts), WITH_STATE(test_renamed_contexts),     WITH_STATE(test_disables_itself),
-        WITH_STATE(test_program_crashes_in_start),
+        WITH_STATE(test_nonsense_options),      WITH_STATE(test_too_many_contexts), WITH_STATE(test_renamed_contexts),    
         WITH_STATE(test_retention),
     };
     return cmocka_run_group_tests_name("bad_input", tests, NULL, NULL);
