@@ -202,7 +202,7 @@ int main(int count, char **arguments)
     snprintf(path, sizeof path, "%s/ledger.lg", arguments[1]);
     lg__crc32c_init();
     int directory = open(arguments[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0 || lg__ledger_open(directory, path, 0, boot_id, &ledger, &problem) != LG_OK) {
+    if (directory < 0 || lg__ledger_open(directory, path, "org.example.ledgers", 0, boot_id, &ledger, &problem) != LG_OK) {
         fprintf(stderr, "ledgers: %s: %s\n", path, problem.message);
         return 1;
     }

@@ -51,7 +51,11 @@ typedef struct lg_options {
     /** Directory of the ledger and the run files. Missing directories of the path are created with
      *  mode 0700. NULL = $STATE_DIRECTORY (its first part), else $XDG_STATE_HOME/<app_id>, else
      *  $HOME/.local/state/<app_id>. A setuid program ignores the environment and must set this
-     *  option. Borrowed during the call. */
+     *  option. Borrowed during the call.
+     *
+     *  A directory whose ledger belongs to another app_id stays as it is: this program uses the
+     *  folder named by its own app_id in that directory. A breadcrumb and lg_session_message() say
+     *  so, and lg_session_state_directory() returns the folder. */
     const char *state_directory;
 
     /** Size of the ring log in bytes; 0 = 262144. Between 4096 and 16777216; rounded up to a power
@@ -140,7 +144,8 @@ LG_BEGIN
  *  @param ret_session  always set to a handle that every other call accepts. A failure does not
  *                      keep the program from starting. lg_session_protection() returns the
  *                      protection of the session, lg_session_message() the problem.
- *  @return LG_OK: fully protected, nothing to report.
+ *  @return LG_OK: fully protected. There is a message only where the state directory belongs to
+ *          another application, and a folder in it is used.
  *          LG_ERR_DAMAGED, LG_ERR_NEWER, LG_ERR_OLDER: fully protected; the old ledger was unusable
  *          and is kept aside.
  *          LG_ERR_SECONDARY: LG_PROTECTION_RECORD.
@@ -195,8 +200,8 @@ LG_API lg_status lg_will_restart(lg_session *session);
 /** Store a child's wait status in its run file. Call it after `waitpid()`. An exit or a kill that
  *  left no mark is then known exactly.
  *
- *  @param state_directory  of the program that ended; with the role's folder if the program has a
- *                          role.
+ *  @param state_directory  of the program that ended, as lg_session_state_directory() returns it
+ *                          there: with the role's folder if the program has a role.
  *  @param pid              of the child, from waitpid(). The call uses the newest run with this
  *                          pid.
  *  @param wait_status      from waitpid().
@@ -212,7 +217,8 @@ LG_API lg_status lg_will_restart(lg_session *session);
  */
 LG_API lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status);
 
-/** The state directory that lg_start() uses when options.state_directory is NULL.
+/** The state directory that lg_start() uses when options.state_directory is NULL: the folder of
+ *  this application in it, if the directory belongs to another one.
  *
  *  @param app_id  as in lg_options.
  *  @param buffer  receives the path with its NUL.
@@ -220,7 +226,7 @@ LG_API lg_status lg_witness(const char *state_directory, int32_t pid, int wait_s
  *  @return LG_OK; LG_ERR_NO_DIRECTORY; LG_ERR_OPTION: the app_id makes no sense; LG_ERR_LIMIT: the
  *          buffer is too small; LG_ERR_ARGUMENT.
  *
- *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_state_directory(const char *app_id, char *buffer, size_t size);
@@ -250,8 +256,8 @@ LG_API const char *lg_session_message(const lg_session *session);
  */
 LG_API const char *lg_session_run_path(const lg_session *session);
 
-/** Path of the state directory, with the role's folder; "" for a session without files. Owned by
- *  the session.
+/** Path of the state directory, with the folder of the role or of the application if there is one;
+ *  "" for a session without files. Owned by the session.
  *
  *  Threads: safe.  Signals: safe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

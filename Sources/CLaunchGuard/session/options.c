@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "launchguard/log.h"
+#include "launchguard/reader.h"
 #include "os/os.h"
 #include "session/session.h"
 
@@ -18,6 +19,12 @@ static bool good_app_id(const char *id)
     if (size == 0 || size > LG_NAME_MAX || id[0] == '.')
         return false;
     return strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == size;
+}
+
+/* A folder of that name can be in a state directory. */
+static bool good_folder(const char *name)
+{
+    return good_app_id(name) && strcmp(name, "runs") != 0 && strncmp(name, LEDGER, strlen(LEDGER)) != 0;
 }
 
 /* An option that is a number: 0 is the default, anything else lies between two bounds. */
@@ -46,7 +53,7 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
                                "lg_start: app_id must have 1 to %d letters, digits, '.', '-' or '_' and must not start with '.'", LG_NAME_MAX);
     if (options->app_version && strnlen(options->app_version, LG_NAME_MAX + 1) > LG_NAME_MAX)
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: app_version has more than %d bytes", LG_NAME_MAX);
-    if (options->role && (!good_app_id(options->role) || strcmp(options->role, "runs") == 0 || strncmp(options->role, LEDGER, strlen(LEDGER)) == 0))
+    if (options->role && !good_folder(options->role))
         return lg__problem_say(problem, LG_ERR_OPTION,
                                "lg_start: role must have 1 to %d letters, digits, '.', '-' or '_', and must neither start with '.' or \"" LEDGER
                                "\" nor be \"runs\"", LG_NAME_MAX);
@@ -109,6 +116,26 @@ static int default_directory(const char *app_id, char *buffer, size_t size)
     return 0;
 }
 
+/* Append the application's folder to the path of a directory. false: it does not fit. */
+static bool append_folder(char *path, size_t size, const char *app_id)
+{
+    size_t length = strlen(path);
+    return (size_t)snprintf(path + length, size - length, "/%s", app_id) < size - length;
+}
+
+static bool is_of_another(const char *directory, const char *app_id)
+{
+    char path[4096 + 96];
+    lg_reader *reader;
+    lg_ledger_info info;
+    snprintf(path, sizeof path, "%s/" LEDGER, directory);
+    if (lg_reader_open(path, &reader) != LG_OK)
+        return false;
+    bool other = lg_reader_ledger(reader, &info) == LG_OK && info.app_id[0] && strcmp(info.app_id, app_id) != 0;
+    lg_reader_close(reader);
+    return other;
+}
+
 lg_status lg_state_directory(const char *app_id, char *buffer, size_t size)
 {
     char path[4096];
@@ -119,10 +146,25 @@ lg_status lg_state_directory(const char *app_id, char *buffer, size_t size)
     int length = default_directory(app_id, path, sizeof path);
     if (length <= 0)
         return LG_ERR_NO_DIRECTORY;
-    if ((size_t)length >= sizeof path || (size_t)length >= size)
+    if ((size_t)length >= sizeof path)
         return LG_ERR_LIMIT;
-    memcpy(buffer, path, (size_t)length + 1);
+    while (is_of_another(path, app_id))
+        if (!append_folder(path, sizeof path, app_id))
+            return LG_ERR_LIMIT;
+    if (strlen(path) >= size)
+        return LG_ERR_LIMIT;
+    memcpy(buffer, path, strlen(path) + 1);
     return LG_OK;
+}
+
+bool lg__options_own_folder(struct lg_session *session)
+{
+    struct lg__host *host = &session->host;
+    if (good_folder(session->app_id) && append_folder(host->directory, sizeof host->directory, session->app_id))
+        return true;
+    lg__problem_say(&host->problem, LG_ERR_OPTION, "lg_start: the state directory belongs to another application, and it cannot have a folder for "
+                    "\"%s\"; set state_directory", session->app_id);
+    return false;
 }
 
 lg_status lg__options_directory(struct lg_session *session, const lg_options *options)

@@ -36,6 +36,9 @@ struct lg_session {
 lg_status lg__options_take(struct lg_session *session, const lg_options *options);
 /* options.c: choose the state directory. */
 lg_status lg__options_directory(struct lg_session *session, const lg_options *options);
+/* options.c: the directory belongs to another application; go on to the folder of this one in it.
+ * false: there can be none, and the problem is noted. */
+bool lg__options_own_folder(struct lg_session *session);
 
 /* ---- suspicion.c: LaunchGuard must not be the reason why a program does not start ---- */
 

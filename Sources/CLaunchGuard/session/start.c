@@ -97,23 +97,50 @@ static int open_directory(struct lg_session *session)
     return directory;
 }
 
+/* The runs and the ledger of one directory. LG_ERR_STATE: it belongs to another application. */
+static lg_status open_in(int directory, struct lg_session *session, const struct lg__identity *identity)
+{
+    struct lg__host *host = &session->host;
+    char path[4096 + 96];
+    snprintf(path, sizeof path, "%s/runs", host->directory);
+    session->runs_directory = lg__map_subdirectory(directory, "runs", path, &host->problem);
+    if (session->runs_directory < 0)
+        return host->problem.status;
+    snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
+    uint64_t process = lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
+    return lg__ledger_open(directory, path, session->app_id, process, identity->boot_id, &host->ledger, &host->problem);
+}
+
+/* Two programs with the same directory: the later one has a folder of its own in it. */
+static lg_status open_ledger(struct lg_session *session, const struct lg__identity *identity)
+{
+    struct lg__host *host = &session->host;
+    int directory = open_directory(session);
+    bool shared = false;
+    while (directory >= 0) {
+        lg_status status = open_in(directory, session, identity);
+        if (status != LG_ERR_STATE) {
+            close(directory);
+            if (shared)
+                lg__problem_say(&host->problem, LG_OK, "%s: this folder is used because the directory above it belongs to another application",
+                                host->directory);
+            return status;
+        }
+        shared = true;
+        close(session->runs_directory);
+        session->runs_directory = -1;
+        int own = lg__options_own_folder(session) ? lg__map_subdirectory(directory, session->app_id, host->directory, &host->problem) : -1;
+        close(directory);
+        directory = own;
+    }
+    return host->problem.status;
+}
+
 static lg_status open_files(struct lg_session *session, struct lg__identity *identity)
 {
     struct lg__host *host = &session->host;
-    char path[4096 + 96], name[LG__RUN_NAME_BYTES], ended[LG__RUN_NAME_BYTES];
-    int directory = open_directory(session);
-    if (directory < 0)
-        return host->problem.status;
-    snprintf(path, sizeof path, "%s/runs", host->directory);
-    session->runs_directory = lg__map_subdirectory(directory, "runs", path, &host->problem);
-    if (session->runs_directory < 0) {
-        close(directory);
-        return host->problem.status;
-    }
-    snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
-    uint64_t process = lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
-    lg_status status = lg__ledger_open(directory, path, process, identity->boot_id, &host->ledger, &host->problem);
-    close(directory);
+    char name[LG__RUN_NAME_BYTES], ended[LG__RUN_NAME_BYTES];
+    lg_status status = open_ledger(session, identity);
     if (!host->ledger.hot)
         return status;
     if (host->ledger.primary && !lg__suspicion_begin(host, identity))
@@ -213,6 +240,8 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     lg__capture_started();
     atomic_store(&host->run.state->started, 1);
     session->protection = host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
+    if (host->problem.status == LG_OK && host->problem.message[0])
+        lg__host_log(host, LG_LEVEL_INFO, "launchguard: %s", host->problem.message);
     if (status == LG_ERR_SECONDARY)
         lg__problem_set(&host->problem, status, host->directory, 0);
     return status;

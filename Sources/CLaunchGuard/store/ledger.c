@@ -76,6 +76,13 @@ static bool claim_primary(struct lg__hot *hot, uint64_t self, const uint8_t boot
     return true;
 }
 
+/* Two programs may share a directory by mistake: a service and its ExecStartPre have the same
+ * $STATE_DIRECTORY. Their counters have nothing to do with each other. */
+static bool is_of_another(const struct lg__ledger_payload *payload, const char *app_id)
+{
+    return payload->app_id[0] && strncmp(payload->app_id, app_id, sizeof payload->app_id) != 0;
+}
+
 /* The use of an existing file. */
 static lg_status judge_file(int file, const struct stat *info, struct lg__header *ret_header)
 {
@@ -150,8 +157,8 @@ static bool keep_aside(int directory, const char *path, lg_status why, bool kept
     return true;
 }
 
-static lg_status create_ledger(int directory, const char *path, struct lg__ledger *ledger, uint64_t next_ordinal, uint64_t process,
-                        struct lg__problem *problem)
+static lg_status create_ledger(int directory, const char *path, const char *app_id, struct lg__ledger *ledger, uint64_t next_ordinal,
+                               uint64_t process, struct lg__problem *problem)
 {
     /* Under another name until it is whole: a death in between leaves no half ledger. */
     char name[64];
@@ -161,6 +168,7 @@ static lg_status create_ledger(int directory, const char *path, struct lg__ledge
     if (status != LG_OK)
         return status;
     ledger->primary = true;
+    snprintf(ledger->payload.app_id, sizeof ledger->payload.app_id, "%s", app_id);
     lay_out(ledger, next_ordinal);
     atomic_store(&ledger->hot->primary, process);
     /* link() and not rename(): it does not replace a ledger that another process made meanwhile. */
@@ -183,13 +191,27 @@ static void load_slot(struct lg__ledger *ledger)
         ledger->generation = lg__ledger_payload_load(ledger->slots[0], &ledger->payload);
 }
 
+/* Another process, the primary of then, stored after load_slot(). */
+static bool is_stale(const struct lg__ledger *ledger)
+{
+    return *(volatile uint64_t *)&ledger->slots[ledger->current]->generation != ledger->generation ||
+           *(volatile uint64_t *)&ledger->slots[1 - ledger->current]->generation > ledger->generation;
+}
+
+static lg_status let_go(struct lg__ledger *ledger, lg_status status)
+{
+    lg__map_abandon(&ledger->map);
+    *ledger = (struct lg__ledger){ .map.file = -1 };
+    return status;
+}
+
 /* One try; LG_ERR_ALREADY: another process changed the directory meanwhile, try again. */
-static lg_status open_once(int directory, const char *path, uint64_t process, const uint8_t boot_id[16],
+static lg_status open_once(int directory, const char *path, const char *app_id, uint64_t process, const uint8_t boot_id[16],
                            struct lg__ledger *ledger, struct lg__problem *problem)
 {
     int file = lg__os_file_beyond(openat(directory, NAME, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (file < 0 && errno == ENOENT)
-        return create_ledger(directory, path, ledger, 1, process, problem);
+        return create_ledger(directory, path, app_id, ledger, 1, process, problem);
     if (file < 0 && (errno == EISDIR || errno == ENXIO))
         return keep_aside(directory, path, LG_ERR_DAMAGED, false, problem) ? LG_ERR_ALREADY : problem->status;
     if (file < 0)
@@ -207,20 +229,23 @@ static lg_status open_once(int directory, const char *path, uint64_t process, co
 
     if (status == LG_OK && (status = lg__map_file(file, path, LEDGER_BYTES, &ledger->map, problem)) == LG_OK) {
         attach(ledger);
+        load_slot(ledger);
+        if (ledger->generation && is_of_another(&ledger->payload, app_id))
+            return let_go(ledger, LG_ERR_STATE);
         lg__map_lock(file); /* for tools and people that look; claim_primary() decides */
         if (!claim_primary(ledger->hot, process, boot_id))
             return LG_ERR_SECONDARY;
         ledger->primary = true;
-        load_slot(ledger);
+        if (is_stale(ledger))
+            load_slot(ledger);
         if (ledger->generation)
             return LG_OK;
         /* Both slots are damaged. The ordinal in the hot page is worth keeping. */
         uint64_t next = usable_ordinal(atomic_load(&ledger->hot->next_ordinal));
-        lg__map_abandon(&ledger->map);
+        let_go(ledger, LG_OK);
         if (!keep_aside(directory, path, LG_ERR_DAMAGED, false, problem))
             return problem->status;
-        *ledger = (struct lg__ledger){ .map.file = -1 };
-        status = create_ledger(directory, path, ledger, next, process, problem);
+        status = create_ledger(directory, path, app_id, ledger, next, process, problem);
         return status == LG_OK ? LG_ERR_DAMAGED : status;
     }
     if (status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER) {
@@ -228,22 +253,26 @@ static lg_status open_once(int directory, const char *path, uint64_t process, co
         if (status == LG_ERR_DAMAGED && (ledger->generation = salvage(file, &ledger->payload)) != 0)
             next = usable_ordinal(ledger->payload.last_ordinal + 1);
         close(file);
+        if (ledger->generation && is_of_another(&ledger->payload, app_id)) {
+            *ledger = (struct lg__ledger){ .map.file = -1 };
+            return LG_ERR_STATE;
+        }
         if (!keep_aside(directory, path, status, ledger->generation != 0, problem))
             return problem->status;
-        lg_status made = create_ledger(directory, path, ledger, next, process, problem);
+        lg_status made = create_ledger(directory, path, app_id, ledger, next, process, problem);
         return made == LG_OK ? status : made;
     }
     close(file);
     return status;
 }
 
-lg_status lg__ledger_open(int directory, const char *path, uint64_t process, const uint8_t boot_id[16],
+lg_status lg__ledger_open(int directory, const char *path, const char *app_id, uint64_t process, const uint8_t boot_id[16],
                           struct lg__ledger *ret_ledger, struct lg__problem *problem)
 {
     lg_status status = LG_ERR_ALREADY;
     ret_ledger->map.file = -1;
     for (int tries = 0; status == LG_ERR_ALREADY && tries < 8; tries++)
-        status = open_once(directory, path, process, boot_id, ret_ledger, problem);
+        status = open_once(directory, path, app_id, process, boot_id, ret_ledger, problem);
     /* A tool of its own kind put aside is worth the status although the retry succeeded. */
     return status == LG_OK && problem->status != LG_OK ? problem->status : status;
 }

@@ -36,8 +36,9 @@ bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16]);
  *  @param ret_ledger  zeroed memory; of its payload only what is used is touched.
  *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER or
  *          LG_ERR_OLDER: usable, a fresh file in place of the unusable one (problem says which);
+ *          LG_ERR_STATE: it belongs to another application and is as it was, no problem is noted;
  *          any other: no ledger. */
-lg_status lg__ledger_open(int directory, const char *path, uint64_t process, const uint8_t boot_id[16],
+lg_status lg__ledger_open(int directory, const char *path, const char *app_id, uint64_t process, const uint8_t boot_id[16],
                           struct lg__ledger *ret_ledger, struct lg__problem *problem);
 
 /* A ledger in memory, for a session without files. */
