@@ -185,7 +185,7 @@ import Testing
             for await status in updates where status == .needsRepair { simulation.session.willTerminate() }
         }
         let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
-        #expect(error?.code == .closed)
+        #expect(error?.code == .interrupted)
         await screen.value
         #expect(log.take() == [])
         #expect(!launch.repair())

@@ -127,7 +127,7 @@ import Testing
                 try await launch.begin()
                 #expect(announcement == .none)
             } catch {
-                #expect(error.code == .closed)
+                #expect(error.code == .interrupted)
                 #expect(launch.status == .normal)
             }
             kill(getpid(), SIGKILL)

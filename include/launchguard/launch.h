@@ -355,9 +355,11 @@ LG_API lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair
  *
  *  @return LG_OK, whatever the repairs and ordinary tasks did; LG_ERR_FAILED: an essential task
  *          failed, and the tasks behind it did not run; LG_ERR_RESTART: a repair succeeded that
- *          needs a restart, and no task ran: exit, or execute the program again; LG_ERR_CLOSED: the
- *          end was announced or the session stopped meanwhile, and the remaining tasks did not run;
- *          LG_ERR_STATE when begun before; LG_ERR_ARGUMENT.
+ *          needs a restart, and no task ran: exit, or execute the program again;
+ *          LG_ERR_INTERRUPTED: the end was announced, or SIGTERM or SIGINT came while the launch
+ *          was held or halted, and LaunchGuard called the program's handler; LG_ERR_CLOSED: the
+ *          session was stopped. After either, the remaining tasks did not run. LG_ERR_STATE when
+ *          begun before; LG_ERR_ARGUMENT.
  *
  *  Threads: safe, once a launch.  Signals: unsafe.  After fork: only runs the tasks.
  *  Allocates: yes.

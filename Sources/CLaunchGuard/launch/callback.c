@@ -62,12 +62,11 @@ bool lg__callback_pass(struct lg__life *life, uint64_t passed_ns)
 
 static void wait_for(lg_completion *done)
 {
-    const uint64_t hour = UINT64_C(3600) * 1000000000u;
     for (;;) {
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), end = atomic_load(&done->end_ns);
-        if (atomic_load(&done->state) != PENDING || now >= end)
+        if (atomic_load(&done->state) != PENDING || now >= end || lg__launch_interrupted(done->life->launch))
             return;
-        lg__os_futex_wait((const uint32_t *)&done->state, PENDING, end - now < hour ? end - now : hour);
+        lg__os_futex_wait((const uint32_t *)&done->state, PENDING, end - now < LG__LAUNCH_LOOK_NS ? end - now : LG__LAUNCH_LOOK_NS);
     }
 }
 

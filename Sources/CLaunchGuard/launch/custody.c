@@ -173,7 +173,8 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
     while (!*ret_task) {
         lg_phase phase = lg__launch_phase(launch);
         if (!lg__life_current(life) || phase == LG_PHASE_TERMINATING) {
-            status = LG_ERR_CLOSED;
+            bool stopped = atomic_load(&launch->host->closed) || atomic_load(&launch->host->run.state->ended);
+            status = lg__life_current(life) && !stopped ? LG_ERR_INTERRUPTED : LG_ERR_CLOSED;
             break;
         }
         if (phase == LG_PHASE_HELD && launch->options.hold != LG_HOLD_NONE) {

@@ -49,18 +49,34 @@ static enum lg__wish own_wish(const struct lg__life *life, const struct lg__ledg
     return options->auto_repair || life->consented ? WISH_REPAIR : NO_WISH;
 }
 
-/* Wait until there is a wish, the phase changes, or the hold's deadline passes. */
+/* The program handles the signal, and it may do so after lg_launch_begin(). */
+static void interrupt_launch(struct lg__life *life)
+{
+    lg_launch *launch = life->launch;
+    LG__WITH_CONTEXT(life, context)
+        if (context->phase == LG_PHASE_HELD || context->phase == LG_PHASE_HALTED)
+            lg__decide_terminating(context);
+    lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: the program is asked to end while it is held", launch->name);
+    lg__launch_tell(launch);
+}
+
+/* Wait until there is a wish, the phase changes, the program is asked to end, or the hold's
+ * deadline passes. */
 static void await_wish(struct lg__life *life, const struct lg__ledger_context *seen)
 {
     lg_launch *launch = life->launch;
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_lock(&launch->lock);
     bool waits = own_wish(life, seen) == NO_WISH;
-    int late = 0;
-    while (waits && !late && lg__life_current(life) && life->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase) {
-        uint64_t end = begun + life->hold_left_ns; /* nearer after simulated time has passed */
+    /* the end is nearer after simulated time has passed */
+    while (waits && lg__life_current(life) && life->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase &&
+           !lg__launch_interrupted(launch)) {
+        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + life->hold_left_ns;
+        if (now >= end)
+            break;
+        end = end - now < LG__LAUNCH_LOOK_NS ? end : now + LG__LAUNCH_LOOK_NS;
         struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
-        late = pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
+        pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
     }
     lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
@@ -175,7 +191,10 @@ void lg__hold_launch(struct lg__life *life)
         if (first)
             enter_hold(life, (lg_phase)seen.phase);
         await_wish(life, &seen);
-        follow_wish(life);
+        if (lg__launch_interrupted(launch))
+            interrupt_launch(life);
+        else
+            follow_wish(life);
     }
 }
 

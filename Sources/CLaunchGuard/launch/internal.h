@@ -123,6 +123,11 @@ void lg__launch_tell(lg_launch *launch);
  * was stopped no launch is held any more: LG_PHASE_TERMINATING. */
 lg_phase lg__launch_phase(const lg_launch *launch);
 
+/* A thread that waits while the launch is held looks this often whether it is interrupted. */
+#define LG__LAUNCH_LOOK_NS UINT64_C(50000000)
+/* The program was asked to end since the launch began, and the launch is held or halted. */
+bool lg__launch_interrupted(const lg_launch *launch);
+
 /* Change what is stored of the context: the body runs under both locks, and its outcome is stored
  * before anything else happens. Nothing happens when the life is over. */
 #define LG__WITH_CONTEXT(life, context) \

@@ -1,5 +1,7 @@
 /* The stored part of a launch, and the status that follows from it. All other files of this folder
  * stand on it. */
+#include <signal.h>
+
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "read/context.h"
@@ -21,6 +23,18 @@ lg_phase lg__launch_phase(const lg_launch *launch)
     if (phase == LG_PHASE_NONE)
         return LG_PHASE_LAUNCHING;
     return closed && phase != LG_PHASE_LAUNCHING && phase != LG_PHASE_FINISHED ? LG_PHASE_TERMINATING : phase;
+}
+
+/* SIGHUP often asks for something else. A signal from before the launch was for something else,
+ * too. */
+bool lg__launch_interrupted(const lg_launch *launch)
+{
+    const struct lg__state *state = launch->host->run.state;
+    int32_t signal = atomic_load(&state->term_signal);
+    if ((signal != SIGTERM && signal != SIGINT) || atomic_load(&state->term_ns) < atomic_load(&launch->state->begun_ns))
+        return false;
+    lg_phase phase = lg__launch_phase(launch);
+    return phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED;
 }
 
 /* ---- the status ---- */

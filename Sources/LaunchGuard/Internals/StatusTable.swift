@@ -62,4 +62,6 @@ extension LaunchGuardError.Code {
     /// A file was written by an older version in a format that is no longer read. C:
     /// `LG_ERR_OLDER`.
     public static let older = Self(LG_ERR_OLDER)
+    /// The program is asked to end, or has announced its end. C: `LG_ERR_INTERRUPTED`.
+    public static let interrupted = Self(LG_ERR_INTERRUPTED)
 }

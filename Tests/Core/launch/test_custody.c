@@ -337,7 +337,7 @@ static void test_replay_is_interrupted(void **state)
     assert_int_equal(lg_launch_replay(launch, "b"), LG_OK);
     await_told("b;");
     assert_int_equal(lg_will_terminate(simulated), LG_OK);
-    assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_ERR_CLOSED);
+    assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_ERR_INTERRUPTED);
     assert_told("");
     assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
     /* The announcement has no effect on the next run. */

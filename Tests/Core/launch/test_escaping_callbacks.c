@@ -162,7 +162,7 @@ static void test_end_while_held(void **state)
     for (int announced = 0; announced < 2; announced++) {
         state_restore();
         lives(LIFE(.options.report_after = 99, .options.auto_repair = 0, .before = announced ? terminate_outside : stop_outside, .after = CRASH), SEGV,
-              "needs-repair;protect a;protect b;normal;begin closed;");
+              announced ? "needs-repair;protect a;protect b;normal;begin interrupted;" : "needs-repair;protect a;protect b;normal;begin closed;");
         account();
         assert_int_equal(stored().streak, 2);
         assert_int_equal(stored().held_deaths, 0);
@@ -171,7 +171,7 @@ static void test_end_while_held(void **state)
      * go on. */
     state_restore();
     lives(LIFE(.options.report_after = 99, .before = announcing_repair, .after = KILL), KILLED,
-          "needs-repair;protect a;protect b;repairing;normal;begin closed;");
+          "needs-repair;protect a;protect b;repairing;normal;begin interrupted;");
     account();
     assert_int_equal(stored().mode, LG_LAUNCH_MODE_PROBATION);
     assert_int_equal(stored().streak, 0);
