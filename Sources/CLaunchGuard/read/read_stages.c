@@ -24,8 +24,9 @@ void lg__reader_briefs_open(lg_reader *reader)
 
 lg_status lg__reader_briefs(const lg_reader *reader, uint32_t *ret_count, uint32_t *ret_bytes)
 {
+    /* a process that lives may have some by now */
     if (reader->briefs == LG_OK && !reader->brief_count)
-        return read_briefs(reader, ret_count, ret_bytes); /* a process that lives may have some by now */
+        return read_briefs(reader, ret_count, ret_bytes);
     *ret_count = reader->brief_count;
     *ret_bytes = reader->brief_bytes;
     return reader->briefs;

@@ -243,7 +243,8 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
     bool was_alive = lg__reader_alive(reader);
     uint32_t selected = lg__crashes_select_end(reader);
     lg_status status = lg__reader_case(reader, false, &file);
-    if (status == LG_OK && was_alive && !file.run.alive) { /* its crash may be newer than the selection */
+    /* its crash may be newer than the selection */
+    if (status == LG_OK && was_alive && !file.run.alive) {
         lg__crashes_select_end(reader);
         status = lg__reader_case(reader, false, &file);
     }

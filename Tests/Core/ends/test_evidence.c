@@ -114,7 +114,7 @@ static void test_ends_meanwhile(void **state)
         assert_int_equal(lg_reader_open(newest_run_path(), &reader), LG_OK);
         end_now = end[1];
         asked = 0;
-        ends_at = (int)(i / 2); /* before the first question for the process, or before the second */
+        ends_at = (int)(i / 2); /* before the first question for the process, or the second */
         lg__fault_hook = end_meanwhile;
         assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
         lg__fault_hook = NULL;
