@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func theTableHasNoOtherCodes() {
-        #expect(LaunchGuardError.Code(rawValue: 28).description == "unknown")
+        #expect(LaunchGuardError.Code(rawValue: 29).description == "unknown")
     }
 
     @Test func anErrorSaysWhatIsWrong() {
