@@ -225,6 +225,7 @@ static void test_nested(void **state)
 __attribute__((noinline)) static void needs_much(int number)
 {
     volatile char much[512 * 1024];
+    __asm__ volatile("" : : "r"(much) : "memory"); /* the compiler keeps all of it */
     if (atomic_fetch_add(&inside, 1) > 20)
         _exit(96); /* else for ever */
     much[0] = (char)number; /* memory that is not there */
