@@ -205,8 +205,8 @@ import Testing
         let result = try await followed
         let missed = result.errors.matches(of: /missed (\d+) breadcrumbs: overwritten/).compactMap { Int($0.1) }
         let earlier = result.errors.firstMatch(of: /(\d+) earlier breadcrumbs were overwritten/).flatMap { Int($0.1) } ?? 0
-        #expect(missed.isEmpty == false)
-        // Each breadcrumb was printed, missed or overwritten before; some are LaunchGuard's own.
+        // Each breadcrumb was printed, missed or overwritten before; some are LaunchGuard's own. A
+        // follower that is late, on a busy machine, misses none.
         let count = missed.reduce(earlier + result.output.split(separator: "\n").count, +)
         #expect((160_000...160_050).contains(count))
     }
