@@ -167,12 +167,17 @@ import Testing
         #expect(followed.errors.contains("crashed: SIGSEGV"))
     }
 
+    /// `log -f`, from the first run of the folder on.
+    private func follow(_ path: String) async throws -> Tool.Result {
+        try await Task.detached {
+            for _ in 0..<200 where try StateDirectory(path: path).runPaths().isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+            return try Tool.run(["log", "-f", path])
+        }.value
+    }
+
     @Test func aLivingProcessIsFollowedToItsEnd() async throws {
         let folder = try TemporaryFolder()
-        async let followed = Task.detached {
-            for _ in 0..<200 where try StateDirectory(path: folder.path).runPaths().isEmpty { try await Task.sleep(for: .milliseconds(50)) }
-            return try Tool.run(["log", "-f", folder.path])
-        }.value
+        async let followed = follow(folder.path)
         await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
             let child = Child(path)
             for number in 0..<10 {
@@ -190,10 +195,7 @@ import Testing
 
     @Test func aFollowerSaysHowMuchItMissed() async throws {
         let folder = try TemporaryFolder()
-        async let followed = Task.detached {
-            for _ in 0..<200 where try StateDirectory(path: folder.path).runPaths().isEmpty { try await Task.sleep(for: .milliseconds(50)) }
-            return try Tool.run(["log", "-f", folder.path])
-        }.value
+        async let followed = follow(folder.path)
         await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
             let child = Child(path)
             for burst in 0..<8 {  // each is more than the ring log holds
@@ -203,8 +205,8 @@ import Testing
             exit(7)
         }
         let result = try await followed
-        let missed = result.errors.matches(of: /missed (\d+) breadcrumbs: overwritten/).compactMap { Int($0.1) }
-        let earlier = result.errors.firstMatch(of: /(\d+) earlier breadcrumbs were overwritten/).flatMap { Int($0.1) } ?? 0
+        let missed = result.errors.matches(of: /missed (\d+) breadcrumbs?: overwritten/).compactMap { Int($0.1) }
+        let earlier = result.errors.firstMatch(of: /(\d+) earlier breadcrumbs? w/).flatMap { Int($0.1) } ?? 0
         // Each breadcrumb was printed, missed or overwritten before; some are LaunchGuard's own. A
         // follower that is late, on a busy machine, misses none.
         let count = missed.reduce(earlier + result.output.split(separator: "\n").count, +)
