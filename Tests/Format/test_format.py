@@ -291,9 +291,14 @@ class Parts(BothReaders):
         """The last column of the table of sections, for what a program makes with default
         options."""
         rows = re.findall(r"^\| (\d+) \| run file \| .* \| (\d+) \|$", (ROOT / "docs/FORMAT.md").read_text(), re.M)
-        sections = page.File(self.made("some")).sections
+        run = self.made("some")
+        sections = page.File(run).sections
         self.assertEqual({int(kind): int(at) for kind, at in rows}, {int(kind): sections[int(kind)][0] for kind, _ in rows})
         self.assertGreater(len(rows), 3)
+        minors = re.search(r"\| minor \| run file: (\d+); ledger: (\d+) \|", (ROOT / "docs/FORMAT.md").read_text())
+        ledger = pathlib.Path(subprocess.run([LEDGERS, self.state, "story"], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip())
+        self.assertEqual([int(minor) for minor in minors.groups()],
+                         [struct.unpack_from("<H", pathlib.Path(path).read_bytes(), 14)[0] for path in (run, ledger)])
 
     def test_both_readers_agree_on_damage(self):
         """Each byte of a new part, changed. Checked data is not shown, and the rest stays as it
