@@ -1,8 +1,11 @@
 #include "store/ledger.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,16 +140,61 @@ static uint64_t ordinal_of(int file)
     return pread(file, &next, sizeof next, at) == (ssize_t)sizeof next ? usable_ordinal(next) : 1;
 }
 
-/* Give an unusable file another name. It keeps its lock, which is harmless there. */
-static bool keep_aside(int directory, const char *path, lg_status why, bool kept, struct lg__problem *problem)
+/* So many unusable ledgers are kept aside; the oldest give way. */
+#define ASIDE_MAX 2
+#define ASIDE_NAME_BYTES 80
+
+/* The time in the name of a ledger that is kept aside; 0: another file. */
+static uint64_t aside_time(const char *name)
 {
-    char name[80];
-    const char *how = why == LG_ERR_NEWER ? "newer" : why == LG_ERR_OLDER ? "older" : "damaged";
-    snprintf(name, sizeof name, NAME ".%s-%llu", how, (unsigned long long)lg__os_clock_ns(CLOCK_REALTIME));
-    if (renameat(directory, NAME, directory, name) != 0) {
-        lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
-        return false;
+    static const char *const kinds[] = { NAME ".damaged-", NAME ".newer-", NAME ".older-" };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+            return strtoull(name + strlen(kinds[i]), NULL, 10);
+    return 0;
+}
+
+/* Delete the oldest one beyond ASIDE_MAX. */
+static void delete_aside(int directory)
+{
+    char oldest[ASIDE_NAME_BYTES] = "";
+    int count = 0, copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    if (!stream) {
+        if (copy >= 0)
+            close(copy);
+        return;
     }
+    for (struct dirent *entry; (entry = readdir(stream));) {
+        uint64_t time = strlen(entry->d_name) < sizeof oldest ? aside_time(entry->d_name) : 0;
+        if (time && (!count++ || time < aside_time(oldest)))
+            memcpy(oldest, entry->d_name, strlen(entry->d_name) + 1);
+    }
+    closedir(stream);
+    if (count > ASIDE_MAX)
+        unlinkat(directory, oldest, 0);
+}
+
+/* Give an unusable file another name. It keeps its lock, which is harmless there. */
+static bool move_aside(int directory, const char *path, lg_status why, char ret_name[ASIDE_NAME_BYTES], struct lg__problem *problem)
+{
+    const char *how = why == LG_ERR_NEWER ? "newer" : why == LG_ERR_OLDER ? "older" : "damaged";
+    snprintf(ret_name, ASIDE_NAME_BYTES, NAME ".%s-%llu", how, (unsigned long long)lg__os_clock_ns(CLOCK_REALTIME));
+    if (renameat(directory, NAME, directory, ret_name) == 0)
+        return true;
+    lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
+    return false;
+}
+
+/* There is no new ledger. The next try, or the next start, finds the old one as it was. */
+static void move_back(int directory, const char *name)
+{
+    if (linkat(directory, name, directory, NAME, 0) == 0)
+        unlinkat(directory, name, 0);
+}
+
+static void say_aside(const char *path, const char *name, lg_status why, bool kept, struct lg__problem *problem)
+{
     if (why == LG_ERR_OLDER)
         lg__problem_say(problem, why, "%s: the ledger was written by an older version of LaunchGuard in a format that is no longer read; it is "
                         "kept as %s, and counting starts anew. Nothing needs to be done.", path, name);
@@ -154,7 +202,6 @@ static bool keep_aside(int directory, const char *path, lg_status why, bool kept
         lg__problem_say(problem, why, "%s: %s; it is kept as %s, and %s. Nothing needs to be done; send the kept file with a report.", path,
                         why == LG_ERR_NEWER ? "the ledger was written by a newer, incompatible version of LaunchGuard" : "the ledger was damaged",
                         name, kept ? "its counters were taken over" : "counting starts anew");
-    return true;
 }
 
 static lg_status create_ledger(int directory, const char *path, const char *app_id, struct lg__ledger *ledger, uint64_t next_ordinal,
@@ -180,6 +227,25 @@ static lg_status create_ledger(int directory, const char *path, const char *app_
         return failed == EEXIST ? LG_ERR_ALREADY : lg__problem_set(problem, lg__problem_from_errno(failed), path, failed);
     }
     return LG_OK;
+}
+
+/* A new ledger in place of an unusable one. Returns `why` where that succeeds. */
+static lg_status replace_ledger(int directory, const char *path, const char *app_id, struct lg__ledger *ledger, lg_status why,
+                                uint64_t next_ordinal, uint64_t process, struct lg__problem *problem)
+{
+    char name[ASIDE_NAME_BYTES];
+    const bool kept = ledger->generation != 0;
+    if (!move_aside(directory, path, why, name, problem))
+        return problem->status;
+    lg_status made = create_ledger(directory, path, app_id, ledger, next_ordinal, process, problem);
+    if (made != LG_OK && made != LG_ERR_ALREADY) {
+        move_back(directory, name);
+        return made;
+    }
+    say_aside(path, name, why, kept, problem);
+    lg__map_trim_ended(directory, name);
+    delete_aside(directory);
+    return made == LG_OK ? why : made;
 }
 
 static void load_slot(struct lg__ledger *ledger)
@@ -213,7 +279,7 @@ static lg_status open_once(int directory, const char *path, const char *app_id, 
     if (file < 0 && errno == ENOENT)
         return create_ledger(directory, path, app_id, ledger, 1, process, problem);
     if (file < 0 && (errno == EISDIR || errno == ENXIO))
-        return keep_aside(directory, path, LG_ERR_DAMAGED, false, problem) ? LG_ERR_ALREADY : problem->status;
+        return replace_ledger(directory, path, app_id, ledger, LG_ERR_DAMAGED, 1, process, problem);
     if (file < 0)
         return lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
 
@@ -243,10 +309,7 @@ static lg_status open_once(int directory, const char *path, const char *app_id, 
         /* Both slots are damaged. The ordinal in the hot page is worth keeping. */
         uint64_t next = usable_ordinal(atomic_load(&ledger->hot->next_ordinal));
         let_go(ledger, LG_OK);
-        if (!keep_aside(directory, path, LG_ERR_DAMAGED, false, problem))
-            return problem->status;
-        status = create_ledger(directory, path, app_id, ledger, next, process, problem);
-        return status == LG_OK ? LG_ERR_DAMAGED : status;
+        return replace_ledger(directory, path, app_id, ledger, LG_ERR_DAMAGED, next, process, problem);
     }
     if (status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER) {
         uint64_t next = status == LG_ERR_OLDER ? ordinal_of(file) : 1;
@@ -257,10 +320,7 @@ static lg_status open_once(int directory, const char *path, const char *app_id, 
             *ledger = (struct lg__ledger){ .map.file = -1 };
             return LG_ERR_STATE;
         }
-        if (!keep_aside(directory, path, status, ledger->generation != 0, problem))
-            return problem->status;
-        lg_status made = create_ledger(directory, path, app_id, ledger, next, process, problem);
-        return made == LG_OK ? status : made;
+        return replace_ledger(directory, path, app_id, ledger, status, next, process, problem);
     }
     close(file);
     return status;

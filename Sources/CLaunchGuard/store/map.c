@@ -181,19 +181,34 @@ lg_status lg__map_create(int directory, const char *name, const char *path, size
     return status;
 }
 
+/* Give back the pieces of at least so many bytes that hold nothing. */
+static void give_back(int file, off_t size, off_t least)
+{
+    off_t from = lseek(file, 0, SEEK_HOLE), to;
+    for (; from >= 0 && from < size; from = lseek(file, to, SEEK_HOLE)) {
+        to = lseek(file, from, SEEK_DATA);
+        to = to < 0 ? size : to; /* the last hole */
+        if (to - from >= least)
+            fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
+    }
+}
+
 void lg__map_trim(const struct lg__map *map)
 {
-    const off_t size = (off_t)map->size;
     /* the number may have become one of the program */
-    if (map->file < 0 || lg__os_file_identity(map->file) != map->identity)
+    if (map->file >= 0 && lg__os_file_identity(map->file) == map->identity)
+        give_back(map->file, (off_t)map->size, TRIM_MIN);
+}
+
+void lg__map_trim_ended(int directory, const char *name)
+{
+    struct stat info;
+    int file = openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0)
         return;
-    off_t from = lseek(map->file, 0, SEEK_HOLE), to;
-    for (; from >= 0 && from < size; from = lseek(map->file, to, SEEK_HOLE)) {
-        to = lseek(map->file, from, SEEK_DATA);
-        to = to < 0 ? size : to; /* the last hole */
-        if (to - from >= TRIM_MIN)
-            fallocate(map->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
-    }
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && !lg__map_locked(file))
+        give_back(file, info.st_size, LG__PAGE);
+    close(file);
 }
 
 /* More used bytes than these are not worth the time to clear them: the file is deleted. */
@@ -285,6 +300,11 @@ bool lg__map_anonymous(size_t size, struct lg__map *ret_map)
         return false;
     *ret_map = (struct lg__map){ base, size, -1, 0 };
     return true;
+}
+
+void lg__map_free(const struct lg__map *anonymous)
+{
+    munmap(anonymous->base, anonymous->size);
 }
 
 static struct flock whole_file(void)

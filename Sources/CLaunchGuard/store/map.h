@@ -41,11 +41,15 @@ void lg__map_show(const struct lg__map *map);
  * same gets new blocks, or is healed where there are none. */
 void lg__map_trim(const struct lg__map *map);
 
+/* The same for the file of a process that has ended, also of small pieces. */
+void lg__map_trim_ended(int directory, const char *name);
+
 /* Map an open file. */
 lg_status lg__map_file(int file, const char *path, size_t size, struct lg__map *ret_map, struct lg__problem *problem);
 
 /* Memory that behaves like a mapped file, for a session without files. false: no memory. */
 bool lg__map_anonymous(size_t size, struct lg__map *ret_map);
+void lg__map_free(const struct lg__map *anonymous);
 
 /* Try to take the write lock of a file for its open file description; released when the process
  * ends. */
