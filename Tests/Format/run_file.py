@@ -112,6 +112,8 @@ def read_annotation(file, index):
 # ---- §6: modules ----
 
 def read_modules(file):
+    if 3 not in file.sections:
+        return []  # there was no space for them
     tables = [file.block(3, MODULES.size * i, MODULES.size) for i in (0, 1)]
     whole = [table for table in tables if modules_whole(table)]
     if not whole:

@@ -140,6 +140,14 @@ class RealFiles(BothReaders):
                 self.assertEqual(said["crash"] is not None, how in ("abort", "late"))
                 self.assertEqual((said["crash"] or {}).get("exiting", 0), int(how == "late"))
 
+    def test_smallest_file(self):
+        said, status = self.run_of("least")
+        self.assertEqual(status, -signal.SIGSEGV)
+        self.assertEqual((said["verdict"]["end"], said["verdict"]["kind"]), (3, 2))
+        self.assertEqual(said["crash"]["stages"], 0b1_0011_1110)
+        self.assertEqual(said["modules"], [])
+        self.assertGreater(len(said["crash"]["frames"][0]["pcs"]), 11)
+
     def test_huge_page(self):
         path, status = write(self.state, "huge")
         if status == 77:

@@ -67,7 +67,9 @@ typedef struct lg_options {
      *  that. */
     uint32_t keep_runs;
 
-    /** Total size in bytes of ended run files that are kept; 0 = 67108864 (64 MiB). */
+    /** Space on the disk in bytes that ended run files take together; 0 = 67108864 (64 MiB). It is
+     *  never more than a quarter of the file system. The newest one and the first run of a streak
+     *  are kept beyond that. */
     uint64_t keep_bytes;
 
     /** Bytes of stack memory that a crash record keeps, for all threads together; 0 = 131072.
@@ -132,7 +134,10 @@ typedef enum lg_protection {
      *  the ledger. */
     LG_PROTECTION_RECORD = 1,
     /** Everything. */
-    LG_PROTECTION_FULL = 2
+    LG_PROTECTION_FULL = 2,
+    /** The launch protection alone: launches are counted, reported and repaired. This run has no
+     *  file, and so no record of a crash and no log: the state directory has no room for one. */
+    LG_PROTECTION_LAUNCH = 3
 } lg_protection;
 
 LG_BEGIN
@@ -145,7 +150,8 @@ LG_BEGIN
  *                      keep the program from starting. lg_session_protection() returns the
  *                      protection of the session, lg_session_message() the problem.
  *  @return LG_OK: fully protected. There is a message only where the state directory belongs to
- *          another application, and a folder in it is used.
+ *          another application, and a folder in it is used, or where the file system has no space
+ *          for a whole run file: old runs have been deleted then, and this run's file is smaller.
  *          LG_ERR_DAMAGED, LG_ERR_NEWER, LG_ERR_OLDER: fully protected; the old ledger was unusable
  *          and is kept aside.
  *          LG_ERR_SECONDARY: LG_PROTECTION_RECORD.
@@ -153,7 +159,9 @@ LG_BEGIN
  *          session. After a failure the call may be repeated with better options.
  *          LG_ERR_ARGUMENT, LG_ERR_OPTION: a mistake in the call; LG_PROTECTION_NONE.
  *          LG_ERR_NO_DIRECTORY, LG_ERR_NOT_DIRECTORY, LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION,
- *          LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_SYSTEM (errno): LG_PROTECTION_NONE.
+ *          LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_SYSTEM (errno): LG_PROTECTION_LAUNCH where the
+ *          ledger could be opened and only the run's file could not be made; else
+ *          LG_PROTECTION_NONE.
  *          LG_ERR_DISABLED: the last starts ended in a fault inside this call; LG_PROTECTION_NONE
  *          for some starts. The message says when LaunchGuard tries again.
  *

@@ -16,6 +16,9 @@ void lg__account_read(const char *directory, const struct lg__ledger_payload *pa
     char path[4096 + 96];
     run_path(directory, payload->last_ordinal, payload->last_uuid, path);
     lg__evidence_read(path, atomic_load(&hot->crash_ordinal) == payload->last_ordinal, replaced, ret_last);
+    uint32_t passed = atomic_load(&hot->passed);
+    if (!ret_last->readable && (passed & LG__PASSED_RUN(UINT32_MAX)) == LG__PASSED_RUN(payload->last_ordinal))
+        lg__evidence_finished(ret_last, payload, passed);
 }
 
 static bool is_attributed(const struct lg__last_run *last, const lg_run_context *of_run)

@@ -53,12 +53,6 @@ bool lg__clean_end_read(const struct lg__hot *hot, const struct lg__ledger_paylo
     ret_last->info.wall_ns = end->wall_ns;
     ret_last->info.monotonic_ns = end->begun_ns;
     ret_last->verdict = (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_EXIT_MARK, .monotonic_ns = end->ended_ns };
-    for (uint32_t i = 0; i < payload->context_count; i++) {
-        if (!(end->finished & 1u << i))
-            continue;
-        lg_run_context *context = &ret_last->contexts[ret_last->context_count++];
-        memcpy(context->name, payload->contexts[i].name, sizeof context->name);
-        context->phase = LG_PHASE_FINISHED;
-    }
+    lg__evidence_finished(ret_last, payload, end->finished);
     return true;
 }

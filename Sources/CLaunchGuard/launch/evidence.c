@@ -45,6 +45,17 @@ void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struc
     ret_last->verdict.evidence = crash_marked ? LG_EVIDENCE_CRASH_MARK : LG_EVIDENCE_FILE_UNREADABLE;
 }
 
+void lg__evidence_finished(struct lg__last_run *last, const struct lg__ledger_payload *payload, uint32_t contexts)
+{
+    for (uint32_t i = 0; i < payload->context_count; i++) {
+        if (!(contexts & 1u << i))
+            continue;
+        lg_run_context *context = &last->contexts[last->context_count++];
+        memcpy(context->name, payload->contexts[i].name, sizeof context->name);
+        context->phase = LG_PHASE_FINISHED;
+    }
+}
+
 const lg_run_context *lg__evidence_context(const struct lg__last_run *last, const char *name)
 {
     for (uint32_t i = 0; i < last->context_count; i++)

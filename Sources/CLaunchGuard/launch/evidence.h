@@ -35,6 +35,9 @@ void lg__evidence_read(const char *path, bool crash_marked, bool replaced, struc
  * lg__evidence_read() says more. */
 bool lg__clean_end_read(const struct lg__hot *hot, const struct lg__ledger_payload *payload, struct lg__last_run *ret_last);
 
+/* These contexts of the ledger, a bit each, had finished in that run. */
+void lg__evidence_finished(struct lg__last_run *last, const struct lg__ledger_payload *payload, uint32_t contexts);
+
 /* The context of that name in the run; NULL if it has none. */
 const lg_run_context *lg__evidence_context(const struct lg__last_run *last, const char *name);
 

@@ -71,6 +71,7 @@ struct lg_launch {
     /* this process is a child of the one that made it: it only runs its tasks */
     bool forked;
     bool counts; /* protected by the ledger; else only the tasks run */
+    uint32_t index; /* of its context in the ledger */
     char name[LG__NAME_BYTES];
     lg_launch_options options;
     struct lg__rung rungs[LG_REPAIRS_MAX]; /* the program's; rung i of the ladder is rungs[i − 1] */

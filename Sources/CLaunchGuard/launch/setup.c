@@ -251,6 +251,7 @@ lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_
         if (stored) {
             claim_state(host, launch);
             launch->counts = true;
+            launch->index = (uint32_t)(stored - host->ledger.payload.contexts);
             launch->streak = stored->streak;
             host->launches[host->launch_count] = launch;
             /* behind the launch: the watch thread reads both without a lock */

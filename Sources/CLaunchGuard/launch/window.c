@@ -52,6 +52,16 @@ bool lg__window_finishes(const lg_launch *launch)
     return lg__window_has_passed(launch) && (launch->options.finish != LG_FINISH_BOTH || atomic_load(&launch->state->marked));
 }
 
+/* In the ledger as well, where a run without a file has left nothing else. */
+static void note_in_ledger(const lg_launch *launch)
+{
+    _Atomic uint32_t *passed = &launch->host->ledger.hot->passed;
+    uint32_t is = atomic_load(passed), will, run = LG__PASSED_RUN(launch->host->run.identity->ordinal);
+    do
+        will = ((is & LG__PASSED_RUN(UINT32_MAX)) == run ? is : run) | 1u << launch->index;
+    while (!atomic_compare_exchange_weak(passed, &is, will));
+}
+
 void lg__window_note(lg_launch *launch)
 {
     uint32_t launching = LG_PHASE_LAUNCHING;
@@ -59,6 +69,8 @@ void lg__window_note(lg_launch *launch)
         return;
     if (atomic_load(&launch->state->phase) == launching)
         atomic_store(&launch->state->finished_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    if (launch->counts)
+        note_in_ledger(launch);
     atomic_compare_exchange_strong(&launch->state->phase, &launching, LG_PHASE_FINISHED);
 }
 

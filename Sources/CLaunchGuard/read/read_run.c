@@ -182,6 +182,8 @@ static lg_status read_table_head(const lg_reader *reader, uint32_t which, struct
 {
     struct lg__section section;
     const uint64_t at = which * (uint64_t)sizeof(struct lg__module_table);
+    if (!lg__reader_has_section(reader, LG__SECTION_MODULES))
+        return LG_ERR_NOT_FOUND; /* there was no room for it */
     if (!lg__reader_section(reader, LG__SECTION_MODULES, &section) || section.size < at + sizeof(struct lg__module_table) ||
         !lg__reader_block(reader, LG__SECTION_MODULES, at, head, sizeof *head))
         return LG_ERR_DAMAGED;

@@ -1,5 +1,6 @@
 /* The ended runs that are kept. A start that finds the oldest one in the list of an earlier start
- * takes its file; only every sixteenth start or so looks at all runs. */
+ * takes its file; only every sixteenth start or so looks at all runs. A start that finds the file
+ * system full deletes the oldest ones until there is room. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
@@ -19,9 +21,12 @@
  * the ledger, and what a start that died has left, go then. */
 #define LIST_STARTS 256u
 
+/* All runs together take no more than this part of their file system. */
+#define SHARE 4u
+
 struct run_file {
     uint64_t ordinal;
-    uint64_t size;
+    uint64_t size; /* on the disk */
     char name[LG__RUN_NAME_BYTES];
 };
 
@@ -46,16 +51,16 @@ static int newest_first(const void *left, const void *right)
     return a->ordinal > b->ordinal ? -1 : a->ordinal < b->ordinal;
 }
 
-/* Delete a run, but not that of a living process. */
-static void delete_run(int directory, const char *name)
+/* Delete a run, but not that of a living process. false: it is still there. */
+static bool delete_run(int directory, const char *name)
 {
     int file = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0 && errno == ENOENT)
-        return;
-    if (file < 0 || !lg__map_locked(file))
-        unlinkat(directory, name, 0);
+        return true;
+    bool deleted = (file < 0 || !lg__map_locked(file)) && unlinkat(directory, name, 0) == 0;
     if (file >= 0)
         close(file);
+    return deleted;
 }
 
 static uint32_t list_runs(int directory, struct run_file **ret_files)
@@ -83,11 +88,13 @@ static uint32_t list_runs(int directory, struct run_file **ret_files)
             files = more;
         }
         files[count].ordinal = ordinal;
-        files[count].size = (uint64_t)info.st_size;
+        files[count].size = (uint64_t)info.st_blocks * 512u;
         memcpy(files[count].name, entry->d_name, strlen(entry->d_name) + 1);
         count++;
     }
     closedir(stream);
+    if (count)
+        qsort(files, count, sizeof *files, newest_first);
     *ret_files = files;
     return count;
 }
@@ -156,6 +163,13 @@ static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
     return true;
 }
 
+static uint64_t most_bytes(const struct lg_session *session)
+{
+    struct statvfs info;
+    uint64_t share = fstatvfs(session->runs_directory, &info) == 0 ? (uint64_t)info.f_blocks * info.f_frsize / SHARE : UINT64_MAX;
+    return share && share < session->keep_bytes ? share : session->keep_bytes;
+}
+
 /* The runs that are kept. */
 struct kept {
     const struct run_file *files; /* newest first; without the first runs of the streaks */
@@ -167,7 +181,7 @@ struct kept {
 static void list_oldest(struct lg_session *session, const struct kept *kept)
 {
     struct lg__hot *hot = session->host.ledger.hot;
-    const uint64_t own = session->host.run.map.size, unused = kept->count < session->keep_runs ? session->keep_runs - kept->count : 0;
+    const uint64_t own = session->host.run.map.size, most = most_bytes(session), unused = kept->count < session->keep_runs ? session->keep_runs - kept->count : 0;
     atomic_store(&hot->oldest_until, 0);
     hot->keep_runs = session->keep_runs;
     hot->keep_bytes = session->keep_bytes;
@@ -184,12 +198,24 @@ static void list_oldest(struct lg_session *session, const struct kept *kept)
             bytes -= file->size;
             listed++;
         }
-        if (bytes > session->keep_bytes)
+        if (bytes > most)
             break;
     }
     atomic_store(&hot->oldest_from, session->ordinal + 1 + unused);
     LG_FAULT_POINT("retention: listed");
     atomic_store(&hot->oldest_until, session->ordinal + 1 + starts);
+}
+
+/* A crashed process could not give back what its file did not need. A clean one has. */
+static void trim_last(const struct lg_session *session)
+{
+    const struct lg__ledger_payload *payload = &session->host.ledger.payload;
+    const struct lg__ledger_run *last = payload->timeline_count ? &payload->timeline[payload->timeline_count - 1] : NULL;
+    char name[LG__RUN_NAME_BYTES];
+    if (!last || last->end == LG_END_CLEAN)
+        return;
+    lg__run_name(last->ordinal, last->uuid, name);
+    lg__map_trim_ended(session->runs_directory, name);
 }
 
 void lg__retention_apply(struct lg_session *session)
@@ -199,24 +225,23 @@ void lg__retention_apply(struct lg_session *session)
     struct run_file *files = NULL;
     if (!host->counts)
         return;
+    trim_last(session);
     if (is_listed(session, session->ordinal))
         delete_oldest(session);
     if (is_listed(session, session->ordinal + 1))
         return; /* the next start finds its run in the list */
     uint32_t count = list_runs(session->runs_directory, &files);
-    if (count)
-        qsort(files, count, sizeof *files, newest_first);
     pthread_mutex_lock(&host->lock);
     first_runs(session, firsts);
     pthread_mutex_unlock(&host->lock);
     struct kept kept = { files, 0, 0 };
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, most = most_bytes(session);
     for (uint32_t i = 0; i < count; i++) {
         if (files[i].ordinal == session->ordinal)
             continue; /* this run has not ended */
         bool first = is_first(firsts, files[i].ordinal);
         bytes += files[i].size;
-        if (first || (kept.count < session->keep_runs && bytes <= session->keep_bytes)) {
+        if (first || kept.count == 0 || (kept.count < session->keep_runs && bytes <= most)) {
             kept.bytes += files[i].size;
             if (!first)
                 files[kept.count++] = files[i];
@@ -225,5 +250,32 @@ void lg__retention_apply(struct lg_session *session)
         }
     }
     list_oldest(session, &kept);
+    free(files);
+}
+
+bool lg__retention_make_room(const struct lg_session *session, bool firsts_too)
+{
+    const struct lg__ledger_payload *payload = &session->host.ledger.payload;
+    uint64_t firsts[LG__CONTEXTS];
+    struct run_file *files = NULL;
+    bool deleted = false;
+    uint32_t count = list_runs(session->runs_directory, &files);
+    first_runs(session, firsts);
+    for (uint32_t i = count; i-- > 0 && !deleted;) {
+        /* the last run is still to be classified */
+        bool needed = payload->last_ordinal && files[i].ordinal >= payload->last_ordinal;
+        if (!needed && (firsts_too || !is_first(firsts, files[i].ordinal)))
+            deleted = delete_run(session->runs_directory, files[i].name);
+    }
+    free(files);
+    return deleted;
+}
+
+void lg__retention_trim(const struct lg_session *session)
+{
+    struct run_file *files = NULL;
+    uint32_t count = list_runs(session->runs_directory, &files);
+    for (uint32_t i = 0; i < count; i++)
+        lg__map_trim_ended(session->runs_directory, files[i].name);
     free(files);
 }

@@ -28,6 +28,7 @@ struct lg_session {
     char run_path[4096 + 96];
     int runs_directory; /* descriptor; −1: none */
     uint64_t ordinal;
+    bool ledger_alone; /* the run has no file */
     struct lg_session *older; /* of a simulated one: sessions are kept until the process ends */
     const _Atomic uint32_t *open; /* reads 1 while lg__session_check() says LG_OK; never NULL */
 };
@@ -73,8 +74,22 @@ void lg__stop_at_exit(int code, void *session);
  * run. false: none is known. */
 bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES]);
 /* Delete the oldest ended runs beyond what is to be kept, and list those that the next starts may
- * use. Most starts find a list and do nothing here. */
+ * use. Most starts find a list and do nothing here. The last run gives back what it did not use. */
 void lg__retention_apply(struct lg_session *session);
+/* Before the last run is classified: delete the oldest ended run, but not that one. `firsts_too`:
+ * the first run of a streak goes as well. false: there is none. */
+bool lg__retention_make_room(const struct lg_session *session, bool firsts_too);
+/* All ended runs give back what they did not use. */
+void lg__retention_trim(const struct lg_session *session);
+
+/* ---- room.c: the files, also where their file system is full ---- */
+
+/* lg__ledger_open() and lg__run_create() of a start. */
+lg_status lg__room_ledger(struct lg_session *session, int directory, const char *path, uint64_t process, const uint8_t boot_id[16]);
+lg_status lg__room_run(struct lg_session *session, const char *name, const char *ended, const struct lg__identity *identity);
+/* The run's file could not be made: the run is in memory, where the ledger can protect alone.
+ * Returns `why`. */
+lg_status lg__room_none(struct lg_session *session, lg_status why, const struct lg__identity *identity);
 
 /* The reason why a call on this session does nothing: LG_OK if it does something. Signals: safe. */
 lg_status lg__session_check(const struct lg_session *session);

@@ -108,7 +108,7 @@ static lg_status open_in(int directory, struct lg_session *session, const struct
         return host->problem.status;
     snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
     uint64_t process = lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
-    return lg__ledger_open(directory, path, session->app_id, process, identity->boot_id, &host->ledger, &host->problem);
+    return lg__room_ledger(session, directory, path, process, identity->boot_id);
 }
 
 /* Two programs with the same directory: the later one has a folder of its own in it. */
@@ -150,9 +150,8 @@ static lg_status open_files(struct lg_session *session, struct lg__identity *ide
     identity->secondary = !host->ledger.primary;
     lg__run_name(identity->ordinal, identity->uuid, name);
     snprintf(session->run_path, sizeof session->run_path, "%s/runs/%s", host->directory, name);
-    lg_status made = lg__run_create(session->runs_directory, name, session->run_path, lg__retention_oldest(session, ended) ? ended : NULL,
-                                    &session->sizes, identity, &host->run, &host->problem);
-    return made == LG_OK ? status : made;
+    lg_status made = lg__room_run(session, name, lg__retention_oldest(session, ended) ? ended : NULL, identity);
+    return made == LG_OK ? status : lg__room_none(session, made, identity);
 }
 
 static lg_status install_capture(struct lg_session *session)
@@ -197,9 +196,9 @@ static void register_once(void)
     pthread_atfork(NULL, NULL, session_in_child);
 }
 
-static bool is_usable(lg_status status)
+static bool is_usable(const struct lg_session *session, lg_status status)
 {
-    return status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER;
+    return session->ledger_alone || status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER;
 }
 
 static lg_status start_session(struct lg_session *session, const lg_options *options)
@@ -216,7 +215,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     identify(session, &identity);
     memcpy(host->boot_id, identity.boot_id, sizeof host->boot_id);
     status = open_files(session, &identity);
-    if (!is_usable(status))
+    if (!is_usable(session, status))
         return status;
     lg_status installed = install_capture(session);
     if (installed != LG_OK)
@@ -239,7 +238,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     lg__suspicion_end();
     lg__capture_started();
     atomic_store(&host->run.state->started, 1);
-    session->protection = host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
+    session->protection = session->ledger_alone ? LG_PROTECTION_LAUNCH : host->counts ? LG_PROTECTION_FULL : LG_PROTECTION_RECORD;
     if (host->problem.status == LG_OK && host->problem.message[0])
         lg__host_log(host, LG_LEVEL_INFO, "launchguard: %s", host->problem.message);
     if (status == LG_ERR_SECONDARY)
@@ -291,7 +290,7 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
         session->host.problem = (struct lg__problem){ .status = LG_OK };
         status = options ? start_session(session, options) : lg__problem_set(&session->host.problem, LG_ERR_ARGUMENT, "lg_start", 0);
         error = session->host.problem.error;
-        if (!is_usable(status))
+        if (!is_usable(session, status))
             make_unprotected(session, status);
         errno = error;
     }

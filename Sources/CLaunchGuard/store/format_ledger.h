@@ -46,13 +46,17 @@ static_assert(offsetof(struct lg__hot_faults, count) == 12, "FORMAT.md, ledger")
 static_assert(offsetof(struct lg__hot_faults, left) == 14, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot_faults) == 16, "FORMAT.md, ledger");
 
+#define LG__PASSED_RUN(ordinal) ((uint32_t)(ordinal) << 16)
+
 struct lg__hot {
     /* the process that is the primary: pid in the upper half, a hash of start time and boot id in
      * the lower */
     _Atomic uint64_t primary;
     _Atomic uint64_t next_ordinal; /* of the next run, from 1 */
     _Atomic uint32_t starting;     /* lg_start() calls begun since one last completed */
-    uint32_t reserved0;
+    /* Launches that time has finished: a bit per context. For the run whose ordinal has the upper
+     * half as its lowest 16 bits. */
+    _Atomic uint32_t passed;
     _Atomic uint64_t crash_ordinal; /* last run that crashed */
     _Atomic uint64_t crash_ns;      /* CLOCK_MONOTONIC of it */
     /* The oldest ended runs, as the primary found them at its start: each later start takes the
@@ -69,6 +73,8 @@ struct lg__hot {
 };
 static_assert(offsetof(struct lg__hot, next_ordinal) == 8, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, starting) == 16, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__hot, passed) == 20, "FORMAT.md, ledger");
+static_assert(LG__CONTEXTS <= 16, "a bit each, beside the ordinal");
 static_assert(offsetof(struct lg__hot, crash_ordinal) == 24, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, oldest_from) == 40, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, keep_bytes) == 56, "FORMAT.md, ledger");

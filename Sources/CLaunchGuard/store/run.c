@@ -15,6 +15,7 @@
  * in one piece. */
 #define IDENTITY_AT 512u
 #define RECORD_BYTES 69632u
+#define RECORD_WITHOUT_PROCESS 20480u /* the block of that stage is the last one */
 static_assert(sizeof(struct lg__header) <= IDENTITY_AT, "the header fits");
 
 /* Blocks of the record, by stage. */
@@ -30,10 +31,10 @@ static const struct block {
     { LG_STAGE_DONE, 10496, sizeof(struct lg__crash_done) },
     { LG_STAGE_THREADS, 10560, sizeof(struct lg__crash_threads) },
     { LG_STAGE_MESSAGES, 10624, sizeof(struct lg__crash_messages) },
-    { LG_STAGE_PROCESS, 20480, sizeof(struct lg__crash_process) },
+    { LG_STAGE_PROCESS, RECORD_WITHOUT_PROCESS, sizeof(struct lg__crash_process) },
 };
 #define BLOCK_COUNT (sizeof blocks / sizeof blocks[0])
-static_assert(20480 + sizeof(struct lg__crash_process) <= RECORD_BYTES, "the record fits");
+static_assert(RECORD_WITHOUT_PROCESS + sizeof(struct lg__crash_process) <= RECORD_BYTES, "the record fits");
 
 LG__FIRST static const struct block *block_of(unsigned stage)
 {
@@ -74,58 +75,79 @@ static uint32_t hang_slots(const struct lg__run_sizes *sizes)
     return slots ? slots : 1;
 }
 
+static size_t record_bytes(const struct lg__run_sizes *sizes)
+{
+    return sizes->room < LG__ROOM_LITTLE ? RECORD_BYTES : RECORD_WITHOUT_PROCESS;
+}
+
 #define SECTIONS 13u
 
-/* Returns the size of the file. */
-static size_t lay_out(const struct lg__run_sizes *sizes, struct lg__section ret_sections[SECTIONS])
+/* The sections of the file come first in the table. The others are in memory. */
+struct layout {
+    struct lg__section sections[SECTIONS];
+    uint32_t in_file;
+    size_t file_bytes, memory_bytes;
+};
+
+static void lay_out(const struct lg__run_sizes *sizes, struct layout *ret_layout)
 {
     const struct {
         uint32_t kind;
         size_t size;
+        enum lg__room last; /* in which the section is in the file */
     } parts[] = {
-        { LG__SECTION_IDENTITY, sizeof(struct lg__identity) },
-        { LG__SECTION_STATE, sizeof(struct lg__state) },
-        { LG__SECTION_RECORD, RECORD_BYTES },
-        { LG__SECTION_RING, lg__ring_size(lg__ring_shape(sizes->ring_bytes)) },
-        { LG__SECTION_ANNOTATIONS, sizeof(struct lg__annotations) },
-        { LG__SECTION_OWNERS, sizeof(struct lg__owners) },
-        { LG__SECTION_PULSE, sizeof(struct lg__pulse) },
-        { LG__SECTION_TAIL, sizeof(struct lg__tail) },
-        { LG__SECTION_BRIEFS, sizeof(struct lg__briefs) },
-        { LG__SECTION_MODULES, 2 * sizeof(struct lg__module_table) },
-        { LG__SECTION_THREADS, sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread) },
-        { LG__SECTION_STACKS, sizes->stack_bytes },
-        { LG__SECTION_SNAPSHOTS, sizeof(struct lg__snapshots) + (hang_slots(sizes) + 1) * sizeof(struct lg__thread) },
+        { LG__SECTION_IDENTITY, sizeof(struct lg__identity), LG__ROOM_LEAST },
+        { LG__SECTION_STATE, sizeof(struct lg__state), LG__ROOM_LEAST },
+        { LG__SECTION_RECORD, record_bytes(sizes), LG__ROOM_LEAST },
+        { LG__SECTION_RING, lg__ring_size(lg__ring_shape(sizes->ring_bytes)), LG__ROOM_LEAST },
+        { LG__SECTION_ANNOTATIONS, sizeof(struct lg__annotations), LG__ROOM_SMALL },
+        { LG__SECTION_OWNERS, sizeof(struct lg__owners), LG__ROOM_LEAST },
+        { LG__SECTION_PULSE, sizeof(struct lg__pulse), LG__ROOM_LITTLE },
+        { LG__SECTION_TAIL, sizeof(struct lg__tail), LG__ROOM_LITTLE },
+        { LG__SECTION_BRIEFS, sizeof(struct lg__briefs), LG__ROOM_LITTLE },
+        { LG__SECTION_MODULES, 2 * sizeof(struct lg__module_table), LG__ROOM_LITTLE },
+        { LG__SECTION_THREADS, sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread), LG__ROOM_SMALL },
+        { LG__SECTION_STACKS, sizes->stack_bytes, LG__ROOM_SMALL },
+        { LG__SECTION_SNAPSHOTS, sizeof(struct lg__snapshots) + (hang_slots(sizes) + 1) * sizeof(struct lg__thread), LG__ROOM_SMALL },
     };
     static_assert(sizeof parts / sizeof parts[0] == SECTIONS, "all of them");
-    size_t at = IDENTITY_AT;
-    for (size_t i = 0; i < SECTIONS; i++) {
-        ret_sections[i] = (struct lg__section){ parts[i].kind, 0, at, parts[i].size };
-        at += align(parts[i].size);
-    }
-    return (at + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
+    uint32_t count = 0;
+    size_t at = IDENTITY_AT, in_memory = 0;
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (sizes->room <= parts[i].last) {
+            ret_layout->sections[count++] = (struct lg__section){ parts[i].kind, 0, at, parts[i].size };
+            at += align(parts[i].size);
+        }
+    ret_layout->in_file = count;
+    ret_layout->file_bytes = (at + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (sizes->room > parts[i].last) {
+            ret_layout->sections[count++] = (struct lg__section){ parts[i].kind, 0, in_memory, parts[i].size };
+            in_memory += align(parts[i].size);
+        }
+    ret_layout->memory_bytes = in_memory;
 }
 
-static void *place_of(const struct lg__map *map, const struct lg__section sections[SECTIONS], uint32_t kind)
+static void *place_of(const struct layout *layout, void *file, void *memory, uint32_t kind)
 {
-    size_t i = 0;
-    while (sections[i].kind != kind)
+    uint32_t i = 0;
+    while (layout->sections[i].kind != kind)
         i++;
-    return (uint8_t *)map->base + sections[i].offset;
+    return (uint8_t *)(i < layout->in_file ? file : memory) + layout->sections[i].offset;
 }
 
 /* With the header it becomes a run file. */
-static void fill_in(struct lg__run *run, const struct lg__identity *identity, const struct lg__section sections[SECTIONS])
+static void fill_in(struct lg__run *run, const struct lg__identity *identity, const struct lg__run_sizes *sizes, const struct layout *layout)
 {
     const struct lg__version version = { LG__RUN_MAJOR, LG__RUN_MINOR };
     *run->identity = *identity;
     run->identity->crc = lg__crc32c(0, run->identity, offsetof(struct lg__identity, crc));
-    for (size_t i = 0; i < BLOCK_COUNT; i++) {
+    for (size_t i = 0; i < BLOCK_COUNT && blocks[i].offset < record_bytes(sizes); i++) {
         run->record->stages[blocks[i].stage].offset = blocks[i].offset;
         run->record->stages[blocks[i].stage].capacity = blocks[i].capacity;
     }
     atomic_thread_fence(memory_order_release);
-    lg__header_write(run->map.base, LG__MAGIC_RUN, version, sections, SECTIONS, run->map.size);
+    lg__header_write(run->map.base, LG__MAGIC_RUN, version, layout->sections, layout->in_file, run->map.size);
     LG_FAULT_POINT("run: filled");
 }
 
@@ -134,41 +156,47 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
                          struct lg__problem *problem)
 {
     struct lg__run run;
-    struct lg__section sections[SECTIONS];
+    struct layout layout;
     const struct lg__ring_shape shape = lg__ring_shape(sizes->ring_bytes);
-    /* what the writers keep beside the file: of the ring log, then of the annotations */
+    /* what the writers keep beside the file: of the ring log, of the annotations, then the sections
+     * that are not in the file */
     struct lg__map memory;
-    size_t total = lay_out(sizes, sections);
-    if (!lg__map_anonymous(align(lg__ring_memory(shape)) + sizeof(struct lg__annotation_memory), &memory))
+    const size_t ring_memory = align(lg__ring_memory(shape)), writer_memory = ring_memory + align(sizeof(struct lg__annotation_memory));
+    lay_out(sizes, &layout);
+    const size_t total = layout.file_bytes;
+    if (!lg__map_anonymous(writer_memory + layout.memory_bytes, &memory))
         return lg__problem_set(problem, LG_ERR_SYSTEM, path, errno);
     const bool recycled = directory >= 0 && ended && lg__map_recycle(directory, ended, name, total, &run.map);
     if (directory >= 0 && !recycled) {
         lg_status status = lg__map_create(directory, name, path, total, &run.map, problem);
-        if (status != LG_OK)
+        if (status != LG_OK) {
+            lg__map_free(&memory);
             return status;
+        }
     } else if (directory < 0 && !lg__map_anonymous(total, &run.map)) {
         return lg__problem_set(problem, LG_ERR_SYSTEM, NULL, 0);
     }
-    run.identity = place_of(&run.map, sections, LG__SECTION_IDENTITY);
-    run.state = place_of(&run.map, sections, LG__SECTION_STATE);
-    run.record = place_of(&run.map, sections, LG__SECTION_RECORD);
-    run.modules = place_of(&run.map, sections, LG__SECTION_MODULES);
-    run.tail = place_of(&run.map, sections, LG__SECTION_TAIL);
-    run.owners = place_of(&run.map, sections, LG__SECTION_OWNERS);
-    run.threads = place_of(&run.map, sections, LG__SECTION_THREADS);
+    uint8_t *const base = run.map.base, *const rest = (uint8_t *)memory.base + writer_memory;
+    run.identity = place_of(&layout, base, rest, LG__SECTION_IDENTITY);
+    run.state = place_of(&layout, base, rest, LG__SECTION_STATE);
+    run.record = place_of(&layout, base, rest, LG__SECTION_RECORD);
+    run.modules = place_of(&layout, base, rest, LG__SECTION_MODULES);
+    run.tail = place_of(&layout, base, rest, LG__SECTION_TAIL);
+    run.owners = place_of(&layout, base, rest, LG__SECTION_OWNERS);
+    run.threads = place_of(&layout, base, rest, LG__SECTION_THREADS);
     run.slots = (struct lg__thread *)(void *)(run.threads + 1);
     run.slot_count = sizes->threads;
-    run.stacks = place_of(&run.map, sections, LG__SECTION_STACKS);
+    run.stacks = place_of(&layout, base, rest, LG__SECTION_STACKS);
     run.stack_bytes = sizes->stack_bytes;
-    run.pulse = place_of(&run.map, sections, LG__SECTION_PULSE);
-    run.briefs = place_of(&run.map, sections, LG__SECTION_BRIEFS);
-    run.snapshots = place_of(&run.map, sections, LG__SECTION_SNAPSHOTS);
+    run.pulse = place_of(&layout, base, rest, LG__SECTION_PULSE);
+    run.briefs = place_of(&layout, base, rest, LG__SECTION_BRIEFS);
+    run.snapshots = place_of(&layout, base, rest, LG__SECTION_SNAPSHOTS);
     run.snapshot_slots = (struct lg__thread *)(void *)(run.snapshots + 1);
     run.hang_slots = hang_slots(sizes);
-    run.annotations.file = place_of(&run.map, sections, LG__SECTION_ANNOTATIONS);
-    run.annotations.memory = (struct lg__annotation_memory *)(void *)((uint8_t *)memory.base + align(lg__ring_memory(shape)));
-    lg__ring_init(&run.ring, place_of(&run.map, sections, LG__SECTION_RING), memory.base, shape, run.state);
-    fill_in(&run, identity, sections);
+    run.annotations.file = place_of(&layout, base, rest, LG__SECTION_ANNOTATIONS);
+    run.annotations.memory = (struct lg__annotation_memory *)(void *)((uint8_t *)memory.base + ring_memory);
+    lg__ring_init(&run.ring, place_of(&layout, base, rest, LG__SECTION_RING), memory.base, shape, run.state);
+    fill_in(&run, identity, sizes, &layout);
     lg__map_show(&run.map);
     *ret_run = run;
     return LG_OK;

@@ -29,11 +29,22 @@ struct lg__run {
     struct lg__annotation_writer annotations;
 };
 
-/* The sizes of a run file that follow from the options. */
+/* The sections that are in the file. The others are in memory, which is gone when the process ends.
+ */
+enum lg__room {
+    LG__ROOM_FULL,
+    LG__ROOM_SMALL,  /* all of them as well: the sizes are less */
+    LG__ROOM_LITTLE, /* not the process, annotations, threads, stacks, snapshots */
+    LG__ROOM_LEAST,  /* only identity, state, record, ring log and owners */
+};
+
+/* The sizes of a run file that follow from the options and from the room for the file. The process
+ * stage is never written from LG__ROOM_LITTLE on. */
 struct lg__run_sizes {
     uint32_t ring_bytes;
     uint32_t threads;
     uint32_t stack_bytes;
+    enum lg__room room;
 };
 
 #define LG__RUN_NAME_BYTES 80

@@ -48,6 +48,7 @@ struct CoreSession: @unchecked Sendable {
         switch unsafe lg_session_protection(pointer) {
         case LG_PROTECTION_FULL: .full
         case LG_PROTECTION_RECORD: .recordOnly
+        case LG_PROTECTION_LAUNCH: .launchOnly
         default: .none
         }
     }
