@@ -102,7 +102,8 @@ def process_of(run, proc_pid):
         if pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip() != run["boot_id"]:
             return False, False
         fields = pathlib.Path("/proc/%d/stat" % (proc_pid or run["pid"])).read_text().rpartition(")")[2].split()
-        return int(fields[19]) == run["start_ticks"], True
+        ended = fields[0] in "XZ" and int(fields[17]) < 2
+        return not ended and int(fields[19]) == run["start_ticks"], True
     except (OSError, IndexError):
         return False, True
 

@@ -38,6 +38,7 @@ HANDLER_ONLY = {"capture/cfi.c", "capture/classify.c", "capture/deadline.c", "ca
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.
 ALSO_AT_START = {
+    "capture/own_threads.c": "pthread_sigmask sigfillset",
     "capture/altstack.c": "__sanitizer_set_death_callback mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",
     "capture/disposition.c": "sigaltstack",
     "capture/exception.c": "abort strcmp strnlen _ZSt13set_terminatePFvvE _ZTVN10__cxxabiv120__si_class_type_infoE "

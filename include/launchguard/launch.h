@@ -132,7 +132,8 @@ typedef void (*lg_executor)(void (*work)(void *argument), void *argument, void *
 typedef enum lg_callbacks {
     /** Report, repairs, protect actions and give-up run on threads of LaunchGuard, so that a
      *  callback that hangs costs no more than its time limit. The tasks run on the thread that
-     *  calls lg_launch_begin(), or on a thread of LaunchGuard where that call did not wait. */
+     *  calls lg_launch_begin(), or on a thread of LaunchGuard where that call did not wait. A
+     *  process whose other threads have all ended ends when the callback returns. */
     LG_CALLBACKS_LIBRARY = 0,
     /** All run on the thread that calls lg_launch_begin(). A callback that hangs there hangs the
      *  program. Only with LG_HOLD_BLOCK. */

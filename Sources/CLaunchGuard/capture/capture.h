@@ -72,12 +72,25 @@ void lg__capture_stop(void);
  * ordinary thread. */
 void lg__capture_check(bool thread_too);
 
-/* The calling thread belongs to LaunchGuard and has to go on while a crash is recorded. */
-void lg__capture_exempt(void);
-/* That thread ends. */
-void lg__capture_exempt_no_more(void);
+/* ---- own_threads.c: threads that are none of the program's ---- */
+
+/* The calling thread belongs to LaunchGuard. */
+void lg__capture_own_begin(void);
+/* That thread ends, and may be the last one that libc knows: libc calls exit() on it then. */
+void lg__capture_own_end(void);
+/* On a thread that libc does not know: end the process where it is at its end. */
+void lg__capture_end_if_alone(void);
 /* The calling thread is one of those. Handler. */
-bool lg__capture_is_exempt(void);
+bool lg__capture_is_own(void);
+/* From now on, or no more: the calling thread does nothing for the program, and goes on while a
+ * crash is recorded. */
+void lg__capture_exempt(void);
+void lg__capture_exempt_no_more(void);
+/* The calling thread is one of LaunchGuard's own, and all others of the process that have not ended
+ * do nothing for the program: the process is at its end, and the calling thread must end. */
+bool lg__capture_alone(void);
+/* On such a thread: wait while `word` is `seen`, at most `timeout_ns`. false: alone. */
+bool lg__capture_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 
 /* Keep the end of standard error in the run file: make descriptor 2 a pipe. False with errno:
  * descriptor 2 stays as it was. */

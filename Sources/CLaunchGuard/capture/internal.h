@@ -133,6 +133,10 @@ void lg__unwind_libunwind(const uint64_t registers[LG__REGISTERS_MAX], bool wild
 /* Load libunwind, on an ordinary thread. false: it is not there. */
 bool lg__unwind_libunwind_prepare(void);
 
+/* own_threads.c: the thread is not asked and not counted: it is ours and does nothing for the
+ * program. Handler. */
+bool lg__own_threads_exempt(int32_t tid);
+
 /* ---- files.c: files of /proc; a relative path begins at the threads of this process ---- */
 
 void lg__files_prepare(void);

@@ -33,7 +33,7 @@ static bool ask_thread(uint32_t number, void *argument)
     struct lg__crash_threads *counts = argument;
     int32_t tid = (int32_t)number;
     uint32_t place = atomic_load(&threads.asked);
-    if (tid == lg__crash_holder() || lg__question_is_exempt(tid))
+    if (tid == lg__crash_holder() || lg__own_threads_exempt(tid))
         return true;
     counts->listed++;
     while (place < run()->slot_count && lg__question_is_blocked(LG__ASKER_CRASH, place))

@@ -66,8 +66,4 @@ void lg__question_handler(int signal, siginfo_t *info, void *ucontext);
 /* Answer a question of a crash to this thread, from where the thread crashed. */
 void lg__question_answer_crash(uint32_t places, const void *ucontext);
 
-/* ---- threads of LaunchGuard that are not asked ---- */
-
-bool lg__question_is_exempt(int32_t tid);
-
 #endif

@@ -54,7 +54,7 @@ static bool ask_other(uint32_t number, void *argument)
 {
     int32_t tid = (int32_t)number;
     (void)argument;
-    if (tid != taking.tid && !lg__question_is_exempt(tid))
+    if (tid != taking.tid && !lg__own_threads_exempt(tid))
         ask_thread(tid);
     return true;
 }

@@ -52,18 +52,22 @@ static bool have_pipe(void)
     return lg__os_file_is(pipe_end, pipe_identity);
 }
 
+/* Time after which the thread looks whether the program has ended around it. */
+#define LOOK_MS 100
+
 /* Wait until the pipe has bytes, or ends. Between this wait and the read, no thread that looks at
  * both sees an empty pipe and an idle thread. */
 static bool await(void)
 {
     struct pollfd wait = { pipe_end, POLLIN, 0 };
-    while (poll(&wait, 1, -1) < 0)
-        if (errno != EINTR)
+    int found;
+    while ((found = poll(&wait, 1, LOOK_MS)) <= 0)
+        if (found == 0 ? lg__capture_alone() : errno != EINTR)
             return false;
     return true;
 }
 
-void lg__tail_pump(void)
+static void copy(void)
 {
     uint8_t bytes[4096];
     ssize_t size;
@@ -86,6 +90,14 @@ void lg__tail_pump(void)
         if (size <= 0)
             break;
     }
+}
+
+void lg__tail_pump(void)
+{
+    copy();
+    /* What the program's exit handlers write has no other way. */
+    if (lg__capture_alone())
+        lg__tail_give_back();
 }
 
 void lg__tail_settle(uint64_t timeout_ns)

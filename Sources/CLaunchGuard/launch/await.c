@@ -10,6 +10,7 @@ static void *await_window(void *argument)
 {
     struct lg__life *life = argument;
     lg_launch *launch = life->launch;
+    lg__capture_own_begin();
     for (;;) {
         uint32_t over = atomic_load(&launch->over);
         uint64_t sleep = IDLE_NS;
@@ -21,12 +22,14 @@ static void *await_window(void *argument)
             sleep = lg__window_look(launch, lg__os_clock_ns(CLOCK_MONOTONIC));
         pthread_mutex_unlock(&launch->lock);
         if (!goes_on || lg__launch_phase(launch) == LG_PHASE_TERMINATING)
-            return NULL;
+            break;
         if (lg__window_finishes(launch))
             lg__confirm_launch(life);
-        else
-            lg__os_futex_wait((const uint32_t *)&launch->over, over, sleep < IDLE_NS ? sleep : IDLE_NS);
+        else if (!lg__capture_wait((const uint32_t *)&launch->over, over, sleep < IDLE_NS ? sleep : IDLE_NS))
+            break;
     }
+    lg__capture_own_end();
+    return NULL;
 }
 
 void lg__await_window(struct lg__life *life)

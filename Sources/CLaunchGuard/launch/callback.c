@@ -100,6 +100,7 @@ bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet)
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t blocked, before;
+    lg__os_first_thread_note();
     if (pthread_attr_init(&attributes) != 0)
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);

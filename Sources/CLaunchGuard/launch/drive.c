@@ -131,7 +131,9 @@ static lg_status drive(struct lg__life *life, bool waits)
 
 static void *drive_on_thread(void *argument)
 {
+    lg__capture_own_begin();
     drive(argument, true);
+    lg__capture_own_end();
     return NULL;
 }
 
@@ -157,7 +159,9 @@ static void repair_beside(struct lg__life *life)
 
 static void *repair_on_thread(void *argument)
 {
+    lg__capture_own_begin();
     repair_beside(argument);
+    lg__capture_own_end();
     return NULL;
 }
 

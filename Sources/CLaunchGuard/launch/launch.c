@@ -2,6 +2,7 @@
  * stand on it. */
 #include <signal.h>
 
+#include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "read/context.h"
@@ -31,7 +32,8 @@ bool lg__launch_interrupted(const lg_launch *launch)
 {
     const struct lg__state *state = launch->host->run.state;
     int32_t signal = atomic_load(&state->term_signal);
-    if ((signal != SIGTERM && signal != SIGINT) || atomic_load(&state->term_ns) < atomic_load(&launch->state->begun_ns))
+    bool asked = (signal == SIGTERM || signal == SIGINT) && atomic_load(&state->term_ns) >= atomic_load(&launch->state->begun_ns);
+    if (!asked && !lg__capture_alone())
         return false;
     lg_phase phase = lg__launch_phase(launch);
     return phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED;

@@ -288,12 +288,13 @@ static bool read_stat(const char *path, pid_t *ret_pid, uint64_t *ret_ticks)
      * the fields after the last ')' are numbers. The third is the state, the 22nd the start time
      * (proc(5)). */
     const char *field = strrchr(text, ')');
-    if (!field || field[1] != ' ' || field[2] == 'Z' || field[2] == 'X')
+    if (!field || field[1] != ' ' || field[2] == 'X')
         return false;
-    field++;
+    bool first_ended = *++field && field[1] == 'Z';
     for (int number = 3; number < 22; number++) {
         field = strchr(field + 1, ' ');
-        if (!field)
+        /* The first thread may end before others do: the 20th field is their number with it. */
+        if (!field || (number == 19 && first_ended && strtol(field + 1, NULL, 10) < 2))
             return false;
     }
     *ret_pid = (pid_t)strtol(text, NULL, 10);

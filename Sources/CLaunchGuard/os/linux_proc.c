@@ -213,3 +213,27 @@ unsigned lg__os_processors(void)
     /* more than it knows, or a sandbox: as many as can be */
     return count ? count : (unsigned)(8 * sizeof set);
 }
+
+/* proc(5): the third field is the state, and the last one the status. */
+bool lg__os_first_thread_status(int *ret_status)
+{
+    char text[1024], *end = text;
+    int file = lg__os_open(-1, "/proc/self/stat");
+    long size = file < 0 ? -1 : lg__os_read(file, text, sizeof text - 1);
+    uint64_t status;
+    if (file >= 0)
+        lg__os_close(file);
+    if (size <= 0)
+        return false;
+    text[size] = 0;
+    for (char *at = text; *at; at++)
+        end = *at == ')' ? at : end; /* the name before it may hold anything */
+    if (end[0] != ')' || end[1] != ' ' || end[2] != 'Z')
+        return false;
+    char *last = text + size - 1;
+    *last = 0; /* the new line */
+    while (last > end && last[-1] != ' ')
+        last--;
+    *ret_status = lg__os_number(last, 10, &status) ? (int)status : 0;
+    return true;
+}

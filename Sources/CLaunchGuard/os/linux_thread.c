@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <linux/sched.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #define GUARD_BYTES LG__PAGE
@@ -90,4 +92,22 @@ long lg__os_thread_begin(struct lg__os_thread *thread, void (*run)(void), int32_
     lg__arch_thread_variables(thread->pointer);
     long result = lg__arch_thread_begin(flags, thread->stack_top, thread->pointer, run, ret_tid);
     return result < 0 ? result : 0;
+}
+
+/* libc has the kernel clear a thread's number when that thread ends. */
+static _Atomic(const int32_t *) first_thread;
+
+void lg__os_first_thread_note(void)
+{
+    int32_t *word = NULL;
+    if (lg__os_tid() == lg__os_pid() && lg__os_call(SYS_prctl, PR_GET_TID_ADDRESS, (long)(uintptr_t)&word, 0, 0, 0, 0) == 0 && word &&
+        *word == lg__os_pid())
+        atomic_store(&first_thread, word);
+}
+
+bool lg__os_first_thread_ended(void)
+{
+    const int32_t *word = atomic_load(&first_thread);
+    int status;
+    return word ? __atomic_load_n(word, __ATOMIC_RELAXED) == 0 : lg__os_first_thread_status(&status);
 }

@@ -118,6 +118,13 @@ void lg__os_thread_give_back(const struct lg__os_borrowed *borrowed);
  * thread runs. 0 or −errno. Handler. */
 long lg__os_thread_begin(struct lg__os_thread *thread, void (*run)(void), int32_t *ret_tid);
 
+/* Whether the first thread of the process has ended, and others go on. Known at once where
+ * lg__os_first_thread_note() was called on that thread before; else the kernel's files are read. */
+void lg__os_first_thread_note(void);
+bool lg__os_first_thread_ended(void);
+/* How it ended, as waitpid() would say it. false: it has not, or nothing is known. */
+bool lg__os_first_thread_status(int *ret_status);
+
 /* ---- linux_proc.c: facts about a process, from files of the kernel ---- */
 
 /* Open for reading, relative to an open directory (−1: the working directory). A descriptor or

@@ -57,6 +57,7 @@ static void *watch_memory(void *argument)
     struct lg__os_memory memory;
     bool near = false;
     (void)argument;
+    lg__capture_own_begin();
     lg__capture_thread_begin();
     while (!atomic_load(&host->closed)) {
         uint64_t pause = PAUSE_NS;
@@ -76,8 +77,10 @@ static void *watch_memory(void *argument)
             if (!near && memory.used >= threshold / 4 * 3)
                 pause = PAUSE_NEAR_NS;
         }
-        lg__os_futex_wait(&nobody_wakes, 0, pause);
+        if (!lg__capture_wait(&nobody_wakes, 0, pause))
+            break;
     }
+    lg__capture_own_end();
     return NULL;
 }
 

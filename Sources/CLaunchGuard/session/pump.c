@@ -24,6 +24,7 @@ static int add_tls(struct dl_phdr_info *info, size_t size, void *argument)
  * of the program and its libraries from the stack, which they may be larger than. */
 static bool start_thread(void *(*function)(void *))
 {
+    lg__os_first_thread_note();
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t blocked, before;
@@ -44,12 +45,15 @@ static bool start_thread(void *(*function)(void *))
 static void *pump_stderr(void *argument)
 {
     (void)argument;
+    lg__capture_own_begin();
     lg__capture_exempt();
     /* The thread writes to mapped files, which may be cut, and a sandbox may refuse a call: both
      * signals must reach the handler, which mends it. */
     lg__os_signal_block(SIGBUS, false);
     lg__os_signal_block(SIGSYS, false);
     lg__tail_pump();
+    lg__capture_exempt_no_more();
+    lg__capture_own_end();
     return NULL;
 }
 
@@ -68,7 +72,7 @@ bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext)
     (void)ucontext;
     if (info->si_code > 0)
         return false; /* a fault belongs to the thread that made it */
-    if (lg__capture_is_exempt()) {
+    if (lg__capture_is_own()) {
         if (lg__capture_busy())
             return true; /* the process is about to die of another one */
         /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain

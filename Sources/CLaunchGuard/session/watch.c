@@ -17,6 +17,10 @@
 /* While a crash is under way the thread looks at least this often. */
 #define CRASH_NS UINT64_C(1000000000)
 
+/* The kernel may end the program's threads one by one, as a sandbox does: it looks this often
+ * whether any is left. */
+#define ALONE_NS UINT64_C(1000000000)
+
 static struct lg_session *watched_session;
 
 /* Look at all that is expected of the program. Returns the nanoseconds until the next look. */
@@ -86,12 +90,14 @@ static void watch(void)
             sleep = look_around(session);
             now = lg__os_clock_ns(CLOCK_MONOTONIC);
             uint64_t look = look_at_rights(&rights, now);
+            lg__capture_end_if_alone();
             if (sleep == LG__NEVER || look == 0) {
                 lg__watch_thread_leave(seen);
                 rights.next_ns = now;
                 continue;
             }
             sleep = look < sleep ? look : sleep;
+            sleep = sleep < ALONE_NS ? sleep : ALONE_NS;
             uint64_t check = next > now ? next - now : 1;
             sleep = check < sleep ? check : sleep;
             atomic_store(&session->host.sleeps_until_ns, now + sleep);

@@ -1,0 +1,135 @@
+/* Threads of LaunchGuard's own: libc's threads that wait for something, and the watch thread. They
+ * are none of the program's: a process whose other threads have all ended ends.
+ *
+ * libc counts all threads that it made, and the kernel those that libc does not know as well. So
+ * these threads look, from the end of the first thread on, whether only threads of their kind are
+ * left, and end as well then. The first thread's end is a word in memory that the kernel clears. No
+ * thread waits for that word: the kernel wakes one waiter only, which may be a pthread_join() of
+ * the program. */
+#include "capture/internal.h"
+#include "capture/question.h"
+#include "capture/watch_thread.h"
+
+#include <pthread.h>
+
+/* those that a launch and a memory watch may have at once, and more */
+#define THREADS_MAX 40
+/* threads that wait, or copy standard error: they go on while a crash is recorded */
+static _Atomic int32_t waiting[THREADS_MAX];
+
+static __thread bool is_own __attribute__((tls_model("initial-exec")));
+
+/* A wait looks this often whether the first thread has ended. */
+#define LOOK_NS UINT64_C(100000000)
+
+static void exchange(int32_t from, int32_t to)
+{
+    for (int i = 0; i < THREADS_MAX; i++) {
+        int32_t is = from;
+        if (atomic_compare_exchange_strong(&waiting[i], &is, to))
+            return;
+    }
+}
+
+void lg__capture_own_begin(void)
+{
+    is_own = true;
+}
+
+void lg__capture_exempt(void)
+{
+    exchange(0, lg__os_tid());
+}
+
+void lg__capture_exempt_no_more(void)
+{
+    exchange(lg__os_tid(), 0);
+}
+
+bool lg__capture_is_own(void)
+{
+    return is_own || lg__memory_walker == LG__WALKER_WATCH;
+}
+
+bool lg__own_threads_exempt(int32_t tid)
+{
+    if (lg__watch_thread_is(tid))
+        return true;
+    for (int i = 0; i < THREADS_MAX; i++)
+        if (atomic_load(&waiting[i]) == tid)
+            return true;
+    return false;
+}
+
+static bool is_of_program(int32_t tid)
+{
+    return tid != lg__os_tid() && tid != lg__os_pid() && !lg__own_threads_exempt(tid);
+}
+
+static bool look_for_program(uint32_t number, void *argument)
+{
+    bool *found = argument;
+    *found = is_of_program((int32_t)number);
+    return !*found;
+}
+
+bool lg__capture_alone(void)
+{
+    bool found = false;
+    if (!lg__capture_is_own() || !lg__os_first_thread_ended())
+        return false;
+    /* not by the descriptor of the handler, which may be reading it */
+    int directory = lg__os_open(-1, "/proc/self/task");
+    if (directory < 0)
+        return false;
+    long count = lg__os_list_numbers(directory, look_for_program, &found);
+    lg__os_close(directory);
+    return count > 0 && !found;
+}
+
+bool lg__capture_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
+{
+    const uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
+    uint64_t passed = 0;
+    bool alone = false;
+    lg__capture_exempt();
+    while (!alone && passed < timeout_ns && __atomic_load_n(word, __ATOMIC_SEQ_CST) == seen) {
+        lg__os_futex_wait(word, seen, timeout_ns - passed < LOOK_NS ? timeout_ns - passed : LOOK_NS);
+        alone = lg__capture_alone();
+        passed = lg__os_clock_ns(CLOCK_MONOTONIC) - begun;
+    }
+    lg__capture_exempt_no_more();
+    return !alone;
+}
+
+/* The parent is told how the last thread ended, and that is one of the program's. */
+static void end_as_first_thread(bool known_to_libc)
+{
+    int status = 0, signal;
+    if (!lg__os_first_thread_status(&status))
+        return;
+    if ((signal = status & 0x7f)) {
+        lg__os_signal_default(signal);
+        lg__os_signal_block(signal, false);
+        lg__os_signal_send(lg__os_pid(), lg__os_tid(), signal);
+    }
+    if (signal || !known_to_libc)
+        lg__os_exit(signal ? 128 + signal : status >> 8);
+}
+
+void lg__capture_end_if_alone(void)
+{
+    if (lg__capture_alone())
+        end_as_first_thread(false);
+}
+
+void lg__capture_own_end(void)
+{
+    sigset_t all;
+    if (!lg__capture_alone())
+        return;
+    end_as_first_thread(true);
+    /* libc calls the program's exit handlers on this thread */
+    sigfillset(&all);
+    pthread_sigmask(SIG_UNBLOCK, &all, NULL);
+}
