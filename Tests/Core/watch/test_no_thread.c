@@ -1,5 +1,4 @@
-/* A session has no thread until there is something to watch, and that thread does not count as one
- * of the program's. */
+/* A session has no thread until there is something to watch. */
 #include "ending_program.h"
 
 #include <errno.h>
@@ -124,180 +123,6 @@ static void test_window(void **state)
     assert_int_equal(ledger_context("main").unknown, 0);
 }
 
-/* ---- a process ends when its own threads have ended ---- */
-
-static int exit_handlers;
-
-static void leaves_a_mark(void)
-{
-    if (exit_handlers++ == 0)
-        lg_annotate(session, "exit", "handlers ran");
-}
-
-static void *ends(void *argument)
-{
-    rest(20);
-    return argument;
-}
-
-/* What may have a thread of ours. From LISTENS on, libc knows that thread. */
-enum { NO_WATCH, HEARTBEAT, JOB, TERM, WINDOW, LISTENS, MEMORY, STDERR, HELD, WAYS };
-
-static struct ending {
-    bool stopped;   /* lg_stop() came before */
-    bool by_kernel; /* a sandbox ends the threads */
-} ending;
-
-static void ignore(int number)
-{
-    (void)number;
-}
-
-static void hears(lg_launch *launch, lg_launch_status status, void *user)
-{
-    (void)launch, (void)status, (void)user;
-}
-
-static void never(lg_completion *done, void *user)
-{
-    (void)done, (void)user;
-}
-
-/* A launch that waits for consent, on a thread of libc. */
-static void hold_launch(void)
-{
-    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
-    lg_repair repair = LG_REPAIR_INIT;
-    lg_launch *launch;
-    options.hold = LG_HOLD_CUSTODY;
-    options.auto_repair = 0;
-    repair.name = "never";
-    repair.run = never;
-    EXPECT(lg_launch_prepare(session, "main", &options, &launch) == LG_OK && lg_launch_add_repair(launch, &repair) == LG_OK);
-    EXPECT(lg_launch_begin(launch) == LG_OK);
-    while (lg_launch_get_status(launch) == LG_LAUNCH_NORMAL)
-        rest(1);
-    EXPECT(lg_launch_protect(launch, "a test") == LG_OK);
-    while (lg_launch_get_status(launch) != LG_LAUNCH_NEEDS_REPAIR)
-        rest(1);
-}
-
-static void occupy(uintptr_t way)
-{
-    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
-    lg_launch *launch;
-    uint64_t job;
-    switch (way) {
-    case HEARTBEAT: lg_heartbeat(session); break;
-    case JOB: lg_deadline_begin(session, "job", 86400000, &job); break;
-    case TERM: raise(SIGTERM); break;
-    case WINDOW: open_window(86400000); break;
-    case LISTENS:
-        options.window_ms = 86400000;
-        options.on_status = hears;
-        EXPECT(lg_launch_prepare(session, "main", &options, &launch) == LG_OK && lg_launch_begin(launch) == LG_OK);
-        break;
-    case MEMORY: EXPECT(lg_memory_watch(session, 100, NULL, NULL) == LG_OK); break;
-    case HELD: hold_launch(); break;
-    default: break;
-    }
-}
-
-static void *is_killed(void *argument)
-{
-    rest(20);
-    syscall(SYS_personality, 0xffffffff);
-    return argument;
-}
-
-static void forbid_personality(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_personality, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const struct sock_fprog program = { sizeof code / sizeof code[0], code };
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        _exit(77);
-}
-
-static void body_threads_end(void *argument)
-{
-    const uintptr_t way = (uintptr_t)argument;
-    pthread_t thread;
-    signal(SIGTERM, ignore);
-    session = way == STDERR ? start_keeping_stderr() : start_session();
-    if (way < WINDOW || way == MEMORY || way == STDERR)
-        finish_launch();
-    atexit(leaves_a_mark);
-    occupy(way);
-    if (ending.stopped)
-        lg_stop(session);
-    if (ending.by_kernel)
-        forbid_personality();
-    EXPECT(pthread_create(&thread, NULL, ending.by_kernel ? is_killed : ends, NULL) == 0 && pthread_detach(thread) == 0);
-    if (ending.by_kernel)
-        is_killed(NULL);
-    pthread_exit(NULL);
-}
-
-static void test_threads_end(void **state)
-{
-    (void)state;
-    for (int stopped = 0; stopped < 2; stopped++)
-        for (uintptr_t way = 0; way < WAYS; way++) {
-            ending = (struct ending){ .stopped = stopped };
-            state_make();
-            expect_exit(body_threads_end, (void *)way, 0);
-            assert_int_equal(newest_verdict().end, LG_END_CLEAN);
-            lg_annotation annotation;
-            lg_reader *reader = newest_run();
-            /* the exit handlers ran; a session that is stopped stores nothing more */
-            assert_int_equal(lg_reader_annotation(reader, 0, &annotation), stopped ? LG_ERR_NOT_FOUND : LG_OK);
-            lg_reader_close(reader);
-        }
-}
-
-/* libc does not see such an end: the kernel ends a process whose last thread ends, and says so of
- * the first one. */
-static void test_kernel_ends_threads(void **state)
-{
-    (void)state;
-    for (uintptr_t way = 0; way < WAYS; way++) {
-        ending = (struct ending){ .by_kernel = true };
-        state_make();
-        struct death death = run_child(body_threads_end, (void *)way);
-        if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
-            skip_because("the kernel takes no seccomp filter");
-        expect_death(death, SIGSYS);
-    }
-}
-
-/* ---- the first thread has ended, and others live ---- */
-
-static void *lives(void *argument)
-{
-    rest(100);
-    EXPECT(newest_verdict().end == LG_END_RUNNING);
-    return argument;
-}
-
-static void body_goes_on(void *argument)
-{
-    pthread_t thread;
-    session = start_session();
-    EXPECT(pthread_create(&thread, NULL, lives, NULL) == 0);
-    pthread_exit(argument);
-}
-
-static void test_lives_without_its_first_thread(void **state)
-{
-    (void)state;
-    expect_exit(body_goes_on, NULL, 0);
-}
-
 /* ---- signals that the program would die of ---- */
 
 static void body_dies_of_a_request(void *argument)
@@ -385,8 +210,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_alone), WITH_STATE(test_comes_and_goes), WITH_STATE(test_window), WITH_STATE(test_threads_end), WITH_STATE(test_kernel_ends_threads),
-        WITH_STATE(test_lives_without_its_first_thread), WITH_STATE(test_dies_of_a_request),
+        WITH_STATE(test_alone), WITH_STATE(test_comes_and_goes), WITH_STATE(test_window), WITH_STATE(test_dies_of_a_request),
         WITH_STATE(test_crashes_at_once), WITH_STATE(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

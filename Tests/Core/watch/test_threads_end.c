@@ -1,0 +1,226 @@
+/* A process ends when its own threads have ended, whatever of LaunchGuard's is there, and as it would
+ * have ended without LaunchGuard. Linked with the shared and with the static library. */
+#include "harness.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXPECT(condition) ((condition) ? (void)0 : _exit(__LINE__ % 90 + 1))
+
+static lg_session *session;
+
+/* Each way is tried so often. */
+static int rounds = 1;
+
+static lg_launch *begin(const lg_launch_options *options, const lg_repair *repair)
+{
+    lg_launch *launch;
+    EXPECT(lg_launch_prepare(session, "main", options, &launch) == LG_OK);
+    EXPECT(!repair || lg_launch_add_repair(launch, repair) == LG_OK);
+    EXPECT(lg_launch_begin(launch) == LG_OK);
+    return launch;
+}
+
+static void finish_launch(void)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.finish = LG_FINISH_MARK;
+    EXPECT(lg_launch_finished(begin(&options, NULL)) == LG_OK);
+}
+
+#define REST_MS 20
+
+static int exit_handlers;
+
+static void leaves_a_mark(void)
+{
+    if (exit_handlers++ == 0)
+        lg_annotate(session, "exit", "handlers ran");
+}
+
+static void *ends(void *argument)
+{
+    rest(REST_MS);
+    return argument;
+}
+
+/* What may have a thread of ours. From LISTENS on, libc knows that thread. */
+enum { NO_WATCH, HEARTBEAT, JOB, TERM, WINDOW, LISTENS, MEMORY, STDERR, HELD, WAYS };
+
+static struct ending {
+    bool stopped;   /* lg_stop() came before */
+    bool by_kernel; /* a sandbox ends the threads */
+} ending;
+
+static void ignore(int number)
+{
+    (void)number;
+}
+
+static void hears(lg_launch *launch, lg_launch_status status, void *user)
+{
+    (void)launch, (void)status, (void)user;
+}
+
+static void never(lg_completion *done, void *user)
+{
+    (void)done, (void)user;
+}
+
+/* A launch that waits for consent, on a thread of libc. */
+static void hold_launch(void)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_repair repair = LG_REPAIR_INIT;
+    options.hold = LG_HOLD_CUSTODY;
+    options.auto_repair = 0;
+    repair.name = "never";
+    repair.run = never;
+    lg_launch *launch = begin(&options, &repair);
+    while (lg_launch_get_status(launch) == LG_LAUNCH_NORMAL)
+        rest(1);
+    EXPECT(lg_launch_protect(launch, "a test") == LG_OK);
+    while (lg_launch_get_status(launch) != LG_LAUNCH_NEEDS_REPAIR)
+        rest(1);
+}
+
+static void occupy(uintptr_t way)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    uint64_t job;
+    options.window_ms = 86400000;
+    switch (way) {
+    case HEARTBEAT: lg_heartbeat(session); break;
+    case JOB: lg_deadline_begin(session, "job", 86400000, &job); break;
+    case TERM: raise(SIGTERM); break;
+    case WINDOW: begin(&options, NULL); break;
+    case LISTENS:
+        options.on_status = hears;
+        begin(&options, NULL);
+        break;
+    case MEMORY: EXPECT(lg_memory_watch(session, 100, NULL, NULL) == LG_OK); break;
+    case HELD: hold_launch(); break;
+    default: break;
+    }
+}
+
+static void *is_killed(void *argument)
+{
+    rest(REST_MS);
+    syscall(SYS_personality, 0xffffffff);
+    return argument;
+}
+
+static void forbid_personality(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_personality, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { sizeof code / sizeof code[0], code };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        _exit(77);
+}
+
+static void body_threads_end(void *argument)
+{
+    const uintptr_t way = (uintptr_t)argument;
+    pthread_t thread;
+    signal(SIGTERM, ignore);
+    session = way == STDERR ? start_keeping_stderr() : start_session();
+    if (way < WINDOW || way == MEMORY || way == STDERR)
+        finish_launch();
+    atexit(leaves_a_mark);
+    occupy(way);
+    if (ending.stopped)
+        lg_stop(session);
+    if (ending.by_kernel)
+        forbid_personality();
+    EXPECT(pthread_create(&thread, NULL, ending.by_kernel ? is_killed : ends, NULL) == 0 && pthread_detach(thread) == 0);
+    if (ending.by_kernel)
+        is_killed(NULL);
+    pthread_exit(NULL);
+}
+
+static void test_threads_end(void **state)
+{
+    (void)state;
+    double longest_ms = 0;
+    for (int round = 0; round < 2 * rounds; round++)
+        for (uintptr_t way = 0; way < WAYS; way++) {
+            lg_annotation annotation;
+            ending = (struct ending){ .stopped = round % 2 };
+            remove_state(state);
+            make_state(state);
+            struct death death = run_child(body_threads_end, (void *)way);
+            longest_ms = death.ms > longest_ms ? death.ms : longest_ms;
+            assert_false(death.late);
+            assert_int_equal(death.status, 0);
+            assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+            /* the exit handlers ran; a session that is stopped stores nothing more */
+            lg_reader *reader = newest_run();
+            assert_int_equal(lg_reader_annotation(reader, 0, &annotation), ending.stopped ? LG_ERR_NOT_FOUND : LG_OK);
+            lg_reader_close(reader);
+        }
+    print_message("the longest of %d lives took %.0f ms; its threads rest for %d ms\n", 2 * rounds * WAYS, longest_ms, REST_MS);
+}
+
+/* libc does not see such an end: the kernel ends a process whose last thread ends, and says so of
+ * the first one. */
+static void test_kernel_ends_threads(void **state)
+{
+    (void)state;
+    for (uintptr_t way = 0; way < WAYS; way++) {
+        ending = (struct ending){ .by_kernel = true };
+        remove_state(state);
+        make_state(state);
+        struct death death = run_child(body_threads_end, (void *)way);
+        if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
+            skip_because("the kernel takes no seccomp filter");
+        expect_death(death, SIGSYS);
+    }
+}
+
+/* ---- the first thread has ended, and others live ---- */
+
+static void *lives(void *argument)
+{
+    rest(100);
+    EXPECT(newest_verdict().end == LG_END_RUNNING);
+    return argument;
+}
+
+static void body_goes_on(void *argument)
+{
+    pthread_t thread;
+    session = start_session();
+    EXPECT(pthread_create(&thread, NULL, lives, NULL) == 0);
+    pthread_exit(argument);
+}
+
+static void test_lives_without_its_first_thread(void **state)
+{
+    (void)state;
+    expect_exit(body_goes_on, NULL, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_STATE(test_threads_end),
+        WITH_STATE(test_kernel_ends_threads),
+        WITH_STATE(test_lives_without_its_first_thread),
+    };
+    const char *wanted = getenv("LAUNCHGUARD_ENDS");
+    rounds = wanted ? atoi(wanted) : 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
