@@ -114,6 +114,19 @@ class Installed(unittest.TestCase):
         self.proves_itself(self.here / "app")
         self.records_overflow(self.here / "app")
 
+    def test_pkg_config_without_shared_libraries(self):
+        flags = self.pkg_config("--static", "--cflags", "--libs")
+        run(CC, "-O2", "-fomit-frame-pointer", "-static", HERE / "app.c", "-o", self.here / "app", *flags, env=self.environment)
+        self.keeps_its_frames(self.here / "app")
+
+    def keeps_its_frames(self, program):
+        """A program without shared libraries and frame pointers: its stack is walked to the end."""
+        self.assertEqual(self.needed(program), [])
+        self.proves_itself(program)
+        walk = reader.read(min((self.state / "runs").iterdir()))["crash"]["frames"][1]
+        self.assertEqual(walk["reason"], "")
+        self.assertGreater(walk["total"], 2, "main() and its callers in libc")
+
     def test_cpp_header(self):
         """Every compiler and standard that the header supports, without a warning. From C++20 on an
         entry holds the place of its call."""
@@ -155,6 +168,10 @@ class Installed(unittest.TestCase):
         with self.subTest("static library"):
             self.assertNotIn("liblaunchguard.so.0", self.needed(build / "app-static"))
             self.proves_itself(build / "app-static")
+        with self.subTest("no shared library"):
+            self.state = self.here / "state of whole"
+            self.keeps_its_frames(build / "app-whole")
+            self.state = self.here / "state"
         with self.subTest("C++, with exceptions"):
             done = self.start(build / "app-cpp", self.state, "crash")
             before, after, run_file = done.stdout.split()
