@@ -1,20 +1,16 @@
 extension Crash {
     /// How the program died, in a few words, for example "SIGSEGV (fault.null_read) at address 0x0
     /// in Notes.open()".
-    func summary(program: String?) -> String {
+    func summary(_ own: OwnCode) -> String {
         var text = "\(signal.name) (\(reason ?? kind))"
         if let address { text += " at address \(address.short)" }
         // An abort comes from the program itself.
         if let senderProcessID, kind.hasPrefix("signal.") { text += " sent by process \(senderProcessID) of user \(senderUserID ?? 0)" }
         if let syscall { text += " for system call \(syscall)" }
-        if let place = place(program: program) { text += " \(place)" }
+        if let place = own.place(in: stack) { text += " \(place)" }
         if let message { text += ": \(message)" }
         return text
     }
-
-    /// The function that died and, when that is not one of the program's own file, the program's
-    /// function that called it.
-    package func place(program: String?) -> String? { stack?.place(program: program) }
 
     /// The crashed thread with its stack.
     func writeThread(to writer: inout TextWriter) {
@@ -120,21 +116,4 @@ extension Crash {
         }
         if includesMap { memoryMap?.write(to: &writer) }
     }
-}
-
-extension Stack {
-    /// The innermost function and, when that is not one of the program's own file, the program's
-    /// function that called it.
-    func place(program: String?) -> String? {
-        let top = frames.first?.functionName.map { "in \($0)" }
-        guard let program, frames.first?.module != program,
-            let own = frames.first(where: { $0.module == program && $0.functionName != nil })?.functionName
-        else { return top }
-        return top.map { "\($0), called from \(own)" } ?? "called from \(own)"
-    }
-}
-
-extension Frame {
-    /// The innermost function at this address.
-    var functionName: String? { symbols?.first?.name }
 }

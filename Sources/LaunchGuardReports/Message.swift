@@ -34,6 +34,17 @@ public struct Message: Codable, Hashable, Sendable {
     }
 }
 
+extension Crash {
+    /// What was said before the end, in one line: the words of the program, of a C++ exception with
+    /// its type, or of the Swift compiler.
+    package var said: String? {
+        guard let messages, !messages.isEmpty else { return message }
+        let type = messages.first { $0.source == .cppType }.map { $0.demangled ?? $0.text }
+        let words = messages.first { $0.source != .cppType }?.text.split(separator: "\n").first.map(String.init)
+        return [type, words].compactMap(\.self).joined(separator: ": ").nonEmpty
+    }
+}
+
 extension Message {
     /// The name of the source in a report.
     private var label: String {

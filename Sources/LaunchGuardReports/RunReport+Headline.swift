@@ -14,12 +14,12 @@ extension RunReport {
             case .exit: exitSentence(verdict)
             case .reboot: "reboot: the machine was started again while it ran" + (isSlowToStop ? ", after it had been \(askedWords)" : "")
             case .upgrade: "upgrade: another version of the program was started after it"
-            case .debugger: "debugger: it ended under a debugger" + (crash.map { ": \($0.summary(program: programPath))" } ?? "")
+            case .debugger: "debugger: it ended under a debugger" + (crash.map { ": \($0.summary(OwnCode(self)))" } ?? "")
             case .unknown: unknownSentence(verdict)
             case .running: "running" + (identity.map { ": process \($0.processID)" } ?? "")
             }
         if let crash, crash.isHandled {
-            text += "; it survived \(crash.summary(program: programPath)) before"
+            text += "; it survived \(crash.summary(OwnCode(self))) before"
         }
         return text
     }
@@ -88,7 +88,7 @@ extension RunReport {
     // MARK: - Ended from outside
 
     private func crashSentence(_ verdict: Verdict) -> String {
-        if let crash, !crash.isHandled { return "crashed: " + crash.summary(program: programPath) }
+        if let crash, !crash.isHandled { return "crashed: " + crash.summary(OwnCode(self)) }
         return "crashed" + (verdict.signal.map { ": \($0.name)" } ?? "") + ", and left no record"
     }
 
@@ -110,7 +110,7 @@ extension RunReport {
         guard let identity, let since = identity.hangSinceNanoseconds else { return "hung: its run loop stood still" }
         let heart = hearts?.first { $0.hangSinceNanoseconds == since }
         let who = (heart?.threadID ?? hang?.threadID).map { loopName($0, heart?.name ?? hang?.name) } ?? "its run loop"
-        let place = hang?.place(program: programPath).map { " \($0)" } ?? ""
+        let place = hang?.place(OwnCode(self)).map { " \($0)" } ?? ""
         let length = lastSignOfLife.flatMap { $0 > since ? " for at least \(($0 - since).durationText)" : nil } ?? ""
         let start = since > identity.monotonicNanoseconds ? since - identity.monotonicNanoseconds : 0
         return "hung: \(who) stood still\(place)\(length), until it was \(wasSeenKilled ? "killed" : "ended"); "

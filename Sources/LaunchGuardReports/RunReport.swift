@@ -69,8 +69,17 @@ public struct RunReport: Codable, Hashable, Sendable {
         crash?.isBrief == true ? otherCrashes?.first { $0.isBrief != true } : crash
     }
 
+    /// The crash that the run ended by.
+    package var fatalCrash: Crash? { crash.flatMap { $0.isHandled || $0.isRequestedDump ? nil : $0 } }
+
+    /// Where the crash or the hang was that the run ended by, for example "in Notes.open()".
+    package var place: String? {
+        let own = OwnCode(self)
+        return fatalCrash.map { own.place(in: $0.stack) } ?? hang?.place(own)
+    }
+
     /// Path of the program's own module.
-    package var programPath: String? {
+    var programPath: String? {
         modules?.first { $0.buildID != nil && $0.buildID == identity?.buildID }?.path ?? identity?.executable
     }
 

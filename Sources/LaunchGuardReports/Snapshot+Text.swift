@@ -19,9 +19,9 @@ extension Snapshot {
 
     /// Where the thread that matters stood. A thread that stands for something else stands nowhere
     /// itself.
-    package func place(program: String?) -> String? {
+    func place(_ own: OwnCode) -> String? {
         guard let thread = threads?.first(where: { $0.threadID == threadID }), ThreadState.standsFor(thread.name) == nil else { return nil }
-        return thread.stack?.place(program: program)
+        return own.place(in: thread.stack)
     }
 
     private func passed(_ time: UInt64) -> UInt64 { time >= sinceNanoseconds ? time - sinceNanoseconds : 0 }

@@ -36,10 +36,13 @@ public struct Verdict: Codable, Hashable, Sendable {
     }
 
     /// The end with its details in a few words, for example "crash SIGSEGV fault.null_write".
-    public var summary: String {
+    public var summary: String { summary(reason: nil) }
+
+    /// The same with a finer kind, for example "crash SIGILL trap.swift.overflow".
+    package func summary(reason: String?) -> String {
         var words = [end.rawValue]
         if let signal { words.append(signal.name) }
-        if let kind { words.append(kind) }
+        if let kind { words.append(reason ?? kind) }
         if let exitCode, end == .exit || exitCode != 0 { words.append("with status \(exitCode)") }
         return words.joined(separator: " ")
     }

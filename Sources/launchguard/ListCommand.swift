@@ -124,14 +124,17 @@ private struct ListedRun: Encodable, Sendable {
     var verdict: Verdict?
     /// Contexts to whose streak or unknown count the run added; nil: not in the timeline.
     var counted: [String]?
-    /// The innermost known function of the crash or the hang.
-    var topFrame: String?
+    /// The finer kind of a crash that follows from its symbols, and what was said before.
+    var reason: String?
+    var message: String?
+    /// The program's own function nearest to the crash or the hang.
+    var place: String?
     var problems: [Problem]
     /// Whether there may be symbols for it.
     let hasStack: Bool
 
     private enum CodingKeys: CodingKey {
-        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, topFrame, problems
+        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, reason, message, place, problems
     }
 
     init(_ report: RunReport, counted entry: TimelineEntry?) {
@@ -142,7 +145,9 @@ private struct ListedRun: Encodable, Sendable {
         durationNanoseconds = report.durationNanoseconds ?? entry?.durationNanoseconds
         verdict = entry?.verdict ?? report.verdict
         counted = entry?.counted
-        topFrame = report.crash?.place(program: report.programPath) ?? report.hang?.place(program: report.programPath)
+        reason = report.fatalCrash?.reason
+        message = report.fatalCrash?.said
+        place = report.place
         problems = report.problems
         hasStack = report.crash != nil || report.otherCrashes != nil || report.snapshots != nil
     }
@@ -150,7 +155,15 @@ private struct ListedRun: Encodable, Sendable {
     var isDamaged: Bool { verdict == nil || problems.contains(where: \.isDamage) }
 
     /// The end in words.
-    var end: String { verdict?.summary ?? "damaged" }
+    var end: String { verdict?.summary(reason: reason) ?? "damaged" }
+
+    /// The place and the message.
+    private var details: String {
+        let words = message.map { $0.prefix(Self.messageLength) + ($0.count > Self.messageLength ? "…" : "") }
+        return [place, words.map(String.init)].compactMap(\.self).joined(separator: ": ")
+    }
+
+    private static let messageLength = 120
 
     func write(to writer: inout TextWriter, endWidth: Int) {
         writer.add(ordinal.map { "#\($0)" } ?? "?", width: 6)
@@ -160,8 +173,8 @@ private struct ListedRun: Encodable, Sendable {
         }
         writer.add(started?.description ?? "at an unknown time", width: 32, .dim)
         writer.add(durationNanoseconds?.durationText ?? "", width: 12)
-        writer.add(end, width: topFrame == nil ? 0 : endWidth + 2, verdict.end.style)
-        writer.add(topFrame ?? "")
+        writer.add(end, width: details.isEmpty ? 0 : endWidth + 2, verdict.end.style)
+        writer.add(details)
         if isDamaged { writer.add("  damaged; see launchguard verify", .red) }
         writer.endLine()
     }

@@ -54,10 +54,12 @@ import Testing
         report.verdict = Verdict(end: .hang, evidence: "-", evidenceKind: .hangMark)
         let end = "; the last heartbeat came 4.000 s after the start"
         report.identity?.processID = 1
-        #expect(report.headline == "hung: its thread \"player\" stood still for at least 2.000 s, until it was ended" + end)
+        #expect(report.headline == "hung: its thread \"player\" stood still in parts + 0x2010 for at least 2.000 s, until it was ended" + end)
         report.identity?.processID = 4711
         report.identity?.witness = .init(waitStatus: 9)
         report.snapshots?[0].threads?[0].stack?.frames[0].symbols = [.init(name: "decode()")]
+        let program = report.programPath
+        report.snapshots?[0].threads?[0].stack?.frames[0].module = program
         report.snapshots?[0].threads?[1].stack?.frames[0].symbols = [.init(name: "another")]
         #expect(report.headline == "hung: its main thread stood still in decode() for at least 2.000 s, until it was killed" + end)
         report.identity?.processID = 1

@@ -126,7 +126,7 @@ import Testing
         let lines = text { report.write(to: &$0) }.lines
         #expect(
             Array(lines[0..<7]) == [
-                "crashed: SIGABRT (abort.cpp_exception)",
+                "crashed: SIGABRT (abort.cpp_exception) in parts + 0x1010",
                 "  libc:      first", #"             second \x1B[2J"#, "  exception: std::runtime_error",
                 "  what():    no room for \"notes\" \\x1B[31m\u{FFFD}", "             … the record had no room for the rest of this message",
                 "  evidence: the run file holds a crash record",
@@ -297,7 +297,8 @@ import Testing
         var crash = try #require(try Sample.crash().crash)
         crash.refine(trap: trap)
         #expect(crash.reason == reason && crash.message == trap && crash.kind == "fault.null_read")
-        #expect(crash.summary(program: nil).hasPrefix("SIGSEGV (\(reason))"))
+        let own = OwnCode(try Sample.crash())
+        #expect(crash.summary(own).hasPrefix("SIGSEGV (\(reason))"))
         var spoken = try #require(try Sample.surrounded().crash)
         spoken.refine(trap: trap)
         #expect(spoken.message == nil && spoken.reason == reason, "the source of a message is quoted with it")

@@ -60,6 +60,10 @@ import Testing
         #expect(first.hasPrefix("crashed: SIG") && first.contains(" (trap.swift.overflow) "))
         #expect(first.hasSuffix("in static Child.overflow(by:): arithmetic overflow"))
         #expect(!inspect.output.contains("Swift runtime failure"))
+        let list = try Tool.run(["list", folder.path])
+        #expect(list.output.contains(/crash SIG\w+ trap\.swift\.overflow  in static Child\.overflow\(by:\): arithmetic overflow\n/), "\(list.output)")
+        let json = try Tool.run(["list", "--json", folder.path]).output
+        #expect(json.contains(#""reason":"trap.swift.overflow""#) && json.contains(#""message":"arithmetic overflow""#))
         #expect(try Tool.run(["inspect", "--run", "2", folder.path]).status == 1)
     }
 
@@ -128,7 +132,7 @@ import Testing
         #expect(stacks < (lines.firstIndex(of: "run loops and jobs") ?? 0))
         let list = try Tool.run(["list", "--json", path])
         guard LLVMSymbolizer.find() != nil else { return }
-        #expect(lines[0].contains("standStill()") && list.output.contains("\"topFrame\":\"in "), "\(lines[0])")
+        #expect(lines[0].contains("standStill()") && list.output.contains("\"place\":\"in "), "\(lines[0])")
     }
 
     @Test func aLedgerOfTheOldFormIsNotRead() throws {
