@@ -79,8 +79,10 @@ extension LLVMSymbolizer.Location {
     fileprivate init(_ entry: LLVMSymbolizer.Answer.Entry) {
         let isGenerated = entry.FileName?.hasSuffix("<compiler-generated>") == true
         name = entry.FunctionName.flatMap { $0.isEmpty || $0 == "??" ? nil : $0 }
-        file = entry.FileName.flatMap { $0.isEmpty || $0 == "??" || isGenerated ? nil : $0 }
-        line = entry.Line.flatMap { $0 > 0 && file != nil ? $0 : nil }
+        // Without a line it comes from the symbol table, and names any file of the program.
+        let hasLine = entry.Line ?? 0 > 0
+        file = entry.FileName.flatMap { $0.isEmpty || $0 == "??" || isGenerated || !hasLine ? nil : $0 }
+        line = file == nil ? nil : entry.Line
         column = entry.Column.flatMap { $0 > 0 && line != nil ? $0 : nil }
         start = entry.StartAddress.flatMap { $0.hasPrefix("0x") ? UInt64($0.dropFirst(2), radix: 16) : nil }
     }

@@ -38,7 +38,7 @@ public struct Symbolicator: Sendable {
         var queries: Set<LLVMSymbolizer.Query> = []
         for index in reports.indices {
             for module in reports[index].modulesOfFrames.sorted(by: { $0.start < $1.start }) where files[module] == nil {
-                let (file, problem) = file(of: module)
+                let (file, problem) = file(of: module, in: reports[index])
                 files[module] = file
                 if let problem { reports[index].addProblem(problem) }
             }
@@ -73,12 +73,12 @@ public struct Symbolicator: Sendable {
 
     /// The file to look up for a module: a file with the right build id, or the reason why there is
     /// none.
-    private func file(of module: Module) -> (file: String?, problem: Problem?) {
+    private func file(of module: Module, in report: RunReport) -> (file: String?, problem: Problem?) {
         func problem(_ code: String, _ message: String) -> Problem {
             Problem(part: "symbols of \(module.path)", code: code, message: message)
         }
         var wrong: String?
-        for candidate in candidates(for: module) {
+        for candidate in candidates(for: module, in: report) {
             guard let elf = ELFFile(path: candidate) else { continue }
             let found = elf.buildID()
             guard found == module.buildID else {
@@ -99,12 +99,12 @@ public struct Symbolicator: Sendable {
         return (nil, problem("not-found", "the file is not on this machine; name its folder with --debug-dir"))
     }
 
-    private func candidates(for module: Module) -> [String] {
+    private func candidates(for module: Module, in report: RunReport) -> [String] {
         let named = debugDirectories.flatMap { folder in
             (module.buildID.map { ["\(folder)/.build-id/\($0.prefix(2))/\($0.dropFirst(2)).debug"] } ?? [])
                 + ["\(folder)/\(module.name)"]
         }
-        return named + (module.path.hasPrefix("/") ? [module.path] : [])
+        return named + report.places(of: module)
     }
 }
 
@@ -128,7 +128,18 @@ extension RunReport {
 
     /// The modules with frames. The kernel's own module has no file.
     fileprivate var modulesOfFrames: Set<Module> {
-        Set(frames.compactMap { module(at: $0.lookup) }.filter { $0.path.hasPrefix("/") })
+        Set(frames.compactMap { module(at: $0.lookup) }.filter { $0.path.contains("/") })
+    }
+
+    /// Where the file of a module may be. A module that was loaded by a relative path is where the
+    /// memory map says; in a report without a map, only a build id can tell whether the file beside
+    /// the executable is the one.
+    fileprivate func places(of module: Module) -> [String] {
+        if module.path.hasPrefix("/") { return [module.path] }
+        let maps = ([crash].compactMap(\.self) + (otherCrashes ?? [])).compactMap(\.memoryMap)
+        let mapped = maps.compactMap { $0.mapping(at: module.start)?.path }.first { $0.hasPrefix("/") }
+        let folder = module.buildID == nil ? nil : identity?.executable?.split(separator: "/").dropLast().joined(separator: "/")
+        return [mapped, folder.map { "/\($0)/\(module.path)" }].compactMap(\.self)
     }
 
     fileprivate func query(for frame: Frame, in files: [Module: String]) -> LLVMSymbolizer.Query? {

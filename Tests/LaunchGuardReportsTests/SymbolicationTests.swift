@@ -22,6 +22,37 @@ import Testing
         #expect(report.problems.filter { $0.part.hasSuffix("/" + (frames[index].module ?? "").split(separator: "/").last!) }.isEmpty)
     }
 
+    /// As after dlopen("./program"): the memory map has the path, or the file is beside the executable.
+    @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed"), arguments: ["map", "executable", "neither"])
+    func aModuleLoadedByARelativePathIsFound(by way: String) throws {
+        var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
+        let module = try #require(report.modules?[0])
+        report.modules?[0].path = "./" + module.name
+        report.identity?.executable = way == "executable" ? String(module.path.dropLast(module.name.count)) + "program" : "/nowhere/program"
+        let mapping = Mapping(start: module.start, end: module.end, permissions: "r--p", path: module.path)
+        report.crash?.memoryMap = way == "map" ? MemoryMap(mappings: [mapping]) : nil
+        try Symbolicator().symbolicate(&report)
+        let frames = try #require(report.crash?.framePointerStack?.frames)
+        #expect(frames.contains { $0.symbols != nil } == (way != "neither"))
+        #expect(report.problems.map(\.code) == (way == "neither" ? ["not-found"] : []))
+    }
+
+    /// A program without line tables: the symbol table names the last file that was linked, which
+    /// the function is not in.
+    @Test func withoutALineThereIsNoFile() throws {
+        let script = """
+            #!/bin/sh
+            echo '[{"Symbol":[{"FunctionName":"f","FileName":"crtstuff.c","Line":0,"Column":0,"StartAddress":"0x10"}]},
+                   {"Symbol":[{"FunctionName":"g","FileName":"/src/g.c","Line":3,"Column":0,"StartAddress":"0x20"}]}]'
+            """
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Array(script.utf8), "llvm-symbolizer")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        let queries = [LLVMSymbolizer.Query(file: "/a", address: 0x10), .init(file: "/a", address: 0x20)]
+        let found = try #require(LLVMSymbolizer(program: path).locations(of: queries))
+        #expect(queries.map { found[$0]?.first?.name } == ["f", "g"] && queries.map { found[$0]?.first?.file } == [nil, "/src/g.c"])
+    }
+
     @Test func aFileWithAnotherBuildIDIsRefused() throws {
         var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)
         let real = try #require(report.modules?[0].buildID)
