@@ -4,7 +4,8 @@
 #   make check    what to run after each edit: under a minute once built
 #   make test     all that a change can break, in drawn samples where the whole is long: under ten
 #                 minutes once built
-#   make long     every campaign, mutant and combination, with gcc and with clang: long
+#   make long     every campaign, mutant and combination, with gcc and with clang, and the tests of
+#                 `make check` with traps on undefined behaviour: long
 #   make faults   every way to die, of the C and of the Swift build, and what must be known
 #                 afterwards; FILTER=regex selects
 #   make bench    measurements, as ratios within one run; installs the libraries to compare with
@@ -37,7 +38,7 @@ SWIFT_RELEASE = .build/release/launchguard-faults
 # trap is not said there.
 RELEASE = -c release --static-swift-stdlib --product launchguard-faults
 
-.PHONY: all demo check test test-core test-swift long faults bench peers install clean packages core-gcc core-clang swift swift-release
+.PHONY: all demo check test test-core test-swift long faults bench peers install clean packages core-gcc core-clang core-undefined swift swift-release
 
 all: core-gcc swift
 
@@ -49,6 +50,11 @@ packages:
 core-gcc: packages
 	@echo "Building the core with gcc"
 	@$(call CMAKE_BUILD,gcc)
+
+# The core traps on undefined behaviour, which a null pointer to memcpy() is.
+core-undefined: packages
+	@echo "Building the core once more, with traps on undefined behaviour"
+	@$(call CMAKE_BUILD,undefined,--target check-programs)
 
 core-clang: packages
 	@echo "Building the core with clang"
@@ -83,16 +89,18 @@ test-swift: core-gcc swift swift-release
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 
-long: core-gcc core-clang swift swift-release
-	@echo "1 of 5: the core with gcc"
+long: core-gcc core-clang core-undefined swift swift-release
+	@echo "1 of 6: the core with gcc"
 	$(call CTEST,gcc)
-	@echo "2 of 5: the core with clang"
+	@echo "2 of 6: the core with clang"
 	$(call CTEST,clang)
-	@echo "3 of 5: the Swift modules"
+	@echo "3 of 6: the core with traps on undefined behaviour"
+	$(call CTEST,undefined) -L '^check$$'
+	@echo "4 of 6: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
-	@echo "4 of 5: the ways to die of the Swift build, with every combination of modifiers"
+	@echo "5 of 6: the ways to die of the Swift build, with every combination of modifiers"
 	$(RUN_FAULTS) --failures $(SWIFT_DEBUG)
-	@echo "5 of 5: the same of its release build"
+	@echo "6 of 6: the same of its release build"
 	$(RUN_FAULTS) --failures $(SWIFT_RELEASE)
 
 faults: core-gcc swift swift-release
