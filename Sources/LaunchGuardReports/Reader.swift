@@ -22,10 +22,11 @@ public final class Reader {
         case run, ledger
     }
 
-    /// Open a regular file; a link is not followed.
+    /// Open a regular file; a link is not followed. A byte of the path that is no part of UTF-8 is
+    /// written as the character U+10FF00 plus the byte.
     public init(path: String) throws(ReportError) {
         var opened: OpaquePointer?
-        let status = unsafe lg_reader_open(path, &opened)
+        let status = unsafe Path.withCString(path) { unsafe lg_reader_open($0, &opened) }
         guard status == LG_OK, let opened = unsafe opened else {
             throw ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: path)
         }

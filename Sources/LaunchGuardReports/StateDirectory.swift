@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// The state directory of an application: its ledger and the files of its runs.
 public struct StateDirectory: Hashable, Sendable {
     public var path: String
@@ -13,19 +11,16 @@ public struct StateDirectory: Hashable, Sendable {
 
     /// Whether the directory looks like one of LaunchGuard's.
     public var exists: Bool {
-        FileManager.default.fileExists(atPath: ledgerPath) || FileManager.default.fileExists(atPath: path + "/runs")
+        get throws(ReportError) {
+            if try Path.isFolder(ledgerPath) != nil { return true }
+            return try Path.isFolder(path + "/runs") != nil
+        }
     }
 
     /// The run files, oldest first. A directory that is not there has none.
     public func runPaths() throws(ReportError) -> [String] {
         let folder = path + "/runs"
-        guard FileManager.default.fileExists(atPath: folder) else { return [] }
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: folder)
-        } catch {
-            throw ReportError(code: .permission, path: folder)
-        }
+        let names = try Path.names(in: folder) ?? []
         return names.filter { $0.hasSuffix(".lgrun") }
             .map { (ordinal: Self.ordinal(of: $0), name: $0) }
             .sorted { ($0.ordinal, $0.name) < ($1.ordinal, $1.name) }

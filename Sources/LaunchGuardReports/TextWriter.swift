@@ -74,16 +74,16 @@ public struct TextWriter: Sendable {
         line(title, .bold)
     }
 
-    /// Text without control characters: they become `\xNN`, characters that change the direction or
-    /// hide text `\u{N}`.
+    /// Text without control characters: they become `\xNN`, as do bytes of a path that are no part
+    /// of UTF-8, and characters that change the direction or hide text `\u{N}`.
     public static func escaped(_ text: String) -> String {
         guard !text.isPlain, text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
             if !isUnsafe(scalar) {
                 result.unicodeScalars.append(scalar)
-            } else if scalar.value < 0x100 {
-                let digits = String(scalar.value, radix: 16, uppercase: true)
+            } else if let byte = Path.byte(scalar) ?? UInt8(exactly: scalar.value) {
+                let digits = String(byte, radix: 16, uppercase: true)
                 result += "\\x" + (digits.count < 2 ? "0" : "") + digits
             } else {
                 result += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"

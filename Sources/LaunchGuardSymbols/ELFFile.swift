@@ -4,6 +4,8 @@ internal import Musl
 internal import Glibc
 #endif
 
+internal import LaunchGuardReports
+
 /// An ELF file of this machine, opened to read its build id. Every offset and length is checked, as
 /// the file may hold anything.
 struct ELFFile: ~Copyable {
@@ -11,7 +13,7 @@ struct ELFFile: ~Copyable {
 
     /// Opens a regular file; nil for anything else. The call never blocks, whatever the path names.
     init?(path: String) {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        let descriptor = unsafe Path.withCString(path) { unsafe open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         guard descriptor >= 0 else { return nil }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

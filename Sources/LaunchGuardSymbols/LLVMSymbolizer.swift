@@ -41,7 +41,7 @@ struct LLVMSymbolizer: Sendable {
 
     /// Whether the program can look up a file: its input syntax cannot express every path.
     static func canName(_ file: String) -> Bool {
-        !file.unicodeScalars.contains { $0 == "\"" || $0.value < 0x20 || $0 == "\u{FFFD}" }
+        !file.unicodeScalars.contains { $0 == "\"" || $0.value < 0x20 || $0 == "\u{FFFD}" || $0.value >= 0x10FF80 }
     }
 
     /// The locations of those queries that the program can answer; nil when the program does not

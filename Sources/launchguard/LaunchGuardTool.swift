@@ -33,7 +33,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
 
     static func main() async {
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -49,6 +49,11 @@ struct LaunchGuardTool: AsyncParsableCommand {
             exit(withError: error)
         }
     }
+}
+
+/// The arguments, in which paths need not be text.
+private var arguments: [String] {
+    unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst().compactMap { unsafe $0.map { unsafe Path.text($0) } }
 }
 
 /// The meanings of the tool's exit status.

@@ -73,6 +73,6 @@ enum Output {
 
     /// An environment variable.
     static func variable(_ name: String) -> String? {
-        unsafe getenv(name).map { unsafe String(cString: $0) }
+        unsafe getenv(name).map { unsafe Path.text($0) }
     }
 }

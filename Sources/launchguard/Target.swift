@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import LaunchGuardReports
 
 /// The target of a command: one file, or a state directory.
@@ -20,27 +19,22 @@ enum Target {
         guard let argument else {
             return .directory(try usualDirectory())
         }
-        guard isDirectory(argument) else {
+        guard try Path.isFolder(argument) == true else {
             return .file(argument)
         }
         let directory = StateDirectory(path: argument)
-        guard directory.exists else {
+        guard try directory.exists else {
             Output.complain("\(argument): not a state directory, as it holds neither ledger.lg nor runs")
             throw ExitStatus.nothingFound.code
         }
         return .directory(directory)
     }
 
-    static func isDirectory(_ path: String) -> Bool {
-        var isDirectory = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
-    }
-
     private static func usualDirectory() throws -> StateDirectory {
         if let path = Output.variable("STATE_DIRECTORY")?.split(separator: ":").first {
             return StateDirectory(path: String(path))
         }
-        if FileManager.default.fileExists(atPath: "ledger.lg") { return StateDirectory(path: ".") }
+        if try Path.isFolder("ledger.lg") == false { return StateDirectory(path: ".") }
         throw ValidationError(
             "No state directory is known: name one, set STATE_DIRECTORY, or change to a directory that holds ledger.lg.")
     }

@@ -22,7 +22,7 @@ struct VerifyCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        guard !Target.isDirectory(file) else {
+        guard try Path.isFolder(file) != true else {
             throw ValidationError("\(file) is a directory; verify needs a run file or a ledger.")
         }
         let reader = try Reader(path: file)

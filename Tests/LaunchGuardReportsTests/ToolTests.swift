@@ -270,6 +270,38 @@ import Testing
         #expect(nowhere.errors.contains("set STATE_DIRECTORY"))
     }
 
+    /// Linux names files by bytes.
+    @Test func aPathNeedNotBeText() async throws {
+        let state = try await RecordedState.make()
+        let copy = try Tool.shell(#"at=$(printf 'caf\351 \364\217\277\251'); mkdir "$1/$at" && cp -r "$1/ledger.lg" "$1/runs" "$1/$at""#, state.folder.path)
+        #expect(copy.status == 0)
+        for command in ["list", "inspect", "log --run 1", "inspect --json --run 1"] {
+            let result = try Tool.shell(#"exec "$0" \#(command) "$1/$(printf 'caf\351 \364\217\277\251')""#, state.folder.path)
+            #expect(result.status == 0 && !result.output.isEmpty, "\(result.errors)")
+        }
+        let file = try Tool.shell(#"exec "$0" verify "$1"/caf*/runs/00000001-*"#, state.folder.path)
+        #expect(file.output.contains(#"/caf\xE9 \xF4\x8F\xBF\xA9/runs/00000001-"#) && file.output.hasSuffix(": whole\n"))
+        let missing = try Tool.shell(#"exec "$0" list "$(printf '/no\377')""#, "")
+        #expect(missing.status == 1 && missing.errors == "launchguard: /no\\xFF: there is no such file\n")
+    }
+
+    /// Not "no run has been recorded".
+    @Test(arguments: ["/runs", ""]) func aFolderThatMayNotBeReadIsAnError(part: String) async throws {
+        let state = try await RecordedState.make()
+        let path = state.folder.path
+        #expect(unsafe chmod(path + part, 0) == 0)
+        defer { unsafe chmod(path + part, 0o700) }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            if getuid() == 0 { guard setgid(65534) == 0, setuid(65534) == 0 else { exit(2) } }
+            do throws(ReportError) {
+                _ = try StateDirectory(path: path).runPaths()
+                exit(3)
+            } catch {
+                exit(error.code == .permission ? 0 : 4)
+            }
+        }
+    }
+
     @Test func theVersionIsTheLibrarys() throws {
         #expect(try Tool.run(["--version"]).output == Core.version + "\n")
     }
@@ -283,10 +315,16 @@ enum Tool {
         var errors: String
     }
 
-    static func run(_ arguments: [String], variables: [String: String] = [:], folder: String = "/") throws -> Result {
-        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "launchguard")
+    private static let path = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "launchguard").path
+
+    /// The tool is `$0` of the script, the argument `$1`.
+    static func shell(_ script: String, _ argument: String) throws -> Result {
+        try run(["-c", script, path, argument], program: "/bin/sh")
+    }
+
+    static func run(_ arguments: [String], variables: [String: String] = [:], folder: String = "/", program: String = path) throws -> Result {
         let process = Process()
-        process.executableURL = program
+        process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.currentDirectoryURL = URL(filePath: folder)
         process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
