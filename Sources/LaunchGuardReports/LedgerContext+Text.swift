@@ -78,17 +78,18 @@ extension LedgerContext {
         let attemptsWidth = ladder.indices.map { attemptsText($0).count }.max() ?? 0
         writer.add("  ")
         writer.add("ladder", width: 10, .dim)
-        writer.line("the most disruptive repair on top; ▶ the next rung, ● attempts used, ○ left", .dim)
-        if rung >= ladder.count { writeRail(to: &writer, isNext: true, "╷", "no repair is left") }
+        let legend = isOnLadder ? "▶ the next rung, ● attempts used, ○ left" : "none is tried " + (mode == "trial" ? "during a trial" : "in safe mode")
+        writer.line("the most disruptive repair on top; \(legend)", .dim)
+        if isOnLadder, rung >= ladder.count { writeRail(to: &writer, isNext: true, "╷", "no repair is left") }
         for index in ladder.indices.reversed() {
             let rung = ladder[index]
-            writeRail(to: &writer, isNext: index == Int(self.rung), "╞═")
+            writeRail(to: &writer, isNext: isNext(index), "╞═")
             writer.add(" \(index)", width: 4)
-            writer.add(rung.name, width: nameWidth + 2, index == Int(self.rung) ? .bold : .plain)
-            writer.add("impact \(rung.impact)", width: 12, .dim)
+            writer.add(rung.name, width: nameWidth + 2, isNext(index) ? .bold : .plain)
+            writer.add("impact \(rung.impact)", width: attemptsText(index).isEmpty && rung.kinds.isEmpty ? 0 : 12, .dim)
             // Names as long as they may be leave no room behind them.
             let isBelow = 34 + nameWidth + attemptsWidth + rung.kinds.count > 120
-            writer.add(attemptsText(index), width: rung.kinds.isEmpty || isBelow ? 0 : attemptsWidth + 2)
+            writer.add(attemptsText(index), width: rung.kinds.isEmpty || isBelow || attemptsWidth == 0 ? 0 : attemptsWidth + 2)
             writer.line(isBelow ? "" : rung.kinds)
             if isBelow {
                 writeRail(to: &writer, isNext: false, "│")
@@ -108,8 +109,15 @@ extension LedgerContext {
         if let text { writer.line("  " + text) }
     }
 
+    /// Whether a crash leads to the next rung: not in safe mode, where no repair is left, nor from
+    /// a trial, which leads back there.
+    private var isOnLadder: Bool { mode != "safe" && mode != "trial" }
+
+    private func isNext(_ index: Int) -> Bool { isOnLadder && index == Int(rung) }
+
     /// Attempts on the next rung; those of the others are not in the ledger.
     private func attemptsText(_ index: Int) -> String {
+        guard isOnLadder else { return "" }
         let allowed = ladder[index].attempts
         let used = index == Int(rung) ? attempts : 0
         if index < Int(rung) { return "passed" }
@@ -121,9 +129,9 @@ extension LedgerContext {
         guard let last = ladder[index].lastSeries else { return nil }
         var words = ["last series \(time(last))"]
         // A series that is under way goes on.
-        let isUnderWay = index == Int(rung) && attempts > 0
+        let isUnderWay = isNext(index) && attempts > 0
         if !isUnderWay, let end = ladder[index].throttledUntil, now < end { words.append("throttled until \(time(end))") }
-        if index == Int(rung), interruptions > 0 { words.append("\(interruptions) of its attempts interrupted") }
+        if isNext(index), interruptions > 0 { words.append("\(interruptions) of its attempts interrupted") }
         return words.joined(separator: ", ")
     }
 }

@@ -24,7 +24,7 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var unknownAfter: UInt32
     public var safeCrashLimit: UInt32
     /// The next rung, an index of `ladder`, or their number when none is left; `attempts` were used
-    /// on it.
+    /// on it. In safe mode and in a trial no repair is tried, and the rung is 0.
     public var rung: UInt32
     public var attempts: UInt32
     /// Attempts on this rung that the user or the machine ended.

@@ -133,7 +133,7 @@ extension RunContext {
         switch phase {
         case .none: return "\(name): not begun"
         case .deciding: return "\(name): begun\(since(begunNanoseconds)), deciding"
-        case .repairing: return "\(name): repairing, rung \((rung ?? 0) &+ 1), attempt \(attempt ?? 1)"
+        case .repairing: return "\(name): repairing, rung \(rung ?? 0), attempt \(attempt ?? 1)"
         case .held: return "\(name): held for a repair, begun\(since(begunNanoseconds))"
         case .halted: return "\(name): halted, begun\(since(begunNanoseconds))"
         case .terminating: return "\(name): over, because the end was announced" + (finishedNanoseconds.map { ", finished\(since($0))" } ?? "")

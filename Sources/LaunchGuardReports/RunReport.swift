@@ -208,7 +208,8 @@ public struct RunContext: Codable, Hashable, Sendable {
     public var windowMilliseconds: Int64
     /// The condition that finishes the launch.
     public var finish: Finish
-    /// The rung under repair, from 0, and the attempt, from 1; nil unless a repair runs.
+    /// The rung under repair, where 0 is the built-in one, and the attempt, from 1; nil unless a
+    /// repair runs.
     public var rung: UInt32?
     public var attempt: UInt32?
     /// Key of the launch task that ran.

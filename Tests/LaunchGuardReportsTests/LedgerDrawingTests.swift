@@ -143,6 +143,11 @@ import Testing
             $0.safeCrashLimit = limit
         }
         #expect(lines[3] == "  mode      \(line)")
+        // Safe mode begins with the ladder at its foot, and tries none of it.
+        let isOnLadder = mode == "probation" || mode == "normal"
+        #expect(lines.contains { $0.contains("▶   ╞═ 2") } == isOnLadder && lines.contains { $0.contains("●○○") } == isOnLadder)
+        let words = mode == "trial" ? "none is tried during a trial" : "none is tried in safe mode"
+        #expect(lines.contains("  ladder    the most disruptive repair on top; \(words)") != isOnLadder)
     }
 
     @Test func aRepairThatIsDueAndShadowAndNever() throws {

@@ -22,7 +22,8 @@ import Testing
         #expect(report.problems.filter { $0.part.hasSuffix("/" + (frames[index].module ?? "").split(separator: "/").last!) }.isEmpty)
     }
 
-    /// As after dlopen("./program"): the memory map has the path, or the file is beside the executable.
+    /// As after dlopen("./program"): the memory map has the path, or the file is beside the
+    /// executable.
     @Test(.enabled(if: LLVMSymbolizer.find() != nil, "llvm-symbolizer is not installed"), arguments: ["map", "executable", "neither"])
     func aModuleLoadedByARelativePathIsFound(by way: String) throws {
         var report = try RunReport.ofThisProcess(addresses: addressesOfCallers().addresses)

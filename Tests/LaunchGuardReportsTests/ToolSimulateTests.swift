@@ -76,6 +76,15 @@ import Testing
 
     /// Options, events, and the expected last step: event, status, mode, streak, rung, attempts,
     /// then its callbacks.
+    @Test func aHaltedLaunchHasNoNextRung() throws {
+        let text = try Tool.run(["simulate", "--supervised", "--safe-crash-limit", "1", "crash*2", "fail*4", "crash"])
+        #expect(text.output.contains(/7  crash +checking → needs-repair +safe → halted +3 +– *\n/))
+        #expect(text.output.contains("  mode      halted: 1 crash in safe mode in a row; "))
+        #expect(text.output.contains("the most disruptive repair on top; none is tried in safe mode\n"))
+        #expect(text.output.contains("            ╞═ 2  repair B                    impact 50\n"))
+        #expect(!text.output.contains("▶"))
+    }
+
     private static let scenarios: [(options: [String], events: String, last: [String])] = [
         ([], "hang", ["hang checking normal 1 0 0", "status: checking", "on_report: streak 1", "task open database: run", "task restore windows: run"]),
         ([], "crash*2 timeout timeout", [

@@ -110,7 +110,7 @@ typedef struct lg_run_context {
     uint64_t finished_ns;     /**< 0 = not finished */
     int64_t window_ms;
     lg_finish finish;
-    uint32_t rung;            /**< rung under repair, from 0; valid while repairing */
+    uint32_t rung;            /**< rung under repair, 0: the built-in one; valid while repairing */
     uint32_t attempt;         /**< attempt, from 1; valid while repairing */
     char task[64];            /**< key of the task that runs; "" when none */
     uint32_t marked;          /**< 1: lg_launch_finished() was called */

@@ -51,8 +51,8 @@ static void decide_begin(const struct lg__life *life)
         lg__decide_begin(context, &policy, &now, &shadow);
     }
     if (shadow.phase == LG_PHASE_HELD)
-        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be held for the repair \"%s\"", launch->name,
-                     shadow.rungs[shadow.rung].name);
+        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be held for rung %u, repair \"%s\"",
+                     launch->name, shadow.rung, shadow.rungs[shadow.rung].name);
     else if (shadow.mode == LG_LAUNCH_MODE_SAFE)
         lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be %s", launch->name,
                      shadow.phase == LG_PHASE_HALTED ? "halted" : "in safe mode");

@@ -93,8 +93,8 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
     }
     if (answer == LG__ANSWER_ABORTED)
         return;
-    lg__host_log(launch->host, answer == LG__ANSWER_OK ? LG_LEVEL_INFO : LG_LEVEL_ERROR, "launch %s: repair \"%s\", attempt %u: %s", launch->name,
-                 seen->rungs[seen->rung].name, seen->attempts,
+    lg__host_log(launch->host, answer == LG__ANSWER_OK ? LG_LEVEL_INFO : LG_LEVEL_ERROR, "launch %s: rung %u, repair \"%s\", attempt %u: %s",
+                 launch->name, seen->rung, seen->rungs[seen->rung].name, seen->attempts,
                  answer == LG__ANSWER_OK ? "repaired" : answer == LG__ANSWER_FAILED ? "failed" : "no answer in time");
     struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(life, context) {

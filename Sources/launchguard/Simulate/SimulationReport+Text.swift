@@ -28,11 +28,11 @@ extension SimulationReport {
 
 extension SimulationReport.Step {
     func write(to writer: inout TextWriter) {
-        let tries = after.attemptsAllowed.map { "\(after.attempts)/\($0)" } ?? ""
+        let tries = after.isOnLadder ? after.attemptsAllowed.map { "\(after.attempts)/\($0)" } ?? "" : ""
         writer.line(
             SimulationReport.row(
                 String(number), event, Self.change(before.status, after.status), Self.change(before.modeText, after.modeText),
-                String(after.streak), String(after.rung), tries),
+                String(after.streak), after.isOnLadder ? String(after.rung) : "–", tries),
             after.status == "normal" ? .green : .yellow)
         if let remark { writer.line("       \(remark)", .dim) }
         for callback in callbacks { writer.line("       · " + callback.text) }
@@ -43,6 +43,9 @@ extension SimulationReport.Step {
 
 extension SimulationReport.Standing {
     fileprivate var modeText: String { isHalted ? "halted" : mode }
+
+    /// In safe mode and in a trial no repair is tried.
+    fileprivate var isOnLadder: Bool { mode != "safe" && mode != "trial" }
 }
 
 extension SimulatedRepair {

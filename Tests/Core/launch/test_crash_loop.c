@@ -284,6 +284,13 @@ static void test_crash_during_repair(void **state)
     (void)state;
     expect(PROGRAM(.how = CRASH_AFTER, .repair_after = 1), SIGSEGV, HEALTHY);
     expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_crashes = true), SIGSEGV, "needs-repair;report main 1 of 1;repairing;repair small;");
+    /* The run file, the ledger and the breadcrumb number the rungs alike. */
+    lg_run_context of_run;
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_run_context(reader, 0, &of_run), LG_OK);
+    assert_int_equal(of_run.rung, 1);
+    assert_int_equal(ledger_context("main").rung, 1);
+    lg_reader_close(reader);
     /* The crash is recognised: the second attempt of the same rung, then the next rung. No new
      * report: the streak is the same. */
     expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_crashes = true), SIGSEGV, "needs-repair;repairing;repair small;");
@@ -291,6 +298,9 @@ static void test_crash_during_repair(void **state)
     assert_int_equal(entry.verdict.end, LG_END_CRASH);
     assert_int_equal(entry.repairing, 1);
     expect(PROGRAM(.how = FINISH, .repair_after = 1), 0, "needs-repair;repairing;repair large;checking;task a;task b;normal;");
+    reader = newest_run();
+    assert_true(log_has(reader, "launch main: rung 2, repair \"large\", attempt 1: repaired"));
+    lg_reader_close(reader);
 }
 
 static void test_innocent_ends(void **state)

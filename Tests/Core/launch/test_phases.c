@@ -360,7 +360,7 @@ static void test_shadow(void **state)
         lives(LIFE(.options.shadow = 1, .after = CRASH), SEGV, told);
     }
     lg_reader *reader = newest_run();
-    assert_true(log_has(reader, "launch main: in shadow; otherwise it would be held for the repair \"small\""));
+    assert_true(log_has(reader, "launch main: in shadow; otherwise it would be held for rung 1, repair \"small\""));
     lg_reader_close(reader);
     account();
     assert_int_equal(stored().streak, 4);

@@ -42,6 +42,7 @@ static void test_suspect_is_left_out_once(void **state)
     assert_true(stored().events & LG_EVENT_LEFT_OUT);
     lg_reader *reader = newest_run();
     assert_true(log_has(reader, "launch main: task \"b\" is left out"));
+    assert_true(log_has(reader, "launch main: rung 0, repair \"leave out the suspect task\", attempt 1: repaired"));
     lg_reader_close(reader);
     /* The task is left out of this launch only. It stays suspect: a crash in it leads to the next
      * rung. */
