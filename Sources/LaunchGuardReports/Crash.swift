@@ -52,6 +52,9 @@ public struct Crash: Codable, Hashable, Sendable {
     public var stages: [Stage]
     public var registers: [Register]?
     public var framePointerStack: Stack?
+    /// Where the two walks have different callers: why `stack` is the one that is shown. nil: the
+    /// walks agree. The C function is `lg_reader_stack_choice`.
+    public var stackDisagreement: String?
     public var dwarfStack: Stack?
     /// Words of the stack memory that point into code, where no walk of the stack came to its end:
     /// each may be the return address of a caller, or of a call that is long over.

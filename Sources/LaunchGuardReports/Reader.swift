@@ -195,6 +195,10 @@ public final class Reader {
         crash.notes = notes.isEmpty ? nil : notes
         crash.framePointerStack = stack(.framePointers, of: crash, in: report, &problems)
         crash.dwarfStack = stack(.dwarf, of: crash, in: report, &problems)
+        var choice = lg_stack_choice()
+        if unsafe lg_reader_stack_choice(handle, &choice) == LG_OK, choice.disagree != 0 {
+            crash.stackDisagreement = string(&choice.reason).nonEmpty
+        }
         crash.stackMemory = memory(0, "stack memory", &problems)
         crash.codeMemory = memory(1, "code memory", &problems)
         addSurroundings(to: &crash, of: report, includingMemory: includingMemory, &problems)

@@ -169,6 +169,15 @@ typedef struct lg_stack_info {
     char reason[64];
 } lg_stack_info;
 
+/** The walk that shows the stack of the crashed thread. The two walks disagree where the one by
+ *  frame pointers has a caller that the DWARF walk does not have; that it leaves callers out is no
+ *  disagreement, since not every function has a frame pointer. */
+typedef struct lg_stack_choice {
+    lg_stage stage;           /**< LG_STAGE_DWARF or LG_STAGE_FRAMES */
+    uint32_t disagree;        /**< 1: the walks disagree */
+    char reason[128];         /**< why it is this walk; one English sentence without an end */
+} lg_stack_choice;
+
 /** Longest text of one message. */
 #define LG_MESSAGE_MAX 6000
 
@@ -356,6 +365,16 @@ LG_API lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_info *ret_info);
+
+/** Which of the two walks shows the stack, and why.
+ *
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash; LG_ERR_INCOMPLETE, LG_ERR_DAMAGED: neither walk can be
+ *          read; LG_ERR_STATE.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_stack_choice(lg_reader *reader, lg_stack_choice *ret_choice);
 
 /** One pc of a walk, 0 ≤ index < stored.
  *

@@ -45,6 +45,14 @@ void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason)
     }
 }
 
+void lg__frames_cut(const struct lg__frames *frames, uint32_t from, enum lg__walk reason)
+{
+    struct lg__frames_head *head = frames->head;
+    head->stored = head->first = from;
+    head->total = from;
+    head->reason = reason;
+}
+
 size_t lg__frames_size(const struct lg__frames *frames)
 {
     uint32_t stored = frames->head->stored <= frames->capacity ? frames->head->stored : frames->capacity;

@@ -115,8 +115,19 @@ void lg__frames_begin(const struct lg__frames *frames);
 void lg__frames_add(const struct lg__frames *frames, uint64_t pc);
 /* Put the ring in order once the walk is over. */
 void lg__frames_finish(const struct lg__frames *frames, enum lg__walk reason);
+/* After that: keep the frames before this one of the innermost frames, and no others. */
+void lg__frames_cut(const struct lg__frames *frames, uint32_t from, enum lg__walk reason);
 /* Bytes that head and stored pcs take when they lie one behind the other. */
 size_t lg__frames_size(const struct lg__frames *frames);
+
+/* ---- caller.c ---- */
+
+/* The bytes before an address are a call instruction. */
+bool lg__caller_follows_call(uint64_t pc);
+/* An address is not in the data of a module, by the modules that are known by now. */
+bool lg__caller_is_in_code(uint64_t pc);
+/* Both. */
+bool lg__caller_is_one(uint64_t pc);
 
 /* ---- walks: fill `frames` from registers in the order of lg__arch_registers() ---- */
 

@@ -138,9 +138,27 @@ void lg__stages_frames(const struct lg__crash *crash, const void *ucontext)
     walk_stage(lg__crash_slot_of(crash), LG_STAGE_FRAMES, ucontext, lg__unwind_fp);
 }
 
+/* The walk by frame pointers comes before the loader's list of modules is read. What looked like a
+ * call in the data of a module is known only now. */
+static void drop_false_callers(unsigned slot)
+{
+    const struct lg__frames frames = frames_of(slot, LG_STAGE_FRAMES);
+    uint32_t good = 1;
+    if (!lg__run_is_committed(run(), slot, LG_STAGE_FRAMES) || frames.head->stored > frames.capacity)
+        return;
+    while (good < frames.head->first && lg__caller_is_in_code(frames.pcs[good]))
+        good++;
+    if (good >= frames.head->first)
+        return;
+    lg__run_uncommit_stage(run(), slot, LG_STAGE_FRAMES);
+    lg__frames_cut(&frames, good, LG__WALK_NO_CALL);
+    lg__run_commit(run(), slot, LG_STAGE_FRAMES, lg__frames_size(&frames));
+}
+
 void lg__stages_dwarf(const struct lg__crash *crash, const void *ucontext)
 {
     walk_stage(lg__crash_slot_of(crash), LG_STAGE_DWARF, ucontext, lg__unwind_dwarf);
+    drop_false_callers(lg__crash_slot_of(crash));
 }
 
 void lg__stages_spare_walk(const struct lg__crash *crash, const void *ucontext)

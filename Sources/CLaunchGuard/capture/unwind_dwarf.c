@@ -145,17 +145,8 @@ static enum step step_by_row(const struct lg__cfi_row *row, uint64_t registers[L
  * instruction in code of no module. */
 static bool may_return_to(uint64_t pc)
 {
-    uint8_t before[LG__ARCH_CALL_BYTES] = { 0 };
     const struct lg__module_range *module = lg__loader_find(pc);
-    if (module)
-        return pc >= module->code_start && pc < module->code_end;
-    size_t size = sizeof before;
-    if (lg__memory_read(before, pc - size, size) != size) {
-        size = pc % LG__PAGE; /* the first page of code may have nothing before it */
-        if (size == 0 || size >= sizeof before || lg__memory_read(before + sizeof before - size, pc - size, size) != size)
-            return false;
-    }
-    return lg__arch_follows_call(before);
+    return module ? pc >= module->code_start && pc < module->code_end : lg__caller_follows_call(pc);
 }
 
 /* The caller's registers by the frame pointer, if the frame pointer is aligned, not below the stack

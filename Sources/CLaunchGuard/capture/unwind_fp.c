@@ -1,4 +1,6 @@
-/* The frame-pointer walk: needs no table and no library, and none of its reads can fault. */
+/* The frame-pointer walk: needs no table and no library, and none of its reads can fault. A caller is
+ * shown only where it points behind a call: the register may hold any value, and what lies there may
+ * be the data of the program. */
 #include "capture/internal.h"
 
 /* Two frames that are farther apart than this are not of one stack. */
@@ -10,7 +12,7 @@ void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const
     enum lg__walk reason = LG__WALK_LIMIT;
     uint64_t word;
     lg__frames_add(frames, pc);
-    if (wild && lg__arch == LG__ARCH_X86_64 && lg__memory_word(sp, &word) && word)
+    if (wild && lg__arch == LG__ARCH_X86_64 && lg__memory_word(sp, &word) && lg__caller_is_one(word))
         lg__frames_add(frames, word);
 
     uint64_t frame = registers[lg__arch_fp];
@@ -30,6 +32,11 @@ void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const
         }
         if (caller == 0) {
             reason = LG__WALK_COMPLETE;
+            break;
+        }
+        caller = lg__arch_code_address(caller);
+        if (!lg__caller_is_one(caller)) {
+            reason = LG__WALK_NO_CALL;
             break;
         }
         lg__frames_add(frames, caller);

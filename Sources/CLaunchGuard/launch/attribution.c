@@ -40,13 +40,6 @@ static uint32_t list_owned(lg_reader *reader, const lg_run_context *contexts, ui
     return found;
 }
 
-/* The better walk: by unwind tables where there is one, else by frame pointers. */
-static lg_stage best_walk(lg_reader *reader)
-{
-    lg_stack_info info;
-    return lg_reader_stack(reader, LG_STAGE_DWARF, &info) == LG_OK && info.stored > 0 ? LG_STAGE_DWARF : LG_STAGE_FRAMES;
-}
-
 /* The walk goes from the innermost frame outwards, to the first one in a module that a launching
  * context owns. It passes over all other frames, those of the main program too. The main program is
  * on every stack, and a crash in libc, in a callback of the program or in LaunchGuard itself
@@ -57,9 +50,10 @@ uint32_t lg__attribution_of(lg_reader *reader, const lg_crash_info *crash, const
     struct owned owned[64];
     uint32_t owned_count = list_owned(reader, contexts, count, owned, sizeof owned / sizeof owned[0]), owners = 0;
     if (owned_count) {
-        lg_stage walk = best_walk(reader);
+        lg_stack_choice walk = { .stage = LG_STAGE_DWARF };
         uint64_t pc;
-        for (uint32_t frame = 0; lg_reader_frame(reader, walk, frame, &pc) == LG_OK; frame++) {
+        lg_reader_stack_choice(reader, &walk);
+        for (uint32_t frame = 0; lg_reader_frame(reader, walk.stage, frame, &pc) == LG_OK; frame++) {
             /* a return address may be the first byte behind its function, and its module */
             uint64_t at = frame ? pc - 1 : pc;
             for (uint32_t i = 0; i < owned_count; i++)

@@ -162,16 +162,26 @@ uint64_t lg__arch_code_address(uint64_t word)
     return word;
 }
 
+/* Bytes of an indirect call from FF on: opcode, ModRM, SIB, displacement (Intel SDM volume 2, tables
+ * 2-2 and 2-3). */
+static size_t indirect_call_bytes(const uint8_t *call)
+{
+    const unsigned mod = call[1] >> 6, rm = call[1] & 7;
+    const bool has_sib = mod != 3 && rm == 4;
+    const bool has_word = mod == 2 || (mod == 0 && (rm == 5 || (has_sib && (call[2] & 7) == 5)));
+    return 2u + has_sib + (has_word ? 4u : mod == 1 ? 1u : 0u);
+}
+
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])
 {
     /* call rel32 is E8 and 4 bytes; an indirect call is FF, a ModRM byte with 2 in its middle, and
-     * 0, 1, 2, 4 or 5 more. */
+     * 0, 1, 2, 4 or 5 more. Prefixes come before. */
     static const uint8_t lengths[] = { 2, 3, 4, 6, 7 };
     if (before[LG__ARCH_CALL_BYTES - 5] == 0xe8)
         return true;
     for (size_t i = 0; i < sizeof lengths; i++) {
         const uint8_t *call = before + LG__ARCH_CALL_BYTES - lengths[i];
-        if (call[0] == 0xff && (call[1] & 0x38) == 0x10)
+        if (call[0] == 0xff && (call[1] & 0x38) == 0x10 && indirect_call_bytes(call) == lengths[i])
             return true;
     }
     return false;

@@ -63,3 +63,45 @@ lg_status lg_reader_frame(lg_reader *reader, lg_stage stage, uint32_t index, uin
     *ret_pc = frames.pcs[index];
     return LG_OK;
 }
+
+/* A caller of the walk by frame pointers is not in the other walk. What a gap or an early end of
+ * that walk may hide is no disagreement. */
+static bool disagree(const struct lg__crash_frames *pointers, const struct lg__crash_frames *tables)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < pointers->head.first; i++) {
+        uint32_t found = at;
+        while (found < tables->head.first && tables->pcs[found] != pointers->pcs[i])
+            found++;
+        if (found == tables->head.first)
+            return tables->head.first == tables->head.stored && (tables->head.reason == LG__WALK_COMPLETE || at < tables->head.first);
+        at = found + 1;
+    }
+    return false;
+}
+
+lg_status lg_reader_stack_choice(lg_reader *reader, lg_stack_choice *ret_choice)
+{
+    struct lg__crash_frames pointers, tables;
+    if (!reader || !ret_choice)
+        return LG_ERR_ARGUMENT;
+    lg_status of_pointers = read_frames(reader, LG_STAGE_FRAMES, &pointers), of_tables = read_frames(reader, LG_STAGE_DWARF, &tables);
+    lg_stack_choice choice = { LG_STAGE_DWARF, 0, "" };
+    const char *reason = "the walk by frame pointers cannot be read";
+    if (of_tables != LG_OK || !tables.head.stored) {
+        if (of_pointers != LG_OK)
+            return of_tables != LG_OK ? of_pointers : LG_ERR_INCOMPLETE;
+        choice.stage = LG_STAGE_FRAMES;
+        reason = "there is no walk by unwind tables";
+    } else if (of_pointers == LG_OK) {
+        choice.disagree = disagree(&pointers, &tables);
+        reason = "unwind tables describe every frame, a frame pointer may hold any value";
+        if (tables.head.reason != LG__WALK_COMPLETE && tables.head.total < pointers.head.total) {
+            choice.stage = LG_STAGE_FRAMES;
+            reason = "the walk by unwind tables broke off sooner, and each caller here is behind a call";
+        }
+    }
+    lg__reader_text(choice.reason, sizeof choice.reason, reason, strlen(reason));
+    *ret_choice = choice;
+    return LG_OK;
+}

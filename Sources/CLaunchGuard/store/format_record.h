@@ -129,7 +129,8 @@ static_assert(sizeof(struct lg__crash_context) == 944, "FORMAT.md, record");
     X(LG__WALK_LIMIT, 5, "the limit of frames was reached") \
     X(LG__WALK_NOT_READY, 6, "the module table was not ready") \
     X(LG__WALK_RECRASH, 7, "the walk itself crashed") \
-    X(LG__WALK_FAILED, 8, "the unwinder gave up")
+    X(LG__WALK_FAILED, 8, "the unwinder gave up") \
+    X(LG__WALK_NO_CALL, 9, "the next return address is not behind a call")
 
 enum lg__walk {
 #define LG__WALK_ENUM(identifier, value, sentence) identifier = value,
