@@ -20,7 +20,8 @@ X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip efla
 AARCH64 = ["x%d" % i for i in range(31)] + ["sp", "pc", "pstate"]
 REASONS = ["", "the frame pointer chain leaves the stack", "memory of the stack cannot be read",
            "no unwind information for the next frame", "the chain of frames loops", "the limit of frames was reached",
-           "the module table was not ready", "the walk itself crashed", "the unwinder gave up"]
+           "the module table was not ready", "the walk itself crashed", "the unwinder gave up",
+           "the next return address is not behind a call"]
 
 
 # ---- §4, §5: identity and state ----

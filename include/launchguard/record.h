@@ -368,8 +368,8 @@ LG_API lg_status lg_reader_stack(lg_reader *reader, lg_stage stage, lg_stack_inf
 
 /** Which of the two walks shows the stack, and why.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND: no crash; LG_ERR_INCOMPLETE, LG_ERR_DAMAGED: neither walk can be
- *          read; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no crash; LG_ERR_INCOMPLETE, LG_ERR_DAMAGED: neither walk can
+ *          be read; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.

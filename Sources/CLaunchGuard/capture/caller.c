@@ -15,7 +15,8 @@ bool lg__caller_follows_call(uint64_t pc)
 
 bool lg__caller_is_in_code(uint64_t pc)
 {
-    const struct lg__module_range *module = lg__loader_find(pc - 1); /* the call may be the last instruction */
+    /* the call may be the last instruction of the code */
+    const struct lg__module_range *module = lg__loader_find(pc - 1);
     return !module || (pc > module->code_start && pc <= module->code_end);
 }
 

@@ -50,13 +50,33 @@ void lg__crash_wait(uint64_t timeout_ns)
 void lg__crash_unlock(void)
 {
     current_crash = NULL;
-    atomic_store(&lock_holder, atomic_exchange(&lock_next, 0));
-    lg__os_futex_wake((const uint32_t *)&lock_holder);
+    const uint32_t next = atomic_exchange(&lock_next, 0);
+    atomic_store(&lock_holder, next);
+    /* A thread that begins to wait from here on sees that the holder is another. */
+    if (next)
+        lg__os_futex_wake((const uint32_t *)&lock_holder);
 }
 
 struct lg__crash *lg__crash_current(void)
 {
     return current_crash;
+}
+
+/* ---- handlers that recover ---- */
+
+#define BIT(signal) (UINT32_C(1) << (signal))
+static _Atomic uint32_t recovering; /* signals */
+
+bool lg__crash_recovers(int signal)
+{
+    return atomic_load_explicit(&recovering, memory_order_relaxed) & BIT(signal);
+}
+
+static void trust(int signal)
+{
+    const uint32_t faults = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT);
+    if (!lg__crash_recovers(signal) && faults & BIT(signal))
+        atomic_fetch_or(&recovering, BIT(signal));
 }
 
 /* ---- states ---- */
@@ -96,6 +116,8 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
     if (to == LG__CRASH_ENDING) /* of several crashes this one is the end */
         lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_DYING);
     if (to == LG__CRASH_SURVIVED) {
+        if (lg__crash_state(word) == LG__CRASH_CHAINED && (event == LG__CRASH_RETURNS || event == LG__CRASH_OUTSIDE || event == LG__CRASH_REPEATS))
+            trust(crash->info.si_signo);
         LG_FAULT_POINT("crash: survived");
         lg__run_survived(&lg__fixed.options.run, lg__crash_slot_of(crash), number);
     }
@@ -132,6 +154,9 @@ LG__FIRST static struct lg__crash *begin(struct lg__crash *crash, uint32_t numbe
 {
     crash->info = *info;
     crash->siginfo_lost = siginfo_lost;
+    crash->within = 0;
+    crash->owes = crash->completes = false;
+    crash->ucontext = NULL;
     crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
     atomic_store(&crash->left_ns, 0);
     atomic_store(&crash->deadline_ns, 0);
@@ -142,15 +167,22 @@ LG__FIRST static struct lg__crash *begin(struct lg__crash *crash, uint32_t numbe
     return crash;
 }
 
+LG__FIRST static struct lg__crash *unused_slot(void)
+{
+    for (struct lg__crash *crash = lg__crash_slots; crash < lg__crash_slots + LG__CRASHES; crash++)
+        if (!atomic_load(&crash->word))
+            return crash;
+    return NULL;
+}
+
 LG__FIRST struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info)
 {
     uint32_t nobody = 0;
-    if (!atomic_compare_exchange_strong(&lock_holder, &nobody, LG__CRASH_UNNAMED))
+    struct lg__crash *crash = unused_slot();
+    if (!crash || !atomic_compare_exchange_strong(&lock_holder, &nobody, LG__CRASH_UNNAMED))
         return NULL;
-    struct lg__crash *crash = lg__crash_slots;
-    while (crash < lg__crash_slots + LG__CRASHES && atomic_load(&crash->word))
-        crash++;
-    if (crash == lg__crash_slots + LG__CRASHES) {
+    crash = unused_slot(); /* another crash may have come between */
+    if (!crash) {
         lg__crash_unlock();
         return NULL;
     }
@@ -175,27 +207,32 @@ void lg__crash_take_back(struct lg__crash *crash)
     lg__crash_unlock();
 }
 
-static struct lg__crash *choose_slot(void)
+static struct lg__crash_slot look_at(const struct lg__crash *crash, uint64_t now)
+{
+    const uint64_t word = atomic_load(&crash->word);
+    return (struct lg__crash_slot){ lg__crash_state(word), lg__crash_sequence(word), lg__crash_settled(crash, now) };
+}
+
+static struct lg__crash *choose_slot(bool brief)
 {
     struct lg__crash_slot slots[LG__CRASHES];
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     struct lg__crash *crash;
     do {
-        for (int i = 0; i < LG__CRASHES; i++) {
-            uint64_t word = atomic_load(&lg__crash_slots[i].word);
-            slots[i] = (struct lg__crash_slot){ lg__crash_state(word), lg__crash_sequence(word), lg__crash_settled(&lg__crash_slots[i], now) };
-        }
-        int chosen = lg__crash_next_slot(slots, LG__CRASHES);
+        for (int i = 0; i < LG__CRASHES; i++)
+            slots[i] = look_at(&lg__crash_slots[i], now);
+        int chosen = lg__crash_next_slot(slots, LG__CRASHES, brief);
         crash = &lg__crash_slots[chosen];
         lg__crash_event(crash, slots[chosen].sequence, LG__CRASH_DISPLACED, false);
     } while (lg__crash_next_is_open(lg__crash_state(atomic_load(&crash->word))));
     return crash;
 }
 
-struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *unnamed)
+struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *unnamed, bool brief)
 {
-    struct lg__crash *crash = unnamed && lg__crash_slot_of(unnamed) == 0 ? unnamed : choose_slot();
-    if (unnamed && lg__crash_slot_of(crash))
+    const bool is_full = unnamed && lg__crash_slot_of(unnamed) == 0;
+    struct lg__crash *crash = is_full && !brief ? unnamed : unnamed && !is_full && brief ? unnamed : choose_slot(brief);
+    if (unnamed && !is_full && lg__crash_slot_of(crash))
         crash = unnamed; /* as good as any other brief one */
     /* In a slot that no crash had before nothing is committed, and its many pages need not
      * exist. */
@@ -203,4 +240,44 @@ struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool sigin
         lg__run_uncommit(&lg__fixed.options.run, lg__crash_slot_of(crash));
     crash->tid = tid;
     return begin(crash, unnamed ? lg__crash_sequence(atomic_load(&unnamed->word)) : atomic_fetch_add(&latest_sequence, 1) + 1, info, siginfo_lost);
+}
+
+struct lg__crash *lg__crash_find(uint32_t sequence)
+{
+    for (struct lg__crash *crash = lg__crash_slots; crash < lg__crash_slots + LG__CRASHES; crash++) {
+        const uint64_t word = atomic_load(&crash->word);
+        if (lg__crash_sequence(word) == sequence && lg__crash_next_is_open(lg__crash_state(word)))
+            return crash;
+    }
+    return NULL;
+}
+
+void lg__crash_resume(struct lg__crash *crash)
+{
+    current_crash = crash;
+}
+
+struct lg__crash *lg__crash_promote(struct lg__crash *brief)
+{
+    struct lg__crash *full = &lg__crash_slots[0];
+    uint64_t word = atomic_load(&brief->word);
+    const struct lg__crash_slot is = look_at(full, lg__os_clock_ns(CLOCK_MONOTONIC));
+    if (!lg__crash_next_is_full_free(&is))
+        return NULL;
+    lg__crash_event(full, is.sequence, LG__CRASH_DISPLACED, false);
+    if (is.sequence)
+        lg__run_uncommit(&lg__fixed.options.run, 0);
+    lg__run_take_over(&lg__fixed.options.run, lg__crash_slot_of(brief));
+    /* no other thread looks while the slot is free */
+    atomic_store(&full->word, 0);
+    atomic_store(&full->deadline_ns, 0);
+    atomic_store(&full->left_ns, 0);
+    memcpy(&full->tid, &brief->tid, sizeof *full - offsetof(struct lg__crash, tid));
+    full->owes = false;
+    full->completes = true;
+    atomic_store(&full->word, word);
+    lg__run_uncommit(&lg__fixed.options.run, lg__crash_slot_of(brief));
+    atomic_store(&brief->word, 0);
+    current_crash = full;
+    return full;
 }

@@ -17,8 +17,14 @@ struct lg__crash {
     _Atomic uint64_t left_ns;     /* CLOCK_MONOTONIC when its handler was left */
     int32_t tid;
     uint32_t depth;  /* crashes that it is known to be inside of, one in the other */
+    uint32_t within; /* sequence number of the outermost of those; 0: none */
     bool siginfo_lost;
+    /* Its record is brief because the handler recovers as a rule. The rest is written where the
+     * handler does not. */
+    bool owes;
+    bool completes; /* the rest is being written, by the thread inside the handler */
     siginfo_t info;
+    const void *ucontext;   /* of the fault: there while the thread is inside the handler */
     uint64_t handler_sp;    /* stack pointer of our handler, which calls the earlier one */
     uint64_t altstack_low;  /* lower end of the alternate stack that it runs on; 0: it does not */
     uint64_t return_pc;     /* the return address of the earlier handler */
@@ -55,10 +61,23 @@ struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t *info);
 /* That crash is none. Opens the lock. */
 void lg__crash_take_back(struct lg__crash *crash);
 /* A new crash, in the slot that lg__crash_next_slot() returns. `unnamed`: the crash has begun
- * already, and leaves its slot if the full record is free. Under the lock. */
-struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *unnamed);
+ * already, and leaves its slot if that is of the other kind. `brief`: not in the full record. Under
+ * the lock. */
+struct lg__crash *lg__crash_begin(int32_t tid, const siginfo_t *info, bool siginfo_lost, struct lg__crash *unnamed, bool brief);
 /* After lg__crash_begin(): the header of the new slot is committed, that of the earlier goes. */
 void lg__crash_leave(struct lg__crash *unnamed);
+/* The open crash with this number; NULL: there is none. */
+struct lg__crash *lg__crash_find(uint32_t sequence);
+/* A crash with a brief record moves to the full one, with the stages that it has, and is the crash
+ * that is being recorded. Returns its new place; NULL: the full record has an open crash. Under the
+ * lock. */
+struct lg__crash *lg__crash_promote(struct lg__crash *brief);
+/* Another crash is being recorded again. Under the lock. */
+void lg__crash_resume(struct lg__crash *crash);
+
+/* An earlier handler of this signal, of those of faults, was seen to recover from a crash. */
+bool lg__crash_recovers(int signal);
+
 /* The crash that is being recorded, or that the process dies of; NULL: none. Under the lock. */
 struct lg__crash *lg__crash_current(void);
 

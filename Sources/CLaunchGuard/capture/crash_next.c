@@ -50,10 +50,15 @@ static int rank(enum lg__crash_state state)
     return state == LG__CRASH_CHAINED ? 2 : state == LG__CRASH_LEFT ? 1 : 0;
 }
 
-int lg__crash_next_slot(const struct lg__crash_slot slots[], int count)
+bool lg__crash_next_is_full_free(const struct lg__crash_slot *full)
+{
+    return !lg__crash_next_is_open(full->state) || (full->state == LG__CRASH_LEFT && full->settled);
+}
+
+int lg__crash_next_slot(const struct lg__crash_slot slots[], int count, bool brief)
 {
     int best = 1;
-    if (!lg__crash_next_is_open(slots[0].state) || (slots[0].state == LG__CRASH_LEFT && slots[0].settled))
+    if (!brief && lg__crash_next_is_full_free(&slots[0]))
         return 0;
     for (int i = 2; i < count; i++) {
         int difference = rank(slots[i].state) - rank(slots[best].state);

@@ -50,7 +50,10 @@ struct lg__crash_slot {
 };
 
 /* The slot for a new crash, under the crash lock: there always is one. The first slot has the full
- * record and is never taken from a crash whose fate is open; the others have brief records. */
-int lg__crash_next_slot(const struct lg__crash_slot slots[], int count);
+ * record and is never taken from a crash whose fate is open; the others have brief records.
+ * `brief`: a brief record is wanted. */
+int lg__crash_next_slot(const struct lg__crash_slot slots[], int count, bool brief);
+/* The full record is there for another crash. */
+bool lg__crash_next_is_full_free(const struct lg__crash_slot *full);
 
 #endif

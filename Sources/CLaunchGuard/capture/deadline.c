@@ -12,6 +12,8 @@
  * short signal handler that looks the same on a walk is over by then. */
 #define LOOKS 3
 #define LOOKS_APART_NS UINT64_C(20000000)
+/* An exit waits this long for a look of the watch thread. */
+#define EXIT_NS UINT64_C(200000000)
 /* At an exit: for a thread that is just ending. */
 #define ENDING_TRIES 20
 #define ENDING_NS UINT64_C(1000000)
@@ -43,6 +45,40 @@ void lg__deadline_arm(struct lg__crash *crash)
     arm(crash, lg__fixed.options.deadline_ms);
     timers[0] = -1;
     timers[1] = lg__os_timer_begin(0, SIGKILL, 0, time_ns + KILL_NS);
+}
+
+/* The watch thread looks each second while such crashes come. Each side first changes its own word
+ * and then reads the other's. */
+static _Atomic uint32_t attended; /* counts these crashes */
+static _Atomic bool attentive;
+
+void lg__deadline_attend(struct lg__crash *crash)
+{
+    atomic_fetch_add(&attended, 1);
+    if (!atomic_load(&attentive)) {
+        lg__capture_wake_watch();
+        if (!lg__capture_watched()) {
+            lg__deadline_arm(crash);
+            return;
+        }
+    }
+    if (!atomic_load(&crash->deadline_ns))
+        arm(crash, lg__fixed.options.deadline_ms);
+}
+
+/* On the watch thread: such crashes came since the last look. */
+static bool were_attended(void)
+{
+    static uint32_t seen;
+    bool more = atomic_load(&attended) != seen;
+    if (!more) {
+        atomic_store(&attentive, false);
+        more = atomic_load(&attended) != seen;
+    }
+    if (more)
+        atomic_store(&attentive, true);
+    seen = atomic_load(&attended);
+    return more;
 }
 
 void lg__deadline_arm_signal(struct lg__crash *crash)
@@ -86,7 +122,7 @@ void lg__deadline_passed(uint64_t sequence)
     struct lg__crash *crash = lg__crash_holder() == lg__os_tid() ? lg__crash_current() : NULL;
     uint64_t word = crash ? atomic_load(&crash->word) : 0;
     LG_FAULT_POINT("deadline: over");
-    if (!crash || lg__crash_sequence(word) != sequence || lg__crash_next_is_open(lg__crash_state(word)))
+    if (!crash || lg__crash_sequence(word) != sequence || (lg__crash_next_is_open(lg__crash_state(word)) && !crash->completes))
         return; /* the record was done when the signal came */
     if (lg__crash_state(word) == LG__CRASH_ENDING || lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXPIRES, false))
         end_process(crash);
@@ -262,7 +298,7 @@ static uint64_t look_at(struct lg__crash *crash, bool exiting)
 
 uint64_t lg__capture_deadline(void)
 {
-    uint64_t sleep = UINT64_MAX;
+    uint64_t sleep = were_attended() ? LOOK_NS : UINT64_MAX;
     uint32_t asked = atomic_load(&exit_asked);
     bool exiting = asked != atomic_load(&exit_answered);
     for (int i = 0; i < LG__CRASHES; i++) {
@@ -276,62 +312,11 @@ uint64_t lg__capture_deadline(void)
     return sleep;
 }
 
-/* ---- on a thread of the program: its own call is evidence ---- */
-
-/* An exit waits this long for a look of the watch thread. */
-#define EXIT_NS UINT64_C(200000000)
-
-/* The place of the calling thread. A stack pointer above our handler's frame shows that the frame
- * is gone; below it may lie the earlier handler as well as a deeper program. */
-static enum lg__place place_of_caller(const struct lg__crash *crash)
+void lg__deadline_exits(void)
 {
-    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    enum lg__place place = lg__place_by_stack(crash, sp);
-    return place == LG__PLACE_UNKNOWN && sp > crash->handler_sp ? LG__PLACE_OUTSIDE : place;
-}
-
-void lg__capture_called(void)
-{
-    int32_t self = 0;
-    for (int i = 0; i < LG__CRASHES; i++) {
-        struct lg__crash *crash = &lg__crash_slots[i];
-        uint64_t word = atomic_load(&crash->word);
-        if (lg__crash_state(word) != LG__CRASH_CHAINED)
-            continue;
-        self = self ? self : lg__os_tid();
-        if (crash->tid == self && place_of_caller(crash) == LG__PLACE_OUTSIDE)
-            lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
-    }
-}
-
-bool lg__capture_exits(void)
-{
-    bool open = false;
-    int32_t self = lg__os_tid();
-    for (int i = 0; i < LG__CRASHES; i++) {
-        struct lg__crash *crash = &lg__crash_slots[i];
-        uint64_t word = atomic_load(&crash->word);
-        if (!lg__crash_next_is_open(lg__crash_state(word)))
-            continue;
-        enum lg__place place = crash->tid != self ? LG__PLACE_UNKNOWN
-                               : lg__crash_state(word) == LG__CRASH_LEFT ? LG__PLACE_OUTSIDE
-                                                                         : place_of_caller(crash);
-        if (place == LG__PLACE_INSIDE)
-            return false;
-        if (place == LG__PLACE_OUTSIDE)
-            lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXITS, false);
-        else
-            open = true;
-    }
-    if (open) {
-        uint32_t asked = atomic_fetch_add(&exit_asked, 1) + 1, seen;
-        uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + EXIT_NS, now;
-        lg__capture_wake_watch();
-        while ((int32_t)((seen = atomic_load(&exit_answered)) - asked) < 0 && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
-            lg__os_futex_wait((const uint32_t *)&exit_answered, seen, until - now);
-    }
-    for (int i = 0; i < LG__CRASHES; i++)
-        if (lg__crash_state(atomic_load(&lg__crash_slots[i].word)) == LG__CRASH_CHAINED && lg__crash_slots[i].tid == self)
-            return false;
-    return true;
+    uint32_t asked = atomic_fetch_add(&exit_asked, 1) + 1, seen;
+    uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + EXIT_NS, now;
+    lg__capture_wake_watch();
+    while ((int32_t)((seen = atomic_load(&exit_answered)) - asked) < 0 && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until)
+        lg__os_futex_wait((const uint32_t *)&exit_answered, seen, until - now);
 }

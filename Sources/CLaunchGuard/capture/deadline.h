@@ -8,6 +8,9 @@
 /* The time for the record of this crash begins, if it has not begun yet. From here on SIGKILL ends
  * the process a while after that time. Handler. */
 void lg__deadline_arm(struct lg__crash *crash);
+/* The same for a crash whose handler recovers as a rule: the watch thread keeps the time, and is
+ * woken only where it does not look once a second already. Handler. */
+void lg__deadline_attend(struct lg__crash *crash);
 /* From here on a signal to the crashed thread ends the process after that time. Handler. */
 void lg__deadline_arm_signal(struct lg__crash *crash);
 /* The record is written. Under the crash lock. Handler. */
@@ -17,6 +20,9 @@ void lg__deadline_disarm(void);
 void lg__deadline_passed(uint64_t sequence);
 /* From here on the time of the earlier handler runs. Handler. */
 void lg__deadline_arm_handler(struct lg__crash *crash);
+/* The process is about to end by exit(): the watch thread looks at the crashes of all threads.
+ * Waits for that look for a while. */
+void lg__deadline_exits(void);
 /* The crash that has the lock took longer than any crash may: end the process. For a thread that
  * waits for the lock, in case the watch thread does not run. Handler. */
 void lg__deadline_end_holder(void);

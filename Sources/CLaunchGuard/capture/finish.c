@@ -69,7 +69,8 @@ static bool comes_unseen(int signal, const siginfo_t *info, const void *ucontext
  * be recorded from here on. */
 static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_event event, bool unseen)
 {
-    lg__other_threads_release();
+    if (!crash->owes)
+        lg__other_threads_release();
     LG_FAULT_POINT("finish: threads released");
     lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), sequence, LG__OUTCOME_CHAINED);
     if (event == LG__CRASH_CHAINS)
@@ -77,7 +78,7 @@ static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_ev
     lg__crash_event(crash, sequence, event, unseen);
     LG_FAULT_POINT("finish: let go");
     /* The record's time runs until the watch thread has that of the handler. */
-    if (event == LG__CRASH_CHAINS)
+    if (event == LG__CRASH_CHAINS && !crash->owes)
         lg__capture_wake_watch();
     lg__deadline_disarm();
     lg__crash_unlock();
@@ -116,6 +117,12 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
     else
         previous->sa_handler(signal);
     LG_FAULT_POINT("finish: returned");
+    if (!crash)
+        return;
+    const bool unseen = comes_unseen(signal, info, ucontext);
+    if (unseen)
+        lg__complete_record(sequence);
+    crash = lg__crash_find(sequence); /* the record may have moved */
     if (crash)
-        lg__crash_event(crash, sequence, LG__CRASH_RETURNS, comes_unseen(signal, info, ucontext));
+        lg__crash_event(crash, sequence, LG__CRASH_RETURNS, unseen);
 }

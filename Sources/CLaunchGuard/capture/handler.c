@@ -46,56 +46,6 @@ static bool mend_siginfo(int signal, siginfo_t *info, const void *ucontext)
     return false;
 }
 
-/* A thread that waits for the crash lock checks at this interval whether the time for any record is
- * over. */
-#define LOOK_NS UINT64_C(20000000)
-/* The watch thread has this time beyond a deadline before a waiting thread acts in its place. */
-#define GRACE_NS UINT64_C(2000000000)
-
-/* A thread needs this long to ask for its number, and most of it where it has to wait for a
- * processor. One that takes longer is this thread itself: a signal came between. */
-#define UNNAMED_NS UINT64_C(10000000)
-
-/* Take the crash lock. false: the calling thread has the lock already, and crashed while it wrote a
- * record or died. */
-static bool take_lock(int signal, int32_t self, const void *ucontext)
-{
-    uint64_t until = 0, begun = 0;
-    uint32_t waits_for = 0;
-    static const uint32_t nobody_wakes = 0;
-    while (!lg__crash_lock(self, until != 0)) {
-        int32_t holder = lg__crash_holder();
-        if (holder == self)
-            return false;
-        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
-        begun = begun ? begun : now;
-        if (holder == LG__CRASH_UNNAMED) {
-            if (now - begun > UNNAMED_NS && lg__crash_name(self))
-                break;
-            lg__os_futex_wait(&nobody_wakes, 0, LOOK_NS / 1000);
-            continue;
-        }
-        LG_FAULT_POINT("lock: another's");
-        if (!until) {
-            struct lg__arch_fault fault;
-            lg__arch_fault(ucontext, &fault);
-            lg__run_note(&lg__fixed.options.run, LG_NOTE_ALSO_CRASHED, signal, self, lg__record_stage(), fault.pc);
-        }
-        uint32_t latest = lg__capture_latest();
-        /* Each crash has its own time: one thread may crash and recover over and over. */
-        if (latest != waits_for || !until)
-            until = now + (uint64_t)lg__fixed.options.deadline_ms * 1000000u + GRACE_NS;
-        waits_for = latest;
-        if (now > until) {
-            lg__deadline_end_holder();
-            return false; /* the holder has gone, and left no crash to end the process by */
-        }
-        lg__other_threads_answer(ucontext);
-        lg__crash_wait(LOOK_NS);
-    }
-    return true;
-}
-
 /* An earlier handler that crashes inside itself over and over would do so for ever: each time the
  * kernel begins anew at the top of the alternate stack. */
 #define DEPTH_MAX 8u
@@ -129,7 +79,7 @@ static void look_back(int32_t self, const void *ucontext, uint32_t *ret_within, 
 static struct lg__crash *record(struct lg__crash *begun, int signal, const siginfo_t *info, bool siginfo_lost, const void *ucontext)
 {
     const int32_t self = begun ? lg__crash_holder() : lg__os_tid();
-    if (!begun && !take_lock(signal, self, ucontext)) {
+    if (!begun && !lg__turn_take(signal, self, ucontext)) {
         struct lg__crash *current = lg__crash_current();
         if (lg__crash_holder() != self)
             return NULL;
@@ -144,14 +94,21 @@ static struct lg__crash *record(struct lg__crash *begun, int signal, const sigin
     }
     uint32_t within, depth;
     look_back(self, ucontext, &within, &depth);
-    struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost, begun);
+    const bool recovers = lg__crash_recovers(signal) && !siginfo_lost && !lg__fixed_is_sent(info);
+    const bool ends_other = within && !recovers && lg__complete_is_owed(within);
+    struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost, begun, recovers || ends_other);
     if (begun && begun != crash) {
         lg__stages_first(crash, ucontext);
         lg__crash_leave(begun);
     }
     LG_FAULT_POINT("lock: taken");
     crash->depth = depth;
+    crash->within = within;
+    crash->owes = recovers;
+    crash->ucontext = ucontext;
     lg__run_within(&lg__fixed.options.run, lg__crash_slot_of(crash), within);
+    if (ends_other)
+        lg__complete_outer(within, crash);
     lg__record_write(crash, ucontext);
     LG_FAULT_POINT("handler: recorded");
     return crash;

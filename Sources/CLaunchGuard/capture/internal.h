@@ -31,11 +31,30 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext);
 
 /* Write the record of this crash, under the crash lock. */
 void lg__record_write(struct lg__crash *crash, const void *ucontext);
+/* Add to the first stages of a full record the rest. Under the crash lock, inside the handler of
+ * the crash. */
+void lg__record_complete(struct lg__crash *crash);
 /* A second crash on the thread whose crash is being recorded. Does not return while a stage can
  * still be left out. */
 void lg__record_recrash(int signal, const void *ucontext);
 /* lg_stage under way. */
 uint32_t lg__record_stage(void);
+
+/* ---- turn.c ---- */
+
+/* Take the crash lock. false: the calling thread has the lock already, and crashed while it wrote a
+ * record or died. */
+bool lg__turn_take(int signal, int32_t self, const void *ucontext);
+
+/* ---- complete.c: crashes whose handler recovers as a rule ---- */
+
+/* The crash has a brief record, whose rest can be written now. On its thread, inside its
+ * handler. */
+bool lg__complete_is_owed(uint32_t sequence);
+/* Write that rest, under the crash lock: `inner`, a crash inside that handler, has begun. */
+void lg__complete_outer(uint32_t sequence, struct lg__crash *inner);
+/* Write that rest, if it is owed: the handler does not recover from the crash. */
+void lg__complete_record(uint32_t sequence);
 
 /* ---- finish.c ---- */
 

@@ -41,7 +41,10 @@ static void run_stage(unsigned stage, const void *ucontext)
     case LG_STAGE_CONTEXT:
         /* Up to the frames nothing can wait, except a look at memory: its page may have to come
          * from a file system that is gone, and only SIGKILL ends such a wait. */
-        lg__deadline_arm(crash);
+        if (crash->owes)
+            lg__deadline_attend(crash);
+        else
+            lg__deadline_arm(crash);
         lg__stages_context(crash, ucontext);
         LG_FAULT_POINT("handler: context");
         break;
@@ -111,13 +114,13 @@ static bool after_crash(unsigned stage)
 }
 
 /* A crash inside a stage comes back to the mark, and the next stage follows. */
-__attribute__((noinline)) void lg__record_write(struct lg__crash *crash, const void *ucontext)
+static __attribute__((noinline)) void write_from(unsigned first, struct lg__crash *crash, const void *ucontext)
 {
     static const uint8_t full[] = { LG_STAGE_HEADER,   LG_STAGE_CONTEXT, LG_STAGE_FRAMES,  LG_STAGE_DWARF, SPARE_WALK,
                                     LG_STAGE_MESSAGES, LG_STAGE_THREADS, WALK_THREADS,     LG_STAGE_PROCESS, LG_STAGE_DONE };
     /* a brief record has the first stages */
     const volatile unsigned count = lg__crash_slot_of(crash) ? LG__BRIEF_PARTS : sizeof full;
-    volatile unsigned next = 0;
+    volatile unsigned next = first;
     recording.crash = crash;
     recording.skipped = 0;
     recording.recrashes = 0;
@@ -133,6 +136,18 @@ __attribute__((noinline)) void lg__record_write(struct lg__crash *crash, const v
     if (!lg__crash_slot_of(recording.crash))
         lg__tail_settle(TAIL_WAIT_NS);
     lg__files_restore();
+}
+
+void lg__record_write(struct lg__crash *crash, const void *ucontext)
+{
+    write_from(0, crash, ucontext);
+}
+
+void lg__record_complete(struct lg__crash *crash)
+{
+    lg__deadline_arm(crash);
+    lg__memory_forget(true);
+    write_from(LG__BRIEF_PARTS, crash, crash->ucontext);
 }
 
 __attribute__((noinline)) void lg__record_recrash(int signal, const void *ucontext)

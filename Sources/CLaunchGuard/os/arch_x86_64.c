@@ -162,8 +162,8 @@ uint64_t lg__arch_code_address(uint64_t word)
     return word;
 }
 
-/* Bytes of an indirect call from FF on: opcode, ModRM, SIB, displacement (Intel SDM volume 2, tables
- * 2-2 and 2-3). */
+/* Bytes of an indirect call from FF on: opcode, ModRM, SIB, displacement (Intel SDM volume 2,
+ * tables 2-2 and 2-3). */
 static size_t indirect_call_bytes(const uint8_t *call)
 {
     const unsigned mod = call[1] >> 6, rm = call[1] & 7;

@@ -333,6 +333,20 @@ void lg__run_uncommit(const struct lg__run *run, unsigned slot)
     lg__run_outcome(run, slot, 0, LG__OUTCOME_DYING);
 }
 
+void lg__run_take_over(const struct lg__run *run, unsigned slot)
+{
+    const struct lg__brief *brief = brief_of(run, slot);
+    atomic_store(&run->record->within, atomic_load(&brief->within));
+    atomic_store(&run->record->outcome, atomic_load(&brief->outcome));
+    for (unsigned stage = LG_STAGE_HEADER; stage < LG_STAGE_HEADER + LG__BRIEF_PARTS; stage++) {
+        const uint32_t size = brief->parts[stage - LG_STAGE_HEADER].size;
+        if (!lg__run_is_committed(run, slot, stage))
+            continue;
+        memcpy(lg__run_stage(run, 0, stage), lg__run_stage(run, slot, stage), size);
+        lg__run_commit(run, 0, stage, size);
+    }
+}
+
 void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc)
 {
     uint32_t index = atomic_fetch_add_explicit(&run->record->note_count, 1, memory_order_relaxed);

@@ -80,6 +80,9 @@ bool lg__run_is_committed(const struct lg__run *run, unsigned slot, unsigned sta
 void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned stage);
 /* Take a whole record back, with its notes: a later crash takes its place. Handler. */
 void lg__run_uncommit(const struct lg__run *run, unsigned slot);
+/* The full record, of which nothing is committed, takes over stages and outcome of a brief one.
+ * Handler. */
+void lg__run_take_over(const struct lg__run *run, unsigned slot);
 /* The outcome of the crash with this sequence number, for its record. Handler. */
 void lg__run_outcome(const struct lg__run *run, unsigned slot, uint32_t sequence, enum lg__outcome outcome);
 /* The earlier handler of the crash was left; the crash was survived. Stores nothing where a later

@@ -282,10 +282,14 @@ static void test_threads_go_on(void **state)
     lg_threads_info info;
     lg_verdict verdict;
     expect_signal(body_survives, NULL, SIGKILL);
-    lg_reader *reader = record();
-    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_FRAMES);
     assert_int_equal(crash.sequence, 20);
     assert_int_equal(crash.handled, 1); /* the heartbeat came after the crash */
+    assert_int_equal(crash.brief, 1);   /* the handler recovers */
+    assert_int_equal(lg_reader_select_crash(reader, 0), LG_OK);
+    crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.sequence, 1);
     assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
     assert_int_equal(verdict.end, LG_END_UNKNOWN);
     assert_int_equal(lg_reader_threads(reader, &info), LG_OK);

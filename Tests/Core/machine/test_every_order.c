@@ -398,7 +398,7 @@ static void step_begins(struct state state, unsigned self)
         if (slot->thread == self && slot->state == LG__CRASH_CHAINED && (!within || slot->sequence < within))
             within = slot->sequence;
     }
-    int chosen = lg__crash_next_slot(view, SLOTS);
+    int chosen = lg__crash_next_slot(view, SLOTS, false);
     struct frame *frame = top(thread);
     frame->sequence = ++state.sequence;
     struct slot *slot = &state.slots[chosen];

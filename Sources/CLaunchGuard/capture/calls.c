@@ -1,0 +1,56 @@
+/* A call of the program is evidence about the thread that makes it. */
+#include "capture/deadline.h"
+#include "capture/internal.h"
+#include "capture/place.h"
+
+/* The place of the calling thread. A stack pointer above our handler's frame shows that the frame
+ * is gone; below it may lie the earlier handler as well as a deeper program. */
+static enum lg__place place_of_caller(const struct lg__crash *crash)
+{
+    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    enum lg__place place = lg__place_by_stack(crash, sp);
+    return place == LG__PLACE_UNKNOWN && sp > crash->handler_sp ? LG__PLACE_OUTSIDE : place;
+}
+
+void lg__capture_called(void)
+{
+    int32_t self = 0;
+    for (int i = 0; i < LG__CRASHES; i++) {
+        struct lg__crash *crash = &lg__crash_slots[i];
+        uint64_t word = atomic_load(&crash->word);
+        if (lg__crash_state(word) != LG__CRASH_CHAINED)
+            continue;
+        self = self ? self : lg__os_tid();
+        if (crash->tid == self && place_of_caller(crash) == LG__PLACE_OUTSIDE)
+            lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
+    }
+}
+
+bool lg__capture_exits(void)
+{
+    bool open = false;
+    int32_t self = lg__os_tid();
+    for (int i = 0; i < LG__CRASHES; i++) {
+        struct lg__crash *crash = &lg__crash_slots[i];
+        uint64_t word = atomic_load(&crash->word);
+        if (!lg__crash_next_is_open(lg__crash_state(word)))
+            continue;
+        enum lg__place place = crash->tid != self ? LG__PLACE_UNKNOWN
+                               : lg__crash_state(word) == LG__CRASH_LEFT ? LG__PLACE_OUTSIDE
+                                                                         : place_of_caller(crash);
+        if (place == LG__PLACE_INSIDE) {
+            lg__complete_record(lg__crash_sequence(word));
+            return false;
+        }
+        if (place == LG__PLACE_OUTSIDE)
+            lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXITS, false);
+        else
+            open = true;
+    }
+    if (open)
+        lg__deadline_exits();
+    for (int i = 0; i < LG__CRASHES; i++)
+        if (lg__crash_state(atomic_load(&lg__crash_slots[i].word)) == LG__CRASH_CHAINED && lg__crash_slots[i].tid == self)
+            return false;
+    return true;
+}

@@ -1,0 +1,60 @@
+/* The wait for the crash lock. */
+#include "capture/deadline.h"
+#include "capture/internal.h"
+#include "os/fault_point.h"
+
+/* A thread that waits for the crash lock checks at this interval whether the time for any record is
+ * over. */
+#define LOOK_NS UINT64_C(20000000)
+/* The watch thread has this time beyond a deadline before a waiting thread acts in its place. */
+#define GRACE_NS UINT64_C(2000000000)
+
+/* A thread needs this long to ask for its number, and most of it where it has to wait for a
+ * processor. One that takes longer is this thread itself: a signal came between. */
+#define UNNAMED_NS UINT64_C(10000000)
+
+/* A brief record has no notes. The other thread may be done meanwhile. */
+static bool writes_full(void)
+{
+    const struct lg__crash *current = lg__crash_current();
+    return !current || lg__crash_slot_of(current) == 0;
+}
+
+bool lg__turn_take(int signal, int32_t self, const void *ucontext)
+{
+    uint64_t until = 0, begun = 0;
+    uint32_t waits_for = 0;
+    static const uint32_t nobody_wakes = 0;
+    while (!lg__crash_lock(self, until != 0)) {
+        int32_t holder = lg__crash_holder();
+        if (holder == self)
+            return false;
+        uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+        begun = begun ? begun : now;
+        if (holder == LG__CRASH_UNNAMED) {
+            if (now - begun > UNNAMED_NS && lg__crash_name(self))
+                break;
+            lg__os_futex_wait(&nobody_wakes, 0, LOOK_NS / 1000);
+            continue;
+        }
+        LG_FAULT_POINT("lock: another's");
+        if (!until) {
+            struct lg__arch_fault fault;
+            lg__arch_fault(ucontext, &fault);
+            if (writes_full())
+                lg__run_note(&lg__fixed.options.run, LG_NOTE_ALSO_CRASHED, signal, self, lg__record_stage(), fault.pc);
+        }
+        uint32_t latest = lg__capture_latest();
+        /* Each crash has its own time: one thread may crash and recover over and over. */
+        if (latest != waits_for || !until)
+            until = now + (uint64_t)lg__fixed.options.deadline_ms * 1000000u + GRACE_NS;
+        waits_for = latest;
+        if (now > until) {
+            lg__deadline_end_holder();
+            return false; /* the holder has gone, and left no crash to end the process by */
+        }
+        lg__other_threads_answer(ucontext);
+        lg__crash_wait(LOOK_NS);
+    }
+    return true;
+}

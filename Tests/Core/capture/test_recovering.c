@@ -1,0 +1,309 @@
+/* Programs that live with their faults: a handler that recovers is called after header, context and
+ * frames alone, no other thread is interrupted, and the fault from which it does not recover has
+ * the whole record. */
+#include "harness.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "os/fault_point.h"
+
+#define FAULTS 3000
+#define IDLE 8
+
+static char *page;      /* what the program writes to, and protects again */
+static int *true_fault; /* an address that no handler mends */
+
+/* ---- handlers ---- */
+
+/* How the handler ends where it cannot recover. */
+enum end { RESETS, ABORTS, EXITS, CRASHES, HANGS, ENDS };
+static enum end end_of_handler;
+
+static bool mends(const siginfo_t *info)
+{
+    if ((char *)info->si_addr < page || (char *)info->si_addr >= page + 4096)
+        return false;
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+    return true;
+}
+
+static void mend_or_end(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (mends(info))
+        return;
+    switch (end_of_handler) {
+    case ABORTS: abort();
+    case EXITS: exit(7);
+    case CRASHES: __builtin_trap();
+    case HANGS:
+        for (;;)
+            pause();
+    default: signal(number, SIG_DFL);
+    }
+}
+
+static void jump_or_reset(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if ((char *)info->si_addr >= page && (char *)info->si_addr < page + 4096)
+        siglongjmp(escape, 1);
+    signal(number, SIG_DFL);
+}
+
+static void install(void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
+    page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    true_fault = (int *)(uintptr_t)0x18;
+    sigaction(SIGSEGV, &action, NULL);
+}
+
+static void live_with_faults(int count)
+{
+    for (int i = 0; i < count; i++) {
+        mprotect(page, 4096, PROT_READ);
+        *(volatile char *)page = (char)i;
+    }
+}
+
+static void jump_out_of_faults(int count)
+{
+    for (volatile int i = 0; i < count; i++) {
+        mprotect(page, 4096, PROT_READ);
+        if (sigsetjmp(escape, 1) == 0)
+            *(volatile char *)page = 1;
+    }
+}
+
+static __attribute__((noinline)) void fault(void)
+{
+    *(volatile int *)true_fault = 1;
+}
+
+/* ---- threads that must not notice ---- */
+
+static atomic_int woken;
+
+/* pause() returns only after a signal handler. */
+static void *idle(void *argument)
+{
+    for (;;) {
+        pause();
+        atomic_fetch_add(&woken, 1);
+    }
+    return argument;
+}
+
+static void make_idle_threads(void)
+{
+    for (int i = 0; i < IDLE; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, idle, NULL);
+    }
+    usleep(50000);
+}
+
+/* ---- the whole life ---- */
+
+static void body_life(void *argument)
+{
+    end_of_handler = (enum end)(intptr_t)argument;
+    install(mend_or_end);
+    lg_options options = LG_OPTIONS_INIT;
+    options.handler_ms = end_of_handler == HANGS ? 300 : 0;
+    start_with(options);
+    make_idle_threads();
+    live_with_faults(1); /* until it has recovered once, nothing is known about the handler */
+    usleep(50000);
+    const int before = atomic_load(&woken);
+    live_with_faults(FAULTS);
+    if (atomic_load(&woken) != before)
+        _exit(90);
+    fault();
+    _exit(91);
+}
+
+/* The last record is that of the true fault, whole, with all threads. */
+static void assert_whole(lg_reader *reader)
+{
+    lg_threads_info threads;
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.brief, 0);
+    assert_int_equal(crash.kind, LG_CRASH_NULL_OFFSET);
+    assert_int_equal(crash.address, 0x18);
+    assert_int_equal(crash.signal, SIGSEGV);
+    assert_int_equal(crash.handled, 0);
+    assert_int_equal(crash.sequence, FAULTS + 2);
+    assert_int_equal(crash.recrash_count, 0);
+    assert_int_equal(lg_reader_threads(reader, &threads), LG_OK);
+    assert_int_equal(threads.captured, IDLE);
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+}
+
+static void test_true_crash(void **state)
+{
+    (void)state;
+    for (enum end end = RESETS; end <= CRASHES; end++) {
+        state_make();
+        if (end == EXITS)
+            expect_exit(body_life, (void *)(intptr_t)end, 7);
+        else
+            expect_signal(body_life, (void *)(intptr_t)end, end == ABORTS ? SIGABRT : end == CRASHES ? SIGILL : SIGSEGV);
+        lg_reader *reader = newest_run();
+        assert_whole(reader);
+        lg_verdict verdict;
+        assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+        assert_int_equal(verdict.end, LG_END_CRASH);
+        lg_reader_close(reader);
+    }
+}
+
+/* A handler that hangs: the process ends at the handler's deadline, with what there is. */
+static void test_hangs(void **state)
+{
+    (void)state;
+    expect_signal(body_life, (void *)(intptr_t)HANGS, SIGSEGV);
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_FRAMES);
+    assert_int_equal(crash.brief, 1);
+    assert_int_equal(crash.sequence, FAULTS + 2);
+    lg_reader_close(reader);
+}
+
+/* Every fault is left by a jump. */
+static void body_jumps(void *argument)
+{
+    (void)argument;
+    install(jump_or_reset);
+    start_session();
+    make_idle_threads();
+    jump_out_of_faults(2);
+    usleep(50000);
+    const int before = atomic_load(&woken);
+    jump_out_of_faults(FAULTS - 1);
+    if (atomic_load(&woken) != before)
+        _exit(90);
+    fault();
+    _exit(91);
+}
+
+static void test_jumps(void **state)
+{
+    (void)state;
+    expect_signal(body_jumps, NULL, SIGSEGV);
+    lg_reader *reader = newest_run();
+    assert_whole(reader);
+    lg_reader_close(reader);
+}
+
+/* ---- many threads at once ---- */
+
+#define WORKERS 6
+
+/* Each with a page of its own; the handler finds it by the address. */
+static char *pages;
+
+static void mend_any(int number, siginfo_t *info, void *context)
+{
+    const uintptr_t at = (uintptr_t)info->si_addr & ~(uintptr_t)4095, first = (uintptr_t)pages;
+    (void)context;
+    if (at >= first && at < first + WORKERS * 4096)
+        mprotect((void *)at, 4096, PROT_READ | PROT_WRITE);
+    else
+        signal(number, SIG_DFL);
+}
+
+static atomic_int working;
+
+static void *work(void *argument)
+{
+    char *mine = argument;
+    for (int i = 0;; i++) {
+        mprotect(mine, 4096, PROT_READ);
+        *(volatile char *)mine = (char)i;
+        if (i == 200)
+            atomic_fetch_add(&working, 1);
+    }
+    return NULL;
+}
+
+static void body_workers(void *argument)
+{
+    (void)argument;
+    install(mend_any);
+    pages = mmap(NULL, WORKERS * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    start_session();
+    for (int i = 0; i < WORKERS; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, work, pages + i * 4096);
+    }
+    while (atomic_load(&working) < WORKERS)
+        usleep(1000);
+    abort();
+}
+
+static void test_workers(void **state)
+{
+    (void)state;
+    expect_signal(body_workers, NULL, SIGABRT);
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = crash_of(reader, LG_STAGE_DONE);
+    assert_int_equal(crash.signal, SIGABRT);
+    assert_int_equal(crash.brief, 0);
+    assert_int_equal(crash.also_crashed_count, 0);
+    assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+    lg_reader_close(reader);
+}
+
+/* ---- killed while the rest is written ---- */
+
+static const char *stop_at;
+
+static void kill_at(const char *point)
+{
+    if (strcmp(point, stop_at) == 0)
+        raise(SIGKILL);
+}
+
+static void body_killed(void *argument)
+{
+    stop_at = argument;
+    lg__fault_hook = kill_at;
+    body_life((void *)(intptr_t)RESETS);
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *point;
+        lg_stage stage;
+    } points[] = { { "complete: promoted", LG_STAGE_FRAMES }, { "complete: done", LG_STAGE_DONE } };
+    for (size_t i = 0; i < 2; i++) {
+        state_make();
+        expect_signal(body_killed, (void *)(uintptr_t)points[i].point, SIGKILL);
+        lg_reader *reader = newest_run();
+        lg_crash_info crash = crash_of(reader, points[i].stage);
+        assert_int_equal(crash.sequence, FAULTS + 2);
+        assert_int_equal(crash.brief, 0);
+        assert_int_equal(crash.address, 0x18);
+        assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
+        lg_reader_close(reader);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_STATE(test_true_crash), WITH_STATE(test_hangs), WITH_STATE(test_jumps), WITH_STATE(test_workers), WITH_STATE(test_killed),
+    };
+    return cmocka_run_group_tests_name("recovering", tests, NULL, NULL);
+}
