@@ -13,11 +13,12 @@
  * processor. One that takes longer is this thread itself: a signal came between. */
 #define UNNAMED_NS UINT64_C(10000000)
 
-/* A brief record has no notes. The other thread may be done meanwhile. */
-static bool writes_full(void)
+/* A brief record has no notes; the other thread may be done meanwhile. A fault that the program
+ * recovers from as a rule is nothing to note. */
+static bool is_noted(int signal)
 {
     const struct lg__crash *current = lg__crash_current();
-    return !current || lg__crash_slot_of(current) == 0;
+    return (!current || lg__crash_slot_of(current) == 0) && !lg__crash_recovers(signal);
 }
 
 bool lg__turn_take(int signal, int32_t self, const void *ucontext)
@@ -41,7 +42,7 @@ bool lg__turn_take(int signal, int32_t self, const void *ucontext)
         if (!until) {
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
-            if (writes_full())
+            if (is_noted(signal))
                 lg__run_note(&lg__fixed.options.run, LG_NOTE_ALSO_CRASHED, signal, self, lg__record_stage(), fault.pc);
         }
         uint32_t latest = lg__capture_latest();

@@ -90,11 +90,12 @@ static __attribute__((noinline)) void fault(void)
 
 /* ---- threads that must not notice ---- */
 
-static atomic_int woken;
+static atomic_int begun, woken;
 
 /* pause() returns only after a signal handler. */
 static void *idle(void *argument)
 {
+    atomic_fetch_add(&begun, 1);
     for (;;) {
         pause();
         atomic_fetch_add(&woken, 1);
@@ -108,7 +109,9 @@ static void make_idle_threads(void)
         pthread_t thread;
         pthread_create(&thread, NULL, idle, NULL);
     }
-    usleep(50000);
+    while (atomic_load(&begun) < IDLE)
+        usleep(1000);
+    usleep(50000); /* until they pause */
 }
 
 /* ---- the whole life ---- */
