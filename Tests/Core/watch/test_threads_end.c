@@ -1,5 +1,5 @@
-/* A process ends when its own threads have ended, whatever of LaunchGuard's is there, and as it would
- * have ended without LaunchGuard. Linked with the shared and with the static library. */
+/* A process ends when its own threads have ended, whatever threads LaunchGuard has, and as it would
+ * have ended without LaunchGuard. With the shared and with the static library. */
 #include "harness.h"
 
 #include <linux/filter.h>
