@@ -49,8 +49,8 @@ static void show_report(const lg_report_batch *batch, lg_completion *done, void 
     (void)user;
     printf("report: streak %u\n", batch->streak);
     for (uint32_t i = 0; i < batch->report_count; i++) {
-        printf("  run %llu: %s %s\n", (unsigned long long)batch->reports[i].ordinal, lg_end_name(batch->reports[i].end),
-               batch->reports[i].path);
+        printf("  run %llu: %s %s\n", (unsigned long long)batch->reports[i]->ordinal, lg_end_name(batch->reports[i]->end),
+               batch->reports[i]->path);
     }
     lg_complete(done, LG_OK);
 }

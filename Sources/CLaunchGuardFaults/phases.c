@@ -74,7 +74,7 @@ static void must_be(bool reached)
 {
     if (reached)
         return;
-    lg_launch_info info = { .name = "" };
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     lg_launch_get_info(lgf_launch, &info);
     fprintf(stderr, "launchguard-faults: the launch is not at \"%s\" but %s, mode %s, streak %u: the earlier runs did not lead there\n", phase,
             lg_launch_status_name(lg_launch_get_status(lgf_launch)), lg_launch_mode_name(info.mode), info.streak);
@@ -83,7 +83,7 @@ static void must_be(bool reached)
 
 static bool in_mode(lg_launch_mode mode)
 {
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     return lg_launch_get_info(lgf_launch, &info) == LG_OK && info.mode == mode && lg_launch_get_status(lgf_launch) == LG_LAUNCH_CHECKING;
 }
 

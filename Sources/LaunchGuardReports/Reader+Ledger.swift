@@ -17,7 +17,8 @@ extension Reader {
                 StartFaults(count: info.start_faults, last: Timestamp(nanoseconds: $0), startsLeft: info.starts_left)
             }
             report.contexts = problems.list("contexts", limit: info.context_count) { index, context in
-                unsafe lg_reader_ledger_context(handle, index, &context)
+                context.size = UInt32(MemoryLayout<lg_launch_info>.size)
+                return unsafe lg_reader_ledger_context(handle, index, &context)
             } as: { LedgerContext(&$0) }
             for index in report.contexts.indices {
                 report.contexts[index].ladder = problems.list("ladder", limit: 64) { rung, value in

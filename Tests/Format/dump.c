@@ -279,7 +279,7 @@ static void dump_ladder(uint32_t index)
 
 static void dump_context(uint32_t index)
 {
-    lg_launch_info context;
+    lg_launch_info context = LG_LAUNCH_INFO_INIT;
     if (lg_reader_ledger_context(reader, index, &context) != LG_OK) {
         printf("null");
         return;

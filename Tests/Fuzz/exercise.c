@@ -327,7 +327,7 @@ static void exercise_ladder(lg_reader *reader, uint32_t index, const lg_launch_i
 static void exercise_ledger(lg_reader *reader)
 {
     lg_ledger_info ledger;
-    lg_launch_info context;
+    lg_launch_info context = LG_LAUNCH_INFO_INIT;
     lg_ledger_rung rung;
     lg_ledger_suspect suspect;
     lg_timeline_entry run;
@@ -372,7 +372,7 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     lg_resource resource;
     lg_ledger_rung rung;
     lg_ledger_suspect suspect;
-    lg_launch_info context;
+    lg_launch_info context = LG_LAUNCH_INFO_INIT;
     lg_annotation annotation;
     if (kind == LG_FILE_RUN) {
         PROMISE(lg_reader_ledger_rung(reader, 0, 0, &rung) == LG_ERR_STATE && lg_reader_ledger_suspect(reader, 0, 0, &suspect) == LG_ERR_STATE);

@@ -75,6 +75,11 @@ typedef enum lg_finish {
 /** One ended run, as on_report receives it. The run file stays in its place until retention removes
  *  it; lg_reader_open() reads it. */
 typedef struct lg_report {
+    /** sizeof(lg_report) of the library that made it, which may be another version's: a member
+     *  beyond it is not there. */
+    uint32_t size;
+    /** Signal number for LG_END_CRASH and LG_END_TERMINATED, else 0. */
+    int32_t signal;
     /** Path of the run file. */
     const char *path;
     /** The run's UUID in text form, 36 characters. */
@@ -83,8 +88,6 @@ typedef struct lg_report {
     uint64_t ordinal;
     /** End of the run. */
     lg_end end;
-    /** Signal number for LG_END_CRASH and LG_END_TERMINATED, else 0. */
-    int32_t signal;
 } lg_report;
 
 /** The argument of on_report. Borrowed: valid during the call only. */
@@ -96,7 +99,7 @@ typedef struct lg_report_batch {
     /** Number of runs in `reports`; may be less than the streak when files are gone. */
     uint32_t report_count;
     /** The runs since the last report that counted, oldest first. */
-    const lg_report *reports;
+    const lg_report *const *reports;
 } lg_report_batch;
 
 /** A healthy-world callback. Called once for each new value of the streak, before anything else of
@@ -286,6 +289,9 @@ typedef struct lg_repair {
 
 /** A context as the ledger stores it, and what follows from it. */
 typedef struct lg_launch_info {
+    /** sizeof(lg_launch_info) of the program, before the call; LG_LAUNCH_INFO_INIT sets it. The
+     *  library fills in what both know. */
+    uint32_t size;
     char name[64];
     lg_launch_status status;   /**< of a living program: now; else of its next launch */
     lg_launch_mode mode;
@@ -312,6 +318,12 @@ typedef struct lg_launch_info {
     /** key of the task in which the last counted crash happened; "" for none */
     char last_task[64];
 } lg_launch_info;
+
+#ifdef __cplusplus
+#define LG_LAUNCH_INFO_INIT lg_launch_info { (uint32_t)sizeof(lg_launch_info) }
+#else
+#define LG_LAUNCH_INFO_INIT { .size = (uint32_t)sizeof(lg_launch_info) }
+#endif
 
 LG_BEGIN
 
@@ -462,8 +474,9 @@ LG_API uint32_t lg_launch_streak(const lg_launch *launch);
 
 /** All that is known of the context now.
  *
- *  @param ret_info  untouched on failure.
- *  @return LG_OK; LG_ERR_UNPROTECTED for an unprotected launch; LG_ERR_ARGUMENT.
+ *  @param ret_info  with its size set; untouched on failure.
+ *  @return LG_OK; LG_ERR_UNPROTECTED for an unprotected launch; LG_ERR_ARGUMENT, also for a size
+ *          that is not set.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: as at the fork.  Allocates: no.
  *  Durable: nothing is stored.
@@ -481,7 +494,7 @@ LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret
  *
  *  @param state_directory  of the program; see lg_state_directory().
  *  @param context          name.
- *  @param ret_info         untouched on failure.
+ *  @param ret_info         with its size set; untouched on failure.
  *  @return LG_OK; LG_ERR_NOT_FOUND: no ledger there, or no such context in it; LG_ERR_DAMAGED;
  *          LG_ERR_NEWER; LG_ERR_OLDER; LG_ERR_PERMISSION; LG_ERR_LINK; LG_ERR_SYSTEM (errno);
  *          LG_ERR_ARGUMENT.

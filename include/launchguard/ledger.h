@@ -90,6 +90,7 @@ LG_API lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info);
 
 /** One context of the ledger, 0 ≤ index < context_count.
  *
+ *  @param ret_info  with its size set: LG_LAUNCH_INFO_INIT.
  *  @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.

@@ -132,7 +132,8 @@ uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_r
             continue;
         run_path(host->directory, run->ordinal, run->uuid, paths[count]);
         lg__run_uuid_text(run->uuid, uuids[count]);
-        reports[count] = (lg_report){ .path = paths[count],
+        reports[count] = (lg_report){ .size = sizeof *reports,
+                                      .path = paths[count],
                                       .uuid = uuids[count],
                                       .ordinal = run->ordinal,
                                       .end = (lg_end)run->end,

@@ -171,23 +171,26 @@ enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t 
  * freed, as the completion. */
 static bool copy_batch(lg_report_batch *to, const lg_report_batch *from)
 {
-    size_t size = strlen(from->context) + 1 + from->report_count * sizeof *from->reports;
-    for (uint32_t i = 0; i < from->report_count; i++)
-        size += strlen(from->reports[i].path) + 1 + strlen(from->reports[i].uuid) + 1;
+    const uint32_t count = from->report_count;
+    size_t size = strlen(from->context) + 1 + count * (sizeof(lg_report) + sizeof(lg_report *));
+    for (uint32_t i = 0; i < count; i++)
+        size += strlen(from->reports[i]->path) + 1 + strlen(from->reports[i]->uuid) + 1;
     lg_report *reports = malloc(size);
     if (!reports)
         return false;
-    char *text = (char *)(reports + from->report_count);
+    const lg_report **list = (const lg_report **)(void *)(reports + count);
+    char *text = (char *)(list + count);
     *to = *from;
-    to->reports = reports;
+    to->reports = list;
     to->context = text;
     text = stpcpy(text, from->context) + 1;
-    for (uint32_t i = 0; i < from->report_count; i++) {
-        reports[i] = from->reports[i];
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = &reports[i];
+        reports[i] = *from->reports[i];
         reports[i].path = text;
-        text = stpcpy(text, from->reports[i].path) + 1;
+        text = stpcpy(text, from->reports[i]->path) + 1;
         reports[i].uuid = text;
-        text = stpcpy(text, from->reports[i].uuid) + 1;
+        text = stpcpy(text, from->reports[i]->uuid) + 1;
     }
     return true;
 }

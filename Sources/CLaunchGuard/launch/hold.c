@@ -10,6 +10,7 @@ void lg__hold_report(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
     lg_report reports[LG__TIMELINE];
+    const lg_report *list[LG__TIMELINE];
     char uuids[LG__TIMELINE][37];
     struct lg__ledger_context seen;
     lg__launch_look(launch, &seen);
@@ -23,7 +24,9 @@ void lg__hold_report(struct lg__life *life)
             if (count)
                 context->reported_ordinal = reports[count - 1].ordinal;
         }
-        lg_report_batch batch = { launch->name, seen.streak, count, reports };
+        for (uint32_t i = 0; i < count; i++)
+            list[i] = &reports[i];
+        lg_report_batch batch = { launch->name, seen.streak, count, list };
         enum lg__answer answer = lg__callback_report(life, &batch, (uint64_t)launch->options.report_wait_ms * 1000000u);
         if (answer != LG__ANSWER_ABORTED)
             lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: report of streak %u %s", launch->name, batch.streak,

@@ -157,6 +157,7 @@ uint32_t lg_launch_streak(const lg_launch *launch)
 lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
 {
     struct lg__ledger_context context;
+    lg_launch_info info;
     if (!launch || !ret_info)
         return LG_ERR_ARGUMENT;
     if (!launch->counts)
@@ -164,9 +165,9 @@ lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
     lg__launch_look((lg_launch *)(uintptr_t)launch, &context);
     if (context.phase == LG_PHASE_LAUNCHING && lg__window_finishes(launch))
         lg__decide_finished(&context); /* will be stored by the next call that changes it */
-    lg__reader_context_info(&context, ret_info);
-    ret_info->status = lg_launch_get_status(launch);
-    return LG_OK;
+    lg__reader_context_info(&context, &info);
+    info.status = lg_launch_get_status(launch);
+    return lg__reader_context_give(&info, ret_info);
 }
 
 const char *lg_launch_status_name(lg_launch_status status)

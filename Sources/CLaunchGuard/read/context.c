@@ -24,6 +24,7 @@ void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_
 {
     lg_launch_info info;
     memset(&info, 0, sizeof info);
+    info.size = sizeof info;
     lg__reader_text(info.name, sizeof info.name, stored->name, sizeof stored->name);
     lg__reader_text(info.last_task, sizeof info.last_task, stored->last_task, sizeof stored->last_task);
     info.status = status_of(stored);
@@ -51,4 +52,14 @@ void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_
     info.crashes = stored->crashes;
     info.repairs = stored->repairs;
     *ret_info = info;
+}
+
+lg_status lg__reader_context_give(const lg_launch_info *info, lg_launch_info *ret_info)
+{
+    const uint32_t size = ret_info->size;
+    if (size < sizeof *info)
+        return LG_ERR_ARGUMENT;
+    memcpy(ret_info, info, sizeof *info);
+    ret_info->size = size;
+    return LG_OK;
 }

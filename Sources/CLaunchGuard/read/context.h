@@ -9,6 +9,10 @@
 /* The stored values of a context; `status` is that of its stored phase. */
 void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_info *ret_info);
 
+/* A copy for the program, whose lg_launch_info may be of another version. LG_ERR_ARGUMENT: its size
+ * is not set. */
+lg_status lg__reader_context_give(const lg_launch_info *info, lg_launch_info *ret_info);
+
 /* Hot page and newest whole payload of a ledger. LG_OK; LG_ERR_DAMAGED; LG_ERR_STATE: another kind
  * of file. */
 lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_hot, struct lg__slot *ret_slot);

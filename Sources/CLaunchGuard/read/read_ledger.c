@@ -80,8 +80,9 @@ lg_status lg_reader_ledger_context(lg_reader *reader, uint32_t index, lg_launch_
         return status;
     if (index >= slot.payload.context_count)
         return LG_ERR_NOT_FOUND;
-    lg__reader_context_info(&slot.payload.contexts[index], ret_info);
-    return LG_OK;
+    lg_launch_info info;
+    lg__reader_context_info(&slot.payload.contexts[index], &info);
+    return lg__reader_context_give(&info, ret_info);
 }
 
 lg_status lg_reader_ledger_rung(lg_reader *reader, uint32_t context, uint32_t index, lg_ledger_rung *ret_rung)

@@ -124,7 +124,5 @@ lg_status lg_launch_query(const char *state_directory, const char *context, lg_l
     int error = errno;
     free(slot);
     errno = error;
-    if (status == LG_OK)
-        *ret_info = info;
-    return status;
+    return status == LG_OK ? lg__reader_context_give(&info, ret_info) : status;
 }

@@ -25,6 +25,7 @@ enum Core {
     static func launchInfo(of context: String, stateDirectory: String) throws(LaunchGuardError) -> LaunchGuard.LaunchInfo {
         let context = try text(context, "context"), stateDirectory = try text(stateDirectory, "stateDirectory")
         var info = lg_launch_info()
+        info.size = UInt32(MemoryLayout<lg_launch_info>.size)
         let status = unsafe stateDirectory.withCString { directory in
             unsafe context.withCString { unsafe lg_launch_query(directory, $0, &info) }
         }

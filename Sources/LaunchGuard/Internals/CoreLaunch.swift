@@ -44,6 +44,7 @@ struct CoreLaunch: @unchecked Sendable {
 
     var info: LaunchGuard.LaunchInfo? {
         var info = lg_launch_info()
+        info.size = UInt32(MemoryLayout<lg_launch_info>.size)
         return unsafe lg_launch_get_info(pointer, &info) == LG_OK ? LaunchGuard.LaunchInfo(info) : nil
     }
 
@@ -118,8 +119,9 @@ final class Box<Value: Sendable>: Sendable {
 }
 
 private func reports(_ batch: lg_report_batch) -> [LaunchGuard.Report] {
-    unsafe UnsafeBufferPointer(start: batch.reports, count: Int(batch.report_count)).map { report in
-        unsafe LaunchGuard.Report(
+    unsafe UnsafeBufferPointer(start: batch.reports, count: Int(batch.report_count)).compactMap { pointer in
+        guard let report = unsafe pointer?.pointee else { return nil }
+        return unsafe LaunchGuard.Report(
             path: String(cString: report.path),
             uuid: String(cString: report.uuid),
             ordinal: report.ordinal,

@@ -296,7 +296,7 @@ static void test_executor_never_runs(void **state)
     simulated_crashes(launch, 1);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_int_equal(queue.given, 3); /* report and two attempts */
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
     assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
     for (unsigned i = 0; i < queue.given; i++)
@@ -372,7 +372,7 @@ static void test_answers(void **state)
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     await_told("kept;answered;");
     /* Late answers, in this run and in the next ones. */
-    lg_launch_info info, again;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT, again = LG_LAUNCH_INFO_INIT;
     assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
     assert_int_equal(info.mode, LG_LAUNCH_MODE_PROBATION);
     lg_complete(kept, LG_ERR_FAILED);
@@ -439,7 +439,7 @@ static void test_status_callback_answers(void **state)
 static void calls_everything(lg_launch *launch)
 {
     lg_launch *other;
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     lg_task_state at;
     lg_session *session;
     lg_repair repair = LG_REPAIR_INIT;

@@ -65,8 +65,8 @@ static void on_report(const lg_report_batch *batch, lg_completion *done, void *u
     (void)user;
     tell("report %s %u of %u", batch->context, batch->streak, batch->report_count);
     for (uint32_t i = 0; i < batch->report_count; i++)
-        if (access(batch->reports[i].path, R_OK) != 0)
-            tell("missing %s", batch->reports[i].path);
+        if (access(batch->reports[i]->path, R_OK) != 0)
+            tell("missing %s", batch->reports[i]->path);
     lg_complete(done, LG_OK);
 }
 

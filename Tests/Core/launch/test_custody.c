@@ -155,7 +155,7 @@ static void test_protect_from_task(void **state)
     assert_int_equal(lg_launch_protect(launch, NULL), LG_ERR_STATE);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;b;protect c;mend;c;");
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
     assert_int_equal(info.mode, LG_LAUNCH_MODE_PROBATION);
     assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
@@ -207,7 +207,7 @@ static void test_protect_when_all_have_run(void **state)
     simulated_add(launch, &c);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;c;");
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
     assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
     assert_int_equal(info.status, LG_LAUNCH_CHECKING);
@@ -445,7 +445,7 @@ static void *marks(void *argument)
     added.key = "added";
     added.flags = LG_TASK_REPLACE;
     added.run = nothing;
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     lg_task_state where;
     while (!atomic_load(&stop)) {
         switch (rand_r(&worker->seed) % 16) {

@@ -379,7 +379,7 @@ static void start_without_place(void *argument)
         lg_launch_repair(launch) != LG_ERR_STATE || lg_launch_protect(launch, "in vain") != LG_OK || lg_launch_wait(launch, 10) != LG_OK ||
         lg_launch_finished(launch) != LG_OK || lg_launch_get_status(launch) != LG_LAUNCH_NORMAL)
         _exit(92);
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     if (lg_launch_get_info(launch, &info) != LG_ERR_UNPROTECTED || lg_launch_streak(launch) != 0)
         _exit(93);
 }

@@ -341,7 +341,7 @@ static void *marks(void *argument)
 {
     lg_launch *launch = argument;
     lg_status (*const calls[])(lg_launch *) = { lg_launch_finished, lg_launch_repair, lg_launch_refuse, lg_launch_skip, lg_launch_try_safe };
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     for (unsigned i = 0;; i++) {
         calls[i % 5](launch);
         if (i % 7 == 0)

@@ -117,7 +117,7 @@ static void test_every_end_in_every_place(void **state)
                 at(place);
                 assert_told(until_end[place]);
                 assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
-                lg_launch_info info;
+                lg_launch_info info = LG_LAUNCH_INFO_INIT;
                 assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
                 bool counted = end == LG_END_CRASH || end == LG_END_HANG || end == LG_END_OOM || end == LG_END_EXIT;
                 switch (place) {
@@ -179,7 +179,7 @@ static void test_refusals(void **state)
 static void test_time(void **state)
 {
     (void)state;
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     lg_launch *launch = whole(LG_CALLBACKS_LIBRARY, true);
     /* A streak is forgotten after six hours of this boot. */
     simulated_crashes(launch, 2);
@@ -238,7 +238,7 @@ static void test_time_while_giving_up(void **state)
         alarm(60); /* the hold itself is longer */
         assert_int_equal(lg_launch_begin(launch), LG_OK);
         alarm(0);
-        lg_launch_info info;
+        lg_launch_info info = LG_LAUNCH_INFO_INIT;
         assert_int_equal(lg_launch_get_info(launch, &info), LG_OK);
         assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
         await_no_threads(); /* the callback is void, and may still be about to run */
@@ -269,7 +269,7 @@ static void test_throttle(void **state)
         simulated_crashes(launch, 1);
         lg_launch_begin(launch); /* within a day: safe mode */
         assert_told("");
-        lg_launch_info info;
+        lg_launch_info info = LG_LAUNCH_INFO_INIT;
         lg_launch_get_info(launch, &info);
         assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
         for (int i = 0; i < 4; i++) {

@@ -348,7 +348,7 @@ static void make_history(void)
 static uint32_t streak(void)
 {
     lg_reader *reader = NULL;
-    lg_launch_info context;
+    lg_launch_info context = LG_LAUNCH_INFO_INIT;
     assert_int_equal(lg_reader_open(state_path("s/ledger.lg"), &reader), LG_OK);
     assert_int_equal(lg_reader_ledger_context(reader, 0, &context), LG_OK);
     lg_reader_close(reader);

@@ -80,7 +80,7 @@ static lg_launch *prepared(const char *name)
  * child. */
 static void call_everything(void)
 {
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     lg_launch *other;
     lg_task_state state;
     lg_repair repair = LG_REPAIR_INIT;

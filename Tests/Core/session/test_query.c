@@ -230,8 +230,9 @@ static uint32_t sum_of(const char *directory)
 #define query(expected) query_at(state_path(""), "main", expected, __LINE__)
 static lg_launch_info query_at(const char *directory, const char *context, lg_status expected, int line)
 {
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     memset(&info, 0x55, sizeof info);
+    info.size = sizeof info;
     lg_launch_info untouched = info;
     uint32_t before = sum_of(state_path(""));
     lg_status status = lg_launch_query(directory, context, &info);
@@ -411,7 +412,7 @@ static void set_major(uint16_t major)
 static void test_of_nothing(void **state)
 {
     (void)state;
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     assert_int_equal(lg_launch_query(NULL, "main", &info), LG_ERR_ARGUMENT);
     assert_int_equal(lg_launch_query("", "main", &info), LG_ERR_ARGUMENT);
     assert_int_equal(lg_launch_query(state_path(""), NULL, &info), LG_ERR_ARGUMENT);
@@ -448,7 +449,7 @@ static void test_of_nothing(void **state)
 
 static void body_query_as_nobody(void *argument)
 {
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     if (setgid(65534) != 0 || setuid(65534) != 0)
         _exit(90);
     _exit(lg_launch_query(state_path(""), "main", &info) == *(lg_status *)argument ? 0 : 1);
@@ -626,7 +627,7 @@ static void test_roles_that_make_no_sense(void **state)
 
 static void body_second(void *argument)
 {
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     lg_options options = LG_OPTIONS_INIT;
     options.app_id = "org.example.test";
     options.state_directory = state_path("");
@@ -664,6 +665,25 @@ static void test_second_process(void **state)
     assert_int_equal(query(LG_OK).crashes, 0);
 }
 
+/* A program of another version has another structure: what both know is filled in. */
+static void test_structure_of_another_version(void **state)
+{
+    (void)state;
+    struct {
+        lg_launch_info info;
+        uint64_t later;
+    } newer = { .info.size = sizeof newer, .later = 77 };
+    lg_launch_info older = { .size = sizeof older - 8, .streak = 99 };
+    expect_signal(body_crash, NULL, SIGSEGV);
+    assert_int_equal(lg_launch_query(state_path(""), "main", &newer.info), LG_OK);
+    assert_int_equal(newer.info.size, sizeof newer);
+    assert_int_equal(newer.info.streak, 1);
+    assert_int_equal(newer.later, 77);
+    /* none was smaller yet */
+    assert_int_equal(lg_launch_query(state_path(""), "main", &older), LG_ERR_ARGUMENT);
+    assert_int_equal(older.streak, 99);
+}
+
 int main(void)
 {
     #define QUERY_TEST(function) cmocka_unit_test_setup_teardown(function, make_state, clean)
@@ -674,6 +694,7 @@ int main(void)
         QUERY_TEST(test_of_another_user), QUERY_TEST(test_start_on_an_older_ledger),
         QUERY_TEST(test_state_directory), QUERY_TEST(test_roles),
         QUERY_TEST(test_roles_that_make_no_sense), QUERY_TEST(test_second_process),
+        QUERY_TEST(test_structure_of_another_version),
     };
     return cmocka_run_group_tests_name("query", tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static lg_reader *open_ledger(const char *folder)
 
 static lg_launch_info launch_of(const char *folder)
 {
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     lg_reader *reader = open_ledger(folder);
     assert_int_equal(lg_reader_ledger_context(reader, 0, &info), LG_OK);
     lg_reader_close(reader);

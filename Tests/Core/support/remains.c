@@ -113,7 +113,7 @@ lg_crash_info newest_crash(unsigned last_stage)
 lg_launch_info ledger_context(const char *name)
 {
     lg_reader *reader = NULL;
-    lg_launch_info context;
+    lg_launch_info context = LG_LAUNCH_INFO_INIT;
     assert_int_equal(lg_reader_open(state_path("ledger.lg"), &reader), LG_OK);
     for (uint32_t i = 0; lg_reader_ledger_context(reader, i, &context) == LG_OK; i++)
         if (strcmp(context.name, name) == 0) {

@@ -99,7 +99,7 @@ static lg_launch *open_window(int64_t window_ms)
 
 static void body_window(void *argument)
 {
-    lg_launch_info info;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
     (void)argument;
     session = start_session();
     lg_launch *launch = open_window(100);
