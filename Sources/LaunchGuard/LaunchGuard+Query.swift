@@ -50,7 +50,8 @@ extension LaunchGuard {
     ///   - stateDirectory: of the program that ended, with the folder of its role if it has one.
     /// - Throws: ``LaunchGuardError/Code/notFound`` when there is no run of this process;
     ///   ``LaunchGuardError/Code/state`` while the process is alive;
-    ///   ``LaunchGuardError/Code/already`` when a status is stored already;
+    ///   ``LaunchGuardError/Code/already`` when a status is stored already, or a later start of the
+    ///   program has classified the run without it;
     ///   ``LaunchGuardError/Code/argument`` for the status of a process that has not ended; the
     ///   errors of files as ``launchInfo(of:stateDirectory:)``.
     public static func witness(_ waitStatus: Int32, of pid: Int32, stateDirectory: String) throws(LaunchGuardError) {

@@ -214,14 +214,14 @@ LG_API lg_status lg_will_restart(lg_session *session);
  *                          pid.
  *  @param wait_status      from waitpid().
  *  @return LG_OK; LG_ERR_NOT_FOUND: no run of this pid there; LG_ERR_STATE: the process is alive;
- *          LG_ERR_ALREADY: a status is stored already; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
+ *          LG_ERR_ALREADY: a status is stored already, or a later start of the program has
+ *          classified the run without it; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
  *          LG_ERR_PERMISSION; LG_ERR_LINK; LG_ERR_OWNER: the file belongs to another user than its
  *          directory, or to another user than the caller, who is not root; LG_ERR_SYSTEM (errno);
  *          LG_ERR_ARGUMENT, also for the status of a process that has not ended.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
- *  Durable: survives the process at once; before the next start of the program it decides how the
- *  run ended.
+ *  Durable: survives the process at once. It decides how the run ended.
  */
 LG_API lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
@@ -196,6 +197,15 @@ static void register_once(void)
     pthread_atfork(NULL, NULL, session_in_child);
 }
 
+/* Not while a witness stores how that run ended: it comes before, or is told that it comes late. */
+static void account_last_run(struct lg_session *session, const struct lg__identity *identity)
+{
+    bool locked = lg__witness_lock(session->runs_directory, LOCK_SH);
+    lg__account_last_run(&session->host, identity);
+    if (locked)
+        flock(session->runs_directory, LOCK_UN);
+}
+
 static bool is_usable(const struct lg_session *session, lg_status status)
 {
     return session->ledger_alone || status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER;
@@ -225,7 +235,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     session->open = host->unforked = lg__capture_unforked_flag();
     host->counts = host->ledger.primary;
     if (host->counts)
-        lg__account_last_run(host, &identity);
+        account_last_run(session, &identity);
     register_once();
     note_memory(host->run.state);
     if (session->keep_stderr)

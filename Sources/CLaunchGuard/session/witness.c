@@ -18,6 +18,7 @@
 #include "launchguard/reader.h"
 #include "launchguard/session.h"
 #include "os/os.h"
+#include "session/session.h"
 #include "store/crc32c.h"
 #include "store/header.h"
 #include "store/run.h"
@@ -179,7 +180,7 @@ static lg_status withdraw_clean_end(int runs, uid_t owner, uint64_t ordinal)
     return LG_OK;
 }
 
-static bool lock_file(int file, int how)
+bool lg__witness_lock(int file, int how)
 {
     const struct timespec wait = { 0, LOCK_WAIT_NS };
     for (int tries = 0; tries < LOCK_TRIES; tries++) {
@@ -192,20 +193,35 @@ static bool lock_file(int file, int how)
     return false;
 }
 
-static lg_status store_wait_status(int runs, int file, const struct stat *info, const struct found *found, int32_t wait_status)
+/* A later start has said in the ledger how the run ended. Secondary runs are in no ledger. */
+static bool is_classified(const char *state_directory, const struct found *found)
+{
+    char path[4096 + 96];
+    lg_reader *reader;
+    lg_ledger_info ledger = { .last_ordinal = 0 };
+    snprintf(path, sizeof path, "%s/ledger.lg", state_directory);
+    if (found->info.secondary || lg_reader_open(path, &reader) != LG_OK)
+        return false;
+    if (lg_reader_ledger(reader, &ledger) != LG_OK)
+        ledger.last_ordinal = 0;
+    lg_reader_close(reader);
+    return ledger.last_ordinal > found->info.ordinal;
+}
+
+static lg_status store_wait_status(const char *state_directory, int runs, int file, const struct stat *info, const struct found *found, int32_t wait_status)
 {
     uint64_t state = 0;
     uint32_t witnessed = 1;
-    /* One lock keeps two witnesses apart, the other keeps the file from being taken for another
-     * run. Both go with their descriptors. */
-    if (!lock_file(runs, LOCK_EX) || !lock_file(file, LOCK_SH))
+    /* One lock keeps two witnesses apart, and the next start away while it classifies the run. The
+     * other keeps the file from being taken for another run. Both go with their descriptors. */
+    if (!lg__witness_lock(runs, LOCK_EX) || !lg__witness_lock(file, LOCK_SH))
         return LG_ERR_SYSTEM;
     lg_status status = locate_state(file, (uint64_t)info->st_size, found, &state);
     if (status != LG_OK)
         return status;
     if (!read_at(file, state + offsetof(struct lg__state, witnessed), &witnessed, sizeof witnessed))
         return LG_ERR_DAMAGED;
-    if (witnessed)
+    if (witnessed || is_classified(state_directory, found))
         return LG_ERR_ALREADY;
     status = withdraw_clean_end(runs, info->st_uid, found->info.ordinal);
     if (status != LG_OK)
@@ -250,7 +266,7 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
     if (status == LG_OK && (info.st_uid != folder.st_uid || (geteuid() != 0 && info.st_uid != geteuid())))
         status = LG_ERR_OWNER;
     if (status == LG_OK)
-        status = store_wait_status(runs, file, &info, &found, wait_status);
+        status = store_wait_status(state_directory, runs, file, &info, &found, wait_status);
     int error = errno;
     if (file >= 0)
         close(file);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/fault_point.h"
 #include "store/crc32c.h"
 
 static int alive[2]; /* pipe by which a child says that it is ready */
@@ -88,6 +89,68 @@ static void test_witness(void **state)
         assert_int_equal(ledger_context("main").streak, rows[i].counted);
         assert_int_equal(ledger_context("main").unknown, rows[i].unknown);
     }
+}
+
+/* The ledger's last run and its file, after a start that no witness came before. */
+static void expect_unexplained(int32_t pid, int status)
+{
+    lg_timeline_entry entry = last_of_timeline();
+    lg_verdict verdict;
+    lg_run_info info;
+    lg_reader *reader;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/runs/%08u-%s.lgrun", state_path(""), (unsigned)entry.ordinal, entry.uuid);
+    assert_int_equal(lg_witness(state_path(""), pid, status), LG_ERR_ALREADY);
+    assert_int_equal(lg_reader_open(path, &reader), LG_OK);
+    assert_int_equal(lg_reader_run(reader, &info), LG_OK);
+    assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
+    lg_reader_close(reader);
+    assert_int_equal(info.pid, pid);
+    assert_int_equal(info.witnessed, 0);
+    assert_int_equal(entry.verdict.end, LG_END_UNKNOWN);
+    assert_int_equal(verdict.end, LG_END_UNKNOWN);
+}
+
+/* A witness that comes after the next start has classified the run changes nothing: the run file
+ * would say something else than the ledger. */
+static void test_late_witness(void **state)
+{
+    (void)state;
+    struct death death = run_child(body, WAY(KILL));
+    int32_t pid = newest_info().pid;
+    expect_exit(body, WAY(EXIT_0), 0);
+    expect_unexplained(pid, death.status);
+}
+
+static int32_t dead;
+
+static void witness_meanwhile(const char *point)
+{
+    if (strcmp(point, "ledger: before store") != 0)
+        return;
+    lg__fault_hook = NULL;
+    pid_t witness = fork();
+    if (witness == 0)
+        _exit(lg_witness(state_path(""), dead, SIGKILL) == LG_OK);
+    int status;
+    if (witness < 0 || waitpid(witness, &status, 0) != witness || status != 0)
+        _exit(50);
+}
+
+static void body_with_a_witness(void *argument)
+{
+    lg__fault_hook = witness_meanwhile;
+    body(argument);
+}
+
+/* The next start has read the run file, and has not stored what it says. */
+static void test_witness_during_the_next_start(void **state)
+{
+    (void)state;
+    struct death death = run_child(body, WAY(KILL));
+    dead = newest_info().pid;
+    expect_exit(body_with_a_witness, WAY(EXIT_0), 0);
+    expect_unexplained(dead, death.status);
 }
 
 /* The witness finds no file that it may write to, and writes nothing. */
@@ -299,6 +362,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_witness),
+        WITH_STATE(test_late_witness),
+        WITH_STATE(test_witness_during_the_next_start),
         WITH_STATE(test_witness_of_nothing),
         WITH_STATE(test_witness_of_the_living),
         WITH_STATE(test_witness_and_owners),
