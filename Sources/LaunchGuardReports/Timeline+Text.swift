@@ -25,7 +25,7 @@ struct Timeline {
             Run(
                 ordinal: entry.ordinal, version: entry.appVersion, started: entry.started, duration: entry.durationNanoseconds,
                 verdict: entry.verdict,
-                remark: entry.attributed.isEmpty ? "" : "in a module or a task of \(entry.attributed.joined(separator: ", "))",
+                remark: entry.remark,
                 strips: report.contexts.map { entry.strip(of: $0.name) })
         }
         let uncounted = report.uncounted.map { run in
@@ -168,6 +168,7 @@ struct Timeline {
         case unfinished = "○"
         case finished = "✓"
         case nothing = "·"
+        case upgraded = "↑"
 
         init(_ event: LaunchEvent) {
             self =
@@ -186,6 +187,7 @@ struct Timeline {
                 case .repaired: .repaired
                 case .expired: .expired
                 case .restart: .restart
+                case .upgraded: .upgraded
                 default: .other
                 }
         }
@@ -212,6 +214,7 @@ struct Timeline {
             case .unfinished: "not finished, did not count"
             case .finished: "finished"
             case .nothing: "finished, announced or not begun"
+            case .upgraded: "an upgrade followed"
             }
         }
 
@@ -227,6 +230,13 @@ struct Timeline {
 }
 
 extension TimelineEntry {
+    fileprivate var remark: String {
+        var words: [String] = []
+        if !attributed.isEmpty { words.append("in a module or a task of \(attributed.joined(separator: ", "))") }
+        if events.contains(where: { $0.events.contains(.upgraded) }) { words.append("an upgrade followed, and reset all counters") }
+        return words.joined(separator: "; ")
+    }
+
     /// What happened in the launch of a context, its end last.
     func strip(of context: String) -> [Timeline.Symbol] {
         var symbols = events.filter { $0.context == context }.flatMap { $0.events.map(Timeline.Symbol.init) }

@@ -63,10 +63,13 @@ public struct LaunchEvent: RawRepresentable, Codable, Hashable, Sendable {
     public static let halted = LaunchEvent(rawValue: "halted")
     /// A repair asked for a restart.
     public static let restart = LaunchEvent(rawValue: "restart")
+    /// Another version of the program started after the run, and all counters were reset.
+    public static let upgraded = LaunchEvent(rawValue: "upgraded")
 
     /// By bit.
     static let all: [LaunchEvent] = [
         .reported, .held, .repaired, .repairFailed, .throttled, .refused, .skipped, .expired, .protected, .leftOut, .safe, .trial, .halted, .restart,
+        .upgraded,
     ]
 
     /// The events of a word of bits.

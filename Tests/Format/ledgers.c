@@ -188,11 +188,22 @@ static void make_faults(void)
     faults->left = 63;
 }
 
+static void make_upgraded(void)
+{
+    struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
+    context->phase = LG_PHASE_HELD;
+    context->flags = LG__CONTEXT_DUE | LG__CONTEXT_TOLD;
+    context->unknown = 4;
+    add_ladder(context);
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 1, 0, LG_EVENT_REPORTED | LG_EVENT_UPGRADED, 0);
+    add_run(LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, 1, 1, LG_EVENT_REPORTED | LG_EVENT_HELD, 0);
+}
+
 int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*make)(void); } states[] = {
         { "story", make_story }, { "safe", make_safe }, { "halted", make_halted }, { "full", make_full }, { "faults", make_faults },
-        { "empty", NULL },
+        { "upgraded", make_upgraded }, { "empty", NULL },
     };
     char path[4096];
     uint8_t boot_id[16] = { 0 };

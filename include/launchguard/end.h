@@ -44,7 +44,8 @@
     X(LG_END_UNKNOWN, 11, "unknown")     \
     X(LG_END_RUNNING, 12, "running")
 
-/** End of a run. LG_END_NONE: no run; LG_END_RUNNING: the run has not ended. */
+/** End of a run. LG_END_NONE: no run; LG_END_RUNNING: the run has not ended; LG_END_UPGRADE: only
+ *  simulated, and in ledgers before 2.5, which hide the end of the run behind it. */
 typedef enum lg_end {
 #define LG_END_ENUM(identifier, value, name) identifier = value,
     LG_END_TABLE(LG_END_ENUM)

@@ -60,6 +60,8 @@ typedef struct lg_ledger_suspect {
 #define LG_EVENT_TRIAL 2048u
 #define LG_EVENT_HALTED 4096u
 #define LG_EVENT_RESTART 8192u  /**< a repair needs a restart */
+/** another version of the program started after the run, and all counters were reset */
+#define LG_EVENT_UPGRADED 16384u
 
 /** Ledger: one ended run. */
 typedef struct lg_timeline_entry {

@@ -342,8 +342,7 @@ LG_API lg_status lg_reader_log_entry(lg_reader *reader, uint64_t index, lg_log_e
 LG_API lg_status lg_reader_log_field(lg_reader *reader, uint64_t index, uint32_t field, lg_log_field *ret_field);
 
 /** The end of the run. The verdict rests on the evidence in the file, on whether the process is
- *  alive, and on the boot id of this machine. A later run of another version may see the end as an
- *  upgrade, which is in the ledger's timeline. A record of SIGQUIT is the requested dump of all
+ *  alive, and on the boot id of this machine. A record of SIGQUIT is the requested dump of all
  *  threads: it makes the end LG_END_TERMINATED with LG_EVIDENCE_DUMP_RECORD, never a crash. Lack of
  *  memory can be recognised only from the cgroup of the run. For a reader elsewhere such an end is
  *  unknown.

@@ -86,15 +86,13 @@ static void account(struct lg__host *host, const struct lg__identity *self)
     for (uint32_t i = 0; i < payload->context_count; i++) {
         struct lg__ledger_context *context = &payload->contexts[i];
         note_context(&entry, i, context, &last);
-        if (upgraded)
+        /* the end of the old version's run does not count against the new one */
+        if (upgraded) {
+            entry.events[i] |= LG_EVENT_UPGRADED;
             lg__decide_reset(context);
-        else if (lg__account_apply(context, &last, payload->last_ordinal))
+        } else if (lg__account_apply(context, &last, payload->last_ordinal)) {
             entry.counted |= 1u << i;
-    }
-    /* First match wins: the end of the old version's run does not count against the new one. */
-    if (upgraded) {
-        last.verdict.end = LG_END_UPGRADE;
-        last.verdict.evidence = LG_EVIDENCE_VERSION_DIFFERS;
+        }
     }
     entry.end = last.verdict.end;
     entry.evidence = last.verdict.evidence;

@@ -91,6 +91,7 @@ static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 /* a suspect task may be left out: the built-in rung can be tried */
 #define LG__CONTEXT_SKIPPABLE 4u
 #define LG__CONTEXT_SHADOW 8u    /* the last launch decided and did nothing */
+#define LG__CONTEXT_TOLD 16u     /* the unexplained deaths that are counted were reported */
 
 #define LG__RUNG_BUILT_IN 0x80000000u
 

@@ -206,7 +206,7 @@ static void test_new_version_is_an_upgrade(void **state)
     newer.version = "1.1";
     expect_exit(live, &first, 0);
     expect_exit(live, &newer, 0);
-    expect_timeline("", &first, LG_END_UPGRADE, 1);
+    expect_timeline("", &first, LG_END_CLEAN, 1);
 }
 
 /* A ledger belongs to its application from the first byte on. */
