@@ -17,7 +17,7 @@ extension LaunchGuard {
         case exit
         /// The machine was booted again.
         case reboot
-        /// The program's version changed after the run.
+        /// Another version of the program starts next, which resets all counters.
         case upgrade
         /// Under a debugger.
         case debugger

@@ -43,8 +43,8 @@ extension LaunchGuard {
         ///   - reportAfter: launch crashes in a row from which ``Launch/onReport(_:)`` is called;
         ///     at least 1.
         ///   - repairAfter: launch crashes in a row from which repairs are tried; at least 1.
-        ///   - unknownAfter: unexplained early deaths from which repairs are tried; 0 for never,
-        ///     `nil` for twice `repairAfter`.
+        ///   - unknownAfter: unexplained early deaths from which they are reported and repairs are
+        ///     tried; 0 for never, `nil` for twice `repairAfter`.
         ///   - window: time after which the launch is finished; zero for only by mark.
         ///   - finish: the condition that finishes the launch.
         ///   - reportWait: longest wait for the closures of ``Launch/onReport(_:)`` and

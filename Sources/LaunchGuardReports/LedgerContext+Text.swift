@@ -15,7 +15,7 @@ extension LedgerContext {
         writer.add("  ")
         writer.line(status, status == "normal" ? .green : .yellow)
         field("mode", modeText, modeStyle)
-        if isDue { field("", "a repair is needed, whatever the streak", .yellow) }
+        if let need { field("", "a repair is needed\(need)", .yellow) }
         if isShadow { field("", "shadow: the last launch only decided, and did nothing") }
         field("streak", "streak \(streak) (\(threshold("report", reportAfter)), \(threshold("repair", repairAfter))), reported \(reported)")
         field("", "unknown \(unknown) (\(threshold("repair", unknownAfter)))")
@@ -33,6 +33,14 @@ extension LedgerContext {
             "\(launches.counting("launch", "launches")), \(crashes.counting("launch crash", "launch crashes")), "
                 + "\(repairs.counting("repair", "repairs")) since the ledger was made",
             .dim)
+    }
+
+    /// The reason for a repair; nil: none is needed.
+    private var need: String? {
+        guard isOnLadder else { return nil }
+        if streak >= repairAfter, repairAfter > 0 { return ": \(UInt64(streak).counting("launch crash", "launch crashes in a row"))" }
+        if unknown >= unknownAfter, unknownAfter > 0 { return ": \(UInt64(unknown).counting("unexplained death", "unexplained deaths"))" }
+        return isDue ? ", whatever the streak" : nil
     }
 
     private func threshold(_ what: String, _ count: UInt32) -> String {

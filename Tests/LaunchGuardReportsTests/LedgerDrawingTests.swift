@@ -107,8 +107,9 @@ import Testing
         let bits = [
             LG_EVENT_REPORTED, LG_EVENT_HELD, LG_EVENT_REPAIRED, LG_EVENT_REPAIR_FAILED, LG_EVENT_THROTTLED, LG_EVENT_REFUSED, LG_EVENT_SKIPPED,
             LG_EVENT_EXPIRED, LG_EVENT_PROTECTED, LG_EVENT_LEFT_OUT, LG_EVENT_SAFE, LG_EVENT_TRIAL, LG_EVENT_HALTED, LG_EVENT_RESTART,
+            LG_EVENT_UPGRADED,
         ]
-        #expect(bits == (0..<14).map { UInt32(1) << $0 })
+        #expect(bits == (0..<15).map { UInt32(1) << $0 })
     }
 
     @Test func everythingOfTheGoldenLedgerIsInItsReport() throws {
@@ -159,6 +160,29 @@ import Testing
         #expect(lines.contains("            a repair is needed, whatever the streak"))
         #expect(lines.contains("            shadow: the last launch only decided, and did nothing"))
         #expect(lines.contains("            unknown 2 (never repair)"))
+    }
+
+    /// The counters say what needs a repair; else the program asked for one, or one did not help.
+    @Test func theReasonForARepair() throws {
+        for (streak, unknown, isDue, words) in [
+            (2, 4, true, ": 2 launch crashes in a row"), (1, 4, true, ": 4 unexplained deaths"), (1, 3, true, ", whatever the streak"), (1, 3, false, nil),
+        ] as [(UInt32, UInt32, Bool, String?)] {
+            let lines = try one {
+                $0.streak = streak
+                $0.unknown = unknown
+                $0.isDue = isDue
+            }
+            #expect(lines.first { $0.contains("a repair is needed") } .map(String.init) == words.map { "            a repair is needed\($0)" })
+        }
+    }
+
+    @Test func anUpgradeFollowsACrash() throws {
+        let lines = text(try Reader(path: Sample.golden("v2.5/upgraded.lg")).ledger()).split(separator: "\n").map(String.init)
+        #expect(lines.contains("            a repair is needed: 4 unexplained deaths"))
+        let run = try #require(lines.firstIndex { $0.hasPrefix("  #1 ") })
+        #expect(lines[run].contains("crash SIGSEGV fault.null_write") && lines[run].hasSuffix("r○↑"))
+        #expect(lines[run + 1].hasSuffix("because the run file holds a crash record; an upgrade followed, and reset all counters"))
+        #expect(lines.last?.contains("↑ an upgrade followed") == true)
     }
 
     @Test func theTopOfTheLadder() throws {

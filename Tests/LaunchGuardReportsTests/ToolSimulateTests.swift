@@ -112,7 +112,7 @@ import Testing
             #"repair "repair A", attempt 1: begins"#,
         ]),
         ([], "unknown*4", [
-            "unknown repairing normal 0 1 1", "status: needs-repair", "protect: open database", "protect: restore windows", "status: repairing",
+            "unknown repairing normal 0 1 1", "status: needs-repair", "on_report: streak 0", "protect: open database", "protect: restore windows", "status: repairing",
             #"repair "repair A", attempt 1: begins"#,
         ]),
         (["--unknown-after", "0"], "unknown*9 killed", ["killed checking normal 0 0 0", "status: checking", "task open database: run", "task restore windows: run"]),

@@ -94,18 +94,20 @@ typedef struct lg_report {
 typedef struct lg_report_batch {
     /** Name of the launch's context. */
     const char *context;
-    /** Consecutive launch crashes. */
+    /** Consecutive launch crashes; 0 where only unexplained deaths are reported. */
     uint32_t streak;
-    /** Number of runs in `reports`; may be less than the streak when files are gone. */
+    /** Number of runs in `reports`; may be less than the streak when files are gone, and more with
+     *  unexplained deaths. */
     uint32_t report_count;
     /** The runs since the last report that counted, oldest first. */
     const lg_report *const *reports;
 } lg_report_batch;
 
-/** A healthy-world callback. Called once for each new value of the streak, before anything else of
- *  the launch runs. The launch waits for lg_complete(done, …) at most `report_wait_ms`. Any thread
- *  may answer `done`, also later. After two deaths of the program inside this callback since the
- *  last finished launch, it is no longer called until a launch is finished. */
+/** A healthy-world callback. Called once for each new value of the streak, and once where
+ *  unexplained deaths reach `unknown_after`, before anything else of the launch runs. The launch
+ *  waits for lg_complete(done, …) at most `report_wait_ms`. Any thread may answer `done`, also
+ *  later. After two deaths of the program inside this callback since the last finished launch, it
+ *  is no longer called until a launch is finished. */
 typedef void (*lg_report_callback)(const lg_report_batch *batch, lg_completion *done, void *user);
 
 /** A healthy-world callback. Called once for each attempt. The callback, or the code it hands
@@ -176,8 +178,8 @@ typedef struct lg_launch_options {
     uint32_t report_after;
     /** Launch crashes in a row from which repairs are tried; at least 1. Default 2. */
     uint32_t repair_after;
-    /** Unexplained early deaths (no crash record, no mark) from which repairs are tried; 0 = never.
-     *  Default LG_UNKNOWN_AFTER_DEFAULT: twice repair_after. */
+    /** Unexplained early deaths (no crash record, no mark) from which on_report is called and
+     *  repairs are tried; 0 = never. Default LG_UNKNOWN_AFTER_DEFAULT: twice repair_after. */
     uint32_t unknown_after;
     /** Time in milliseconds after which the launch is finished; 0 = only by mark. At most 86400000.
      *  Default 5000. Measured on CLOCK_MONOTONIC. Time asleep, stopped or held does not count. The

@@ -35,10 +35,16 @@ static void ladder_from_its_foot(struct lg__ledger_context *context)
     forget_rung(context);
 }
 
+static void forget_unknown(struct lg__ledger_context *context)
+{
+    context->unknown = 0;
+    set_flag(context, LG__CONTEXT_TOLD, false);
+}
+
 static void forget_streak(struct lg__ledger_context *context)
 {
     context->streak = 0;
-    context->unknown = 0;
+    forget_unknown(context);
     context->reported = 0;
     context->report_strikes = 0;
     context->first_ordinal = 0;
@@ -67,7 +73,7 @@ static void go_safe(struct lg__ledger_context *context)
     context->events |= LG_EVENT_SAFE;
     context->good_runs = 0;
     context->safe_crashes = 0;
-    context->unknown = 0;
+    forget_unknown(context);
     forget_hold(context);
     ladder_from_its_foot(context);
     set_flag(context, LG__CONTEXT_DUE, false);
@@ -155,7 +161,7 @@ static void trial_failed(struct lg__ledger_context *context)
 {
     context->mode = LG_LAUNCH_MODE_SAFE;
     context->good_runs = 0;
-    context->unknown = 0;
+    forget_unknown(context);
     uint32_t most = context->safe_retry_max;
     context->retry_runs = context->retry_runs > most / 2 ? most : 2 * context->retry_runs;
 }
@@ -186,7 +192,7 @@ static void account_launching(struct lg__ledger_context *context, enum weight we
     case LG_LAUNCH_MODE_SAFE:
         safe_crashed(context);
         if (weight == UNEXPLAINED)
-            context->unknown = 0;
+            forget_unknown(context);
         break;
     default: break;
     }
@@ -373,6 +379,21 @@ static void decide_phase(struct lg__ledger_context *context, const struct lg__mo
     choose_rung(context, now);
 }
 
+/* B5 */
+static void report(struct lg__ledger_context *context)
+{
+    bool streak = context->streak >= context->report_after && context->streak > context->reported;
+    bool unknown = unknown_is_enough(context) && !(context->flags & LG__CONTEXT_TOLD);
+    if (context->report_strikes >= LG__REPORT_STRIKES_MAX || (!streak && !unknown))
+        return;
+    if (streak)
+        context->reported = context->streak;
+    if (unknown)
+        set_flag(context, LG__CONTEXT_TOLD, true);
+    context->events |= LG_EVENT_REPORTED;
+    set_flag(context, LG__CONTEXT_REPORTING, true);
+}
+
 void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
                       struct lg__ledger_context *ret_shadow)
 {
@@ -394,12 +415,7 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
     if (normal && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
         passed_since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
         ladder_from_its_foot(context);
-    if (context->streak >= context->report_after && context->streak > context->reported &&
-        context->report_strikes < LG__REPORT_STRIKES_MAX) {
-        context->reported = context->streak;
-        context->events |= LG_EVENT_REPORTED;
-        set_flag(context, LG__CONTEXT_REPORTING, true);
-    }
+    report(context);
     if (!policy->shadow) {
         decide_phase(context, now);
         return;
@@ -471,7 +487,7 @@ void lg__decide_skip(struct lg__ledger_context *context)
         context->streak = context->repair_after ? context->repair_after - 1 : 0;
     if (context->reported > context->streak)
         context->reported = context->streak;
-    context->unknown = 0;
+    forget_unknown(context);
     context->phase = LG_PHASE_LAUNCHING;
 }
 

@@ -42,14 +42,18 @@ static void decide_begin(const struct lg__life *life)
 {
     lg_launch *launch = life->launch;
     struct lg__policy policy;
-    struct lg__ledger_context shadow;
+    struct lg__ledger_context shadow, decided = { .phase = LG_PHASE_NONE };
     struct lg__moment now = lg__host_now(launch->host);
     memset(&shadow, 0, sizeof shadow);
     atomic_store(&launch->state->begun_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     LG__WITH_CONTEXT(life, context) {
         fill_policy(launch, context, &policy);
         lg__decide_begin(context, &policy, &now, &shadow);
+        decided = *context;
     }
+    if (decided.phase == LG_PHASE_HELD)
+        lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: a repair is needed (streak %u of %u, unknown %u of %u)", launch->name,
+                     decided.streak, decided.repair_after, decided.unknown, decided.unknown_after);
     if (shadow.phase == LG_PHASE_HELD)
         lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be held for rung %u, repair \"%s\"",
                      launch->name, shadow.rung, shadow.rungs[shadow.rung].name);

@@ -29,7 +29,7 @@ void lg__hold_report(struct lg__life *life)
         lg_report_batch batch = { launch->name, seen.streak, count, list };
         enum lg__answer answer = lg__callback_report(life, &batch, (uint64_t)launch->options.report_wait_ms * 1000000u);
         if (answer != LG__ANSWER_ABORTED)
-            lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: report of streak %u %s", launch->name, batch.streak,
+            lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: report (streak %u, unknown %u) %s", launch->name, seen.streak, seen.unknown,
                          answer == LG__ANSWER_OK ? "answered" : answer == LG__ANSWER_FAILED ? "failed" : "not answered in time");
         free(paths);
     }

@@ -327,8 +327,19 @@ static void test_killed(void **state)
     expect(PROGRAM(.how = KILL, .unknown_after = 2), SIGKILL, HEALTHY);
     assert_int_equal(last_of_timeline().verdict.end, LG_END_UNKNOWN);
     assert_int_equal(last_of_timeline().verdict.evidence, LG_EVIDENCE_NO_MARK);
-    expect(PROGRAM(.how = FINISH, .unknown_after = 2), 0, "needs-repair;repairing;repair small;checking;task a;task b;normal;");
+    /* Deaths that lead to a repair are reported before it, and the breadcrumb has the reason. */
+    expect(PROGRAM(.how = FINISH, .unknown_after = 2), 0, "needs-repair;report main 0 of 2;repairing;repair small;checking;task a;task b;normal;");
     assert_int_equal(ledger_context("main").unknown, 0);
+    lg_reader *reader = newest_run();
+    assert_true(log_has(reader, "launch main: a repair is needed (streak 0 of 2, unknown 2 of 2)"));
+    assert_true(log_has(reader, "launch main: report (streak 0, unknown 2) answered"));
+    lg_reader_close(reader);
+    /* Once, also where the repair fails. */
+    make(NULL);
+    for (int i = 0; i < 2; i++)
+        expect(PROGRAM(.how = KILL, .unknown_after = 2), SIGKILL, HEALTHY);
+    expect(PROGRAM(.how = FINISH, .unknown_after = 2, .repair_crashes = true), SIGSEGV, "needs-repair;report main 0 of 2;repairing;repair small;");
+    expect(PROGRAM(.how = FINISH, .unknown_after = 2), 0, "needs-repair;repairing;repair small;checking;task a;task b;normal;");
 }
 
 static void test_window(void **state)
@@ -369,8 +380,12 @@ static void test_upgrade(void **state)
     expect(PROGRAM(.how = CRASH_AFTER), SIGSEGV, "checking;report main 1 of 1;task a;task b;");
     expect(PROGRAM(.how = FINISH, .version = "1.1"), 0, HEALTHY "normal;");
     lg_timeline_entry entry = last_of_timeline();
-    assert_int_equal(entry.verdict.end, LG_END_UPGRADE);
-    assert_int_equal(entry.verdict.signal, SIGSEGV); /* the real end stays visible */
+    /* An upgrade resets the counters, and changes nothing of how the run ended. */
+    assert_int_equal(entry.verdict.end, LG_END_CRASH);
+    assert_int_equal(entry.verdict.evidence, LG_EVIDENCE_CRASH_RECORD);
+    assert_int_equal(entry.verdict.signal, SIGSEGV);
+    assert_int_equal(entry.events[0], LG_EVENT_REPORTED | LG_EVENT_UPGRADED);
+    assert_int_equal(entry.counted, 0);
     assert_string_equal(entry.app_version, "1.0");
     /* A streak that was reported for the old version is not reported again. */
     expect(PROGRAM(.how = CRASH_AFTER, .version = "1.1"), SIGSEGV, HEALTHY);

@@ -58,6 +58,7 @@ static void go_safe(struct model *m)
     m->mode = SAFE;
     m->due = false;
     m->good_runs = m->safe_crashes = m->unknown = m->skips = m->held_deaths = 0;
+    m->told = false;
     m->rung = m->attempts = m->interruptions = 0;
     m->phase = LAUNCHING;
 }
@@ -102,6 +103,7 @@ static void give_attempt_back(struct model *m)
 static void forget_streak(struct model *m)
 {
     m->streak = m->unknown = m->reported = m->report_strikes = 0;
+    m->told = false;
     m->first_run = 0;
 }
 
@@ -158,6 +160,7 @@ static void trial_failed(struct model *m) /* A16 from the colon on */
 {
     m->mode = SAFE;
     m->good_runs = m->unknown = 0;
+    m->told = false;
     m->retry_runs = m->retry_runs > UINT32_MAX / 2 ? m->policy.safe_retry_max : least(2 * m->retry_runs, m->policy.safe_retry_max);
 }
 
@@ -211,8 +214,10 @@ static void account_launching(struct model *m, enum class class)
         if (counted || unknown_is_enough(m)) {
             more(&m->safe_crashes);
             m->good_runs = 0;
-            if (!counted)
+            if (!counted) {
                 m->unknown = 0;
+                m->told = false;
+            }
         }
         break;
     }
@@ -346,9 +351,13 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
     if (m->mode == NORMAL && !m->due && m->rung > 0 && long_ago(m->repaired, now, policy->deescalate_ms))
         m->rung = m->attempts = m->interruptions = 0;
     /* B5 */
-    if (m->streak >= policy->report_after && m->streak > m->reported && m->report_strikes < REPORT_STRIKES_MAX) {
-        m->reported = m->streak;
-        m->reporting = true;
+    if (m->report_strikes < REPORT_STRIKES_MAX) {
+        if (m->streak >= policy->report_after && m->streak > m->reported) {
+            m->reported = m->streak;
+            m->reporting = true;
+        }
+        if (unknown_is_enough(m) && !m->told)
+            m->told = m->reporting = true;
     }
     if (!launch->shadow) {
         decide(m, now);
@@ -409,6 +418,7 @@ void model_skip(struct model *m)
     m->streak = least(m->streak, below_repair(m));
     m->reported = least(m->reported, m->streak);
     m->unknown = 0;
+    m->told = false;
     m->mode = NORMAL;
     m->phase = LAUNCHING;
 }

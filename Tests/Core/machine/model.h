@@ -51,6 +51,7 @@ struct model {
     enum model_phase phase;
     enum model_mode mode;
     bool due, reporting, skippable, shadow;
+    bool told;
     uint32_t streak, unknown, reported, report_strikes;
     uint32_t rung, attempts, interruptions;
     uint32_t skips, held_deaths;

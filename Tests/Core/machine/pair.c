@@ -146,6 +146,7 @@ static bool agree(const struct lg__ledger_context *r, const struct model *m)
     SAME("mode", r->mode, real_modes[m->mode]);
     SAME("due", (r->flags & LG__CONTEXT_DUE) != 0, m->due);
     SAME("reporting", (r->flags & LG__CONTEXT_REPORTING) != 0, m->reporting);
+    SAME("told", (r->flags & LG__CONTEXT_TOLD) != 0, m->told);
     SAME("skippable", (r->flags & LG__CONTEXT_SKIPPABLE) != 0, m->skippable);
     SAME("shadow", (r->flags & LG__CONTEXT_SHADOW) != 0, m->shadow);
     SAME_FIELD(streak);

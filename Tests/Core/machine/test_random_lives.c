@@ -122,8 +122,9 @@ static void damage(struct pair *pair)
                                        LG_PHASE_TERMINATING };
     m->phase = roll(7), r->phase = phases[m->phase];
     m->mode = roll(4), r->mode = m->mode;
-    m->due = roll(2), m->reporting = roll(2);
-    r->flags = (r->flags & ~(LG__CONTEXT_DUE | LG__CONTEXT_REPORTING)) | (m->due ? LG__CONTEXT_DUE : 0) | (m->reporting ? LG__CONTEXT_REPORTING : 0);
+    m->due = roll(2), m->reporting = roll(2), m->told = roll(2);
+    r->flags = (r->flags & ~(LG__CONTEXT_DUE | LG__CONTEXT_REPORTING | LG__CONTEXT_TOLD)) | (m->due ? LG__CONTEXT_DUE : 0) |
+               (m->reporting ? LG__CONTEXT_REPORTING : 0) | (m->told ? LG__CONTEXT_TOLD : 0);
     BOTH(streak), BOTH(unknown), BOTH(reported), BOTH(report_strikes), BOTH(attempts), BOTH(interruptions), BOTH(skips), BOTH(held_deaths);
     BOTH(good_runs), BOTH(safe_crashes), BOTH(retry_runs), BOTH(quiet);
     m->policy.repair_after = r->repair_after = edge();
