@@ -31,7 +31,7 @@ PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"]}
 HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location""".split())
 
 # Files of which every function may run in the handler: their objects need nothing else.
-HANDLER_ONLY = {"capture/caller.c", "capture/calls.c", "capture/complete.c", "capture/turn.c", "capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
+HANDLER_ONLY = {"capture/caller.c", "capture/calls.c", "capture/complete.c", "capture/earlier.c", "capture/turn.c", "capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
                 "capture/finish.c", "capture/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c",
                 "capture/place.c", "capture/process.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
@@ -45,7 +45,9 @@ ALSO_AT_START = {
                            "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_get_globals __cxa_current_primary_exception __cxa_pure_virtual",
     "capture/messages.c": "dl_iterate_phdr swift_getFatalErrorMessageBuffer",
     "capture/tail.c": "close dup2 fcntl pipe2 poll read write",
-    "capture/install.c": "sigaction sigdelset sigfillset",
+    "capture/install.c": "sigdelset sigfillset",
+    "capture/libc.c": "dlsym sigaction",
+    "capture/interpose_signals.c": "pthread_sigmask sigaddset sigdelset sigemptyset sigismember sigaction",
     "capture/prepare.c": "mmap",
     "capture/interpose.c": "__interceptor_pthread_create dlsym free malloc pthread_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",

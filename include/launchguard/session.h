@@ -111,6 +111,15 @@ typedef struct lg_options {
      *  and in the static library, which never has it, a warning is logged, and the record of such a
      *  crash has the frames by frame pointers only. */
     uint32_t spare_walk;
+
+    /** 1: LaunchGuard keeps first place for SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT and
+     *  SIGSYS. A handler that the program installs after lg_start() by sigaction(), signal() or
+     *  their relatives is called behind the record, with its flags and its mask, as one that was
+     *  there before; what the program asks sigaction() for reads as if LaunchGuard were not there.
+     *  For the other signals that LaunchGuard takes, the program's choice replaces LaunchGuard's
+     *  until it is SIG_DFL again. 0: a later handler replaces LaunchGuard's. Not in the static
+     *  library, which logs a warning. Not for actions that are set by the system call itself. */
+    uint32_t keep_first;
 } lg_options;
 
 /** For lg_options.leave_out. */
@@ -121,7 +130,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0 }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif

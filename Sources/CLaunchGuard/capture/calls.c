@@ -54,3 +54,15 @@ bool lg__capture_exits(void)
             return false;
     return true;
 }
+
+void lg__calls_end(void)
+{
+    if (!lg__fixed.on_crash || !lg__fixed_unforked())
+        return;
+    for (int i = 0; i < LG__CRASHES; i++) {
+        const uint32_t sequence = lg__crash_sequence(atomic_load(&lg__crash_slots[i].word));
+        if (lg__crash_slots[i].owes && lg__crash_find(sequence) && lg__complete_is_owed(sequence) &&
+            place_of_caller(&lg__crash_slots[i]) == LG__PLACE_INSIDE)
+            lg__complete_record(sequence);
+    }
+}

@@ -29,6 +29,7 @@ struct lg__capture_options {
     uint32_t deadline_ms;
     uint32_t handler_ms;   /* for an earlier handler */
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
+    bool keep_first;       /* what the program installs later comes behind our handlers */
     void (*watch)(void);   /* what the watch thread does; it ends by lg__watch_thread_leave() */
 };
 
@@ -37,6 +38,9 @@ bool lg__capture_add_first_chance(lg__first_chance function);
 
 /* Install the handlers. false with errno: the signals could not be taken. */
 bool lg__capture_start(const struct lg__capture_options *options);
+
+/* This library can keep first place. */
+bool lg__capture_keeps_first(void);
 
 /* Load libunwind for the spare walk. false: it is not there. */
 bool lg__capture_spare_walk(void);

@@ -46,10 +46,10 @@ void lg__complete_record(uint32_t sequence)
     struct lg__crash *crash = find(sequence);
     if (!crash)
         return;
-    /* Faults of the record's own must come back to our handler, and the earlier one may block
-     * them. */
+    /* Faults of the record's own must come back to our handler, and the earlier one may block them.
+     * One that it has raised waits: that is the end of the process. */
     const uint64_t blocked = lg__os_signals_blocked();
-    lg__os_signals_set(lg__fixed.mask);
+    lg__os_signals_set(lg__fixed.mask | lg__os_signals_pending());
     if (lg__turn_take(crash->info.si_signo, crash->tid, crash->ucontext)) {
         crash = find(sequence); /* another crash may have taken its slot meanwhile */
         if (crash)

@@ -79,6 +79,11 @@ static void trust(int signal)
         atomic_fetch_or(&recovering, BIT(signal));
 }
 
+void lg__crash_distrust(int signal)
+{
+    atomic_fetch_and(&recovering, ~BIT(signal));
+}
+
 /* ---- states ---- */
 
 LG__FIRST static uint64_t word_of(uint32_t number, enum lg__crash_state state)

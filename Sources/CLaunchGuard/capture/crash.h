@@ -77,6 +77,8 @@ void lg__crash_resume(struct lg__crash *crash);
 
 /* An earlier handler of this signal, of those of faults, was seen to recover from a crash. */
 bool lg__crash_recovers(int signal);
+/* It has another handler now. */
+void lg__crash_distrust(int signal);
 
 /* The crash that is being recorded, or that the process dies of; NULL: none. Under the lock. */
 struct lg__crash *lg__crash_current(void);

@@ -50,7 +50,10 @@ static void check_handler(int signal)
 {
     struct lg__os_disposition now = lg__os_signal_now(signal);
     if (now.handler != (uintptr_t)lg__install_handler(signal)) {
-        if (now.handler == (uintptr_t)SIG_DFL)
+        const struct lg__earlier earlier = lg__earlier_of(signal);
+        if (now.handler == (uintptr_t)SIG_DFL && lg__fixed.options.keep_first && earlier.handler == (uintptr_t)SIG_DFL)
+            lg__install_again(signal); /* a handler reset it, and the process lives on */
+        else if (now.handler == (uintptr_t)SIG_DFL)
             say(signal, DEFAULTED, "was set to its default action: it no longer leaves a record");
         else if (now.handler == (uintptr_t)SIG_IGN)
             say(signal, IGNORED, is_fault(signal) ? "is ignored: a fault will end the process without a record" : "is ignored: it no longer leaves a record");

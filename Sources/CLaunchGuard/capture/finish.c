@@ -35,22 +35,19 @@ static void die(int signal, siginfo_t *info, void *ucontext)
 
 /* The earlier action does nothing: the program ignores the signal, or the kernel keeps the signal
  * from the first process of a pid namespace. */
-static bool is_nothing(const struct sigaction *previous, const siginfo_t *info)
+static bool is_nothing(const struct lg__earlier *earlier, const siginfo_t *info)
 {
-    if (previous->sa_flags & SA_SIGINFO)
-        return false;
-    if (previous->sa_handler == SIG_IGN)
+    if (earlier->handler == (uintptr_t)SIG_IGN)
         /* a real fault ends the process even when the signal is ignored */
         return info->si_code <= 0;
-    return previous->sa_handler == SIG_DFL && lg__fixed_is_sent(info) && lg__os_pid() == 1;
+    return earlier->handler == (uintptr_t)SIG_DFL && lg__fixed_is_sent(info) && lg__os_pid() == 1;
 }
 
 /* The mask that the kernel would have given an earlier handler. */
-static void set_mask(int signal, const struct sigaction *previous, const void *ucontext)
+static void set_mask(int signal, const struct lg__earlier *earlier, const void *ucontext)
 {
-    /* the kernel's 64 signals */
-    uint64_t wanted = *(const uint64_t *)(const void *)&previous->sa_mask;
-    if (!(previous->sa_flags & SA_NODEFER))
+    uint64_t wanted = earlier->mask;
+    if (!(earlier->flags & SA_NODEFER))
         wanted |= UINT64_C(1) << (signal - 1);
     lg__os_signals_set(lg__arch_blocked(ucontext) | wanted);
 }
@@ -63,6 +60,28 @@ static bool comes_unseen(int signal, const siginfo_t *info, const void *ucontext
 {
     bool blocked = lg__arch_blocked(ucontext) >> (signal - 1) & 1;
     return lg__crash_action_is_default(signal) || (!lg__fixed_is_sent(info) && (blocked || signal == SIGABRT));
+}
+
+/* SA_RESETHAND. */
+static void reset_action(int signal)
+{
+    if (lg__fixed.options.keep_first)
+        lg__earlier_set_default(signal);
+    else
+        lg__os_signal_default(signal);
+}
+
+/* The handler has set the default action, as the program sees it, and returned: the fault repeats,
+ * or the handler has raised the signal, which comes on the return. First place is given up, so that
+ * the process dies as it would without LaunchGuard, and the record is that of the first fault. A
+ * check of the handlers takes the place again, should the process live. */
+static bool was_reset(int signal, const siginfo_t *info)
+{
+    if (!lg__fixed.options.keep_first || lg__fixed_is_sent(info) || !lg__fixed_unforked())
+        return false;
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    return !lg__earlier_is_function(&earlier) && (earlier.handler == (uintptr_t)SIG_DFL || info->si_code > 0) &&
+           lg__os_signal_now(signal).handler == (uintptr_t)lg__fixed.on_crash;
 }
 
 /* The record is written, and the thread goes on in the handler or in the program: other crashes may
@@ -86,15 +105,15 @@ static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_ev
 
 __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain)
 {
-    const struct sigaction *previous = &lg__fixed.previous[signal];
+    const struct lg__earlier earlier = lg__earlier_of(signal);
     const uint32_t sequence = crash ? lg__crash_sequence(atomic_load(&crash->word)) : 0;
 
-    if (chain && is_nothing(previous, info)) {
+    if (chain && is_nothing(&earlier, info)) {
         if (crash)
             let_go(crash, sequence, LG__CRASH_PASSES, !lg__fixed_is_sent(info) && signal == SIGABRT);
         return;
     }
-    if (!chain || (!(previous->sa_flags & SA_SIGINFO) && (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN))) {
+    if (!chain || !lg__earlier_is_function(&earlier)) {
         if (crash)
             /* under the lock: other threads stand still to the end */
             lg__crash_event(crash, sequence, LG__CRASH_DIES, false);
@@ -109,19 +128,19 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
         crash->return_pc = lg__arch_code_address((uint64_t)(uintptr_t)__builtin_return_address(0));
         let_go(crash, sequence, LG__CRASH_CHAINS, false);
     }
-    if ((unsigned)previous->sa_flags & SA_RESETHAND)
-        lg__os_signal_default(signal);
-    set_mask(signal, previous, ucontext);
-    if (previous->sa_flags & SA_SIGINFO)
-        previous->sa_sigaction(signal, info, ucontext);
-    else
-        previous->sa_handler(signal);
+    if (earlier.flags & SA_RESETHAND)
+        reset_action(signal);
+    set_mask(signal, &earlier, ucontext);
+    /* both kinds take their arguments in the same places */
+    ((void (*)(int, siginfo_t *, void *))earlier.handler)(signal, info, ucontext);
     LG_FAULT_POINT("finish: returned");
     if (!crash)
         return;
-    const bool unseen = comes_unseen(signal, info, ucontext);
+    const bool reset = was_reset(signal, info), unseen = reset || comes_unseen(signal, info, ucontext);
     if (unseen)
         lg__complete_record(sequence);
+    if (reset)
+        lg__os_signal_default(signal);
     crash = lg__crash_find(sequence); /* the record may have moved */
     if (crash)
         lg__crash_event(crash, sequence, LG__CRASH_RETURNS, unseen);

@@ -7,7 +7,6 @@
 
 struct lg__fixed {
     struct lg__capture_options options;
-    struct sigaction previous[SIGSYS + 1]; /* whose handlers are the earlier ones */
     bool installed[SIGSYS + 1];
     /* installed for crashes */
     void (*on_crash)(int signal, siginfo_t *info, void *ucontext);

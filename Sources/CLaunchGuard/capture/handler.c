@@ -140,6 +140,28 @@ static void take_back(struct lg__crash **begun)
     *begun = NULL;
 }
 
+/* The earlier handler of another thread's crash has set the default action, as the program sees it,
+ * and ends the process by sending it the signal: any thread may have got it. It is for that thread,
+ * whose crash is the cause. */
+static bool pass_on(int signal, const siginfo_t *info)
+{
+    if (!lg__fixed.options.keep_first || info->si_code != SI_USER || info->si_pid != lg__fixed.pid)
+        return false;
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    const int32_t self = lg__os_tid();
+    for (int i = 0; i < LG__CRASHES && earlier.handler == (uintptr_t)SIG_DFL; i++) {
+        const struct lg__crash *crash = &lg__crash_slots[i];
+        if (!lg__crash_next_is_open(lg__crash_state(atomic_load(&crash->word))) || crash->info.si_signo != signal || crash->tid == self)
+            continue;
+        /* the kernel lets only the first thread queue the siginfo of a kill() */
+        siginfo_t queued = *info;
+        queued.si_code = SI_QUEUE;
+        if (lg__os_signal_queue(lg__fixed.pid, crash->tid, signal, &queued) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* What is left to do for a signal. */
 struct rest {
     struct lg__crash *crash;
@@ -176,7 +198,7 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
             return false;
         }
     }
-    if (claimed(signal, info, ucontext)) {
+    if (claimed(signal, info, ucontext) || (owner && pass_on(signal, info))) {
         take_back(&begun);
         lg__crash_entered = outer;
         errno = error;
@@ -230,8 +252,8 @@ void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
     int error = errno;
     if (lg__fixed_unforked()) {
         struct lg__state *state = lg__fixed.options.run.state;
-        const struct sigaction *previous = &lg__fixed.previous[signal];
-        bool sent = lg__fixed_has_sender(info), kept = previous->sa_flags & SA_SIGINFO || previous->sa_handler != SIG_DFL;
+        const struct lg__earlier earlier = lg__earlier_of(signal);
+        bool sent = lg__fixed_has_sender(info), kept = earlier.handler != (uintptr_t)SIG_DFL;
         atomic_store_explicit(&state->term_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
         atomic_store_explicit(&state->term_pid, sent ? info->si_pid : 0, memory_order_relaxed);
         atomic_store_explicit(&state->term_uid, sent ? info->si_uid : 0, memory_order_relaxed);

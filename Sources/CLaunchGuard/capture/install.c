@@ -24,6 +24,14 @@ void (*lg__install_handler(int signal))(int, siginfo_t *, void *)
  * the handler unblocks its signal, unless the signal was sent. */
 #define RECORD_FLAGS (SA_SIGINFO | SA_ONSTACK)
 
+bool lg__install_is_crash(int signal)
+{
+    for (size_t i = 0; i < CRASH_COUNT; i++)
+        if (lg__install_signals[i] == signal)
+            return true;
+    return false;
+}
+
 static uint64_t mask_of_handlers(void)
 {
     uint64_t mask = UINT64_MAX;
@@ -36,16 +44,24 @@ static uint64_t mask_of_handlers(void)
  * restarts them, too. */
 static int record_flags(int signal)
 {
-    const struct sigaction *previous = &lg__fixed.previous[signal];
-    bool restart = previous->sa_flags & SA_RESTART || previous->sa_handler == SIG_IGN;
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    bool restart = earlier.flags & SA_RESTART || earlier.handler == (uintptr_t)SIG_IGN;
     return RECORD_FLAGS | (restart ? SA_RESTART : 0);
+}
+
+static int terminate_flags(const struct lg__earlier *earlier)
+{
+    return SA_SIGINFO | SA_ONSTACK | ((int)earlier->flags & (SA_RESTART | SA_NODEFER));
 }
 
 void lg__install_again(int signal)
 {
-    const struct lg__os_disposition ours = { (uintptr_t)lg__fixed.on_crash, (unsigned long)record_flags(signal) };
+    const bool terminates = lg__install_handler(signal) == lg__fixed.on_terminate;
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    const int flags = terminates ? terminate_flags(&earlier) : record_flags(signal);
+    const struct lg__os_disposition ours = { (uintptr_t)lg__install_handler(signal), (unsigned long)flags };
     struct lg__os_disposition before;
-    lg__os_signal_take(signal, &ours, lg__fixed.mask, signal, &before);
+    lg__os_signal_take(signal, &ours, terminates ? earlier.mask : lg__fixed.mask, signal, &before);
 }
 
 static bool install(int signal)
@@ -54,7 +70,7 @@ static bool install(int signal)
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < CRASH_COUNT; i++)
         sigdelset(&action.sa_mask, lg__install_signals[i]);
-    return sigaction(signal, &action, NULL) == 0;
+    return lg__libc_sigaction(signal, &action, NULL) == 0;
 }
 
 /* The kernel lets such a signal end any process but the first of a pid namespace: there not even a
@@ -64,13 +80,23 @@ static bool is_kept_away(const struct sigaction *previous)
     return previous->sa_handler == SIG_DFL && lg__fixed.pid == 1;
 }
 
+/* The program's own action. */
+static bool read_earlier(int signal, struct sigaction *ret_earlier)
+{
+    if (lg__libc_sigaction(signal, NULL, ret_earlier) != 0)
+        return false;
+    const struct lg__earlier earlier = lg__earlier_from(ret_earlier);
+    lg__earlier_set(signal, &earlier);
+    return true;
+}
+
 static bool install_record(int signal, bool is_crash)
 {
-    struct sigaction *previous = &lg__fixed.previous[signal];
-    if (sigaction(signal, NULL, previous) != 0)
+    struct sigaction earlier;
+    if (!read_earlier(signal, &earlier))
         return false;
     /* A signal that the program ignores, or handles as a part of its work, is no end. */
-    if (!is_crash && (previous->sa_handler == SIG_IGN || (signal == SIGPIPE && previous->sa_handler != SIG_DFL) || is_kept_away(previous)))
+    if (!is_crash && (earlier.sa_handler == SIG_IGN || (signal == SIGPIPE && earlier.sa_handler != SIG_DFL) || is_kept_away(&earlier)))
         return true;
     lg__fixed.installed[signal] = install(signal);
     return lg__fixed.installed[signal];
@@ -78,15 +104,15 @@ static bool install_record(int signal, bool is_crash)
 
 static bool install_terminate(int signal)
 {
-    struct sigaction *previous = &lg__fixed.previous[signal];
-    struct sigaction action = { .sa_sigaction = lg__fixed.on_terminate };
-    if (sigaction(signal, NULL, previous) != 0)
+    struct sigaction earlier, action = { .sa_sigaction = lg__fixed.on_terminate };
+    if (!read_earlier(signal, &earlier))
         return false;
-    if (previous->sa_handler == SIG_IGN || is_kept_away(previous))
+    if (earlier.sa_handler == SIG_IGN || is_kept_away(&earlier))
         return true; /* ignored stays ignored: there is no end to mark */
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous->sa_flags & (SA_RESTART | SA_NODEFER));
-    action.sa_mask = previous->sa_mask;
-    lg__fixed.installed[signal] = sigaction(signal, &action, NULL) == 0;
+    const struct lg__earlier kept = lg__earlier_of(signal);
+    action.sa_flags = terminate_flags(&kept);
+    action.sa_mask = earlier.sa_mask;
+    lg__fixed.installed[signal] = lg__libc_sigaction(signal, &action, NULL) == 0;
     return lg__fixed.installed[signal];
 }
 
@@ -102,14 +128,25 @@ bool lg__install_all(void)
     return true;
 }
 
+static void give_back(int signal)
+{
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    memcpy(&action.sa_handler, &earlier.handler, sizeof earlier.handler);
+    memcpy(&action.sa_mask, &earlier.mask, sizeof earlier.mask);
+    action.sa_flags = (int)earlier.flags;
+    lg__libc_sigaction(signal, &action, NULL);
+}
+
 void lg__capture_stop(void)
 {
     for (int signal = 1; signal <= SIGSYS; signal++) {
         struct sigaction current;
-        if (!lg__fixed.installed[signal] || sigaction(signal, NULL, &current) != 0)
+        if (!lg__fixed.installed[signal] || lg__libc_sigaction(signal, NULL, &current) != 0)
             continue;
-        if (current.sa_sigaction == lg__fixed.on_crash || current.sa_sigaction == lg__fixed.on_terminate)
-            sigaction(signal, &lg__fixed.previous[signal], NULL);
         lg__fixed.installed[signal] = false;
+        if (current.sa_sigaction == lg__fixed.on_crash || current.sa_sigaction == lg__fixed.on_terminate)
+            give_back(signal);
     }
 }

@@ -232,7 +232,44 @@ uint32_t lg__other_threads_count(void);
 /* Let these threads go on. */
 void lg__other_threads_release(void);
 
+/* ---- earlier.c ---- */
+
+/* An action of the program, in the kernel's terms. */
+struct lg__earlier {
+    uintptr_t handler; /* or SIG_DFL, SIG_IGN */
+    uint64_t flags;
+    uint64_t mask;     /* bit n − 1 for signal n */
+};
+/* The action that the program has for a signal of ours, or believes to have. Handler. */
+struct lg__earlier lg__earlier_of(int signal);
+void lg__earlier_set(int signal, const struct lg__earlier *to);
+void lg__earlier_set_default(int signal);
+/* There is a function to be called. */
+static inline bool lg__earlier_is_function(const struct lg__earlier *earlier)
+{
+    return earlier->handler != (uintptr_t)SIG_DFL && earlier->handler != (uintptr_t)SIG_IGN;
+}
+static inline struct lg__earlier lg__earlier_from(const struct sigaction *action)
+{
+    return (struct lg__earlier){ (uintptr_t)action->sa_handler, (uint32_t)action->sa_flags, *(const uint64_t *)(const void *)&action->sa_mask };
+}
+
+/* ---- libc.c: the functions of libc that interpose_signals.c takes the place of ---- */
+
+int lg__libc_sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before);
+_Noreturn void lg__libc_exit_at_once(int status);
+/* This library has such functions. */
+bool lg__libc_is_interposed(void);
+
+/* ---- calls.c ---- */
+
+/* The process is about to end at once, by the calling thread: write what is owed. */
+void lg__calls_end(void);
+
 /* ---- install.c ---- */
+
+/* One of the signals of crashes. */
+bool lg__install_is_crash(int signal);
 
 /* Signals that leave a record; 0 ends the list. */
 extern const int lg__install_signals[];

@@ -39,6 +39,7 @@ static void prepare(void)
 bool lg__capture_start(const struct lg__capture_options *options)
 {
     lg__fixed.options = *options;
+    lg__fixed.options.keep_first = options->keep_first && lg__libc_is_interposed();
     lg__fixed.on_crash = lg__handler_crash;
     lg__fixed.on_terminate = lg__handler_terminate;
     lg__fixed.on_deadline = lg__deadline_passed;
@@ -59,6 +60,11 @@ bool lg__capture_start(const struct lg__capture_options *options)
 bool lg__capture_spare_walk(void)
 {
     return lg__unwind_libunwind_prepare();
+}
+
+bool lg__capture_keeps_first(void)
+{
+    return lg__libc_is_interposed();
 }
 
 void lg__capture_refresh_modules(void)

@@ -112,9 +112,15 @@ int lg__os_readable(uint64_t address)
     return result == -EINVAL ? 1 : result == -EFAULT ? 0 : -1;
 }
 
+/* x86-64: the return from a handler goes through code of libc. */
+#define SA_RESTORER_FLAG 0x04000000ul
+
 void lg__os_signal_default(int signal)
 {
-    struct kernel_sigaction action = { (uintptr_t)SIG_DFL, 0, 0, 0 };
+    struct kernel_sigaction action = { 0, 0, 0, 0 };
+    /* that code stays known, for lg__os_signal_take() */
+    lg__os_call(SYS_rt_sigaction, signal, 0, (long)(uintptr_t)&action, KERNEL_SIGSET_BYTES, 0, 0);
+    action = (struct kernel_sigaction){ (uintptr_t)SIG_DFL, action.flags & SA_RESTORER_FLAG, action.restorer, 0 };
     lg__os_call(SYS_rt_sigaction, signal, (long)(uintptr_t)&action, 0, KERNEL_SIGSET_BYTES, 0, 0);
 }
 
@@ -142,8 +148,6 @@ long lg__os_signal_send(pid_t pid, pid_t tid, int signal)
 long lg__os_signal_take(int signal, const struct lg__os_disposition *to, uint64_t mask, int like, struct lg__os_disposition *ret_before)
 {
     struct kernel_sigaction model = { 0, 0, 0, 0 }, before = { 0, 0, 0, 0 }, action;
-    /* x86-64: the return from a handler goes through code of libc */
-    const unsigned long SA_RESTORER_FLAG = 0x04000000;
     lg__os_call(SYS_rt_sigaction, like, 0, (long)(uintptr_t)&model, KERNEL_SIGSET_BYTES, 0, 0);
     action = (struct kernel_sigaction){ to->handler, to->flags | (model.flags & SA_RESTORER_FLAG), model.restorer, mask };
     long result = lg__os_call(SYS_rt_sigaction, signal, (long)(uintptr_t)&action, (long)(uintptr_t)&before, KERNEL_SIGSET_BYTES, 0, 0);
@@ -193,6 +197,13 @@ long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns
 void lg__os_timer_end(long timer)
 {
     lg__os_call(SYS_timer_delete, timer, 0, 0, 0, 0, 0);
+}
+
+uint64_t lg__os_signals_pending(void)
+{
+    uint64_t pending = 0;
+    lg__os_call(SYS_rt_sigpending, (long)(uintptr_t)&pending, KERNEL_SIGSET_BYTES, 0, 0, 0, 0);
+    return pending;
 }
 
 uint64_t lg__os_signals_blocked(void)

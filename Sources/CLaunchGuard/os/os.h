@@ -82,6 +82,8 @@ struct lg__os_disposition lg__os_signal_now(int signal);
 long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value);
 /* Signals that the calling thread blocks: bit n − 1 for signal n. Handler. */
 uint64_t lg__os_signals_blocked(void);
+/* Signals that wait until the calling thread unblocks them. Handler. */
+uint64_t lg__os_signals_pending(void);
 
 /* Send `signal` to a thread of this process (tid; 0: to the process) once, `after_ns` from now,
  * with si_code SI_TIMER and `value`. The number of the timer or −errno. Handler. */

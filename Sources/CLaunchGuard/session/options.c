@@ -76,11 +76,14 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: leave_out is %#x, which has bits that are not LG_LEAVE_OUT_*", options->leave_out);
     if (options->keep_stderr > 1)
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_stderr is %u; it must be 0 or 1", options->keep_stderr);
+    if (options->keep_first > 1)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_first is %u; it must be 0 or 1", options->keep_first);
     if (options->spare_walk > 1)
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: spare_walk is %u; it must be 0 or 1", options->spare_walk);
     session->leave_out = options->leave_out;
     session->keep_stderr = options->keep_stderr;
     session->spare_walk = options->spare_walk;
+    session->keep_first = options->keep_first;
     /* Parts that are left out need no room. */
     if (session->leave_out & LG_LEAVE_OUT_THREADS)
         session->sizes.threads = 0;

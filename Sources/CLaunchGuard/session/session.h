@@ -20,7 +20,7 @@
 struct lg_session {
     struct lg__host host;
     _Atomic lg_protection protection;
-    uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk;
+    uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first;
     struct lg__run_sizes sizes;
     uint64_t keep_bytes;
     char app_id[LG__NAME_BYTES], app_version[LG__NAME_BYTES];

@@ -672,6 +672,10 @@ static void nonsense_options(void *argument)
     status = lg_start(&options, &session);
     REQUIRE(status == LG_ERR_OPTION && strstr(lg_session_message(session), "ring_bytes"));
     options.ring_bytes = 0;
+    options.keep_first = 2;
+    status = lg_start(&options, &session);
+    REQUIRE(status == LG_ERR_OPTION && strstr(lg_session_message(session), "keep_first"));
+    options.keep_first = 0;
     options.spare_walk = 2;
     status = lg_start(&options, &session);
     REQUIRE(status == LG_ERR_OPTION && strstr(lg_session_message(session), "spare_walk"));

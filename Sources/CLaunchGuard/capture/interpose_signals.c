@@ -1,0 +1,156 @@
+/* sigaction() and its relatives of the shared library: with lg_options.keep_first, what the program
+ * installs for a crash comes behind the handler of LaunchGuard, as if it had been there before; and
+ * what the program asks for reads as if LaunchGuard were not there. For the other signals the
+ * choice of the program replaces that of LaunchGuard, and the default action brings it back. */
+#include "capture/internal.h"
+
+#ifdef LG_INTERPOSE_SIGNALS
+#include <errno.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct sigaction action_of(const struct lg__earlier *earlier)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    memcpy(&action.sa_handler, &earlier->handler, sizeof earlier->handler);
+    action.sa_flags = (int)earlier->flags;
+    memcpy(&action.sa_mask, &earlier->mask, sizeof earlier->mask);
+    return action;
+}
+
+static bool is_ours(const struct sigaction *action)
+{
+    return action->sa_sigaction == lg__fixed.on_crash || action->sa_sigaction == lg__fixed.on_terminate;
+}
+
+static bool is_taken(int signal)
+{
+    return signal > 0 && signal <= SIGSYS && lg__fixed.options.keep_first && lg__fixed.installed[signal];
+}
+
+static int change(int signal, const struct sigaction *to, struct sigaction *ret_before)
+{
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    struct sigaction now;
+    if (lg__libc_sigaction(signal, NULL, &now) != 0)
+        return -1;
+    /* copied first: the program may give one structure for both */
+    const struct sigaction wanted = to ? *to : now;
+    const bool crash = lg__install_is_crash(signal);
+    if (ret_before)
+        *ret_before = crash || is_ours(&now) ? action_of(&earlier) : now;
+    if (!to)
+        return 0;
+    if (!crash && wanted.sa_handler != SIG_DFL)
+        return lg__libc_sigaction(signal, &wanted, NULL);
+    const struct lg__earlier next = lg__earlier_from(&wanted);
+    lg__earlier_set(signal, &next);
+    lg__crash_distrust(signal);
+    lg__install_again(signal);
+    return 0;
+}
+
+/* A child that was forked has its own actions, and a vforked one all of our memory: what it sets is
+ * its own. What it reads is never our handler. */
+static int in_child(int signal, const struct sigaction *to, struct sigaction *ret_before)
+{
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    const int result = lg__libc_sigaction(signal, to, ret_before);
+    if (result == 0 && ret_before && is_ours(ret_before))
+        *ret_before = action_of(&earlier);
+    return result;
+}
+
+EXPORT int sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before)
+{
+    if (!is_taken(signal))
+        return lg__libc_sigaction(signal, to, ret_before);
+    return lg__fixed_unforked() ? change(signal, to, ret_before) : in_child(signal, to, ret_before);
+}
+
+/* ---- the older functions, by sigaction() ---- */
+
+static sigset_t interrupting; /* by siginterrupt() */
+
+static sighandler_t install(int signal, sighandler_t handler, int flags, bool masks)
+{
+    struct sigaction action, before;
+    if (handler == SIG_ERR || signal < 1 || signal >= NSIG) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    if (masks)
+        sigaddset(&action.sa_mask, signal);
+    return sigaction(signal, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+EXPORT sighandler_t signal(int signal, sighandler_t handler)
+{
+    return install(signal, handler, signal > 0 && signal < NSIG && sigismember(&interrupting, signal) ? 0 : SA_RESTART, true);
+}
+
+extern sighandler_t bsd_signal(int signal, sighandler_t handler) __attribute__((alias("signal"), visibility("default"), nothrow, leaf));
+extern sighandler_t ssignal(int signal, sighandler_t handler) __attribute__((alias("signal"), visibility("default"), nothrow, leaf));
+
+EXPORT sighandler_t __sysv_signal(int signal, sighandler_t handler)
+{
+    return install(signal, handler, (int)(SA_RESETHAND | SA_NODEFER), false);
+}
+
+extern sighandler_t sysv_signal(int signal, sighandler_t handler) __attribute__((alias("__sysv_signal"), visibility("default"), nothrow, leaf));
+
+EXPORT int siginterrupt(int signal, int interrupts)
+{
+    struct sigaction action;
+    if (sigaction(signal, NULL, &action) != 0)
+        return -1;
+    if (interrupts) {
+        sigaddset(&interrupting, signal);
+        action.sa_flags &= ~SA_RESTART;
+    } else {
+        sigdelset(&interrupting, signal);
+        action.sa_flags |= SA_RESTART;
+    }
+    return sigaction(signal, &action, NULL);
+}
+
+EXPORT sighandler_t sigset(int signal, sighandler_t handler)
+{
+    struct sigaction before;
+    sigset_t set, blocked;
+    sigemptyset(&set);
+    if (handler == SIG_ERR || sigaddset(&set, signal) != 0) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    if (pthread_sigmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &set, &blocked) != 0 || sigaction(signal, NULL, &before) != 0)
+        return SIG_ERR;
+    if (handler != SIG_HOLD && install(signal, handler, 0, false) == SIG_ERR)
+        return SIG_ERR;
+    return sigismember(&blocked, signal) ? SIG_HOLD : before.sa_handler;
+}
+
+EXPORT int sigignore(int signal)
+{
+    return install(signal, SIG_IGN, 0, false) == SIG_ERR ? -1 : 0;
+}
+
+/* ---- a handler that ends the process at once ---- */
+
+EXPORT _Noreturn void _exit(int status)
+{
+    lg__calls_end();
+    lg__libc_exit_at_once(status);
+}
+
+EXPORT _Noreturn void _Exit(int status)
+{
+    _exit(status);
+}
+#else
+typedef int lg__signals_not_interposed;
+#endif

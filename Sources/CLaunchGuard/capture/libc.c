@@ -1,0 +1,65 @@
+/* The functions of libc in whose place LaunchGuard has its own. */
+#include "capture/internal.h"
+
+#ifdef LG_INTERPOSE_SIGNALS
+#include <dlfcn.h>
+#include <errno.h>
+
+typedef int (*action_function)(int, const struct sigaction *, struct sigaction *);
+typedef void (*end_function)(int);
+
+static void *next_of(_Atomic(void *) *kept, const char *name)
+{
+    void *found = atomic_load(kept);
+    if (!found) {
+        found = dlsym(RTLD_NEXT, name);
+        atomic_store(kept, found);
+    }
+    return found;
+}
+
+static _Atomic(void *) real_action, real_end;
+
+int lg__libc_sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before)
+{
+    void *found = next_of(&real_action, "sigaction");
+    action_function function;
+    memcpy(&function, &found, sizeof function);
+    if (function)
+        return function(signal, to, ret_before);
+    errno = ENOSYS;
+    return -1;
+}
+
+_Noreturn void lg__libc_exit_at_once(int status)
+{
+    void *found = next_of(&real_end, "_exit");
+    end_function function;
+    memcpy(&function, &found, sizeof function);
+    if (function)
+        function(status);
+    lg__os_exit(status);
+}
+
+/* A program may call one of them first in a signal handler, where dlsym() is not allowed. */
+__attribute__((constructor)) static void find(void)
+{
+    next_of(&real_action, "sigaction");
+    next_of(&real_end, "_exit");
+}
+
+bool lg__libc_is_interposed(void)
+{
+    return true;
+}
+#else
+int lg__libc_sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before)
+{
+    return sigaction(signal, to, ret_before);
+}
+
+bool lg__libc_is_interposed(void)
+{
+    return false;
+}
+#endif
