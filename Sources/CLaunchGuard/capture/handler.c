@@ -94,7 +94,7 @@ static struct lg__crash *record(struct lg__crash *begun, int signal, const sigin
     }
     uint32_t within, depth;
     look_back(self, ucontext, &within, &depth);
-    const bool recovers = lg__crash_recovers(signal) && !siginfo_lost && !lg__fixed_is_sent(info);
+    const bool recovers = lg__crash_recovers(signal) && !siginfo_lost && !lg__fixed_is_sent(info) && lg__run_keeps_briefs(&lg__fixed.options.run);
     const bool ends_other = within && !recovers && lg__complete_is_owed(within);
     struct lg__crash *crash = lg__crash_begin(self, info, siginfo_lost, begun, recovers || ends_other);
     if (begun && begun != crash) {

@@ -333,6 +333,12 @@ void lg__run_uncommit(const struct lg__run *run, unsigned slot)
     lg__run_outcome(run, slot, 0, LG__OUTCOME_DYING);
 }
 
+bool lg__run_keeps_briefs(const struct lg__run *run)
+{
+    const uintptr_t at = (uintptr_t)run->briefs, file = (uintptr_t)run->map.base;
+    return at >= file && at < file + run->map.size;
+}
+
 void lg__run_take_over(const struct lg__run *run, unsigned slot)
 {
     const struct lg__brief *brief = brief_of(run, slot);

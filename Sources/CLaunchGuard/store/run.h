@@ -80,6 +80,8 @@ bool lg__run_is_committed(const struct lg__run *run, unsigned slot, unsigned sta
 void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned stage);
 /* Take a whole record back, with its notes: a later crash takes its place. Handler. */
 void lg__run_uncommit(const struct lg__run *run, unsigned slot);
+/* The brief records are in the file: with little space they are in memory. Handler. */
+bool lg__run_keeps_briefs(const struct lg__run *run);
 /* The full record, of which nothing is committed, takes over stages and outcome of a brief one.
  * Handler. */
 void lg__run_take_over(const struct lg__run *run, unsigned slot);

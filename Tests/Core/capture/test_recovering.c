@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
@@ -116,8 +117,13 @@ static void make_idle_threads(void)
 
 /* ---- the whole life ---- */
 
+static bool small; /* there is little space for files */
+
 static void body_life(void *argument)
 {
+    const struct rlimit size = { 106496, 106496 };
+    if (small)
+        setrlimit(RLIMIT_FSIZE, &size);
     end_of_handler = (enum end)(intptr_t)argument;
     install(mend_or_end);
     lg_options options = LG_OPTIONS_INIT;
@@ -127,8 +133,8 @@ static void body_life(void *argument)
     live_with_faults(1); /* until it has recovered once, nothing is known about the handler */
     usleep(50000);
     const int before = atomic_load(&woken);
-    live_with_faults(FAULTS);
-    if (atomic_load(&woken) != before)
+    live_with_faults(small ? 20 : FAULTS);
+    if (atomic_load(&woken) != before && !small)
         _exit(90);
     fault();
     _exit(91);
@@ -178,6 +184,22 @@ static void test_hangs(void **state)
     lg_crash_info crash = crash_of(reader, LG_STAGE_FRAMES);
     assert_int_equal(crash.brief, 1);
     assert_int_equal(crash.sequence, FAULTS + 2);
+    lg_reader_close(reader);
+}
+
+/* A file without brief records: each crash has the record that there is. */
+static void test_small_file(void **state)
+{
+    (void)state;
+    small = true;
+    expect_signal(body_life, (void *)(intptr_t)HANGS, SIGSEGV);
+    small = false;
+    lg_reader *reader = newest_run();
+    lg_crash_info crash;
+    assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
+    assert_int_equal(crash.brief, 0);
+    assert_int_equal(crash.sequence, 22);
+    assert_true(crash.stages >> LG_STAGE_DONE & 1);
     lg_reader_close(reader);
 }
 
@@ -306,7 +328,7 @@ static void test_killed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_true_crash), WITH_STATE(test_hangs), WITH_STATE(test_jumps), WITH_STATE(test_workers), WITH_STATE(test_killed),
+        WITH_STATE(test_true_crash), WITH_STATE(test_hangs), WITH_STATE(test_small_file), WITH_STATE(test_jumps), WITH_STATE(test_workers), WITH_STATE(test_killed),
     };
     return cmocka_run_group_tests_name("recovering", tests, NULL, NULL);
 }
