@@ -118,6 +118,16 @@ static __attribute__((noinline)) int deep(int depth, volatile int *bad)
     return *bad;
 }
 
+/* Crash with a frame pointer whose return address is a number. */
+static void lose_frame_pointer(void)
+{
+#if defined(__x86_64__)
+    uint64_t frame[4] = { 0, 0x1234, 0, 0 };
+    frame[0] = (uint64_t)(uintptr_t)&frame[2];
+    __asm__ volatile("movq %0, %%rbp\n\tmovl $1, 0" : : "r"(frame) : "memory");
+#endif
+}
+
 int main(int count, char **arguments)
 {
     static const struct rlimit no_core = { 0, 0 };
@@ -137,7 +147,7 @@ int main(int count, char **arguments)
         atexit(abort);
     /* a ledger, and the smallest run file */
     const struct rlimit small = { 106496, 106496 };
-    if (strcmp(how, "least") == 0)
+    if (strcmp(how, "least") == 0 || strcmp(how, "callers") == 0)
         setrlimit(RLIMIT_FSIZE, &small);
     if (lg_start(&options, &session) != LG_OK) {
         fprintf(stderr, "%s\n", lg_session_message(session));
@@ -161,6 +171,8 @@ int main(int count, char **arguments)
 
     if (strcmp(how, "crash") == 0 || strcmp(how, "least") == 0)
         return deep(9, NULL);
+    if (strcmp(how, "callers") == 0)
+        lose_frame_pointer();
     if (strcmp(how, "abort") == 0)
         abort();
     if (strcmp(how, "kill") == 0)
