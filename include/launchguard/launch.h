@@ -106,8 +106,10 @@ typedef struct lg_report_batch {
 /** A healthy-world callback. Called once for each new value of the streak, and once where
  *  unexplained deaths reach `unknown_after`, before anything else of the launch runs. The launch
  *  waits for lg_complete(done, …) at most `report_wait_ms`. Any thread may answer `done`, also
- *  later. After two deaths of the program inside this callback since the last finished launch, it
- *  is no longer called until a launch is finished. */
+ *  later. A call that has had no turn by then comes later in the same run, or at the next start:
+ *  the runs count as reported from the moment of the call. After two deaths of the program inside
+ *  this callback since the last finished launch, it is no longer called until a launch is
+ *  finished. */
 typedef void (*lg_report_callback)(const lg_report_batch *batch, lg_completion *done, void *user);
 
 /** A healthy-world callback. Called once for each attempt. The callback, or the code it hands

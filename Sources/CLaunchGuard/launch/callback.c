@@ -70,20 +70,25 @@ static void wait_for(lg_completion *done)
     }
 }
 
-/* Runs once, and only while a thread waits for it: an executor that runs it late or again does
- * nothing. */
+/* Runs once, and all but a report only while a thread waits for it: an executor that runs it late
+ * or again does nothing. */
 static void call_program(void *argument)
 {
     lg_completion *done = argument;
     lg_launch *launch = done->life->launch;
-    if (atomic_exchange(&done->called, 1) || atomic_load(&done->state) != PENDING)
+    const lg_report_batch *batch = done->batch.context ? &done->batch : NULL;
+    /* A report is told as soon as it has its turn, also after the wait. */
+    const uint32_t state = atomic_load(&done->state);
+    if (atomic_exchange(&done->called, 1) || (state != PENDING && !(batch && state == VOID)))
+        return;
+    if (batch && !lg__hold_told(done->life, batch->report_count ? batch->reports[batch->report_count - 1]->ordinal : 0))
         return;
     if (done->work)
         lg_complete(done, done->work(done->life, done->index));
     else if (done->repair)
         done->repair(done, done->user);
-    else if (done->batch.context)
-        launch->options.on_report(&done->batch, done, launch->options.user);
+    else if (batch)
+        launch->options.on_report(batch, done, launch->options.user);
     else
         launch->options.on_give_up(launch, done, launch->options.user);
 }

@@ -248,10 +248,15 @@ static void suspect(struct lg__ledger_context *context, const char *key)
     found->crashes = one_more(found->crashes);
 }
 
+static bool streak_is_news(const struct lg__ledger_context *context)
+{
+    return context->streak >= context->report_after && context->streak > context->reported;
+}
+
 bool lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last)
 {
     lg_phase phase = (lg_phase)context->phase;
-    bool reporting = context->flags & LG__CONTEXT_REPORTING;
+    bool reporting = context->flags & LG__CONTEXT_REPORTING && !(context->flags & LG__CONTEXT_OWES);
     context->phase = LG_PHASE_NONE;
     set_flag(context, LG__CONTEXT_REPORTING, false);
     if (last->finished && phase == LG_PHASE_LAUNCHING) {
@@ -380,17 +385,14 @@ static void decide_phase(struct lg__ledger_context *context, const struct lg__mo
 }
 
 /* B5 */
-static void report(struct lg__ledger_context *context)
+static void owe_report(struct lg__ledger_context *context)
 {
-    bool streak = context->streak >= context->report_after && context->streak > context->reported;
-    bool unknown = unknown_is_enough(context) && !(context->flags & LG__CONTEXT_TOLD);
-    if (context->report_strikes >= LG__REPORT_STRIKES_MAX || (!streak && !unknown))
+    bool news = streak_is_news(context) || (unknown_is_enough(context) && !(context->flags & LG__CONTEXT_TOLD));
+    bool owed = context->flags & LG__CONTEXT_OWES;
+    if ((!news && !owed) || context->report_strikes >= LG__REPORT_STRIKES_MAX)
         return;
-    if (streak)
-        context->reported = context->streak;
-    if (unknown)
-        set_flag(context, LG__CONTEXT_TOLD, true);
-    context->events |= LG_EVENT_REPORTED;
+    set_flag(context, LG__CONTEXT_AGAIN, !news);
+    set_flag(context, LG__CONTEXT_OWES, true);
     set_flag(context, LG__CONTEXT_REPORTING, true);
 }
 
@@ -415,7 +417,7 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
     if (normal && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
         passed_since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
         ladder_from_its_foot(context);
-    report(context);
+    owe_report(context);
     if (!policy->shadow) {
         decide_phase(context, now);
         return;
@@ -428,8 +430,20 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
     context->mode = LG_LAUNCH_MODE_NORMAL;
 }
 
+void lg__decide_told(struct lg__ledger_context *context)
+{
+    if (streak_is_news(context))
+        context->reported = context->streak;
+    if (unknown_is_enough(context))
+        set_flag(context, LG__CONTEXT_TOLD, true);
+    set_flag(context, LG__CONTEXT_OWES, false);
+    context->events |= LG_EVENT_REPORTED;
+}
+
 void lg__decide_reported(struct lg__ledger_context *context)
 {
+    if (context->flags & LG__CONTEXT_AGAIN)
+        set_flag(context, LG__CONTEXT_OWES, false);
     set_flag(context, LG__CONTEXT_REPORTING, false);
 }
 

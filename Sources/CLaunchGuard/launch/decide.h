@@ -62,7 +62,9 @@ void lg__decide_reset(struct lg__ledger_context *context);
 void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
                       struct lg__ledger_context *ret_shadow);
 
-/* on_report has answered or its time is over. */
+/* R1: on_report is about to be called, which may be after its time. */
+void lg__decide_told(struct lg__ledger_context *context);
+/* R2: it has answered, or its time is over. */
 void lg__decide_reported(struct lg__ledger_context *context);
 
 /* H1 to H9; each only from the phase that its row names. */

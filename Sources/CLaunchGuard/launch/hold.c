@@ -6,6 +6,18 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
+bool lg__hold_told(struct lg__life *life, uint64_t ordinal)
+{
+    bool told = false;
+    LG__WITH_CONTEXT(life, context) {
+        if (ordinal > context->reported_ordinal)
+            context->reported_ordinal = ordinal;
+        lg__decide_told(context);
+        told = true;
+    }
+    return told;
+}
+
 void lg__hold_report(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
@@ -17,13 +29,12 @@ void lg__hold_report(struct lg__life *life)
     if (!(seen.flags & LG__CONTEXT_REPORTING) || !lg__launch_protects(launch))
         return;
     char(*paths)[4096 + 96] = launch->options.on_report ? malloc(LG__TIMELINE * sizeof *paths) : NULL;
+    if (!launch->options.on_report)
+        lg__hold_told(life, 0);
     if (paths) {
         uint32_t count = 0;
-        LG__WITH_CONTEXT(life, context) {
+        LG__WITH_CONTEXT(life, context)
             count = lg__account_reports(launch->host, (uint32_t)(context - launch->host->ledger.payload.contexts), reports, paths, uuids);
-            if (count)
-                context->reported_ordinal = reports[count - 1].ordinal;
-        }
         for (uint32_t i = 0; i < count; i++)
             list[i] = &reports[i];
         lg_report_batch batch = { launch->name, seen.streak, count, list };

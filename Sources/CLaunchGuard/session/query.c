@@ -40,7 +40,6 @@ static void foresee(struct lg__ledger_context *context, lg_launch_info *ret_info
     struct lg__policy policy;
     struct lg__moment now = { .boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME), .wall_ns = lg__os_clock_ns(CLOCK_REALTIME) };
     uint64_t launches = context->launches;
-    uint32_t reported = context->reported;
     /* Never begun since the context was made or reset: nothing is stored that a launch could be
      * judged by. */
     if (context->repair_after != 0) {
@@ -49,8 +48,6 @@ static void foresee(struct lg__ledger_context *context, lg_launch_info *ret_info
         lg__decide_begin(context, &policy, &now, NULL);
     }
     context->launches = launches;
-    if (context->reported > reported)
-        context->reported = reported; /* no report was made */
     lg__reader_context_info(context, ret_info);
     if (context->phase == LG_PHASE_HELD || context->phase == LG_PHASE_HALTED)
         ret_info->status = LG_LAUNCH_NEEDS_REPAIR;

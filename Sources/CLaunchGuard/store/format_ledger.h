@@ -92,6 +92,8 @@ static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 #define LG__CONTEXT_SKIPPABLE 4u
 #define LG__CONTEXT_SHADOW 8u    /* the last launch decided and did nothing */
 #define LG__CONTEXT_TOLD 16u     /* the unexplained deaths that are counted were reported */
+#define LG__CONTEXT_OWES 32u     /* a call of on_report has had no turn yet */
+#define LG__CONTEXT_AGAIN 64u    /* nor had it at the start before: this one is the last try */
 
 #define LG__RUNG_BUILT_IN 0x80000000u
 

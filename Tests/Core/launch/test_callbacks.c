@@ -301,7 +301,7 @@ static void test_executor_never_runs(void **state)
     assert_int_equal(info.mode, LG_LAUNCH_MODE_SAFE);
     for (unsigned i = 0; i < queue.given; i++)
         queue.work[i](queue.argument[i]);
-    assert_told("");
+    assert_told("report 1 on caller;"); /* a report is never too late */
     /* A task has no time limit: the launch waits for the answer until the run is over. */
     lg_simulate(simulated, LG_END_CLEAN);
     lg_task added = LG_TASK_INIT;
@@ -352,6 +352,82 @@ static void answers_from_threads(lg_completion *done, void *user)
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     tell("answered");
+}
+
+/* ---- reports that have no turn in time ---- */
+
+static lg_launch *launch_with_late_reports(void)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.on_report = report;
+    options.report_wait_ms = 10;
+    options.callbacks = LG_CALLBACKS_EXECUTOR;
+    options.executor = enqueue;
+    options.repair_after = 10;
+    queue.given = queue.taken = 0;
+    lg_launch *launch = simulated_launch(&options);
+    simulated_crashes(launch, 1);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_int_equal(queue.given, 1);
+    return launch;
+}
+
+static void turn(unsigned number)
+{
+    queue.work[number](queue.argument[number]);
+}
+
+static void next_launch(lg_launch *launch, lg_end end)
+{
+    lg_simulate(simulated, end);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+}
+
+static void test_report_at_the_same_start(void **state)
+{
+    (void)state;
+    lg_launch *launch = launch_with_late_reports();
+    turn(0);
+    turn(0);
+    assert_told("report 1 on caller;");
+    next_launch(launch, LG_END_CLEAN);
+    assert_int_equal(queue.given, 1);
+    next_launch(launch, LG_END_CRASH);
+    assert_int_equal(queue.given, 2);
+    turn(1);
+    assert_told("report 2 on caller;");
+}
+
+static void test_report_at_the_next_start(void **state)
+{
+    (void)state;
+    lg_launch *launch = launch_with_late_reports();
+    assert_int_equal(lg_launch_finished(launch), LG_OK); /* the streak ends */
+    next_launch(launch, LG_END_CLEAN);
+    assert_int_equal(queue.given, 2);
+    turn(0); /* of a life that is over */
+    assert_told("");
+    turn(1);
+    assert_told("report 0 on caller;");
+    next_launch(launch, LG_END_CLEAN);
+    assert_int_equal(queue.given, 2);
+}
+
+static void test_report_that_never_has_a_turn(void **state)
+{
+    (void)state;
+    lg_launch *launch = launch_with_late_reports();
+    assert_int_equal(lg_launch_finished(launch), LG_OK);
+    for (int i = 0; i < 3; i++) {
+        next_launch(launch, LG_END_CLEAN);
+        assert_int_equal(queue.given, 2); /* one try more, and no other */
+    }
+    /* a new streak is reported */
+    assert_int_equal(lg_launch_finished(launch), LG_OK);
+    next_launch(launch, LG_END_CLEAN);
+    next_launch(launch, LG_END_CRASH);
+    turn(queue.given - 1);
+    assert_told("report 1 on caller;");
 }
 
 static void test_answers(void **state)
@@ -636,7 +712,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SIMULATED(test_threads),  SIMULATED(test_give_up_threads), SIMULATED(test_executor_runs_twice),
         SIMULATED(test_executor_never_runs), SIMULATED(test_answers), SIMULATED(test_status_callback_answers),
-        SIMULATED(test_callbacks_call_everything), SIMULATED(test_status_order), SIMULATED(test_main_loop), SIMULATED(test_main_loop_unprotected),
+        SIMULATED(test_callbacks_call_everything), SIMULATED(test_status_order), SIMULATED(test_report_at_the_same_start), SIMULATED(test_report_at_the_next_start),
+        SIMULATED(test_report_that_never_has_a_turn), SIMULATED(test_main_loop), SIMULATED(test_main_loop_unprotected),
     };
     return cmocka_run_group_tests_name("callbacks", tests, NULL, NULL);
 }

@@ -527,7 +527,7 @@ static void test_marks_from_everywhere(void **state)
         for (unsigned i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
         /* No state is lost and no launch is stuck: good launches lead back to the normal one. */
-        lg_launch_info info = { .mode = LG_LAUNCH_MODE_SAFE };
+        lg_launch_info info = { .size = sizeof info, .mode = LG_LAUNCH_MODE_SAFE };
         lg_simulate(simulated, LG_END_CLEAN);
         for (int launches = 0; launches < 80 && (info.mode != LG_LAUNCH_MODE_NORMAL || info.streak); launches++) {
             lg_status begun = lg_launch_begin(launch);

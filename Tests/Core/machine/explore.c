@@ -85,7 +85,7 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     struct key key;
     memset(&key, 0, sizeof key); /* clears the padding, too */
     const uint32_t small[] = { m->phase, m->mode, m->due, m->reporting, m->skippable, m->streak > m->reported, cut(m->report_strikes, 2), m->rung,
-                               m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count, m->shadow, m->told };
+                               m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count, m->shadow, m->told, m->owes, m->again };
     static_assert(sizeof small / sizeof small[0] <= sizeof key.small, "");
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
         key.small[i] = (uint8_t)small[i];
@@ -196,11 +196,17 @@ static bool watch_event(struct watch *watch, const struct pair_event *event, con
 {
     const struct lg__ledger_context *was = &before->real, *is = &after->real;
     watch->reported &= up_to(is->streak);
-    if (event->kind == BEGIN && (is->flags & LG__CONTEXT_REPORTING) && is->reported == was->reported && (was->flags & LG__CONTEXT_TOLD)) {
+    if (event->kind != TOLD && event->kind != UPGRADE && (was->flags & LG__CONTEXT_OWES) && !(is->flags & LG__CONTEXT_OWES) &&
+        !(was->flags & LG__CONTEXT_AGAIN)) {
+        printf("a report that had no turn is forgotten\n");
+        return false;
+    }
+    const bool new_streak = is->streak >= is->report_after && is->streak > is->reported;
+    if (event->kind == BEGIN && (is->flags & LG__CONTEXT_OWES) && !(was->flags & LG__CONTEXT_OWES) && !new_streak && (was->flags & LG__CONTEXT_TOLD)) {
         printf("%u unexplained deaths were reported twice\n", was->unknown);
         return false;
     }
-    if (event->kind == BEGIN && (is->flags & LG__CONTEXT_REPORTING) && is->reported != was->reported) {
+    if (event->kind == TOLD && is->reported != was->reported) {
         const uint64_t bit = UINT64_C(1) << (is->streak & 63);
         if (watch->reported & bit) {
             printf("streak %u was reported twice\n", is->streak);

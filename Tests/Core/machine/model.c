@@ -169,6 +169,11 @@ static bool unknown_is_enough(const struct model *m)
     return m->policy.unknown_after != 0 && m->unknown >= m->policy.unknown_after;
 }
 
+static bool new_streak(const struct model *m)
+{
+    return m->streak >= m->policy.report_after && m->streak > m->reported;
+}
+
 static bool account_repairing(struct model *m, enum model_end end)
 {
     m->due = true;
@@ -246,8 +251,8 @@ bool model_account(struct model *m, const struct model_last *last)
 {
     const enum model_phase phase = m->phase;
     const enum class class = class_of(m, last);
-    const bool reporting = m->reporting;
-    m->reporting = false; /* A3, at any end */
+    const bool reporting = m->reporting && !m->owes; /* A3: it was entered */
+    m->reporting = false; /* at any end */
 
     if (phase == NONE || phase == TERMINATING) { /* A1 */
         m->phase = NONE;
@@ -351,13 +356,11 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
     if (m->mode == NORMAL && !m->due && m->rung > 0 && long_ago(m->repaired, now, policy->deescalate_ms))
         m->rung = m->attempts = m->interruptions = 0;
     /* B5 */
-    if (m->report_strikes < REPORT_STRIKES_MAX) {
-        if (m->streak >= policy->report_after && m->streak > m->reported) {
-            m->reported = m->streak;
-            m->reporting = true;
-        }
-        if (unknown_is_enough(m) && !m->told)
-            m->told = m->reporting = true;
+    const bool news = new_streak(m) || (unknown_is_enough(m) && !m->told);
+    m->reporting = m->report_strikes < REPORT_STRIKES_MAX && (news || m->owes);
+    if (m->reporting) {
+        m->owes = true;
+        m->again = !news;
     }
     if (!launch->shadow) {
         decide(m, now);
@@ -370,8 +373,17 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
     m->mode = NORMAL;
 }
 
-void model_reported(struct model *m) /* B5 */
+void model_told(struct model *m) /* R1 */
 {
+    if (new_streak(m))
+        m->reported = m->streak;
+    m->told = m->told || unknown_is_enough(m);
+    m->owes = false;
+}
+
+void model_reported(struct model *m) /* R2 */
+{
+    m->owes = m->owes && !m->again;
     m->reporting = false;
 }
 

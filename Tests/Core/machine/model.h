@@ -51,7 +51,7 @@ struct model {
     enum model_phase phase;
     enum model_mode mode;
     bool due, reporting, skippable, shadow;
-    bool told;
+    bool told, owes, again;
     uint32_t streak, unknown, reported, report_strikes;
     uint32_t rung, attempts, interruptions;
     uint32_t skips, held_deaths;
@@ -88,6 +88,7 @@ struct model_last {
 
 bool model_account(struct model *m, const struct model_last *last); /* true: the end counts */
 void model_upgrade(struct model *m);
+void model_told(struct model *m);
 void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_shadow);
 void model_reported(struct model *m);
 void model_attempt(struct model *m, struct model_time now);

@@ -147,6 +147,8 @@ static bool agree(const struct lg__ledger_context *r, const struct model *m)
     SAME("due", (r->flags & LG__CONTEXT_DUE) != 0, m->due);
     SAME("reporting", (r->flags & LG__CONTEXT_REPORTING) != 0, m->reporting);
     SAME("told", (r->flags & LG__CONTEXT_TOLD) != 0, m->told);
+    SAME("owes", (r->flags & LG__CONTEXT_OWES) != 0, m->owes);
+    SAME("again", (r->flags & LG__CONTEXT_AGAIN) != 0, m->again);
     SAME("skippable", (r->flags & LG__CONTEXT_SKIPPABLE) != 0, m->skippable);
     SAME("shadow", (r->flags & LG__CONTEXT_SHADOW) != 0, m->shadow);
     SAME_FIELD(streak);
@@ -185,7 +187,7 @@ bool pair_allows(const struct pair *pair, const struct pair_event *event)
 {
     const enum model_phase phase = pair->model.phase;
     /* The launch waits for on_report: only the answer, the end and its announcement can come. */
-    if (pair->model.reporting && event->kind != REPORTED && event->kind != ACCOUNT && event->kind != TERMINATE)
+    if (pair->model.reporting && event->kind != TOLD && event->kind != REPORTED && event->kind != ACCOUNT && event->kind != TERMINATE)
         return false;
     switch (event->kind) {
     case BEGIN:
@@ -193,6 +195,7 @@ bool pair_allows(const struct pair *pair, const struct pair_event *event)
     case REBOOT:
     case UPGRADE: return phase == NONE;
     case REPORTED: return pair->model.reporting;
+    case TOLD: return phase != NONE && pair->model.owes;
     case ACCOUNT:
     case TERMINATE: return true;
     case ATTEMPT:
@@ -260,6 +263,7 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     switch (event->kind) {
     case BEGIN: same = apply_begin(pair, program, event); break;
     case ACCOUNT: same = apply_account(pair, event); break;
+    case TOLD: lg__decide_told(r), model_told(m); break;
     case REPORTED: lg__decide_reported(r), model_reported(m); break;
     case ATTEMPT: lg__decide_attempt(r, &now), model_attempt(m, pair->now); break;
     case DONE_OK: lg__decide_attempted(r, true, &now), model_attempted(m, true, pair->now); break;
@@ -283,7 +287,7 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
 
 const char *event_text(const struct pair_event *event)
 {
-    static const char *const kinds[] = { "begin", "reported", "account", "attempt", "done(ok)", "done(failed)", "refuse", "skip", "expire", "try safe",
+    static const char *const kinds[] = { "begin", "told", "reported", "account", "attempt", "done(ok)", "done(failed)", "refuse", "skip", "expire", "try safe",
                                          "protect", "finish", "terminate", "leave out", "pass", "reboot", "upgrade" };
     static const char *const ends[END_COUNT] = { "none", "clean", "terminated", "crash", "hang", "oom", "killed", "exit", "reboot", "upgrade",
                                                  "debugger", "unknown", "running" };

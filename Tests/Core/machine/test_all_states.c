@@ -76,7 +76,7 @@ static struct events events_of(const struct small_program *small)
     for (unsigned how = 0; how < 4; how++)
         if (small->shadow || how < 2)
             event(&events, (struct pair_event){ .kind = BEGIN, .skippable = how & 1, .shadow = how >> 1 });
-    static const enum pair_kind plain[] = { REPORTED, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, UPGRADE };
+    static const enum pair_kind plain[] = { TOLD, REPORTED, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, UPGRADE };
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         event(&events, (struct pair_event){ .kind = plain[i] });
     if (small->time) {

@@ -83,7 +83,7 @@ static struct pair_event random_pass(void)
 
 static struct pair_event random_event(void)
 {
-    static const enum pair_kind kinds[] = { BEGIN, BEGIN, BEGIN, BEGIN, REPORTED, REPORTED, ACCOUNT, ATTEMPT, ATTEMPT, ATTEMPT, DONE_OK, DONE_FAILED,
+    static const enum pair_kind kinds[] = { BEGIN, BEGIN, BEGIN, BEGIN, TOLD, TOLD, REPORTED, REPORTED, ACCOUNT, ATTEMPT, ATTEMPT, ATTEMPT, DONE_OK, DONE_FAILED,
                                             REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, FINISH, TERMINATE, LEAVE_OUT, PASS, REBOOT };
     static const enum model_end often[] = { END_CRASH, END_CRASH, END_CLEAN, END_UNKNOWN, END_TERMINATED, END_EXIT, END_HANG };
     struct pair_event event = { .kind = ONE_OF(kinds) };
@@ -122,9 +122,10 @@ static void damage(struct pair *pair)
                                        LG_PHASE_TERMINATING };
     m->phase = roll(7), r->phase = phases[m->phase];
     m->mode = roll(4), r->mode = m->mode;
-    m->due = roll(2), m->reporting = roll(2), m->told = roll(2);
-    r->flags = (r->flags & ~(LG__CONTEXT_DUE | LG__CONTEXT_REPORTING | LG__CONTEXT_TOLD)) | (m->due ? LG__CONTEXT_DUE : 0) |
-               (m->reporting ? LG__CONTEXT_REPORTING : 0) | (m->told ? LG__CONTEXT_TOLD : 0);
+    m->due = roll(2), m->reporting = roll(2), m->told = roll(2), m->owes = roll(2), m->again = roll(2);
+    r->flags = (r->flags & ~(LG__CONTEXT_DUE | LG__CONTEXT_REPORTING | LG__CONTEXT_TOLD | LG__CONTEXT_OWES | LG__CONTEXT_AGAIN)) | (m->due ? LG__CONTEXT_DUE : 0) |
+               (m->reporting ? LG__CONTEXT_REPORTING : 0) | (m->told ? LG__CONTEXT_TOLD : 0) | (m->owes ? LG__CONTEXT_OWES : 0) |
+               (m->again ? LG__CONTEXT_AGAIN : 0);
     BOTH(streak), BOTH(unknown), BOTH(reported), BOTH(report_strikes), BOTH(attempts), BOTH(interruptions), BOTH(skips), BOTH(held_deaths);
     BOTH(good_runs), BOTH(safe_crashes), BOTH(retry_runs), BOTH(quiet);
     m->policy.repair_after = r->repair_after = edge();

@@ -31,6 +31,8 @@ static int set_up(void **state)
 static void begin(struct lg__ledger_context *context)
 {
     lg__decide_begin(context, &policy, &now, NULL);
+    if (context->flags & LG__CONTEXT_REPORTING)
+        lg__decide_told(context);
     lg__decide_reported(context);
 }
 
