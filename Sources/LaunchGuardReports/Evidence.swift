@@ -30,6 +30,10 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     case cpuLimit = "cpu-limit"
     case deadline
     case nearMemoryLimit = "near-memory-limit"
+    /// The kernel's log names it as ended for lack of memory.
+    case kernelLog = "kernel-log"
+    /// It had most of the memory when the kernel ended a process of its cgroup.
+    case memoryShare = "memory-share"
 
     /// The case of a value in C; nil: of a later version.
     init?(value: UInt32) {

@@ -33,7 +33,7 @@ extension RunReport {
         case .exec: "clean: it executed a program over itself and started again"
         case .exitMark, .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit, .deadline,
-            .nearMemoryLimit:
+            .nearMemoryLimit, .kernelLog, .memoryShare:
             "clean" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
         }
     }
@@ -46,7 +46,7 @@ extension RunReport {
                 + (verdict.exitCode == 127 ? ", with which the loader ends a program that lacks a function" : "")
         case .exitMark, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .stopMark, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
-            .deadline, .nearMemoryLimit:
+            .deadline, .nearMemoryLimit, .kernelLog, .memoryShare:
             "exit" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
         }
     }
@@ -59,7 +59,7 @@ extension RunReport {
         case .terminationAnnounced: "terminated: it announced that it would end"
         case .terminateMark, .witness, .dumpRecord, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .bootDiffers,
             .noMark, .fileUnreadable, .handled, .crashMark, .exec, .tracer, .restartAnnounced, .hangMark, .oomCounter, .cpuLimit, .deadline,
-            .nearMemoryLimit:
+            .nearMemoryLimit, .kernelLog, .memoryShare:
             bySignal(verdict)
         }
     }
@@ -98,9 +98,10 @@ extension RunReport {
             "killed: its CPU time was used up"
                 + (identity?.cpuLimit.map { ", \($0.usedNanoseconds.durationText) of \($0.limitSeconds) s when last seen" } ?? "")
         case .deadline: deadlineSentence
+        case .oomCounter: "killed: ended by SIGKILL; \(Self.anyOfTheGroup)"
         case .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
-            .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter,
-            .stopTimeout, .nearMemoryLimit:
+            .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark,
+            .stopTimeout, .nearMemoryLimit, .kernelLog, .memoryShare:
             "killed: ended by \(verdict.signal?.name ?? "SIGKILL")" + memoryWords("of memory were in use")
         }
     }
@@ -161,14 +162,17 @@ extension RunReport {
 
     private func unknownSentence(_ verdict: Verdict) -> String {
         switch verdict.evidenceKind {
+        case .oomCounter: "ended without a trace: \(Self.anyOfTheGroup)"
         case .nearMemoryLimit: "ended without a trace, short of memory\(memoryWords("were in use")); what ended it is not known"
         case .fileUnreadable: "unknown: its run file is missing or damaged"
         case .noMark, .handled, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers,
-            .crashMark, .exec, .dumpRecord, .tracer, .witness, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
-            .deadline:
+            .crashMark, .exec, .dumpRecord, .tracer, .witness, .terminationAnnounced, .restartAnnounced, .hangMark, .stopTimeout, .cpuLimit,
+            .deadline, .kernelLog, .memoryShare:
             "ended without a trace: killed, or ended without exit(); a witness would have recorded which"
         }
     }
+
+    private static let anyOfTheGroup = "the kernel ended a process of its cgroup for lack of memory, this one or another"
 
     private func memoryWords(_ words: String) -> String {
         guard let pressure = identity?.memoryPressure else { return "" }

@@ -114,9 +114,9 @@ def is_traced(crash):
     return any(name == "tracer_pid" and known and value != 0 for name, _, known, value in figures)
 
 
-def killed_for_memory(run, same_boot):
+def killed_for_memory(run):
     """Whether the kernel ended a process of this reader's own cgroup, which is that of the run,
-    since the run began."""
+    since the run was last seen alive; None: not known."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, group = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
@@ -125,12 +125,44 @@ def killed_for_memory(run, same_boot):
         for name in (["memory.oom_control"] if controllers else ["memory.events.local", "memory.events"]):
             try:
                 count = re.search(r"^oom_kill (\d+)$", (directory / name).read_text(), re.M)
-                if count:
-                    return (run.get("oom_known", 0) == 1 and same_boot and directory.stat().st_ino == run.get("oom_cgroup", 0) and
-                            int(count[1]) > run.get("oom_kills", 0))
+                if count and run.get("oom_known", 0) == 1 and directory.stat().st_ino == run.get("oom_cgroup", 0):
+                    return int(count[1]) > run.get("oom_kills", 0)
             except OSError:
                 pass
-    return False
+    return None
+
+
+def kernel_log_names(run):
+    slack = run["monotonic_ns"] // 1000 + 10**9
+    try:
+        if os.readlink("/proc/self/ns/pid") != "pid:[4026531836]":
+            return False
+        file = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        while True:
+            try:
+                record = os.read(file, 8192).decode("latin-1")
+            except BrokenPipeError:
+                continue
+            found = re.match(r"([0-7]),\d+,(\d+),[^;]*;(?:[^\n]*?: )?Killed process (\d+)", record)
+            if found and int(found[3]) == run["pid"] and int(found[2]) * 1000 >= run["monotonic_ns"] - slack:
+                return True
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+
+
+def memory_evidence(run, same_boot):
+    """The evidence that the kernel ended this very process for lack of memory; None: there is none."""
+    killed = killed_for_memory(run)
+    if not same_boot or killed is False:
+        return None
+    if kernel_log_names(run):
+        return 24
+    return 25 if killed and run.get("memory_own", 0) > run.get("memory_limit", 0) // 2 else None
 
 
 def lived_on(run):
@@ -151,10 +183,11 @@ def made(end, evidence, signal=0, code=0, kind=0, ns=0):
 def cause(run, pulse, same_boot, killed):
     """The reason for an end from outside, by SIGKILL where the status is known; None: no
     evidence."""
+    memory = memory_evidence(run, same_boot)
+    if memory:
+        return made(5, memory, 9, ns=run.get("memory_near_ns", 0))
     if hung_first(run):
         return made(4, 18, 9 if killed else 0, ns=run["hang_ns"])
-    if killed_for_memory(run, same_boot):
-        return made(5, 15 if killed else 19, 9)
     if run.get("cpu_near_ns"):
         return made(6, 21, 9, ns=run["cpu_near_ns"])
     if lived_on(run) or killed and run["term_signal"]:
@@ -183,7 +216,7 @@ def verdict(run, crash, pulse, same_boot):
         if not died and signal != 9:
             return made(3, 15, signal)
         if not died:
-            return cause(run, pulse, same_boot, True) or made(6, 15, signal)
+            return cause(run, pulse, same_boot, True) or made(6, 19 if same_boot and killed_for_memory(run) else 15, signal)
     elif witnessed and os.WIFEXITED(status) and not died:
         code = os.WEXITSTATUS(status)
         return made(7 if code else 1, 15, code=code, ns=run["ended_ns"] if run["ended"] else 0)
@@ -204,6 +237,8 @@ def verdict(run, crash, pulse, same_boot):
     found = cause(run, pulse, same_boot, False)
     if found:
         return found
+    if same_boot and killed_for_memory(run):
+        return made(11, 19)
     if run.get("memory_near_ns"):
         return made(11, 23, ns=run["memory_near_ns"])
     return made(11, 10 if crash else 8)

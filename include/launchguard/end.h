@@ -10,17 +10,19 @@
  *    process is known to have lived on after that signal;
  *  - an announced end;
  *  - another boot;
+ *  - the kernel's log, or the share of the process in the memory of its cgroup, where the kernel
+ *    ended a process of that cgroup for lack of memory;
  *  - a hang mark;
- *  - the count of processes that the kernel ended for lack of memory;
  *  - CPU time near the hard limit;
  *  - a signal that asks the process to end, after which the process lived on;
- *  - a job at its deadline;
- *  - memory near its limit.
+ *  - a job at its deadline.
  *
- *  Without any of them the end is unknown.
+ *  Without any of them the end is unknown. Two kinds of evidence say what may have been: the count
+ *  of processes of the cgroup that the kernel ended for lack of memory, which does not say which
+ *  process it was, and memory near its limit.
  *
  *  A wait status of SIGKILL decides how the run ended. The first of the causes in the list above
- *  that is found, from the hang mark to the deadline, decides why. docs/ENDS.md explains every way
+ *  that is found, from the kernel's log to the deadline, decides why. docs/ENDS.md explains every way
  *  to end.
  */
 #ifndef LAUNCHGUARD_END_H
@@ -89,7 +91,11 @@ typedef enum lg_end {
     X(LG_EVIDENCE_DEADLINE, 22, \
       "a job was about to overrun its deadline, and the process was then gone without any mark") \
     X(LG_EVIDENCE_NEAR_MEMORY_LIMIT, 23, \
-      "the memory of the process was near the limit, and the process was then gone without any mark")
+      "the memory of the process was near the limit, and the process was then gone without any mark") \
+    X(LG_EVIDENCE_KERNEL_LOG, 24, \
+      "the kernel's log says that the kernel ended the process for lack of memory") \
+    X(LG_EVIDENCE_MEMORY_SHARE, 25, \
+      "the process had more than half of its cgroup's memory for itself when the kernel ended one of the group for lack of memory")
 
 /** The evidence that decided an end. */
 typedef enum lg_evidence {

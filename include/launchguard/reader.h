@@ -79,8 +79,8 @@ typedef struct lg_run_info {
     /** CLOCK_MONOTONIC of the begin of a hang that goes on; 0: no hang */
     uint64_t hang_ns;
     uint32_t oom_known;       /**< 1: the two figures below are known */
-    /** processes of the same cgroup that the kernel had ended for lack of memory before the
-     *  start */
+    /** processes of the same cgroup that the kernel had ended for lack of memory when this one was
+     *  last seen alive: at the start, or by lg_memory_watch() */
     uint64_t oom_kills;
     uint64_t oom_cgroup;      /**< inode of the cgroup's directory */
     /** 1: the program has its own handler for the terminating signal, and may have lived on */
@@ -94,10 +94,12 @@ typedef struct lg_run_info {
     uint64_t cpu_used_ns;     /**< CPU time of the process then */
     uint64_t cpu_limit_s;     /**< the limit (RLIMIT_CPU), in seconds */
     /** CLOCK_MONOTONIC when memory was last seen near the limit (lg_memory_watch()); 0: memory is
-     *  not near the limit, and the two figures below are 0 */
+     *  not near the limit, and the three figures below are 0 */
     uint64_t memory_near_ns;
     uint64_t memory_used;     /**< bytes */
     uint64_t memory_limit;    /**< bytes */
+    /** bytes that the process had for itself; 0 where the limit is not that of its cgroup */
+    uint64_t memory_own;
 } lg_run_info;
 
 /** One context of a run. */

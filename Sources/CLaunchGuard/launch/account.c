@@ -26,12 +26,18 @@ static bool is_attributed(const struct lg__last_run *last, const lg_run_context 
     return of_run && (last->attributed & 1u << (of_run - last->contexts));
 }
 
+/* A program that executed itself again did not exit with a status. Where the kernel may have ended
+ * another process of the group, and then all of the group went, no repair of this program helps. */
+static bool is_no_fault(const lg_verdict *verdict)
+{
+    return verdict->evidence == LG_EVIDENCE_EXEC || verdict->evidence == LG_EVIDENCE_OOM_COUNTER;
+}
+
 bool lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal)
 {
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     struct lg__last_end end = {
-        /* A program that executed itself again did not exit with a status. */
-        .end = last->verdict.evidence == LG_EVIDENCE_EXEC ? LG_END_CLEAN : last->verdict.end,
+        .end = is_no_fault(&last->verdict) ? LG_END_CLEAN : last->verdict.end,
         .signal = last->verdict.signal,
         .finished = of_run && of_run->phase == LG_PHASE_FINISHED,
         .others = last->attributed && !is_attributed(last, of_run),

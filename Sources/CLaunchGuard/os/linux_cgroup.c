@@ -202,6 +202,13 @@ static bool kilobytes(const char *text, const char *key, uint64_t *ret_bytes)
     return true;
 }
 
+uint64_t lg__os_own_memory(void)
+{
+    char text[TEXT_BYTES];
+    uint64_t bytes;
+    return read_in("", "proc/self/status", text, sizeof text) && kilobytes(text, "RssAnon", &bytes) ? bytes : 0;
+}
+
 bool lg__os_memory(const char *root, unsigned exact_from, struct lg__os_memory *ret_memory)
 {
     char text[TEXT_BYTES];

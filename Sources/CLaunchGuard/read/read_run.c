@@ -107,6 +107,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     if (info.memory_near_ns) {
         info.memory_used = atomic_load(&state.memory_used);
         info.memory_limit = atomic_load(&state.memory_limit);
+        info.memory_own = atomic_load(&state.memory_own);
     }
     uint32_t contexts = atomic_load(&state.context_count);
     info.context_count = contexts <= LG__CONTEXTS ? contexts : LG__CONTEXTS;

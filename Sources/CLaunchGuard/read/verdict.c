@@ -32,14 +32,33 @@ static enum boot { BOOT_SAME, BOOT_OTHER, BOOT_NOT_KNOWN } boot_of(const struct 
     return memcmp(now, file->boot_id, sizeof now) == 0 ? BOOT_SAME : BOOT_OTHER;
 }
 
-/* The kernel ended a process in the run's own cgroup since its start. Only a process in that group
- * can see this; a reader elsewhere does not guess. */
-static bool oom_kills_grew(const struct lg__case *file)
+/* Whether the kernel ended a process in the run's own cgroup after the run was last seen alive. Only
+ * a process in that group can see the count. */
+static enum kills { KILLS_NONE, KILLS_SOME, KILLS_NOT_KNOWN } kills_since(const struct lg__case *file)
 {
     const lg_run_info *run = &file->run;
     uint64_t cgroup, kills;
-    return run->oom_known && boot_of(file) == BOOT_SAME && lg__os_oom_kills(&cgroup, &kills) && cgroup == run->oom_cgroup &&
-           kills > run->oom_kills;
+    if (!run->oom_known || !lg__os_oom_kills(&cgroup, &kills) || cgroup != run->oom_cgroup)
+        return KILLS_NOT_KNOWN;
+    return kills > run->oom_kills ? KILLS_SOME : KILLS_NONE;
+}
+
+/* The kernel ended this very process for lack of memory: its log says so, or it ended one of the
+ * group while this one had more than all others together. The kernel ends the largest. The count
+ * alone does not say which process it was. */
+static lg_evidence oom_of_this_process(const struct lg__case *file)
+{
+    const lg_run_info *run = &file->run;
+    enum kills kills = boot_of(file) == BOOT_SAME ? kills_since(file) : KILLS_NONE;
+    if (kills != KILLS_NONE && lg__os_kernel_log_killed("/dev/kmsg", run->pid, run->monotonic_ns))
+        return LG_EVIDENCE_KERNEL_LOG;
+    return kills == KILLS_SOME && run->memory_own > run->memory_limit / 2 ? LG_EVIDENCE_MEMORY_SHARE : LG_EVIDENCE_NONE;
+}
+
+/* The kernel ended this process, or another one of its group. */
+static bool oom_of_the_group(const struct lg__case *file)
+{
+    return boot_of(file) == BOOT_SAME && kills_since(file) == KILLS_SOME;
 }
 
 static lg_verdict of_record(const struct lg__case *file, lg_end end, lg_evidence evidence)
@@ -107,10 +126,11 @@ static bool cause_of_kill(const struct lg__case *file, bool killed, lg_verdict *
 {
     const lg_run_info *run = &file->run;
     int signal = killed ? SIGKILL : 0;
-    if (hung(run))
+    lg_evidence oom = oom_of_this_process(file);
+    if (oom)
+        *ret_verdict = (lg_verdict){ .end = LG_END_OOM, .evidence = oom, .signal = SIGKILL, .monotonic_ns = run->memory_near_ns };
+    else if (hung(run))
         *ret_verdict = (lg_verdict){ .end = LG_END_HANG, .evidence = LG_EVIDENCE_HANG_MARK, .signal = signal, .monotonic_ns = run->hang_ns };
-    else if (oom_kills_grew(file))
-        *ret_verdict = (lg_verdict){ .end = LG_END_OOM, .evidence = killed ? LG_EVIDENCE_WITNESS : LG_EVIDENCE_OOM_COUNTER, .signal = SIGKILL };
     else if (run->cpu_near_ns)
         *ret_verdict = (lg_verdict){ .end = LG_END_KILLED, .evidence = LG_EVIDENCE_CPU_LIMIT, .signal = SIGKILL, .monotonic_ns = run->cpu_near_ns };
     else if (lived_on(run) || (killed && run->term_signal))
@@ -156,6 +176,7 @@ static bool by_witness(const struct lg__case *file, lg_verdict *ret_verdict)
         return true;
     } else {
         verdict.end = LG_END_KILLED;
+        verdict.evidence = oom_of_the_group(file) ? LG_EVIDENCE_OOM_COUNTER : LG_EVIDENCE_WITNESS;
     }
     verdict.signal = signal;
     *ret_verdict = verdict;
@@ -199,6 +220,8 @@ static lg_verdict judge(const struct lg__case *file)
         return (lg_verdict){ .end = LG_END_REBOOT, .evidence = LG_EVIDENCE_BOOT_DIFFERS };
     if (cause_of_kill(file, false, &verdict))
         return verdict;
+    if (oom_of_the_group(file))
+        return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_OOM_COUNTER };
     if (run->memory_near_ns)
         return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_NEAR_MEMORY_LIMIT, .monotonic_ns = run->memory_near_ns };
     return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = file->crashed ? LG_EVIDENCE_HANDLED : LG_EVIDENCE_NO_MARK };

@@ -38,7 +38,16 @@ static void mark_near_limit(struct lg__state *state, const struct lg__os_memory 
 {
     atomic_store(&state->memory_used, memory->used);
     atomic_store(&state->memory_limit, memory->limit);
+    atomic_store(&state->memory_own, memory->of_cgroup ? lg__os_own_memory() : 0);
     atomic_store(&state->memory_near_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+}
+
+/* A kill that this process outlives was that of another one. */
+static void outlive_kills(struct lg__state *state)
+{
+    uint64_t cgroup, kills;
+    if (lg__os_oom_kills(&cgroup, &kills) && cgroup == atomic_load(&state->oom_cgroup))
+        atomic_store(&state->oom_kills, kills);
 }
 
 static void report_near_limit(const struct lg__os_memory *memory)
@@ -61,6 +70,7 @@ static void *watch_memory(void *argument)
     lg__capture_thread_begin();
     while (!atomic_load(&host->closed)) {
         uint64_t pause = PAUSE_NS;
+        outlive_kills(host->run.state);
         if (sample_memory(&memory)) {
             uint64_t threshold = percent_of(memory.limit, watched.percent);
             if (memory.used >= threshold) {

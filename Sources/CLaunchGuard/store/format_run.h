@@ -107,7 +107,8 @@ struct lg__state {
     _Atomic int32_t witness_status;
     /* 1: the two fields below are known; written at the start, after them */
     _Atomic uint32_t oom_known;
-    /* processes that the kernel ended for lack of memory in this cgroup, before this run */
+    /* processes that the kernel had ended for lack of memory in this cgroup when this one was last
+     * seen alive: at the start, or by lg_memory_watch() */
     _Atomic uint64_t oom_kills;
     _Atomic uint64_t oom_cgroup;     /* inode of the cgroup's directory */
     /* CLOCK_MONOTONIC since when it hangs: the last heartbeat; 0: it does not */
@@ -129,7 +130,8 @@ struct lg__state {
     _Atomic uint64_t memory_near_ns;
     _Atomic uint64_t memory_used;    /* bytes then */
     _Atomic uint64_t memory_limit;   /* bytes */
-    uint8_t reserved[80];
+    _Atomic uint64_t memory_own;     /* bytes of the process alone; 0: the limit is not of its cgroup */
+    uint8_t reserved[72];
     struct lg__state_context contexts[LG__CONTEXTS];
 };
 static_assert(offsetof(struct lg__state, ended) == 4, "FORMAT.md, state");
@@ -160,6 +162,7 @@ static_assert(offsetof(struct lg__state, cpu_limit_s) == 144, "FORMAT.md, state"
 static_assert(offsetof(struct lg__state, memory_near_ns) == 152, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, memory_used) == 160, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, memory_limit) == 168, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, memory_own) == 176, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, contexts) == 256, "FORMAT.md, state");
 static_assert(sizeof(struct lg__state) == 4352, "FORMAT.md, state");
 

@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -124,23 +126,45 @@ static void body_eats(void *argument)
     raise(SIGKILL);
 }
 
+/* What is read from here on is read by a user who may not read the kernel's log. */
+static void hide_kernel_log(void)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        _exit(83);
+    if (access("/dev/kmsg", F_OK) == 0 && mount("/dev/null", "/dev/kmsg", NULL, MS_BIND, NULL) != 0)
+        _exit(82);
+}
+
+static bool can_read_kernel_log(void)
+{
+    char record[8192];
+    int file = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    bool can = file >= 0 && (read(file, record, sizeof record) > 0 || errno == EPIPE);
+    if (file >= 0)
+        close(file);
+    return can;
+}
+
+/* The next start, in the group, with the kernel's log. */
 static void body_in_group(void *argument)
 {
     (void)argument;
-    lg_verdict verdict;
     join_group();
-    lg_reader *reader = newest_run();
-    if (lg_reader_verdict(reader, &verdict) != LG_OK || verdict.end != LG_END_OOM || verdict.evidence != LG_EVIDENCE_OOM_COUNTER)
-        _exit(90);
-    lg_reader_close(reader);
     begin();
 }
 
-static void body_in_group_plain(void *argument)
+/* The same without it. */
+static void body_in_group_blind(void *argument)
 {
-    (void)argument;
-    join_group();
-    begin();
+    hide_kernel_log();
+    body_in_group(argument);
+}
+
+static void expect_next(void (*next)(void *), lg_end end, lg_evidence evidence, bool counted)
+{
+    expect_exit(next, NULL, 0);
+    expect_end(last_of_timeline(), end, evidence);
+    assert_int_equal(last_of_timeline().counted, counted);
 }
 
 static void test_memory(void **state)
@@ -148,31 +172,78 @@ static void test_memory(void **state)
     (void)state;
     need_group();
     expect_signal(body_eats, NULL, SIGKILL);
+    uint64_t kills = newest_info().oom_kills;
     assert_int_equal(newest_info().oom_known, 1);
-    assert_int_equal(newest_info().oom_kills, 0);
-    /* A reader in another group can see nothing, and claims nothing. */
-    assert_int_equal(newest_verdict().end, LG_END_UNKNOWN);
-    expect_exit(body_in_group, NULL, 0);
-    lg_timeline_entry entry = last_of_timeline();
-    expect_end(entry, LG_END_OOM, LG_EVIDENCE_OOM_COUNTER);
-    assert_int_equal(entry.counted, 1);
-    assert_int_equal(ledger_context("main").streak, 1);
-    /* Kills that the group counted before the start do not count against the run. */
+    /* The count does not say which process of the group it was. */
+    expect_next(body_in_group_blind, LG_END_UNKNOWN, LG_EVIDENCE_OOM_COUNTER, false);
+    /* Kills that the group counted before the start were others. */
     expect_signal(body_eats, "is killed", SIGKILL);
-    assert_int_equal(newest_info().oom_kills, 1);
-    expect_exit(body_in_group_plain, NULL, 0);
-    expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
-    /* Nor does the count of another group: a run outside of the group that was killed has no part
-     * in the group's count, which is larger than that of its own group. */
+    assert_int_equal(newest_info().oom_kills, kills + 1);
+    expect_next(body_in_group, LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, true);
+    /* A run outside of the group has no part in the group's count, which is larger than that of its
+     * own group. */
     expect_signal(body, WAY(KILL), SIGKILL);
-    expect_exit(body_in_group_plain, NULL, 0);
-    expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
-    /* The parent saw a SIGKILL; the count shows that the kernel sent it. */
+    expect_next(body_in_group, LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, true);
+    /* A witness knows that it was SIGKILL, and not whose. */
     struct death death = run_child(body_eats, NULL);
     assert_int_equal(WTERMSIG(death.status), SIGKILL);
     assert_int_equal(lg_witness(state_path(""), newest_info().pid, death.status), LG_OK);
-    expect_exit(body_in_group_plain, NULL, 0);
-    expect_end(last_of_timeline(), LG_END_OOM, LG_EVIDENCE_WITNESS);
+    expect_next(body_in_group_blind, LG_END_KILLED, LG_EVIDENCE_OOM_COUNTER, false);
+}
+
+static void test_named_in_the_kernel_log(void **state)
+{
+    (void)state;
+    need_group();
+    if (!can_read_kernel_log())
+        skip_because("this user may not read the kernel's log");
+    expect_signal(body_eats, NULL, SIGKILL);
+    /* the log can be read from anywhere */
+    assert_int_equal(newest_verdict().end, LG_END_OOM);
+    assert_int_equal(newest_verdict().evidence, LG_EVIDENCE_KERNEL_LOG);
+    expect_next(body_in_group, LG_END_OOM, LG_EVIDENCE_KERNEL_LOG, true);
+    assert_int_equal(ledger_context("main").streak, 1);
+    struct death death = run_child(body_eats, NULL);
+    assert_int_equal(lg_witness(state_path(""), newest_info().pid, death.status), LG_OK);
+    expect_next(body_in_group, LG_END_OOM, LG_EVIDENCE_KERNEL_LOG, true);
+}
+
+static void test_kernel_log(void **state)
+{
+    (void)state;
+    const uint64_t start = UINT64_C(500000000000); /* with the slack: 498.5 s in the log */
+    static const struct {
+        const char *text;
+        bool names;
+    } rows[] = {
+        { "3,1,600000000,-;Memory cgroup out of memory: Killed process 4711 (player) total-vm:54592kB\n", true },
+        { "3,1,498500000,-;Out of memory: Killed process 4711 (player) total-vm:54592kB\n", true },
+        { "3,1,600000000,-;Killed process 4711 (player) total-vm:54592kB\n", true },
+        { "6,1,600000000,-;player invoked oom-killer\n DEVICE=+x\n3,2,600000001,-;Out of memory: Killed process 4711 (player)\n", true },
+        { "3,1,498499999,-;Out of memory: Killed process 4711 (player)\n", false },  /* before the run */
+        { "3,1,600000000,-;Out of memory: Killed process 47110 (player)\n", false }, /* others */
+        { "3,1,600000000,-;Out of memory: Killed process 471 (player)\n", false },
+        { "11,1,600000000,-;Out of memory: Killed process 4711 (player)\n", false }, /* a process wrote it */
+        { "3,1,600000000,-;Killed process [4711]: segfault at 0\n", false }, /* a process with that name */
+        { "3,1,600000000;Out of memory: Killed process 4711", true },
+        { "3,1;Out of memory: Killed process 4711 (player)\n", false },
+        { "nonsense", false },
+        { "", false },
+    };
+    char expected[64];
+    ssize_t size = readlink("/proc/self/ns/pid", expected, sizeof expected - 1);
+    expected[size > 0 ? size : 0] = 0;
+    if (strcmp(expected, "pid:[4026531836]") != 0)
+        skip_because("the kernel's log has the numbers of another pid namespace");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        FILE *file = fopen(state_path("log"), "we");
+        assert_non_null(file);
+        fputs(rows[i].text, file);
+        fclose(file);
+        if (lg__os_kernel_log_killed(state_path("log"), 4711, start) != rows[i].names)
+            fail_msg("row %zu: %s", i, rows[i].text);
+    }
+    assert_false(lg__os_kernel_log_killed(state_path("nowhere"), 4711, start));
 }
 
 /* ---- lg_memory_watch() in that group ---- */
@@ -272,6 +343,14 @@ static void body_is_warned(void *argument)
     raise(SIGKILL);
 }
 
+static void body_outside_group(void *argument)
+{
+    hide_kernel_log();
+    lg_verdict verdict = newest_verdict();
+    if (verdict.end != LG_END_UNKNOWN || verdict.evidence != LG_EVIDENCE_NEAR_MEMORY_LIMIT || verdict.monotonic_ns != (uintptr_t)argument)
+        _exit(78);
+}
+
 static void test_warned_before_the_end(void **state)
 {
     (void)state;
@@ -280,18 +359,66 @@ static void test_warned_before_the_end(void **state)
     lg_run_info info = newest_info();
     assert_int_equal(info.memory_limit, LIMIT_BYTES);
     assert_true(info.memory_used >= LIMIT_BYTES / 10 * 7 && info.memory_used <= LIMIT_BYTES);
+    assert_true(info.memory_own > LIMIT_BYTES / 2 && info.memory_own <= info.memory_used);
     /* From outside the group the kill cannot be seen: only the nearness of the limit is known. */
-    lg_verdict verdict = newest_verdict();
-    assert_int_equal(verdict.end, LG_END_UNKNOWN);
-    assert_int_equal(verdict.evidence, LG_EVIDENCE_NEAR_MEMORY_LIMIT);
-    assert_int_equal(verdict.monotonic_ns, info.memory_near_ns);
-    expect_exit(body_in_group, NULL, 0);
-    expect_end(last_of_timeline(), LG_END_OOM, LG_EVIDENCE_OOM_COUNTER);
+    expect_exit(body_outside_group, (void *)(uintptr_t)info.memory_near_ns, 0);
+    expect_next(body_in_group_blind, LG_END_OOM, LG_EVIDENCE_MEMORY_SHARE, true);
+    assert_int_equal(last_of_timeline().verdict.monotonic_ns, info.memory_near_ns);
     /* Killed by another process: the reason stays unknown. */
     expect_signal(body_is_warned, "is killed", SIGKILL);
-    expect_exit(body_in_group_plain, NULL, 0);
+    expect_exit(body_in_group, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NEAR_MEMORY_LIMIT);
     assert_int_equal(ledger_context("main").unknown, 1);
+}
+
+/* Another process of the group is ended for lack of memory, and then this innocent program is
+ * killed, as supervisors do with the rest of a group. */
+static void body_beside_another(void *argument)
+{
+    int status;
+    join_group();
+    if (argument)
+        begin_watched();
+    else
+        begin();
+    if (argument)
+        eat(28 * MIB); /* more than half, and less than the warning */
+    fflush(NULL);
+    pid_t other = fork();
+    if (other == 0) {
+        int adjust = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+        if (write(adjust, "1000", 4) != 4)
+            _exit(81);
+        eaten = NULL;
+        eat(4 * (size_t)LIMIT_BYTES);
+        _exit(80);
+    }
+    if (waitpid(other, &status, 0) != other || !WIFSIGNALED(status))
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 79);
+    if (argument) {
+        uint64_t before = newest_info().oom_kills;
+        eat(8 * MIB); /* near the limit now */
+        while (!newest_info().memory_near_ns || newest_info().oom_kills == before)
+            usleep(1000);
+    }
+    raise(SIGKILL);
+}
+
+static void test_another_was_ended(void **state)
+{
+    (void)state;
+    need_group();
+    for (int runs = 0; runs < 6; runs++) { /* more than any threshold */
+        expect_signal(body_beside_another, NULL, SIGKILL);
+        expect_next(body_in_group, LG_END_UNKNOWN, LG_EVIDENCE_OOM_COUNTER, false);
+    }
+    assert_int_equal(ledger_context("main").streak, 0);
+    assert_int_equal(ledger_context("main").unknown, 0);
+    assert_int_equal(ledger_context("main").mode, LG_LAUNCH_MODE_NORMAL);
+    /* A program that watches its memory outlives the other one's end, and knows that it did. */
+    expect_signal(body_beside_another, "watches", SIGKILL);
+    assert_true(newest_info().memory_own > LIMIT_BYTES / 2);
+    expect_next(body_in_group_blind, LG_END_UNKNOWN, LG_EVIDENCE_NEAR_MEMORY_LIMIT, true);
 }
 
 static void test_warning_withdrawn(void **state)
@@ -301,7 +428,7 @@ static void test_warning_withdrawn(void **state)
     expect_signal(body_is_warned, "gives back", SIGKILL);
     assert_int_equal(newest_info().memory_near_ns, 0);
     assert_int_equal(newest_info().memory_limit, 0); /* the figures are gone with their mark */
-    expect_exit(body_in_group_plain, NULL, 0);
+    expect_exit(body_in_group, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
 }
 
@@ -520,6 +647,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_memory),
+        WITH_STATE(test_named_in_the_kernel_log),
+        WITH_STATE(test_another_was_ended),
+        WITH_STATE(test_kernel_log),
         WITH_STATE(test_warned_before_the_end),
         WITH_STATE(test_warning_withdrawn),
         WITH_STATE(test_cached_files_are_not_in_use),
