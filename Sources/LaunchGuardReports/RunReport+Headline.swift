@@ -81,7 +81,7 @@ extension RunReport {
         return "asked to end\(sender) (\(termination.signal.name))\(lived)"
     }
 
-    private var isSlowToStop: Bool { identity?.termination?.livedNanoseconds != nil }
+    private var isSlowToStop: Bool { identity?.termination.map { $0.signal.number != 1 && $0.livedNanoseconds != nil } ?? false }
 
     private var wasSeenKilled: Bool { identity?.witness?.signal?.number == 9 }
 

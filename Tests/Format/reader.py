@@ -169,9 +169,14 @@ def lived_on(run):
     return bool(run["term_signal"]) and run.get("term_alive_ns", 0) > run["term_ns"]
 
 
+def meant_something_else(run):
+    slow = run.get("term_alive_ns", 0) > run["term_ns"] + 10**11
+    return lived_on(run) and (run["term_signal"] == 1 or run["term_signal"] == 2 and slow)
+
+
 def hung_first(run):
     hang = run.get("hang_ns", 0)
-    asked = run["term_signal"] and hang <= run["term_ns"] + 10**11
+    asked = run["term_signal"] and not meant_something_else(run) and hang <= run["term_ns"] + 10**11
     leaving = (run["term_ns"] if asked else 0, run.get("announced_ns", 0), run["ended_ns"] if run["ended"] else 0)
     return hang != 0 and all(not at or at > hang + 10**9 for at in leaving)
 
@@ -190,7 +195,7 @@ def cause(run, pulse, same_boot, killed):
         return made(4, 18, 9 if killed else 0, ns=run["hang_ns"])
     if run.get("cpu_near_ns"):
         return made(6, 21, 9, ns=run["cpu_near_ns"])
-    if lived_on(run) or killed and run["term_signal"]:
+    if run["term_signal"] and not meant_something_else(run) and (lived_on(run) or killed):
         return made(2, 20, run["term_signal"], ns=run["term_alive_ns"] if lived_on(run) else run["term_ns"])
     near = [job["near_ns"] for job in pulse["deadlines"] if job["near_ns"]] if pulse and pulse != "damaged" else []
     return made(6, 22, 9, ns=min(near)) if near else None
@@ -228,7 +233,7 @@ def verdict(run, crash, pulse, same_boot):
         return made(7 if run["exit_code"] else 1, 4, code=run["exit_code"], ns=run["ended_ns"])
     if run["term_signal"] and not lived_on(run):
         return made(2, 6, signal=run["term_signal"], ns=run["term_ns"])
-    if run.get("announced") == 1 and lived_on(run):
+    if run.get("announced") == 1 and lived_on(run) and not meant_something_else(run):
         return made(2, 20, signal=run["term_signal"], ns=run["term_alive_ns"])
     if run.get("announced"):
         return made(*((2, 16) if run["announced"] == 1 else (1, 17)), ns=run["announced_ns"])

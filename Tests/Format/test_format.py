@@ -650,6 +650,11 @@ class Later(BothReaders):
         # the program used the signal for something else
         self.assertEqual(said(("Q", 88, 109 * second + 1))[1], [4, 18, 0, 109 * second + 1])
         self.assertEqual(said(("Q", 88, 8 * second))[1], [2, 20, 15, 19 * second])
+        # the program went on after SIGHUP; after SIGINT only if that took longer than a stop
+        self.assertEqual(said(("i", 32, 1))[1], [4, 18, 0, 8 * second])
+        self.assertEqual(said(("i", 32, 2))[1], [2, 20, 2, 19 * second])
+        self.assertEqual(said(("Q", 120, 110 * second))[1], [4, 18, 0, 8 * second])
+        self.assertEqual(said(("Q", 120, 19 * second), ("i", 32, 15))[1], [2, 20, 15, 19 * second])
         self.assertEqual(said(("I", 56, 1))[1], [2, 20, 15, 19 * second])
         self.assertEqual(said(("I", 56, 2))[1], [1, 17, 0, 9 * second])
         run, verdict = said(("I", 56, 0), ("3Q", 128, 0, 5, 6), ("3Q", 152, 0, 7, 8), ("I", 116, 2))
@@ -662,6 +667,8 @@ class Later(BothReaders):
         self.assertEqual(said(("i", 32, 0), ("Q", 88, 0))[1], [6, 15, 9, 0])
         run, verdict = said(("I", 60, 0), ("Q", 152, 13 * second))
         self.assertEqual((run["memory_used"], run["memory_limit"], verdict), (7, 8, [11, 23, 0, 13 * second]))
+        run, verdict = said(("Q", 176, 5))
+        self.assertEqual((run["memory_own"], verdict), (5, [11, 23, 0, 13 * second]))  # no count of this group
         self.assertEqual(said(("Q", 152, 0))[1], [11, 8, 0, 0])
 
     def test_owners_that_are_damaged(self):

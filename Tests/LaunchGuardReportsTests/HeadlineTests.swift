@@ -145,11 +145,13 @@ import Testing
         try death.write(littleEndian(crc32c(identity)), at: 512 + 632)
         #expect(try death.headline() == "reboot: the machine was started again while it ran")
         try death.put(death.after(3_000), at: 24)
-        try death.put(UInt32(1), at: 32)
+        try death.put(UInt32(15), at: 32)
         try death.put(death.after(5_000), at: 120)
         #expect(
             try death.headline()
-                == "reboot: the machine was started again while it ran, after it had been asked to end (SIGHUP), still alive 2.000 s later")
+                == "reboot: the machine was started again while it ran, after it had been asked to end (SIGTERM), still alive 2.000 s later")
+        try death.put(UInt32(1), at: 32)  // a SIGHUP was no request to end
+        #expect(try death.headline() == "reboot: the machine was started again while it ran")
     }
 
     /// CRC-32C, bit by bit.

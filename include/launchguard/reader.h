@@ -65,7 +65,9 @@ typedef struct lg_run_info {
     int32_t exit_code;
     uint32_t stop_marked;     /**< 1: the program called lg_stop() */
     uint64_t end_ns;          /**< CLOCK_MONOTONIC of the exit or stop mark; 0 when there is none */
-    int32_t term_signal;      /**< last SIGTERM, SIGINT or SIGHUP noted; 0 when none */
+    /** last SIGTERM, SIGINT or SIGHUP noted; 0 when none. A SIGHUP that the program handles does
+     *  not replace an earlier SIGTERM or SIGINT. */
+    int32_t term_signal;
     int32_t term_pid;         /**< sender of that signal; 0: the kernel or unknown */
     uint32_t term_uid;
     uint64_t term_ns;         /**< CLOCK_MONOTONIC */
@@ -85,11 +87,11 @@ typedef struct lg_run_info {
     uint64_t oom_cgroup;      /**< inode of the cgroup's directory */
     /** 1: the program has its own handler for the terminating signal, and may have lived on */
     uint32_t term_kept;
-    /** CLOCK_MONOTONIC when the process was last seen alive at least a second after that signal; 0
-     *  or before term_ns: never */
+    /** CLOCK_MONOTONIC when the process was last seen alive at least a second after that signal, or
+     *  when its handler of SIGHUP returned; 0 or before term_ns: never */
     uint64_t term_alive_ns;
     /** CLOCK_MONOTONIC when the CPU time of the process was about to reach the hard limit; 0:
-     *  never, and the two figures below are 0 */
+     *  never, or the process idles now, and the two figures below are 0 */
     uint64_t cpu_near_ns;
     uint64_t cpu_used_ns;     /**< CPU time of the process then */
     uint64_t cpu_limit_s;     /**< the limit (RLIMIT_CPU), in seconds */

@@ -245,23 +245,35 @@ LG__FIRST void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
 
 /* SIGTERM, SIGINT, SIGHUP: leave the mark, then do what would have happened. A program with a
  * handler of its own may live on; the watch thread notes for how long. A program without a handler
- * dies here and now, and no thread must be seen alive after the mark. */
+ * dies here and now, and no thread must be seen alive after the mark.
+ *
+ * To a program with a handler SIGHUP is mostly the request to read its configuration again, and a
+ * handler that returns goes on: seen alive. A supervisor may send SIGHUP behind SIGTERM, whose mark
+ * then stays. */
 void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
 {
     lg__arch_enter_handler();
     int error = errno;
+    struct lg__state *state = lg__fixed.options.run.state;
+    bool goes_on = false;
     if (lg__fixed_unforked()) {
-        struct lg__state *state = lg__fixed.options.run.state;
         const struct lg__earlier earlier = lg__earlier_of(signal);
         bool sent = lg__fixed_has_sender(info), kept = earlier.handler != (uintptr_t)SIG_DFL;
-        atomic_store_explicit(&state->term_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
-        atomic_store_explicit(&state->term_pid, sent ? info->si_pid : 0, memory_order_relaxed);
-        atomic_store_explicit(&state->term_uid, sent ? info->si_uid : 0, memory_order_relaxed);
-        atomic_store_explicit(&state->term_kept, kept, memory_order_relaxed);
-        atomic_store_explicit(&state->term_signal, signal, memory_order_release);
+        int32_t noted = atomic_load_explicit(&state->term_signal, memory_order_relaxed);
+        bool marked = !(signal == SIGHUP && kept && (noted == SIGTERM || noted == SIGINT));
+        goes_on = marked && signal == SIGHUP && kept;
+        if (marked) {
+            atomic_store_explicit(&state->term_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
+            atomic_store_explicit(&state->term_pid, sent ? info->si_pid : 0, memory_order_relaxed);
+            atomic_store_explicit(&state->term_uid, sent ? info->si_uid : 0, memory_order_relaxed);
+            atomic_store_explicit(&state->term_kept, kept, memory_order_relaxed);
+            atomic_store_explicit(&state->term_signal, signal, memory_order_release);
+        }
         if (kept)
             lg__capture_wake_watch();
     }
     lg__finish(signal, info, ucontext, NULL, true);
+    if (goes_on && atomic_load_explicit(&state->term_signal, memory_order_relaxed) == SIGHUP)
+        atomic_store_explicit(&state->term_alive_ns, lg__os_clock_ns(CLOCK_MONOTONIC), memory_order_relaxed);
     errno = error;
 }

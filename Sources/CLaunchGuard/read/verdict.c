@@ -94,13 +94,21 @@ static bool lived_on(const lg_run_info *run)
  * exit(), is busy with the end. A loop that had stood still for a while before that may be the
  * reason of the end. */
 #define HUNG_BEFORE_NS UINT64_C(1000000000)
-/* A loop that came round for longer than this after a signal was not about to end for it:
- * supervisors wait no longer than 90 s. Such a signal means "read your configuration again". */
+/* A program that went on for longer than this after a signal was not about to end for it:
+ * supervisors wait no longer than 90 s. */
 #define ENDING_NS UINT64_C(100000000000)
+
+/* The program went on after the signal, and so was not asked to end: a SIGHUP means "read your
+ * configuration again", a SIGINT the end of what the program was doing. A SIGTERM is a request,
+ * however long the end takes. */
+static bool meant_something_else(const lg_run_info *run)
+{
+    return lived_on(run) && (run->term_signal == SIGHUP || (run->term_signal == SIGINT && run->term_alive_ns - run->term_ns > ENDING_NS));
+}
 
 static bool hung(const lg_run_info *run)
 {
-    bool asked = run->term_signal && (run->hang_ns < run->term_ns || run->hang_ns - run->term_ns <= ENDING_NS);
+    bool asked = run->term_signal && !meant_something_else(run) && (run->hang_ns < run->term_ns || run->hang_ns - run->term_ns <= ENDING_NS);
     const uint64_t leaving[] = { asked ? run->term_ns : 0, run->end_announced ? run->announced_ns : 0, run->end_ns };
     for (size_t i = 0; i < sizeof leaving / sizeof leaving[0]; i++)
         if (leaving[i] && (leaving[i] < run->hang_ns || leaving[i] - run->hang_ns <= HUNG_BEFORE_NS))
@@ -133,7 +141,7 @@ static bool cause_of_kill(const struct lg__case *file, bool killed, lg_verdict *
         *ret_verdict = (lg_verdict){ .end = LG_END_HANG, .evidence = LG_EVIDENCE_HANG_MARK, .signal = signal, .monotonic_ns = run->hang_ns };
     else if (run->cpu_near_ns)
         *ret_verdict = (lg_verdict){ .end = LG_END_KILLED, .evidence = LG_EVIDENCE_CPU_LIMIT, .signal = SIGKILL, .monotonic_ns = run->cpu_near_ns };
-    else if (lived_on(run) || (killed && run->term_signal))
+    else if (!meant_something_else(run) && (lived_on(run) || (killed && run->term_signal)))
         *ret_verdict = (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_STOP_TIMEOUT, .signal = run->term_signal,
                                      .monotonic_ns = lived_on(run) ? run->term_alive_ns : run->term_ns };
     else if (overran(file))
@@ -209,7 +217,7 @@ static lg_verdict judge(const struct lg__case *file)
     if (run->term_signal && !lived_on(run))
         return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_TERMINATE_MARK, .signal = run->term_signal,
                              .monotonic_ns = run->term_ns };
-    if (run->end_announced == LG__ANNOUNCED_TERMINATION && lived_on(run))
+    if (run->end_announced == LG__ANNOUNCED_TERMINATION && lived_on(run) && !meant_something_else(run))
         return (lg_verdict){ .end = LG_END_TERMINATED, .evidence = LG_EVIDENCE_STOP_TIMEOUT, .signal = run->term_signal,
                              .monotonic_ns = run->term_alive_ns };
     if (run->end_announced == LG__ANNOUNCED_TERMINATION)

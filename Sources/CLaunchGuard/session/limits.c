@@ -1,5 +1,7 @@
 /* Marks of a program that may be ended without a word: it lives on after it was asked to end, or
  * has nearly used up its CPU time. For the watch thread: takes no lock and allocates nothing. */
+#include <signal.h>
+
 #include "os/os.h"
 #include "session/session.h"
 
@@ -8,12 +10,16 @@
 
 /* Asked to end, and alive. The mark is set for the first time after a second, which is longer than
  * a program takes that ends when asked; then every second, and less and less often for a program
- * that has other plans with the signal. */
+ * that has other plans with the signal. A SIGHUP that was seen to be no request needs no second
+ * mark. */
 static uint64_t watch_term(struct lg__state *state, uint64_t now)
 {
-    if (!atomic_load(&state->term_signal) || !atomic_load(&state->term_kept))
+    int32_t signal = atomic_load(&state->term_signal);
+    if (!signal || !atomic_load(&state->term_kept))
         return UINT64_MAX;
     uint64_t asked = atomic_load(&state->term_ns), lived = now > asked ? now - asked : 0;
+    if (signal == SIGHUP && atomic_load(&state->term_alive_ns) > asked)
+        return UINT64_MAX;
     if (lived < SECOND_NS)
         return SECOND_NS - lived;
     atomic_store(&state->term_alive_ns, now);
@@ -27,32 +33,69 @@ static uint64_t near_ns(uint64_t limit_s)
 }
 
 #define CPU_PAUSE_MIN_NS UINT64_C(10000000)
+#define CPU_PAUSE_NEAR_NS (SECOND_NS / 4)
+#define CPU_PAUSE_IDLE_NS MINUTE_NS
+
+static void mark_cpu(struct lg_session *session, struct lg__state *state, uint64_t limit_s, uint64_t used_ns, uint64_t now)
+{
+    if (atomic_load(&state->cpu_near_ns))
+        return;
+    atomic_store(&state->cpu_used_ns, used_ns);
+    atomic_store(&state->cpu_limit_s, limit_s);
+    atomic_store(&state->cpu_near_ns, now ? now : 1);
+    if (!session->cpu.told)
+        lg__host_log(&session->host, LG_LEVEL_WARNING, "launchguard: %llu ms of CPU time are used, and at %llu s the kernel ends the program",
+                     (unsigned long long)(used_ns / 1000000u), (unsigned long long)limit_s);
+    session->cpu.told = true;
+}
+
+static void take_cpu_mark_back(struct lg__state *state)
+{
+    if (atomic_load(&state->cpu_near_ns))
+        atomic_store(&state->cpu_near_ns, 0);
+}
+
+/* Whether the program uses CPU time so fast that a second, with some room, is enough for the rest. */
+static bool is_burning(const struct lg__cpu_look *before, uint64_t used_ns, uint64_t left, uint64_t now)
+{
+    if (!before->at_ns || now <= before->at_ns)
+        return false;
+    double rate = (double)(used_ns - before->used_ns) / (double)(now - before->at_ns);
+    return rate * 2 * (double)SECOND_NS >= (double)left;
+}
 
 /* SIGKILL comes when CPU time reaches the hard limit; no handler runs. The thread sleeps until the
- * limit can be near: all processors together use it up no faster. */
+ * limit can be near: all processors together use it up no faster. Near the limit the mark is there
+ * while the program goes on using CPU time, and is taken back when it idles: a program that sleeps
+ * is not ended by the limit. The looks at one that idles get rare, for they use up its CPU time. */
 static uint64_t watch_cpu(struct lg_session *session, struct lg__state *state, uint64_t now)
 {
+    struct lg__cpu_look *last = &session->cpu, before = *last;
     uint64_t limit_s, used_ns;
     if (!lg__os_cpu_limit(&limit_s, &used_ns) || limit_s > UINT64_MAX / SECOND_NS) {
-        if (atomic_load(&state->cpu_near_ns))
-            atomic_store(&state->cpu_near_ns, 0);
+        take_cpu_mark_back(state);
         return UINT64_MAX;
     }
     uint64_t limit_ns = limit_s * SECOND_NS, left = limit_ns > used_ns ? limit_ns - used_ns : 0, near = near_ns(limit_s);
+    if (left <= near && before.at_ns && now - before.at_ns < CPU_PAUSE_MIN_NS) /* too short to know a rate */
+        return CPU_PAUSE_MIN_NS;
+    last->at_ns = now;
+    last->used_ns = used_ns;
     if (left > near) {
         uint64_t pause = (left - near) / lg__os_processors();
-        if (atomic_load(&state->cpu_near_ns))
-            atomic_store(&state->cpu_near_ns, 0); /* the limit was raised */
+        take_cpu_mark_back(state); /* the limit was raised */
+        last->pause_ns = CPU_PAUSE_MIN_NS;
         return pause > CPU_PAUSE_MIN_NS ? pause : CPU_PAUSE_MIN_NS;
     }
-    if (!atomic_load(&state->cpu_near_ns)) {
-        atomic_store(&state->cpu_used_ns, used_ns);
-        atomic_store(&state->cpu_limit_s, limit_s);
-        atomic_store(&state->cpu_near_ns, now ? now : 1);
-        lg__host_log(&session->host, LG_LEVEL_WARNING, "launchguard: %llu ms of CPU time are used, and at %llu s the kernel ends the program",
-                     (unsigned long long)(used_ns / 1000000u), (unsigned long long)limit_s);
+    if (is_burning(&before, used_ns, left, now)) {
+        mark_cpu(session, state, limit_s, used_ns, now);
+        last->pause_ns = CPU_PAUSE_NEAR_NS;
+    } else {
+        take_cpu_mark_back(state);
+        last->pause_ns = last->pause_ns < CPU_PAUSE_MIN_NS ? CPU_PAUSE_MIN_NS : 2 * last->pause_ns;
+        last->pause_ns = last->pause_ns < CPU_PAUSE_IDLE_NS ? last->pause_ns : CPU_PAUSE_IDLE_NS;
     }
-    return SECOND_NS;
+    return last->pause_ns;
 }
 
 uint64_t lg__limits_look(struct lg_session *session, uint64_t now)

@@ -17,8 +17,16 @@
 #include "launch/launch.h"
 #include "launchguard/session.h"
 
+/* The last look at the CPU time of a program that has a limit of it. */
+struct lg__cpu_look {
+    uint64_t at_ns; /* CLOCK_MONOTONIC; 0: there was none */
+    uint64_t used_ns, pause_ns;
+    bool told; /* there is a breadcrumb */
+};
+
 struct lg_session {
     struct lg__host host;
+    struct lg__cpu_look cpu; /* of the watch thread */
     _Atomic lg_protection protection;
     uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first;
     struct lg__run_sizes sizes;

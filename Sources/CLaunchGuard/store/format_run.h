@@ -119,10 +119,11 @@ struct lg__state {
     _Atomic uint32_t clock_turn;     /* odd while the two are being written; 0: never */
     /* 1: the program has a handler of its own for the terminating signal */
     _Atomic uint32_t term_kept;
-    /* CLOCK_MONOTONIC when it was last seen alive after the terminating signal; 0: not */
+    /* CLOCK_MONOTONIC when it was last seen alive after the terminating signal, or its handler of
+     * SIGHUP returned; 0: not */
     _Atomic uint64_t term_alive_ns;
-    /* CLOCK_MONOTONIC when its CPU time was about to reach its hard limit; 0: it was not; written
-     * last */
+    /* CLOCK_MONOTONIC when its CPU time was about to reach its hard limit; 0: it was not, or it idles
+     * now; written last */
     _Atomic uint64_t cpu_near_ns;
     _Atomic uint64_t cpu_used_ns;    /* its CPU time then */
     _Atomic uint64_t cpu_limit_s;    /* RLIMIT_CPU, hard */

@@ -153,6 +153,12 @@ static void test_stopped_at_once(void **state)
     EXPECT_TWICE(body_handler_ends, "after a while", LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, LG_END_CLEAN, LG_EVIDENCE_WITNESS);
 }
 
+static void end_at_once(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
 static void body_reloads(void *argument)
 {
     begin_keeping(SIGHUP);
@@ -175,11 +181,63 @@ static void test_signal_that_meant_something_else(void **state)
     expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_RESTART_ANNOUNCED);
 }
 
+static void body_reloads_and_is_killed(void *argument)
+{
+    (void)argument;
+    begin_keeping(SIGHUP);
+    raise(SIGHUP);
+    raise(SIGKILL);
+}
+
+static void body_is_hung_up(void *argument)
+{
+    (void)argument;
+    begin();
+    raise(SIGHUP);
+}
+
+static void body_never_returns(void *argument)
+{
+    (void)argument;
+    signal(SIGHUP, end_at_once);
+    begin();
+    raise(SIGHUP);
+}
+
+static void body_stop_and_hang_up(void *argument)
+{
+    (void)argument;
+    signal(SIGHUP, nothing);
+    begin_keeping(SIGTERM);
+    raise(SIGTERM);
+    raise(SIGHUP);
+    if (newest_info().term_signal != SIGTERM)
+        _exit(90);
+    UNTIL(now.term_alive_ns > now.term_ns);
+    raise(SIGKILL);
+}
+
+static void test_reload(void **state)
+{
+    (void)state;
+    /* The handler returned, and the program went on. */
+    EXPECT_TWICE(body_reloads_and_is_killed, NULL, LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_KILLED, LG_EVIDENCE_WITNESS);
+    EXPECT_TWICE(body_reloads, WAY(KILL), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_KILLED, LG_EVIDENCE_WITNESS);
+    expect_counted(false, true);
+    EXPECT_TWICE(body_reloads, WAY(WILL_TERMINATE), LG_END_TERMINATED, LG_EVIDENCE_TERMINATION_ANNOUNCED, LG_END_KILLED, LG_EVIDENCE_WITNESS);
+    /* Without a handler, or with one that does not return, it ended the program. */
+    EXPECT_TWICE(body_is_hung_up, NULL, LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK, LG_END_TERMINATED, LG_EVIDENCE_WITNESS);
+    EXPECT_TWICE(body_never_returns, NULL, LG_END_TERMINATED, LG_EVIDENCE_TERMINATE_MARK, LG_END_CLEAN, LG_EVIDENCE_WITNESS);
+    /* A supervisor sends SIGHUP behind SIGTERM. */
+    EXPECT_TWICE(body_stop_and_hang_up, NULL, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT, LG_END_TERMINATED, LG_EVIDENCE_STOP_TIMEOUT);
+}
+
 /* ---- the order of the marks ---- */
 
 /* Seconds after the start; 0: not marked. */
 struct marks {
     int asked, alive, hung, cpu, memory, announced, job; /* a job near its deadline */
+    int signal; /* that asked; 0: SIGTERM */
     lg_end end;
     lg_evidence evidence;
     lg_end told_end; /* verdict with a witness that saw SIGKILL */
@@ -213,7 +271,7 @@ static void set_marks(const struct marks *marks)
 {
     set_job(marks->job);
     set_mark(offsetof(struct lg__state, term_ns), marks->asked);
-    set_word(offsetof(struct lg__state, term_signal), marks->asked ? SIGTERM : 0);
+    set_word(offsetof(struct lg__state, term_signal), !marks->asked ? 0 : marks->signal ? marks->signal : SIGTERM);
     set_mark(offsetof(struct lg__state, term_alive_ns), marks->alive);
     set_mark(offsetof(struct lg__state, hang_ns), marks->hung);
     set_mark(offsetof(struct lg__state, cpu_near_ns), marks->cpu);
@@ -225,7 +283,8 @@ static void set_marks(const struct marks *marks)
 static void test_order_of_causes(void **state)
 {
     (void)state;
-#define ENDS(end, evidence, told_end, told) LG_END_##end, LG_EVIDENCE_##evidence, LG_END_##told_end, LG_EVIDENCE_##told
+#define ENDS(end, evidence, told_end, told) 0, ENDS_OF(end, evidence, told_end, told)
+#define ENDS_OF(end, evidence, told_end, told) LG_END_##end, LG_EVIDENCE_##evidence, LG_END_##told_end, LG_EVIDENCE_##told
     static const struct marks rows[] = {
         /* asked, alive, hung, cpu, memory, announced, job */
         { 0, 0, 0, 0, 0, 0, 0, ENDS(UNKNOWN, NO_MARK, KILLED, WITNESS) },
@@ -254,6 +313,16 @@ static void test_order_of_causes(void **state)
         { 5, 8, 3, 9, 9, 6, 0, ENDS(TERMINATED, STOP_TIMEOUT, HANG, HANG_MARK) },
         { 5, 0, 0, 0, 9, 6, 0, ENDS(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
         { 0, 0, 0, 9, 9, 6, 0, ENDS(TERMINATED, TERMINATION_ANNOUNCED, KILLED, CPU_LIMIT) },
+        /* The program went on after the signal, which was no request to end. */
+        { 5, 6, 0, 0, 0, 0, 0, SIGHUP, ENDS_OF(UNKNOWN, NO_MARK, KILLED, WITNESS) },
+        { 5, 6, 0, 0, 0, 0, 9, SIGHUP, ENDS_OF(KILLED, DEADLINE, KILLED, DEADLINE) },
+        { 5, 6, 6, 0, 0, 0, 0, SIGHUP, ENDS_OF(HANG, HANG_MARK, HANG, HANG_MARK) },
+        { 5, 6, 0, 0, 0, 8, 0, SIGHUP, ENDS_OF(TERMINATED, TERMINATION_ANNOUNCED, KILLED, WITNESS) },
+        { 5, 0, 0, 0, 0, 0, 0, SIGHUP, ENDS_OF(TERMINATED, TERMINATE_MARK, TERMINATED, STOP_TIMEOUT) },
+        { 5, 105, 0, 0, 0, 0, 0, SIGINT, ENDS_OF(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
+        { 5, 106, 0, 0, 0, 0, 0, SIGINT, ENDS_OF(UNKNOWN, NO_MARK, KILLED, WITNESS) },
+        { 5, 106, 106, 0, 0, 0, 0, SIGINT, ENDS_OF(HANG, HANG_MARK, HANG, HANG_MARK) },
+        { 5, 3600, 0, 0, 0, 0, 0, SIGTERM, ENDS_OF(TERMINATED, STOP_TIMEOUT, TERMINATED, STOP_TIMEOUT) },
     };
     run_child(body, WAY(KILL));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -268,7 +337,7 @@ static void test_order_of_causes(void **state)
         verdict = newest_verdict();
         if (verdict.end != rows[i].told_end || verdict.evidence != rows[i].told)
             fail_msg("row %zu, with a witness: %s, %s", i, lg_end_name(verdict.end), lg_evidence_sentence(verdict.evidence));
-        assert_int_equal(verdict.signal, verdict.evidence == LG_EVIDENCE_STOP_TIMEOUT ? SIGTERM : SIGKILL);
+        assert_int_equal(verdict.signal, verdict.evidence != LG_EVIDENCE_STOP_TIMEOUT ? SIGKILL : rows[i].signal ? rows[i].signal : SIGTERM);
     }
 }
 
@@ -338,6 +407,27 @@ static void test_cpu_limit(void **state)
         assert_int_equal(verdict.monotonic_ns, info.cpu_near_ns);
         assert_int_equal(verdict.signal, SIGKILL);
     }
+}
+
+/* Near the limit, and asleep: the limit is not what ends the program. */
+static void body_idles_near_limit(void *argument)
+{
+    (void)argument;
+    limit_cpu(2, 2);
+    begin();
+    struct lg__state *state = session->host.run.state;
+    while (!atomic_load(&state->cpu_near_ns))
+        continue;
+    while (atomic_load(&state->cpu_near_ns))
+        rest(5);
+    raise(SIGKILL);
+}
+
+static void test_cpu_limit_of_an_idle_program(void **state)
+{
+    (void)state;
+    EXPECT_TWICE(body_idles_near_limit, NULL, LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, LG_END_KILLED, LG_EVIDENCE_WITNESS);
+    assert_int_equal(newest_info().cpu_used_ns, 0);
 }
 
 /* A limit far away is no cause, nor is a limit that was near and then raised. */
@@ -558,10 +648,12 @@ int main(void)
         WITH_STATE(test_stop_timeout),
         WITH_STATE(test_stopped_at_once),
         WITH_STATE(test_signal_that_meant_something_else),
+        WITH_STATE(test_reload),
         WITH_STATE(test_order_of_causes),
         WITH_STATE(test_what_counts),
         WITH_STATE(test_what_the_watch_notes),
         WITH_STATE(test_cpu_limit),
+        WITH_STATE(test_cpu_limit_of_an_idle_program),
         WITH_STATE(test_cpu_limit_that_is_not_near),
         WITH_STATE(test_ends_without_a_trace),
         WITH_STATE(test_killed_before_and_in_the_start),
