@@ -34,6 +34,8 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     case kernelLog = "kernel-log"
     /// It had most of the memory when the kernel ended a process of its cgroup.
     case memoryShare = "memory-share"
+    /// It forked right before it was gone.
+    case fork
 
     /// The case of a value in C; nil: of a later version.
     init?(value: UInt32) {

@@ -33,7 +33,7 @@ extension RunReport {
         case .exec: "clean: it executed a program over itself and started again"
         case .exitMark, .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit, .deadline,
-            .nearMemoryLimit, .kernelLog, .memoryShare:
+            .nearMemoryLimit, .kernelLog, .memoryShare, .fork:
             "clean" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
         }
     }
@@ -46,7 +46,7 @@ extension RunReport {
                 + (verdict.exitCode == 127 ? ", with which the loader ends a program that lacks a function" : "")
         case .exitMark, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .stopMark, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
-            .deadline, .nearMemoryLimit, .kernelLog, .memoryShare:
+            .deadline, .nearMemoryLimit, .kernelLog, .memoryShare, .fork:
             "exit" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
         }
     }
@@ -59,7 +59,7 @@ extension RunReport {
         case .terminationAnnounced: "terminated: it announced that it would end"
         case .terminateMark, .witness, .dumpRecord, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .bootDiffers,
             .noMark, .fileUnreadable, .handled, .crashMark, .exec, .tracer, .restartAnnounced, .hangMark, .oomCounter, .cpuLimit, .deadline,
-            .nearMemoryLimit, .kernelLog, .memoryShare:
+            .nearMemoryLimit, .kernelLog, .memoryShare, .fork:
             bySignal(verdict)
         }
     }
@@ -101,7 +101,7 @@ extension RunReport {
         case .oomCounter: "killed: ended by SIGKILL; \(Self.anyOfTheGroup)"
         case .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
             .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark,
-            .stopTimeout, .nearMemoryLimit, .kernelLog, .memoryShare:
+            .stopTimeout, .nearMemoryLimit, .kernelLog, .memoryShare, .fork:
             "killed: ended by \(verdict.signal?.name ?? "SIGKILL")" + memoryWords("of memory were in use")
         }
     }
@@ -162,6 +162,7 @@ extension RunReport {
 
     private func unknownSentence(_ verdict: Verdict) -> String {
         switch verdict.evidenceKind {
+        case .fork: "ended without a trace right after it forked, as daemon() does: call that before lg_start()"
         case .oomCounter: "ended without a trace: \(Self.anyOfTheGroup)"
         case .nearMemoryLimit: "ended without a trace, short of memory\(memoryWords("were in use")); what ended it is not known"
         case .fileUnreadable: "unknown: its run file is missing or damaged"

@@ -242,6 +242,8 @@ def verdict(run, crash, pulse, same_boot):
     found = cause(run, pulse, same_boot, False)
     if found:
         return found
+    if run.get("forked_ns"):
+        return made(11, 26, ns=run["forked_ns"])
     if same_boot and killed_for_memory(run):
         return made(11, 19)
     if run.get("memory_near_ns"):

@@ -57,7 +57,7 @@ import Testing
             (LG_EVIDENCE_TERMINATION_ANNOUNCED, .terminationAnnounced), (LG_EVIDENCE_RESTART_ANNOUNCED, .restartAnnounced),
             (LG_EVIDENCE_HANG_MARK, .hangMark), (LG_EVIDENCE_OOM_COUNTER, .oomCounter), (LG_EVIDENCE_STOP_TIMEOUT, .stopTimeout),
             (LG_EVIDENCE_CPU_LIMIT, .cpuLimit), (LG_EVIDENCE_DEADLINE, .deadline), (LG_EVIDENCE_NEAR_MEMORY_LIMIT, .nearMemoryLimit),
-            (LG_EVIDENCE_KERNEL_LOG, .kernelLog), (LG_EVIDENCE_MEMORY_SHARE, .memoryShare),
+            (LG_EVIDENCE_KERNEL_LOG, .kernelLog), (LG_EVIDENCE_MEMORY_SHARE, .memoryShare), (LG_EVIDENCE_FORK, .fork),
         ]
         #expect(values.map { Int($0.0.rawValue) } == Array(0..<Evidence.allCases.count))
         #expect(values.map(\.1) == Evidence.allCases)

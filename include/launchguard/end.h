@@ -17,9 +17,9 @@
  *  - a signal that asks the process to end, after which the process lived on;
  *  - a job at its deadline.
  *
- *  Without any of them the end is unknown. Two kinds of evidence say what may have been: the count
- *  of processes of the cgroup that the kernel ended for lack of memory, which does not say which
- *  process it was, and memory near its limit.
+ *  Without any of them the end is unknown. Three kinds of evidence say what may have been: a fork
+ *  right before, the count of processes of the cgroup that the kernel ended for lack of memory,
+ *  which does not say which process it was, and memory near its limit.
  *
  *  A wait status of SIGKILL decides how the run ended. The first of the causes in the list above
  *  that is found, from the kernel's log to the deadline, decides why. docs/ENDS.md explains every way
@@ -95,7 +95,9 @@ typedef enum lg_end {
     X(LG_EVIDENCE_KERNEL_LOG, 24, \
       "the kernel's log says that the kernel ended the process for lack of memory") \
     X(LG_EVIDENCE_MEMORY_SHARE, 25, \
-      "the process had more than half of its cgroup's memory for itself when the kernel ended one of the group for lack of memory")
+      "the process had more than half of its cgroup's memory for itself when the kernel ended one of the group for lack of memory") \
+    X(LG_EVIDENCE_FORK, 26, \
+      "the process forked a child during a launch and was gone right after without any mark, as the parent in daemon() is")
 
 /** The evidence that decided an end. */
 typedef enum lg_evidence {

@@ -12,6 +12,11 @@
  *  - A forked child is not protected. The child leaves the parent's files alone and dies as it
  *    would without LaunchGuard. The child may call exec, and its new program may start its own
  *    session.
+ *  - Call daemon(), or whatever forks and lets the parent leave, before lg_start(), and begin the
+ *    launch after that. Called between lg_launch_begin() and the end of the launch, it leaves the
+ *    launch with a process that is gone, and the program goes on in a child that is not protected:
+ *    no call has an effect there. The next start says so (LG_EVIDENCE_FORK), and does not count that
+ *    end.
  *  - Crashes before lg_start() leave no record.
  *  - The handlers for SIGTERM, SIGINT and SIGHUP only note the signal. The effect of the signal on
  *    the program stays as it was.

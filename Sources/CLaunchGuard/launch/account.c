@@ -27,10 +27,11 @@ static bool is_attributed(const struct lg__last_run *last, const lg_run_context 
 }
 
 /* A program that executed itself again did not exit with a status. Where the kernel may have ended
- * another process of the group, and then all of the group went, no repair of this program helps. */
+ * another process of the group, and then all of the group went, no repair of this program helps;
+ * nor where its parent part left the launch to a forked child. */
 static bool is_no_fault(const lg_verdict *verdict)
 {
-    return verdict->evidence == LG_EVIDENCE_EXEC || verdict->evidence == LG_EVIDENCE_OOM_COUNTER;
+    return verdict->evidence == LG_EVIDENCE_EXEC || verdict->evidence == LG_EVIDENCE_OOM_COUNTER || verdict->evidence == LG_EVIDENCE_FORK;
 }
 
 bool lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal)

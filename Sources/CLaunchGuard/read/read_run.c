@@ -109,6 +109,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
         info.memory_limit = atomic_load(&state.memory_limit);
         info.memory_own = atomic_load(&state.memory_own);
     }
+    info.forked_ns = atomic_load(&state.forked_ns);
     uint32_t contexts = atomic_load(&state.context_count);
     info.context_count = contexts <= LG__CONTEXTS ? contexts : LG__CONTEXTS;
     *ret_info = info;

@@ -228,6 +228,8 @@ static lg_verdict judge(const struct lg__case *file)
         return (lg_verdict){ .end = LG_END_REBOOT, .evidence = LG_EVIDENCE_BOOT_DIFFERS };
     if (cause_of_kill(file, false, &verdict))
         return verdict;
+    if (run->forked_ns)
+        return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_FORK, .monotonic_ns = run->forked_ns };
     if (oom_of_the_group(file))
         return (lg_verdict){ .end = LG_END_UNKNOWN, .evidence = LG_EVIDENCE_OOM_COUNTER };
     if (run->memory_near_ns)

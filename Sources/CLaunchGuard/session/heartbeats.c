@@ -224,12 +224,7 @@ lg_status lg_heartbeat_pause(lg_session *session)
 
 static uint64_t hang_threshold_ns(const struct lg_session *session)
 {
-    const struct lg__state *state = session->host.run.state;
-    uint32_t count = atomic_load(&state->context_count);
-    for (uint32_t i = 0; i < count && i < LG__CONTEXTS; i++)
-        if (lg__phase_launching((lg_phase)atomic_load(&state->contexts[i].phase)))
-            return (uint64_t)session->hang_launching_ms * 1000000u;
-    return (uint64_t)session->hang_running_ms * 1000000u;
+    return (uint64_t)(lg__session_launching(session) ? session->hang_launching_ms : session->hang_running_ms) * 1000000u;
 }
 
 /* The hang whose stacks are stored, while it lasts: they are not overwritten. */

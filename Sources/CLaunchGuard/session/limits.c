@@ -1,5 +1,5 @@
-/* Marks of a program that may be ended without a word: it lives on after it was asked to end, or
- * has nearly used up its CPU time. For the watch thread: takes no lock and allocates nothing. */
+/* Marks of a program that may be ended without a word: it lives on after it was asked to end, has
+ * forked, or has nearly used up its CPU time. For the watch thread: takes no lock and allocates nothing. */
 #include <signal.h>
 
 #include "os/os.h"
@@ -24,6 +24,26 @@ static uint64_t watch_term(struct lg__state *state, uint64_t now)
         return SECOND_NS - lived;
     atomic_store(&state->term_alive_ns, now);
     return lived < MINUTE_NS ? SECOND_NS : lived < MINUTE_NS * 60 ? lived / 60 : MINUTE_NS;
+}
+
+/* The parent in daemon() leaves right after its fork, by _exit(). The mark stands for that long, and a
+ * program that is still there does not leave in that way. */
+void lg__limits_forked(struct lg_session *session)
+{
+    if (lg__session_check(session) != LG_OK || !lg__session_launching(session))
+        return;
+    atomic_store(&session->host.run.state->forked_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    lg__wake_now(&session->host);
+}
+
+static uint64_t watch_fork(struct lg__state *state, uint64_t now)
+{
+    uint64_t forked = atomic_load(&state->forked_ns), lived = now > forked ? now - forked : 0;
+    if (!forked)
+        return UINT64_MAX;
+    if (lived < SECOND_NS)
+        return SECOND_NS - lived;
+    return atomic_compare_exchange_strong(&state->forked_ns, &forked, 0) ? UINT64_MAX : SECOND_NS;
 }
 
 /* The time left at which the mark is set: a second, or a tenth of a limit of less than ten. */
@@ -103,6 +123,9 @@ uint64_t lg__limits_look(struct lg_session *session, uint64_t now)
     struct lg__state *state = session->host.run.state;
     if (atomic_load(&session->host.closed))
         return LG__NEVER;
-    uint64_t term = watch_term(state, now), cpu = watch_cpu(session, state, now);
-    return term < cpu ? term : cpu;
+    const uint64_t looks[] = { watch_term(state, now), watch_fork(state, now), watch_cpu(session, state, now) };
+    uint64_t next = LG__NEVER;
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
+        next = looks[i] < next ? looks[i] : next;
+    return next;
 }

@@ -15,6 +15,16 @@ lg_status lg__session_check(const struct lg_session *session)
     return atomic_load_explicit(&session->host.closed, memory_order_relaxed) ? LG_ERR_CLOSED : LG_OK;
 }
 
+bool lg__session_launching(const struct lg_session *session)
+{
+    const struct lg__state *state = session->host.run.state;
+    uint32_t count = atomic_load(&state->context_count);
+    for (uint32_t i = 0; i < count && i < LG__CONTEXTS; i++)
+        if (lg__phase_launching((lg_phase)atomic_load(&state->contexts[i].phase)))
+            return true;
+    return false;
+}
+
 lg_protection lg_session_protection(const lg_session *session)
 {
     return session && lg__session_check(session) == LG_OK ? session->protection : LG_PROTECTION_NONE;

@@ -70,8 +70,10 @@ void lg__pump_start(struct lg_session *session);
  * stack that means something. Handler. */
 bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext);
 
-/* limits.c: note that a program that was asked to end lives on, and that its CPU time is about to
- * reach the hard limit. For the watch thread: `now` is CLOCK_MONOTONIC. Returns the nanoseconds
+/* limits.c: the process forked. During a launch that is noted for a second. */
+void lg__limits_forked(struct lg_session *session);
+/* limits.c: note that a program that was asked to end, or forked, lives on, and that its CPU time is
+ * about to reach the hard limit. For the watch thread: `now` is CLOCK_MONOTONIC. Returns the nanoseconds
  * until the next look; LG__NEVER: none is needed. */
 uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
 
@@ -104,6 +106,9 @@ lg_status lg__room_none(struct lg_session *session, lg_status why, const struct 
 
 /* The reason why a call on this session does nothing: LG_OK if it does something. Signals: safe. */
 lg_status lg__session_check(const struct lg_session *session);
+
+/* Whether a launch is under way. Handler. */
+bool lg__session_launching(const struct lg_session *session);
 
 /* ---- heartbeats.c, job_deadlines.c: what is expected of a program that lives ---- */
 

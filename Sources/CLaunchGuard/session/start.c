@@ -31,6 +31,11 @@ static void session_in_child(void)
     lg__map_abandon(&host->ledger.map);
 }
 
+static void session_in_parent(void)
+{
+    lg__limits_forked(&the_session);
+}
+
 /* ---- start ---- */
 
 static bool heal_page(int signal, siginfo_t *info, void *ucontext)
@@ -194,7 +199,7 @@ static void register_once(void)
         return;
     done = true;
     on_exit(lg__stop_at_exit, &the_session);
-    pthread_atfork(NULL, NULL, session_in_child);
+    pthread_atfork(NULL, session_in_parent, session_in_child);
 }
 
 /* Not while a witness stores how that run ended: it comes before, or is told that it comes late. */

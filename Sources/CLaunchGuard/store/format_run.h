@@ -132,7 +132,10 @@ struct lg__state {
     _Atomic uint64_t memory_used;    /* bytes then */
     _Atomic uint64_t memory_limit;   /* bytes */
     _Atomic uint64_t memory_own;     /* bytes of the process alone; 0: the limit is not of its cgroup */
-    uint8_t reserved[72];
+    /* CLOCK_MONOTONIC of a fork during a launch, after which it was not seen alive for a second; 0:
+     * there was none */
+    _Atomic uint64_t forked_ns;
+    uint8_t reserved[64];
     struct lg__state_context contexts[LG__CONTEXTS];
 };
 static_assert(offsetof(struct lg__state, ended) == 4, "FORMAT.md, state");
@@ -164,6 +167,7 @@ static_assert(offsetof(struct lg__state, memory_near_ns) == 152, "FORMAT.md, sta
 static_assert(offsetof(struct lg__state, memory_used) == 160, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, memory_limit) == 168, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, memory_own) == 176, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, forked_ns) == 184, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, contexts) == 256, "FORMAT.md, state");
 static_assert(sizeof(struct lg__state) == 4352, "FORMAT.md, state");
 

@@ -18,6 +18,7 @@
 #include "launch/evidence.h"
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "session/session.h"
 
 /* ---- ends that follow from the run file alone ---- */
 
@@ -646,6 +647,76 @@ static void test_daemon(void **state)
     assert_int_equal(last_of_timeline().counted, 0);
 }
 
+/* daemon() in the wrong order: its parent is gone, and the program goes on in the child. */
+static void body_daemon_in_launch(void *argument)
+{
+    struct lg__state *state;
+    const char *how = argument;
+    begin();
+    state = session->host.run.state;
+    if (strcmp(how, "after the launch") == 0)
+        lg_launch_finished(launch);
+    if (strcmp(how, "helper") == 0) { /* a child beside the program */
+        int status;
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        if (!atomic_load(&state->forked_ns) || waitpid(child, &status, 0) != child)
+            _exit(90);
+        while (atomic_load(&state->forked_ns))
+            usleep(1000);
+        raise(SIGKILL);
+    }
+    fflush(NULL);
+    if (daemon(1, 1) != 0)
+        _exit(91);
+    const bool right = lg_launch_finished(launch) == LG_OK && lg_will_terminate(session) == LG_ERR_FORKED;
+    (void)!write(alive[1], right ? "y" : "n", 1);
+    _exit(0);
+}
+
+static struct death run_daemon_in_launch(const char *how)
+{
+    char right = 0;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, alive), 0);
+    struct death death = run_child(body_daemon_in_launch, (void *)(uintptr_t)how);
+    close(alive[1]);
+    if (WIFEXITED(death.status)) {
+        assert_int_equal(read(alive[0], &right, 1), 1);
+        assert_int_equal(right, 'y');
+        assert_int_equal(read(alive[0], &right, 1), 0); /* it is gone */
+    }
+    close(alive[0]);
+    return death;
+}
+
+static void test_daemon_during_a_launch(void **state)
+{
+    (void)state;
+    for (int runs = 0; runs < 6; runs++) { /* more than any threshold */
+        struct death death = run_daemon_in_launch("");
+        assert_true(WIFEXITED(death.status) && WEXITSTATUS(death.status) == 0);
+        expect_exit(body, WAY(EXIT_0), 0);
+        expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_FORK);
+        assert_int_equal(last_of_timeline().counted, 0);
+    }
+    assert_int_equal(ledger_context("main").unknown, 0);
+    assert_int_equal(ledger_context("main").mode, LG_LAUNCH_MODE_NORMAL);
+    struct death death = run_daemon_in_launch("");
+    assert_int_equal(lg_witness(state_path(""), newest_info().pid, death.status), LG_OK);
+    expect_end(next_start(), LG_END_CLEAN, LG_EVIDENCE_WITNESS);
+    /* Without a launch nothing is lost, and nothing noted. */
+    run_daemon_in_launch("after the launch");
+    expect_end(next_start(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+    assert_int_equal(last_of_timeline().counted, 0);
+    /* A program that forks a helper and is killed later did not become a daemon. */
+    death = run_daemon_in_launch("helper");
+    assert_true(WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGKILL);
+    expect_end(next_start(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+    assert_int_equal(last_of_timeline().counted, 1);
+}
+
 int main(int count, char **words)
 {
     if (count == 4 && strcmp(words[1], "--again") == 0)
@@ -670,6 +741,7 @@ int main(int count, char **words)
         WITH_STATE(test_witness_of_the_newest_run),
         WITH_STATE(test_fork),
         WITH_STATE(test_daemon),
+        WITH_STATE(test_daemon_during_a_launch),
     };
     return cmocka_run_group_tests_name("evidence", tests, NULL, NULL);
 }
