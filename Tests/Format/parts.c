@@ -353,6 +353,20 @@ static void write_later(void)
     atomic_store(&state->hang_ns, 8000000000u);
 }
 
+static void write_near(void)
+{
+    struct lg__state *state = run.state;
+    atomic_store(&state->term_ns, 2000000000u);
+    atomic_store(&state->term_kept, 1);
+    atomic_store(&state->term_alive_ns, 2000000001u);
+    atomic_store(&state->term_signal, SIGHUP);
+    atomic_store(&state->memory_used, 48234496);
+    atomic_store(&state->memory_limit, 50331648);
+    atomic_store(&state->memory_own, 33554432);
+    atomic_store(&state->memory_near_ns, 3000000000u);
+    atomic_store(&state->forked_ns, 4000000000u);
+}
+
 /* One entry of kind 1 with a head of any contents. */
 static void write_entry(unsigned kind, unsigned category_size, unsigned field_count, unsigned text_size, const char *rest, size_t rest_size)
 {
@@ -541,6 +555,11 @@ int main(int count, char **arguments)
             write_later();
         else
             write_annotations(strcmp(how, "annotated-full") == 0);
+        printf("%s\n", path);
+        return 0;
+    }
+    if (strcmp(how, "near") == 0) {
+        write_near();
         printf("%s\n", path);
         return 0;
     }

@@ -595,9 +595,27 @@ class Ledgers(BothReaders):
 class Later(BothReaders):
     """The parts that version 1.2 of run files added."""
 
-    def made(self):
+    def made(self, how="later"):
         os.makedirs(self.state, exist_ok=True)
-        return subprocess.run([PARTS, self.state, "later"], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
+        return subprocess.run([PARTS, self.state, how], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
+
+    def changes(self, path):
+        """A function that changes the state in a copy of a run file further and further, and returns
+        run and verdict. The run did not end with another boot, and its process has a number that
+        the kernel's log cannot name."""
+        copy, state = bytearray(pathlib.Path(path).read_bytes()), page.File(path).sections[2][0]
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            copy[512 + 16:512 + 32] = bytes.fromhex(file.read().strip().replace("-", ""))
+        struct.pack_into("<i", copy, 512 + 72, 2**30)
+        copy[512 + 632:512 + 636] = struct.pack("<I", page.crc32c(bytes(copy[512:512 + 632])))
+
+        def said(*changes):
+            for kind, at, *values in changes:
+                struct.pack_into("<" + kind, copy, state + at, *values)
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            found = self.both(self.state + "/copy")
+            return found["run"], [found["verdict"][name] for name in ("end", "evidence", "signal", "monotonic_ns")]
+        return said
 
     def test_state_and_owners(self):
         said = self.both(self.made())
@@ -625,19 +643,7 @@ class Later(BothReaders):
         changes the file of the row before."""
         second = 10**9
         path = self.made()
-        copy, state = bytearray(pathlib.Path(path).read_bytes()), page.File(path).sections[2][0]
-
-        def said(*changes):
-            for kind, at, *values in changes:
-                struct.pack_into("<" + kind, copy, state + at, *values)
-            pathlib.Path(self.state + "/copy").write_bytes(copy)
-            found = self.both(self.state + "/copy")
-            return found["run"], [found["verdict"][name] for name in ("end", "evidence", "signal", "monotonic_ns")]
-
-        with open("/proc/sys/kernel/random/boot_id") as file:
-            boot = bytes.fromhex(file.read().strip().replace("-", ""))
-        copy[512 + 16:512 + 32] = boot  # so that the run did not end with another boot
-        copy[512 + 632:512 + 636] = struct.pack("<I", page.crc32c(bytes(copy[512:512 + 632])))
+        said = self.changes(path)
         self.assertEqual(said()[1], [6, 15, 9, 0])  # the program hung while it was about to end
         self.assertEqual(said(("Q", 88, 8 * second - 1))[1], [4, 18, 9, 8 * second - 1])
         # no witness, no announced end
@@ -670,6 +676,17 @@ class Later(BothReaders):
         run, verdict = said(("Q", 176, 5))
         self.assertEqual((run["memory_own"], verdict), (5, [11, 23, 0, 13 * second]))  # no count of this group
         self.assertEqual(said(("Q", 152, 0))[1], [11, 8, 0, 0])
+
+    def test_memory_of_its_own_and_a_fork(self):
+        """The parts that version 1.9 added."""
+        second = 10**9
+        said = self.changes(self.made("near"))
+        run, verdict = said()
+        self.assertEqual((run["memory_own"], run["forked_ns"]), (33554432, 4 * second))
+        self.assertEqual(verdict, [11, 26, 0, 4 * second])  # no count of this group
+        self.assertEqual(said(("Q", 184, 0))[1], [11, 23, 0, 3 * second])
+        self.assertNotIn("memory_own", said(("Q", 152, 0))[0])
+        self.assertEqual(said()[1], [11, 8, 0, 0])
 
     def test_owners_that_are_damaged(self):
         path = self.made()
