@@ -156,7 +156,7 @@ def kernel_log_names(run):
 
 
 def memory_evidence(run, same_boot):
-    """The evidence that the kernel ended this very process for lack of memory; None: there is none."""
+    """The evidence that the kernel ended this very process for lack of memory; None: none."""
     killed = killed_for_memory(run)
     if not same_boot or killed is False:
         return None

@@ -600,9 +600,9 @@ class Later(BothReaders):
         return subprocess.run([PARTS, self.state, how], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
 
     def changes(self, path):
-        """A function that changes the state in a copy of a run file further and further, and returns
-        run and verdict. The run did not end with another boot, and its process has a number that
-        the kernel's log cannot name."""
+        """A function that changes the state in a copy of a run file further and further, and
+        returns run and verdict. The run did not end with another boot, and its process has a number
+        that the kernel's log cannot name."""
         copy, state = bytearray(pathlib.Path(path).read_bytes()), page.File(path).sections[2][0]
         with open("/proc/sys/kernel/random/boot_id") as file:
             copy[512 + 16:512 + 32] = bytes.fromhex(file.read().strip().replace("-", ""))
@@ -674,7 +674,7 @@ class Later(BothReaders):
         run, verdict = said(("I", 60, 0), ("Q", 152, 13 * second))
         self.assertEqual((run["memory_used"], run["memory_limit"], verdict), (7, 8, [11, 23, 0, 13 * second]))
         run, verdict = said(("Q", 176, 5))
-        self.assertEqual((run["memory_own"], verdict), (5, [11, 23, 0, 13 * second]))  # no count of this group
+        self.assertEqual((run["memory_own"], verdict), (5, [11, 23, 0, 13 * second]))
         self.assertEqual(said(("Q", 152, 0))[1], [11, 8, 0, 0])
 
     def test_memory_of_its_own_and_a_fork(self):

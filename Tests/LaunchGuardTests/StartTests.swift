@@ -118,7 +118,9 @@ import Testing
                 _ = FileManager.default.createFile(atPath: path, contents: Data())
                 return path + "/below"
             case .link:
-                unsafe symlink(directory, path)
+                // a link of the same user to the directory would do; to the ledger none does
+                unsafe mkdir(path, 0o700)
+                unsafe symlink(directory, path + "/ledger.lg")
                 return path
             case .unwritable:
                 // The superuser may write everywhere, so become an ordinary user.

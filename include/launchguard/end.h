@@ -22,8 +22,8 @@
  *  which does not say which process it was, and memory near its limit.
  *
  *  A wait status of SIGKILL decides how the run ended. The first of the causes in the list above
- *  that is found, from the kernel's log to the deadline, decides why. docs/ENDS.md explains every way
- *  to end.
+ *  that is found, from the kernel's log to the deadline, decides why. docs/ENDS.md explains every
+ *  way to end.
  */
 #ifndef LAUNCHGUARD_END_H
 #define LAUNCHGUARD_END_H

@@ -342,8 +342,8 @@ LG_BEGIN
  *          negative window), and lg_session_message() names it; LG_ERR_DUPLICATE: the context has a
  *          launch in this process, and *ret_launch is that launch; LG_ERR_LIMIT: LG_CONTEXTS_MAX
  *          contexts are in use in this process or have something to remember, a streak for example;
- *          LG_ERR_ARGUMENT; LG_ERR_SECONDARY, LG_ERR_UNPROTECTED, LG_ERR_CLOSED, LG_ERR_FORKED: as
- *          the session.
+ *          LG_ERR_SYSTEM: no memory; LG_ERR_ARGUMENT; LG_ERR_SECONDARY, LG_ERR_UNPROTECTED,
+ *          LG_ERR_CLOSED, LG_ERR_FORKED: as the session.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: unprotected.  Allocates: yes.
  *  Durable: nothing is stored.
@@ -376,7 +376,7 @@ LG_API lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair
  *          LG_ERR_INTERRUPTED: the end was announced, or SIGTERM or SIGINT came while the launch
  *          was held or halted, and LaunchGuard called the program's handler; LG_ERR_CLOSED: the
  *          session was stopped. After either, the remaining tasks did not run. LG_ERR_STATE when
- *          begun before; LG_ERR_ARGUMENT.
+ *          begun before; LG_ERR_SYSTEM: no memory; LG_ERR_ARGUMENT.
  *
  *  Threads: safe, once a launch.  Signals: unsafe.  After fork: only runs the tasks.
  *  Allocates: yes.
@@ -501,7 +501,7 @@ LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret
  *  @param ret_info         with its size set; untouched on failure.
  *  @return LG_OK; LG_ERR_NOT_FOUND: no ledger there, or no such context in it; LG_ERR_DAMAGED;
  *          LG_ERR_NEWER; LG_ERR_OLDER; LG_ERR_PERMISSION; LG_ERR_LINK; LG_ERR_SYSTEM (errno);
- *          LG_ERR_ARGUMENT.
+ *          LG_ERR_STATE: a run file stands in the place of the ledger; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored; opens files for reading only.

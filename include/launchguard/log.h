@@ -103,6 +103,8 @@ LG_API lg_status lg_log_slices(lg_session *session, lg_level level, lg_slice cat
 
 /** lg_log() with a va_list.
  *
+ *  @return as lg_log_write().
+ *
  *  Threads: safe, wait-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.
  *  Durable: survives the process at once; a power cut after the kernel's write-back.
  */

@@ -13,6 +13,8 @@
  *  LG_ERR_INCOMPLETE where the writer did not get that far. The other parts of the file stay
  *  readable.
  *
+ *  Every call returns LG_ERR_ARGUMENT where a pointer is NULL that it needs.
+ *
  *  <launchguard/record.h> reads the crash record of a run file, <launchguard/snapshot.h> what the
  *  file holds of a living program, <launchguard/ledger.h> the ledger. This header includes them.
  */

@@ -15,8 +15,8 @@
  *  - Call daemon(), or whatever forks and lets the parent leave, before lg_start(), and begin the
  *    launch after that. Called between lg_launch_begin() and the end of the launch, it leaves the
  *    launch with a process that is gone, and the program goes on in a child that is not protected:
- *    no call has an effect there. The next start says so (LG_EVIDENCE_FORK), and does not count that
- *    end.
+ *    no call has an effect there. The next start says so (LG_EVIDENCE_FORK), and does not count
+ *    that end.
  *  - Crashes before lg_start() leave no record.
  *  - The handlers for SIGTERM, SIGINT and SIGHUP only note the signal. The effect of the signal on
  *    the program stays as it was.
@@ -54,9 +54,11 @@ typedef struct lg_options {
     const char *app_version;
 
     /** Directory of the ledger and the run files. Missing directories of the path are created with
-     *  mode 0700. NULL = $STATE_DIRECTORY (its first part), else $XDG_STATE_HOME/<app_id>, else
-     *  $HOME/.local/state/<app_id>. A setuid program ignores the environment and must set this
-     *  option. Borrowed during the call.
+     *  mode 0700. A link in the path is followed where root or this user owns it; another user's
+     *  link only in the middle of the path, and only where neither the group nor all may write to
+     *  the directory that it stands in. NULL = $STATE_DIRECTORY (its first part), else
+     *  $XDG_STATE_HOME/<app_id>, else $HOME/.local/state/<app_id>. A setuid program ignores the
+     *  environment and must set this option. Borrowed during the call.
      *
      *  A directory whose ledger belongs to another app_id stays as it is: this program uses the
      *  folder named by its own app_id in that directory. A breadcrumb and lg_session_message() say
@@ -173,8 +175,10 @@ LG_BEGIN
  *          session. After a failure the call may be repeated with better options.
  *          LG_ERR_ARGUMENT, LG_ERR_OPTION: a mistake in the call; LG_PROTECTION_NONE.
  *          LG_ERR_NO_DIRECTORY, LG_ERR_NOT_DIRECTORY, LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION,
- *          LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_SYSTEM (errno): LG_PROTECTION_LAUNCH where the
- *          ledger could be opened and only the run's file could not be made; else
+ *          LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_NOT_FOUND (a part of the path has just been
+ *          removed), LG_ERR_LIMIT (RLIMIT_FSIZE or the file system allows no files of that size),
+ *          LG_ERR_SYSTEM (errno): LG_PROTECTION_LAUNCH where the ledger could be opened and only the
+ *          run's file could not be made; else
  *          LG_PROTECTION_NONE.
  *          LG_ERR_DISABLED: the last starts ended in a fault inside this call; LG_PROTECTION_NONE
  *          for some starts. The message says when LaunchGuard tries again.
@@ -190,7 +194,7 @@ LG_API lg_status lg_start(const lg_options *options, lg_session **ret_session);
  *
  *  @param session  from lg_start(); the handle stays valid, and every later call with it returns
  *                  LG_ERR_CLOSED.
- *  @return LG_OK; LG_ERR_CLOSED when stopped before; LG_ERR_FORKED.
+ *  @return LG_OK; LG_ERR_CLOSED when stopped before; LG_ERR_FORKED; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: survives the process at once.
@@ -204,7 +208,8 @@ LG_API lg_status lg_stop(lg_session *session);
  *
  *  An end while a repair runs interrupts the repair all the same.
  *
- *  @return LG_OK, also when announced before; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
+ *  @return LG_OK, also when announced before; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: survives the process at once.
@@ -230,9 +235,10 @@ LG_API lg_status lg_will_restart(lg_session *session);
  *  @return LG_OK; LG_ERR_NOT_FOUND: no run of this pid there; LG_ERR_STATE: the process is alive;
  *          LG_ERR_ALREADY: a status is stored already, or a later start of the program has
  *          classified the run without it; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
- *          LG_ERR_PERMISSION; LG_ERR_LINK; LG_ERR_OWNER: the file belongs to another user than its
- *          directory, or to another user than the caller, who is not root; LG_ERR_SYSTEM (errno);
- *          LG_ERR_ARGUMENT, also for the status of a process that has not ended.
+ *          LG_ERR_PERMISSION; LG_ERR_READ_ONLY; LG_ERR_LINK; LG_ERR_OWNER: the file belongs to
+ *          another user than its directory, or to another user than the caller, who is not root;
+ *          LG_ERR_SYSTEM (errno); LG_ERR_ARGUMENT, also for the status of a process that has not
+ *          ended.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: survives the process at once. It decides how the run ended.
@@ -290,7 +296,7 @@ LG_API const char *lg_session_state_directory(const lg_session *session);
  *  dlclose(), as the handler reads the changes from the loader's list. After a death without a
  *  crash record, by SIGKILL for example, the run file holds the table of the last call.
  *
- *  @return LG_OK; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
+ *  @return LG_OK; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: the table in the run file is replaced.

@@ -19,7 +19,7 @@
     X(LG_ERR_NOT_DIRECTORY, 5, "not-directory",                                                                        \
       "the state directory's path, or a part of it, is not a directory; move that file away or choose another path")   \
     X(LG_ERR_LINK, 6, "link",                                                                                          \
-      "a symbolic link stands where the state directory or one of its files belongs; links are not followed: remove it") \
+      "a symbolic link stands where one of the files belongs, or another user's in the path of the state directory: remove it") \
     X(LG_ERR_OWNER, 7, "owner",                                                                                        \
       "the state directory or one of its files belongs to another user; change its owner or choose another directory") \
     X(LG_ERR_PERMISSION, 8, "permission",                                                                              \

@@ -325,6 +325,16 @@ bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks)
     return read_stat("/proc/self/stat", ret_pid, ret_ticks);
 }
 
+/* openat2(2), with a flag of linux/openat2.h: older headers lack both. */
+#define OPENAT2 437
+#define RESOLVE_WITHOUT_LINKS 0x04
+
+int lg__os_open_without_links(const char *path)
+{
+    const struct { uint64_t flags, mode, resolve; } how = { O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_WITHOUT_LINKS };
+    return (int)syscall(OPENAT2, AT_FDCWD, path, &how, sizeof how);
+}
+
 void lg__os_random(void *bytes, size_t size)
 {
     if (lg__os_call(SYS_getrandom, (long)(uintptr_t)bytes, (long)size, 1 /* GRND_NONBLOCK */, 0, 0, 0) == (long)size)

@@ -51,7 +51,7 @@ bool lg__os_kernel_log_killed(const char *path, pid_t pid, uint64_t since_ns)
     uint64_t since_us = since_ns > slack_ns ? (since_ns - slack_ns) / 1000 : 0;
     for (int records = 0; !found && records < RECORDS_MAX; records++) {
         ssize_t size = read(file, text, RECORD_BYTES);
-        if (size < 0 && (errno == EPIPE || errno == EINTR)) /* the oldest records were overwritten meanwhile */
+        if (size < 0 && (errno == EPIPE || errno == EINTR)) /* the oldest records are gone */
             continue;
         if (size <= 0)
             break;

@@ -189,9 +189,10 @@ bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
  * of memory since the group was made, and the inode of the group's directory, which no other group
  * of this boot has. false: unknown. */
 bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count);
-/* Whether the kernel's log says that the kernel ended this process for lack of memory, at CLOCK_MONOTONIC
- * `since_ns` or later. `path`: "/dev/kmsg" but in tests. false also where this user may not read the
- * log, and in a pid namespace other than the first, whose numbers are not those of the log. */
+/* Whether the kernel's log says that the kernel ended this process for lack of memory, at
+ * CLOCK_MONOTONIC `since_ns` or later. `path`: "/dev/kmsg" but in tests. false also where this user
+ * may not read the log, and in a pid namespace other than the first, whose numbers are not those of
+ * the log. */
 bool lg__os_kernel_log_killed(const char *path, pid_t pid, uint64_t since_ns);
 /* Memory in use and the nearest limit that applies: of the memory control groups of this process,
  * the one nearest to its limit; else RLIMIT_AS or RLIMIT_DATA against the process's own size; else
@@ -205,6 +206,9 @@ struct lg__os_memory {
 /* Memory of this process that no other process has and no file gives back (RssAnon); 0: unknown. */
 uint64_t lg__os_own_memory(void);
 bool lg__os_memory(const char *root, unsigned exact_from, struct lg__os_memory *ret_memory);
+/* Open a directory whose path has no link anywhere. A descriptor or −1, also where the kernel
+ * cannot promise that (before Linux 5.6, a sandbox). */
+int lg__os_open_without_links(const char *path);
 /* Random bytes that need not be secret but must not repeat. */
 void lg__os_random(void *bytes, size_t size);
 /* True in a program that runs with more rights than its caller (AT_SECURE): its environment is not

@@ -32,8 +32,8 @@ static enum boot { BOOT_SAME, BOOT_OTHER, BOOT_NOT_KNOWN } boot_of(const struct 
     return memcmp(now, file->boot_id, sizeof now) == 0 ? BOOT_SAME : BOOT_OTHER;
 }
 
-/* Whether the kernel ended a process in the run's own cgroup after the run was last seen alive. Only
- * a process in that group can see the count. */
+/* Whether the kernel ended a process in the run's own cgroup after the run was last seen alive.
+ * Only a process in that group can see the count. */
 static enum kills { KILLS_NONE, KILLS_SOME, KILLS_NOT_KNOWN } kills_since(const struct lg__case *file)
 {
     const lg_run_info *run = &file->run;

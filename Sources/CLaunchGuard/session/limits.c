@@ -1,5 +1,6 @@
 /* Marks of a program that may be ended without a word: it lives on after it was asked to end, has
- * forked, or has nearly used up its CPU time. For the watch thread: takes no lock and allocates nothing. */
+ * forked, or has nearly used up its CPU time. For the watch thread: takes no lock and allocates
+ * nothing. */
 #include <signal.h>
 
 #include "os/os.h"
@@ -26,8 +27,8 @@ static uint64_t watch_term(struct lg__state *state, uint64_t now)
     return lived < MINUTE_NS ? SECOND_NS : lived < MINUTE_NS * 60 ? lived / 60 : MINUTE_NS;
 }
 
-/* The parent in daemon() leaves right after its fork, by _exit(). The mark stands for that long, and a
- * program that is still there does not leave in that way. */
+/* The parent in daemon() leaves right after its fork, by _exit(). The mark stands for that long,
+ * and a program that is still there does not leave in that way. */
 void lg__limits_forked(struct lg_session *session)
 {
     if (lg__session_check(session) != LG_OK || !lg__session_launching(session))
@@ -75,7 +76,7 @@ static void take_cpu_mark_back(struct lg__state *state)
         atomic_store(&state->cpu_near_ns, 0);
 }
 
-/* Whether the program uses CPU time so fast that a second, with some room, is enough for the rest. */
+/* Whether the program uses CPU time so fast that two seconds are enough for the rest. */
 static bool is_burning(const struct lg__cpu_look *before, uint64_t used_ns, uint64_t left, uint64_t now)
 {
     if (!before->at_ns || now <= before->at_ns)
@@ -97,7 +98,7 @@ static uint64_t watch_cpu(struct lg_session *session, struct lg__state *state, u
         return UINT64_MAX;
     }
     uint64_t limit_ns = limit_s * SECOND_NS, left = limit_ns > used_ns ? limit_ns - used_ns : 0, near = near_ns(limit_s);
-    if (left <= near && before.at_ns && now - before.at_ns < CPU_PAUSE_MIN_NS) /* too short to know a rate */
+    if (left <= near && before.at_ns && now - before.at_ns < CPU_PAUSE_MIN_NS) /* shows no rate */
         return CPU_PAUSE_MIN_NS;
     last->at_ns = now;
     last->used_ns = used_ns;

@@ -72,9 +72,9 @@ bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext);
 
 /* limits.c: the process forked. During a launch that is noted for a second. */
 void lg__limits_forked(struct lg_session *session);
-/* limits.c: note that a program that was asked to end, or forked, lives on, and that its CPU time is
- * about to reach the hard limit. For the watch thread: `now` is CLOCK_MONOTONIC. Returns the nanoseconds
- * until the next look; LG__NEVER: none is needed. */
+/* limits.c: note that a program that was asked to end, or forked, lives on, and that its CPU time
+ * is about to reach the hard limit. For the watch thread: `now` is CLOCK_MONOTONIC. Returns the
+ * nanoseconds until the next look; LG__NEVER: none is needed. */
 uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
 
 /* stop.c: mark a clean end, where it is one. For on_exit(3); `session` is a struct lg_session. */

@@ -181,7 +181,7 @@ static lg_status install_capture(struct lg_session *session)
     return LG_OK;
 }
 
-/* Note the number of processes of this cgroup that were ended for lack of memory before this one. */
+/* Note how many processes of this cgroup were ended for lack of memory before this one. */
 static void note_memory(struct lg__state *state)
 {
     uint64_t cgroup, kills;

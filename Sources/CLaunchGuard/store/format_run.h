@@ -122,8 +122,8 @@ struct lg__state {
     /* CLOCK_MONOTONIC when it was last seen alive after the terminating signal, or its handler of
      * SIGHUP returned; 0: not */
     _Atomic uint64_t term_alive_ns;
-    /* CLOCK_MONOTONIC when its CPU time was about to reach its hard limit; 0: it was not, or it idles
-     * now; written last */
+    /* CLOCK_MONOTONIC when its CPU time was about to reach its hard limit; 0: it was not, or it
+     * idles now; written last */
     _Atomic uint64_t cpu_near_ns;
     _Atomic uint64_t cpu_used_ns;    /* its CPU time then */
     _Atomic uint64_t cpu_limit_s;    /* RLIMIT_CPU, hard */
@@ -131,7 +131,7 @@ struct lg__state {
     _Atomic uint64_t memory_near_ns;
     _Atomic uint64_t memory_used;    /* bytes then */
     _Atomic uint64_t memory_limit;   /* bytes */
-    _Atomic uint64_t memory_own;     /* bytes of the process alone; 0: the limit is not of its cgroup */
+    _Atomic uint64_t memory_own;     /* bytes; 0: the limit is not of its cgroup */
     /* CLOCK_MONOTONIC of a fork during a launch, after which it was not seen alive for a second; 0:
      * there was none */
     _Atomic uint64_t forked_ns;

@@ -13,6 +13,7 @@
 
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "store/path.h"
 
 /* Maps that may be healed. Written at start, read in the handler. */
 #define HEALABLE_MAX 4
@@ -74,14 +75,14 @@ unsigned lg__map_healed(void)
 }
 
 /* A descriptor for a directory of ours or −1. */
-static int check_directory(int file, const char *path, struct lg__problem *problem)
+static int check_directory(int file, const char *path, bool is_link_refused, struct lg__problem *problem)
 {
     struct stat info;
     if (file < 0) {
         int error = errno;
         lg_status status = lg__problem_from_errno(error);
         /* O_DIRECTORY|O_NOFOLLOW reports a link as ENOTDIR; keep the two apart. */
-        if (error == ENOTDIR && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        if (is_link_refused && error == ENOTDIR && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
             status = LG_ERR_LINK;
         lg__problem_set(problem, status, path, error);
         return -1;
@@ -99,31 +100,7 @@ static int check_directory(int file, const char *path, struct lg__problem *probl
 
 int lg__map_directory(const char *path, struct lg__problem *problem)
 {
-    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int file = open(path, flags);
-    if (file < 0 && errno == ENOENT) {
-        /* Make the missing parents one after the other; existing ones stay as they are. */
-        char part[4096];
-        size_t length = strlen(path);
-        if (length >= sizeof part) {
-            lg__problem_set(problem, LG_ERR_NOT_DIRECTORY, path, ENAMETOOLONG);
-            return -1;
-        }
-        memcpy(part, path, length + 1);
-        for (char *slash = strchr(part + 1, '/');; slash = strchr(slash + 1, '/')) {
-            if (slash)
-                *slash = 0;
-            if (mkdir(part, 0700) != 0 && errno != EEXIST) {
-                lg__problem_set(problem, lg__problem_from_errno(errno), part, errno);
-                return -1;
-            }
-            if (!slash)
-                break;
-            *slash = '/';
-        }
-        file = open(path, flags);
-    }
-    return check_directory(file, path, problem);
+    return check_directory(lg__path_open(path), path, false, problem);
 }
 
 int lg__map_subdirectory(int parent, const char *name, const char *path, struct lg__problem *problem)
@@ -137,7 +114,7 @@ int lg__map_subdirectory(int parent, const char *name, const char *path, struct 
         }
         file = openat(parent, name, flags);
     }
-    return check_directory(file, path, problem);
+    return check_directory(file, path, true, problem);
 }
 
 /* To give back a piece costs about 65 µs (ext4), whatever its size is: smaller ones stay. */

@@ -16,11 +16,11 @@ struct lg__map {
     uint64_t identity; /* of the file: its number may have become one of the program */
 };
 
-/* Open a directory of ours, creating it (0700) with its missing parents. Not a link, own uid.
- * Returns a descriptor or −1 with the problem noted. */
+/* Open a directory of ours, creating it (0700) with its missing parents. Own uid; links in its path
+ * as in path.h. Returns a descriptor or −1 with the problem noted. */
 int lg__map_directory(const char *path, struct lg__problem *problem);
 
-/* The same for one directory inside another. */
+/* The same for one directory inside another, which is not a link. */
 int lg__map_subdirectory(int parent, const char *name, const char *path, struct lg__problem *problem);
 
 /* Create a file of `size` zero bytes (0600), preallocated, mapped and locked. `path` is for

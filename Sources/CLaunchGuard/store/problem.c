@@ -39,11 +39,13 @@ lg_status lg__problem_from_errno(int error)
         return LG_ERR_READ_ONLY;
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
         return LG_ERR_NO_SPACE;
+    case EFBIG: /* RLIMIT_FSIZE, or the limit of the file system */
+        return LG_ERR_LIMIT;
     case ELOOP:
         return LG_ERR_LINK;
     case ENOTDIR:
+    case ENAMETOOLONG:
         return LG_ERR_NOT_DIRECTORY;
     case ENOENT:
         return LG_ERR_NOT_FOUND;

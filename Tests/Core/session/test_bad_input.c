@@ -124,11 +124,68 @@ static void test_directory_is_file(void **state)
 static void test_directory_is_link(void **state)
 {
     (void)state;
+    struct stat info;
     assert_int_equal(mkdir(state_path("real"), 0700), 0);
+    /* Links of the same user, as embedded systems have them. */
     assert_int_equal(symlink("real", state_path("link")), 0);
-    expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path("link"));
-    assert_int_equal(symlink("nowhere", state_path("dangling")), 0);
-    expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path("dangling"));
+    expect_start(FULL, state_path("link"));
+    assert_int_equal(stat(state_path("real/ledger.lg"), &info), 0);
+    expect_start(FULL, state_path("link/below/that"));
+    assert_int_equal(stat(state_path("real/below/that/ledger.lg"), &info), 0);
+    assert_int_equal(symlink(state_path("link"), state_path("absolute")), 0);
+    expect_start(FULL, state_path("absolute/../real//./below/that/"));
+    assert_int_equal(symlink("not/there/yet", state_path("dangling")), 0);
+    expect_start(FULL, state_path("dangling"));
+    assert_int_equal(stat(state_path("not/there/yet/ledger.lg"), &info), 0);
+    assert_int_equal(symlink("loop", state_path("loop")), 0);
+    expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path("loop"));
+    touch(state_path("file"), "text", 4);
+    assert_int_equal(symlink("file", state_path("to-file")), 0);
+    expect_start(LG_ERR_NOT_DIRECTORY, LG_PROTECTION_NONE, "not a directory", state_path("to-file"));
+    /* the files themselves are never links, whoever owns them */
+    assert_int_equal(mkdir(state_path("inside"), 0700), 0);
+    assert_int_equal(symlink("../real", state_path("inside/runs")), 0);
+    expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path("inside"));
+}
+
+/* "open": a directory in which an attacker may write, as in /tmp; "closed": one in which not. */
+static void test_links_of_another(void **state)
+{
+    (void)state;
+    struct stat info;
+    if (geteuid() != 0)
+        skip_because("to change a link's owner needs root");
+    static const struct {
+        const char *folder;
+        mode_t mode;
+    } folders[] = { { "open", 01777 }, { "group", 0770 }, { "closed", 0755 } };
+    assert_int_equal(mkdir(state_path("aim"), 0700), 0);
+    for (int i = 0; i < 3; i++) {
+        char link[64], below[96];
+        snprintf(link, sizeof link, "%s/link", folders[i].folder);
+        snprintf(below, sizeof below, "%s/state", link);
+        assert_int_equal(mkdir(state_path(folders[i].folder), 0700), 0);
+        assert_int_equal(chmod(state_path(folders[i].folder), folders[i].mode), 0);
+        assert_int_equal(symlink("../aim", state_path(link)), 0);
+        assert_int_equal(lchown(state_path(link), 65534, 65534), 0);
+        expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path(link));
+        if (folders[i].mode != 0755) {
+            expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path(below));
+            /* also where everything is there already, and where a link of ours leads there */
+            assert_int_equal(mkdir(state_path("aim/state"), 0700), 0);
+            expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path(below));
+            char ours[64];
+            snprintf(ours, sizeof ours, "ours-%s", folders[i].folder);
+            assert_int_equal(symlink(below, state_path(ours)), 0);
+            expect_start(LG_ERR_LINK, LG_PROTECTION_NONE, "symbolic link", state_path(ours));
+            assert_int_equal(rmdir(state_path("aim/state")), 0);
+            assert_int_equal(lchown(state_path(link), 0, 0), 0);
+            expect_start(FULL, state_path(link));
+        } else {
+            expect_start(FULL, state_path(below));
+            assert_int_equal(stat(state_path("aim/state/ledger.lg"), &info), 0);
+        }
+    }
 }
 
 static void as_nobody(void *argument)
@@ -217,7 +274,7 @@ static void test_failed_starts_are_no_suspicion(void **state)
     (void)state;
     expect_start(FULL, state_path("limited"));
     for (int i = 0; i < 4; i++) {
-        expected = (struct expectation){ LG_ERR_NO_SPACE, LG_PROTECTION_LAUNCH, "File too large", state_path("limited"), false };
+        expected = (struct expectation){ LG_ERR_LIMIT, LG_PROTECTION_LAUNCH, "File too large", state_path("limited"), false };
         expect_exit(between_ledger_and_run_file, NULL, 0);
     }
     expect_start(FULL, state_path("limited")); /* this holds as soon as there is room again */
@@ -238,7 +295,7 @@ static void starts_again_and_again(void *argument)
     lg_status status = LG_OK;
     for (int i = 0; i < 6; i++) {
         status = lg_start(&options, &session);
-        REQUIRE(status == LG_ERR_NO_SPACE);
+        REQUIRE(status == LG_ERR_LIMIT);
     }
     limit.rlim_cur = before;
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -259,7 +316,7 @@ static void test_retried_start_heals(void **state)
 static void test_file_size_limit(void **state)
 {
     (void)state;
-    expected = (struct expectation){ LG_ERR_NO_SPACE, LG_PROTECTION_NONE, "File too large", state_path("limited"), false };
+    expected = (struct expectation){ LG_ERR_LIMIT, LG_PROTECTION_NONE, "File too large", state_path("limited"), false };
     expect_exit(under_file_size_limit, NULL, 0);
 }
 
@@ -824,6 +881,7 @@ int main(int count, char **arguments)
         return probe();
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_directory_missing),     WITH_STATE(test_directory_is_file),     WITH_STATE(test_directory_is_link),
+        WITH_STATE(test_links_of_another),
         WITH_STATE(test_directory_of_another),  WITH_STATE(test_directory_not_writable), WITH_STATE(test_disk_full_or_read_only),
         WITH_STATE(test_file_size_limit),       WITH_STATE(test_directory_from_environment),
         WITH_STATE(test_failed_starts_are_no_suspicion), WITH_STATE(test_retried_start_heals), WITH_STATE(test_setuid_ignores_environment),

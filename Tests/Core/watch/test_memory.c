@@ -220,11 +220,12 @@ static void test_kernel_log(void **state)
         { "3,1,498500000,-;Out of memory: Killed process 4711 (player) total-vm:54592kB\n", true },
         { "3,1,600000000,-;Killed process 4711 (player) total-vm:54592kB\n", true },
         { "6,1,600000000,-;player invoked oom-killer\n DEVICE=+x\n3,2,600000001,-;Out of memory: Killed process 4711 (player)\n", true },
-        { "3,1,498499999,-;Out of memory: Killed process 4711 (player)\n", false },  /* before the run */
+        { "3,1,498499999,-;Out of memory: Killed process 4711 (player)\n", false }, /* before */
         { "3,1,600000000,-;Out of memory: Killed process 47110 (player)\n", false }, /* others */
         { "3,1,600000000,-;Out of memory: Killed process 471 (player)\n", false },
-        { "11,1,600000000,-;Out of memory: Killed process 4711 (player)\n", false }, /* a process wrote it */
-        { "3,1,600000000,-;Killed process [4711]: segfault at 0\n", false }, /* a process with that name */
+        /* a process wrote it */
+        { "11,1,600000000,-;Out of memory: Killed process 4711 (player)\n", false },
+        { "3,1,600000000,-;Killed process [4711]: segfault at 0\n", false }, /* its name */
         { "3,1,600000000;Out of memory: Killed process 4711", true },
         { "3,1;Out of memory: Killed process 4711 (player)\n", false },
         { "nonsense", false },
