@@ -165,6 +165,18 @@ static void be_traced(void)
         lgf_skip("the process cannot be traced");
 }
 
+static void help_trace_and_leave(pid_t parent)
+{
+    if (ptrace(PTRACE_SEIZE, parent, NULL, (void *)(uintptr_t)PTRACE_O_EXITKILL) != 0)
+        kill(parent, SIGTERM);
+}
+LGF_WAY debugger_kills(void)
+{
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    lgf_helper(help_trace_and_leave);
+    lgf_wait();
+}
+
 #define FULL_CRASH(kind_) \
     .status = LGF_SIGNAL, .number = SIGSEGV, .kinds = { kind_ }, .record = LGF_RECORD_FULL, .address = LGF_ADDRESS_YES, \
     .ends = LGF_END(CRASH)
@@ -198,5 +210,7 @@ const struct lgf_entry lgf_handlers[] = {
       LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE) },
     { LGF_NAMED("traced", 'E', "faults under a debugger", null_write), FULL_CRASH(LG_CRASH_NULL_WRITE) | LGF_END(DEBUGGER),
       .launch = 'N', .prepare = be_traced, .traits = LGF_PREPARES },
+    { LGF_NAMED("debugger-kills", 'E', "is killed by its debugger", debugger_kills), LGF_UNSEEN(SIGKILL, 'W'),
+      .traits = LGF_OWN_THREADS },
     { .name = NULL },
 };

@@ -5,10 +5,12 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "catalogue.h"
@@ -116,6 +118,23 @@ LGF_WAY out_of_memory(void)
     }
     lgf_wrong("1 GiB fits into 32 MiB");
 }
+/* The kernel ends another process of the group, and later somebody this one. */
+LGF_WAY out_of_memory_beside(void)
+{
+    int status;
+    pid_t child = fork();
+    if (child < 0)
+        lgf_skip("no process can be made");
+    if (child == 0) {
+        FILE *first = fopen("/proc/self/oom_score_adj", "we");
+        if (first && fputs("1000", first) >= 0 && fclose(first) == 0)
+            out_of_memory();
+        _exit(1);
+    }
+    if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
+        lgf_wrong("the kernel did not end the child");
+    raise(SIGKILL);
+}
 
 #define A_SECOND_OF_CPU_MS 20000 /* at most: other processes use the CPUs as well */
 
@@ -139,5 +158,8 @@ const struct lgf_entry lgf_limits[] = {
     { LGF_NAMED("oom-cgroup", 'D', "uses more memory than its cgroup has", out_of_memory), .status = LGF_SIGNAL, .number = SIGKILL,
       .record = LGF_RECORD_NONE, .ends = LGF_END(OOM) | LGF_END_SILENT, .launch = 'Y', .prepare = join_small_cgroup,
       .needs = LGF_NEEDS_ROOT | LGF_NEEDS_CGROUP, .traits = LGF_PREPARES, .lasts_ms = 1000 },
+    { LGF_NAMED("oom-beside", 'D', "outlives a child that used more memory than their cgroup has, and is killed", out_of_memory_beside),
+      LGF_UNSEEN(SIGKILL, 'W'), .prepare = join_small_cgroup, .needs = LGF_NEEDS_ROOT | LGF_NEEDS_CGROUP,
+      .traits = LGF_PREPARES | LGF_OWN_THREADS, .lasts_ms = 1000 },
     { .name = NULL },
 };

@@ -137,8 +137,9 @@ static void have_file(void)
 }
 static void have_link(void)
 {
-    if (symlink("/tmp", make_place("state")) != 0)
+    if (symlink("/tmp/nothing", make_place("ledger.lg")) != 0)
         lgf_skip("no link can be made");
+    lgf_options.state = place;
 }
 static void have_others_directory(void)
 {
@@ -201,9 +202,9 @@ const struct lgf_entry lgf_others[] = {
     { LGF_NAMED("state-read-only", 'G', "starts with a state directory that cannot be written", start_fails),
       START_FAILS(have_read_only_disk), .needs = LGF_NEEDS_ROOT | LGF_NEEDS_NAMESPACE },
     { LGF_NAMED("state-is-file", 'G', "starts with a file in place of the state directory", start_fails), START_FAILS(have_file) },
-    { LGF_NAMED("state-is-link", 'G', "starts with a link in place of the state directory", start_fails), START_FAILS(have_link) },
     { LGF_NAMED("state-of-another", 'G', "starts with a state directory that belongs to another user", start_fails),
       START_FAILS(have_others_directory), .needs = LGF_NEEDS_ROOT },
+    { LGF_NAMED("ledger-is-link", 'G', "starts with a link in place of the ledger", start_fails), START_FAILS(have_link) },
     { LGF_NAMED("ledger-is-fifo", 'G', "starts with a FIFO in place of the ledger", start_keeps_aside), START_FAILS(have_fifo) },
     { .name = NULL },
 };

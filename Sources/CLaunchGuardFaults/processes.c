@@ -75,6 +75,31 @@ LGF_WAY exec_over_itself(void)
     lgf_skip("the program cannot execute itself");
 }
 
+LGF_WAY exec_other(void)
+{
+    execl("/bin/true", "true", NULL);
+    lgf_skip("/bin/true cannot be executed");
+}
+
+static void *live_a_moment(void *argument)
+{
+    lgf_sleep_ms(20);
+    return argument;
+}
+LGF_WAY main_thread_leaves(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, live_a_moment, NULL) != 0)
+        lgf_skip("no thread can be made");
+    pthread_exit(NULL);
+}
+
+LGF_WAY fault_at_exit(void)
+{
+    atexit(null_write);
+    exit(0);
+}
+
 /* ---- children ---- */
 
 static void wait_for_crash(pid_t child)
@@ -140,6 +165,12 @@ LGF_WAY daemon_after_start(void)
     if (become_daemon(true))
         null_write();
 }
+LGF_WAY daemon_during_launch(void)
+{
+    if (daemon(1, 1) != 0)
+        lgf_skip("no process can be made");
+    _exit(0);
+}
 static void daemon_before(void) { become_daemon(false); }
 
 static struct lgf_sign has_started;
@@ -187,12 +218,19 @@ const struct lgf_entry lgf_processes[] = {
       LGF_EXITS(127, LGF_END_SILENT, 'Y'), .needs = LGF_NEEDS_X86_64 },
     { LGF_NAMED("exec-over-itself", 'E', "executes its own program in its place and ends well", exec_over_itself),
       LGF_EXITS(0, LGF_END(CLEAN), 'N') },
+    { LGF_NAMED("exec-other", 'E', "executes another program in its place", exec_other), LGF_EXITS(0, LGF_END_SILENT, 'W') },
+    { LGF_NAMED("main-thread-leaves", 'E', "ends its first thread, later the last one", main_thread_leaves),
+      LGF_EXITS(0, LGF_END(CLEAN), 'N'), .traits = LGF_OWN_THREADS },
+    { LGF_NAMED("fault-at-exit", 'E', "faults in a function that exit() calls", fault_at_exit),
+      LGF_CRASH(SIGSEGV, YES, LG_CRASH_NULL_WRITE) },
     { LGF_NAMED("fork-child-crashes", 'E', "has a forked child that crashes", fork_child_crashes), LGF_EXITS(0, LGF_END(CLEAN), 'N') },
     { LGF_NAMED("vfork-child-crashes", 'E', "has a vforked child that crashes", vfork_child_crashes),
       LGF_EXITS(0, LGF_END(CLEAN), 'N') },
     { LGF_NAMED("spawn-fails", 'E', "starts a program that does not exist", spawn_fails), LGF_EXITS(0, LGF_END(CLEAN), 'N') },
     { LGF_NAMED("daemon-after-start", 'E', "becomes a daemon after the start, and the daemon crashes", daemon_after_start),
       LGF_EXITS(0, LGF_END(CLEAN), 'W') },
+    { LGF_NAMED("daemon-during-launch", 'E', "calls daemon() during the launch", daemon_during_launch),
+      LGF_EXITS(0, LGF_END(UNKNOWN), 'N'), .phase = "launching", .traits = LGF_OWN_THREADS },
     { LGF_NAMED("daemon-before-start", 'E', "becomes a daemon, starts LaunchGuard, and crashes", null_write), .status = LGF_EXIT,
       .kinds = { LG_CRASH_NULL_WRITE }, .record = LGF_RECORD_FULL, .address = LGF_ADDRESS_YES, .ends = LGF_END(CRASH),
       .launch = 'Y', .prepare = daemon_before, .traits = LGF_PREPARES },

@@ -11,7 +11,7 @@
 #include "threads.h"
 
 volatile int lgf_zero;
-struct lgf_options lgf_options = { .guard = true, .thread = "main", .own_handler = "none", .altstack = "ours", .threads = 1 };
+struct lgf_options lgf_options = { .app_id = "org.launchguard.faults", .guard = true, .thread = "main", .own_handler = "none", .altstack = "ours", .threads = 1 };
 lg_session *lgf_session;
 lg_status lgf_start_status;
 lg_launch *lgf_launch;
@@ -23,6 +23,8 @@ static const char usage[] =
     "Die in the way called NAME, with LaunchGuard running. The list has the right record for each way.\n"
     "\n"
     "  --list                 one line for each way to die; with --json one array with every expectation\n"
+    "  --app-id ID            as this application (default: org.launchguard.faults)\n"
+    "  --app-version VERSION  as this version of it (default: that of LaunchGuard)\n"
     "  --state DIR            state directory; by default that of org.launchguard.faults\n"
     "  --no-guard             do not start LaunchGuard: the death as it is without it\n"
     "  --thread KIND          thread that dies: main (default), pthread; in the Swift build also dispatch, task\n"
@@ -67,9 +69,10 @@ static const char *one_of(const char *option, const char *text, const char *cons
 
 static const char *parse(int count, char **arguments)
 {
-    enum { LIST = 256, JSON, STATE, NO_GUARD, THREAD, THREADS, IDLE, DEPTH, OWN, ALTSTACK, PHASE, DEADLINE, HANDLER, HELP, VERSION };
+    enum { LIST = 256, JSON, APP_ID, APP_VERSION, STATE, NO_GUARD, THREAD, THREADS, IDLE, DEPTH, OWN, ALTSTACK, PHASE, DEADLINE, HANDLER, HELP, VERSION };
     static const struct option options[] = {
         { "list", no_argument, NULL, LIST },           { "json", no_argument, NULL, JSON },
+        { "app-id", required_argument, NULL, APP_ID }, { "app-version", required_argument, NULL, APP_VERSION },
         { "state", required_argument, NULL, STATE },   { "no-guard", no_argument, NULL, NO_GUARD },
         { "thread", required_argument, NULL, THREAD }, { "threads", required_argument, NULL, THREADS },
         { "idle-threads", required_argument, NULL, IDLE }, { "depth", required_argument, NULL, DEPTH },
@@ -87,6 +90,8 @@ static const char *parse(int count, char **arguments)
         switch (option) {
         case LIST: list = true; break;
         case JSON: json = true; break;
+        case APP_ID: lgf_options.app_id = optarg; break;
+        case APP_VERSION: lgf_options.app_version = optarg; break;
         case STATE: lgf_options.state = optarg; break;
         case NO_GUARD: lgf_options.guard = false; break;
         case THREAD: lgf_options.thread = optarg; break;
@@ -143,8 +148,8 @@ static void install_own_handler(void)
 static void start(void)
 {
     lg_options options = LG_OPTIONS_INIT;
-    options.app_id = "org.launchguard.faults";
-    options.app_version = lg_version();
+    options.app_id = lgf_options.app_id;
+    options.app_version = lgf_options.app_version ? lgf_options.app_version : lg_version();
     options.state_directory = lgf_options.state;
     options.deadline_ms = lgf_options.deadline_ms;
     options.handler_ms = lgf_options.handler_ms ? lgf_options.handler_ms : lgf_options.deadline_ms;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +113,54 @@ static void handle_terminate(void)
 }
 LGF_WAY stop_timeout(void) { from_helper(help_terminate_then_kill); }
 
+/* A program that reads its configuration again when it is hung up. */
+static volatile sig_atomic_t hung_up;
+static void read_again(int signal)
+{
+    (void)signal;
+    hung_up = 1;
+}
+static void handle_hang_up(void)
+{
+    lgf_sign_make(&terminated);
+    signal(SIGHUP, read_again);
+}
+static void help_hang_up_then_kill(pid_t parent)
+{
+    kill(parent, SIGHUP);
+    lgf_sign_wait(&terminated);
+    kill(parent, SIGKILL);
+}
+LGF_WAY reloads_then_killed(void)
+{
+    lgf_helper(help_hang_up_then_kill);
+    while (!hung_up)
+        lgf_sleep_ms(1);
+    lgf_sign_give(&terminated);
+    lgf_wait();
+}
+
+static void leave(int signal)
+{
+    (void)signal;
+    exit(0);
+}
+static void leave_when_terminated(void) { signal(SIGTERM, leave); }
+static void ignore_terminate(void) { signal(SIGTERM, SIG_IGN); }
+static void help_terminate_and_kill(pid_t parent)
+{
+    kill(parent, SIGTERM);
+    kill(parent, SIGKILL);
+}
+LGF_WAY terminate_ignored(void) { from_helper(help_terminate_and_kill); }
+
+LGF_WAY timer_expires(void)
+{
+    const struct itimerval soon = { .it_value = { 0, 10000 } };
+    setitimer(ITIMER_REAL, &soon, NULL);
+    lgf_wait();
+}
+
 /* The parent, for which the test waits, ends first; the kernel then kills the process that
  * LaunchGuard watches. */
 static int started[2];
@@ -178,6 +227,14 @@ const struct lgf_entry lgf_signals[] = {
     { LGF_NAMED("stop-timeout", 'D', "is terminated, takes its time, and is killed", stop_timeout), .status = LGF_SIGNAL,
       .number = SIGKILL, .record = LGF_RECORD_NONE, .ends = LGF_END(TERMINATED), .launch = 'N', .prepare = handle_terminate,
       .traits = LGF_PREPARES, .lasts_ms = 100 },
+    { LGF_NAMED("sighup-reload", 'D', "handles SIGHUP, goes on, and is killed", reloads_then_killed), LGF_UNSEEN(SIGKILL, 'W'),
+      .prepare = handle_hang_up, .traits = LGF_PREPARES | LGF_OWN_THREADS },
+    { LGF_NAMED("sigterm-handled", 'D', "is terminated, and its handler calls exit(0)", terminate), LGF_EXITS(0, LGF_END(CLEAN), 'N'),
+      .prepare = leave_when_terminated, .traits = LGF_PREPARES },
+    { LGF_NAMED("sigterm-ignored", 'D', "ignores SIGTERM, and is killed", terminate_ignored), LGF_UNSEEN(SIGKILL, 'W'),
+      .prepare = ignore_terminate, .traits = LGF_PREPARES | LGF_OWN_THREADS },
+    { LGF_NAMED("timer-expires", 'D', "gets SIGALRM from a timer, without a handler", timer_expires), LGF_UNSEEN(SIGALRM, 'W'),
+      .traits = LGF_OWN_THREADS },
     { LGF_NAMED("stopped-then-killed", 'D', "is stopped, then killed", stopped_then_killed), LGF_UNSEEN(SIGKILL, 'W'),
       .lasts_ms = 100 },
     { LGF_NAMED("parent-dies", 'D', "is killed because its parent ended", parent_dies), LGF_EXITS(0, LGF_END_SILENT, 'W'),

@@ -105,7 +105,7 @@ typedef struct lg_run_info {
     /** bytes that the process had for itself; 0 where the limit is not that of its cgroup */
     uint64_t memory_own;
     /** CLOCK_MONOTONIC of a fork during a launch, after which the process was not seen alive for a
-     *  second; 0: none */
+     *  tenth of a second; 0: none */
     uint64_t forked_ns;
 } lg_run_info;
 

@@ -27,8 +27,11 @@ static uint64_t watch_term(struct lg__state *state, uint64_t now)
     return lived < MINUTE_NS ? SECOND_NS : lived < MINUTE_NS * 60 ? lived / 60 : MINUTE_NS;
 }
 
-/* The parent in daemon() leaves right after its fork, by _exit(). The mark stands for that long,
- * and a program that is still there does not leave in that way. */
+/* The parent in daemon() leaves right after its fork, by _exit(). The mark stands for as long as
+ * that may take, and no longer: a program that works on beside a helper, and is killed, did not
+ * leave. */
+#define LEAVES_NS (SECOND_NS / 10)
+
 void lg__limits_forked(struct lg_session *session)
 {
     if (lg__session_check(session) != LG_OK || !lg__session_launching(session))
@@ -42,9 +45,9 @@ static uint64_t watch_fork(struct lg__state *state, uint64_t now)
     uint64_t forked = atomic_load(&state->forked_ns), lived = now > forked ? now - forked : 0;
     if (!forked)
         return UINT64_MAX;
-    if (lived < SECOND_NS)
-        return SECOND_NS - lived;
-    return atomic_compare_exchange_strong(&state->forked_ns, &forked, 0) ? UINT64_MAX : SECOND_NS;
+    if (lived < LEAVES_NS)
+        return LEAVES_NS - lived;
+    return atomic_compare_exchange_strong(&state->forked_ns, &forked, 0) ? UINT64_MAX : LEAVES_NS;
 }
 
 /* The time left at which the mark is set: a second, or a tenth of a limit of less than ten. */

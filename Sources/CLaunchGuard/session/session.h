@@ -70,7 +70,7 @@ void lg__pump_start(struct lg_session *session);
  * stack that means something. Handler. */
 bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext);
 
-/* limits.c: the process forked. During a launch that is noted for a second. */
+/* limits.c: the process forked. During a launch that is noted for a tenth of a second. */
 void lg__limits_forked(struct lg_session *session);
 /* limits.c: note that a program that was asked to end, or forked, lives on, and that its CPU time
  * is about to reach the hard limit. For the watch thread: `now` is CLOCK_MONOTONIC. Returns the

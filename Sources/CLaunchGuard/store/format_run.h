@@ -132,8 +132,8 @@ struct lg__state {
     _Atomic uint64_t memory_used;    /* bytes then */
     _Atomic uint64_t memory_limit;   /* bytes */
     _Atomic uint64_t memory_own;     /* bytes; 0: the limit is not of its cgroup */
-    /* CLOCK_MONOTONIC of a fork during a launch, after which it was not seen alive for a second; 0:
-     * there was none */
+    /* CLOCK_MONOTONIC of a fork during a launch, after which it was not seen alive for a tenth of a
+     * second; 0: there was none */
     _Atomic uint64_t forked_ns;
     uint8_t reserved[64];
     struct lg__state_context contexts[LG__CONTEXTS];

@@ -133,6 +133,7 @@ static inline int lgf_read_zero(void) { return lgf_zero; }
 
 /* The options of the command line. An entry that prepares may change the state directory. */
 struct lgf_options {
+    const char *app_id, *app_version; /* version NULL: that of LaunchGuard */
     const char *state;       /* NULL: the ordinary default */
     bool guard;
     const char *thread;

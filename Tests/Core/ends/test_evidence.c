@@ -694,9 +694,14 @@ static struct death run_daemon_in_launch(const char *how)
 static void test_daemon_during_a_launch(void **state)
 {
     (void)state;
-    for (int runs = 0; runs < 6; runs++) { /* more than any threshold */
+    for (int marked = 0; marked < 6;) { /* more than any threshold */
         struct death death = run_daemon_in_launch("");
         assert_true(WIFEXITED(death.status) && WEXITSTATUS(death.status) == 0);
+        if (!newest_info().forked_ns) { /* the parent had to wait for a processor before it left */
+            next_start();
+            continue;
+        }
+        marked++;
         expect_exit(body, WAY(EXIT_0), 0);
         expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_FORK);
         assert_int_equal(last_of_timeline().counted, 0);
