@@ -402,6 +402,8 @@ static void body_beside_another(void *argument)
         while (!newest_info().memory_near_ns || newest_info().oom_kills == before)
             usleep(1000);
     }
+    while (newest_info().forked_ns) /* and not right after the fork */
+        usleep(1000);
     raise(SIGKILL);
 }
 
