@@ -177,9 +177,8 @@ LG_BEGIN
  *          LG_ERR_NO_DIRECTORY, LG_ERR_NOT_DIRECTORY, LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION,
  *          LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_NOT_FOUND (a part of the path has just been
  *          removed), LG_ERR_LIMIT (RLIMIT_FSIZE or the file system allows no files of that size),
- *          LG_ERR_SYSTEM (errno): LG_PROTECTION_LAUNCH where the ledger could be opened and only the
- *          run's file could not be made; else
- *          LG_PROTECTION_NONE.
+ *          LG_ERR_SYSTEM (errno): LG_PROTECTION_LAUNCH where the ledger could be opened and only
+ *          the run's file could not be made; else LG_PROTECTION_NONE.
  *          LG_ERR_DISABLED: the last starts ended in a fault inside this call; LG_PROTECTION_NONE
  *          for some starts. The message says when LaunchGuard tries again.
  *

@@ -1,7 +1,6 @@
 /* The files of a start where their file system is full. Room is made before less is written: ended
  * runs give back what they do not use, then the oldest ones are deleted. The run's file is as small
  * as it must be then. Where there is no room for the smallest one, the ledger protects alone. */
-#include <errno.h>
 #include <string.h>
 
 #include "session/session.h"
@@ -30,16 +29,16 @@ static void take_room(struct lg_session *session, enum lg__room room)
         session->leave_out |= LG_LEAVE_OUT_THREADS | LG_LEAVE_OUT_STACKS | LG_LEAVE_OUT_PROCESS;
 }
 
-/* A limit on the size of files is no reason to delete others. */
-static bool is_full(const struct lg__problem *problem)
+/* A smaller file may do, on a full disk or under a limit on the size of files. */
+static bool is_too_large(lg_status status)
 {
-    return problem->status == LG_ERR_NO_SPACE && problem->error != EFBIG;
+    return status == LG_ERR_NO_SPACE || status == LG_ERR_LIMIT;
 }
 
 /* After a try that failed: whether another one may not. */
 static bool make_room(const struct lg_session *session, struct lg__problem *problem, bool *ret_trimmed, bool firsts_too)
 {
-    if (!is_full(problem))
+    if (problem->status != LG_ERR_NO_SPACE)
         return false;
     bool made = !*ret_trimmed || lg__retention_make_room(session, firsts_too);
     if (!*ret_trimmed)
@@ -68,7 +67,7 @@ lg_status lg__room_run(struct lg_session *session, const char *name, const char 
     /* what another process needs is not known here */
     bool trimmed = false, may_delete = host->ledger.primary;
     lg_status status = LG_ERR_NO_SPACE;
-    for (int room = LG__ROOM_FULL; room <= LG__ROOM_LEAST && status == LG_ERR_NO_SPACE; room++) {
+    for (int room = LG__ROOM_FULL; room <= LG__ROOM_LEAST && is_too_large(status); room++) {
         take_room(session, (enum lg__room)room);
         do {
             problem = (struct lg__problem){ .status = LG_OK };
