@@ -176,7 +176,7 @@ ROWS = [
     Row("a fault, then the clock is set back", CRASH, "null-read", codes=(-11,), change=set_clock_back),
     sent("SIGKILL, then the run file is deleted", KILLED, signal.SIGKILL, change=delete),
     Row("a fault, then the run file is cut", CRASH, "null-read", codes=(-11,), change=cut),
-    Row("a fault, then another version of the program starts", {"upgrade": None}, "null-read", codes=(-11,), next=("--app-version", "99")),
+    Row("a fault, then another version of the program starts", CRASH, "null-read", codes=(-11,), next=("--app-version", "99")),
     sent("SIGKILL, then another application starts in the directory", {"nothing": None}, signal.SIGKILL, next=("--app-id", "org.launchguard.other")),
     Row("a full disk at the start, then exit(0)", NO_RUN, "disk-full-start"),
     Row("a read-only directory, then exit(0)", NO_RUN, "state-read-only"),
