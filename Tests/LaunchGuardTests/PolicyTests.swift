@@ -35,7 +35,7 @@ import Testing
             try await launch.begin()
         }
         #expect(scene.journal == ["work"])
-        #expect(try scene.lastLog().contains { $0.contains("shadow") && $0.contains("held for the repair") })
+        #expect(try scene.lastLog().contains { $0.contains("shadow") && $0.contains("held for rung 1, repair") })
     }
 
     @Test func whatCountsIsChosen() async throws {
