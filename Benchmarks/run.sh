@@ -2,7 +2,7 @@
 # Measure the core as it is shipped beside floors and peers, in the same run.
 # Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]
 #
-# Tables: start launch crash hostile weight steps annotate log swift tool, or without a name all;
+# Tables: start launch crash hostile weight steps faults annotate log swift tool; without names all;
 # also start-quick (on the disk alone) and crash-quick (64 calls, without other handlers). Absolute
 # figures belong to this machine and moment. Only the ratios can be compared. Nothing here fails
 # because of a figure.
@@ -10,7 +10,7 @@ set -eu
 build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]}
 rounds=${2:-60}
 shift $(($# < 2 ? $# : 2))
-[ $# -gt 0 ] || set -- start launch crash hostile weight steps annotate log swift tool
+[ $# -gt 0 ] || set -- start launch crash hostile weight steps faults annotate log swift tool
 here=$(dirname "$0")
 programs=$build/Benchmarks
 directory=$(mktemp -d "${TMPDIR:-/tmp}/launchguard-bench-XXXXXX")
@@ -62,6 +62,7 @@ for table; do
         limit 120 "$programs/bench-weight" "$directory" "$some" "$directory/stripped"
         ;;
     steps) limit 60 "$programs/bench-steps" "$directory" "$rounds" ;;
+    faults) limit 60 "$programs/bench-faults" "$directory/faults" "$rounds" ;;
     annotate) limit 60 "$programs/bench-annotate" "$directory/annotate" "$rounds" ;;
     log) limit 300 "$here/log/run.sh" "$build" "$some" ;;
     swift) # the release build of `make bench`

@@ -28,6 +28,7 @@ extension Crash {
             return
         }
         writer.line("  " + explanation(of: stack), .dim)
+        if let stackDisagreement { writer.line("  the two walks disagree: \(stackDisagreement)", .yellow) }
         stack.write(to: &writer)
         guard let possibleFrames, !possibleFrames.isEmpty else { return }
         writer.endLine()

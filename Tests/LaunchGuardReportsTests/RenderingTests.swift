@@ -45,6 +45,7 @@ import Testing
         report.crash?.kind = evil
         report.crash?.registers?[0].name = evil
         report.crash?.framePointerStack?.reason = evil
+        report.crash?.stackDisagreement = evil
         report.crash?.framePointerStack?.frames[0].symbols?[0].name = evil
         report.crash?.framePointerStack?.frames[0].symbols?[1].file = evil
         report.crash?.framePointerStack?.frames[1].module = evil
@@ -66,7 +67,9 @@ import Testing
         ledger.uncounted[0].appVersion = evil
         ledger.path = evil
 
-        let expectedLines = try (text { try Sample.surrounded().write(to: &$0, includesMap: true) } + text { try Sample.ledger().write(to: &$0) }).lines
+        var harmless = try Sample.surrounded()
+        harmless.crash?.stackDisagreement = "harmless"
+        let expectedLines = try (text { harmless.write(to: &$0, includesMap: true) } + text { try Sample.ledger().write(to: &$0) }).lines
         let text = text { report.write(to: &$0, includesMap: true) } + text { ledger.write(to: &$0) }
         #expect(text.contains(#"\x1B]0;owned\x07\x9B2J\x0A\u{202E}"#))
         #expect(text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }.isEmpty)
@@ -141,6 +144,13 @@ import Testing
                 "#1011  0x0000000000000002 in ??", "    … this frame repeats to #1014 …",
                 "#1015  0x0000000000000009 in ??", "#1016  0x0000000000000009 in ??", "#1017  0x0000000000000009 in ??",
             ])
+    }
+
+    @Test func walksThatDisagree() throws {
+        var report = try Sample.crash()
+        #expect(!text { report.write(to: &$0) }.contains("disagree"))
+        report.crash?.stackDisagreement = "a frame pointer may hold any value"
+        #expect(text { report.write(to: &$0) }.contains("  the two walks disagree: a frame pointer may hold any value\n"))
     }
 
     @Test(arguments: [
