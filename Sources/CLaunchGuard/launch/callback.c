@@ -70,6 +70,20 @@ static void wait_for(lg_completion *done)
     }
 }
 
+/* The report has its turn. false: the life is over, and nobody is told. */
+static bool note_told(struct lg__life *life, const lg_report_batch *batch)
+{
+    bool told = false;
+    uint64_t ordinal = batch->report_count ? batch->reports[batch->report_count - 1]->ordinal : 0;
+    LG__WITH_CONTEXT(life, context) {
+        if (ordinal > context->reported_ordinal)
+            context->reported_ordinal = ordinal;
+        lg__decide_told(context);
+        told = true;
+    }
+    return told;
+}
+
 /* Runs once, and all but a report only while a thread waits for it: an executor that runs it late
  * or again does nothing. */
 static void call_program(void *argument)
@@ -81,7 +95,7 @@ static void call_program(void *argument)
     const uint32_t state = atomic_load(&done->state);
     if (atomic_exchange(&done->called, 1) || (state != PENDING && !(batch && state == VOID)))
         return;
-    if (batch && !lg__hold_told(done->life, batch->report_count ? batch->reports[batch->report_count - 1]->ordinal : 0))
+    if (batch && !note_told(done->life, batch))
         return;
     if (done->work)
         lg_complete(done, done->work(done->life, done->index));

@@ -6,18 +6,6 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
-bool lg__hold_told(struct lg__life *life, uint64_t ordinal)
-{
-    bool told = false;
-    LG__WITH_CONTEXT(life, context) {
-        if (ordinal > context->reported_ordinal)
-            context->reported_ordinal = ordinal;
-        lg__decide_told(context);
-        told = true;
-    }
-    return told;
-}
-
 void lg__hold_report(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
@@ -29,8 +17,9 @@ void lg__hold_report(struct lg__life *life)
     if (!(seen.flags & LG__CONTEXT_REPORTING) || !lg__launch_protects(launch))
         return;
     char(*paths)[4096 + 96] = launch->options.on_report ? malloc(LG__TIMELINE * sizeof *paths) : NULL;
-    if (!launch->options.on_report)
-        lg__hold_told(life, 0);
+    if (!launch->options.on_report) /* nobody asks */
+        LG__WITH_CONTEXT(life, context)
+            lg__decide_told(context);
     if (paths) {
         uint32_t count = 0;
         LG__WITH_CONTEXT(life, context)

@@ -185,9 +185,6 @@ void lg__await_window(struct lg__life *life);
 
 /* on_report, if it is to be called. */
 void lg__hold_report(struct lg__life *life);
-/* on_report has its turn now: stored before it is called. `ordinal`: of the last run in it. false:
- * the life is over, and it must not be called. */
-bool lg__hold_told(struct lg__life *life, uint64_t ordinal);
 
 /* While the stored phase is held or halted: protect actions, repairs, wishes, deadline. Returns
  * with another phase, or when the run is over. */
