@@ -369,19 +369,22 @@ def read_threads(file, arch):
     slots = [section[64 + size * i:][:size] for i in range(count)]
     while slots and THREAD.get(slots[-1], "commit") == 0:
         slots.pop()
-    stage = part(read_stage, file, 6, COUNTED.size)
+    stage, header = part(read_stage, file, 6, COUNTED.size), part(read_stage, file, 1, CRASH.size)
+    sequence = CRASH.get(header[0], "sequence") if header not in (None, "damaged") else 0
     complete = stage not in (None, "damaged")
     counted = COUNTED.pick(stage[0] if complete else bytes(COUNTED.size), "listed captured masked silent omitted error waited_ns")
-    return counted | {"complete": int(complete), "threads": [part(read_thread, slot, arch) for slot in slots]}
+    return counted | {"complete": int(complete), "threads": [part(read_thread, slot, arch, sequence) for slot in slots]}
 
 
-def read_thread(slot, arch):
-    commit = THREAD.get(slot, "commit")
+def read_thread(slot, arch, sequence):
+    commit, of = THREAD.get(slot, "commit"), THREAD.get(slot, "sequence")
     if commit == 0:
         return None
     thread = THREAD.pick(slot, "tid how state name blocked pc sp stack_low stack_high")
     count = THREAD.get(slot, "register_count")
     require(commit == 0x44524854 and count <= 40 and THREAD.get(slot, "crc") == crc32c(slot[8:424]), "thread")
+    if of and sequence and of != sequence:
+        return None  # of an earlier crash or snapshot
     thread["state"] = thread["state"] if 33 <= thread["state"] <= 126 else 0
     names = {1: X86_64, 2: AARCH64}.get(arch, [])
     names += ["%s%d" % ("x" if arch == 2 else "r", i) for i in range(len(names), 40)]
@@ -478,7 +481,7 @@ def read_snapshot(block, kind, slots, arch):
     complete = place["counted"] == 0x53544e43 and place["counts_crc"] == crc32c(block[136:176])
     counts = SNAPSHOT.pick(block if complete else bytes(SNAPSHOT.size), "listed captured masked silent omitted error given_up took_ns")
     counts["given_up"] = int(counts["given_up"] == 1)
-    return snapshot | counts | {"complete": int(complete), "threads": [part(read_thread, slot, arch) for slot in slots]}
+    return snapshot | counts | {"complete": int(complete), "threads": [part(read_thread, slot, arch, snapshot["sequence"]) for slot in slots]}
 
 
 # ---- §8: ring log ----

@@ -167,7 +167,8 @@ static enum finding ask_thread(const struct lg__crash *crash)
     if (!lg__question_is_open(LG__ASKER_WATCH, LG__QUESTION_LOOK, crash->tid)) {
         if (lg__question_is_blocked(LG__ASKER_WATCH, LG__QUESTION_LOOK))
             return NO_ANSWER;
-        if (!lg__question_begin(LG__ASKER_WATCH, now + STANDS_NS) || !lg__question_ask(LG__ASKER_WATCH, LG__QUESTION_LOOK, crash->tid))
+        if (!lg__question_begin(LG__ASKER_WATCH, 0, now + STANDS_NS) || !lg__question_take(LG__ASKER_WATCH, LG__QUESTION_LOOK) ||
+            !lg__question_ask(LG__ASKER_WATCH, LG__QUESTION_LOOK, crash->tid))
             return look_asleep(crash);
     }
     lg__question_wait(LG__ASKER_WATCH, 1, now + ANSWER_NS);

@@ -201,7 +201,8 @@ void lg__exception_forget(void);
 
 /* ---- thread.c: one thread in its slot ---- */
 
-void lg__thread_clear(struct lg__thread *slot, int32_t tid);
+/* `sequence`: of the crash or the snapshot that asks. */
+void lg__thread_clear(struct lg__thread *slot, int32_t tid, uint32_t sequence);
 /* The calling thread's own account: its identity and the registers of the interrupted context.
  * Commits the first part. */
 void lg__thread_capture(struct lg__thread *slot, const void *ucontext);

@@ -14,7 +14,7 @@
 /* Of the crash that has the lock; a thread that waits for the lock reads `asked`. */
 static struct {
     _Atomic uint32_t asked; /* places in use */
-    /* of these, whose thread could not be asked; whose stack was walked */
+    /* of these, without a thread that was asked; whose stack was walked */
     uint32_t unasked, walked;
 } threads;
 
@@ -36,12 +36,13 @@ static bool ask_thread(uint32_t number, void *argument)
     if (tid == lg__crash_holder() || lg__own_threads_exempt(tid))
         return true;
     counts->listed++;
-    while (place < run()->slot_count && lg__question_is_blocked(LG__ASKER_CRASH, place))
+    while (place < run()->slot_count && !lg__question_take(LG__ASKER_CRASH, place))
         place++;
     if (place == run()->slot_count) {
         counts->omitted++;
         return true;
     }
+    threads.unasked += place - threads.asked; /* places where a late answer is being written */
     atomic_store(&threads.asked, place + 1); /* before the question: a waiting thread looks there */
     if (!lg__question_ask(LG__ASKER_CRASH, place, tid))
         threads.unasked++;
@@ -79,13 +80,15 @@ void lg__other_threads_stage(void)
     memset(counts, 0, sizeof *counts);
     atomic_store(&threads.asked, 0);
     threads.unasked = threads.walked = 0;
+    const uint32_t sequence = lg__crash_sequence(atomic_load(&lg__crash_current()->word));
     LG_FAULT_POINT("threads: asks");
-    if (lg__question_begin(LG__ASKER_CRASH, start + deadline_part(1))) {
+    if (lg__question_begin(LG__ASKER_CRASH, sequence, start + deadline_part(1))) {
         long listed = lg__files_list_threads(ask_thread, counts);
         counts->error = listed < 0 ? (int32_t)-listed : 0;
     } else {
         counts->error = -1;
     }
+    LG_FAULT_POINT("threads: asked");
     uint32_t expected = threads.asked - threads.unasked;
     lg__question_wait(LG__ASKER_CRASH, expected, start + ANSWER_NS);
     if (lg__question_answered(LG__ASKER_CRASH) < expected)
@@ -107,8 +110,9 @@ void lg__other_threads_walk(void)
     uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + deadline_part(WALK_PART);
     while (threads.walked < threads.asked && lg__os_clock_ns(CLOCK_MONOTONIC) < until) {
         /* first: a walk that crashes is not tried again */
-        struct lg__thread *slot = &run()->slots[threads.walked++];
-        if (atomic_load(&slot->commit) && slot->pc)
+        const uint32_t place = threads.walked++;
+        struct lg__thread *slot = &run()->slots[place];
+        if (lg__question_answer(LG__ASKER_CRASH, place) != LG__ANSWER_NONE && atomic_load(&slot->commit) && slot->pc)
             lg__thread_walk(slot);
     }
 }

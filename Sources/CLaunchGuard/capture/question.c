@@ -12,6 +12,11 @@
 /* In the value of the signal: the place, and above it the asker. */
 #define PLACE_BITS 24u
 
+/* In `answered`: the number of answers, and above it the low bits of the turn. */
+#define COUNT_BITS 11u
+#define COUNT_MASK ((1u << COUNT_BITS) - 1)
+static_assert(LG__THREADS_MAX <= COUNT_MASK && LG__QUESTION_WATCH_PLACES <= COUNT_MASK, "all of a turn can be counted");
+
 /* futexes: turn, enum lg__answer */
 static _Atomic uint32_t crash_words[LG__THREADS_MAX], watch_words[LG__QUESTION_WATCH_PLACES];
 static struct lg__thread look_slot;
@@ -21,7 +26,8 @@ static struct asker {
     uint32_t places;
     _Atomic uint32_t turn;
     _Atomic uint64_t until_ns;
-    _Atomic uint32_t answered; /* futex */
+    uint32_t sequence;         /* of what it asks for */
+    _Atomic uint32_t answered; /* futex; of this turn alone */
     _Atomic uint32_t expected; /* the answer with this number wakes the asker */
 } askers[LG__ASKERS] = {
     { .words = crash_words, .places = LG__THREADS_MAX },
@@ -59,11 +65,22 @@ static bool change(enum lg__asker asker, uint32_t place, uint32_t turn, enum lg_
 static bool write_answer(enum lg__asker asker, uint32_t place, uint32_t turn, const void *ucontext)
 {
     struct asker *of = &askers[asker];
+    LG_FAULT_POINT("question: answers");
     if (!change(asker, place, turn, LG__ANSWER_ASKED, LG__ANSWER_WRITING))
         return false;
+    LG_FAULT_POINT("question: writes");
     lg__thread_capture(lg__question_slot(asker, place), ucontext);
-    change(asker, place, turn, LG__ANSWER_WRITING, LG__ANSWER_STANDS);
-    if (atomic_fetch_add(&of->answered, 1) + 1 >= atomic_load(&of->expected))
+    if (!change(asker, place, turn, LG__ANSWER_WRITING, LG__ANSWER_STANDS)) {
+        change(asker, place, turn, LG__ANSWER_LATE, LG__ANSWER_LEFT);
+        return false;
+    }
+    LG_FAULT_POINT("question: stands");
+    uint32_t count = atomic_load(&of->answered);
+    do
+        if ((count ^ turn << COUNT_BITS) & ~COUNT_MASK)
+            return true; /* the next question has begun: this answer is none to it */
+    while (!atomic_compare_exchange_weak(&of->answered, &count, count + 1));
+    if ((count & COUNT_MASK) + 1 >= atomic_load(&of->expected))
         lg__os_futex_wake((const uint32_t *)&of->answered);
     return true;
 }
@@ -128,7 +145,8 @@ void lg__question_answer_crash(uint32_t places, const void *ucontext)
     int32_t self = lg__os_tid();
     uint32_t turn = askers[LG__ASKER_CRASH].turn;
     for (uint32_t i = 0; i < places; i++)
-        if (lg__question_slot(LG__ASKER_CRASH, i)->tid == self)
+        /* Only a slot that is asked has the thread of this turn. */
+        if (lg__question_answer(LG__ASKER_CRASH, i) == LG__ANSWER_ASKED && lg__question_slot(LG__ASKER_CRASH, i)->tid == self)
             write_answer(LG__ASKER_CRASH, i, turn, ucontext);
 }
 
@@ -155,26 +173,15 @@ bool lg__question_take_signal(void)
     return true;
 }
 
-bool lg__question_begin(enum lg__asker asker, uint64_t until_ns)
+bool lg__question_begin(enum lg__asker asker, uint32_t sequence, uint64_t until_ns)
 {
     struct asker *of = &askers[asker];
     of->turn = (of->turn + 1) & TURN_MASK;
+    of->sequence = sequence;
     atomic_store(&of->until_ns, until_ns);
-    atomic_store(&of->answered, 0);
+    atomic_store(&of->answered, of->turn << COUNT_BITS);
     atomic_store(&of->expected, UINT32_MAX);
     return lg__question_take_signal();
-}
-
-bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid)
-{
-    struct asker *of = &askers[asker];
-    lg__thread_clear(lg__question_slot(asker, place), tid);
-    atomic_store(&of->words[place], word_of(of->turn, LG__ANSWER_ASKED));
-    if (lg__os_signal_ask(lg__fixed.pid, tid, LG__QUESTION_SIGNAL, (uint64_t)of->turn << 32 | (uint32_t)asker << PLACE_BITS | place) == 0)
-        return true;
-    /* the user's queue of signals is full, or the thread has just ended */
-    change(asker, place, of->turn, LG__ANSWER_ASKED, LG__ANSWER_CLOSED);
-    return false;
 }
 
 static enum lg__answer answer_of(uint32_t word)
@@ -182,9 +189,40 @@ static enum lg__answer answer_of(uint32_t word)
     return (enum lg__answer)(word & ((1u << ANSWER_BITS) - 1));
 }
 
+static bool is_written(uint32_t word)
+{
+    return answer_of(word) == LG__ANSWER_WRITING || answer_of(word) == LG__ANSWER_LATE;
+}
+
 bool lg__question_is_blocked(enum lg__asker asker, uint32_t place)
 {
-    return answer_of(atomic_load(&askers[asker].words[place])) == LG__ANSWER_WRITING;
+    return is_written(atomic_load(&askers[asker].words[place]));
+}
+
+bool lg__question_take(enum lg__asker asker, uint32_t place)
+{
+    struct asker *of = &askers[asker];
+    uint32_t word = atomic_load(&of->words[place]);
+    do
+        if (is_written(word))
+            return false;
+    while (!atomic_compare_exchange_weak(&of->words[place], &word, word_of(of->turn, LG__ANSWER_CLOSED)));
+    return true;
+}
+
+bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid)
+{
+    struct asker *of = &askers[asker];
+    LG_FAULT_POINT("question: clears");
+    lg__thread_clear(lg__question_slot(asker, place), tid, of->sequence);
+    LG_FAULT_POINT("question: cleared");
+    atomic_store(&of->words[place], word_of(of->turn, LG__ANSWER_ASKED));
+    LG_FAULT_POINT("question: asked");
+    if (lg__os_signal_ask(lg__fixed.pid, tid, LG__QUESTION_SIGNAL, (uint64_t)of->turn << 32 | (uint32_t)asker << PLACE_BITS | place) == 0)
+        return true;
+    /* the user's queue of signals is full, or the thread has just ended */
+    change(asker, place, of->turn, LG__ANSWER_ASKED, LG__ANSWER_CLOSED);
+    return false;
 }
 
 enum lg__answer lg__question_answer(enum lg__asker asker, uint32_t place)
@@ -201,7 +239,7 @@ bool lg__question_is_open(enum lg__asker asker, uint32_t place, int32_t tid)
 
 uint32_t lg__question_answered(enum lg__asker asker)
 {
-    return atomic_load(&askers[asker].answered);
+    return atomic_load(&askers[asker].answered) & COUNT_MASK;
 }
 
 void lg__question_wait(enum lg__asker asker, uint32_t expected, uint64_t until_ns)
@@ -210,7 +248,7 @@ void lg__question_wait(enum lg__asker asker, uint32_t expected, uint64_t until_n
     uint32_t answered;
     uint64_t now;
     atomic_store(&of->expected, expected);
-    while ((answered = atomic_load(&of->answered)) < expected && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until_ns)
+    while (((answered = atomic_load(&of->answered)) & COUNT_MASK) < expected && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until_ns)
         lg__os_futex_wait((const uint32_t *)&of->answered, answered, until_ns - now);
 }
 
@@ -226,7 +264,15 @@ bool lg__question_close(enum lg__asker asker, uint32_t place)
 
 bool lg__question_release(enum lg__asker asker, uint32_t place)
 {
-    bool stood = change(asker, place, askers[asker].turn, LG__ANSWER_STANDS, LG__ANSWER_LEFT);
+    static const enum lg__answer next[] = { [LG__ANSWER_ASKED] = LG__ANSWER_CLOSED, [LG__ANSWER_WRITING] = LG__ANSWER_LATE,
+                                            [LG__ANSWER_STANDS] = LG__ANSWER_LEFT };
+    const uint32_t turn = askers[asker].turn;
+    enum lg__answer answer;
+    do {
+        answer = lg__question_answer(asker, place);
+        if (answer < LG__ANSWER_ASKED || answer > LG__ANSWER_STANDS)
+            return false;
+    } while (!change(asker, place, turn, answer, next[answer]));
     lg__os_futex_wake((const uint32_t *)&askers[asker].words[place]);
-    return stood;
+    return answer == LG__ANSWER_STANDS;
 }

@@ -23,7 +23,10 @@ enum lg__asker { LG__ASKER_CRASH, LG__ASKER_WATCH, LG__ASKERS };
 #define LG__QUESTION_LOOK (LG__SNAPSHOT_THREADS_MAX + 1)
 #define LG__QUESTION_WATCH_PLACES (LG__SNAPSHOT_THREADS_MAX + 2)
 
-enum lg__answer { LG__ANSWER_NONE, LG__ANSWER_ASKED, LG__ANSWER_WRITING, LG__ANSWER_STANDS, LG__ANSWER_LEFT, LG__ANSWER_CLOSED };
+/* LATE: still being written, and no longer wanted. */
+enum lg__answer {
+    LG__ANSWER_NONE, LG__ANSWER_ASKED, LG__ANSWER_WRITING, LG__ANSWER_STANDS, LG__ANSWER_LEFT, LG__ANSWER_CLOSED, LG__ANSWER_LATE
+};
 
 /* One of the signals that libc keeps for itself and therefore lets no program block: 33 is glibc's
  * for setuid() in all threads, and musl's for cancellation. It is taken when a crash or a hang has
@@ -35,12 +38,16 @@ enum lg__answer { LG__ANSWER_NONE, LG__ANSWER_ASKED, LG__ANSWER_WRITING, LG__ANS
 
 /* Take the signal. false: the system refuses it. */
 bool lg__question_take_signal(void);
-/* A new turn: answers to earlier questions come too late. No thread stands still beyond `until_ns`,
- * CLOCK_MONOTONIC. false: the system refuses the signal. */
-bool lg__question_begin(enum lg__asker asker, uint64_t until_ns);
-/* A late answer to an earlier turn is still being written: the place cannot be used. */
+/* A new turn: answers to earlier questions come too late. `sequence`: of the crash or the snapshot
+ * that asks; each slot gets it. No thread stands still beyond `until_ns`, CLOCK_MONOTONIC. false:
+ * the system refuses the signal. */
+bool lg__question_begin(enum lg__asker asker, uint32_t sequence, uint64_t until_ns);
+/* An answer is being written: the place cannot be taken. */
 bool lg__question_is_blocked(enum lg__asker asker, uint32_t place);
-/* Ask one thread. false: it cannot be asked, and its place is closed. */
+/* Take a place for a question of this turn: from here on no answer to an earlier question can
+ * begin. false: one is being written. */
+bool lg__question_take(enum lg__asker asker, uint32_t place);
+/* Ask one thread, at a place that was taken. false: it cannot be asked, and its place is closed. */
 bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid);
 /* The thread was asked in this turn, has not begun to answer, and the turn's time is not over. */
 bool lg__question_is_open(enum lg__asker asker, uint32_t place, int32_t tid);
@@ -54,7 +61,7 @@ void lg__question_wait(enum lg__asker asker, uint32_t expected, uint64_t until_n
 /* No answer is wanted any more. true: none came, and the asker owns the slot. The call waits for an
  * answer that is being written, at most 2 ms. */
 bool lg__question_close(enum lg__asker asker, uint32_t place);
-/* Let the thread go on. false: it went on before. */
+/* Let the thread go on, or not begin to answer. false: it does not stand still. */
 bool lg__question_release(enum lg__asker asker, uint32_t place);
 
 /* ---- on a thread that is asked. Handler. ---- */

@@ -41,7 +41,7 @@ static struct lg__thread *slot_at(uint32_t place)
 static void ask_thread(int32_t tid)
 {
     taking.listed++;
-    while (taking.next < taking.last && lg__question_is_blocked(LG__ASKER_WATCH, taking.next))
+    while (taking.next < taking.last && !lg__question_take(LG__ASKER_WATCH, taking.next))
         taking.next++;
     if (taking.next == taking.last)
         taking.omitted++;
@@ -153,7 +153,7 @@ void lg__snapshot_take(const struct lg__snapshot_wish *wish)
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), until = now + BOUND_NS;
     begin_head(head, wish, now);
     lg__memory_forget(true);
-    if (lg__question_begin(LG__ASKER_WATCH, until)) {
+    if (lg__question_begin(LG__ASKER_WATCH, head->sequence, until)) {
         ask_thread(wish->tid);
         collect(alone ? until : now + FIRST_NS);
         long listed = alone || is_over(until) ? 0 : lg__files_list_threads(ask_other, NULL);

@@ -13,10 +13,11 @@ static void commit(struct lg__thread *slot)
     atomic_store_explicit(&slot->commit, LG__COMMIT_THREAD, memory_order_release);
 }
 
-void lg__thread_clear(struct lg__thread *slot, int32_t tid)
+void lg__thread_clear(struct lg__thread *slot, int32_t tid, uint32_t sequence)
 {
     memset(slot, 0, offsetof(struct lg__thread, pcs));
     slot->tid = tid;
+    slot->sequence = sequence;
 }
 
 void lg__thread_capture(struct lg__thread *slot, const void *ucontext)

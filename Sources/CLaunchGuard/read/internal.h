@@ -168,7 +168,7 @@ void lg__reader_register_name(uint32_t arch, uint32_t index, char to[8]);
 bool lg__reader_has_section(const lg_reader *reader, uint32_t kind);
 /* One slot of the other threads: its first part, checked, and its walk when it has one. *ret_walk:
  * the state of the walk. LG_ERR_NOT_FOUND behind the last; LG_ERR_INCOMPLETE: not committed, but
- * one behind it is. */
+ * one behind it is, or committed for an earlier crash. */
 lg_status lg__reader_slot(const lg_reader *reader, uint32_t index, struct lg__thread *ret_thread, lg_status *ret_walk);
 /* The place of thread slots: those of a crash, or of one snapshot. */
 struct lg__reader_slots {
@@ -176,6 +176,7 @@ struct lg__reader_slots {
     uint32_t bytes;   /* of each */
     uint32_t count;
     uint64_t at;      /* of the first one in the section */
+    uint32_t sequence; /* of their crash or snapshot; 0: not known */
 };
 /* The number of slots up to the last one whose commit word is not 0. */
 uint32_t lg__reader_slots_stored(const lg_reader *reader, const struct lg__reader_slots *slots);

@@ -75,7 +75,7 @@ lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg_
     if (ret_snapshot->first_slot > head.slot_count || ret_snapshot->slot_count > head.slot_count - ret_snapshot->first_slot)
         return LG_ERR_DAMAGED;
     *ret_slots = (struct lg__reader_slots){ LG__SECTION_SNAPSHOTS, head.slot_bytes, ret_snapshot->slot_count,
-                                            sizeof head + (uint64_t)ret_snapshot->first_slot * head.slot_bytes };
+                                            sizeof head + (uint64_t)ret_snapshot->first_slot * head.slot_bytes, ret_snapshot->sequence };
     return LG_OK;
 }
 

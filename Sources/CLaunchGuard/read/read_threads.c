@@ -5,6 +5,7 @@
 static lg_status read_slots(const lg_reader *reader, struct lg__reader_slots *ret_slots)
 {
     struct lg__threads head;
+    struct lg__crash_header crash;
     lg_status status = lg__reader_recorded(reader);
     if (status != LG_OK)
         return status;
@@ -12,7 +13,8 @@ static lg_status read_slots(const lg_reader *reader, struct lg__reader_slots *re
         return LG_ERR_NOT_FOUND; /* a file of version 1.0 */
     if (!lg__reader_places(reader, LG__SECTION_THREADS, &head, sizeof head, sizeof(struct lg__thread), LG__SLOTS_MAX))
         return LG_ERR_DAMAGED;
-    *ret_slots = (struct lg__reader_slots){ LG__SECTION_THREADS, head.slot_bytes, head.slot_count, sizeof head };
+    const bool known = lg__reader_stage(reader, LG_STAGE_HEADER, &crash, sizeof crash, NULL) == LG_OK;
+    *ret_slots = (struct lg__reader_slots){ LG__SECTION_THREADS, head.slot_bytes, head.slot_count, sizeof head, known ? crash.sequence : 0 };
     return LG_OK;
 }
 
@@ -54,6 +56,8 @@ lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_sl
     if (commit != LG__COMMIT_THREAD || ret_thread->register_count > LG__REGISTERS_MAX ||
         ret_thread->crc != lg__crc32c(0, (const uint8_t *)ret_thread + from, offsetof(struct lg__thread, walk) - from))
         return LG_ERR_DAMAGED;
+    if (ret_thread->sequence && slots->sequence && ret_thread->sequence != slots->sequence)
+        return LG_ERR_INCOMPLETE; /* an answer that came too late for its own crash */
     *ret_walk = check_walk(ret_thread);
     return LG_OK;
 }

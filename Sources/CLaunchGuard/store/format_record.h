@@ -298,7 +298,10 @@ struct lg__thread {
     uint64_t pc, sp;  /* 0: unknown */
     uint64_t stack_low, stack_high; /* 0: unknown */
     uint64_t registers[40];
-    uint8_t reserved[24];
+    /* of the crash or the snapshot whose question it answers: an answer that comes late belongs to
+     * no later one; 0: not known */
+    uint32_t sequence;
+    uint8_t reserved[20];
     _Atomic uint32_t walk; /* LG__COMMIT_WALK when the rest is whole, written last */
     uint32_t walk_crc;     /* CRC-32C of the bytes behind it up to the last stored pc */
     uint32_t method;       /* stage whose method it is: 3 or 4 */
@@ -310,6 +313,7 @@ static_assert(offsetof(struct lg__thread, tid) == 8, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, name) == 24, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, blocked) == 40, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, registers) == 80, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, sequence) == 400, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, walk) == 424, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, walk_crc) == 428, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, method) == 432, "FORMAT.md, threads");
