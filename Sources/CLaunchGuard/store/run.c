@@ -353,18 +353,38 @@ void lg__run_take_over(const struct lg__run *run, unsigned slot)
     }
 }
 
+/* Notes that are being written, a bit each. A thread that was stopped in the middle of one may go on
+ * when a later crash has taken the record: the note is not given to another thread meanwhile. */
+static _Atomic uint32_t notes_busy;
+
+/* A note for the caller alone; NULL: there is none. */
+static struct lg__note *take_note(struct lg__record *record)
+{
+    for (;;) {
+        const uint32_t index = atomic_fetch_add_explicit(&record->note_count, 1, memory_order_relaxed);
+        if (index >= LG__NOTES_MAX)
+            return NULL;
+        if (atomic_fetch_or(&notes_busy, 1u << index) >> index & 1)
+            continue;
+        if (!atomic_load(&record->notes[index].commit))
+            return &record->notes[index];
+        atomic_fetch_and(&notes_busy, ~(1u << index)); /* counted for an earlier crash */
+    }
+}
+
 void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid, unsigned stage, uint64_t pc)
 {
-    uint32_t index = atomic_fetch_add_explicit(&run->record->note_count, 1, memory_order_relaxed);
-    if (index >= LG__NOTES_MAX)
+    struct lg__note *note = take_note(run->record);
+    if (!note)
         return;
-    struct lg__note *note = &run->record->notes[index];
     note->kind = kind;
     note->signal = signal;
+    LG_FAULT_POINT("run: note");
     note->tid = tid;
     note->stage = stage;
     note->pc = pc;
     note->crc = lg__crc32c(0, note, offsetof(struct lg__note, crc));
     atomic_store_explicit(&note->commit, 1, memory_order_release);
+    atomic_fetch_and(&notes_busy, ~(1u << (note - run->record->notes)));
 }
 

@@ -93,21 +93,28 @@ static void two_crashes(void (*hook)(const char *), void *argument)
     _exit(0);
 }
 
+/* The second crash, which has the full record. */
+static lg_crash_info select_second(lg_reader *reader)
+{
+    lg_crash_info crash;
+    for (uint32_t i = 0; lg_reader_select_crash(reader, i) == LG_OK; i++)
+        if (lg_reader_crash(reader, &crash) == LG_OK && !crash.brief)
+            break;
+    assert_int_equal(crash.sequence, 2);
+    return crash;
+}
+
 /* The record of the second crash has the two other threads, each once, with its own name; they have
  * all captured themselves. */
 static void check_threads(void)
 {
     lg_run_info run;
-    lg_crash_info crash;
     lg_thread_info threads[8];
     lg_status status;
     uint32_t count = 0;
     lg_reader *reader = newest_run();
     assert_int_equal(lg_reader_run(reader, &run), LG_OK);
-    for (uint32_t i = 0; lg_reader_select_crash(reader, i) == LG_OK; i++)
-        if (lg_reader_crash(reader, &crash) == LG_OK && !crash.brief)
-            break;
-    assert_int_equal(crash.sequence, 2);
+    const lg_crash_info crash = select_second(reader);
     assert_int_equal(crash.stages >> LG_STAGE_THREADS & 1, 1);
     for (uint32_t i = 0; (status = lg_reader_thread(reader, i, &threads[count])) != LG_ERR_NOT_FOUND; i++) {
         if (status == LG_ERR_INCOMPLETE)
@@ -248,6 +255,49 @@ static void test_stale(void **state)
     check_threads();
 }
 
+/* ---- a note of the first crash is finished after one of the second ---- */
+
+static void hook_note(const char *point)
+{
+    if (role == FIRST && is_at(point, "handler: context")) {
+        atomic_fetch_add(&crashes, 1);
+        await(&asked, 1);
+    }
+    if (role == ASKED && is_at(point, "run: note") && atomic_fetch_add(&asked, 1) == 0)
+        await(&answered, 1);
+    if (role == SECOND && is_at(point, "handler: context"))
+        crash(); /* leaves a note */
+    if (role == SECOND && is_at(point, "handler: frames")) {
+        atomic_fetch_add(&answered, 1);
+        await(&locks, 2); /* the thread waits for the lock again: its note is written */
+    }
+    if (role == ASKED && is_at(point, "lock: another's"))
+        atomic_fetch_add(&locks, 1);
+    if (role == ASKED && is_at(point, "lock: taken"))
+        atomic_fetch_add(&taken, 1);
+}
+
+static void body_note(void *argument)
+{
+    two_crashes(hook_note, argument);
+}
+
+static void test_note(void **state)
+{
+    lg_note note;
+    unsigned found[3] = { 0 };
+    expect_exit(body_note, state, 0);
+    lg_reader *reader = newest_run();
+    lg_crash_info crash = select_second(reader);
+    for (uint32_t i = 0; lg_reader_note(reader, i, &note) == LG_OK; i++) {
+        found[note.kind]++;
+        assert_int_equal(note.kind == LG_NOTE_RECRASH, note.tid == crash.tid);
+    }
+    assert_int_equal(found[LG_NOTE_RECRASH], 1);
+    assert_int_equal(found[LG_NOTE_ALSO_CRASHED], 1);
+    lg_reader_close(reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +305,7 @@ int main(void)
         WITH_STATE(test_late_writing),
         WITH_STATE(test_late_counting),
         WITH_STATE(test_stale),
+        WITH_STATE(test_note),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
