@@ -302,6 +302,22 @@ static void write_tail(void)
     atomic_store(&run.tail->total, total);
 }
 
+/* Ended while new bytes replaced old ones; and a thread answered an earlier crash, too late. */
+static void tear(void)
+{
+    const uint64_t total = LG__TAIL_BYTES + 1000, begun = total + 256;
+    for (uint64_t n = 1000; n < begun - 100; n++)
+        run.tail->bytes[n % LG__TAIL_BYTES] = n < total ? (uint8_t)('a' + n % 26) : '#';
+    atomic_store(&run.tail->total, total);
+    atomic_store(&run.tail->begun, begun);
+    for (uint32_t slot = 0; slot < 3; slot++) {
+        struct lg__thread *thread = &run.slots[slot];
+        const size_t from = offsetof(struct lg__thread, tid);
+        thread->sequence = slot; /* not known, that of the crash, another */
+        thread->crc = lg__crc32c(0, (const uint8_t *)thread + from, offsetof(struct lg__thread, walk) - from);
+    }
+}
+
 static void write_modules(void)
 {
     static const char text[] = "/opt/example/parts/lib/libexample.so.1";
@@ -590,6 +606,8 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "briefs") == 0)
         write_briefs();
+    if (strcmp(how, "torn") == 0)
+        tear();
     printf("%s\n", path);
     return 0;
 }

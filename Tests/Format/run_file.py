@@ -425,10 +425,11 @@ def read_stderr(file):
     if 8 not in file.sections:
         return None
     block = file.block(8, 0, TAIL.size)
-    total, data = TAIL.get(block, "total"), TAIL.get(block, "bytes")
+    total, begun, data = TAIL.get(block, "total"), TAIL.get(block, "begun"), TAIL.get(block, "bytes")
     if total == 0:
         return None
-    data = data[:total] if total < len(data) else data[total % len(data):] + data[:total % len(data)]
+    oldest = max(0, max(total, begun) - len(data))
+    data = bytes(data[n % len(data)] for n in range(oldest, total))
     return {"total": total, "text": data.decode("latin-1")}
 
 

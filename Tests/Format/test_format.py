@@ -286,6 +286,13 @@ class Parts(BothReaders):
         self.assertNotIn("process", crash)
         self.assertEqual(len(crash["memory"]), 3)
 
+    def test_torn(self):
+        said = self.both(self.made("torn"))
+        self.assertEqual((said["stderr"]["total"], len(said["stderr"]["text"])), (5032, 4032 - 256))
+        self.assertEqual(said["stderr"]["text"][0], chr(ord("a") + 1256 % 26))
+        self.assertNotIn("#", said["stderr"]["text"])
+        self.assertEqual([thread and thread["tid"] for thread in said["crash"]["threads"]["threads"]], [4712, 4713, None, None, 4716])
+
     def test_siginfo_lost(self):
         crash = self.both(self.made("lost"))["crash"]
         self.assertEqual((crash["siginfo_lost"], crash["kind"], crash["address"]), (1, 77, None))

@@ -35,12 +35,24 @@ bool lg__tail_start(const struct lg__run *run)
     return true;
 }
 
+/* A death in the middle costs the bytes of one piece. */
+#define PIECE_BYTES 256u
+
 static void keep(const uint8_t *bytes, size_t size)
 {
     uint64_t total = atomic_load(&tail->total);
-    for (size_t i = 0; i < size; i++)
-        tail->bytes[(total + i) % LG__TAIL_BYTES] = bytes[i];
-    atomic_store_explicit(&tail->total, total + size, memory_order_release);
+    while (size) {
+        const size_t piece = size < PIECE_BYTES ? size : PIECE_BYTES;
+        atomic_store_explicit(&tail->begun, total + piece, memory_order_relaxed);
+        atomic_thread_fence(memory_order_release); /* before the bytes */
+        for (size_t i = 0; i < piece; i++)
+            tail->bytes[(total + i) % LG__TAIL_BYTES] = bytes[i];
+        LG_FAULT_POINT("tail: bytes");
+        total += piece;
+        atomic_store_explicit(&tail->total, total, memory_order_release);
+        bytes += piece;
+        size -= piece;
+    }
 }
 
 /* The pipe is still ours. Where the program closed our end of the pipe, descriptor 2 is another way

@@ -93,15 +93,16 @@ lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *ret_size,
         return LG_ERR_STATE;
     if (!lg__reader_has_section(reader, LG__SECTION_TAIL))
         return LG_ERR_NOT_FOUND; /* a file of version 1.0 */
-    if (!lg__reader_block(reader, LG__SECTION_TAIL, 0, &tail, sizeof tail))
+    /* The one before the bytes, the other behind them: a living process writes. */
+    uint64_t total, begun;
+    if (!lg__reader_block(reader, LG__SECTION_TAIL, 0, &total, sizeof total) || !lg__reader_block(reader, LG__SECTION_TAIL, 0, &tail, sizeof tail) ||
+        !lg__reader_block(reader, LG__SECTION_TAIL, offsetof(struct lg__tail, begun), &begun, sizeof begun))
         return LG_ERR_DAMAGED;
-    uint64_t total = atomic_load(&tail.total);
     if (total == 0)
         return LG_ERR_NOT_FOUND;
-    size_t size = total < LG__TAIL_BYTES ? (size_t)total : LG__TAIL_BYTES;
-    size_t first = total < LG__TAIL_BYTES ? 0 : (size_t)(total % LG__TAIL_BYTES), straight = LG__TAIL_BYTES - first;
-    if (straight > size)
-        straight = size;
+    const uint64_t end = begun > total ? begun : total, oldest = end < LG__TAIL_BYTES ? 0 : end - LG__TAIL_BYTES;
+    const size_t size = oldest < total ? (size_t)(total - oldest) : 0, first = (size_t)(oldest % LG__TAIL_BYTES);
+    const size_t straight = size < LG__TAIL_BYTES - first ? size : LG__TAIL_BYTES - first;
     memcpy(buffer, tail.bytes + first, straight);
     memcpy(buffer + straight, tail.bytes, size - straight);
     *ret_size = size;

@@ -232,9 +232,13 @@ static_assert(sizeof(struct lg__module_table) == 32768, "FORMAT.md, modules");
 struct lg__tail { /* always current; no checksum */
     /* bytes ever written, stored after them; byte n is at n mod LG__TAIL_BYTES */
     _Atomic uint64_t total;
-    uint8_t reserved[56];
+    /* `total` after the write that is under way, stored before its bytes: those that it replaces
+     * may be gone; 0: not known */
+    _Atomic uint64_t begun;
+    uint8_t reserved[48];
     uint8_t bytes[LG__TAIL_BYTES];
 };
+static_assert(offsetof(struct lg__tail, begun) == 8, "FORMAT.md, tail");
 static_assert(offsetof(struct lg__tail, bytes) == 64, "FORMAT.md, tail");
 static_assert(sizeof(struct lg__tail) == 4096, "FORMAT.md, tail");
 

@@ -412,6 +412,41 @@ static void test_last_words(void **state)
     assert_string_equal(text, "the last words\n");
 }
 
+/* SIGKILL while new bytes replace old ones: those that are kept are some of the last, in their
+ * order. */
+static void hook_tail(const char *point)
+{
+    if (strcmp(point, "tail: bytes") == 0 && lg__fixed.options.run.tail->total > 10000)
+        raise(SIGKILL);
+}
+
+static void body_killed_keeping(void *argument)
+{
+    (void)argument;
+    start_keeping_stderr();
+    lg__fault_hook = hook_tail;
+    for (unsigned n = 0;; n++)
+        dprintf(STDERR_FILENO, "%07u\n", n);
+}
+
+static void test_killed_keeping(void **state)
+{
+    (void)state;
+    static uint8_t bytes[4033];
+    size_t size;
+    uint64_t total;
+    expect_signal(body_killed_keeping, NULL, SIGKILL);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_stderr(reader, bytes, &size, &total), LG_OK);
+    assert_true(size > 4032 - 257 && size < 4032);
+    for (uint64_t n = total - size; n < total; n++) {
+        char line[9];
+        snprintf(line, sizeof line, "%07u\n", (unsigned)(n / 8));
+        assert_int_equal(bytes[n - (total - size)], line[n % 8]);
+    }
+    lg_reader_close(reader);
+}
+
 /* While the text of an abort is read, other threads abort too: each puts its own text in place and
  * unmaps the one before (glibc's __libc_message()). */
 struct abort_text {
@@ -517,6 +552,7 @@ int main(void)
     tests[count++] = (struct CMUnitTest)WITH_STATE(test_released_late);
     tests[count++] = (struct CMUnitTest)WITH_STATE(test_descriptors_gone_early);
     tests[count++] = (struct CMUnitTest)WITH_STATE(test_last_words);
+    tests[count++] = (struct CMUnitTest)WITH_STATE(test_killed_keeping);
     tests[count++] = (struct CMUnitTest)WITH_STATE(test_aborts_meanwhile);
     tests[count++] = (struct CMUnitTest)WITH_STATE(test_look_between);
     return _cmocka_run_group_tests("handler", tests, count, NULL, NULL);
