@@ -25,7 +25,7 @@ struct lg__capture_options {
     struct lg__hot *hot;   /* may be NULL */
     uint64_t ordinal;
     /* thread inside lg_start(), perhaps the reason why the program does not start; 0: none */
-    int32_t starting_tid;
+    _Atomic int32_t starting_tid;
     uint32_t deadline_ms;
     uint32_t handler_ms;   /* for an earlier handler */
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */

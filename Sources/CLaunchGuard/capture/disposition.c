@@ -2,6 +2,7 @@
  * their flags, change alternate stacks, block and ignore signals. A loss of protection leaves one
  * breadcrumb in the ring log. A loss is mended where that takes nothing from other code. */
 #include "capture/internal.h"
+#include "os/fault_point.h"
 
 #include <pthread.h>
 
@@ -49,6 +50,10 @@ static bool is_fault(int signal)
 static void check_handler(int signal)
 {
     struct lg__os_disposition now = lg__os_signal_now(signal);
+    LG_FAULT_POINT("disposition: looked");
+    /* Behind the look: lg_stop() first says that the handler goes. */
+    if (!atomic_load(&lg__fixed.installed[signal]))
+        return;
     if (now.handler != (uintptr_t)lg__install_handler(signal)) {
         const struct lg__earlier earlier = lg__earlier_of(signal);
         if (now.handler == (uintptr_t)SIG_DFL && lg__fixed.options.keep_first && earlier.handler == (uintptr_t)SIG_DFL)
@@ -101,8 +106,7 @@ void lg__capture_check(bool thread_too)
     if (!lg__fixed_unforked())
         return;
     for (const int *signal = lg__install_signals; *signal; signal++)
-        if (lg__fixed.installed[*signal])
-            check_handler(*signal);
+        check_handler(*signal);
     if (thread_too) {
         lg__disposition_check_thread();
         check_altstack();

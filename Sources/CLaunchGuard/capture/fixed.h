@@ -1,5 +1,5 @@
-/* Set when the handlers are installed, and constant while they are: the handler reads it and never
- * changes it. The state that a crash changes is in crash.h. */
+/* Set when the handlers are installed, and constant while they are, but for the atomic fields: the
+ * handler reads it and never changes it. The state that a crash changes is in crash.h. */
 #ifndef LG_CAPTURE_FIXED_H
 #define LG_CAPTURE_FIXED_H
 
@@ -7,7 +7,7 @@
 
 struct lg__fixed {
     struct lg__capture_options options;
-    bool installed[SIGSYS + 1];
+    _Atomic bool installed[SIGSYS + 1]; /* lg_stop() takes them away while the watch thread looks */
     /* installed for crashes */
     void (*on_crash)(int signal, siginfo_t *info, void *ucontext);
     void (*on_terminate)(int signal, siginfo_t *info, void *ucontext); /* for requests to end */

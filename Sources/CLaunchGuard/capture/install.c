@@ -143,9 +143,9 @@ void lg__capture_stop(void)
 {
     for (int signal = 1; signal <= SIGSYS; signal++) {
         struct sigaction current;
-        if (!lg__fixed.installed[signal] || lg__libc_sigaction(signal, NULL, &current) != 0)
+        /* first: the watch thread must not find the handler replaced */
+        if (!atomic_exchange(&lg__fixed.installed[signal], false) || lg__libc_sigaction(signal, NULL, &current) != 0)
             continue;
-        lg__fixed.installed[signal] = false;
         if (current.sa_sigaction == lg__fixed.on_crash || current.sa_sigaction == lg__fixed.on_terminate)
             give_back(signal);
     }

@@ -16,10 +16,11 @@
 
 static struct job {
     _Atomic uint64_t number; /* 0: free */
-    /* CLOCK_BOOTTIME, when nine tenths have passed; these three are set before the number */
-    uint64_t due_ns;
-    uint64_t begun_ns;       /* CLOCK_MONOTONIC */
-    int32_t tid;
+    /* CLOCK_BOOTTIME, when nine tenths have passed; these three are set before the number, and a
+     * reader compares the number again behind them */
+    _Atomic uint64_t due_ns;
+    _Atomic uint64_t begun_ns; /* CLOCK_MONOTONIC */
+    _Atomic int32_t tid;
     _Atomic uint64_t near_ns; /* CLOCK_MONOTONIC when that was found; 0: it was not */
 } jobs[LG__DEADLINES];
 
@@ -71,15 +72,16 @@ lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t mill
     struct lg__deadline *copy = job_copy(session, job);
     uint64_t number = (atomic_fetch_add(&jobs_begun, 1) + 1) * LG__DEADLINES + (uint64_t)(job - jobs);
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), near = (uint64_t)milliseconds * 1000000u / 10u * NEAR_TENTHS;
-    job->due_ns = lg__os_clock_ns(CLOCK_BOOTTIME) + near;
-    job->begun_ns = now;
-    job->tid = lg__os_tid();
+    const int32_t self = lg__os_tid();
+    atomic_store_explicit(&job->due_ns, lg__os_clock_ns(CLOCK_BOOTTIME) + near, memory_order_relaxed);
+    atomic_store_explicit(&job->begun_ns, now, memory_order_relaxed);
+    atomic_store_explicit(&job->tid, self, memory_order_relaxed);
     atomic_store(&job->near_ns, 0);
     copy_name(copy->name, name);
     atomic_store(&copy->begun_ns, now);
     atomic_store(&copy->near_ns, 0);
     atomic_store(&copy->limit_ms, milliseconds);
-    atomic_store(&copy->tid, job->tid);
+    atomic_store(&copy->tid, self);
     atomic_store(&copy->number, number);
     atomic_store(&job->number, number);
     lg__wake_at(&session->host, now + near);
@@ -115,7 +117,7 @@ lg_status lg_deadline_end(lg_session *session, uint64_t deadline)
     if (deadline <= TAKEN || !atomic_compare_exchange_strong(&job->number, &number, TAKEN))
         return LG_ERR_NOT_FOUND;
     struct lg__deadline *copy = job_copy(session, job);
-    uint64_t near_ns = atomic_exchange(&job->near_ns, 0), begun_ns = job->begun_ns;
+    uint64_t near_ns = atomic_exchange(&job->near_ns, 0), begun_ns = atomic_load_explicit(&job->begun_ns, memory_order_relaxed);
     unsigned length = tenths_since(begun_ns);
     job_name(session, job, name);
     atomic_store(&copy->number, 0);
@@ -134,10 +136,10 @@ lg_status lg_deadline_end(lg_session *session, uint64_t deadline)
 static void report_near_deadline(struct lg_session *session, struct job *job, uint64_t number)
 {
     struct lg__deadline *copy = job_copy(session, job);
-    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), begun_ns = job->begun_ns;
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), begun_ns = atomic_load(&job->begun_ns);
     char name[LG__NAME_BYTES];
     job_name(session, job, name);
-    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_DEADLINE, job->tid, name, begun_ns };
+    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_DEADLINE, atomic_load(&job->tid), name, begun_ns };
     uint32_t limit_ms = atomic_load(&copy->limit_ms);
     atomic_store(&copy->near_ns, now);
     atomic_store(&job->near_ns, now);
@@ -162,7 +164,7 @@ uint64_t lg__job_deadlines_look(struct lg_session *session)
         uint64_t number = atomic_load(&jobs[i].number);
         if (number <= TAKEN || atomic_load(&jobs[i].near_ns))
             continue;
-        uint64_t due = jobs[i].due_ns, now = lg__os_clock_ns(CLOCK_BOOTTIME);
+        uint64_t due = atomic_load(&jobs[i].due_ns), now = lg__os_clock_ns(CLOCK_BOOTTIME);
         if (atomic_load(&jobs[i].number) != number)
             continue;
         if (now >= due)

@@ -38,7 +38,8 @@ struct lg_session {
     uint64_t ordinal;
     bool ledger_alone; /* the run has no file */
     struct lg_session *older; /* of a simulated one: sessions are kept until the process ends */
-    const _Atomic uint32_t *open; /* reads 1 while lg__session_check() says LG_OK; never NULL */
+    /* reads 1 while lg__session_check() says LG_OK; never NULL; exchanged while others read it */
+    _Atomic(const _Atomic uint32_t *) open;
 };
 
 /* options.c: check the options and copy them into the session, with defaults. */
@@ -124,7 +125,7 @@ void lg__heartbeats_check(struct lg_session *session);
 /* Whether lg__session_check() says LG_OK, for frequent callers. Signals: safe. */
 static inline bool lg__session_open(const struct lg_session *session)
 {
-    return atomic_load_explicit(session->open, memory_order_relaxed);
+    return atomic_load_explicit(atomic_load_explicit(&session->open, memory_order_relaxed), memory_order_relaxed);
 }
 
 /* The target of `open` while the session is not open. */

@@ -111,7 +111,7 @@ void lg_simulate_close(lg_session *session)
     lg_simulate(session, LG_END_CLEAN);
     pthread_mutex_lock(&session->host.lock);
     atomic_store(&session->host.closed, true);
-    session->open = &lg__session_closed;
+    atomic_store_explicit(&session->open, &lg__session_closed, memory_order_relaxed);
     session->host.counts = false;
     session->protection = LG_PROTECTION_NONE;
     pthread_mutex_unlock(&session->host.lock);

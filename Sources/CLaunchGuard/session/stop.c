@@ -45,7 +45,7 @@ lg_status lg_stop(lg_session *session)
     lg__terminate_launches(&session->host);
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
-        session->open = &lg__session_closed;
+        atomic_store_explicit(&session->open, &lg__session_closed, memory_order_relaxed);
         if (lg__capture_watched())
             lg__wake_now(&session->host); /* to end */
         lg__capture_stop();
