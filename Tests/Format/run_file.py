@@ -428,7 +428,7 @@ def read_stderr(file):
     total, begun, data = TAIL.get(block, "total"), TAIL.get(block, "begun"), TAIL.get(block, "bytes")
     if total == 0:
         return None
-    oldest = max(0, max(total, begun) - len(data))
+    oldest = max(0, (begun if total < begun < total + len(data) else total) - len(data))
     data = bytes(data[n % len(data)] for n in range(oldest, total))
     return {"total": total, "text": data.decode("latin-1")}
 

@@ -100,8 +100,8 @@ lg_status lg_reader_stderr(lg_reader *reader, uint8_t *buffer, size_t *ret_size,
         return LG_ERR_DAMAGED;
     if (total == 0)
         return LG_ERR_NOT_FOUND;
-    const uint64_t end = begun > total ? begun : total, oldest = end < LG__TAIL_BYTES ? 0 : end - LG__TAIL_BYTES;
-    const size_t size = oldest < total ? (size_t)(total - oldest) : 0, first = (size_t)(oldest % LG__TAIL_BYTES);
+    const uint64_t end = begun > total && begun - total < LG__TAIL_BYTES ? begun : total, oldest = end < LG__TAIL_BYTES ? 0 : end - LG__TAIL_BYTES;
+    const size_t size = (size_t)(total - oldest), first = (size_t)(oldest % LG__TAIL_BYTES);
     const size_t straight = size < LG__TAIL_BYTES - first ? size : LG__TAIL_BYTES - first;
     memcpy(buffer, tail.bytes + first, straight);
     memcpy(buffer + straight, tail.bytes, size - straight);
