@@ -63,6 +63,9 @@ struct lg_reader {
 #define LG__SLOTS_MAX UINT32_C(4096)
 #define LG__BRIEFS_MAX UINT32_C(64)
 
+/* What a living process changes while it is copied is copied again, so many times. */
+#define LG__READER_TRIES 8
+
 #define LG__PLACE_RECORD UINT32_C(0)
 
 /* The block of the process without the map. */
@@ -79,6 +82,10 @@ bool lg__reader_bytes(const lg_reader *reader, uint64_t offset, void *to, size_t
 bool lg__reader_section(const lg_reader *reader, uint32_t kind, struct lg__section *ret_section);
 /* Copy a block of a section. */
 bool lg__reader_block(const lg_reader *reader, uint32_t kind, uint64_t at, void *to, size_t size);
+/* The same of a small block, at most LG__STABLE_BYTES, which a living process may be changing: two
+ * copies one behind the other are equal. Where they never are, the last one counts. */
+#define LG__STABLE_BYTES 1280u
+bool lg__reader_stable(const lg_reader *reader, uint32_t kind, uint64_t at, void *to, size_t size);
 /* Copy the head of a section of places, which begins with their number and the bytes of each.
  * false: they do not lie within the section, or have fewer bytes than `least`, or are more than
  * `most`. */

@@ -1,4 +1,5 @@
 /* The ledger: the newest whole slot. */
+#include "os/fault_point.h"
 #include "read/context.h"
 #include "read/internal.h"
 #include "store/ledger_payload.h"
@@ -7,9 +8,15 @@
 /* Read one slot; its payload is in place. Returns its generation; 0: it is not whole. */
 static uint64_t read_ledger_slot(const lg_reader *reader, uint32_t kind, struct lg__slot *ret_slot)
 {
-    if (!lg__reader_block(reader, kind, 0, ret_slot, sizeof *ret_slot) || !lg__ledger_payload_check(ret_slot))
+    uint64_t before, behind;
+    static_assert(offsetof(struct lg__slot, generation) == 0, "read alone");
+    /* The writer voids the generation first, and stores it last. */
+    if (!lg__reader_block(reader, kind, 0, &before, sizeof before) || !lg__reader_block(reader, kind, 0, ret_slot, sizeof *ret_slot))
         return 0;
-    return ret_slot->generation;
+    LG_FAULT_POINT("reader: slot");
+    if (!lg__reader_block(reader, kind, 0, &behind, sizeof behind) || before != behind || ret_slot->generation != before)
+        return 0;
+    return lg__ledger_payload_check(ret_slot) ? ret_slot->generation : 0;
 }
 
 lg_status lg__reader_payload(const lg_reader *reader, struct lg__slot *ret_slot, uint32_t *ret_valid)
@@ -33,7 +40,7 @@ lg_status lg__reader_copy_ledger(const lg_reader *reader, struct lg__hot *ret_ho
 {
     uint32_t valid;
     lg_status status = lg__reader_payload(reader, ret_slot, &valid);
-    if (status == LG_OK && !lg__reader_block(reader, LG__SECTION_HOT, 0, ret_hot, sizeof *ret_hot))
+    if (status == LG_OK && !lg__reader_stable(reader, LG__SECTION_HOT, 0, ret_hot, sizeof *ret_hot))
         status = LG_ERR_DAMAGED;
     return status;
 }
@@ -64,7 +71,7 @@ lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
     ret_info->context_count = slot.payload.context_count;
     ret_info->timeline_count = slot.payload.timeline_count;
     ret_info->slots_valid = valid;
-    if (lg__reader_block(reader, LG__SECTION_HOT, 0, &hot, sizeof hot)) {
+    if (lg__reader_stable(reader, LG__SECTION_HOT, 0, &hot, sizeof hot)) {
         ret_info->start_faults = atomic_load(&hot.faults.count);
         ret_info->starts_left = atomic_load(&hot.faults.left);
         ret_info->start_fault_wall_ns = atomic_load(&hot.faults.wall_ns);

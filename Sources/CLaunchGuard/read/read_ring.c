@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "launchguard/log.h"
+#include "os/fault_point.h"
 #include "read/internal.h"
 #include "store/clock.h"
 #include "store/crc32c.h"
@@ -121,11 +122,13 @@ static bool begun(const uint8_t *cells, uint64_t mask, uint64_t sequence)
 static void read_lane(lg_reader *reader, const struct layout *layout, uint32_t lane, lg_log_info *info)
 {
     const uint8_t *cells = lane_cells(reader, layout, lane);
-    struct { uint64_t head, tid, entries; } of;
-    static_assert(offsetof(struct lg__lane, tid) == 8 && offsetof(struct lg__lane, entries) == 16, "the begin of a lane");
+    struct { uint64_t head, behind, entries; } of;
+    static_assert(offsetof(struct lg__lane, entries) == 16, "the begin of a lane");
     memcpy(&of, cells - sizeof(struct lg__lane), sizeof of);
     const uint64_t head = of.head, count = layout->header.lane_cells, before = reader->log_count;
-    uint64_t at = head > count ? head - count : 0, overwritten = at, unknown = 0;
+    /* Cells that were reserved for later entries while the lane was copied may be a mixture. */
+    const uint64_t last = of.behind > head ? of.behind : head, oldest = last > count ? last - count : 0;
+    uint64_t at = oldest < head ? oldest : head, overwritten = at, unknown = 0;
     while (at < head) {
         struct lg__entry entry;
         char text[LG_LOG_TEXT_MAX];
@@ -184,6 +187,8 @@ static int earlier(const void *left, const void *right)
     return times ? times : lanes ? lanes : order(a->sequence, b->sequence);
 }
 
+#define LANE_BEHIND 8u
+
 /* The bytes of a lane that hold something: up to the end of the longest entry that may have been
  * begun before its head. The rest of the snapshot stays zero, as it is in the file. */
 static bool copy_lane(lg_reader *reader, const struct lg__section *section, const struct layout *layout, uint32_t lane)
@@ -200,7 +205,12 @@ static bool copy_lane(lg_reader *reader, const struct lg__section *section, cons
     used = head == 0 ? first : head >= layout->header.lane_cells ? layout->lane_bytes : sizeof(struct lg__lane) + head * LG__CELL_BYTES + longest;
     if (used > layout->lane_bytes)
         used = layout->lane_bytes;
-    return used <= first || lg__reader_bytes(reader, section->offset + at + first, reader->log + at + first, used - first);
+    if (used > first && !lg__reader_bytes(reader, section->offset + at + first, reader->log + at + first, used - first))
+        return false;
+    /* In the snapshot the head behind the copy takes the place of the thread, which nobody reads. */
+    LG_FAULT_POINT("reader: lane");
+    static_assert(offsetof(struct lg__lane, tid) == LANE_BEHIND && offsetof(struct lg__lane, entries) == LANE_BEHIND + sizeof head, "its place");
+    return lg__reader_bytes(reader, section->offset + at, reader->log + at + LANE_BEHIND, sizeof head);
 }
 
 /* The section and its layout; LG_ERR_DAMAGED. */

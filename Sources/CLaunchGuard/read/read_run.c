@@ -41,6 +41,14 @@ bool lg__reader_alive(lg_reader *reader)
     return lg__reader_identity(reader, &identity) == LG_OK && process_alive(reader, &identity);
 }
 
+/* A part of the state: all of its fields, or one context. */
+static bool read_state(const lg_reader *reader, uint64_t at, void *to, size_t size)
+{
+    struct lg__section section;
+    return lg__reader_section(reader, LG__SECTION_STATE, &section) && section.size >= sizeof(struct lg__state) &&
+           lg__reader_stable(reader, LG__SECTION_STATE, at, to, size);
+}
+
 lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
 {
     if (!reader || !ret_info)
@@ -52,7 +60,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
         return status;
     /* First: a process that ends in between has left all its marks when they are read. */
     bool alive = process_alive(reader, &identity);
-    if (!lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state))
+    if (!read_state(reader, 0, &state, offsetof(struct lg__state, contexts)))
         return LG_ERR_DAMAGED;
     lg_run_info info;
     memset(&info, 0, sizeof info);
@@ -121,7 +129,7 @@ lg_status lg__reader_owner(const lg_reader *reader, uint32_t index, struct lg__o
     if (!lg__reader_has_section(reader, LG__SECTION_OWNERS))
         return LG_ERR_NOT_FOUND;
     struct lg__owner owner;
-    if (!lg__reader_block(reader, LG__SECTION_OWNERS, index * (uint64_t)sizeof owner, &owner, sizeof owner))
+    if (!lg__reader_stable(reader, LG__SECTION_OWNERS, index * (uint64_t)sizeof owner, &owner, sizeof owner))
         return LG_ERR_DAMAGED;
     /* Where the list ends: an empty name, within the array. */
     size_t at = 0;
@@ -140,12 +148,14 @@ lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_contex
         return LG_ERR_ARGUMENT;
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
-    struct lg__state state;
-    if (!lg__reader_block(reader, LG__SECTION_STATE, 0, &state, sizeof state))
+    uint32_t count;
+    struct lg__state_context context_now, *stored = &context_now;
+    if (!read_state(reader, offsetof(struct lg__state, context_count), &count, sizeof count))
         return LG_ERR_DAMAGED;
-    if (index >= LG__CONTEXTS || index >= atomic_load(&state.context_count))
+    if (index >= LG__CONTEXTS || index >= count)
         return LG_ERR_NOT_FOUND;
-    struct lg__state_context *stored = &state.contexts[index];
+    if (!read_state(reader, offsetof(struct lg__state, contexts) + index * sizeof *stored, stored, sizeof *stored))
+        return LG_ERR_DAMAGED;
     uint32_t phase = atomic_load(&stored->phase), finish = atomic_load(&stored->finish);
     if (atomic_load(&stored->used) != 1 || phase > LG_PHASE_TERMINATING || finish > LG_FINISH_BOTH)
         return LG_ERR_DAMAGED;
@@ -210,6 +220,10 @@ static lg_status read_table(lg_reader *reader, uint32_t which, const struct tabl
         return LG_ERR_DAMAGED;
     uint32_t crc = lg__crc32c(0, &head->generation, 3 * sizeof(uint32_t));
     crc = lg__crc32c(crc, table->entries, entries);
+    LG_FAULT_POINT("reader: table");
+    struct table_head behind;
+    if (read_table_head(reader, which, &behind) != LG_OK || memcmp(&behind, head, sizeof behind) != 0)
+        return LG_ERR_INCOMPLETE; /* a later table is being written there */
     if (head->crc != lg__crc32c(crc, table->text, head->text_size))
         return LG_ERR_DAMAGED;
     memcpy(table, head, sizeof *head);

@@ -23,9 +23,12 @@ lg_status lg_reader_heart(lg_reader *reader, uint32_t index, lg_heart_info *ret_
     if (status != LG_OK)
         return status;
     for (uint32_t i = 0; i < LG__HEARTBEATS; i++) {
-        struct lg__heartbeat *from = &pulse.heartbeats[i];
+        struct lg__heartbeat one, *from = &pulse.heartbeats[i];
         if (!atomic_load(&from->tid) || index--)
             continue;
+        if (lg__reader_stable(reader, LG__SECTION_PULSE, offsetof(struct lg__pulse, heartbeats) + i * sizeof one, &one, sizeof one) &&
+            atomic_load(&one.tid))
+            from = &one;
         memset(ret_heart, 0, sizeof *ret_heart);
         ret_heart->tid = atomic_load(&from->tid);
         ret_heart->paused = atomic_load(&from->paused) == 1;
@@ -46,9 +49,12 @@ lg_status lg_reader_deadline(lg_reader *reader, uint32_t index, lg_deadline_info
     if (status != LG_OK)
         return status;
     for (uint32_t i = 0; i < LG__DEADLINES; i++) {
-        struct lg__deadline *deadline = &pulse.deadlines[i];
+        struct lg__deadline one, *deadline = &pulse.deadlines[i];
         if (!atomic_load(&deadline->number) || index--)
             continue;
+        if (lg__reader_stable(reader, LG__SECTION_PULSE, offsetof(struct lg__pulse, deadlines) + i * sizeof one, &one, sizeof one) &&
+            atomic_load(&one.number))
+            deadline = &one;
         memset(ret_deadline, 0, sizeof *ret_deadline);
         lg__reader_text(ret_deadline->name, sizeof ret_deadline->name, deadline->name, sizeof deadline->name);
         ret_deadline->tid = atomic_load(&deadline->tid);

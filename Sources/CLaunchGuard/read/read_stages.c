@@ -1,5 +1,6 @@
 /* The stages of a crash, in the full record and in brief ones: exactly those that were committed
  * and whose checksum is right. */
+#include "os/fault_point.h"
 #include "read/internal.h"
 #include "store/crc32c.h"
 
@@ -104,7 +105,7 @@ lg_status lg__reader_record(const lg_reader *reader, struct lg__record *ret_reco
 {
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
-    return lg__reader_block(reader, LG__SECTION_RECORD, 0, ret_record, sizeof *ret_record) ? LG_OK : LG_ERR_DAMAGED;
+    return lg__reader_stable(reader, LG__SECTION_RECORD, 0, ret_record, sizeof *ret_record) ? LG_OK : LG_ERR_DAMAGED;
 }
 
 /* The part of `from`, which starts at byte `at` of a block, that belongs into the range [start,
@@ -136,13 +137,9 @@ static bool same_commit(const struct lg__reader_commit *a, const struct lg__read
            a->commit == b->commit;
 }
 
-static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned stage, void *head, size_t head_size, void *rest,
+static lg_status copy_stage(const lg_reader *reader, struct lg__reader_commit commit, unsigned stage, void *head, size_t head_size, void *rest,
                             size_t rest_size, size_t *ret_size)
 {
-    struct lg__reader_commit commit;
-    lg_status status = find_stage(reader, place, stage, &commit);
-    if (status != LG_OK)
-        return status;
     if (commit.commit == 0)
         /* the writer had no room for it: an older version */
         return commit.capacity ? LG_ERR_INCOMPLETE : LG_ERR_NOT_FOUND;
@@ -160,6 +157,7 @@ static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned st
     for (size_t at = 0; at < commit.size; at += sizeof memo->bytes) {
         size_t count = commit.size - at < sizeof memo->bytes ? commit.size - at : sizeof memo->bytes;
         if (!known) {
+            LG_FAULT_POINT("reader: block");
             if (!lg__reader_block(reader, commit.section, commit.at + at, memo->bytes, count))
                 return LG_ERR_DAMAGED;
             crc = lg__crc32c(crc, memo->bytes, count);
@@ -177,6 +175,24 @@ static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned st
     if (ret_size)
         *ret_size = commit.size;
     return LG_OK;
+}
+
+/* The same commit before and behind the copy: a living process may take the record for a later
+ * crash. */
+static lg_status read_stage(const lg_reader *reader, uint32_t place, unsigned stage, void *head, size_t head_size, void *rest,
+                            size_t rest_size, size_t *ret_size)
+{
+    struct lg__reader_commit commit, behind;
+    lg_status status = find_stage(reader, place, stage, &commit);
+    for (int tries = 0; status == LG_OK && tries < LG__READER_TRIES; tries++, commit = behind) {
+        lg_status copied = copy_stage(reader, commit, stage, head, head_size, rest, rest_size, ret_size);
+        LG_FAULT_POINT("reader: stage");
+        status = find_stage(reader, place, stage, &behind);
+        if (status == LG_OK && same_commit(&commit, &behind))
+            return copied;
+        reader->memo[stage != LG_STAGE_HEADER].known = false;
+    }
+    return status == LG_OK ? LG_ERR_INCOMPLETE : status;
 }
 
 lg_status lg__reader_stage_parts(const lg_reader *reader, unsigned stage, void *head, size_t head_size, void *rest, size_t rest_size,

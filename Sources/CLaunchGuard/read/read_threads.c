@@ -18,6 +18,8 @@ static lg_status read_slots(const lg_reader *reader, struct lg__reader_slots *re
     return LG_OK;
 }
 
+static_assert(sizeof(struct lg__thread) <= LG__STABLE_BYTES, "read at once");
+
 static uint64_t thread_slot_at(const struct lg__reader_slots *slots, uint32_t index)
 {
     return slots->at + (uint64_t)index * slots->bytes;
@@ -47,7 +49,7 @@ lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_sl
 {
     if (index >= slots->count)
         return LG_ERR_NOT_FOUND;
-    if (!lg__reader_block(reader, slots->section, thread_slot_at(slots, index), ret_thread, sizeof *ret_thread))
+    if (!lg__reader_stable(reader, slots->section, thread_slot_at(slots, index), ret_thread, sizeof *ret_thread))
         return LG_ERR_DAMAGED;
     uint32_t commit = atomic_load(&ret_thread->commit);
     if (commit == 0)

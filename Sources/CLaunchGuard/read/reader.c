@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "os/fault_point.h"
+
 bool lg__reader_bytes(const lg_reader *reader, uint64_t offset, void *to, size_t size)
 {
     if (offset > reader->file_size || size > reader->file_size - offset)
@@ -50,6 +52,22 @@ bool lg__reader_block(const lg_reader *reader, uint32_t kind, uint64_t at, void 
     return lg__reader_bytes(reader, section.offset + at, to, size);
 }
 
+bool lg__reader_stable(const lg_reader *reader, uint32_t kind, uint64_t at, void *to, size_t size)
+{
+    uint8_t again[LG__STABLE_BYTES];
+    if (size > sizeof again || !lg__reader_block(reader, kind, at, to, size))
+        return false;
+    for (int tries = 0; tries < LG__READER_TRIES; tries++) {
+        LG_FAULT_POINT("reader: copied");
+        if (!lg__reader_block(reader, kind, at, again, size))
+            return false;
+        if (memcmp(to, again, size) == 0)
+            break;
+        memcpy(to, again, size);
+    }
+    return true;
+}
+
 bool lg__reader_places(const lg_reader *reader, uint32_t kind, void *ret_head, size_t head_size, size_t least, uint32_t most)
 {
     struct lg__section section;
@@ -59,7 +77,7 @@ bool lg__reader_places(const lg_reader *reader, uint32_t kind, void *ret_head, s
     static_assert(offsetof(struct lg__threads, slot_bytes) == offsetof(struct lg__briefs, brief_bytes) &&
                       offsetof(struct lg__snapshots, slot_bytes) == sizeof places.count,
                   "each head begins with the two");
-    if (!lg__reader_section(reader, kind, &section) || !lg__reader_block(reader, kind, 0, ret_head, head_size))
+    if (!lg__reader_section(reader, kind, &section) || !lg__reader_stable(reader, kind, 0, ret_head, head_size))
         return false;
     memcpy(&places, ret_head, sizeof places);
     return places.count == 0 || (places.bytes >= least && places.count <= most && (section.size - head_size) / places.bytes >= places.count);

@@ -1,4 +1,5 @@
 /* Stack memory: chunks one behind the other. */
+#include "os/fault_point.h"
 #include "read/internal.h"
 #include "store/crc32c.h"
 
@@ -29,6 +30,12 @@ static lg_status check_chunk(const lg_reader *reader, uint64_t memory_at, const 
         if (to)
             memcpy(to + at, piece, count);
     }
+    struct lg__chunk behind;
+    LG_FAULT_POINT("reader: chunk");
+    if (!lg__reader_bytes(reader, memory_at - sizeof behind, &behind, sizeof behind))
+        return LG_ERR_DAMAGED;
+    if (memcmp(&behind, chunk, sizeof behind) != 0)
+        return LG_ERR_INCOMPLETE; /* a later crash is being recorded */
     return crc == chunk->crc ? LG_OK : LG_ERR_DAMAGED;
 }
 

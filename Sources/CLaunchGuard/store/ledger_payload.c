@@ -75,5 +75,9 @@ uint64_t lg__ledger_payload_load(const struct lg__slot *slot, struct lg__ledger_
     if (size > sizeof *ret_book)
         return 0;
     memcpy(ret_book, &slot->payload, size);
+    /* Another process may be storing. Its writer voids the generation first. */
+    atomic_thread_fence(memory_order_acquire);
+    if (*(const volatile uint64_t *)&slot->generation != generation)
+        return 0;
     return check_payload(generation, size, crc, ret_book) ? generation : 0;
 }
