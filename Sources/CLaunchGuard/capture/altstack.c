@@ -27,7 +27,7 @@ size_t lg__altstack_least(void)
     size_t size = 4 * lg__os_min_altstack();
     if (size < ALTSTACK_BYTES)
         size = ALTSTACK_BYTES;
-    return (size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
+    return lg__os_to_pages(size);
 }
 
 /* Stacks of threads that have ended, for the next threads: to map and to unmap one takes as long as
@@ -56,7 +56,7 @@ static uint8_t *take(size_t whole)
     uint8_t *base = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
-    if (mprotect(base + LG__PAGE, whole - 2 * LG__PAGE, PROT_READ | PROT_WRITE) == 0)
+    if (mprotect(base + lg__os_page_size(), whole - 2 * lg__os_page_size(), PROT_READ | PROT_WRITE) == 0)
         return base;
     int error = errno;
     munmap(base, whole);
@@ -77,8 +77,8 @@ static void give_back(const struct altstack *stack, bool is_current)
         munmap(stack->base, stack->size);
         return;
     }
-    munmap(stack->base, LG__PAGE);
-    munmap(stack->base + stack->size - LG__PAGE, LG__PAGE);
+    munmap(stack->base, lg__os_page_size());
+    munmap(stack->base + stack->size - lg__os_page_size(), lg__os_page_size());
 }
 
 /* Destructors run in rounds: ours lets all others go first, so that they are still covered. */
@@ -90,7 +90,7 @@ static void release(void *argument)
     if (!stack->base)
         return;
     stack_t current;
-    bool is_current = sigaltstack(NULL, &current) == 0 && current.ss_sp == stack->base + LG__PAGE;
+    bool is_current = sigaltstack(NULL, &current) == 0 && current.ss_sp == stack->base + lg__os_page_size();
     const stack_t none = { .ss_flags = SS_DISABLE };
     if (is_current && sigaltstack(&none, NULL) != 0)
         return; /* the kernel says that it is in use */
@@ -116,15 +116,15 @@ int lg__altstack_ensure(void)
     pthread_once(&key_once, make_key);
     if (!key_made)
         return EAGAIN;
-    size_t whole = size + 2 * LG__PAGE;
+    size_t whole = size + 2 * lg__os_page_size();
     uint8_t *base = take(whole);
     if (!base)
         return errno;
-    const stack_t stack = { .ss_sp = base + LG__PAGE, .ss_size = size };
+    const stack_t stack = { .ss_sp = base + lg__os_page_size(), .ss_size = size };
     if (sigaltstack(&stack, NULL) != 0 || pthread_setspecific(altstack_key, &mine) != 0) {
         int error = errno;
         const stack_t none = { .ss_flags = SS_DISABLE };
-        if (sigaltstack(NULL, &current) == 0 && current.ss_sp == base + LG__PAGE)
+        if (sigaltstack(NULL, &current) == 0 && current.ss_sp == base + lg__os_page_size())
             sigaltstack(&none, NULL);
         munmap(base, whole);
         return error ? error : ENOMEM;

@@ -4,8 +4,13 @@
 #define LG_OS_FAULT_POINT_H
 
 #ifdef LG_FAULT_POINTS
+#include <stddef.h>
+
 /* Set by a test; called with the name of each point that is passed. */
 extern void (*lg__fault_hook)(const char *point);
+/* The kernel's pages are at least that large. A larger page is a number of smaller ones, but where
+ * a mapping ends in the middle of one. */
+extern size_t lg__fault_page_bytes;
 #define LG_FAULT_POINT(name)      \
     do {                          \
         if (lg__fault_hook)       \

@@ -18,6 +18,7 @@
 
 #ifdef LG_FAULT_POINTS
 void (*lg__fault_hook)(const char *point);
+size_t lg__fault_page_bytes;
 #endif
 
 #ifndef sigev_notify_thread_id /* of the libc's that have no name for it */
@@ -231,9 +232,25 @@ void lg__os_thread_name(char name[16])
     name[15] = 0;
 }
 
-long lg__os_page_replace(void *page)
+size_t lg__os_page_size(void)
 {
-    long result = lg__os_call(SYS_mmap, (long)(uintptr_t)page, (long)LG__PAGE, PROT_READ | PROT_WRITE,
+    size_t size = getauxval(AT_PAGESZ);
+    size = size ? size : LG__PAGE;
+#ifdef LG_FAULT_POINTS
+    size = size < lg__fault_page_bytes ? lg__fault_page_bytes : size;
+#endif
+    return size;
+}
+
+size_t lg__os_to_pages(size_t size)
+{
+    const size_t page = lg__os_page_size();
+    return (size + page - 1) & ~(page - 1);
+}
+
+long lg__os_pages_replace(void *pages, size_t size)
+{
+    long result = lg__os_call(SYS_mmap, (long)(uintptr_t)pages, (long)size, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     return result < 0 && result > -4096 ? result : 0;
 }

@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#define GUARD_BYTES LG__PAGE
 /* libc's structure of a thread lies beside the thread pointer, with the canary of the stack
  * protector on x86-64. */
 #define CONTROL_BYTES LG__PAGE
@@ -26,25 +25,20 @@ static size_t distance(const void *variable, const void *pointer)
 
 static size_t variables_bytes; /* of a thread; 0: not known */
 
-static size_t to_pages(size_t size)
-{
-    return (size + LG__PAGE - 1) & ~(size_t)(LG__PAGE - 1);
-}
-
 bool lg__os_thread_reserve(struct lg__os_thread *ret_thread, size_t stack_bytes)
 {
     const void *pointer = lg__arch_thread_pointer();
     size_t own = distance(&own_variable, pointer), of_libc = distance(&errno, pointer);
-    size_t variables = variables_bytes = to_pages((own > of_libc ? own : of_libc) + MODULE_BYTES);
-    size_t stack = to_pages(stack_bytes), local = variables + CONTROL_BYTES;
-    uint8_t *base = mmap(NULL, GUARD_BYTES + stack + local, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t variables = variables_bytes = lg__os_to_pages((own > of_libc ? own : of_libc) + MODULE_BYTES);
+    size_t stack = lg__os_to_pages(stack_bytes), local = variables + CONTROL_BYTES, guard = lg__os_page_size();
+    uint8_t *base = mmap(NULL, guard + stack + local, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return false;
-    if (mprotect(base, GUARD_BYTES, PROT_NONE) != 0) {
-        munmap(base, GUARD_BYTES + stack + local);
+    if (mprotect(base, guard, PROT_NONE) != 0) {
+        munmap(base, guard + stack + local);
         return false;
     }
-    uint8_t *low = base + GUARD_BYTES + stack;
+    uint8_t *low = base + guard + stack;
     *ret_thread = (struct lg__os_thread){
         .stack_top = low,
         .local = low,

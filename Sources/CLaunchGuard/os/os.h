@@ -15,6 +15,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+/* The unit of our files. The pages of the kernel are as large, or a multiple. */
 #define LG__PAGE 4096u
 #define LG__UUID_BYTES 16u
 
@@ -174,8 +175,12 @@ bool lg__os_cpu_limit(uint64_t *ret_limit_s, uint64_t *ret_used_ns);
 /* Processors that this process may run on at the same time, at least 1. Handler. */
 unsigned lg__os_processors(void);
 
-/* Replace one page by a private anonymous zero page. 0 or −errno. Handler. */
-long lg__os_page_replace(void *page);
+/* Bytes of a page of the kernel: 4, 16 or 64 KiB. Rights and mappings change by whole ones. */
+size_t lg__os_page_size(void);
+/* The next multiple of that. */
+size_t lg__os_to_pages(size_t size);
+/* Replace whole pages of the kernel by private anonymous zero pages. 0 or −errno. Handler. */
+long lg__os_pages_replace(void *pages, size_t size);
 
 /* Boot id of the kernel; false if it cannot be read. */
 bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);

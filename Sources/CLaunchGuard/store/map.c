@@ -21,10 +21,12 @@ static struct {
     _Atomic(uint8_t *) base;
     _Atomic size_t size;
 } healable[HEALABLE_MAX];
+static _Atomic size_t page_size; /* of the kernel */
 static _Atomic unsigned healed_pages;
 
 static void heal_register(const struct lg__map *map)
 {
+    atomic_store(&page_size, lg__os_page_size());
     for (int i = 0; i < HEALABLE_MAX; i++) {
         uint8_t *none = NULL;
         if (atomic_compare_exchange_strong(&healable[i].base, &none, map->base)) {
@@ -43,14 +45,21 @@ static void heal_forget(const struct lg__map *map)
         }
 }
 
+uint8_t *lg__map_page_of(uint8_t *base, size_t size, size_t page_bytes, const void *address)
+{
+    const uintptr_t first = (uintptr_t)base, at = (uintptr_t)address;
+    return base && at >= first && at - first < size ? base + ((at - first) & ~(uintptr_t)(page_bytes - 1)) : NULL;
+}
+
 /* The page of an address in one of them; NULL: it is in none. */
 static uint8_t *healable_page(const void *address)
 {
     for (int i = 0; i < HEALABLE_MAX; i++) {
         uint8_t *base = atomic_load(&healable[i].base);
-        size_t size = atomic_load(&healable[i].size);
-        if (base && (const uint8_t *)address >= base && (const uint8_t *)address < base + size)
-            return base + ((size_t)((const uint8_t *)address - base) & ~(size_t)(LG__PAGE - 1));
+        /* the size is set later, and cleared sooner */
+        uint8_t *page = lg__map_page_of(base, atomic_load(&healable[i].size), atomic_load(&page_size), address);
+        if (page)
+            return page;
     }
     return NULL;
 }
@@ -63,7 +72,7 @@ bool lg__map_holds(const void *address)
 bool lg__map_heal(const void *address)
 {
     uint8_t *page = healable_page(address);
-    if (!page || lg__os_page_replace(page) != 0)
+    if (!page || lg__os_pages_replace(page, atomic_load(&page_size)) != 0)
         return false;
     atomic_fetch_add(&healed_pages, 1);
     return true;

@@ -61,6 +61,9 @@ bool lg__map_locked(int file);
 /* An address lies in a mapped file of ours. Handler. */
 bool lg__map_holds(const void *address);
 
+/* The page of the kernel with an address, in a mapping; NULL: the address is outside. Handler. */
+uint8_t *lg__map_page_of(uint8_t *base, size_t size, size_t page_bytes, const void *address);
+
 /* A SIGBUS at this address: if it lies in a mapped file of ours, replace its page by memory and
  * return true: the access can be repeated. Counts into `healed` below. Handler. */
 bool lg__map_heal(const void *address);
