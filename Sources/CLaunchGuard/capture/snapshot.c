@@ -130,6 +130,7 @@ static void begin_head(struct lg__snapshot *head, const struct lg__snapshot_wish
         atomic_store(&slot_at(place)->walk, 0);
         atomic_store(&slot_at(place)->commit, 0);
     }
+    atomic_thread_fence(memory_order_release); /* before the head changes */
     head->kind = wish->kind;
     head->sequence = ++sequence;
     head->tid = wish->tid;

@@ -47,7 +47,8 @@ static_assert(sizeof(struct lg__note) == 32, "FORMAT.md, record");
 struct lg__record {
     struct lg__stage stages[LG__STAGES];
     _Atomic uint32_t outcome; /* see LG__OUTCOME_BITS */
-    _Atomic uint32_t note_count; /* places taken for notes; those beyond LG__NOTES_MAX are only counted */
+    /* places taken for notes; those beyond LG__NOTES_MAX are only counted */
+    _Atomic uint32_t note_count;
     /* sequence number of the crash in whose earlier handler this one happened; 0: none */
     _Atomic uint32_t within;
     uint8_t reserved0[52];

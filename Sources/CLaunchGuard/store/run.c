@@ -268,6 +268,7 @@ bool lg__run_is_committed(const struct lg__run *run, unsigned slot, unsigned sta
 void lg__run_uncommit_stage(const struct lg__run *run, unsigned slot, unsigned stage)
 {
     atomic_store(commit_word(run, slot, stage), 0);
+    atomic_thread_fence(memory_order_release); /* before what was committed changes */
 }
 
 LG__FIRST static _Atomic uint32_t *outcome_word(const struct lg__run *run, unsigned slot)
@@ -329,6 +330,7 @@ void lg__run_uncommit(const struct lg__run *run, unsigned slot)
         atomic_store_explicit(commit_word(run, slot, stage), 0, memory_order_relaxed);
     if (slot == 0)
         uncommit_rest(run);
+    atomic_thread_fence(memory_order_release);
     lg__run_within(run, slot, 0);
     lg__run_outcome(run, slot, 0, LG__OUTCOME_DYING);
 }
@@ -353,8 +355,8 @@ void lg__run_take_over(const struct lg__run *run, unsigned slot)
     }
 }
 
-/* Notes that are being written, a bit each. A thread that was stopped in the middle of one may go on
- * when a later crash has taken the record: the note is not given to another thread meanwhile. */
+/* Notes that are being written, a bit each. A thread that was stopped in the middle of one may go
+ * on when a later crash has taken the record: the note is not given to another thread meanwhile. */
 static _Atomic uint32_t notes_busy;
 
 /* A note for the caller alone; NULL: there is none. */
