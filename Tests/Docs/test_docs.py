@@ -60,6 +60,21 @@ class Documents(unittest.TestCase):
         self.assertGreater(len(code), 15)
         self.assertEqual(page, [(source.lower(), event.lower(), case, to.lower()) for source, event, case, to in code])
 
+    def test_the_page_of_orders_names_what_is_there(self):
+        """docs/CONCURRENCY.md: every file with an atomic is named, and what is named exists."""
+        core, page = ROOT / "Sources/CLaunchGuard", (ROOT / "docs/CONCURRENCY.md").read_text()
+        sources = {str(path.relative_to(core)): path.read_text() for path in sorted(core.glob("*/*.[ch]"))}
+        named = set(re.findall(r"\[(\w+/\w+\.[ch])\]\(\.\./Sources/CLaunchGuard/\1\)", page))
+        self.assertEqual(named - set(sources), set())
+        atomic = {name for name, text in sources.items() if re.search(r"\b(_Atomic|__atomic_\w+|atomic_\w+)\b", text)}
+        self.assertGreater(len(atomic), 50)
+        self.assertEqual(atomic - named, set())
+        whole = "".join(sources.values())
+        functions = set(re.findall(r"`(\w+)\(\)`", page)) - {"pread", "atomic_signal_fence"}
+        self.assertGreater(len(functions), 80)
+        for function in functions:
+            self.assertRegex(whole, r"(?m)^[a-zA-Z_][^;=\n]*[ *(]%s\)?\(" % function, f"{function}() is not there")
+
     def test_every_test_program_has_its_line(self):
         """Tests/README.md names each program once, and nothing else."""
         listed, folder = [], ""

@@ -1,5 +1,5 @@
-/* lg_stop() while other threads use the session. Under ThreadSanitizer the looks of the watch thread
- * are those of an ordinary thread: the sanitizer does not know a thread that libc does not know. */
+/* lg_stop() while other threads use the session. Under ThreadSanitizer the looks of the watch
+ * thread are those of an ordinary thread: the sanitizer knows no thread that libc does not know. */
 #include "harness.h"
 
 #include <pthread.h>

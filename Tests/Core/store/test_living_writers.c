@@ -1,6 +1,6 @@
-/* A reader copies a part of a file while its process changes that part: the reader shows the part as
- * it was before or after, and no mixture, whatever the checksum says. The test changes the file at
- * fault points of the reader. */
+/* A reader copies a part of a file while its process changes that part: the reader shows the part
+ * as it was before or after, and no mixture, whatever the checksum says. The test changes the file
+ * at fault points of the reader. */
 #include "harness.h"
 
 #include <fcntl.h>
