@@ -444,7 +444,8 @@ LG_API lg_status lg_reader_thread_frame(lg_reader *reader, uint32_t thread, uint
 
 /** One stretch of stack memory, from 0; the crashed thread's is the first.
  *
- *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash; LG_ERR_DAMAGED; LG_ERR_STATE.
+ *  @return LG_OK; LG_ERR_NOT_FOUND after the last, or no crash; LG_ERR_INCOMPLETE: a later crash of
+ *          the living program is being recorded; LG_ERR_DAMAGED; LG_ERR_STATE.
  *
  *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
  *  Durable: nothing is stored.
