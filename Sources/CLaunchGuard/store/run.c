@@ -346,7 +346,7 @@ void lg__run_take_over(const struct lg__run *run, unsigned slot)
     const struct lg__brief *brief = brief_of(run, slot);
     atomic_store(&run->record->within, atomic_load(&brief->within));
     atomic_store(&run->record->outcome, atomic_load(&brief->outcome));
-    for (unsigned stage = LG_STAGE_HEADER; stage < LG_STAGE_HEADER + LG__BRIEF_PARTS; stage++) {
+    for (unsigned stage = LG_STAGE_HEADER; stage < LG_STAGE_HEADER + (unsigned)LG__BRIEF_PARTS; stage++) {
         const uint32_t size = brief->parts[stage - LG_STAGE_HEADER].size;
         if (!lg__run_is_committed(run, slot, stage))
             continue;
