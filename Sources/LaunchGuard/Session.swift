@@ -102,6 +102,17 @@ extension LaunchGuard {
         /// `lg_will_restart()`.
         public func willRestart() { core.willRestart() }
 
+        /// Say that the program has crashed, for a component that sees crashes which leave no crash
+        /// record, such as a scripting runtime. The run ends by a crash that counts, whatever comes
+        /// later. A crash record of LaunchGuard's own says more, and wins. C: `lg_crash_note()`,
+        /// which a signal handler calls; Swift does not run there.
+        ///
+        /// - Parameter type: what `launchguard inspect` calls the crash, cut to 47 bytes and at its
+        ///   first NUL.
+        /// - Returns: whether this crash is noted: the session has files, and it is the first one.
+        @discardableResult
+        public func noteCrash(_ type: String) -> Bool { core.noteCrash(type) }
+
         /// Mark the run as cleanly ended and remove the handlers. The call is not needed before the
         /// program exits by itself: a return from `main` and `exit` mark the end as well. C:
         /// `lg_stop()`.

@@ -36,6 +36,8 @@ public enum Evidence: String, Codable, Sendable, CaseIterable {
     case memoryShare = "memory-share"
     /// It forked right before it was gone.
     case fork
+    /// It said itself that it had crashed.
+    case crashNote = "crash-note"
 
     /// The case of a value in C; nil: of a later version.
     init?(value: UInt32) {

@@ -346,6 +346,7 @@ extension RunIdentity {
         if info.memory_near_ns != 0 {
             memoryPressure = MemoryPressure(usedBytes: info.memory_used, limitBytes: info.memory_limit, monotonicNanoseconds: info.memory_near_ns)
         }
+        crashNote = info.crash_noted_ns.nonZero.map { CrashNote(type: string(&info.crash_type).nonEmpty, monotonicNanoseconds: $0) }
     }
 }
 

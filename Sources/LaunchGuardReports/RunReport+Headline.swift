@@ -33,7 +33,7 @@ extension RunReport {
         case .exec: "clean: it executed a program over itself and started again"
         case .exitMark, .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit, .deadline,
-            .nearMemoryLimit, .kernelLog, .memoryShare, .fork:
+            .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
             "clean" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
         }
     }
@@ -46,7 +46,7 @@ extension RunReport {
                 + (verdict.exitCode == 127 ? ", with which the loader ends a program that lacks a function" : "")
         case .exitMark, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .stopMark, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit,
-            .deadline, .nearMemoryLimit, .kernelLog, .memoryShare, .fork:
+            .deadline, .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
             "exit" + (verdict.exitCode.map { ": exit status \($0)" } ?? "")
         }
     }
@@ -59,7 +59,7 @@ extension RunReport {
         case .terminationAnnounced: "terminated: it announced that it would end"
         case .terminateMark, .witness, .dumpRecord, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .bootDiffers,
             .noMark, .fileUnreadable, .handled, .crashMark, .exec, .tracer, .restartAnnounced, .hangMark, .oomCounter, .cpuLimit, .deadline,
-            .nearMemoryLimit, .kernelLog, .memoryShare, .fork:
+            .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
             bySignal(verdict)
         }
     }
@@ -89,6 +89,9 @@ extension RunReport {
 
     private func crashSentence(_ verdict: Verdict) -> String {
         if let crash, !crash.isHandled { return "crashed: " + crash.summary(OwnCode(self)) }
+        if verdict.evidenceKind == .crashNote {
+            return "crashed: " + (identity?.crashNote?.type.map { "\($0), " } ?? "") + "by its own word, and left no record"
+        }
         return "crashed" + (verdict.signal.map { ": \($0.name)" } ?? "") + ", and left no record"
     }
 
@@ -101,7 +104,7 @@ extension RunReport {
         case .oomCounter: "killed: ended by SIGKILL; \(Self.anyOfTheGroup)"
         case .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers, .noMark,
             .fileUnreadable, .handled, .crashMark, .exec, .dumpRecord, .tracer, .terminationAnnounced, .restartAnnounced, .hangMark,
-            .stopTimeout, .nearMemoryLimit, .kernelLog, .memoryShare, .fork:
+            .stopTimeout, .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:
             "killed: ended by \(verdict.signal?.name ?? "SIGKILL")" + memoryWords("of memory were in use")
         }
     }
@@ -144,6 +147,7 @@ extension RunReport {
         let marks = [
             identity?.termination?.monotonicNanoseconds, identity?.termination?.aliveNanoseconds, identity?.cpuLimit?.monotonicNanoseconds,
             identity?.memoryPressure?.monotonicNanoseconds, identity?.announcement?.monotonicNanoseconds,
+            identity?.crashNote?.monotonicNanoseconds,
         ]
         let taken = (snapshots ?? []).flatMap { [$0.takenNanoseconds, $0.resolvedNanoseconds] }
         let expected = (hearts ?? []).map(\.lastBeatNanoseconds) + (deadlines ?? []).flatMap { [$0.begunNanoseconds, $0.nearNanoseconds ?? 0] }
@@ -168,7 +172,7 @@ extension RunReport {
         case .fileUnreadable: "unknown: its run file is missing or damaged"
         case .noMark, .handled, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .exitMark, .stopMark, .terminateMark, .bootDiffers,
             .crashMark, .exec, .dumpRecord, .tracer, .witness, .terminationAnnounced, .restartAnnounced, .hangMark, .stopTimeout, .cpuLimit,
-            .deadline, .kernelLog, .memoryShare:
+            .deadline, .kernelLog, .memoryShare, .crashNote:
             "ended without a trace: killed, or ended without exit(); a witness would have recorded which"
         }
     }

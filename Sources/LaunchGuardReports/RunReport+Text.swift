@@ -105,6 +105,9 @@ extension RunIdentity {
                 ?? "its wait status was \(witness.waitStatus)"
             words.append(("witness", "another process waited for it: \(what)"))
         }
+        if let crashNote {
+            words.append(("noted", "that it had crashed\(crashNote.type.map { " (\($0))" } ?? ""), \(since(crashNote.monotonicNanoseconds))"))
+        }
         if let hangSinceNanoseconds { words.append(("hang", "it was hanging from \(since(hangSinceNanoseconds).dropFirst(6)) after the start on")) }
         if let memoryKills, memoryKills.count > 0 {
             words.append(("memory", "the kernel had ended \(memoryKills.count.counting("process", "processes")) of its cgroup before it started"))

@@ -129,6 +129,8 @@ public struct RunIdentity: Codable, Hashable, Sendable {
     public var cpuLimit: CPULimit?
     /// Memory when it was last seen near the limit; nil: it is not.
     public var memoryPressure: MemoryPressure?
+    /// The program's own word that it had crashed.
+    public var crashNote: CrashNote?
 
     /// The program's own word that it would end, or be started again.
     public struct Announcement: Codable, Hashable, Sendable {
@@ -180,6 +182,13 @@ public struct RunIdentity: Codable, Hashable, Sendable {
         public var livedNanoseconds: UInt64? {
             aliveNanoseconds.flatMap { $0 > monotonicNanoseconds ? $0 - monotonicNanoseconds : nil }
         }
+    }
+
+    /// The word of the program, or of a crash reporter in it, that it had crashed.
+    public struct CrashNote: Codable, Hashable, Sendable {
+        /// The kind of crash, in the program's words; nil: it named none.
+        public var type: String?
+        public var monotonicNanoseconds: UInt64
     }
 
     /// CPU time near its hard limit.

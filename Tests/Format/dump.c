@@ -59,7 +59,9 @@ static int dump_run(void)
         printf("\"witness_status\":%d,", run.wait_status);
     LATER(run, announced_ns), LATER(run, witnessed), LATER(run, oom_known), LATER(run, oom_kills), LATER(run, oom_cgroup), LATER(run, hang_ns);
     LATER(run, term_kept), LATER(run, term_alive_ns), LATER(run, cpu_near_ns), LATER(run, cpu_used_ns), LATER(run, cpu_limit_s);
-    LATER(run, memory_near_ns), LATER(run, memory_used), LATER(run, memory_limit), LATER(run, memory_own), LATER(run, forked_ns);
+    LATER(run, memory_near_ns), LATER(run, memory_used), LATER(run, memory_limit), LATER(run, memory_own), LATER(run, forked_ns), LATER(run, crash_noted_ns);
+    if (run.crash_type[0])
+        TEXT(run, crash_type);
     NUMBER(run, term_signal), NUMBER(run, term_pid), UNSIGNED(run, term_uid), UNSIGNED(run, term_ns), UNSIGNED(run, healed_pages);
     printf("\"ended\":%d,\"ended_ns\":%llu},\"contexts\":[", run.stop_marked ? 2 : run.exit_marked ? 1 : 0, (unsigned long long)run.end_ns);
     for (uint32_t i = 0; i < run.context_count; i++) {

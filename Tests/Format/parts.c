@@ -383,6 +383,14 @@ static void write_near(void)
     atomic_store(&state->forked_ns, 4000000000u);
 }
 
+static void write_noted(void)
+{
+    atomic_store(&run.state->crash_noted_ns, 5000000000u);
+    memset(run.state->crash_type, 'T', sizeof run.state->crash_type); /* without a NUL */
+    atomic_store(&run.state->ended_ns, 6000000000u);
+    atomic_store(&run.state->ended, LG__ENDED_EXIT);
+}
+
 /* One entry of kind 1 with a head of any contents. */
 static void write_entry(unsigned kind, unsigned category_size, unsigned field_count, unsigned text_size, const char *rest, size_t rest_size)
 {
@@ -576,6 +584,11 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "near") == 0) {
         write_near();
+        printf("%s\n", path);
+        return 0;
+    }
+    if (strcmp(how, "noted") == 0) {
+        write_noted();
         printf("%s\n", path);
         return 0;
     }

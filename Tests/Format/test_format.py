@@ -695,6 +695,17 @@ class Later(BothReaders):
         self.assertNotIn("memory_own", said(("Q", 152, 0))[0])
         self.assertEqual(said()[1], [11, 8, 0, 0])
 
+    def test_a_crash_by_the_word_of_the_program(self):
+        """The other parts that version 1.9 added."""
+        second = 10**9
+        said = self.changes(self.made("noted"))
+        run, verdict = said(("2I", 60, 1, 11))
+        self.assertEqual((run["crash_noted_ns"], run["crash_type"]), (5 * second, "T" * 48))
+        self.assertEqual(verdict, [3, 27, 0, 5 * second])  # not its exit, nor the witness
+        run, verdict = said(("Q", 192, 0), ("I", 60, 0))
+        self.assertNotIn("crash_type", run)
+        self.assertEqual(verdict, [1, 4, 0, 6 * second])
+
     def test_owners_that_are_damaged(self):
         path = self.made()
         whole, (at, size) = pathlib.Path(path).read_bytes(), page.File(path).sections[9]

@@ -58,6 +58,7 @@ import Testing
             (LG_EVIDENCE_HANG_MARK, .hangMark), (LG_EVIDENCE_OOM_COUNTER, .oomCounter), (LG_EVIDENCE_STOP_TIMEOUT, .stopTimeout),
             (LG_EVIDENCE_CPU_LIMIT, .cpuLimit), (LG_EVIDENCE_DEADLINE, .deadline), (LG_EVIDENCE_NEAR_MEMORY_LIMIT, .nearMemoryLimit),
             (LG_EVIDENCE_KERNEL_LOG, .kernelLog), (LG_EVIDENCE_MEMORY_SHARE, .memoryShare), (LG_EVIDENCE_FORK, .fork),
+            (LG_EVIDENCE_CRASH_NOTE, .crashNote),
         ]
         #expect(values.map { Int($0.0.rawValue) } == Array(0..<Evidence.allCases.count))
         #expect(values.map(\.1) == Evidence.allCases)
@@ -135,6 +136,16 @@ import Testing
         #expect(try death.headline() == "crashed: SIGALRM, and left no record")
         try death.put(UInt32(0), at: 64)
         #expect(try death.headline() == "clean: exit status 0")
+    }
+
+    @Test func aNotedCrashIsNamed() async throws {
+        let death = try await Self.killed()
+        try death.put(death.after(2_000), at: 192)
+        #expect(try death.headline() == "crashed: by its own word, and left no record")
+        try death.put(UInt64(0x72_7245_6570_7954), at: 200)
+        #expect(try death.headline() == "crashed: TypeErr, by its own word, and left no record")
+        #expect(try death.report().verdict?.evidenceKind == .crashNote)
+        #expect(try death.text().contains("\nnoted     that it had crashed (TypeErr), after 2.000 s\n"))
     }
 
     @Test func aRebootIsNamed() async throws {

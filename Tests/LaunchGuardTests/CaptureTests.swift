@@ -20,6 +20,17 @@ import Testing
         #expect(try #require(crash.messages?.first).text.hasSuffix("Fatal error: Index out of range"))
     }
 
+    @Test func aCrashThatTheProgramNotes() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            guard session.noteCrash("TypeError"), !session.noteCrash("another") else { exit(1) }
+        }
+        let report = try #require(try scene.runs().last)
+        #expect(report.verdict?.end == .crash && report.verdict?.evidenceKind == .crashNote)
+        #expect(report.identity?.crashNote?.type == "TypeError")
+    }
+
     @Test func overflowOfTheMainThread() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { @MainActor [directory = scene.directory as String] in

@@ -4,6 +4,7 @@
  *  - the process is alive;
  *  - the version or build id differs (only in the ledger's timeline);
  *  - a debugger was attached at the crash;
+ *  - the program noted a crash by lg_crash_note(), and left no crash record of it;
  *  - a witness stored the wait status;
  *  - a crash record whose crash the process did not survive;
  *  - the mark of lg_stop(), of exit(), or of a signal that asks the process to end, unless the
@@ -97,7 +98,8 @@ typedef enum lg_end {
     X(LG_EVIDENCE_MEMORY_SHARE, 25, \
       "the process had more than half of its cgroup's memory for itself when the kernel ended one of the group for lack of memory") \
     X(LG_EVIDENCE_FORK, 26, \
-      "the process forked a child during a launch and was gone right after without any mark, as the parent in daemon() is")
+      "the process forked a child during a launch and was gone right after without any mark, as the parent in daemon() is") \
+    X(LG_EVIDENCE_CRASH_NOTE, 27, "the program itself said that it had crashed, by lg_crash_note()")
 
 /** The evidence that decided an end. */
 typedef enum lg_evidence {

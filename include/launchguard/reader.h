@@ -107,6 +107,9 @@ typedef struct lg_run_info {
     /** CLOCK_MONOTONIC of a fork during a launch, after which the process was not seen alive for a
      *  tenth of a second; 0: none */
     uint64_t forked_ns;
+    /** CLOCK_MONOTONIC of lg_crash_note(); 0: the program did not call it */
+    uint64_t crash_noted_ns;
+    char crash_type[64];      /**< the type given to that call; "" when none */
 } lg_run_info;
 
 /** One context of a run. */

@@ -223,6 +223,25 @@ LG_API lg_status lg_will_terminate(lg_session *session);
  */
 LG_API lg_status lg_will_restart(lg_session *session);
 
+/** Longest `type` of lg_crash_note(), in bytes without the NUL. */
+#define LG_CRASH_TYPE_MAX 47
+
+/** Say that the program has crashed: for a component that sees crashes which leave no crash record,
+ *  such as a managed runtime, or a crash reporter whose handlers end the process. The end of the
+ *  run is LG_END_CRASH with LG_EVIDENCE_CRASH_NOTE, and counts as any crash does, in the tasks that
+ *  run now. Call it as soon as the crash is certain: nothing that comes later takes it back, not
+ *  even exit(0), lg_stop() or a witness. A crash record of LaunchGuard's own says more, and wins.
+ *
+ *  @param type  what `launchguard inspect` calls the crash, for example "TypeError" or "SIGSEGV":
+ *               NUL-terminated UTF-8, cut to LG_CRASH_TYPE_MAX bytes; NULL = "". Copied.
+ *  @return LG_OK; LG_ERR_ALREADY: a crash was noted before, and stays; LG_ERR_UNPROTECTED;
+ *          LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT: no session.
+ *
+ *  Threads: safe, lock-free.  Signals: safe.  After fork: the child writes nothing.  Allocates: no.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_crash_note(lg_session *session, const char *type);
+
 /** Store a child's wait status in its run file. Call it after `waitpid()`. An exit or a kill that
  *  left no mark is then known exactly.
  *

@@ -118,6 +118,9 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
         info.memory_own = atomic_load(&state.memory_own);
     }
     info.forked_ns = atomic_load(&state.forked_ns);
+    info.crash_noted_ns = atomic_load(&state.crash_noted_ns);
+    if (info.crash_noted_ns)
+        lg__reader_text(info.crash_type, sizeof info.crash_type, state.crash_type, sizeof state.crash_type);
     uint32_t contexts = atomic_load(&state.context_count);
     info.context_count = contexts <= LG__CONTEXTS ? contexts : LG__CONTEXTS;
     *ret_info = info;

@@ -151,6 +151,13 @@ static bool cause_of_kill(const struct lg__case *file, bool killed, lg_verdict *
     return true;
 }
 
+/* The program, or a crash reporter in it, said that it had crashed: no later mark takes that back,
+ * and no status says more. The program's own record of the crash does. */
+static bool by_note(const struct lg__case *file)
+{
+    return file->run.crash_noted_ns && (!file->died || file->crash.signal == SIGQUIT);
+}
+
 /* The knowledge of a parent that waited for the process. false: the rows below know more.
  *
  * A record that the program is not known to have survived stays a crash. Where the status is not
@@ -201,6 +208,8 @@ static lg_verdict judge(const struct lg__case *file)
     /* Under a debugger people stop, change and kill programs: such an end never counts. */
     if (traced(file))
         return of_record(file, LG_END_DEBUGGER, LG_EVIDENCE_TRACER);
+    if (by_note(file))
+        return (lg_verdict){ .end = LG_END_CRASH, .evidence = LG_EVIDENCE_CRASH_NOTE, .monotonic_ns = run->crash_noted_ns };
     if (by_witness(file, &verdict))
         return verdict;
     if (file->died && file->crash.signal == SIGQUIT)
@@ -244,6 +253,7 @@ static lg_verdict judge_replaced(struct lg__case *file)
     lg_verdict verdict = judge(file);
     switch (verdict.evidence) {
     case LG_EVIDENCE_CRASH_RECORD: /* a handler of the program executed it again */
+    case LG_EVIDENCE_CRASH_NOTE:
     case LG_EVIDENCE_TRACER:
     case LG_EVIDENCE_STOP_MARK:
     case LG_EVIDENCE_RESTART_ANNOUNCED: return verdict;

@@ -88,6 +88,7 @@ enum lg__announced { LG__ANNOUNCED_NOTHING = 0, LG__ANNOUNCED_TERMINATION = 1, L
 enum lg__ended { LG__ENDED_NO = 0, LG__ENDED_EXIT = 1, LG__ENDED_STOP = 2 };
 
 #define LG__CONTEXTS 16
+#define LG__CRASH_TYPE_BYTES 48
 
 struct lg__state {
     _Atomic uint32_t started; /* 1 when lg_start() completed */
@@ -135,7 +136,10 @@ struct lg__state {
     /* CLOCK_MONOTONIC of a fork during a launch, after which it was not seen alive for a tenth of a
      * second; 0: there was none */
     _Atomic uint64_t forked_ns;
-    uint8_t reserved[64];
+    /* CLOCK_MONOTONIC when the program said that it had crashed; 0: it did not; written once */
+    _Atomic uint64_t crash_noted_ns;
+    char crash_type[LG__CRASH_TYPE_BYTES]; /* its word for that crash; written after it */
+    uint8_t reserved[8];
     struct lg__state_context contexts[LG__CONTEXTS];
 };
 static_assert(offsetof(struct lg__state, ended) == 4, "FORMAT.md, state");
@@ -168,6 +172,8 @@ static_assert(offsetof(struct lg__state, memory_used) == 160, "FORMAT.md, state"
 static_assert(offsetof(struct lg__state, memory_limit) == 168, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, memory_own) == 176, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, forked_ns) == 184, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, crash_noted_ns) == 192, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, crash_type) == 200, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, contexts) == 256, "FORMAT.md, state");
 static_assert(sizeof(struct lg__state) == 4352, "FORMAT.md, state");
 

@@ -96,6 +96,8 @@ struct CoreSession: @unchecked Sendable {
 
     func willRestart() { _ = unsafe lg_will_restart(pointer) }
 
+    func noteCrash(_ type: String) -> Bool { unsafe lg_crash_note(pointer, type) == LG_OK }
+
     func stop() { _ = unsafe lg_stop(pointer) }
 
     func prepare(_ options: LaunchOptions?, _ hooks: LaunchHooks) -> (launch: CoreLaunch, problem: LaunchGuardError?) {

@@ -647,6 +647,75 @@ static void test_daemon(void **state)
     assert_int_equal(last_of_timeline().counted, 0);
 }
 
+/* ---- a crash by the word of somebody else ---- */
+
+static const char *const noted_type = "a type that is longer than the room for it \u2013\u2014 cut";
+
+/* Note a crash, then end by WAY(...). */
+static void body_notes(void *argument)
+{
+    begin();
+    if (lg_crash_note(session, noted_type) != LG_OK || lg_crash_note(session, "another") != LG_ERR_ALREADY)
+        _exit(90);
+    end_by((enum way)(uintptr_t)argument);
+}
+
+static void note_and_leave(int signal)
+{
+    (void)signal;
+    lg_crash_note(session, NULL);
+    _exit(1);
+}
+
+static void body_notes_in_a_handler(void *argument)
+{
+    (void)argument;
+    begin();
+    signal(SIGSEGV, note_and_leave); /* in place of LaunchGuard's */
+    crash();
+}
+
+static void test_noted(void **state)
+{
+    (void)state;
+    static const struct {
+        enum way way;
+        lg_evidence evidence;
+    } rows[] = { { KILL, LG_EVIDENCE_CRASH_NOTE }, { EXIT_0, LG_EVIDENCE_CRASH_NOTE }, { EXIT_7_AT_ONCE, LG_EVIDENCE_CRASH_NOTE },
+                 { STOP, LG_EVIDENCE_CRASH_NOTE }, { TERMINATE, LG_EVIDENCE_CRASH_NOTE }, { DUMP, LG_EVIDENCE_CRASH_NOTE },
+                 { CRASH, LG_EVIDENCE_CRASH_RECORD }, { ABORT, LG_EVIDENCE_CRASH_RECORD } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        state_make();
+        struct death death = run_child(body_notes, WAY(rows[i].way));
+        assert_false(death.late || (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 90));
+        lg_run_info info = newest_info();
+        assert_true(info.crash_noted_ns > info.monotonic_ns);
+        assert_string_equal(info.crash_type, "a type that is longer than the room for it \u2013");
+        if (i == 0) /* a witness does not know better */
+            assert_int_equal(lg_witness(state_path(""), info.pid, death.status), LG_OK);
+        expect_end(next_start(), LG_END_CRASH, rows[i].evidence);
+        /* lg_stop() ended the launch, and the run: what comes behind it counts for no launch */
+        assert_int_equal(last_of_timeline().counted, rows[i].way != STOP);
+        assert_int_equal(ledger_context("main").crashes, rows[i].way != STOP);
+    }
+}
+
+static void test_noted_in_a_handler(void **state)
+{
+    (void)state;
+    for (int run = 1; run <= 2; run++) {
+        struct death death = run_child(body_notes_in_a_handler, NULL);
+        assert_true(WIFEXITED(death.status) && WEXITSTATUS(death.status) == 1);
+        expect_exit(body, WAY(EXIT_0), 0);
+        expect_end(last_of_timeline(), LG_END_CRASH, LG_EVIDENCE_CRASH_NOTE);
+        assert_int_equal(ledger_context("main").streak, run);
+    }
+    /* Where the run file is gone, the ledger knows of the crash. */
+    run_child(body_notes_in_a_handler, NULL);
+    assert_int_equal(unlink(newest_run_path()), 0);
+    expect_end(next_start(), LG_END_CRASH, LG_EVIDENCE_CRASH_MARK);
+}
+
 /* daemon() in the wrong order: its parent is gone, and the program goes on in the child. */
 static void body_daemon_in_launch(void *argument)
 {
@@ -747,6 +816,8 @@ int main(int count, char **words)
         WITH_STATE(test_fork),
         WITH_STATE(test_daemon),
         WITH_STATE(test_daemon_during_a_launch),
+        WITH_STATE(test_noted),
+        WITH_STATE(test_noted_in_a_handler),
     };
     return cmocka_run_group_tests_name("evidence", tests, NULL, NULL);
 }

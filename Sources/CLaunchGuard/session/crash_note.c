@@ -1,0 +1,36 @@
+/* A crash by the word of somebody else: a crash reporter of the program, or its managed runtime. */
+#include "os/os.h"
+#include "session/session.h"
+
+/* As much of the text as fits, in whole characters; the field is all zero before. */
+static void copy_type(char to[LG__CRASH_TYPE_BYTES], const char *type)
+{
+    size_t size = 0;
+    while (size < LG_CRASH_TYPE_MAX && type[size])
+        size++;
+    while (size > 0 && ((unsigned char)type[size] & 0xc0) == 0x80)
+        size--;
+    memcpy(to, type, size);
+}
+
+lg_status lg_crash_note(lg_session *session, const char *type)
+{
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK)
+        return status;
+    struct lg__state *state = session->host.run.state;
+    struct lg__hot *hot = session->host.counts ? session->host.ledger.hot : NULL;
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), none = 0;
+    /* The mark before the text: a process that dies in between has crashed all the same. */
+    if (!atomic_compare_exchange_strong(&state->crash_noted_ns, &none, now))
+        return LG_ERR_ALREADY;
+    if (hot) {
+        atomic_store_explicit(&hot->crash_ns, now, memory_order_relaxed);
+        atomic_store_explicit(&hot->crash_ordinal, session->ordinal, memory_order_release);
+    }
+    if (type)
+        copy_type(state->crash_type, type);
+    return LG_OK;
+}
