@@ -17,15 +17,21 @@ extension LaunchGuard {
         /// Whether libunwind is loaded, to walk the stack where LaunchGuard's own walk by unwind
         /// tables crashes. Loading takes some 0.3 ms at the start. C: `spare_walk`.
         public var spareWalk: Bool
+        /// Whether LaunchGuard takes signals. `false` is for a program that has a crash reporter
+        /// already: there are no crash records then, no stacks of hangs, and no marks of SIGTERM
+        /// and its like; everything else works as ever. C: `capture`.
+        public var capturesSignals: Bool
 
         public init(
-            stackBytes: Int? = nil, threadLimit: Int? = nil, leaveOut: Parts = [], keepsStandardError: Bool = false, spareWalk: Bool = false
+            stackBytes: Int? = nil, threadLimit: Int? = nil, leaveOut: Parts = [], keepsStandardError: Bool = false, spareWalk: Bool = false,
+            capturesSignals: Bool = true
         ) {
             self.stackBytes = stackBytes
             self.threadLimit = threadLimit
             self.leaveOut = leaveOut
             self.keepsStandardError = keepsStandardError
             self.spareWalk = spareWalk
+            self.capturesSignals = capturesSignals
         }
 
         /// Parts of a record that can be left out.

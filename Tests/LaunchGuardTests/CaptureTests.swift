@@ -31,6 +31,16 @@ import Testing
         #expect(report.identity?.crashNote?.type == "TypeError")
     }
 
+    @Test func aSignalThatIsNotCaptured() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            _ = try LaunchGuard.start(appID: "org.example.test", stateDirectory: directory + "/state", record: .init(capturesSignals: false))
+            raise(SIGSEGV)
+        }
+        let report = try #require(try scene.runs().last)
+        #expect(report.identity?.isStartComplete == true && report.crash == nil && report.verdict?.end == .unknown)
+    }
+
     @Test func overflowOfTheMainThread() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { @MainActor [directory = scene.directory as String] in

@@ -127,7 +127,18 @@ typedef struct lg_options {
      *  until it is SIG_DFL again. 0: a later handler replaces LaunchGuard's. Not in the static
      *  library, which logs a warning. Not for actions that are set by the system call itself. */
     uint32_t keep_first;
+
+    /** LG_CAPTURE_NONE: LaunchGuard takes no signal, for a program that has a crash reporter
+     *  already, which calls lg_crash_note(). Counters, launch protection, ring log, annotations,
+     *  heartbeats and deadlines work as ever. There is no crash record, and no stacks of a hang or
+     *  of a job. A SIGTERM, SIGINT or SIGHUP leaves no mark: announce the end by
+     *  lg_will_terminate(). A page of the files that is lost, because somebody cut a file or the
+     *  disk failed, is not replaced by memory: access to the page is a SIGBUS. 0: all. */
+    uint32_t capture;
 } lg_options;
+
+/** For lg_options.capture. */
+#define LG_CAPTURE_NONE 1u
 
 /** For lg_options.leave_out. */
 #define LG_LEAVE_OUT_MESSAGES 1u /**< texts of libc, the Swift runtime, C++ exceptions */
@@ -137,7 +148,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0 }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0 }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif

@@ -29,6 +29,7 @@ struct lg__capture_options {
     uint32_t deadline_ms;
     uint32_t handler_ms;   /* for an earlier handler */
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
+    bool none;             /* no signal is taken and none unblocked: another component records */
     bool keep_first;       /* what the program installs later comes behind our handlers */
     void (*watch)(void);   /* what the watch thread does; it ends by lg__watch_thread_leave() */
 };
@@ -36,7 +37,7 @@ struct lg__capture_options {
 /* Add a first-chance function, before lg__capture_start(). false: the table is full. */
 bool lg__capture_add_first_chance(lg__first_chance function);
 
-/* Install the handlers. false with errno: the signals could not be taken. */
+/* Install the handlers, unless `none` is set. false with errno: the signals could not be taken. */
 bool lg__capture_start(const struct lg__capture_options *options);
 
 /* This library can keep first place. */

@@ -89,7 +89,7 @@ void lg__disposition_check_thread(void)
 int lg__capture_thread_begin(void)
 {
     int error = lg__altstack_ensure();
-    if (lg__fixed_unforked())
+    if (lg__fixed_unforked() && !lg__fixed.options.none)
         lg__disposition_check_thread();
     return error;
 }
@@ -103,7 +103,7 @@ static void check_altstack(void)
 
 void lg__capture_check(bool thread_too)
 {
-    if (!lg__fixed_unforked())
+    if (!lg__fixed_unforked() || lg__fixed.options.none)
         return;
     for (const int *signal = lg__install_signals; *signal; signal++)
         check_handler(*signal);

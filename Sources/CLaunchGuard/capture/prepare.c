@@ -39,7 +39,7 @@ static void prepare(void)
 bool lg__capture_start(const struct lg__capture_options *options)
 {
     lg__fixed.options = *options;
-    lg__fixed.options.keep_first = options->keep_first && lg__libc_is_interposed();
+    lg__fixed.options.keep_first = options->keep_first && !options->none && lg__libc_is_interposed();
     lg__fixed.on_crash = lg__handler_crash;
     lg__fixed.on_terminate = lg__handler_terminate;
     lg__fixed.on_deadline = lg__deadline_passed;
@@ -49,8 +49,10 @@ bool lg__capture_start(const struct lg__capture_options *options)
     lg__os_bind();
     lg__watch_thread_prepare(); /* without it only the deadline of an earlier handler is missing */
     lg__files_prepare();
-    lg__messages_prepare();
     prepare();
+    if (options->none)
+        return true;
+    lg__messages_prepare();
     if (!lg__install_all())
         return false;
     lg__disposition_check_thread();

@@ -156,6 +156,8 @@ void lg__question_answer_crash(uint32_t places, const void *ucontext)
  * process with the wrong status. */
 bool lg__question_take_signal(void)
 {
+    if (lg__fixed.options.none)
+        return false;
     /* The signal does not block itself: a thread that is about to answer must not look like a
      * thread that never will. */
     const struct lg__os_disposition ours = { (uintptr_t)lg__question_handler, SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER };

@@ -28,7 +28,7 @@ struct lg_session {
     struct lg__host host;
     struct lg__cpu_look cpu; /* of the watch thread */
     _Atomic lg_protection protection;
-    uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first;
+    uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first, capture;
     struct lg__run_sizes sizes;
     uint64_t keep_bytes;
     char app_id[LG__NAME_BYTES], app_version[LG__NAME_BYTES];

@@ -171,6 +171,7 @@ static lg_status install_capture(struct lg_session *session)
         .deadline_ms = session->deadline_ms,
         .handler_ms = session->handler_ms,
         .leave_out = session->leave_out,
+        .none = session->capture == LG_CAPTURE_NONE,
         .keep_first = session->keep_first,
         .watch = lg__watch_start(session),
     };
@@ -249,7 +250,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
         lg__wake_now(host);
     if (session->spare_walk && !lg__capture_spare_walk())
         lg__host_log(host, LG_LEVEL_WARNING, "spare_walk: this library cannot load libunwind; install the package libunwind8");
-    if (session->keep_first && !lg__capture_keeps_first())
+    if (session->keep_first && session->capture != LG_CAPTURE_NONE && !lg__capture_keeps_first())
         lg__host_log(host, LG_LEVEL_WARNING, "keep_first: the static library cannot keep first place; a later handler replaces that of LaunchGuard");
     lg__retention_apply(session);
     lg__suspicion_end();

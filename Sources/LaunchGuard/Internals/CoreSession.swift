@@ -21,6 +21,7 @@ struct CoreSession: @unchecked Sendable {
         unsafe cOptions.leave_out = options.leaveOut
         unsafe cOptions.keep_stderr = options.keepsStandardError ? 1 : 0
         unsafe cOptions.spare_walk = options.spareWalk ? 1 : 0
+        unsafe cOptions.capture = options.capturesSignals ? 0 : UInt32(LG_CAPTURE_NONE)
         let status = unsafe options.appID.withCString { appID in
             unsafe options.version.withCString { version in
                 unsafe withCString(options.stateDirectory) { directory in

@@ -18,6 +18,7 @@ struct StartOptions {
     let leaveOut: UInt32
     let keepsStandardError: Bool
     let spareWalk: Bool
+    let capturesSignals: Bool
 
     init(
         appID: String, version: String, stateDirectory: String?, role: String?, ringBytes: Int?, deadline: Duration?,
@@ -43,6 +44,7 @@ struct StartOptions {
         self.leaveOut = record.leaveOut.rawValue
         self.keepsStandardError = record.keepsStandardError
         spareWalk = record.spareWalk
+        capturesSignals = record.capturesSignals
     }
 }
 

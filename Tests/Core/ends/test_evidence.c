@@ -716,6 +716,89 @@ static void test_noted_in_a_handler(void **state)
     expect_end(next_start(), LG_END_CRASH, LG_EVIDENCE_CRASH_MARK);
 }
 
+/* ---- a program with a crash reporter of its own ---- */
+
+/* What the kernel does at each signal, and which ones are blocked: not what libc says of them. */
+static void read_signals(struct lg__os_disposition ret_signals[64], uint64_t *ret_blocked)
+{
+    for (int signal = 1; signal < 64; signal++)
+        ret_signals[signal] = lg__os_signal_now(signal);
+    *ret_blocked = lg__os_signals_blocked();
+}
+
+static bool hang_has_stacks(lg_reader *reader)
+{
+    lg_snapshot_info info;
+    return lg_reader_snapshot(reader, LG_SNAPSHOT_HANG, &info) == LG_OK && info.captured > 0;
+}
+
+static void body_captures_nothing(void *argument)
+{
+    static struct lg__os_disposition before[64], after[64];
+    uint64_t blocked_before, blocked_after;
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_version = "1.0"; /* that of start_session() */
+    options.capture = LG_CAPTURE_NONE;
+    options.keep_first = 1;
+    options.hang_launching_ms = options.hang_running_ms = 100;
+    for (int signal = 1; signal < 32; signal++)
+        if (sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL) != 0 && signal != SIGKILL && signal != SIGSTOP)
+            _exit(90);
+    signal(SIGSEGV, note_and_leave);
+    signal(SIGTERM, nothing);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGFPE);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    read_signals(before, &blocked_before);
+    session = start_with(options);
+    lg_launch_options launch_options = LG_LAUNCH_OPTIONS_INIT;
+    launch_options.window_ms = 0;
+    if (lg_session_protection(session) != LG_PROTECTION_FULL || lg_launch_prepare(session, "main", &launch_options, &launch) != LG_OK ||
+        lg_launch_begin(launch) != LG_OK || lg_thread_register() != LG_OK || lg_heartbeat(session) != LG_OK)
+        _exit(91);
+    struct lg__snapshot *hang = &session->host.run.snapshots->snapshots[LG_SNAPSHOT_HANG - 1];
+    while (!atomic_load(&hang->counted)) /* the watch has done with the hang */
+        usleep(1000);
+    raise(SIGTERM);
+    if (lg_heartbeat(session) != LG_OK || lg_heartbeat_pause(session) != LG_OK)
+        _exit(92);
+    read_signals(after, &blocked_after);
+    for (int signal = 1; signal < 64; signal++)
+        if (before[signal].handler != after[signal].handler || before[signal].flags != after[signal].flags)
+            _exit(93);
+    if (blocked_before != blocked_after)
+        _exit(94);
+    end_by((enum way)(uintptr_t)argument);
+}
+
+static void test_capture_none(void **state)
+{
+    (void)state;
+    lg_reader *reader;
+    lg_crash_info crash;
+    for (int run = 1; run <= 2; run++) {
+        struct death death = run_child(body_captures_nothing, WAY(CRASH));
+        assert_false(death.late);
+        assert_int_equal(death.status, 1 << 8); /* by its own handler */
+        assert_int_equal(lg_reader_open(newest_run_path(), &reader), LG_OK);
+        assert_int_equal(lg_reader_crash(reader, &crash), LG_ERR_NOT_FOUND);
+        assert_false(hang_has_stacks(reader));
+        lg_reader_close(reader);
+        assert_int_equal(newest_info().term_signal, 0);
+        expect_exit(body, WAY(EXIT_0), 0);
+        expect_end(last_of_timeline(), LG_END_CRASH, LG_EVIDENCE_CRASH_NOTE);
+        assert_int_equal(ledger_context("main").streak, run);
+    }
+    /* A crash that nobody noted. */
+    state_make();
+    struct death death = run_child(body_captures_nothing, WAY(ABORT));
+    assert_true(WIFSIGNALED(death.status) && WTERMSIG(death.status) == SIGABRT);
+    expect_end(next_start(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
+    assert_int_equal(last_of_timeline().counted, 1);
+    expect_end(after(body_captures_nothing, WAY(STOP)), LG_END_CLEAN, LG_EVIDENCE_STOP_MARK);
+}
+
 /* daemon() in the wrong order: its parent is gone, and the program goes on in the child. */
 static void body_daemon_in_launch(void *argument)
 {
@@ -818,6 +901,7 @@ int main(int count, char **words)
         WITH_STATE(test_daemon_during_a_launch),
         WITH_STATE(test_noted),
         WITH_STATE(test_noted_in_a_handler),
+        WITH_STATE(test_capture_none),
     };
     return cmocka_run_group_tests_name("evidence", tests, NULL, NULL);
 }
