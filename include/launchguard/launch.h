@@ -519,6 +519,19 @@ LG_API lg_status lg_launch_query(const char *state_directory, const char *contex
  */
 LG_API void lg_complete(lg_completion *done, lg_status outcome);
 
+/** As lg_complete(), with the reason of a failure in words, for example "settings.db: no space".
+ *  The reason becomes a breadcrumb of this run, in front of the one that names repair and attempt,
+ *  and `launchguard inspect` shows both.
+ *
+ *  @param text  NUL-terminated UTF-8, cut where the breadcrumb would have more than 512 bytes;
+ *               NULL: none. Copied. Not used with LG_OK, nor in an answer that comes late.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: the outcome is stored before lg_launch_begin() goes on; the reason survives the process
+ *  at once.
+ */
+LG_API void lg_complete_text(lg_completion *done, lg_status outcome, const char *text);
+
 /** Name of a launch status: "normal", "checking", "needs-repair", "repairing"; "invalid" for any
  *  other value.
  *

@@ -36,6 +36,15 @@ void lg_complete(lg_completion *done, lg_status outcome)
         answer_once(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
 }
 
+void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
+{
+    /* The reason before the answer, after which the launch goes on. */
+    if (done && text && outcome != LG_OK && atomic_load(&done->state) == PENDING)
+        lg__host_log(done->life->launch->host, LG_LEVEL_ERROR, "launch %s: the %s failed: %s", done->life->launch->name,
+                     done->repair ? "repair" : done->batch.context ? "report" : "give-up", text);
+    lg_complete(done, outcome);
+}
+
 void lg__callback_abort(struct lg__life *life)
 {
     for (lg_completion *done = life->completions; done; done = done->next)

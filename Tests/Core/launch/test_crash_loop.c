@@ -92,9 +92,9 @@ static void first_repair(lg_completion *done, void *user)
         pthread_create(&thread, NULL, answer_later, done);
         return;
     }
-    lg_complete(done, program->repair_answers);
+    lg_complete_text(done, program->repair_answers, "no space");
     if (program->repair_twice)
-        lg_complete(done, LG_ERR_FAILED);
+        lg_complete_text(done, LG_ERR_FAILED, "no space");
 }
 
 static void second_repair(lg_completion *done, void *user)
@@ -255,6 +255,10 @@ static void test_repair_fails(void **state)
     expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_answers = LG_ERR_FAILED), 0,
            "needs-repair;report main 1 of 1;repairing;repair small;needs-repair;repairing;repair small;needs-repair;repairing;repair large;"
            "checking;task a;task b;normal;");
+    lg_reader *reader = newest_run();
+    assert_true(log_has(reader, "launch main: the repair failed: no space"));
+    assert_true(log_has(reader, "launch main: rung 1, repair \"small\", attempt 2: failed"));
+    lg_reader_close(reader);
 }
 
 static void test_repair_silent_or_hanging(void **state)
@@ -276,6 +280,10 @@ static void test_repair_answers_oddly(void **state)
         expect(PROGRAM(.how = CRASH_AFTER, .repair_after = 1), SIGSEGV, HEALTHY);
         expect(PROGRAM(.how = FINISH, .repair_after = 1, .repair_twice = twice, .repair_other_thread = !twice), 0,
                "needs-repair;report main 1 of 1;repairing;repair small;checking;task a;task b;normal;");
+        lg_reader *reader = newest_run();
+        /* It did not, or the answer came late. */
+        assert_false(log_has(reader, "launch main: the repair failed: no space"));
+        lg_reader_close(reader);
     }
 }
 
