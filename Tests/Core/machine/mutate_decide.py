@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 # of CPU time, as some mutants never end.
 TESTS = [("test_rows", [], 1, ["test_rows.c"]),
          ("test_random_lives", ["400"], 4, ["test_random_lives.c", "model.c", "pair.c"]),
-         ("test_all_states", [], 15, ["test_all_states.c", "explore.c", "model.c", "pair.c"])]
+         ("test_all_states", [], 60, ["test_all_states.c", "explore.c", "model.c", "pair.c"])]
 MEMORY_BYTES = 3 << 30
 
 # A pattern and its replacement; each match is one mutant.
