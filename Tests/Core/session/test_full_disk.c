@@ -145,6 +145,15 @@ static void mount_small(void)
         _exit(NO_NAMESPACE);
 }
 
+static void expect_mounted(void (*body)(void *))
+{
+    struct death death = run_child(body, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == NO_NAMESPACE)
+        skip_because("the kernel refuses a mount namespace or a tmpfs");
+    assert_false(death.late);
+    assert_int_equal(death.status, 0);
+}
+
 static void crash_loops(void *argument)
 {
     (void)argument;
@@ -166,11 +175,7 @@ static void crash_loops(void *argument)
 static void expect_loops(const char *options, bool records, uint64_t free)
 {
     on = (struct file_system){ options, records, free };
-    struct death death = run_child(crash_loops, NULL);
-    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == NO_NAMESPACE)
-        skip_because("the kernel refuses a mount namespace or a tmpfs");
-    assert_false(death.late);
-    assert_int_equal(death.status, 0);
+    expect_mounted(crash_loops);
 }
 
 #define NEEDS_ROOT()                                              \
@@ -249,10 +254,7 @@ static void test_filled_by_others(void **state)
     (void)state;
     NEEDS_ROOT();
     on.options = "size=2m";
-    struct death death = run_child(fill_and_loop, NULL);
-    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == NO_NAMESPACE)
-        skip_because("the kernel refuses a mount namespace or a tmpfs");
-    assert_int_equal(death.status, 0);
+    expect_mounted(fill_and_loop);
 }
 
 static uint64_t bytes_of(const char *path)
@@ -285,10 +287,7 @@ static void test_damaged_ledger(void **state)
     (void)state;
     NEEDS_ROOT();
     on.options = "size=16m";
-    struct death death = run_child(damage_and_fill, NULL);
-    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == NO_NAMESPACE)
-        skip_because("the kernel refuses a mount namespace or a tmpfs");
-    assert_int_equal(death.status, 0);
+    expect_mounted(damage_and_fill);
 }
 
 /* ---- a launch that time finishes, in a run without a file ---- */
