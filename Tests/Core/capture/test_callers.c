@@ -104,8 +104,8 @@ extern void crash_without_frame(uint64_t *frame);
 
 enum word { A_CALLER, A_FUNCTION, IN_DATA, ON_STACK, A_NUMBER };
 
-/* Data of the program that look like a call. */
-static const uint8_t data[16] = { 0xff, 0xd0, 0xe8, 0, 0, 0, 0, 0xff, 0xd0, 0xff, 0xd0 };
+/* Data of the program that look like a call. Constants may be in the segment of the code. */
+static uint8_t data[16] = { 0xff, 0xd0, 0xe8, 0, 0, 0, 0, 0xff, 0xd0, 0xff, 0xd0 };
 
 static uint64_t word_of(enum word word, uint64_t *on_stack)
 {
@@ -164,10 +164,10 @@ static const uint8_t code_without_tables[] = { 0x48, 0x89, 0xfd, 0x0f, 0x0b };
 /* More lies between the frame and the stack pointer than a step without a table believes. */
 static __attribute__((noinline)) void far_away(void (*call)(uint64_t *), uint64_t *frames)
 {
-    volatile char large[2 << 20];
-    large[0] = large[sizeof large - 1] = 0;
+    char large[2 << 20];
+    __asm__ volatile("" : : "r"(large) : "memory"); /* all of it is used */
     call(frames);
-    large[1] = 0;
+    __asm__ volatile("" : : "r"(large) : "memory");
 }
 
 static void body_without_tables(void *argument)
