@@ -234,8 +234,10 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     if (!is_usable(session, status))
         return status;
     lg_status installed = install_capture(session);
-    if (installed != LG_OK)
+    if (installed != LG_OK) {
+        session->ledger_alone = false;
         return installed;
+    }
     LG_FAULT_POINT("start: installed");
     lg__heartbeats_prepare(session);
     session->open = host->unforked = lg__capture_unforked_flag();
