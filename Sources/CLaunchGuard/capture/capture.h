@@ -85,12 +85,12 @@ void lg__capture_own_begin(void);
 void lg__capture_own_end(void);
 /* On a thread that libc does not know: end the process where it is at its end. */
 void lg__capture_end_if_alone(void);
-/* The calling thread is one of those. Handler. */
-bool lg__capture_is_own(void);
 /* From now on, or no more: the calling thread does nothing for the program, and goes on while a
  * crash is recorded. */
 void lg__capture_exempt(void);
 void lg__capture_exempt_no_more(void);
+/* The calling thread is one of those. Handler. */
+bool lg__capture_is_exempt(void);
 /* The calling thread is one of LaunchGuard's own, and all others of the process that have not ended
  * do nothing for the program: the process is at its end, and the calling thread must end. */
 bool lg__capture_alone(void);

@@ -188,7 +188,7 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
         lg__os_signal_block(signal, false);
     bool owner = lg__fixed_unforked(), outer = lg__crash_entered;
     lg__crash_entered |= owner; /* not in a vforked child, which runs in our memory */
-    if (!owner || (sent && lg__capture_is_own()))
+    if (!owner || (sent && lg__capture_is_exempt()))
         take_back(&begun);
     if (lg__disposition_lost_siginfo(signal)) {
         info = &unknown;

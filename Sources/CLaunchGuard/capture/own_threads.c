@@ -17,7 +17,9 @@
 /* threads that wait, or copy standard error: they go on while a crash is recorded */
 static _Atomic int32_t waiting[THREADS_MAX];
 
-static __thread bool is_own __attribute__((tls_model("initial-exec")));
+/* The thread is ours; and it waits now. Between its waits it may run code of the program: a crash
+ * there is one of the program, on that thread. */
+static __thread bool is_own __attribute__((tls_model("initial-exec"))), is_exempt __attribute__((tls_model("initial-exec")));
 
 /* A wait looks this often whether the first thread has ended. */
 #define LOOK_NS UINT64_C(100000000)
@@ -38,17 +40,19 @@ void lg__capture_own_begin(void)
 
 void lg__capture_exempt(void)
 {
+    is_exempt = true;
     exchange(0, lg__os_tid());
 }
 
 void lg__capture_exempt_no_more(void)
 {
     exchange(lg__os_tid(), 0);
+    is_exempt = false;
 }
 
-bool lg__capture_is_own(void)
+bool lg__capture_is_exempt(void)
 {
-    return is_own || lg__memory_walker == LG__WALKER_WATCH;
+    return is_exempt || lg__memory_walker == LG__WALKER_WATCH;
 }
 
 bool lg__own_threads_exempt(int32_t tid)
@@ -76,7 +80,7 @@ static bool look_for_program(uint32_t number, void *argument)
 bool lg__capture_alone(void)
 {
     bool found = false;
-    if (!lg__capture_is_own() || !lg__os_first_thread_ended())
+    if ((!is_own && lg__memory_walker != LG__WALKER_WATCH) || !lg__os_first_thread_ended())
         return false;
     /* not by the descriptor of the handler, which may be reading it */
     int directory = lg__os_open(-1, "/proc/self/task");

@@ -190,6 +190,59 @@ static void test_kernel_ends_threads(void **state)
     }
 }
 
+/* ---- a thread of ours that runs code of the program ---- */
+
+static void aborts_when_normal(lg_launch *launch, lg_launch_status status, void *user)
+{
+    (void)launch, (void)user;
+    if (status == LG_LAUNCH_NORMAL)
+        abort();
+}
+
+static lg_status aborts(void *user)
+{
+    (void)user;
+    abort();
+}
+
+enum { ON_STATUS, IN_LAUNCH, IN_TASK };
+
+static void body_aborts(void *argument)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_task task = LG_TASK_INIT;
+    lg_launch *launch;
+    const uintptr_t where = (uintptr_t)argument;
+    session = start_session();
+    options.window_ms = where == ON_STATUS ? 50 : 86400000;
+    options.on_status = where == ON_STATUS ? aborts_when_normal : NULL;
+    options.hold = LG_HOLD_CUSTODY; /* with a report to make, the tasks run on a thread of ours */
+    task.key = "task";
+    task.run = aborts;
+    EXPECT(lg_launch_prepare(session, "main", &options, &launch) == LG_OK);
+    EXPECT(where != IN_TASK || lg_launch_add_task(launch, &task) == LG_OK);
+    EXPECT(lg_launch_begin(launch) == LG_OK);
+    if (where == IN_LAUNCH)
+        abort();
+    for (;;)
+        pause();
+}
+
+static bool first_thread_aborted(uintptr_t where)
+{
+    expect_signal(body_aborts, (void *)where, SIGABRT);
+    return newest_crash(LG_STAGE_DONE).tid == newest_info().pid;
+}
+
+/* The crash is that of the thread that called abort(). */
+static void test_aborts(void **state)
+{
+    (void)state;
+    assert_false(first_thread_aborted(ON_STATUS));
+    assert_true(first_thread_aborted(IN_LAUNCH));
+    assert_false(first_thread_aborted(IN_TASK));
+}
+
 /* ---- the first thread has ended, and others live ---- */
 
 static void *lives(void *argument)
@@ -218,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_threads_end),
         WITH_STATE(test_kernel_ends_threads),
+        WITH_STATE(test_aborts),
         WITH_STATE(test_lives_without_its_first_thread),
     };
     const char *wanted = getenv("LAUNCHGUARD_ENDS");
