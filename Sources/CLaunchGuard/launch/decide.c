@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "launch/ladder.h"
+
 /* ---- shared by several rows ---- */
 
 static uint32_t one_more(uint32_t value)
@@ -13,26 +15,6 @@ static uint32_t one_more(uint32_t value)
 static void set_flag(struct lg__ledger_context *context, uint32_t flag, bool on)
 {
     context->flags = on ? context->flags | flag : context->flags & ~flag;
-}
-
-static void forget_rung(struct lg__ledger_context *context)
-{
-    context->attempts = 0;
-    context->interruptions = 0;
-}
-
-static void next_rung(struct lg__ledger_context *context)
-{
-    /* a ladder may have become shorter; the ledger is not read with a rung that there cannot be */
-    if (context->rung < context->rung_count)
-        context->rung++;
-    forget_rung(context);
-}
-
-static void ladder_from_its_foot(struct lg__ledger_context *context)
-{
-    context->rung = 0;
-    forget_rung(context);
 }
 
 static void forget_unknown(struct lg__ledger_context *context)
@@ -60,7 +42,7 @@ static void forget_hold(struct lg__ledger_context *context)
 static void clear_trouble(struct lg__ledger_context *context)
 {
     forget_streak(context);
-    forget_rung(context);
+    lg__ladder_forget(context);
     forget_hold(context);
     context->safe_crashes = 0;
     set_flag(context, LG__CONTEXT_DUE, false);
@@ -75,37 +57,13 @@ static void go_safe(struct lg__ledger_context *context)
     context->safe_crashes = 0;
     forget_unknown(context);
     forget_hold(context);
-    ladder_from_its_foot(context);
+    lg__ladder_foot(context);
     set_flag(context, LG__CONTEXT_DUE, false);
-}
-
-static bool throttled(const struct lg__ledger_rung *rung, const struct lg__moment *now)
-{
-    /* The wall clock may have jumped in either direction: what is further away than the throttle is
-     * not believed. */
-    uint64_t series = rung->series_wall_ns, wall = now->wall_ns;
-    return series && (wall > series ? wall - series : series - wall) < LG__THROTTLE_NS;
-}
-
-static bool may_be_tried(struct lg__ledger_context *context, const struct lg__moment *now)
-{
-    const struct lg__ledger_rung *rung = &context->rungs[context->rung];
-    if (context->attempts >= rung->attempts)
-        return false;
-    if (rung->flags & LG__RUNG_BUILT_IN)
-        return context->flags & LG__CONTEXT_SKIPPABLE;
-    if ((rung->flags & LG_REPAIR_DESTRUCTIVE) && context->attempts == 0 && throttled(rung, now)) {
-        context->events |= LG_EVENT_THROTTLED;
-        return false;
-    }
-    return true;
 }
 
 static void choose_rung(struct lg__ledger_context *context, const struct lg__moment *now)
 {
-    while (context->rung < context->rung_count && !may_be_tried(context, now))
-        next_rung(context);
-    if (context->rung >= context->rung_count) {
+    if (!lg__ladder_choose(context, now)) {
         go_safe(context);
         return;
     }
@@ -154,7 +112,7 @@ static void repair_did_not_help(struct lg__ledger_context *context)
 {
     context->mode = LG_LAUNCH_MODE_NORMAL;
     set_flag(context, LG__CONTEXT_DUE, true);
-    next_rung(context);
+    lg__ladder_next(context);
 }
 
 static void trial_failed(struct lg__ledger_context *context)
@@ -198,21 +156,13 @@ static void account_launching(struct lg__ledger_context *context, enum weight we
     }
 }
 
-static void give_attempt_back(struct lg__ledger_context *context)
-{
-    if (context->attempts > 0)
-        context->attempts--;
-    if (context->attempts == 0 && context->rung < context->rung_count)
-        context->rungs[context->rung].series_wall_ns = 0;
-}
-
 /* A4 to A6. Returns true if the end counts. */
 static bool account_repairing(struct lg__ledger_context *context, lg_end end)
 {
     set_flag(context, LG__CONTEXT_DUE, true);
     switch (end) {
     case LG_END_DEBUGGER:
-        give_attempt_back(context);
+        lg__ladder_give_back(context);
         return false;
     case LG_END_CRASH:
     case LG_END_HANG:
@@ -224,7 +174,7 @@ static bool account_repairing(struct lg__ledger_context *context, lg_end end)
     default:
         context->interruptions = one_more(context->interruptions);
         if (context->interruptions < LG__INTERRUPTIONS_MAX)
-            give_attempt_back(context);
+            lg__ladder_give_back(context);
         else
             context->interruptions = 0;
         return true;
@@ -246,11 +196,6 @@ static void suspect(struct lg__ledger_context *context, const char *key)
         strncpy(found->key, key, LG__NAME_BYTES - 1);
     }
     found->crashes = one_more(found->crashes);
-}
-
-static bool streak_is_news(const struct lg__ledger_context *context)
-{
-    return context->streak >= context->report_after && context->streak > context->reported;
 }
 
 bool lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last)
@@ -317,15 +262,6 @@ void lg__decide_reset(struct lg__ledger_context *context)
 
 /* ---- B: the launch begins ---- */
 
-/* A repair that became another rung is throttled all the same. */
-static uint64_t series_of(const struct lg__ledger_rung *rungs, uint32_t count, const char *name)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (strncmp(rungs[i].name, name, LG__NAME_BYTES) == 0)
-            return rungs[i].series_wall_ns;
-    return 0;
-}
-
 /* B1 */
 static void take_over(struct lg__ledger_context *context, const struct lg__policy *policy)
 {
@@ -341,18 +277,9 @@ static void take_over(struct lg__ledger_context *context, const struct lg__polic
     context->streak_gap_ms = policy->streak_gap_ms;
     set_flag(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
     set_flag(context, LG__CONTEXT_SHADOW, policy->shadow);
-    struct lg__ledger_rung old[LG__RUNGS];
-    memcpy(old, context->rungs, sizeof old);
-    memset(context->rungs, 0, sizeof context->rungs);
-    for (uint32_t i = 0; i < policy->rung_count; i++) {
-        context->rungs[i] = policy->rungs[i];
-        context->rungs[i].series_wall_ns = series_of(old, context->rung_count, policy->rungs[i].name);
-    }
+    lg__ladder_take_over(context, policy);
     for (uint32_t i = 0; i < context->suspect_count; i++)
         context->suspects[i].left_out = 0;
-    context->rung_count = policy->rung_count;
-    if (context->rung > context->rung_count)
-        context->rung = context->rung_count;
     context->launches++;
     context->events = 0;
 }
@@ -382,6 +309,11 @@ static void decide_phase(struct lg__ledger_context *context, const struct lg__mo
     context->mode = LG_LAUNCH_MODE_NORMAL;
     set_flag(context, LG__CONTEXT_DUE, true);
     choose_rung(context, now);
+}
+
+static bool streak_is_news(const struct lg__ledger_context *context)
+{
+    return context->streak >= context->report_after && context->streak > context->reported;
 }
 
 /* B5 */
@@ -416,7 +348,7 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
     }
     if (normal && !(context->flags & LG__CONTEXT_DUE) && context->rung > 0 &&
         passed_since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
-        ladder_from_its_foot(context);
+        lg__ladder_foot(context);
     owe_report(context);
     if (!policy->shadow) {
         decide_phase(context, now);
@@ -466,7 +398,7 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
         return;
     }
     forget_streak(context);
-    forget_rung(context);
+    lg__ladder_forget(context);
     forget_hold(context);
     context->quiet = 0;
     set_flag(context, LG__CONTEXT_DUE, false);
@@ -484,7 +416,7 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
 void lg__decide_refuse(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     context->events |= LG_EVENT_REFUSED;
-    next_rung(context);
+    lg__ladder_next(context);
     choose_rung(context, now);
 }
 
@@ -526,7 +458,7 @@ void lg__decide_protect(struct lg__ledger_context *context, const struct lg__mom
     context->events |= LG_EVENT_PROTECTED;
     /* else a repair that always succeeds would be tried for ever */
     if (context->mode == LG_LAUNCH_MODE_PROBATION)
-        next_rung(context);
+        lg__ladder_next(context);
     context->mode = LG_LAUNCH_MODE_NORMAL;
     set_flag(context, LG__CONTEXT_DUE, true);
     choose_rung(context, now);
@@ -572,7 +504,7 @@ void lg__decide_finished(struct lg__ledger_context *context)
         context->retry_runs = context->safe_retry_runs;
         break;
     case LG_LAUNCH_MODE_PROBATION:
-        next_rung(context);
+        lg__ladder_next(context);
         if (context->rung == context->rung_count && context->rung > 0)
             context->rung--;
         context->quiet = 0;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Break the launch machine on purpose, one place at a time, and see its tests fail.
 
-The operators below are applied to every line of launch/decide.c. Each mutant is compiled into a
-library that takes the place of the right one in tests that are built once. Without --all a sample
-is drawn; --seed draws it again.
+The operators below are applied to every line of launch/decide.c and ladder.c. Each mutant is
+compiled into a library that takes the place of the right one in tests that are built once. Without
+--all a sample is drawn; --seed draws it again.
 """
 import argparse
 import concurrent.futures
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-DECIDE = ROOT / "Sources/CLaunchGuard/launch/decide.c"
+SOURCES = [ROOT / "Sources/CLaunchGuard/launch" / name for name in ("decide.c", "ladder.c")]
 HERE = Path(__file__).resolve().parent
 # The cheapest test first; the first failure ends the run of a mutant. The number limits the seconds
 # of CPU time, as some mutants never end.
@@ -101,17 +101,18 @@ class Bench:
     def compile(self, output, *arguments):
         return run([*self.compiler, *self.flags, "-o", str(output), *map(str, arguments)])
 
-    def library(self, name, text):
-        """The folder of a library of this text, or None where it does not compile."""
+    def library(self, name, texts):
+        """The folder of a library of these texts, or None where one does not compile."""
         folder = self.directory / name
         folder.mkdir()
-        (folder / "decide.c").write_text(text)
-        done = self.compile(folder / "libdecide.so", "-shared", "-fPIC", folder / "decide.c")
+        for source, text in texts.items():
+            (folder / source.name).write_text(text)
+        done = self.compile(folder / "libdecide.so", "-shared", "-fPIC", *(folder / source.name for source in texts))
         return None if done.returncode else folder
 
-    def build(self, text):
-        right = self.library("right", text)
-        assert right, "decide.c does not compile"
+    def build(self, texts):
+        right = self.library("right", texts)
+        assert right, "the machine does not compile"
         for name, _, _, sources in TESTS:
             done = self.compile(self.directory / name, *(HERE / source for source in sources), f"-L{right}", "-ldecide", self.cmocka)
             assert done.returncode == 0, done.stdout
@@ -126,10 +127,11 @@ class Bench:
                 return name
         return None
 
-    def try_mutant(self, index, lines, number, mutated):
-        changed = list(lines)
+    def try_mutant(self, index, texts, mutant):
+        source, number, _, mutated = mutant
+        changed = texts[source].split("\n")
         changed[number] = mutated
-        folder = self.library(f"mutant-{index}", "\n".join(changed))
+        folder = self.library(f"mutant-{index}", {**texts, source: "\n".join(changed)})
         return "does not compile" if folder is None else self.failing(folder) or "survives"
 
 
@@ -142,27 +144,26 @@ def main():
     arguments.add_argument("--cmocka", default="-lcmocka", help="how to link it")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     options = arguments.parse_args()
-    text = DECIDE.read_text()
-    lines = text.split("\n")
-    found = list(mutants(text))
-    stale = set(EQUIVALENT) - {(line.strip(), mutated.strip()) for _, line, mutated in found}
-    chosen = [mutant for mutant in found if (mutant[1].strip(), mutant[2].strip()) not in EQUIVALENT]
+    texts = {source: source.read_text() for source in SOURCES}
+    found = [(source, *mutant) for source in SOURCES for mutant in mutants(texts[source])]
+    stale = set(EQUIVALENT) - {(line.strip(), mutated.strip()) for _, _, line, mutated in found}
+    chosen = [mutant for mutant in found if (mutant[2].strip(), mutant[3].strip()) not in EQUIVALENT]
     if not options.all and len(chosen) > options.limit:
         print(f"seed {options.seed}", flush=True)
         chosen = sorted(random.Random(options.seed).sample(chosen, options.limit))
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(options.compiler, options.cmocka, directory)
-        right = bench.build(text)
+        right = bench.build(texts)
         assert bench.failing(right) is None, "the right machine fails its tests"
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             results = []
-            for result in pool.map(lambda i: bench.try_mutant(i, lines, chosen[i][0], chosen[i][2]), range(len(chosen))):
+            for result in pool.map(lambda i: bench.try_mutant(i, texts, chosen[i]), range(len(chosen))):
                 results.append(result)
                 if len(results) % 100 == 0:
                     print(f"{len(results)} of {len(chosen)} mutants", flush=True)
-    for (number, line, mutated), result in zip(chosen, results):
+    for (source, number, line, mutated), result in zip(chosen, results):
         if result == "survives":
-            print(f"survives: line {number + 1}: {line.strip()}\n              became {mutated.strip()}")
+            print(f"survives: {source.name}, line {number + 1}: {line.strip()}\n              became {mutated.strip()}")
     for entry in stale:
         print("no such mutant any more:", *entry, sep="\n    ")
     counts = {result: results.count(result) for result in sorted(set(results))}

@@ -1,0 +1,24 @@
+/* The ladder of repairs of a context: which rung is tried next, and what is known of it. Part of
+ * the machine of docs/LAUNCH.md; stores nothing and calls nobody. */
+#ifndef LG_LAUNCH_LADDER_H
+#define LG_LAUNCH_LADDER_H
+
+#include <stdbool.h>
+
+#include "launch/decide.h"
+
+/* B1: the rungs of the launch that begins. A rung of the same name keeps its last series. */
+void lg__ladder_take_over(struct lg__ledger_context *context, const struct lg__policy *policy);
+
+/* "Choose a rung". false: none is left. */
+bool lg__ladder_choose(struct lg__ledger_context *context, const struct lg__moment *now);
+
+/* Go on to the next rung, or back to rung 0. */
+void lg__ladder_next(struct lg__ledger_context *context);
+void lg__ladder_foot(struct lg__ledger_context *context);
+
+/* The attempts of the rung are forgotten; the last one is given back. */
+void lg__ladder_forget(struct lg__ledger_context *context);
+void lg__ladder_give_back(struct lg__ledger_context *context);
+
+#endif
