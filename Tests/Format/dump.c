@@ -293,6 +293,7 @@ static void dump_context(uint32_t index)
     UNSIGNED(context, good_runs), UNSIGNED(context, retry_runs), UNSIGNED(context, safe_crashes), UNSIGNED(context, report_after);
     UNSIGNED(context, repair_after), UNSIGNED(context, unknown_after), UNSIGNED(context, safe_crash_limit), UNSIGNED(context, launches);
     UNSIGNED(context, crashes), UNSIGNED(context, repairs);
+    LATER(context, window_ms), LATER(context, finish);
     dump_ladder(index);
     printf("\"last_task\":"), json_text(context.last_task, strlen(context.last_task)), putchar('}');
 }
@@ -307,6 +308,7 @@ static void dump_timeline(uint32_t index)
     putchar('{');
     TEXT(run, uuid), TEXT(run, app_version), UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, duration_ns);
     UNSIGNED(run, launching), UNSIGNED(run, repairing), UNSIGNED(run, counted), UNSIGNED(run, attributed);
+    LATER(run, late), LATER(run, told);
     printf("\"events\":[");
     for (size_t i = 0; i < sizeof run.events / sizeof run.events[0]; i++)
         printf("%s%u", i ? "," : "", run.events[i]);

@@ -199,11 +199,24 @@ static void make_upgraded(void)
     add_run(LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK, 1, 1, LG_EVENT_REPORTED | LG_EVENT_HELD, 0);
 }
 
+static void make_late(void)
+{
+    struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
+    context->phase = LG_PHASE_LAUNCHING;
+    context->flags = LG__CONTEXT_ASKING | LG__CONTEXT_LATE;
+    context->decide_strikes = 1;
+    context->window_ms = 70;
+    context->finish = LG_FINISH_BOTH;
+    add_ladder(context);
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 1, 1, LG_EVENT_DECIDED | LG_EVENT_HELD, 0)->told = 1;
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 0, 0, LG_EVENT_REPORTED, 0)->late = 1;
+}
+
 int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*make)(void); } states[] = {
         { "story", make_story }, { "safe", make_safe }, { "halted", make_halted }, { "full", make_full }, { "faults", make_faults },
-        { "upgraded", make_upgraded }, { "empty", NULL },
+        { "upgraded", make_upgraded }, { "late", make_late }, { "empty", NULL },
     };
     char path[4096];
     uint8_t boot_id[16] = { 0 };

@@ -76,7 +76,9 @@ def read_book_context(block):
                                        "last_task")
     flags, phase, limit = (BOOK_CONTEXT.get(block, name) for name in ("flags", "phase", "safe_crash_limit"))
     over = phase == 0 and context["mode"] == 2 and limit != 0 and context["safe_crashes"] >= limit
-    return context | {
+    late = BOOK_CONTEXT.pick(block, "window_ms finish")
+    late["finish"] *= late["finish"] <= 3
+    return context | {name: value for name, value in late.items() if value} | {
         "status": {1: 1, 3: 1, 5: 2, 6: 2, 2: 3}.get(phase, 0), "halted": int(phase == 6 or over), "due": flags & 1, "shadow": flags >> 3 & 1,
         "rungs": [read_rung(rung) for rung in entries(block, BOOK_CONTEXT, "rungs", RUNG, "rung_count")],
         "suspects": [SUSPECT.pick(suspect, "key crashes") | {"left_out": int(SUSPECT.get(suspect, "left_out") == 1)}
@@ -90,7 +92,8 @@ def read_rung(block):
 
 def read_book_run(block):
     run = BOOK_RUN.pick(block, "ordinal wall_ns duration_ns launching repairing counted attributed events app_version")
-    return run | {"uuid": uuid(BOOK_RUN.get(block, "uuid")),
+    late = {"late": BOOK_RUN.get(block, "late"), "told": int(BOOK_RUN.get(block, "told") == 1)}
+    return run | {name: value for name, value in late.items() if value} | {"uuid": uuid(BOOK_RUN.get(block, "uuid")),
                   "verdict": BOOK_RUN.pick(block, "end evidence signal code kind monotonic_ns")}
 
 

@@ -524,6 +524,11 @@ class Ledgers(BothReaders):
         self.assertEqual(said["timeline"][3]["events"][:2], [1 | 2 | 8 | 512, 0])
         self.assertEqual((said["timeline"][1]["attributed"], said["timeline"][3]["repairing"]), (1, 1))
 
+    def test_late(self):
+        said = self.both(self.made("late"))
+        self.assertEqual([said["contexts"][0].get(name) for name in ("window_ms", "finish")], [70, 3])
+        self.assertEqual([[run.get(name) for name in ("late", "told")] for run in said["timeline"]], [[None, 1], [1, None]])
+
     def test_status_and_halted(self):
         self.assertEqual([context["halted"] for context in self.both(self.made("halted"))["contexts"]], [1, 0])
         for phase, status, halted in ((0, 0, 1), (1, 1, 0), (2, 3, 0), (3, 1, 0), (4, 0, 0), (5, 2, 0), (6, 2, 1), (7, 0, 0)):

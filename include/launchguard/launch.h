@@ -72,6 +72,46 @@ typedef enum lg_finish {
     LG_FINISH_BOTH = 3
 } lg_finish;
 
+/** A context as the ledger stores it, and what follows from it. */
+typedef struct lg_launch_info {
+    /** sizeof(lg_launch_info) of the program, before the call; LG_LAUNCH_INFO_INIT sets it. The
+     *  library fills in what both know. */
+    uint32_t size;
+    char name[64];
+    lg_launch_status status;   /**< of a living program: now; else of its next launch */
+    lg_launch_mode mode;
+    /** 1: safe mode crashed too; the launch waits, or makes one more try */
+    uint32_t halted;
+    uint32_t due;              /**< 1: a repair is needed whatever the streak */
+    uint32_t shadow;           /**< 1: the last launch only decided, and changed nothing */
+    uint32_t streak;           /**< consecutive launch crashes */
+    uint32_t unknown;          /**< unexplained early deaths since the last finished launch */
+    uint32_t reported;         /**< the streak that was reported last */
+    /** next rung of the ladder, from 0; rung 0 is built in and leaves out a suspect task */
+    uint32_t rung;
+    uint32_t rung_count;       /**< built-in rung included */
+    uint32_t attempts;         /**< attempts used on the rung */
+    uint32_t interruptions;    /**< of these attempts: ended by the user or the machine */
+    uint32_t skips;            /**< times that the repair was put off */
+    uint32_t good_runs;        /**< finished launches in safe mode in a row */
+    /** finished launches in safe mode that lead to a trial of the normal launch */
+    uint32_t retry_runs;
+    uint32_t safe_crashes;     /**< crashes in safe mode in a row */
+    uint32_t report_after, repair_after, unknown_after, safe_crash_limit;
+    uint32_t suspect_count;
+    uint64_t launches, crashes, repairs; /**< totals since the ledger was made */
+    /** key of the task in which the last counted crash happened; "" for none */
+    char last_task[64];
+    uint32_t window_ms;        /**< of the last launch, as `finish`; 0: only the mark finishes it */
+    lg_finish finish;
+} lg_launch_info;
+
+#ifdef __cplusplus
+#define LG_LAUNCH_INFO_INIT lg_launch_info { (uint32_t)sizeof(lg_launch_info) }
+#else
+#define LG_LAUNCH_INFO_INIT { .size = (uint32_t)sizeof(lg_launch_info) }
+#endif
+
 /** One ended run, as on_report receives it. The run file stays in its place until retention removes
  *  it; lg_reader_open() reads it. */
 typedef struct lg_report {
@@ -88,24 +128,56 @@ typedef struct lg_report {
     uint64_t ordinal;
     /** End of the run. */
     lg_end end;
+    /** 1: a launch of the context was under way; 0: none was, or it was finished. */
+    uint32_t in_launch;
 } lg_report;
 
 /** The argument of on_report. Borrowed: valid during the call only. */
 typedef struct lg_report_batch {
     /** Name of the launch's context. */
     const char *context;
-    /** Consecutive launch crashes; 0 where only unexplained deaths are reported. */
+    /** Consecutive launch crashes; 0 where only unexplained deaths or ends after a launch are
+     *  reported. */
     uint32_t streak;
     /** Number of runs in `reports`; may be less than the streak when files are gone, and more with
-     *  unexplained deaths. */
+     *  unexplained deaths and with ends after a launch. */
     uint32_t report_count;
     /** The runs since the last report that counted, oldest first. */
     const lg_report *const *reports;
 } lg_report_batch;
 
-/** A healthy-world callback. Called once for each new value of the streak, and once where
- *  unexplained deaths reach `unknown_after`, before anything else of the launch runs. The launch
- *  waits for lg_complete(done, …) at most `report_wait_ms`. Any thread may answer `done`, also
+/** The course of a launch that begins. */
+typedef enum lg_decision {
+    /** As docs/LAUNCH.md says. */
+    LG_DECISION_BY_RULE = 0,
+    /** Nothing is held and nothing repaired; the tasks run, in safe mode without the unsafe ones.
+     *  The counters stay, so that the next start has the same question. */
+    LG_DECISION_GO_ON = 1,
+    /** The launch is held and repaired, as lg_launch_protect() does. By rule in safe mode, where
+     *  nothing is left to try. */
+    LG_DECISION_PROTECT = 2,
+    /** The launch is held, also where there is no repair, and waits for lg_launch_repair(),
+     *  lg_launch_refuse() or lg_launch_skip(), at most `hold_ms`. In safe mode by rule; a halted
+     *  launch then waits for lg_launch_try_safe(). */
+    LG_DECISION_HOLD = 3
+} lg_decision;
+
+/** A healthy-world callback. Called by lg_launch_begin() on its own thread, before anything of the
+ *  launch is done, whatever `callbacks` says: answer at once. A launch in shadow ignores the
+ *  answer. A death inside this callback counts as a launch crash. After two such deaths since the
+ *  last finished launch or repair the rule decides, and the callback is not called. After two
+ *  deaths of a launch that is held, the launch goes on in safe mode instead of being held.
+ *
+ *  @param info  the context as the rule would have it in this launch: `status` is
+ *               LG_LAUNCH_NEEDS_REPAIR where the rule would hold the launch. Valid during the call
+ *               only.
+ *  @return the course; any other number is LG_DECISION_BY_RULE. */
+typedef lg_decision (*lg_decide_callback)(const lg_launch_info *info, void *user);
+
+/** A healthy-world callback. Called once for each new value of the streak, once where unexplained
+ *  deaths reach `unknown_after`, and once after an end that `count` has and that came while no
+ *  launch of the context was under way, before anything else of the launch runs. The launch waits
+ *  for lg_complete(done, …) at most `report_wait_ms`. Any thread may answer `done`, also
  *  later. A call that has had no turn by then comes later in the same run, or at the next start:
  *  the runs count as reported from the moment of the call. After two deaths of the program inside
  *  this callback since the last finished launch, it is no longer called until a launch is
@@ -211,6 +283,9 @@ typedef struct lg_launch_options {
     uint32_t hold_ms;
     /** 1: repairs start by themselves. 0: each waits for lg_launch_repair(). Default 1. */
     uint32_t auto_repair;
+    /** 1: where a task is suspect, the launch is first tried without it, before any repair. 0: the
+     *  first repair takes the first turn. Safe mode leaves the task out all the same. Default 1. */
+    uint32_t leave_out_suspects;
     /** Finished launches in safe mode before the normal launch is tried again. Each trial that
      *  fails doubles the number, to at most 64. 1 to 64. Default 2. */
     uint32_t safe_retry_runs;
@@ -241,12 +316,14 @@ typedef struct lg_launch_options {
     /** Required with LG_CALLBACKS_EXECUTOR; else NULL. */
     lg_executor executor;
     /** May be NULL. */
+    lg_decide_callback on_decide;
+    /** May be NULL. */
     lg_report_callback on_report;
     /** May be NULL. */
     lg_give_up_callback on_give_up;
     /** May be NULL. */
     lg_status_callback on_status;
-    /** Handed to executor, on_report, on_give_up and on_status. */
+    /** Handed to executor, on_decide, on_report, on_give_up and on_status. */
     void *user;
 } lg_launch_options;
 
@@ -255,7 +332,7 @@ typedef struct lg_launch_options {
 
 #define LG_LAUNCH_OPTIONS_INIT                                                                                                             \
     { (uint32_t)sizeof(lg_launch_options), 1, 2, LG_UNKNOWN_AFTER_DEFAULT, 5000, LG_FINISH_EITHER, 2000, LG_COUNT_DEFAULT, 21600000, 0,     \
-      LG_HOLD_BLOCK, 120000, 1, 2, 2, 3, 86400000, 0, 0, NULL, NULL, LG_CALLBACKS_LIBRARY, NULL, NULL, NULL, NULL, NULL }
+      LG_HOLD_BLOCK, 120000, 1, 1, 2, 2, 3, 86400000, 0, 0, NULL, NULL, LG_CALLBACKS_LIBRARY, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /** Kinds of repairs, bits of lg_repair.flags. */
 /** the repair loses something: a new series of attempts at most once in 24 h */
@@ -290,44 +367,6 @@ typedef struct lg_repair {
 } lg_repair;
 
 #define LG_REPAIR_INIT { (uint32_t)sizeof(lg_repair), 0, NULL, 0, 0, 0, 0, NULL, NULL }
-
-/** A context as the ledger stores it, and what follows from it. */
-typedef struct lg_launch_info {
-    /** sizeof(lg_launch_info) of the program, before the call; LG_LAUNCH_INFO_INIT sets it. The
-     *  library fills in what both know. */
-    uint32_t size;
-    char name[64];
-    lg_launch_status status;   /**< of a living program: now; else of its next launch */
-    lg_launch_mode mode;
-    /** 1: safe mode crashed too; the launch waits, or makes one more try */
-    uint32_t halted;
-    uint32_t due;              /**< 1: a repair is needed whatever the streak */
-    uint32_t shadow;           /**< 1: the last launch only decided, and changed nothing */
-    uint32_t streak;           /**< consecutive launch crashes */
-    uint32_t unknown;          /**< unexplained early deaths since the last finished launch */
-    uint32_t reported;         /**< the streak that was reported last */
-    /** next rung of the ladder, from 0; rung 0 is built in and leaves out a suspect task */
-    uint32_t rung;
-    uint32_t rung_count;       /**< built-in rung included */
-    uint32_t attempts;         /**< attempts used on the rung */
-    uint32_t interruptions;    /**< of these attempts: ended by the user or the machine */
-    uint32_t skips;            /**< times that the repair was put off */
-    uint32_t good_runs;        /**< finished launches in safe mode in a row */
-    /** finished launches in safe mode that lead to a trial of the normal launch */
-    uint32_t retry_runs;
-    uint32_t safe_crashes;     /**< crashes in safe mode in a row */
-    uint32_t report_after, repair_after, unknown_after, safe_crash_limit;
-    uint32_t suspect_count;
-    uint64_t launches, crashes, repairs; /**< totals since the ledger was made */
-    /** key of the task in which the last counted crash happened; "" for none */
-    char last_task[64];
-} lg_launch_info;
-
-#ifdef __cplusplus
-#define LG_LAUNCH_INFO_INIT lg_launch_info { (uint32_t)sizeof(lg_launch_info) }
-#else
-#define LG_LAUNCH_INFO_INIT { .size = (uint32_t)sizeof(lg_launch_info) }
-#endif
 
 LG_BEGIN
 
@@ -437,17 +476,18 @@ LG_API lg_status lg_launch_skip(lg_launch *launch);
 LG_API lg_status lg_launch_try_safe(lg_launch *launch);
 
 /** Hold the tasks that have not run yet, repair, and go on: for a program that notices a problem
- *  before it crashes.
+ *  before it crashes. Called before lg_launch_begin(), and in on_decide, it holds the launch from
+ *  its begin, before any task runs; another answer of on_decide than LG_DECISION_BY_RULE wins.
  *
  *  The task that runs now may finish. An earlier lg_launch_finished() that still waits for the
  *  window no longer counts. In safe mode the call has no effect, as nothing is left to try.
  *
  *  @param reason  UTF-8, goes into the log; may be NULL.
- *  @return LG_OK, also when the launch is held already; LG_ERR_STATE before begin and when the
- *          launch is finished; LG_ERR_ARGUMENT.
+ *  @return LG_OK, also when the launch is held already; LG_ERR_STATE when the launch is finished;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: safe, tasks may call it.  Signals: unsafe.  After fork: does nothing.  Allocates: yes.
- *  Durable: stored before the call returns.
+ *  Durable: stored before the call returns; before lg_launch_begin() nothing is stored.
  */
 LG_API lg_status lg_launch_protect(lg_launch *launch, const char *reason);
 
@@ -491,22 +531,77 @@ LG_API lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret
  *  program the status is the present one. For an ended program it is the status of the next launch
  *  if that launch began now, with the end of the last run taken into account.
  *
- *  The forecast uses the thresholds and repairs of the program's last launch. The real launch may
- *  differ through facts that only the program knows: a new version or build resets the context,
- *  options and repairs may be others, a task may have become essential. A program that has called
- *  lg_stop() counts as ended.
+ *  The forecast uses the repairs of the program's last launch, and its thresholds where the asker
+ *  has none. The real launch may differ through facts that only the program knows: a new version or
+ *  build resets the context, options and repairs may be others, a task may have become essential,
+ *  on_decide may decide otherwise. A program that has called lg_stop() counts as ended.
  *
  *  @param state_directory  of the program; see lg_state_directory().
  *  @param context          name.
+ *  @param options          the asker's thresholds, from LG_LAUNCH_OPTIONS_INIT; callbacks, waits
+ *                          and `hold` are not used. NULL: those of the program's last launch.
  *  @param ret_info         with its size set; untouched on failure.
- *  @return LG_OK; LG_ERR_NOT_FOUND: no ledger there, or no such context in it; LG_ERR_DAMAGED;
- *          LG_ERR_NEWER; LG_ERR_OLDER; LG_ERR_PERMISSION; LG_ERR_LINK; LG_ERR_SYSTEM (errno);
- *          LG_ERR_STATE: a run file stands in the place of the ledger; LG_ERR_ARGUMENT.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no ledger there, or no such context in it; LG_ERR_OPTION;
+ *          LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER; LG_ERR_PERMISSION; LG_ERR_LINK;
+ *          LG_ERR_SYSTEM (errno); LG_ERR_STATE: a run file stands in the place of the ledger;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored; opens files for reading only.
  */
-LG_API lg_status lg_launch_query(const char *state_directory, const char *context, lg_launch_info *ret_info);
+LG_API lg_status lg_launch_query(const char *state_directory, const char *context, const lg_launch_options *options,
+                                 lg_launch_info *ret_info);
+
+/** Forget the trouble of a context: its streak, ladder, safe mode and suspects, and the end of its
+ *  last run. The totals and the timeline stay. For a supervisor or an operator who has repaired the
+ *  program from outside, while the program does not run. A program that starts during the call
+ *  counts no launches in that run.
+ *
+ *  @param state_directory  of the program; see lg_state_directory().
+ *  @param context          name; NULL: all contexts.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: no ledger there, or no such context in it; LG_ERR_SECONDARY: a
+ *          process with this ledger lives, which may be the caller; LG_ERR_ALREADY: other processes
+ *          keep replacing the ledger; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
+ *          LG_ERR_PERMISSION; LG_ERR_LINK; LG_ERR_OWNER; LG_ERR_NOT_DIRECTORY; LG_ERR_READ_ONLY;
+ *          LG_ERR_NO_SPACE; LG_ERR_LIMIT; LG_ERR_SYSTEM (errno); LG_ERR_STATE: a run file stands in
+ *          the place of the ledger; LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_launch_reset(const char *state_directory, const char *context);
+
+/** A healthy-world callback of lg_reports_untold(). The report is valid during the call only. */
+typedef void (*lg_report_visitor)(const lg_report *report, void *user);
+
+/** List the runs that ended badly and that nobody was told of: those with a crash, a hang, an exit
+ *  with a status other than 0, an end by SIGKILL or for lack of memory, or an unknown end, which no
+ *  on_report received and lg_report_told() has not named. Only runs that are still in the timeline,
+ *  which has the last 16 of the primary process. For a program that looks by itself, without a
+ *  launch for example.
+ *
+ *  @param visit  called for each run on this thread, oldest first, before the call returns.
+ *  @param user   handed to visit.
+ *  @return LG_OK, also where there is none; LG_ERR_SECONDARY: another process counts;
+ *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT; LG_ERR_SYSTEM: no
+ *          memory.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reports_untold(lg_session *session, lg_report_visitor visit, void *user);
+
+/** A run has reached somebody: lg_reports_untold() no longer lists it. on_report is called all the
+ *  same.
+ *
+ *  @param ordinal  lg_report.ordinal.
+ *  @return LG_OK, also when told before; LG_ERR_NOT_FOUND: not in the timeline; else as
+ *          lg_reports_untold().
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_report_told(lg_session *session, uint64_t ordinal);
 
 /** Answer a report, repair or give-up callback. The first answer counts. An answer after the
  *  timeout has no effect.

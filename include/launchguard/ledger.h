@@ -62,6 +62,8 @@ typedef struct lg_ledger_suspect {
 #define LG_EVENT_RESTART 8192u  /**< a repair needs a restart */
 /** another version of the program started after the run, and all counters were reset */
 #define LG_EVENT_UPGRADED 16384u
+/** on_decide or an early lg_launch_protect() decided, and not the rule */
+#define LG_EVENT_DECIDED 65536u
 
 /** Ledger: one ended run. */
 typedef struct lg_timeline_entry {
@@ -77,6 +79,9 @@ typedef struct lg_timeline_entry {
     /** bit i: the crash was in a module or a task of context i; 0: of no context in particular */
     uint32_t attributed;
     uint32_t events[16];      /**< LG_EVENT_*, by context */
+    /** bit i: the end was in no launch of context i, and would have counted in one */
+    uint32_t late;
+    uint32_t told;            /**< 1: the program was told of the run */
 } lg_timeline_entry;
 
 LG_BEGIN

@@ -29,16 +29,16 @@ static bool is_attributed(const struct lg__last_run *last, const lg_run_context 
 /* A program that executed itself again did not exit with a status. Where the kernel may have ended
  * another process of the group, and then all of the group went, no repair of this program helps;
  * nor where its parent part left the launch to a forked child. */
-static bool is_no_fault(const lg_verdict *verdict)
+static bool is_no_fault(uint32_t evidence)
 {
-    return verdict->evidence == LG_EVIDENCE_EXEC || verdict->evidence == LG_EVIDENCE_OOM_COUNTER || verdict->evidence == LG_EVIDENCE_FORK;
+    return evidence == LG_EVIDENCE_EXEC || evidence == LG_EVIDENCE_OOM_COUNTER || evidence == LG_EVIDENCE_FORK;
 }
 
-bool lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal)
+enum lg__account lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal, bool upgraded)
 {
     const lg_run_context *of_run = lg__evidence_context(last, context->name);
     struct lg__last_end end = {
-        .end = is_no_fault(&last->verdict) ? LG_END_CLEAN : last->verdict.end,
+        .end = is_no_fault(last->verdict.evidence) ? LG_END_CLEAN : last->verdict.end,
         .signal = last->verdict.signal,
         .finished = of_run && of_run->phase == LG_PHASE_FINISHED,
         .others = last->attributed && !is_attributed(last, of_run),
@@ -47,7 +47,7 @@ bool lg__account_apply(struct lg__ledger_context *context, const struct lg__last
         .task = lg__evidence_task(last, of_run),
     };
     memcpy(end.when.boot_id, last->boot_id, sizeof end.when.boot_id);
-    return lg__decide_account(context, &end);
+    return upgraded ? lg__decide_upgrade(context, &end) : lg__decide_account(context, &end);
 }
 
 static bool same_program(const struct lg__ledger_payload *payload, const struct lg__identity *self)
@@ -94,11 +94,11 @@ static void account(struct lg__host *host, const struct lg__identity *self)
         struct lg__ledger_context *context = &payload->contexts[i];
         note_context(&entry, i, context, &last);
         /* the end of the old version's run does not count against the new one */
-        if (upgraded) {
-            entry.events[i] |= LG_EVENT_UPGRADED;
-            lg__decide_reset(context);
-        } else if (lg__account_apply(context, &last, payload->last_ordinal)) {
-            entry.counted |= 1u << i;
+        entry.events[i] |= upgraded ? LG_EVENT_UPGRADED : 0;
+        switch (lg__account_apply(context, &last, payload->last_ordinal, upgraded)) {
+        case LG__ACCOUNT_COUNTS: entry.counted |= 1u << i; break;
+        case LG__ACCOUNT_LATE: entry.late |= 1u << i; break;
+        case LG__ACCOUNT_NOTHING: break;
         }
     }
     entry.end = last.verdict.end;
@@ -126,6 +126,45 @@ void lg__account_last_run(struct lg__host *host, const struct lg__identity *self
     lg__ledger_store(&host->ledger);
 }
 
+lg_report lg__account_report(const struct lg__host *host, const struct lg__ledger_run *run, uint32_t contexts, char path[4096 + 96], char uuid[37])
+{
+    run_path(host->directory, run->ordinal, run->uuid, path);
+    lg__run_uuid_text(run->uuid, uuid);
+    return (lg_report){ .size = sizeof(lg_report),
+                        .path = path,
+                        .uuid = uuid,
+                        .ordinal = run->ordinal,
+                        .end = (lg_end)run->end,
+                        .signal = run->signal,
+                        .in_launch = (run->launching & contexts) != 0 };
+}
+
+bool lg__account_is_untold(const struct lg__ledger_run *run)
+{
+    if (run->told || is_no_fault(run->evidence))
+        return false;
+    switch (run->end) {
+    case LG_END_CRASH:
+    case LG_END_HANG:
+    case LG_END_OOM:
+    case LG_END_KILLED:
+    case LG_END_UNKNOWN: return true;
+    case LG_END_EXIT: return run->code != 0;
+    default: return false;
+    }
+}
+
+bool lg__account_tell(struct lg__host *host, uint64_t ordinal)
+{
+    struct lg__ledger_payload *payload = &host->ledger.payload;
+    for (uint32_t i = 0; i < payload->timeline_count; i++)
+        if (payload->timeline[i].ordinal == ordinal) {
+            payload->timeline[i].told = 1;
+            return true;
+        }
+    return false;
+}
+
 uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],
                              char paths[LG__TIMELINE][4096 + 96], char uuids[LG__TIMELINE][37])
 {
@@ -133,16 +172,9 @@ uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_r
     uint32_t count = 0;
     for (uint32_t i = 0; i < payload->timeline_count; i++) {
         const struct lg__ledger_run *run = &payload->timeline[i];
-        if (!(run->counted & 1u << context) || run->ordinal <= payload->contexts[context].reported_ordinal)
+        if (!((run->counted | run->late) & 1u << context) || run->ordinal <= payload->contexts[context].reported_ordinal)
             continue;
-        run_path(host->directory, run->ordinal, run->uuid, paths[count]);
-        lg__run_uuid_text(run->uuid, uuids[count]);
-        reports[count] = (lg_report){ .size = sizeof *reports,
-                                      .path = paths[count],
-                                      .uuid = uuids[count],
-                                      .ordinal = run->ordinal,
-                                      .end = (lg_end)run->end,
-                                      .signal = run->signal };
+        reports[count] = lg__account_report(host, run, 1u << context, paths[count], uuids[count]);
         count++;
     }
     return count;

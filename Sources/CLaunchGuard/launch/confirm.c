@@ -62,7 +62,7 @@ lg_status lg_launch_finished(lg_launch *launch)
     pthread_mutex_lock(&launch->lock);
     struct lg__life *life = launch->life;
     if (!life || !life->finished) {
-        if (!life || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
+        if (!life || !life->decided || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
             status = LG_ERR_STATE;
         } else if (launch->options.finish != LG_FINISH_TIME) {
             atomic_store(&launch->state->marked, 1);

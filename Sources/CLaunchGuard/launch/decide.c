@@ -29,6 +29,7 @@ static void forget_streak(struct lg__ledger_context *context)
     forget_unknown(context);
     context->reported = 0;
     context->report_strikes = 0;
+    context->decide_strikes = 0;
     context->first_ordinal = 0;
 }
 
@@ -61,14 +62,18 @@ static void go_safe(struct lg__ledger_context *context)
     set_flag(context, LG__CONTEXT_DUE, false);
 }
 
-static void choose_rung(struct lg__ledger_context *context, const struct lg__moment *now)
+static void hold(struct lg__ledger_context *context)
 {
-    if (!lg__ladder_choose(context, now)) {
-        go_safe(context);
-        return;
-    }
     context->phase = LG_PHASE_HELD;
     context->events |= LG_EVENT_HELD;
+}
+
+static void choose_rung(struct lg__ledger_context *context, const struct lg__moment *now)
+{
+    if (lg__ladder_choose(context, now))
+        hold(context);
+    else
+        go_safe(context);
 }
 
 static bool passed_since(const uint8_t boot_id[16], uint64_t then_ns, const struct lg__moment *now, uint64_t least_ms)
@@ -83,6 +88,8 @@ enum weight { INNOCENT, UNEXPLAINED, COUNTED };
 
 static enum weight weigh(const struct lg__ledger_context *context, const struct lg__last_end *last)
 {
+    if (last->others)
+        return INNOCENT;
     switch (last->end) {
     case LG_END_CRASH:
         return context->count & (last->signal == SIGPIPE ? LG_COUNT_SIGPIPE : LG_COUNT_CRASH) ? COUNTED : INNOCENT;
@@ -156,7 +163,7 @@ static void account_launching(struct lg__ledger_context *context, enum weight we
     }
 }
 
-/* A4 to A6. Returns true if the end counts. */
+/* A4 to A6 */
 static bool account_repairing(struct lg__ledger_context *context, lg_end end)
 {
     set_flag(context, LG__CONTEXT_DUE, true);
@@ -198,24 +205,34 @@ static void suspect(struct lg__ledger_context *context, const char *key)
     found->crashes = one_more(found->crashes);
 }
 
-bool lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last)
+/* A1 and A2: no launch was under way. */
+static enum lg__account account_late(struct lg__ledger_context *context, enum weight weight)
+{
+    if (weight != COUNTED)
+        return LG__ACCOUNT_NOTHING;
+    set_flag(context, LG__CONTEXT_LATE, true);
+    return LG__ACCOUNT_LATE;
+}
+
+enum lg__account lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last)
 {
     lg_phase phase = (lg_phase)context->phase;
     bool reporting = context->flags & LG__CONTEXT_REPORTING && !(context->flags & LG__CONTEXT_OWES);
-    context->phase = LG_PHASE_NONE;
-    set_flag(context, LG__CONTEXT_REPORTING, false);
-    if (last->finished && phase == LG_PHASE_LAUNCHING) {
+    bool asking = context->flags & LG__CONTEXT_ASKING;
+    enum weight weight = weigh(context, last);
+    bool finished = last->finished && phase == LG_PHASE_LAUNCHING;
+    set_flag(context, LG__CONTEXT_REPORTING | LG__CONTEXT_ASKING, false);
+    if (finished)
         lg__decide_finished(context);
-        context->phase = LG_PHASE_NONE;
-        return false;
-    }
-    if (phase != LG_PHASE_LAUNCHING && phase != LG_PHASE_HELD && phase != LG_PHASE_REPAIRING && phase != LG_PHASE_HALTED)
-        return false;
+    context->phase = LG_PHASE_NONE;
+    if (finished || !lg__phase_launching(phase))
+        return account_late(context, weight);
 
-    enum weight weight = last->others ? INNOCENT : weigh(context, last);
     bool counts = weight == COUNTED;
     if (reporting && weight != INNOCENT)
         context->report_strikes = one_more(context->report_strikes);
+    if (asking && weight != INNOCENT)
+        context->decide_strikes = one_more(context->decide_strikes);
     switch (phase) {
     case LG_PHASE_REPAIRING: counts = account_repairing(context, last->end); break;
     case LG_PHASE_HALTED:
@@ -245,7 +262,7 @@ bool lg__decide_account(struct lg__ledger_context *context, const struct lg__las
             suspect(context, last->task);
         }
     }
-    return counts;
+    return counts ? LG__ACCOUNT_COUNTS : LG__ACCOUNT_NOTHING;
 }
 
 void lg__decide_reset(struct lg__ledger_context *context)
@@ -258,6 +275,17 @@ void lg__decide_reset(struct lg__ledger_context *context)
     fresh.repairs = context->repairs;
     fresh.reported_ordinal = context->reported_ordinal;
     *context = fresh;
+}
+
+static bool report_is_news(const struct lg__ledger_context *context);
+
+enum lg__account lg__decide_upgrade(struct lg__ledger_context *context, const struct lg__last_end *last)
+{
+    bool untold = report_is_news(context) || (context->flags & LG__CONTEXT_OWES);
+    enum weight weight = weigh(context, last);
+    lg__decide_reset(context);
+    set_flag(context, LG__CONTEXT_LATE, untold);
+    return account_late(context, weight);
 }
 
 /* ---- B: the launch begins ---- */
@@ -275,6 +303,8 @@ static void take_over(struct lg__ledger_context *context, const struct lg__polic
     context->deescalate_runs = policy->deescalate_runs;
     context->deescalate_ms = policy->deescalate_ms;
     context->streak_gap_ms = policy->streak_gap_ms;
+    context->window_ms = policy->window_ms;
+    context->finish = policy->finish;
     set_flag(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
     set_flag(context, LG__CONTEXT_SHADOW, policy->shadow);
     lg__ladder_take_over(context, policy);
@@ -284,31 +314,42 @@ static void take_over(struct lg__ledger_context *context, const struct lg__polic
     context->events = 0;
 }
 
-/* B6 to B11 */
-static void decide_phase(struct lg__ledger_context *context, const struct lg__moment *now)
+static void go_on(struct lg__ledger_context *context)
 {
     context->phase = LG_PHASE_LAUNCHING;
-    if (context->mode == LG_LAUNCH_MODE_SAFE) {
+    if (context->mode == LG_LAUNCH_MODE_SAFE)
         context->events |= LG_EVENT_SAFE;
-        if (context->safe_crash_limit && context->safe_crashes >= context->safe_crash_limit) {
-            context->phase = LG_PHASE_HALTED;
-            context->events |= LG_EVENT_HALTED;
-        }
-        return;
-    }
-    if (context->mode == LG_LAUNCH_MODE_TRIAL) {
+    if (context->mode == LG_LAUNCH_MODE_TRIAL)
         context->events |= LG_EVENT_TRIAL;
-        return;
-    }
-    if (!(context->flags & LG__CONTEXT_DUE) && context->streak < context->repair_after && !unknown_is_enough(context))
-        return;
+}
+
+/* B10 and B11. `empty`: held even where no rung is left. */
+static void need_repair(struct lg__ledger_context *context, const struct lg__moment *now, bool empty)
+{
     if (context->held_deaths >= LG__HELD_DEATHS_MAX) {
         go_safe(context);
         return;
     }
     context->mode = LG_LAUNCH_MODE_NORMAL;
     set_flag(context, LG__CONTEXT_DUE, true);
-    choose_rung(context, now);
+    if (empty && !lg__ladder_choose(context, now))
+        hold(context);
+    else
+        choose_rung(context, now);
+}
+
+/* B6 to B11 */
+static void follow_rule(struct lg__ledger_context *context, const struct lg__moment *now)
+{
+    bool safe = context->mode == LG_LAUNCH_MODE_SAFE, trial = context->mode == LG_LAUNCH_MODE_TRIAL;
+    bool needed = context->flags & LG__CONTEXT_DUE || context->streak >= context->repair_after || unknown_is_enough(context);
+    go_on(context);
+    if (safe && context->safe_crash_limit && context->safe_crashes >= context->safe_crash_limit) {
+        context->phase = LG_PHASE_HALTED;
+        context->events |= LG_EVENT_HALTED;
+    } else if (!safe && !trial && needed) {
+        need_repair(context, now, false);
+    }
 }
 
 static bool streak_is_news(const struct lg__ledger_context *context)
@@ -316,10 +357,16 @@ static bool streak_is_news(const struct lg__ledger_context *context)
     return context->streak >= context->report_after && context->streak > context->reported;
 }
 
+static bool report_is_news(const struct lg__ledger_context *context)
+{
+    return streak_is_news(context) || (unknown_is_enough(context) && !(context->flags & LG__CONTEXT_TOLD)) ||
+           (context->flags & LG__CONTEXT_LATE);
+}
+
 /* B5 */
 static void owe_report(struct lg__ledger_context *context)
 {
-    bool news = streak_is_news(context) || (unknown_is_enough(context) && !(context->flags & LG__CONTEXT_TOLD));
+    bool news = report_is_news(context);
     bool owed = context->flags & LG__CONTEXT_OWES;
     if ((!news && !owed) || context->report_strikes >= LG__REPORT_STRIKES_MAX)
         return;
@@ -329,7 +376,7 @@ static void owe_report(struct lg__ledger_context *context)
 }
 
 void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
-                      struct lg__ledger_context *ret_shadow)
+                      struct lg__ledger_context *ret_rule)
 {
     take_over(context, policy);
     if (context->retry_runs == 0)
@@ -350,16 +397,35 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
         passed_since(context->repair_boot_id, context->repair_boottime_ns, now, context->deescalate_ms))
         lg__ladder_foot(context);
     owe_report(context);
-    if (!policy->shadow) {
-        decide_phase(context, now);
-        return;
+    if (ret_rule) {
+        *ret_rule = *context;
+        follow_rule(ret_rule, now);
     }
-    struct lg__ledger_context shadow = *context;
-    decide_phase(&shadow, now);
-    if (ret_shadow)
-        *ret_shadow = shadow;
     context->phase = LG_PHASE_LAUNCHING;
-    context->mode = LG_LAUNCH_MODE_NORMAL;
+    if (policy->asks && context->decide_strikes < LG__DECIDE_STRIKES_MAX)
+        set_flag(context, LG__CONTEXT_ASKING, true);
+    else
+        lg__decide_course(context, policy->decision, now);
+}
+
+void lg__decide_course(struct lg__ledger_context *context, lg_decision decision, const struct lg__moment *now)
+{
+    bool safe = context->mode == LG_LAUNCH_MODE_SAFE;
+    set_flag(context, LG__CONTEXT_ASKING, false);
+    if (decision != LG_DECISION_BY_RULE)
+        context->events |= LG_EVENT_DECIDED;
+    if (context->flags & LG__CONTEXT_SHADOW) {
+        context->mode = LG_LAUNCH_MODE_NORMAL;
+    } else if (decision == LG_DECISION_GO_ON) {
+        go_on(context);
+    } else if (safe || decision == LG_DECISION_BY_RULE) {
+        follow_rule(context, now);
+    } else {
+        /* else a repair that always succeeds would be tried for ever */
+        if (context->mode == LG_LAUNCH_MODE_PROBATION)
+            lg__ladder_next(context);
+        need_repair(context, now, decision == LG_DECISION_HOLD);
+    }
 }
 
 void lg__decide_told(struct lg__ledger_context *context)
@@ -368,7 +434,7 @@ void lg__decide_told(struct lg__ledger_context *context)
         context->reported = context->streak;
     if (unknown_is_enough(context))
         set_flag(context, LG__CONTEXT_TOLD, true);
-    set_flag(context, LG__CONTEXT_OWES, false);
+    set_flag(context, LG__CONTEXT_OWES | LG__CONTEXT_LATE, false);
     context->events |= LG_EVENT_REPORTED;
 }
 
@@ -383,6 +449,10 @@ void lg__decide_reported(struct lg__ledger_context *context)
 
 void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__moment *now)
 {
+    if (context->rung >= context->rung_count) {
+        go_safe(context);
+        return;
+    }
     if (context->attempts == 0)
         context->rungs[context->rung].series_wall_ns = now->wall_ns;
     context->attempts = one_more(context->attempts);

@@ -14,6 +14,7 @@
 #define LG__SKIPS_MAX 2u
 #define LG__HELD_DEATHS_MAX 2u
 #define LG__REPORT_STRIKES_MAX 2u
+#define LG__DECIDE_STRIKES_MAX 2u
 #define LG__RETRY_RUNS_MAX 64u
 #define LG__THROTTLE_NS (UINT64_C(86400) * 1000000000u)
 
@@ -31,7 +32,10 @@ struct lg__policy {
     uint32_t safe_retry_runs, safe_retry_max, safe_crash_limit;
     uint32_t deescalate_runs;
     uint64_t deescalate_ms, streak_gap_ms;
+    uint32_t window_ms, finish; /* for readers: the machine itself is told when it finishes */
     bool shadow;
+    bool asks;      /* there is an on_decide */
+    lg_decision decision; /* where on_decide is not asked */
     bool skippable; /* a suspect task may be left out */
     uint32_t rung_count; /* with the built-in one, which is rung 0 */
     struct lg__ledger_rung rungs[LG__RUNGS]; /* series_wall_ns is ignored */
@@ -50,17 +54,29 @@ struct lg__last_end {
     const char *task;      /* key of the task that the end came in; NULL for none */
 };
 
-/* A1 to A20. Returns true if the end counts against the context. */
-bool lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last);
+enum lg__account {
+    LG__ACCOUNT_NOTHING,
+    LG__ACCOUNT_COUNTS, /* the end counts against the context */
+    LG__ACCOUNT_LATE    /* it would, if a launch of the context had been under way */
+};
 
-/* An upgrade. */
+/* A1 to A20 */
+enum lg__account lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last);
+
+/* The same where another version of the program starts. */
+enum lg__account lg__decide_upgrade(struct lg__ledger_context *context, const struct lg__last_end *last);
+
+/* Everything is forgotten but the name, the totals, and which runs were reported. */
 void lg__decide_reset(struct lg__ledger_context *context);
 
 /* B1 to B11. The decision is in `phase` and `mode` (LG_PHASE_LAUNCHING, _HELD or _HALTED);
- * LG__CONTEXT_REPORTING: call on_report first, then lg__decide_reported(). In shadow *ret_shadow is
- * the context as it would be otherwise; may be NULL. */
+ * LG__CONTEXT_ASKING: call on_decide first, then lg__decide_course(); LG__CONTEXT_REPORTING: call
+ * on_report then, and lg__decide_reported(). *ret_rule: the context as the rule has it, also in
+ * shadow; may be NULL. */
 void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
-                      struct lg__ledger_context *ret_shadow);
+                      struct lg__ledger_context *ret_rule);
+/* D1 to D4 */
+void lg__decide_course(struct lg__ledger_context *context, lg_decision decision, const struct lg__moment *now);
 
 /* R1: on_report is about to be called, which may be after its time. */
 void lg__decide_told(struct lg__ledger_context *context);

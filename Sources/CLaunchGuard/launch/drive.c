@@ -5,24 +5,16 @@
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "os/os.h"
+#include "read/context.h"
 
 static void fill_policy(lg_launch *launch, const struct lg__ledger_context *context, struct lg__policy *ret_policy)
 {
     const lg_launch_options *options = &launch->options;
-    memset(ret_policy, 0, sizeof *ret_policy);
-    ret_policy->report_after = options->report_after;
-    ret_policy->repair_after = options->repair_after;
-    ret_policy->unknown_after = options->unknown_after;
-    ret_policy->count = options->count;
-    ret_policy->safe_retry_runs = options->safe_retry_runs;
-    ret_policy->safe_retry_max = LG__RETRY_RUNS_MAX;
-    ret_policy->safe_crash_limit = options->safe_crash_limit;
-    ret_policy->deescalate_runs = options->deescalate_runs;
-    ret_policy->deescalate_ms = (uint64_t)options->deescalate_ms;
-    ret_policy->streak_gap_ms = (uint64_t)options->streak_gap_ms;
-    ret_policy->shadow = options->shadow;
     char key[LG__NAME_BYTES];
-    ret_policy->skippable = lg__custody_suspect(launch, context, key);
+    lg__setup_policy(options, ret_policy);
+    ret_policy->skippable = options->leave_out_suspects && lg__custody_suspect(launch, context, key);
+    ret_policy->asks = options->on_decide;
+    ret_policy->decision = launch->early ? LG_DECISION_PROTECT : LG_DECISION_BY_RULE;
     ret_policy->rung_count = launch->rung_count + 1;
     strcpy(ret_policy->rungs[0].name, "leave out the suspect task");
     ret_policy->rungs[0].attempts = 1;
@@ -38,28 +30,70 @@ static void fill_policy(lg_launch *launch, const struct lg__ledger_context *cont
     }
 }
 
-static void decide_begin(const struct lg__life *life)
+/* The word of the program, where it has one. `rule`: the context as the rule would have it. */
+static void ask_program(struct lg__life *life, const struct lg__ledger_context *rule)
+{
+    lg_launch *launch = life->launch;
+    lg_launch_info info;
+    lg__reader_context_info(rule, &info);
+    lg_decision decision = launch->options.on_decide(&info, launch->options.user);
+    struct lg__moment now = lg__host_now(launch->host);
+    LG__WITH_CONTEXT(life, context) {
+        if (decision == LG_DECISION_BY_RULE && launch->early)
+            decision = LG_DECISION_PROTECT;
+        if (context->phase == LG_PHASE_LAUNCHING && context->flags & LG__CONTEXT_ASKING)
+            lg__decide_course(context, decision, &now);
+        life->by_hand = decision == LG_DECISION_HOLD;
+        life->decided = true;
+    }
+}
+
+/* From here on lg_launch_protect() finds a launch that is under way. */
+static void settle(struct lg__life *life)
+{
+    pthread_mutex_lock(&life->launch->lock);
+    life->decided = true;
+    life->launch->early = false;
+    pthread_mutex_unlock(&life->launch->lock);
+}
+
+static void log_decision(const lg_launch *launch, const struct lg__ledger_context *decided, const struct lg__ledger_context *rule)
+{
+    if (decided->phase == LG_PHASE_HELD)
+        lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: %s (streak %u of %u, unknown %u of %u)", launch->name,
+                     decided->events & LG_EVENT_DECIDED ? "held, as the program decided" : "a repair is needed", decided->streak,
+                     decided->repair_after, decided->unknown, decided->unknown_after);
+    else if (rule->phase == LG_PHASE_HELD && decided->events & LG_EVENT_DECIDED)
+        lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: a repair is needed; it goes on, as the program decided", launch->name);
+    if (!launch->options.shadow)
+        return;
+    if (rule->phase == LG_PHASE_HELD)
+        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be held for rung %u, repair \"%s\"",
+                     launch->name, rule->rung, rule->rungs[rule->rung].name);
+    else if (rule->mode == LG_LAUNCH_MODE_SAFE)
+        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be %s", launch->name,
+                     rule->phase == LG_PHASE_HALTED ? "halted" : "in safe mode");
+}
+
+static void decide_begin(struct lg__life *life)
 {
     lg_launch *launch = life->launch;
     struct lg__policy policy;
-    struct lg__ledger_context shadow, decided = { .phase = LG_PHASE_NONE };
+    struct lg__ledger_context rule = { .phase = LG_PHASE_NONE }, decided;
     struct lg__moment now = lg__host_now(launch->host);
-    memset(&shadow, 0, sizeof shadow);
+    bool asks = false;
     atomic_store(&launch->state->begun_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     LG__WITH_CONTEXT(life, context) {
         fill_policy(launch, context, &policy);
-        lg__decide_begin(context, &policy, &now, &shadow);
-        decided = *context;
+        lg__decide_begin(context, &policy, &now, policy.asks || policy.shadow ? &rule : NULL);
+        asks = context->flags & LG__CONTEXT_ASKING;
+        life->decided = !asks; /* an early lg_launch_protect() has been seen */
     }
-    if (decided.phase == LG_PHASE_HELD)
-        lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: a repair is needed (streak %u of %u, unknown %u of %u)", launch->name,
-                     decided.streak, decided.repair_after, decided.unknown, decided.unknown_after);
-    if (shadow.phase == LG_PHASE_HELD)
-        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be held for rung %u, repair \"%s\"",
-                     launch->name, shadow.rung, shadow.rungs[shadow.rung].name);
-    else if (shadow.mode == LG_LAUNCH_MODE_SAFE)
-        lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: in shadow; otherwise it would be %s", launch->name,
-                     shadow.phase == LG_PHASE_HALTED ? "halted" : "in safe mode");
+    if (asks)
+        ask_program(life, &rule);
+    settle(life);
+    lg__launch_look(launch, &decided);
+    log_decision(launch, &decided, &rule);
 }
 
 /* The hold is over: the tasks may run, and from here on time counts. */
@@ -186,6 +220,8 @@ lg_status lg_launch_begin(lg_launch *launch)
         decide_begin(life);
         lg__launch_tell(launch);
         lg__launch_look(launch, &context);
+    } else {
+        settle(life);
     }
     bool held = context.phase == LG_PHASE_HELD || context.phase == LG_PHASE_HALTED;
     /* The executor's thread may be this one: to wait for it here would be to wait for ever. */
@@ -239,10 +275,14 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     lg__confirm_window(launch);
     pthread_mutex_lock(&launch->lock);
     struct lg__life *life = launch->life;
-    bool possible = life && !life->finished;
+    bool early = !life || !life->decided, possible = early || !life->finished;
+    launch->early = launch->early || early;
     pthread_mutex_unlock(&launch->lock);
-    if (!possible)
-        return LG_ERR_STATE;
+    if (early)
+        lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection from its begin: %s", launch->name,
+                     reason ? reason : "no reason is given");
+    if (early || !possible)
+        return early ? LG_OK : LG_ERR_STATE;
     bool held = false, safe = false, drives = false, beside = launch->options.hold == LG_HOLD_NONE;
     struct lg__moment now = lg__host_now(launch->host);
     LG__WITH_CONTEXT(life, context) {

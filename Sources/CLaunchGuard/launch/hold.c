@@ -43,7 +43,9 @@ static enum lg__wish own_wish(const struct lg__life *life, const struct lg__ledg
     const lg_launch_options *options = &life->launch->options;
     const struct lg__ledger_rung *rung = &context->rungs[context->rung];
     if (context->phase == LG_PHASE_HALTED)
-        return options->supervised ? NO_WISH : WISH_TRY_SAFE;
+        return options->supervised || life->by_hand ? NO_WISH : WISH_TRY_SAFE;
+    if ((life->by_hand && !life->consented) || context->rung >= context->rung_count)
+        return NO_WISH;
     if (rung->flags & LG__RUNG_BUILT_IN)
         return WISH_REPAIR;
     /* a yes is for all its attempts in this launch, and for no other rung's */
@@ -185,7 +187,7 @@ void lg__hold_launch(struct lg__life *life)
             life->was_held = life->holding = true;
         } else {
             life->wish = NO_WISH;
-            life->consented = life->holding = false;
+            life->consented = life->by_hand = life->holding = false;
         }
         pthread_mutex_unlock(&launch->lock);
         if (!holds)

@@ -38,6 +38,7 @@ enum lg__wish { NO_WISH, WISH_REPAIR, WISH_REFUSE, WISH_SKIP, WISH_TRY_SAFE };
 struct lg__life {
     lg_launch *launch;
     struct lg__life *older;
+    bool decided;       /* before, lg_launch_protect() is a part of the decision */
     bool finished;
     bool done;          /* the tasks have run */
     bool was_held;
@@ -45,6 +46,7 @@ struct lg__life {
     bool driven;        /* a thread reports, repairs or runs tasks */
     bool repaired_beside; /* with LG_HOLD_NONE: a thread repairs while the tasks run */
     bool consented;     /* lg_launch_repair() was called in this hold */
+    bool by_hand;       /* LG_DECISION_HOLD: nothing is tried before that call */
     enum lg__wish wish;
     uint32_t releases;
     uint64_t hold_left_ns; /* until the hold's deadline; 0: it has passed */
@@ -88,6 +90,7 @@ struct lg_launch {
     struct lg__life first_life;
     uint64_t simulated_ends;
     bool by_key;
+    bool early; /* lg_launch_protect() was called before the decision */
     struct lg__task tasks[LG_TASKS_MAX];
     uint32_t task_count;
 

@@ -56,7 +56,7 @@ static lg_launch_status status_now(const lg_launch *launch)
 
 void lg__launch_note_status(lg_launch *launch)
 {
-    if (launch->forked)
+    if (launch->forked || (launch->life && !launch->life->decided))
         return;
     lg_launch_status status = status_now(launch);
     bool changed = atomic_exchange(&launch->status, (uint32_t)status) != (uint32_t)status;
@@ -90,8 +90,9 @@ struct lg__ledger_context *lg__launch_lock(const struct lg__life *life)
 struct lg__ledger_context *lg__launch_store(lg_launch *launch, struct lg__ledger_context *context)
 {
     lg__ledger_store(&launch->host->ledger);
-    /* While on_report runs, readers of the run file see that nothing is decided. */
-    atomic_store(&launch->state->phase, context->flags & LG__CONTEXT_REPORTING ? LG_PHASE_DECIDING : context->phase);
+    /* While on_decide or on_report runs, readers of the run file see that nothing is decided. */
+    bool deciding = context->flags & (LG__CONTEXT_ASKING | LG__CONTEXT_REPORTING);
+    atomic_store(&launch->state->phase, deciding ? LG_PHASE_DECIDING : context->phase);
     if (context->phase == LG_PHASE_LAUNCHING)
         lg__window_note(launch); /* the window may have passed meanwhile */
     else

@@ -60,6 +60,9 @@ struct lg__moment lg__host_now(const struct lg__host *host);
 /* As lg_launch_prepare(). */
 lg_status lg__setup_launch(struct lg__host *host, const char *context, const lg_launch_options *options, lg_launch **ret_launch);
 
+/* The part of the policy that is options alone. false: the options make no sense. */
+bool lg__setup_policy(const lg_launch_options *options, struct lg__policy *ret_policy);
+
 /* ---- hang.c ---- */
 
 /* The program hangs, since then; the mark in the run file says so. */
@@ -112,11 +115,20 @@ void lg__account_last_run(struct lg__host *host, const struct lg__identity *self
 struct lg__last_run;
 void lg__account_read(const char *directory, const struct lg__ledger_payload *payload, const struct lg__hot *hot, bool replaced, struct lg__last_run *ret_last);
 
-/* Apply that end to one context. Returns true if it counts against the context. */
-bool lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal);
+/* Apply that end to one context. `upgraded`: another version of the program starts. */
+enum lg__account lg__account_apply(struct lg__ledger_context *context, const struct lg__last_run *last, uint64_t ordinal, bool upgraded);
 
-/* Reports for on_report: the runs of the timeline that counted for a context and were not reported
- * yet. Returns how many. */
+/* A run of the timeline as a report; `contexts`: a bit for each context that is asked about. */
+lg_report lg__account_report(const struct lg__host *host, const struct lg__ledger_run *run, uint32_t contexts, char path[4096 + 96], char uuid[37]);
+
+/* The run ended badly, and nobody was told of it. */
+bool lg__account_is_untold(const struct lg__ledger_run *run);
+
+/* Somebody is told of a run; not yet stored. false: it is not in the timeline. Under host->lock. */
+bool lg__account_tell(struct lg__host *host, uint64_t ordinal);
+
+/* Reports for on_report: the runs of the timeline that counted for a context, or ended in no launch
+ * of it, and were not reported yet. Returns how many. */
 uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_report reports[LG__TIMELINE],
                              char paths[LG__TIMELINE][4096 + 96], char uuids[LG__TIMELINE][37]);
 

@@ -23,13 +23,12 @@ void lg__life_end(lg_launch *launch, lg_end end)
     pthread_mutex_lock(&launch->host->lock);
     launch->simulated_ends++;
     struct lg__ledger_context *context = lg__ledger_find_context(&launch->host->ledger.payload, launch->name);
-    if (end == LG_END_UPGRADE && context) {
-        lg__decide_reset(context);
-    } else if (context) {
-        struct lg__last_end last = { .end = end, .ordinal = launch->simulated_ends, .when = lg__host_now(launch->host) };
-        last.task = atomic_load(&launch->state->task_set) ? launch->state->task : NULL;
+    struct lg__last_end last = { .end = end, .ordinal = launch->simulated_ends, .when = lg__host_now(launch->host) };
+    last.task = atomic_load(&launch->state->task_set) ? launch->state->task : NULL;
+    if (end == LG_END_UPGRADE && context)
+        lg__decide_upgrade(context, &last);
+    else if (context)
         lg__decide_account(context, &last);
-    }
     lg__ledger_store(&launch->host->ledger);
     lg__window_close(launch);
     if (launch->life)

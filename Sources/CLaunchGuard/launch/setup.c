@@ -49,6 +49,7 @@ static lg_status check_options(struct lg__problem *problem, const char *context,
         { "hold", options->hold, 0, LG_HOLD_NONE },
         { "hold_ms", options->hold_ms, 1, LONGEST_MS },
         { "auto_repair", options->auto_repair, 0, 1 },
+        { "leave_out_suspects", options->leave_out_suspects, 0, 1 },
         { "safe_retry_runs", options->safe_retry_runs, 1, LG__RETRY_RUNS_MAX },
         { "safe_crash_limit", options->safe_crash_limit, 0, UINT32_MAX },
         { "deescalate_runs", options->deescalate_runs, 0, UINT32_MAX },
@@ -76,6 +77,36 @@ static lg_status check_options(struct lg__problem *problem, const char *context,
         return lg__problem_say(problem, LG_ERR_OPTION, "launch \"%s\": the names of its modules have %zu bytes together; at most %d fit", name,
                                modules_size(options->modules) - 1, LG__OWNED_BYTES - 1);
     return LG_OK;
+}
+
+/* "twice repair_after" */
+static uint32_t unknown_after(const lg_launch_options *options)
+{
+    if (options->unknown_after != LG_UNKNOWN_AFTER_DEFAULT)
+        return options->unknown_after;
+    return options->repair_after > UINT32_MAX / 2 ? UINT32_MAX - 1 : 2 * options->repair_after;
+}
+
+bool lg__setup_policy(const lg_launch_options *options, struct lg__policy *ret_policy)
+{
+    struct lg__problem ignored = { .status = LG_OK };
+    memset(ret_policy, 0, sizeof *ret_policy);
+    if (check_options(&ignored, "asker", options) != LG_OK)
+        return false;
+    ret_policy->report_after = options->report_after;
+    ret_policy->repair_after = options->repair_after;
+    ret_policy->unknown_after = unknown_after(options);
+    ret_policy->count = options->count;
+    ret_policy->safe_retry_runs = options->safe_retry_runs;
+    ret_policy->safe_retry_max = LG__RETRY_RUNS_MAX;
+    ret_policy->safe_crash_limit = options->safe_crash_limit;
+    ret_policy->deescalate_runs = options->deescalate_runs;
+    ret_policy->deescalate_ms = (uint64_t)options->deescalate_ms;
+    ret_policy->streak_gap_ms = (uint64_t)options->streak_gap_ms;
+    ret_policy->window_ms = (uint32_t)options->window_ms;
+    ret_policy->finish = options->finish;
+    ret_policy->shadow = options->shadow;
+    return true;
 }
 
 static bool switched_off(const char *variable)
@@ -161,8 +192,6 @@ static lg_launch *make_launch(struct lg__host *host, const char *context, const 
     make_locks(launch);
     launch->host = host;
     launch->options = *options;
-    if (options->unknown_after == LG_UNKNOWN_AFTER_DEFAULT)
-        launch->options.unknown_after = options->repair_after > UINT32_MAX / 2 ? UINT32_MAX - 1 : 2 * options->repair_after;
     launch->state = &launch->unprotected_state;
     launch->owner = &launch->unprotected_owner;
     snprintf(launch->name, sizeof launch->name, "%s", context ? context : "");
@@ -181,7 +210,7 @@ static bool is_prepared(const struct lg__host *host, const char *name)
 static bool at_rest(const struct lg__ledger_context *context)
 {
     return (context->phase == LG_PHASE_NONE || context->phase == LG_PHASE_FINISHED) && context->mode == LG_LAUNCH_MODE_NORMAL &&
-           !(context->flags & LG__CONTEXT_DUE) && context->streak == 0 && context->unknown == 0;
+           !(context->flags & (LG__CONTEXT_DUE | LG__CONTEXT_OWES | LG__CONTEXT_LATE)) && context->streak == 0 && context->unknown == 0;
 }
 
 /* The context of that name. Where all places are taken, by names of earlier versions perhaps, the

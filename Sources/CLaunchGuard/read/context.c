@@ -47,6 +47,8 @@ void lg__reader_context_info(const struct lg__ledger_context *stored, lg_launch_
     info.repair_after = stored->repair_after;
     info.unknown_after = stored->unknown_after;
     info.safe_crash_limit = stored->safe_crash_limit;
+    info.window_ms = stored->window_ms;
+    info.finish = stored->finish <= LG_FINISH_BOTH ? (lg_finish)stored->finish : LG_FINISH_EITHER;
     info.suspect_count = stored->suspect_count;
     info.launches = stored->launches;
     info.crashes = stored->crashes;

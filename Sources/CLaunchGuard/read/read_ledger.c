@@ -154,6 +154,8 @@ lg_status lg_reader_timeline(lg_reader *reader, uint32_t index, lg_timeline_entr
     entry.repairing = stored->repairing;
     entry.counted = stored->counted;
     entry.attributed = stored->attributed;
+    entry.late = stored->late;
+    entry.told = stored->told == 1;
     static_assert(sizeof entry.events == sizeof stored->events, "as many contexts");
     memcpy(entry.events, stored->events, sizeof entry.events);
     *ret_entry = entry;

@@ -13,7 +13,7 @@
 #define SUSPECT_CRASHES 2u
 
 /* The policy that was stored when the last launch began, as if the next one asked for the same. */
-static void same_policy(const struct lg__ledger_context *context, struct lg__policy *ret_policy)
+static void stored_policy(const struct lg__ledger_context *context, struct lg__policy *ret_policy)
 {
     memset(ret_policy, 0, sizeof *ret_policy);
     ret_policy->report_after = context->report_after;
@@ -26,25 +26,35 @@ static void same_policy(const struct lg__ledger_context *context, struct lg__pol
     ret_policy->deescalate_runs = context->deescalate_runs;
     ret_policy->deescalate_ms = context->deescalate_ms;
     ret_policy->streak_gap_ms = context->streak_gap_ms;
+    ret_policy->window_ms = context->window_ms;
+    ret_policy->finish = context->finish;
     ret_policy->shadow = (context->flags & LG__CONTEXT_SHADOW) != 0;
-    ret_policy->skippable = (context->flags & LG__CONTEXT_SKIPPABLE) != 0;
+}
+
+/* What options do not say: the tasks and repairs of the last launch. */
+static void add_program(const struct lg__ledger_context *context, bool leave_out_suspects, struct lg__policy *policy)
+{
+    policy->skippable = (context->flags & LG__CONTEXT_SKIPPABLE) != 0;
     for (uint32_t i = 0; i < context->suspect_count; i++)
-        ret_policy->skippable = ret_policy->skippable || context->suspects[i].crashes >= SUSPECT_CRASHES;
-    ret_policy->rung_count = context->rung_count;
-    memcpy(ret_policy->rungs, context->rungs, sizeof ret_policy->rungs);
+        policy->skippable = policy->skippable || context->suspects[i].crashes >= SUSPECT_CRASHES;
+    policy->skippable = policy->skippable && leave_out_suspects;
+    policy->rung_count = context->rung_count;
+    memcpy(policy->rungs, context->rungs, sizeof policy->rungs);
 }
 
 /* The next launch if it began now. */
-static void foresee(struct lg__ledger_context *context, lg_launch_info *ret_info)
+static void foresee(struct lg__ledger_context *context, const lg_launch_options *options, lg_launch_info *ret_info)
 {
     struct lg__policy policy;
     struct lg__moment now = { .boottime_ns = lg__os_clock_ns(CLOCK_BOOTTIME), .wall_ns = lg__os_clock_ns(CLOCK_REALTIME) };
     uint64_t launches = context->launches;
     /* Never begun since the context was made or reset: nothing is stored that a launch could be
      * judged by. */
-    if (context->repair_after != 0) {
+    if (context->repair_after != 0 || options) {
         lg__os_boot_id(now.boot_id);
-        same_policy(context, &policy);
+        if (!options || !lg__setup_policy(options, &policy))
+            stored_policy(context, &policy);
+        add_program(context, !options || options->leave_out_suspects, &policy);
         lg__decide_begin(context, &policy, &now, NULL);
     }
     context->launches = launches;
@@ -76,7 +86,8 @@ static bool program_lives(const struct lg__last_run *last, const struct lg__hot 
     return lg__os_boot_id(boot_id) && lg__ledger_process_alive(atomic_load(&hot->primary), boot_id);
 }
 
-static lg_status query_context(const char *state_directory, const char *context, struct lg__slot *slot, lg_launch_info *ret_info)
+static lg_status query_context(const char *state_directory, const char *context, const lg_launch_options *options, struct lg__slot *slot,
+                               lg_launch_info *ret_info)
 {
     char path[4096];
     struct lg__hot hot;
@@ -104,20 +115,23 @@ static lg_status query_context(const char *state_directory, const char *context,
         return LG_OK;
     }
     if (last.verdict.end != LG_END_RUNNING)
-        lg__account_apply(found, &last, slot->payload.last_ordinal);
-    foresee(found, ret_info);
+        lg__account_apply(found, &last, slot->payload.last_ordinal, false);
+    foresee(found, options, ret_info);
     return LG_OK;
 }
 
-lg_status lg_launch_query(const char *state_directory, const char *context, lg_launch_info *ret_info)
+lg_status lg_launch_query(const char *state_directory, const char *context, const lg_launch_options *options, lg_launch_info *ret_info)
 {
     lg_launch_info info;
+    struct lg__policy policy;
     if (!state_directory || !*state_directory || !context || !ret_info)
         return LG_ERR_ARGUMENT;
+    if (options && !lg__setup_policy(options, &policy))
+        return LG_ERR_OPTION;
     struct lg__slot *slot = malloc(sizeof *slot); /* too large for the stack of any thread */
     if (!slot)
         return LG_ERR_SYSTEM;
-    lg_status status = query_context(state_directory, context, slot, &info);
+    lg_status status = query_context(state_directory, context, options, slot, &info);
     int error = errno;
     free(slot);
     errno = error;

@@ -3,8 +3,9 @@
  * A file belongs here if it needs two or more of the folders below and acts for one session
  * (`lg_session`) or on the files of one: the calls of the public API that take a session, the
  * watchers of a living program and the thread that calls them, and the calls of another process on
- * a state directory (lg_witness(), lg_launch_query()). A file that can do its work with one folder
- * below belongs into that folder. Nothing in the folders below includes a header of this one.
+ * a state directory (lg_witness(), lg_launch_query(), lg_launch_reset()). A file that can do its
+ * work with one folder below belongs into that folder. Nothing in the folders below includes a
+ * header of this one.
  *
  * Inside, arrows point down as well: start.c, stop.c and simulate.c; then watch.c, what the watch
  * thread does; then the watchers that it calls (heartbeats, job_deadlines, limits), which wake it

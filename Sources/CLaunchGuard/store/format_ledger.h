@@ -94,6 +94,9 @@ static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 #define LG__CONTEXT_TOLD 16u     /* the unexplained deaths that are counted were reported */
 #define LG__CONTEXT_OWES 32u     /* a call of on_report has had no turn yet */
 #define LG__CONTEXT_AGAIN 64u    /* nor had it at the start before: this one is the last try */
+#define LG__CONTEXT_ASKING 128u  /* on_decide is being called */
+/* an end came while no launch was under way, and on_report was not called since */
+#define LG__CONTEXT_LATE 256u
 
 #define LG__RUNG_BUILT_IN 0x80000000u
 
@@ -138,7 +141,7 @@ struct lg__ledger_context {
     uint32_t deescalate_runs;
     uint32_t events; /* LG_EVENT_*, of the last launch */
     uint32_t suspect_count;
-    uint32_t reserved0;
+    uint32_t decide_strikes;
     uint64_t deescalate_ms, streak_gap_ms;
     uint64_t launches, crashes, repairs;
     uint64_t first_ordinal;    /* first run of the streak; 0 = no streak */
@@ -146,7 +149,9 @@ struct lg__ledger_context {
     uint64_t crash_boottime_ns, repair_boottime_ns; /* CLOCK_BOOTTIME; 0 = never */
     uint8_t crash_boot_id[16], repair_boot_id[16];
     char last_task[LG__NAME_BYTES]; /* task that the last counted crash came in; "" for none */
-    uint8_t reserved[40];
+    uint32_t window_ms;
+    uint32_t finish; /* lg_finish */
+    uint8_t reserved[32];
     struct lg__ledger_suspect suspects[LG__SUSPECTS];
     struct lg__ledger_rung rungs[LG__RUNGS];
 };
@@ -158,12 +163,14 @@ static_assert(offsetof(struct lg__ledger_context, good_runs) == 116, "FORMAT.md,
 static_assert(offsetof(struct lg__ledger_context, quiet) == 128, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, count) == 144, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, deescalate_runs) == 160, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, decide_strikes) == 172, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, deescalate_ms) == 176, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, launches) == 192, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, first_ordinal) == 216, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, crash_boottime_ns) == 232, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, crash_boot_id) == 248, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, last_task) == 280, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, window_ms) == 344, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, suspects) == 384, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, rungs) == 960, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__ledger_context) == 2592, "FORMAT.md, ledger");
@@ -184,7 +191,10 @@ struct lg__ledger_run {
     /* bit i: the crash was in a module or a task of contexts[i]; 0 for all: in none */
     uint32_t attributed;
     uint32_t events[LG__CONTEXTS]; /* LG_EVENT_*, of contexts[i] */
-    uint8_t reserved[44];
+    /* bit i: the end would have counted in a launch of contexts[i], and was in none */
+    uint32_t late;
+    uint32_t told; /* 1: the program was told of the run */
+    uint8_t reserved[36];
 };
 static_assert(offsetof(struct lg__ledger_run, end) == 40, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_run, launching) == 60, "FORMAT.md, ledger");
@@ -192,6 +202,7 @@ static_assert(offsetof(struct lg__ledger_run, app_version) == 72, "FORMAT.md, le
 static_assert(offsetof(struct lg__ledger_run, monotonic_ns) == 136, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_run, attributed) == 144, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_run, events) == 148, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_run, late) == 212, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__ledger_run) == 256, "FORMAT.md, ledger");
 
 #define LG__TIMELINE 16

@@ -27,7 +27,7 @@ enum Core {
         var info = lg_launch_info()
         info.size = UInt32(MemoryLayout<lg_launch_info>.size)
         let status = unsafe stateDirectory.withCString { directory in
-            unsafe context.withCString { unsafe lg_launch_query(directory, $0, &info) }
+            unsafe context.withCString { unsafe lg_launch_query(directory, $0, nil, &info) }
         }
         if let error = error(status) { throw error }
         return LaunchGuard.LaunchInfo(info)

@@ -536,7 +536,7 @@ static void calls_everything(lg_launch *launch)
     lg_launch_task_state(launch, "task", &at);
     lg_launch_signal(launch, NULL, "event");
     lg_launch_replay(launch, NULL);
-    lg_launch_query("/nowhere", "main", &info);
+    lg_launch_query("/nowhere", "main", NULL, &info);
     lg_session_protection(simulated);
     lg_session_message(simulated);
     lg_session_run_path(simulated);

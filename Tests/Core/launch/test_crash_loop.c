@@ -357,9 +357,10 @@ static void test_window(void **state)
     expect(PROGRAM(.how = CRASH_AFTER), SIGSEGV, HEALTHY);
     expect(PROGRAM(.how = HOLD_WINDOW, .window_ms = 150), 0, "checking;report main 1 of 1;task a;task b;normal;");
     expect(PROGRAM(.how = CRASH_AFTER_WINDOW, .window_ms = 150), SIGABRT, HEALTHY "normal;");
-    expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
+    expect(PROGRAM(.how = FINISH), 0, "checking;report main 0 of 1;task a;task b;normal;");
     assert_int_equal(last_of_timeline().verdict.end, LG_END_CRASH);
     assert_int_equal(last_of_timeline().counted, 0);
+    assert_int_equal(last_of_timeline().late, 1);
     /* Only by mark: the time has no effect. Only by time: the mark has no effect. Both: the mark
      * waits for the time. */
     expect(PROGRAM(.how = CRASH_AFTER_WINDOW, .window_ms = 150, .finish = LG_FINISH_MARK), SIGABRT, HEALTHY);
@@ -386,7 +387,7 @@ static void test_upgrade(void **state)
     (void)state;
     expect(PROGRAM(.how = CRASH_AFTER), SIGSEGV, HEALTHY);
     expect(PROGRAM(.how = CRASH_AFTER), SIGSEGV, "checking;report main 1 of 1;task a;task b;");
-    expect(PROGRAM(.how = FINISH, .version = "1.1"), 0, HEALTHY "normal;");
+    expect(PROGRAM(.how = FINISH, .version = "1.1"), 0, "checking;report main 0 of 1;task a;task b;normal;");
     lg_timeline_entry entry = last_of_timeline();
     /* An upgrade resets the counters, and changes nothing of how the run ended. */
     assert_int_equal(entry.verdict.end, LG_END_CRASH);
@@ -394,6 +395,7 @@ static void test_upgrade(void **state)
     assert_int_equal(entry.verdict.signal, SIGSEGV);
     assert_int_equal(entry.events[0], LG_EVENT_REPORTED | LG_EVENT_UPGRADED);
     assert_int_equal(entry.counted, 0);
+    assert_int_equal(entry.late, 1);
     assert_string_equal(entry.app_version, "1.0");
     /* A streak that was reported for the old version is not reported again. */
     expect(PROGRAM(.how = CRASH_AFTER, .version = "1.1"), SIGSEGV, HEALTHY);

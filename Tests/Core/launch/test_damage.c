@@ -375,7 +375,7 @@ static void start_without_place(void *argument)
     lg_task task = LG_TASK_INIT;
     task.key = "a";
     task.run = (lg_task_callback)0;
-    if (lg_launch_add_task(launch, &task) != LG_ERR_ARGUMENT || lg_launch_protect(launch, NULL) != LG_ERR_STATE || lg_launch_begin(launch) != LG_OK ||
+    if (lg_launch_add_task(launch, &task) != LG_ERR_ARGUMENT || lg_launch_protect(launch, NULL) != LG_OK || lg_launch_begin(launch) != LG_OK ||
         lg_launch_repair(launch) != LG_ERR_STATE || lg_launch_protect(launch, "in vain") != LG_OK || lg_launch_wait(launch, 10) != LG_OK ||
         lg_launch_finished(launch) != LG_OK || lg_launch_get_status(launch) != LG_LAUNCH_NORMAL)
         _exit(92);

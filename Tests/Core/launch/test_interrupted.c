@@ -108,7 +108,7 @@ static void be_interrupted(void *argument)
 static lg_launch_info info_of(void)
 {
     lg_launch_info info = LG_LAUNCH_INFO_INIT;
-    assert_int_equal(lg_launch_query(state_path(""), "main", &info), LG_OK);
+    assert_int_equal(lg_launch_query(state_path(""), "main", NULL, &info), LG_OK);
     return info;
 }
 

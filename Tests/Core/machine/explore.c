@@ -4,7 +4,7 @@
  *   repair_after - 1 and with each other only: which of the two is larger is part of the key, and
  *   `reported` never is the larger one;
  * - unknown, safe_crashes and quiet are cut at the threshold that they are compared with, and left
- *   out where that is "never"; held_deaths and report_strikes at their constants;
+ *   out where that is "never"; held_deaths, report_strikes and decide_strikes at their constants;
  * - of the clocks only ages matter, cut at the time that they are compared with; a moment of
  *   another boot is as good as none;
  * - totals, the first run of the streak and the numbers of crashes of the suspects are read by no
@@ -30,7 +30,7 @@ struct watch {
 };
 
 struct key {
-    uint8_t small[18];
+    uint8_t small[20];
     uint8_t suspects, left_out;
     uint32_t streak, reported, unknown, attempts, good_runs, safe_crashes, retry_runs, quiet;
     uint64_t locked;
@@ -85,7 +85,8 @@ static struct key key_of(const struct pair *pair, const struct watch *watch)
     struct key key;
     memset(&key, 0, sizeof key); /* clears the padding, too */
     const uint32_t small[] = { m->phase, m->mode, m->due, m->reporting, m->skippable, m->streak > m->reported, cut(m->report_strikes, 2), m->rung,
-                               m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count, m->shadow, m->told, m->owes, m->again };
+                               m->interruptions, m->skips, cut(m->held_deaths, 2), m->rung_count, m->shadow, m->told, m->owes, m->again, m->asking,
+                               m->late, cut(m->decide_strikes, 2) };
     static_assert(sizeof small / sizeof small[0] <= sizeof key.small, "");
     for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
         key.small[i] = (uint8_t)small[i];
@@ -192,17 +193,18 @@ static uint64_t up_to(uint32_t bit)
     return bit >= 62 ? UINT64_MAX >> 1 : (UINT64_C(1) << (bit + 1)) - 1;
 }
 
-static bool watch_event(struct watch *watch, const struct pair_event *event, const struct pair *before, const struct pair *after)
+static bool watch_event(const struct explore *explore, struct watch *watch, const struct pair_event *event, const struct pair *before, const struct pair *after)
 {
     const struct lg__ledger_context *was = &before->real, *is = &after->real;
     watch->reported &= up_to(is->streak);
-    if (event->kind != TOLD && event->kind != UPGRADE && (was->flags & LG__CONTEXT_OWES) && !(is->flags & LG__CONTEXT_OWES) &&
+    if (event->kind != TOLD && event->kind != UPGRADE && !explore->program.nobody_asks && (was->flags & LG__CONTEXT_OWES) && !(is->flags & LG__CONTEXT_OWES) &&
         !(was->flags & LG__CONTEXT_AGAIN)) {
         printf("a report that had no turn is forgotten\n");
         return false;
     }
     const bool new_streak = is->streak >= is->report_after && is->streak > is->reported;
-    if (event->kind == BEGIN && (is->flags & LG__CONTEXT_OWES) && !(was->flags & LG__CONTEXT_OWES) && !new_streak && (was->flags & LG__CONTEXT_TOLD)) {
+    if (event->kind == BEGIN && (is->flags & LG__CONTEXT_OWES) && !(was->flags & LG__CONTEXT_OWES) && !new_streak && (was->flags & LG__CONTEXT_TOLD) &&
+        !(was->flags & LG__CONTEXT_LATE)) {
         printf("%u unexplained deaths were reported twice\n", was->unknown);
         return false;
     }
@@ -241,7 +243,7 @@ static bool expand(struct explore *explore, uint32_t node)
             continue;
         struct pair after = before;
         struct watch watch = explore->nodes[node].watch;
-        if (!pair_apply(&after, &explore->program, event) || !watch_event(&watch, event, &before, &after)) {
+        if (!pair_apply(&after, &explore->program, event) || !watch_event(explore, &watch, event, &before, &after)) {
             explore_print_path(explore, node);
             printf("then %s\n", event_text(event));
             pair_print(&after);

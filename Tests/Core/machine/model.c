@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { INTERRUPTIONS_MAX = 3, SKIPS_MAX = 2, HELD_DEATHS_MAX = 2, REPORT_STRIKES_MAX = 2 };
+enum { INTERRUPTIONS_MAX = 3, SKIPS_MAX = 2, HELD_DEATHS_MAX = 2, REPORT_STRIKES_MAX = 2, DECIDE_STRIKES_MAX = 2 };
 static const uint64_t day = 86400ull * 1000 * 1000 * 1000, millisecond = 1000 * 1000;
 
 enum class { COUNTED, UNEXPLAINED, INNOCENT };
@@ -102,7 +102,7 @@ static void give_attempt_back(struct model *m)
 
 static void forget_streak(struct model *m)
 {
-    m->streak = m->unknown = m->reported = m->report_strikes = 0;
+    m->streak = m->unknown = m->reported = m->report_strikes = m->decide_strikes = 0;
     m->told = false;
     m->first_run = 0;
 }
@@ -247,30 +247,39 @@ static void account_dead(struct model *m, enum model_phase phase, enum class cla
     }
 }
 
-bool model_account(struct model *m, const struct model_last *last)
+static enum model_account account_outside(struct model *m, enum class class)
+{
+    m->phase = NONE;
+    m->late = m->late || class == COUNTED;
+    return class == COUNTED ? IS_LATE : COUNTS_NOT;
+}
+
+enum model_account model_account(struct model *m, const struct model_last *last)
 {
     const enum model_phase phase = m->phase;
     const enum class class = class_of(m, last);
     const bool reporting = m->reporting && !m->owes; /* A3: it was entered */
-    m->reporting = false; /* at any end */
+    const bool asking = m->asking;
+    m->reporting = m->asking = false; /* at any end */
 
-    if (phase == NONE || phase == TERMINATING) { /* A1 */
-        m->phase = NONE;
-        return false;
-    }
+    if (phase == NONE || phase == TERMINATING) /* A1 */
+        return account_outside(m, class);
     if (phase == FINISHED || (phase == LAUNCHING && last->finished)) { /* A2 */
         if (phase == LAUNCHING)
             model_finish(m);
-        m->phase = NONE;
-        return false;
+        return account_outside(m, class);
     }
     m->phase = NONE;
-    if (reporting && class != INNOCENT) /* A3 */
-        more(&m->report_strikes);
+    if (class != INNOCENT) { /* A3 */
+        if (reporting)
+            more(&m->report_strikes);
+        if (asking)
+            more(&m->decide_strikes);
+    }
     if (class == COUNTED)
         blame(m, last->task);
     if (phase == REPAIRING)
-        return account_repairing(m, last->end);
+        return account_repairing(m, last->end) ? COUNTS : COUNTS_NOT;
 
     if (class == COUNTED) {
         if (m->streak == 0)
@@ -280,13 +289,20 @@ bool model_account(struct model *m, const struct model_last *last)
     if (class != INNOCENT)
         m->crashed = last->when;
     account_dead(m, phase, class);
-    return class == COUNTED || (class == UNEXPLAINED && phase != HALTED);
+    return class == COUNTED || (class == UNEXPLAINED && phase != HALTED) ? COUNTS : COUNTS_NOT;
 }
 
-void model_upgrade(struct model *m)
+static bool is_news(const struct model *m)
 {
-    const struct model totals = { .launches = m->launches, .crashes = m->crashes, .repairs = m->repairs };
+    return new_streak(m) || (unknown_is_enough(m) && !m->told) || m->late;
+}
+
+enum model_account model_upgrade(struct model *m, const struct model_last *last)
+{
+    const enum class class = class_of(m, last);
+    const struct model totals = { .launches = m->launches, .crashes = m->crashes, .repairs = m->repairs, .late = is_news(m) || m->owes };
     *m = totals;
+    return account_outside(m, class);
 }
 
 /* ---- Begin ---- */
@@ -313,7 +329,7 @@ static void take_over(struct model *m, const struct model_launch *launch)
         m->suspects[i].left_out = false;
 }
 
-static void decide(struct model *m, struct model_time now)
+static void by_rule(struct model *m, struct model_time now)
 {
     if (m->mode == SAFE) {
         if (m->policy.safe_crash_limit != 0 && m->safe_crashes >= m->policy.safe_crash_limit)
@@ -339,7 +355,39 @@ static void decide(struct model *m, struct model_time now)
     choose_a_rung(m, now);
 }
 
-void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_shadow)
+void model_course(struct model *m, enum model_decision decision, struct model_time now)
+{
+    m->asking = false;
+    if (m->shadow) { /* Shadow */
+        m->phase = LAUNCHING;
+        m->mode = NORMAL;
+        return;
+    }
+    if (decision == BY_RULE || (m->mode == SAFE && decision != GO_ON)) { /* D1 */
+        by_rule(m, now);
+        return;
+    }
+    if (decision == GO_ON) { /* D2 */
+        m->phase = LAUNCHING;
+        return;
+    }
+    if (m->mode == PROBATION) /* D3, D4 */
+        next_rung(m);
+    m->mode = NORMAL;
+    m->due = true;
+    if (m->held_deaths >= HELD_DEATHS_MAX) {
+        go_safe(m);
+        return;
+    }
+    if (decision == HOLD)
+        for (; m->rung < m->rung_count && !may_be_tried(m, &m->rungs[m->rung], now); next_rung(m)) {}
+    if (decision == HOLD && m->rung == m->rung_count)
+        m->phase = HELD;
+    else
+        choose_a_rung(m, now);
+}
+
+void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_rule)
 {
     take_over(m, launch); /* B1 */
     const struct model_policy *policy = &m->policy;
@@ -356,21 +404,19 @@ void model_begin(struct model *m, const struct model_launch *launch, struct mode
     if (m->mode == NORMAL && !m->due && m->rung > 0 && long_ago(m->repaired, now, policy->deescalate_ms))
         m->rung = m->attempts = m->interruptions = 0;
     /* B5 */
-    const bool news = new_streak(m) || (unknown_is_enough(m) && !m->told);
+    const bool news = is_news(m);
     m->reporting = m->report_strikes < REPORT_STRIKES_MAX && (news || m->owes);
     if (m->reporting) {
         m->owes = true;
         m->again = !news;
     }
-    if (!launch->shadow) {
-        decide(m, now);
-        return;
-    }
-    struct model copy = *m;
-    decide(&copy, now);
-    *ret_shadow = copy;
-    m->phase = LAUNCHING;
-    m->mode = NORMAL;
+    *ret_rule = *m;
+    by_rule(ret_rule, now);
+    m->asking = launch->asks && m->decide_strikes < DECIDE_STRIKES_MAX; /* B5a */
+    if (m->asking)
+        m->phase = LAUNCHING;
+    else
+        model_course(m, launch->decided, now);
 }
 
 void model_told(struct model *m) /* R1 */
@@ -378,7 +424,7 @@ void model_told(struct model *m) /* R1 */
     if (new_streak(m))
         m->reported = m->streak;
     m->told = m->told || unknown_is_enough(m);
-    m->owes = false;
+    m->owes = m->late = false;
 }
 
 void model_reported(struct model *m) /* R2 */
@@ -391,6 +437,10 @@ void model_reported(struct model *m) /* R2 */
 
 void model_attempt(struct model *m, struct model_time now) /* H1 */
 {
+    if (m->rung == m->rung_count) {
+        go_safe(m);
+        return;
+    }
     if (m->attempts == 0)
         m->rungs[m->rung].series = now.wall;
     more(&m->attempts);

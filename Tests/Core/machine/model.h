@@ -15,6 +15,8 @@
 
 enum model_phase { NONE, LAUNCHING, HELD, REPAIRING, HALTED, FINISHED, TERMINATING };
 enum model_mode { NORMAL, PROBATION, SAFE, TRIAL };
+enum model_decision { BY_RULE, GO_ON, PROTECTED, HOLD };
+enum model_account { COUNTS_NOT, COUNTS, IS_LATE };
 enum model_status { IS_NORMAL, IS_CHECKING, IS_NEEDS_REPAIR, IS_REPAIRING };
 
 /* Names as on the page. */
@@ -51,8 +53,8 @@ struct model {
     enum model_phase phase;
     enum model_mode mode;
     bool due, reporting, skippable, shadow;
-    bool told, owes, again;
-    uint32_t streak, unknown, reported, report_strikes;
+    bool told, owes, again, asking, late;
+    uint32_t streak, unknown, reported, report_strikes, decide_strikes;
     uint32_t rung, attempts, interruptions;
     uint32_t skips, held_deaths;
     uint32_t good_runs, safe_crashes, retry_runs, quiet;
@@ -71,6 +73,8 @@ struct model {
 struct model_launch {
     struct model_policy policy;
     bool skippable, shadow;
+    bool asks;                   /* there is an on_decide */
+    enum model_decision decided; /* without it */
     uint32_t rung_count;
     struct model_rung rungs[MODEL_RUNGS]; /* their series is ignored */
 };
@@ -86,10 +90,11 @@ struct model_last {
     const char *task; /* NULL: in none */
 };
 
-bool model_account(struct model *m, const struct model_last *last); /* true: the end counts */
-void model_upgrade(struct model *m);
+enum model_account model_account(struct model *m, const struct model_last *last);
+enum model_account model_upgrade(struct model *m, const struct model_last *last);
 void model_told(struct model *m);
-void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_shadow);
+void model_begin(struct model *m, const struct model_launch *launch, struct model_time now, struct model *ret_rule);
+void model_course(struct model *m, enum model_decision decision, struct model_time now);
 void model_reported(struct model *m);
 void model_attempt(struct model *m, struct model_time now);
 void model_attempted(struct model *m, bool ok, struct model_time now);

@@ -149,12 +149,15 @@ static bool agree(const struct lg__ledger_context *r, const struct model *m)
     SAME("told", (r->flags & LG__CONTEXT_TOLD) != 0, m->told);
     SAME("owes", (r->flags & LG__CONTEXT_OWES) != 0, m->owes);
     SAME("again", (r->flags & LG__CONTEXT_AGAIN) != 0, m->again);
+    SAME("asking", (r->flags & LG__CONTEXT_ASKING) != 0, m->asking);
+    SAME("late", (r->flags & LG__CONTEXT_LATE) != 0, m->late);
     SAME("skippable", (r->flags & LG__CONTEXT_SKIPPABLE) != 0, m->skippable);
     SAME("shadow", (r->flags & LG__CONTEXT_SHADOW) != 0, m->shadow);
     SAME_FIELD(streak);
     SAME_FIELD(unknown);
     SAME_FIELD(reported);
     SAME_FIELD(report_strikes);
+    SAME_FIELD(decide_strikes);
     SAME_FIELD(rung);
     SAME_FIELD(attempts);
     SAME_FIELD(interruptions);
@@ -186,17 +189,22 @@ struct pair pair_new(void)
 bool pair_allows(const struct pair *pair, const struct pair_event *event)
 {
     const enum model_phase phase = pair->model.phase;
+    const bool ends = event->kind == ACCOUNT || event->kind == UPGRADE || event->kind == TERMINATE;
+    /* The launch waits for on_decide: only the answer, the end and its announcement can come. */
+    if (pair->model.asking && event->kind != COURSE && !ends)
+        return false;
     /* The launch waits for on_report: only the answer, the end and its announcement can come. */
-    if (pair->model.reporting && event->kind != TOLD && event->kind != REPORTED && event->kind != ACCOUNT && event->kind != TERMINATE)
+    if (pair->model.reporting && event->kind != TOLD && event->kind != REPORTED && event->kind != COURSE && !ends)
         return false;
     switch (event->kind) {
     case BEGIN:
     case PASS:
-    case REBOOT:
-    case UPGRADE: return phase == NONE;
+    case REBOOT: return phase == NONE;
+    case COURSE: return pair->model.asking && phase == LAUNCHING;
     case REPORTED: return pair->model.reporting;
     case TOLD: return phase != NONE && pair->model.owes;
     case ACCOUNT:
+    case UPGRADE:
     case TERMINATE: return true;
     case ATTEMPT:
     case REFUSE:
@@ -222,10 +230,19 @@ static bool apply_account(struct pair *pair, const struct pair_event *event)
     const struct lg__last_end real = { .end = real_ends[event->end], .finished = event->finished, .others = event->others, .ordinal = run,
                                        .signal = event->end != END_CRASH ? 0 : event->sigpipe ? SIGPIPE : SIGSEGV,
                                        .when = moment_of(pair->now), .task = key };
-    const bool counts = lg__decide_account(&pair->real, &real), should = model_account(&pair->model, &model);
+    static const enum lg__account real_accounts[] = { LG__ACCOUNT_NOTHING, LG__ACCOUNT_COUNTS, LG__ACCOUNT_LATE };
+    const bool upgrade = event->kind == UPGRADE;
+    const enum lg__account is = upgrade ? lg__decide_upgrade(&pair->real, &real) : lg__decide_account(&pair->real, &real);
+    const enum model_account should = upgrade ? model_upgrade(&pair->model, &model) : model_account(&pair->model, &model);
     bool same = true;
-    SAME("the end counts", counts, should);
+    SAME("the end counts", is, real_accounts[should]);
     return same;
+}
+
+static lg_decision real_decision(enum model_decision decision)
+{
+    static const lg_decision real_decisions[] = { LG_DECISION_BY_RULE, LG_DECISION_GO_ON, LG_DECISION_PROTECT, LG_DECISION_HOLD };
+    return real_decisions[decision];
 }
 
 static bool apply_begin(struct pair *pair, const struct pair_program *program, const struct pair_event *event)
@@ -234,14 +251,15 @@ static bool apply_begin(struct pair *pair, const struct pair_program *program, c
     struct lg__policy policy = program->real;
     launch.skippable = policy.skippable = event->skippable;
     launch.shadow = policy.shadow = event->shadow;
+    launch.asks = policy.asks = event->asks;
+    launch.decided = event->decided;
+    policy.decision = real_decision(event->decided);
     const struct lg__moment now = moment_of(pair->now);
-    struct model model_shadow;
-    struct lg__ledger_context real_shadow;
-    lg__decide_begin(&pair->real, &policy, &now, &real_shadow);
-    model_begin(&pair->model, &launch, pair->now, &model_shadow);
-    if (!event->shadow)
-        return true;
-    return agree(&real_shadow, &model_shadow);
+    struct model model_rule;
+    struct lg__ledger_context real_rule;
+    lg__decide_begin(&pair->real, &policy, &now, &real_rule);
+    model_begin(&pair->model, &launch, pair->now, &model_rule);
+    return agree(&real_rule, &model_rule);
 }
 
 static void apply_pass(struct model_time *now, const struct pair_event *event)
@@ -262,7 +280,9 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     bool same = true;
     switch (event->kind) {
     case BEGIN: same = apply_begin(pair, program, event); break;
-    case ACCOUNT: same = apply_account(pair, event); break;
+    case ACCOUNT:
+    case UPGRADE: same = apply_account(pair, event); break;
+    case COURSE: lg__decide_course(r, real_decision(event->decided), &now), model_course(m, event->decided, pair->now); break;
     case TOLD: lg__decide_told(r), model_told(m); break;
     case REPORTED: lg__decide_reported(r), model_reported(m); break;
     case ATTEMPT: lg__decide_attempt(r, &now), model_attempt(m, pair->now); break;
@@ -276,9 +296,12 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
     case FINISH: lg__decide_finished(r), model_finish(m); break;
     case TERMINATE: lg__decide_terminating(r), model_terminate(m); break;
     case LEAVE_OUT: r->suspects[r->suspect_count - 1].left_out = 1, m->suspects[m->suspect_count - 1].left_out = true; break;
-    case UPGRADE: lg__decide_reset(r), model_upgrade(m); break;
     case PASS:
     case REBOOT: apply_pass(&pair->now, event); break;
+    }
+    if (program->nobody_asks && m->reporting && !m->asking && (event->kind == BEGIN || event->kind == COURSE)) {
+        lg__decide_told(r), model_told(m);
+        lg__decide_reported(r), model_reported(m);
     }
     return agree(r, m) && same;
 }
@@ -287,19 +310,23 @@ bool pair_apply(struct pair *pair, const struct pair_program *program, const str
 
 const char *event_text(const struct pair_event *event)
 {
-    static const char *const kinds[] = { "begin", "told", "reported", "account", "attempt", "done(ok)", "done(failed)", "refuse", "skip", "expire", "try safe",
+    static const char *const kinds[] = { "begin", "course", "told", "reported", "account", "attempt", "done(ok)", "done(failed)", "refuse", "skip", "expire", "try safe",
                                          "protect", "finish", "terminate", "leave out", "pass", "reboot", "upgrade" };
     static const char *const ends[END_COUNT] = { "none", "clean", "terminated", "crash", "hang", "oom", "killed", "exit", "reboot", "upgrade",
                                                  "debugger", "unknown", "running" };
+    static const char *const decisions[] = { "by rule", "go on", "protect", "hold" };
     static char text[160];
     int size = snprintf(text, sizeof text, "%s", kinds[event->kind]);
     char *rest = text + size;
     const size_t room = sizeof text - (size_t)size;
-    if (event->kind == ACCOUNT)
+    if (event->kind == ACCOUNT || event->kind == UPGRADE)
         snprintf(rest, room, " %s%s%s%s task %u", ends[event->end], event->sigpipe ? " (SIGPIPE)" : "", event->finished ? ", finished" : "",
                  event->others ? ", others'" : "", event->task);
     else if (event->kind == BEGIN)
-        snprintf(rest, room, "%s%s", event->skippable ? " skippable" : "", event->shadow ? " in shadow" : "");
+        snprintf(rest, room, "%s%s, %s", event->skippable ? " skippable" : "", event->shadow ? " in shadow" : "",
+                 event->asks ? "asks" : decisions[event->decided]);
+    else if (event->kind == COURSE)
+        snprintf(rest, room, " %s", decisions[event->decided]);
     else if (event->kind == PASS)
         snprintf(rest, room, " %lld ns, wall clock %lld ns", (long long)event->ns, (long long)event->wall);
     return text;
@@ -310,9 +337,9 @@ void pair_print(const struct pair *pair)
     static const char *const phases[] = { "none", "launching", "held", "repairing", "halted", "finished", "terminating" };
     static const char *const modes[] = { "normal", "probation", "safe", "trial" };
     const struct model *m = &pair->model;
-    printf("%-11s %-9s%s%s%s streak %u unknown %u reported %u strikes %u rung %u/%u attempts %u interruptions %u skips %u held_deaths %u "
+    printf("%-11s %-9s%s%s%s%s%s streak %u unknown %u reported %u strikes %u rung %u/%u attempts %u interruptions %u skips %u held_deaths %u "
            "good_runs %u safe_crashes %u retry_runs %u quiet %u\n",
-           phases[m->phase], modes[m->mode], m->due ? " due" : "", m->reporting ? " reporting" : "", m->skippable ? " skippable" : "", m->streak,
+           phases[m->phase], modes[m->mode], m->due ? " due" : "", m->reporting ? " reporting" : "", m->asking ? " asking" : "", m->late ? " late" : "", m->skippable ? " skippable" : "", m->streak,
            m->unknown, m->reported, m->report_strikes, m->rung, m->rung_count, m->attempts, m->interruptions, m->skips, m->held_deaths, m->good_runs,
            m->safe_crashes, m->retry_runs, m->quiet);
 }

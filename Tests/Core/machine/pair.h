@@ -9,13 +9,14 @@
 #define MS UINT64_C(1000000)
 #define HOUR (3600000 * MS)
 
-enum pair_kind { BEGIN, TOLD, REPORTED, ACCOUNT, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, LEAVE_OUT,
+enum pair_kind { BEGIN, COURSE, TOLD, REPORTED, ACCOUNT, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, LEAVE_OUT,
                  PASS, REBOOT, UPGRADE };
 
 struct pair_event {
     enum pair_kind kind;
-    bool skippable, shadow;           /* of BEGIN */
-    enum model_end end;               /* of ACCOUNT */
+    bool skippable, shadow, asks;     /* of BEGIN */
+    enum model_decision decided;      /* of BEGIN without asks, of COURSE */
+    enum model_end end;               /* of ACCOUNT and UPGRADE */
     bool sigpipe, finished, others;
     unsigned task;                    /* number of the task it came in; 0: none */
     int64_t ns, wall;                 /* of PASS: of the clock since boot, of the wall clock */
@@ -25,6 +26,7 @@ struct pair_event {
 struct pair_program {
     struct model_launch model;
     struct lg__policy real;
+    bool nobody_asks; /* there is no on_report */
 };
 
 struct pair {

@@ -36,6 +36,7 @@ static void all_ends(struct events *events)
             if (how == 0 || how == 1 || how == 2 || how == 4 || end == END_CRASH || end == END_KILLED)
                 event(events, (struct pair_event){ .kind = ACCOUNT, .end = end, .finished = how & 1, .others = how >> 1 & 1, .task = how >> 2 & 1 });
     event(events, (struct pair_event){ .kind = ACCOUNT, .end = END_CRASH, .sigpipe = true });
+    event(events, (struct pair_event){ .kind = UPGRADE, .end = END_CRASH });
 }
 
 /* One of each weight. */
@@ -56,15 +57,17 @@ struct small_program {
     bool deescalates, gap; /* after a day */
     struct { uint32_t attempts; bool destructive, restart; } rungs[EXPLORE_RUNGS - 1];
     uint32_t rung_count;
-    bool time, ends, everything_counts, tasks, shadow, slow;
+    bool time, ends, everything_counts, tasks, shadow, decides, slow;
 };
 
 static const struct small_program small_programs[] = {
-    { "no repairs", 1, 2, 2, 2, 4, 2, 1, 0, 0, { { 0, 0, 0 } }, 0, .ends = true, .tasks = true },
+    { "no repairs", 1, 2, 2, 2, 4, 2, 1, 0, 0, { { 0, 0, 0 } }, 0, .ends = true },
+    { "no repairs, tasks", 1, 2, 2, 2, 4, 2, 1, 0, 0, { { 0, 0, 0 } }, 0, .ends = true, .tasks = true, .slow = true },
     { "report first", 1, 2, 0, 1, 2, 1, 1, 0, 1, { { 1, 1, 0 } }, 1, .time = true, .slow = true },
     { "report with the repair", 2, 2, 1, 1, 2, 1, 0, 0, 0, { { 2, 0, 0 } }, 1, .shadow = true, .slow = true },
     { "report last", 3, 1, 1, 1, 4, 2, 0, 0, 0, { { 1, 0, 1 }, { 2, 1, 0 } }, 2, .ends = true, .everything_counts = true },
     { "unknown ends", 1, 2, 3, 2, 4, 0, 2, 0, 0, { { 1, 0, 0 } }, 1, .slow = true },
+    { "decides itself", 1, 2, 2, 1, 2, 1, 0, 0, 0, { { 1, 0, 0 } }, 1, .decides = true },
     { "two repairs", 1, 1, 0, 1, 2, 1, 1, 1, 0, { { 2, 1, 0 }, { 1, 0, 1 } }, 2, .time = true, .slow = true },
     { "three repairs", 2, 1, 1, 1, 2, 1, 1, 0, 1, { { 1, 0, 0 }, { 1, 1, 0 }, { 1, 0, 1 } }, 3, .time = true, .slow = true },
 };
@@ -76,6 +79,10 @@ static struct events events_of(const struct small_program *small)
     for (unsigned how = 0; how < 4; how++)
         if (small->shadow || how < 2)
             event(&events, (struct pair_event){ .kind = BEGIN, .skippable = how & 1, .shadow = how >> 1 });
+    for (enum model_decision decided = BY_RULE; small->decides && decided <= HOLD; decided++) {
+        event(&events, (struct pair_event){ .kind = COURSE, .decided = decided });
+        event(&events, (struct pair_event){ .kind = BEGIN, .decided = decided, .asks = decided == BY_RULE });
+    }
     static const enum pair_kind plain[] = { TOLD, REPORTED, ATTEMPT, DONE_OK, DONE_FAILED, REFUSE, SKIP, EXPIRE, TRY, PROTECT, FINISH, TERMINATE, UPGRADE };
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         event(&events, (struct pair_event){ .kind = plain[i] });
@@ -112,7 +119,9 @@ static struct pair_program program_from(const struct small_program *small)
     policy->count_exit = policy->count_sigpipe = small->everything_counts;
     for (uint32_t i = 0; i < small->rung_count; i++)
         add_rung(&launch, small->rungs[i].attempts, small->rungs[i].destructive, small->rungs[i].restart);
-    return program_of(&launch);
+    struct pair_program program = program_of(&launch);
+    program.nobody_asks = small->decides;
+    return program;
 }
 
 /* ---- Longest paths in a part of the graph ---- */
@@ -190,7 +199,8 @@ static bool healthy(const struct explore *explore, const struct explore_edge *ed
     const enum model_phase phase = explore_facts(explore, edge->from).phase;
     switch (event->kind) {
     case ACCOUNT: return (phase == FINISHED || phase == TERMINATING) && event->end == END_CLEAN && !event->finished && !event->others;
-    case BEGIN: return !event->shadow;
+    case BEGIN: return !event->shadow && event->decided <= GO_ON;
+    case COURSE: return event->decided <= GO_ON;
     case PROTECT:
     case TERMINATE:
     case LEAVE_OUT:
@@ -257,7 +267,8 @@ static bool hopeless(const struct explore *explore, const struct explore_edge *e
 {
     const struct pair_event *event = &explore->events[edge->event];
     switch (event->kind) {
-    case BEGIN: return !event->shadow;
+    case BEGIN: return !event->shadow && event->decided != GO_ON;
+    case COURSE: return event->decided != GO_ON;
     case ACCOUNT: break;
     case FINISH:
     case TERMINATE:
@@ -289,6 +300,7 @@ static bool never_let_through(const struct explore *explore, const struct explor
     case REBOOT: return edge->from != edge->to; /* once everything is long ago, nothing changes */
     case SKIP:
     case DONE_OK: return false;
+    case COURSE: return hopeless(explore, edge);
     case ACCOUNT: return (phase == HELD || phase == REPAIRING) && hopeless(explore, edge);
     default: return phase != LAUNCHING && hopeless(explore, edge);
     }

@@ -74,9 +74,9 @@ static void test_a_usual_story(void **state)
     lg__decide_attempted(&context, true, &now);
     assert_int_equal(context.phase, LG_PHASE_TERMINATING);
     assert_true(context.events & LG_EVENT_RESTART);
-    assert_false(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }));
+    assert_int_equal(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }), LG__ACCOUNT_LATE);
     begin(&context);
-    assert_int_equal(context.events, 0);
+    assert_int_equal(context.events, LG_EVENT_REPORTED);
     lg__decide_finished(&context);
     assert_int_equal(context.mode, LG_LAUNCH_MODE_NORMAL);
     assert_int_equal(context.streak + context.suspect_count, 0);

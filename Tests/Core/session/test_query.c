@@ -235,7 +235,7 @@ static lg_launch_info query_at(const char *directory, const char *context, lg_st
     info.size = sizeof info;
     lg_launch_info untouched = info;
     uint32_t before = sum_of(state_path(""));
-    lg_status status = lg_launch_query(directory, context, &info);
+    lg_status status = lg_launch_query(directory, context, NULL, &info);
     if (status != expected)
         fail_msg("line %d: %s, not %s", line, lg_status_name(status), lg_status_name(expected));
     if (sum_of(state_path("")) != before)
@@ -413,10 +413,10 @@ static void test_of_nothing(void **state)
 {
     (void)state;
     lg_launch_info info = LG_LAUNCH_INFO_INIT;
-    assert_int_equal(lg_launch_query(NULL, "main", &info), LG_ERR_ARGUMENT);
-    assert_int_equal(lg_launch_query("", "main", &info), LG_ERR_ARGUMENT);
-    assert_int_equal(lg_launch_query(state_path(""), NULL, &info), LG_ERR_ARGUMENT);
-    assert_int_equal(lg_launch_query(state_path(""), "main", NULL), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_query(NULL, "main", NULL, &info), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_query("", "main", NULL, &info), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_query(state_path(""), NULL, NULL, &info), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_query(state_path(""), "main", NULL, NULL), LG_ERR_ARGUMENT);
     query(LG_ERR_NOT_FOUND); /* no ledger */
     query_at(state_path("nowhere"), "main", LG_ERR_NOT_FOUND, __LINE__);
     expect_exit(body_finish, NULL, 0);
@@ -452,7 +452,7 @@ static void body_query_as_nobody(void *argument)
     lg_launch_info info = LG_LAUNCH_INFO_INIT;
     if (setgid(65534) != 0 || setuid(65534) != 0)
         _exit(90);
-    _exit(lg_launch_query(state_path(""), "main", &info) == *(lg_status *)argument ? 0 : 1);
+    _exit(lg_launch_query(state_path(""), "main", NULL, &info) == *(lg_status *)argument ? 0 : 1);
 }
 
 static void test_of_another_user(void **state)
@@ -632,7 +632,7 @@ static void body_second(void *argument)
     if (lg_start(&options, &session) != LG_ERR_SECONDARY || lg_launch_prepare(session, "main", NULL, &launch) != LG_ERR_SECONDARY)
         _exit(90);
     lg_launch_begin(launch);
-    if (lg_launch_query(lg_session_state_directory(session), "main", &info) != LG_OK || info.status != LG_LAUNCH_CHECKING)
+    if (lg_launch_query(lg_session_state_directory(session), "main", NULL, &info) != LG_OK || info.status != LG_LAUNCH_CHECKING)
         _exit(91);
     if (lg_will_terminate(session) != LG_OK)
         _exit(92);
@@ -673,13 +673,104 @@ static void test_structure_of_another_version(void **state)
     } newer = { .info.size = sizeof newer, .later = 77 };
     lg_launch_info older = { .size = sizeof older - 8, .streak = 99 };
     expect_signal(body_crash, NULL, SIGSEGV);
-    assert_int_equal(lg_launch_query(state_path(""), "main", &newer.info), LG_OK);
+    assert_int_equal(lg_launch_query(state_path(""), "main", NULL, &newer.info), LG_OK);
     assert_int_equal(newer.info.size, sizeof newer);
     assert_int_equal(newer.info.streak, 1);
     assert_int_equal(newer.later, 77);
     /* none was smaller yet */
-    assert_int_equal(lg_launch_query(state_path(""), "main", &older), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_query(state_path(""), "main", NULL, &older), LG_ERR_ARGUMENT);
     assert_int_equal(older.streak, 99);
+}
+
+/* ---- thresholds of the asker ---- */
+
+static lg_launch_info query_by(const lg_launch_options *options)
+{
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
+    assert_int_equal(lg_launch_query(state_path(""), "main", options, &info), LG_OK);
+    return info;
+}
+
+static void test_thresholds_of_the_asker(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    expect_signal(body_crash, NULL, SIGSEGV);
+    lg_launch_info info = query(LG_OK);
+    assert_int_equal(info.status, LG_LAUNCH_CHECKING);
+    assert_int_equal(info.repair_after, 2);
+    assert_int_equal(info.window_ms, 0); /* as begin_launch() has it */
+    assert_int_equal(info.finish, LG_FINISH_EITHER);
+    options.repair_after = 1;
+    options.window_ms = 70;
+    options.finish = LG_FINISH_BOTH;
+    info = query_by(&options);
+    assert_int_equal(info.status, LG_LAUNCH_NEEDS_REPAIR);
+    assert_int_equal(info.repair_after, 1);
+    assert_int_equal(info.window_ms, 70);
+    assert_int_equal(info.finish, LG_FINISH_BOTH);
+    assert_int_equal(query(LG_OK).status, LG_LAUNCH_CHECKING);
+    options.repair_after = 0;
+    assert_int_equal(lg_launch_query(state_path(""), "main", &options, &info), LG_ERR_OPTION);
+}
+
+/* ---- reset ---- */
+
+static void test_reset(void **state)
+{
+    (void)state;
+    assert_int_equal(lg_launch_reset(state_path("nowhere"), NULL), LG_ERR_NOT_FOUND);
+    assert_int_equal(access(state_path("nowhere"), F_OK), -1);
+    assert_int_equal(lg_launch_reset(state_path(""), "main"), LG_ERR_NOT_FOUND);
+    assert_int_equal(lg_launch_reset(NULL, "main"), LG_ERR_ARGUMENT);
+    expect_signal(body_crash, NULL, SIGSEGV);
+    expect_signal(body_crash, NULL, SIGSEGV);
+    assert_int_equal(query(LG_OK).status, LG_LAUNCH_NEEDS_REPAIR);
+    assert_int_equal(lg_launch_reset(state_path(""), "other"), LG_ERR_NOT_FOUND);
+    assert_int_equal(query(LG_OK).status, LG_LAUNCH_NEEDS_REPAIR);
+    assert_int_equal(lg_launch_reset(state_path(""), "main"), LG_OK);
+    lg_launch_info info = query(LG_OK); /* the last crash is forgotten as well */
+    assert_int_equal(info.status, LG_LAUNCH_NORMAL);
+    assert_int_equal(info.streak, 0);
+    assert_int_equal(info.launches, 2);
+    assert_int_equal(info.crashes, 1);
+    expect_signal(body_crash, NULL, SIGSEGV); /* counting goes on, fully protected */
+    assert_int_equal(query(LG_OK).streak, 1);
+    assert_int_equal(lg_launch_reset(state_path(""), NULL), LG_OK);
+    assert_int_equal(query(LG_OK).streak, 0);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(lg_launch_reset(state_path(""), NULL), LG_OK); /* nothing is used up */
+
+    start_living(body_launching, NULL);
+    assert_int_equal(lg_launch_reset(state_path(""), "main"), LG_ERR_SECONDARY);
+    assert_int_equal(query(LG_OK).status, LG_LAUNCH_CHECKING);
+    end_living(SIGKILL);
+}
+
+static unsigned mappings(void)
+{
+    unsigned count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    for (int c; (c = fgetc(maps)) != EOF;)
+        count += c == '\n';
+    fclose(maps);
+    return count;
+}
+
+static void test_reset_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    expect_signal(body_crash, NULL, SIGSEGV);
+    lg_launch_reset(state_path(""), NULL);
+    int first = dup(0);
+    unsigned before = mappings();
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(lg_launch_reset(state_path(""), NULL), LG_OK);
+    int last = dup(0);
+    assert_int_equal(last, first + 1);
+    assert_true(mappings() < before + 10);
+    close(first);
+    close(last);
 }
 
 int main(void)
@@ -693,6 +784,9 @@ int main(void)
         QUERY_TEST(test_state_directory), QUERY_TEST(test_roles),
         QUERY_TEST(test_roles_that_make_no_sense), QUERY_TEST(test_second_process),
         QUERY_TEST(test_structure_of_another_version),
+        WITH_STATE(test_thresholds_of_the_asker),
+        WITH_STATE(test_reset),
+        WITH_STATE(test_reset_leaves_nothing_behind),
     };
     return cmocka_run_group_tests_name("query", tests, NULL, NULL);
 }

@@ -198,7 +198,7 @@ static void test_finish(void **state)
     account();
     assert_int_equal(stored().streak, 0);
     /* With both, a mark alone is not enough. */
-    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 60000, .after = FINISH), 0, HEALTHY);
+    lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 60000, .after = FINISH), 0, "checking;report 0;a;b;");
     lives(LIFE(.options.finish = LG_FINISH_BOTH, .options.window_ms = 60000, .then = NULL, .in_b = CRASH), SEGV, HEALTHY);
     assert_int_equal(of_run().marked, 0);
     account();

@@ -1,0 +1,235 @@
+/* The program decides the course of its launch: on_decide, lg_launch_protect() before the begin, a
+ * ladder without the built-in rung; and what the rule does start by start. Each life is a process
+ * that really dies. */
+#include "scripted_life.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static lg_decision decision;
+static enum act in_decide;
+static lg_launch *begun;
+
+static lg_decision decide(const lg_launch_info *info, void *user)
+{
+    (void)user;
+    tell("decide: %s %s, streak %u of %u", lg_launch_status_name(info->status), lg_launch_mode_name(info->mode), info->streak, info->repair_after);
+    if (in_decide == PROTECT)
+        tell("%s", lg_status_name(lg_launch_protect(begun, NULL)));
+    else if (in_decide == FINISH)
+        tell("%s", lg_status_name(lg_launch_finished(begun)));
+    else
+        act(in_decide);
+    return decision;
+}
+
+static int make(void **state)
+{
+    decision = LG_DECISION_BY_RULE;
+    in_decide = GO_ON;
+    return life_make(state);
+}
+#define WITH_DECISIONS(function) cmocka_unit_test_setup_teardown(function, make, remove_state)
+#define DECIDES .options.on_decide = decide
+
+static void crash_times(unsigned times)
+{
+    for (unsigned i = 0; i < times; i++)
+        lives_somehow(LIFE(.after = CRASH), SEGV);
+}
+
+static void test_by_rule(void **state)
+{
+    (void)state;
+    lives(LIFE(DECIDES, .after = CRASH), SEGV, "decide: checking normal, streak 0 of 2;checking;a;b;");
+    lives(LIFE(DECIDES, .after = CRASH), SEGV, "decide: checking normal, streak 1 of 2;checking;report 1;a;b;");
+    lives(LIFE(DECIDES, .after = FINISH), 0,
+          "decide: needs-repair normal, streak 2 of 2;needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;");
+    assert_int_equal(stored().events & LG_EVENT_DECIDED, 0);
+}
+
+static void test_go_on(void **state)
+{
+    (void)state;
+    crash_times(2);
+    decision = LG_DECISION_GO_ON;
+    lives(LIFE(DECIDES, .after = CRASH), SEGV, "decide: needs-repair normal, streak 2 of 2;checking;report 2;a;b;");
+    assert_true(stored().events & LG_EVENT_DECIDED);
+    lives(LIFE(DECIDES, .after = FINISH), 0, "decide: needs-repair normal, streak 3 of 2;checking;report 3;a;b;normal;");
+    assert_int_equal(stored().streak, 0);
+    /* In safe mode it leaves out what safe mode leaves out. */
+    crash_times(2);
+    for (int i = 0; i < 4; i++)
+        lives_somehow(LIFE(.in_small = FAIL, .in_large = FAIL, .after = CRASH), SEGV);
+    assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
+    lives(LIFE(DECIDES, .a_flags = LG_TASK_UNSAFE, .after = FINISH), 0, "decide: needs-repair safe, streak 6 of 2;checking;report 6;b;normal;");
+}
+
+static void test_protect(void **state)
+{
+    (void)state;
+    decision = LG_DECISION_PROTECT;
+    lives(LIFE(DECIDES, .after = FINISH), 0,
+          "decide: checking normal, streak 0 of 2;needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");
+    assert_int_equal(stored().events, LG_EVENT_DECIDED | LG_EVENT_HELD | LG_EVENT_REPAIRED);
+}
+
+static void *says_yes(void *launch)
+{
+    await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
+    await_last_line("protect b");
+    rest(20);
+    tell("yes");
+    lg_launch_repair(launch);
+    return NULL;
+}
+
+static void *says_skip(void *launch)
+{
+    await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
+    await_last_line("protect b");
+    rest(20);
+    tell("skip");
+    lg_launch_skip(launch);
+    return NULL;
+}
+
+static void with_yes(lg_launch *launch)
+{
+    in_thread(says_yes, launch);
+}
+
+static void with_skip(lg_launch *launch)
+{
+    in_thread(says_skip, launch);
+}
+
+#define HELD_BY_HAND "decide: checking normal, streak 0 of 2;needs-repair;protect a;protect b;"
+
+static void test_hold(void **state)
+{
+    (void)state;
+    decision = LG_DECISION_HOLD;
+    lives(LIFE(DECIDES, .before = with_yes, .after = FINISH), 0, HELD_BY_HAND "yes;repairing;small;checking;a;b;normal;");
+    lives(LIFE(DECIDES, .before = with_skip, .after = FINISH), 0, HELD_BY_HAND "skip;checking;a;b;normal;");
+    /* also where nothing can be tried; a yes then leads to safe mode */
+    lives(LIFE(DECIDES, .no_repairs = true, .before = with_skip, .after = FINISH), 0, HELD_BY_HAND "skip;checking;a;b;normal;");
+    lives(LIFE(DECIDES, .no_repairs = true, .before = with_yes, .after = FINISH), 0, HELD_BY_HAND "yes;checking;a;b;normal;");
+    assert_int_equal(stored().mode, LG_LAUNCH_MODE_SAFE);
+    /* and nobody answers */
+    life_make(NULL);
+    lives(LIFE(DECIDES, .options.hold_ms = 50, .after = FINISH), 0, HELD_BY_HAND "checking;a;b;normal;");
+    assert_true(stored().events & LG_EVENT_EXPIRED);
+}
+
+static void test_dies_in_the_decision(void **state)
+{
+    (void)state;
+    in_decide = CRASH;
+    lives(LIFE(DECIDES), SEGV, "decide: checking normal, streak 0 of 2;");
+    lives(LIFE(DECIDES), SEGV, "decide: checking normal, streak 1 of 2;");
+    /* not a third time */
+    lives(LIFE(DECIDES, .after = FINISH), 0, "needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;");
+    assert_int_equal(stored().decide_strikes, 0);
+    /* killed while it is asked: unexplained, and a strike */
+    in_decide = KILL;
+    lives(LIFE(DECIDES), KILLED, "decide: checking normal, streak 0 of 2;");
+    account();
+    assert_int_equal(stored().unknown, 1);
+    assert_int_equal(stored().decide_strikes, 1);
+}
+
+static void keep(lg_launch *launch)
+{
+    begun = launch;
+}
+
+/* What on_decide calls itself. */
+static void test_calls_in_the_decision(void **state)
+{
+    (void)state;
+    in_decide = FINISH;
+    lives(LIFE(DECIDES, .before = keep, .after = CRASH), SEGV, "decide: checking normal, streak 0 of 2;state;checking;a;b;");
+    in_decide = PROTECT;
+    lives(LIFE(DECIDES, .before = keep, .after = FINISH), 0,
+          "decide: checking normal, streak 1 of 2;ok;needs-repair;report 1;protect a;protect b;repairing;small;checking;a;b;normal;");
+    decision = LG_DECISION_GO_ON; /* has the last word */
+    lives(LIFE(DECIDES, .before = keep, .after = FINISH), 0, "decide: checking normal, streak 0 of 2;ok;checking;a;b;normal;");
+}
+
+static void protect_now(lg_launch *launch)
+{
+    if (lg_launch_protect(launch, "the disk says no") != LG_OK)
+        tell("refused");
+}
+
+static void test_protect_before_begin(void **state)
+{
+    (void)state;
+    lives(LIFE(.before = protect_now, .after = FINISH), 0, "needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;");
+    assert_int_equal(stored().events, LG_EVENT_DECIDED | LG_EVENT_HELD | LG_EVENT_REPAIRED);
+    lives(LIFE(.after = FINISH), 0, HEALTHY "normal;"); /* for one launch */
+}
+
+static void test_shadow(void **state)
+{
+    (void)state;
+    decision = LG_DECISION_PROTECT;
+    lives(LIFE(DECIDES, .options.shadow = 1, .after = FINISH), 0, "decide: checking normal, streak 0 of 2;checking;a;b;normal;");
+}
+
+/* docs/LAUNCH.md, "Start by start", as it stands there. */
+static void test_start_by_start(void **state)
+{
+    (void)state;
+    const struct life *crashes = LIFE(.in_b = CRASH);
+    lives(crashes, SEGV, "checking;a;b;");
+    lives(crashes, SEGV, "checking;report 1;a;b;");
+    lives(LIFE(.in_b = CRASH, .after = FINISH), 0, "needs-repair;report 2;protect a;protect b;repairing;checking;a;normal;");
+    lives(crashes, SEGV, "checking;a;b;");
+    lives(crashes, SEGV, "checking;report 1;a;b;");
+    lives(LIFE(.after = FINISH), 0, "needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;normal;");
+    /* an essential task */
+    life_make(NULL);
+    crashes = LIFE(.in_b = CRASH, .b_flags = LG_TASK_ESSENTIAL);
+    lives(crashes, SEGV, "checking;a;b;");
+    lives(crashes, SEGV, "checking;report 1;a;b;");
+    lives(crashes, SEGV, "needs-repair;report 2;protect a;protect b;repairing;small;checking;a;b;");
+    lives(LIFE(.b_flags = LG_TASK_ESSENTIAL, .after = FINISH), 0, "needs-repair;report 1;protect a;protect b;repairing;large;checking;a;b;normal;");
+    /* the first repair has the first turn, from the first crash on */
+    life_make(NULL);
+#define AT_ONCE .options.repair_after = 1, .options.leave_out_suspects = 0, .b_flags = LG_TASK_SUSPECT
+    lives(LIFE(AT_ONCE, .in_b = CRASH), SEGV, "checking;a;b;");
+    lives(LIFE(AT_ONCE, .after = FINISH), 0, "needs-repair;report 1;protect a;protect b;repairing;small;checking;a;b;normal;");
+}
+
+/* Row A20. */
+static void test_terminated_between_two_crashes(void **state)
+{
+    (void)state;
+    crash_times(1);
+    lives(LIFE(.after = TERMINATE), TERMINATED, "checking;report 1;a;b;");
+    account();
+    assert_int_equal(stored().streak, 1);
+    lives_somehow(LIFE(.after = CRASH), SEGV);
+    account();
+    assert_int_equal(stored().streak, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_DECISIONS(test_by_rule),
+        WITH_DECISIONS(test_go_on),
+        WITH_DECISIONS(test_protect),
+        WITH_DECISIONS(test_hold),
+        WITH_DECISIONS(test_dies_in_the_decision),
+        WITH_DECISIONS(test_calls_in_the_decision),
+        WITH_DECISIONS(test_protect_before_begin),
+        WITH_DECISIONS(test_shadow),
+        WITH_DECISIONS(test_start_by_start),
+        WITH_DECISIONS(test_terminated_between_two_crashes),
+    };
+    return cmocka_run_group_tests_name("decisions", tests, NULL, NULL);
+}
