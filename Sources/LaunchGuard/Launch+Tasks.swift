@@ -43,6 +43,17 @@ extension LaunchGuard.Launch {
         }
     }
 
+    /// Leave out a task, as the configuration of the program says. In its turn the task is left
+    /// out. It gets no protect action. A breadcrumb and the event "omitted" in the timeline tell
+    /// this from a task that LaunchGuard left out. The call holds for an essential task, too. C:
+    /// `lg_launch_leave_out()`.
+    ///
+    /// - Parameter key: of a task, or of one that is added later.
+    /// - Returns: false when the task runs or has run, when the key is empty or longer than 63
+    ///   bytes, and when 64 keys are left out.
+    @discardableResult
+    public func leaveOut(_ key: String) -> Bool { core.leaveOut(key) }
+
     /// Run held tasks only by ``replay(_:)``, one by one: for a program that wants to start itself
     /// again step by step after a repair. The launch waits for ``replay(_:)`` at most until the
     /// hold's deadline; then it runs the remaining tasks. C: `lg_launch_replay_by_key()`.

@@ -5,8 +5,8 @@ extension LaunchTask {
 
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// Never left out. When the task fails, the tasks behind it do not run. Possible with
-        /// neither ``suspect`` nor ``unsafe``.
+        /// Left out by ``LaunchGuard/LaunchGuard/Launch/leaveOut(_:)`` only. When the task fails,
+        /// the tasks behind it do not run. Possible with neither ``suspect`` nor ``unsafe``.
         public static let essential = Flags(rawValue: 1)
         /// One crash makes the task suspect; without this flag it takes two.
         public static let suspect = Flags(rawValue: 2)

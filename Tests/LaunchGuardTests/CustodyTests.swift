@@ -83,6 +83,27 @@ import Testing
         #expect(log.all == [])
     }
 
+    @Test func theProgramLeavesOutTasksByTheirKeys() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated()
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        #expect(launch.leaveOut("plugins"))
+        launch.addTask("database", flags: .essential, onProtect: { log.add("never") }) { log.add("database") }
+        launch.addTask("window", onProtect: { log.add("protect") }) { log.add("window") }
+        launch.addTask("plugins", onProtect: { log.add("never") }) { log.add("plugins") }
+        #expect(launch.leaveOut("database"))
+        #expect(!launch.leaveOut(""))
+        #expect(!launch.leaveOut("a\0b"))
+        try await launch.begin()
+        #expect(log.take() == ["window"])
+        #expect(launch.state(ofTask: "database") == .leftOut)
+        #expect(launch.state(ofTask: "plugins") == .leftOut)
+        #expect(!launch.leaveOut("window"))
+        simulation.end(.crash)
+        try await launch.begin()
+        #expect(log.take() == ["protect", "mend", "window"])
+    }
+
     @Test func replayByKeyRunsTheTasksInTheOrderOfTheCalls() async throws {
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(hold: .custody))

@@ -19,7 +19,7 @@
 #define LG_TASKS_MAX 64
 
 /** Kinds of tasks, bits of lg_task.flags. */
-/** never left out; when the task fails, the tasks behind it do not run */
+/** left out by lg_launch_leave_out() only; when the task fails, the tasks behind it do not run */
 #define LG_TASK_ESSENTIAL 1u
 #define LG_TASK_SUSPECT 2u   /**< one crash makes the task suspect */
 #define LG_TASK_UNSAFE 4u    /**< not run in safe mode */
@@ -32,7 +32,8 @@ typedef enum lg_task_state {
     LG_TASK_RUNNING = 1,
     LG_TASK_DONE = 2,
     LG_TASK_FAILED = 3,
-    /** unsafe in safe mode, or suspect, or behind an essential task that failed */
+    /** unsafe in safe mode, or suspect, or behind an essential task that failed, or left out by
+     *  lg_launch_leave_out() */
     LG_TASK_LEFT_OUT = 4
 } lg_task_state;
 
@@ -88,6 +89,25 @@ LG_BEGIN
  *  Durable: nothing is stored; while a task runs its key is in the run file.
  */
 LG_API lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task);
+
+/** Leave out a task, as the configuration of the program says. In its turn the task becomes
+ *  LG_TASK_LEFT_OUT. It gets no protect action. A breadcrumb and LG_EVENT_OMITTED in the timeline
+ *  tell this from a task that LaunchGuard left out. What the ledger knows of the task's crashes
+ *  stays as it is.
+ *
+ *  The call holds for an essential task, too; the tasks behind it run. There is no way to take the
+ *  call back.
+ *
+ *  @param key  of a task, or of one that is added later.
+ *  @return LG_OK, also when the task is left out already; LG_ERR_STATE when it runs or has run;
+ *          LG_ERR_OPTION: not a key; LG_ERR_LIMIT: LG_TASKS_MAX keys are left out;
+ *          LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe, tasks may call it.  Signals: unsafe.  After fork: has no effect on the parent.
+ *  Allocates: no.
+ *  Durable: the event is stored when the task's turn comes.
+ */
+LG_API lg_status lg_launch_leave_out(lg_launch *launch, const char *key);
 
 /** Run held tasks only by lg_launch_replay(), one by one: for a program that wants to start itself
  *  again step by step after a repair. Call it before begin.

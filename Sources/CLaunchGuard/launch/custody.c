@@ -20,6 +20,36 @@ static struct lg__task *find_task(lg_launch *launch, const char *key)
     return NULL;
 }
 
+static bool is_omitted(const lg_launch *launch, const char *key)
+{
+    for (uint32_t i = 0; i < launch->omitted_count; i++)
+        if (strcmp(launch->omitted[i], key) == 0)
+            return true;
+    return false;
+}
+
+lg_status lg_launch_leave_out(lg_launch *launch, const char *key)
+{
+    if (!launch)
+        return LG_ERR_ARGUMENT;
+    if (!good_key(key))
+        return LG_ERR_OPTION;
+    pthread_mutex_lock(&launch->lock);
+    const struct lg__task *task = find_task(launch, key);
+    lg_status status = LG_OK;
+    if (task && task->state != LG_TASK_HELD && task->state != LG_TASK_LEFT_OUT) {
+        status = LG_ERR_STATE;
+    } else if (!is_omitted(launch, key)) {
+        if (launch->omitted_count == LG_TASKS_MAX)
+            status = LG_ERR_LIMIT;
+        else
+            strcpy(launch->omitted[launch->omitted_count++], key);
+    }
+    pthread_cond_broadcast(&launch->changed); /* the task needs no release */
+    pthread_mutex_unlock(&launch->lock);
+    return status;
+}
+
 lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
 {
     if (!launch || !task || !task->run)
@@ -73,7 +103,7 @@ bool lg__custody_suspect(const lg_launch *launch, const struct lg__ledger_contex
     const struct lg__task *most = NULL;
     for (uint32_t i = 0; i < launch->task_count; i++) {
         const struct lg__task *task = &launch->tasks[i];
-        if (is_suspect(context, task) && (!most || crashes_of(context, task) > crashes_of(context, most)))
+        if (is_suspect(context, task) && !is_omitted(launch, task->key) && (!most || crashes_of(context, task) > crashes_of(context, most)))
             most = task;
     }
     if (most)
@@ -147,10 +177,25 @@ static struct lg__task *pick_task(const struct lg__life *life, bool *ret_any)
         if (task->state != LG_TASK_HELD)
             continue;
         *ret_any = true;
-        if (by_key ? task->released && (!next || task->released < next->released) : !next)
+        bool waits = by_key && !is_omitted(launch, task->key);
+        if (waits ? task->released && (!next || task->released < next->released) : !next)
             next = task;
     }
     return next;
+}
+
+/* The task's turn has come, and the program does not want it. */
+static void note_omitted(struct lg__life *life, const char *key)
+{
+    lg_launch *launch = life->launch;
+    LG__WITH_CONTEXT(life, context) {
+        context->events |= LG_EVENT_OMITTED;
+        /* a launch without the task says nothing about it */
+        for (uint32_t i = 0; i < context->suspect_count; i++)
+            if (strncmp(context->suspects[i].key, key, LG__NAME_BYTES) == 0)
+                context->suspects[i].left_out = 1;
+    }
+    lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: task \"%s\" is left out by the program's configuration", launch->name, key);
 }
 
 static bool essential_failed(const lg_launch *launch)
@@ -191,7 +236,14 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
             status = essential_failed(launch) ? LG_ERR_FAILED : LG_OK;
             break;
         }
-        if (next && left_out(life, &context, next)) {
+        if (next && is_omitted(launch, next->key)) {
+            char key[LG__NAME_BYTES];
+            memcpy(key, next->key, sizeof key);
+            next->state = LG_TASK_LEFT_OUT;
+            pthread_mutex_unlock(&launch->lock);
+            note_omitted(life, key);
+            pthread_mutex_lock(&launch->lock);
+        } else if (next && left_out(life, &context, next)) {
             next->state = LG_TASK_LEFT_OUT;
             lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: task \"%s\" is left out", launch->name, next->key);
         } else if (next) {
@@ -252,10 +304,11 @@ static lg_status protect_tasks(struct lg__life *life, uint32_t index)
         struct lg__task task = { .state = LG_TASK_DONE };
         if (more)
             task = launch->tasks[index];
+        bool omitted = more && is_omitted(launch, task.key);
         pthread_mutex_unlock(&launch->lock);
         if (!more)
             return LG_OK;
-        if (task.state == LG_TASK_HELD && task.protect)
+        if (task.state == LG_TASK_HELD && task.protect && !omitted)
             task.protect(task.user);
     }
 }

@@ -90,6 +90,8 @@ struct lg_launch {
     bool by_key;
     struct lg__task tasks[LG_TASKS_MAX];
     uint32_t task_count;
+    char omitted[LG_TASKS_MAX][LG__NAME_BYTES]; /* keys that the program leaves out */
+    uint32_t omitted_count;
 
     _Atomic uint32_t status;
     _Atomic uint32_t streak;

@@ -40,6 +40,11 @@ extension CoreLaunch {
         }
     }
 
+    func leaveOut(_ key: String) -> Bool {
+        guard isText(key) else { return false }
+        return unsafe key.withCString { unsafe lg_launch_leave_out(pointer, $0) == LG_OK }
+    }
+
     func replayByKey() -> Bool { unsafe lg_launch_replay_by_key(pointer) == LG_OK }
 
     func replay(_ key: String?) -> Bool {

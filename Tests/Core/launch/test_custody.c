@@ -121,6 +121,55 @@ static void test_failures(void **state)
     }
 }
 
+/* ---- left out by the program ---- */
+
+static void leaves_out(lg_launch *launch)
+{
+    if (lg_launch_leave_out(launch, "a") != LG_ERR_STATE) /* it runs */
+        tell("left out");
+    if (lg_launch_leave_out(launch, "c") != LG_OK || lg_launch_leave_out(launch, "late") != LG_OK || lg_launch_leave_out(launch, "c") != LG_OK)
+        tell("refused");
+    static struct simulated_task late = { .key = "late" }, other_c = { .key = "c", .flags = LG_TASK_REPLACE };
+    if (simulated_add(launch, &late) != LG_OK || simulated_add(launch, &other_c) != LG_OK)
+        tell("not added");
+}
+
+static void test_leave_out(void **state)
+{
+    (void)state;
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task a = { .key = "a", .then = leaves_out }, b = { .key = "b", .protects = true }, c = { .key = "c" }, d = { .key = "d" };
+    assert_int_equal(lg_launch_leave_out(launch, "b"), LG_OK); /* which is added later */
+    simulated_add(launch, &a);
+    simulated_add(launch, &b);
+    simulated_add(launch, &c);
+    simulated_add(launch, &d);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;d;");
+    static const char *const keys[] = { "b", "c", "late" };
+    for (int i = 0; i < 3; i++) {
+        lg_task_state where;
+        assert_int_equal(lg_launch_task_state(launch, keys[i], &where), LG_OK);
+        assert_int_equal(where, LG_TASK_LEFT_OUT);
+    }
+    assert_int_equal(lg_launch_leave_out(launch, "d"), LG_ERR_STATE);
+    lg_simulate(simulated, LG_END_CRASH);
+    a.then = NULL;
+    simulated_crashes(launch, 1);
+    /* The task of the next life that nobody wants gets no protect action. */
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("mend;a;d;");
+    assert_int_equal(lg_launch_leave_out(NULL, "a"), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_leave_out(launch, NULL), LG_ERR_OPTION);
+    assert_int_equal(lg_launch_leave_out(launch, ""), LG_ERR_OPTION);
+    for (int i = 3; i <= LG_TASKS_MAX; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%d", i);
+        assert_int_equal(lg_launch_leave_out(launch, key), i < LG_TASKS_MAX ? LG_OK : LG_ERR_LIMIT);
+    }
+}
+
 /* ---- protection ---- */
 
 static void asks_for_protection(lg_launch *launch)
@@ -550,7 +599,7 @@ static void test_marks_from_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SIMULATED(test_nonsense),          SIMULATED(test_order),           SIMULATED(test_failures),
+        SIMULATED(test_nonsense),          SIMULATED(test_order),           SIMULATED(test_failures), SIMULATED(test_leave_out),
         SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
         SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
         SIMULATED(test_replay_deadline),   SIMULATED(test_replay_is_interrupted), SIMULATED(test_events),

@@ -111,11 +111,42 @@ static void test_protect_by_a_task(void **state)
     lives(LIFE(.in_a = PROTECT_AND_FAIL, .a_flags = LG_TASK_ESSENTIAL), 0, "checking;a;needs-repair;repairing;small;checking;begin failed;");
 }
 
+static void leaves_out_b(lg_launch *launch)
+{
+    if (lg_launch_leave_out(launch, "b") != LG_OK)
+        tell("refused");
+}
+
+static void test_program_leaves_out(void **state)
+{
+    (void)state;
+    lives(LIFE(QUIET, .before = leaves_out_b, .after = CRASH), SEGV, "checking;a;");
+    lg_reader *reader = newest_run();
+    assert_true(log_has(reader, "launch main: task \"b\" is left out by the program's configuration"));
+    assert_false(log_has(reader, "launch main: task \"b\" is left out"));
+    lg_reader_close(reader);
+    account();
+    assert_int_equal(last_of_timeline().events[0], LG_EVENT_OMITTED);
+    /* The wish of the program is for one launch, and holds for an essential task. */
+    life_make(NULL);
+    lives(LIFE(QUIET, .after = FINISH), 0, HEALTHY "normal;");
+    assert_int_equal(stored().events, 0);
+    lives(LIFE(QUIET, .before = leaves_out_b, .a_flags = LG_TASK_ESSENTIAL, .b_flags = LG_TASK_ESSENTIAL, .after = FINISH), 0, "checking;a;normal;");
+    /* A good launch without the task does not clear it of suspicion. */
+    lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .before = leaves_out_b, .after = FINISH), 0, "checking;a;normal;");
+    assert_int_equal(stored().suspect_count, 1);
+    /* The rung that leaves out the suspect task would change nothing. */
+    lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .before = leaves_out_b, .after = FINISH), 0, "needs-repair;protect a;repairing;small;checking;a;normal;");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_LIFE(test_task_is_known), WITH_LIFE(test_suspect_is_left_out_once), WITH_LIFE(test_thresholds_of_suspicion),
-        WITH_LIFE(test_safe_mode_leaves_out), WITH_LIFE(test_protect_by_a_task),
+        WITH_LIFE(test_safe_mode_leaves_out), WITH_LIFE(test_protect_by_a_task), WITH_LIFE(test_program_leaves_out),
     };
     return cmocka_run_group_tests_name("suspects", tests, NULL, NULL);
 }
