@@ -104,6 +104,23 @@ import Testing
         #expect(log.take() == ["protect", "mend", "window"])
     }
 
+    @Test func aTaskThatIsAddedWhileTheLaunchIsHeldIsProtectedAtOnce() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated(.init(hold: .custody, automaticRepair: false))
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        launch.addTask("a", onProtect: { log.add("protect a") }) { log.add("a") }
+        try await launch.begin()
+        simulation.end(.crash)
+        _ = log.take()
+        try await launch.begin()
+        try await log.wait(for: "protect a")
+        launch.addTask("b", onProtect: { log.add("protect b") }) { log.add("b") }
+        try await log.wait(for: "protect b")
+        #expect(launch.repair())
+        try await launch.waitUntilLaunched()
+        #expect(log.take() == ["protect a", "protect b", "mend", "a", "b"])
+    }
+
     @Test func replayByKeyRunsTheTasksInTheOrderOfTheCalls() async throws {
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(hold: .custody))

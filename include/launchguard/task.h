@@ -46,7 +46,14 @@ typedef lg_status (*lg_task_callback)(void *user);
 
 /** A healthy-world callback. Called when the launch becomes held and the task has not run yet, in
  *  the order of registration. The callback may take its time: repairs wait for it, at most until
- *  the hold's deadline. */
+ *  the hold's deadline.
+ *
+ *  The callback of a task that is added while the launch is held, also while a repair runs, is
+ *  called at once, where the others are called: on a thread of LaunchGuard of its own or through
+ *  the executor, and with LG_CALLBACKS_CALLER as soon as the thread of lg_launch_begin() is free.
+ *  lg_launch_add_task() does not wait for it, nor do repairs.
+ *
+ *  In each hold the callback is called once for each task. */
 typedef void (*lg_protect_callback)(void *user);
 
 /** A healthy-world callback. Called when a life-cycle event reaches the task.

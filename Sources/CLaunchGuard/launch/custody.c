@@ -28,6 +28,75 @@ static bool is_omitted(const lg_launch *launch, const char *key)
     return false;
 }
 
+/* ---- protect actions ---- */
+
+/* The launch is held, and the task has had no protect action in this hold. Under the launch's
+ * lock. */
+static bool protect_is_due(const struct lg__life *life, const struct lg__task *task)
+{
+    lg_launch *launch = life->launch;
+    if (!lg__life_current(life) || !life->holding || launch->options.hold == LG_HOLD_NONE || task->state != LG_TASK_HELD || !task->protect ||
+        task->protected_in == life->holds || is_omitted(launch, task->key))
+        return false;
+    lg_phase phase = lg__launch_phase(launch);
+    return phase == LG_PHASE_HELD || phase == LG_PHASE_REPAIRING;
+}
+
+static bool any_protect_is_due(const struct lg__life *life)
+{
+    for (uint32_t i = 0; i < life->launch->task_count; i++)
+        if (protect_is_due(life, &life->launch->tasks[i]))
+            return true;
+    return false;
+}
+
+/* Whoever comes first calls it. */
+static lg_status protect_task(struct lg__life *life, uint32_t index)
+{
+    lg_launch *launch = life->launch;
+    pthread_mutex_lock(&launch->lock);
+    bool due = protect_is_due(life, &launch->tasks[index]);
+    if (due)
+        launch->tasks[index].protected_in = life->holds;
+    struct lg__task task = launch->tasks[index];
+    pthread_mutex_unlock(&launch->lock);
+    if (due)
+        task.protect(task.user);
+    return LG_OK;
+}
+
+/* From this one on. */
+static lg_status protect_tasks(struct lg__life *life, uint32_t index)
+{
+    for (; index < LG_TASKS_MAX; index++)
+        protect_task(life, index);
+    return LG_OK;
+}
+
+void lg__custody_protect(struct lg__life *life)
+{
+    lg_launch *launch = life->launch;
+    pthread_mutex_lock(&launch->lock);
+    bool any = any_protect_is_due(life);
+    uint64_t left = life->hold_left_ns;
+    pthread_mutex_unlock(&launch->lock);
+    if (!any)
+        return;
+    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
+    if (lg__callback_run(life, protect_tasks, 0, false, left) == LG__ANSWER_TIMEOUT)
+        lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
+    pthread_mutex_lock(&launch->lock);
+    lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+    pthread_mutex_unlock(&launch->lock);
+}
+
+bool lg__custody_wants_caller(const struct lg__life *life)
+{
+    return life->launch->options.callbacks == LG_CALLBACKS_CALLER && any_protect_is_due(life);
+}
+
+/* ---- the list ---- */
+
 lg_status lg_launch_leave_out(lg_launch *launch, const char *key)
 {
     if (!launch)
@@ -59,8 +128,10 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
         ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
         return LG_ERR_OPTION;
     pthread_mutex_lock(&launch->lock);
+    struct lg__life *life = launch->life;
     struct lg__task *to = find_task(launch, task->key);
-    lg_status status = launch->life && launch->life->done ? LG_ERR_STATE : LG_OK;
+    bool protect = false;
+    lg_status status = life && life->done ? LG_ERR_STATE : LG_OK;
     if (status == LG_OK && to && !(task->flags & LG_TASK_REPLACE))
         status = LG_ERR_DUPLICATE;
     else if (status == LG_OK && to && to->state != LG_TASK_HELD)
@@ -77,9 +148,12 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
         to->protect = task->protect;
         to->on_event = task->on_event;
         to->user = task->user;
+        protect = life && protect_is_due(life, to) && launch->options.callbacks != LG_CALLBACKS_CALLER;
         pthread_cond_broadcast(&launch->changed);
     }
     pthread_mutex_unlock(&launch->lock);
+    if (protect)
+        lg__callback_start(life, protect_task, (uint32_t)(to - launch->tasks));
     return status;
 }
 
@@ -291,45 +365,6 @@ lg_status lg__custody_run(struct lg__life *life)
         if (note_outcome(life, task, answer == LG__ANSWER_OK ? LG_TASK_DONE : LG_TASK_FAILED))
             deliver_event(launch, task);
     }
-}
-
-/* ---- protect actions ---- */
-
-static lg_status protect_tasks(struct lg__life *life, uint32_t index)
-{
-    lg_launch *launch = life->launch;
-    for (;; index++) {
-        pthread_mutex_lock(&launch->lock);
-        bool more = lg__life_current(life) && index < launch->task_count;
-        struct lg__task task = { .state = LG_TASK_DONE };
-        if (more)
-            task = launch->tasks[index];
-        bool omitted = more && is_omitted(launch, task.key);
-        pthread_mutex_unlock(&launch->lock);
-        if (!more)
-            return LG_OK;
-        if (task.state == LG_TASK_HELD && task.protect && !omitted)
-            task.protect(task.user);
-    }
-}
-
-void lg__custody_protect(struct lg__life *life)
-{
-    lg_launch *launch = life->launch;
-    bool any = false;
-    pthread_mutex_lock(&launch->lock);
-    for (uint32_t i = 0; i < launch->task_count; i++)
-        any = any || (launch->tasks[i].state == LG_TASK_HELD && launch->tasks[i].protect);
-    uint64_t left = life->hold_left_ns;
-    pthread_mutex_unlock(&launch->lock);
-    if (!any)
-        return;
-    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
-    if (lg__callback_run(life, protect_tasks, 0, false, left) == LG__ANSWER_TIMEOUT)
-        lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
-    pthread_mutex_lock(&launch->lock);
-    lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
-    pthread_mutex_unlock(&launch->lock);
 }
 
 /* ---- by key ---- */

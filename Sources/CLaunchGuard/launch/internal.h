@@ -22,6 +22,7 @@ struct lg__task {
     lg_task_state state;
     /* by lg_launch_replay(): its place in the order of these calls; 0: not released */
     uint32_t released;
+    uint32_t protected_in; /* the hold in which its protect action was called; 0: in none */
     char event[LG__NAME_BYTES]; /* last life-cycle event that it has not got yet; "" for none */
 };
 
@@ -41,7 +42,8 @@ struct lg__life {
     bool finished;
     bool done;          /* the tasks have run */
     bool was_held;
-    bool holding;       /* the protect actions of this hold have run, or on_give_up has */
+    bool holding;       /* the protect actions of this hold run or have run, or on_give_up */
+    uint32_t holds;     /* so far, the present one included */
     bool driven;        /* a thread reports, repairs or runs tasks */
     bool repaired_beside; /* with LG_HOLD_NONE: a thread repairs while the tasks run */
     bool consented;     /* lg_launch_repair() was called in this hold */
@@ -199,8 +201,12 @@ void lg__hold_launch(struct lg__life *life);
  *          LG_ERR_STATE: it is held; LG_ERR_CLOSED: the run is over, or its end was announced. */
 lg_status lg__custody_run(struct lg__life *life);
 
-/* Protect actions of the tasks that have not run, as one call. */
+/* The protect actions that are due, as one call. */
 void lg__custody_protect(struct lg__life *life);
+
+/* Some are due, and the thread of the hold is the one to call them: with LG_CALLBACKS_CALLER, when
+ * a task was added meanwhile. Under the launch's lock. */
+bool lg__custody_wants_caller(const struct lg__life *life);
 
 /* The suspect task that may be left out; false: there is none. Under the launch's lock. */
 bool lg__custody_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES]);

@@ -121,6 +121,43 @@ static void test_failures(void **state)
     }
 }
 
+/* ---- threads ---- */
+
+struct job {
+    void (*work)(void *);
+    void *argument;
+};
+
+static void *execute(void *argument)
+{
+    struct job job = *(struct job *)argument;
+    free(argument);
+    job.work(job.argument);
+    return NULL;
+}
+
+static void executes(void (*work)(void *), void *argument, void *user)
+{
+    struct job *job = malloc(sizeof *job);
+    (void)user;
+    *job = (struct job){ work, argument };
+    in_thread(execute, job);
+}
+
+static void *begins(void *launch)
+{
+    lg_launch_begin(launch);
+    return NULL;
+}
+
+/* Begin on another thread, which the launch may hold. */
+static void begin_elsewhere(lg_launch *launch)
+{
+    in_thread(begins, launch);
+    while (lg_launch_wait(launch, 0) == LG_ERR_STATE)
+        usleep(100);
+}
+
 /* ---- left out by the program ---- */
 
 static void leaves_out(lg_launch *launch)
@@ -305,6 +342,142 @@ static void test_protect_from_thread(void **state)
         assert_told("a;protected;protect b;mend;b;");
         pthread_join(thread, NULL);
         simulated_clean(NULL);
+    }
+    simulated_make(NULL);
+}
+
+/* ---- tasks that are added while the launch is held ---- */
+
+static lg_launch *held_launch(lg_launch_options *options, lg_callbacks callbacks)
+{
+    options->hold = callbacks == LG_CALLBACKS_CALLER ? LG_HOLD_BLOCK : LG_HOLD_CUSTODY;
+    options->callbacks = callbacks;
+    options->executor = callbacks == LG_CALLBACKS_EXECUTOR ? executes : NULL;
+    options->auto_repair = 0;
+    options->repair_after = 1;
+    lg_launch *launch = simulated_launch(options);
+    begin_elsewhere(launch);
+    assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+    lg_simulate(simulated, LG_END_CRASH);
+    return launch;
+}
+
+static struct simulated_task in_repair = { .key = "in repair", .protects = true };
+
+static void adds_and_repairs(lg_completion *done, void *launch)
+{
+    tell("mend");
+    if (simulated_add(launch, &in_repair) != LG_OK)
+        tell("not added");
+    for (int i = 0; i < 5000 && !story_is("mend;protect in repair;"); i++)
+        usleep(1000);
+    lg_complete(done, LG_OK);
+}
+
+static void test_added_while_held(void **state)
+{
+    (void)state;
+    for (lg_callbacks callbacks = LG_CALLBACKS_LIBRARY; callbacks <= LG_CALLBACKS_EXECUTOR; callbacks++) {
+        simulated_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        lg_launch *launch = held_launch(&options, callbacks);
+        struct simulated_task a = { .key = "a", .protects = true }, b = { .key = "b", .protects = true }, c = { .key = "c" },
+                              d = { .key = "d", .protects = true }, other_b = { .key = "b", .flags = LG_TASK_REPLACE, .protects = true };
+        lg_repair repair = LG_REPAIR_INIT;
+        repair.name = "mend";
+        repair.run = callbacks == LG_CALLBACKS_CALLER ? simulated_repaired : adds_and_repairs;
+        repair.user = callbacks == LG_CALLBACKS_CALLER ? (void *)(uintptr_t)repair.name : (void *)launch;
+        assert_int_equal(lg_launch_add_repair(launch, &repair), LG_OK);
+        simulated_add(launch, &a);
+        begin_elsewhere(launch);
+        await_told("protect a;");
+        assert_int_equal(simulated_add(launch, &b), LG_OK);
+        await_told("protect b;");
+        lg_launch_leave_out(launch, "d");
+        simulated_add(launch, &c);
+        simulated_add(launch, &d);
+        /* it is another task */
+        assert_int_equal(simulated_add(launch, &other_b), LG_OK);
+        await_told("protect b;");
+        assert_int_equal(lg_launch_repair(launch), LG_OK);
+        if (callbacks == LG_CALLBACKS_CALLER)
+            await_told("mend;a;b;c;");
+        else
+            await_told("mend;protect in repair;a;b;c;in repair;");
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        simulated_clean(NULL);
+    }
+    simulated_make(NULL);
+}
+
+static _Atomic unsigned protections[LG_TASKS_MAX];
+static _Atomic unsigned added;
+
+static void counts_protection(void *user)
+{
+    atomic_fetch_add(&protections[(uintptr_t)user], 1);
+}
+
+static lg_status add_counting(lg_launch *launch)
+{
+    lg_task task = LG_TASK_INIT;
+    unsigned number = atomic_fetch_add(&added, 1);
+    char key[16];
+    if (number >= LG_TASKS_MAX)
+        return LG_ERR_LIMIT;
+    snprintf(key, sizeof key, "%u", number);
+    task.key = key;
+    task.run = nothing;
+    task.protect = counts_protection;
+    task.user = (void *)(uintptr_t)number;
+    return lg_launch_add_task(launch, &task);
+}
+
+static void *adds_tasks(void *launch)
+{
+    while (add_counting(launch) == LG_OK)
+        usleep(20); /* so that some come before the hold and some after its begin */
+    return NULL;
+}
+
+static bool all_protected(void)
+{
+    for (int i = 0; i < LG_TASKS_MAX; i++)
+        if (!atomic_load(&protections[i]))
+            return false;
+    return true;
+}
+
+/* The protect action of each task is called once in a hold, whether the task was added before the
+ * hold began, meanwhile, or after. */
+static void test_added_while_a_hold_begins(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        simulated_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        lg_launch *launch = held_launch(&options, (lg_callbacks)(round % 3));
+        simulated_repair(launch, "mend", 0, simulated_repaired);
+        pthread_t threads[4];
+        atomic_store(&added, 0);
+        for (int i = 0; i < LG_TASKS_MAX; i++)
+            atomic_store(&protections[i], 0);
+        add_counting(launch);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, adds_tasks, launch), 0);
+        begin_elsewhere(launch);
+        for (int i = 0; i < 4; i++)
+            pthread_join(threads[i], NULL);
+        for (int i = 0; i < 20000 && !all_protected(); i++)
+            usleep(500);
+        assert_true(all_protected());
+        assert_int_equal(lg_launch_repair(launch), LG_OK);
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        for (int i = 0; i < LG_TASKS_MAX; i++)
+            assert_int_equal(protections[i], 1);
+        await_told("mend;");
+        simulated_clean(NULL);
+        await_no_threads();
     }
     simulated_make(NULL);
 }
@@ -602,6 +775,7 @@ int main(void)
         SIMULATED(test_nonsense),          SIMULATED(test_order),           SIMULATED(test_failures), SIMULATED(test_leave_out),
         SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
         SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
+        SIMULATED(test_added_while_held),  SIMULATED(test_added_while_a_hold_begins),
         SIMULATED(test_replay_deadline),   SIMULATED(test_replay_is_interrupted), SIMULATED(test_events),
         SIMULATED(test_marks_from_everywhere), SIMULATED(test_events_of_several_threads),
     };
