@@ -54,20 +54,26 @@ extension LaunchGuard.Launch {
     @discardableResult
     public func leaveOut(_ key: String) -> Bool { core.leaveOut(key) }
 
-    /// Run held tasks only by ``replay(_:)``, one by one: for a program that wants to start itself
-    /// again step by step after a repair. The launch waits for ``replay(_:)`` at most until the
-    /// hold's deadline; then it runs the remaining tasks. C: `lg_launch_replay_by_key()`.
+    /// Run all held tasks only by ``replay(_:)``, one by one: for a program that wants to start
+    /// itself again step by step after a repair. The flag ``LaunchTask/Flags/byKey`` is the same
+    /// for single tasks. C: `lg_launch_replay_by_key()`.
+    ///
+    /// After a hold, the tasks that wait for no key run first, by themselves and in the order of
+    /// registration. The others run behind them, in the order of the calls of ``replay(_:)``. The
+    /// launch waits for these calls at most until the hold's deadline; then it runs the remaining
+    /// tasks. A launch that was not held waits for no key.
     ///
     /// - Returns: false after ``begin()``, when the call has no effect.
     @discardableResult
     public func replayByKey() -> Bool { core.replayByKey() }
 
-    /// Let a task run that is still held after a repair. Several such tasks run in the order of
+    /// Let a task run that waits for its key after a repair. Several such tasks run in the order of
     /// these calls. C: `lg_launch_replay()`.
     ///
-    /// - Parameter key: of the task; `nil` for all remaining tasks, in the order of registration.
+    /// - Parameter key: of the task; `nil` for all that wait for their keys, in the order of
+    ///   registration.
     /// - Returns: false when there is no such task, while a repair is needed or runs, before
-    ///   ``begin()``, and without ``replayByKey()``.
+    ///   ``begin()``, and when the task, or all of them, wait for no key.
     @discardableResult
     public func replay(_ key: String? = nil) -> Bool { core.replay(key) }
 

@@ -14,5 +14,7 @@ extension LaunchTask {
         public static let unsafe = Flags(rawValue: 4)
         /// Takes the place of a task with the same key that has not run yet.
         public static let replace = Flags(rawValue: 8)
+        /// After a hold the task waits for ``LaunchGuard/LaunchGuard/Launch/replay(_:)``.
+        public static let byKey = Flags(rawValue: 16)
     }
 }

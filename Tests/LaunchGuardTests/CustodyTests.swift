@@ -150,6 +150,27 @@ import Testing
         #expect(log.take() == ["c", "b", "a", "d"])
     }
 
+    @Test func someTasksRunByThemselvesAndOthersByKey() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated(.init(hold: .custody))
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        launch.addTask("a", flags: .byKey) { log.add("a") }
+        launch.addTask("b") { log.add("b") }
+        launch.addTask("c", flags: .byKey) { log.add("c") }
+        launch.addTask("d") { log.add("d") }
+        try await launch.begin()
+        #expect(log.take() == ["a", "b", "c", "d"])
+        simulation.end(.crash)
+        try await launch.begin()
+        try await log.wait(for: "d")
+        #expect(log.take() == ["mend", "b", "d"])
+        #expect(!launch.replay("b"))
+        #expect(launch.replay("c"))
+        #expect(launch.replay("a"))
+        try await launch.waitUntilLaunched()
+        #expect(log.take() == ["c", "a"])
+    }
+
     @Test func tasksThatAreNotReplayedInTimeRunByThemselves() async throws {
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(holdDeadline: .milliseconds(50)))

@@ -25,6 +25,8 @@
 #define LG_TASK_UNSAFE 4u    /**< not run in safe mode */
 /** takes the place of a task with the same key that has not run yet */
 #define LG_TASK_REPLACE 8u
+/** after a hold the task waits for lg_launch_replay() */
+#define LG_TASK_BY_KEY 16u
 
 /** State of a task. */
 typedef enum lg_task_state {
@@ -116,11 +118,15 @@ LG_API lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task);
  */
 LG_API lg_status lg_launch_leave_out(lg_launch *launch, const char *key);
 
-/** Run held tasks only by lg_launch_replay(), one by one: for a program that wants to start itself
- *  again step by step after a repair. Call it before begin.
+/** Run all held tasks only by lg_launch_replay(), one by one: for a program that wants to start
+ *  itself again step by step after a repair. Call it before begin. LG_TASK_BY_KEY is the same for
+ *  single tasks.
  *
- *  The launch waits for lg_launch_replay() at most until the hold's deadline; then it runs the
- *  remaining tasks.
+ *  After a hold, the tasks that wait for no key run first, by themselves and in the order of
+ *  registration: none of them waits behind one that waits for its key. The others run behind them,
+ *  in the order of the calls of lg_launch_replay(). The launch waits for these calls at most until
+ *  the hold's deadline; then it runs the remaining tasks. A launch that was not held waits for no
+ *  key.
  *
  *  @return LG_OK; LG_ERR_STATE after begin; LG_ERR_ARGUMENT.
  *
@@ -129,12 +135,13 @@ LG_API lg_status lg_launch_leave_out(lg_launch *launch, const char *key);
  */
 LG_API lg_status lg_launch_replay_by_key(lg_launch *launch);
 
-/** Let a task run that is still held after a repair. Several such tasks run in the order of these
- *  calls.
+/** Let a task run that waits for its key after a repair. Several such tasks run in the order of
+ *  these calls.
  *
- *  @param key  of the task; NULL: all remaining tasks, in the order of registration.
+ *  @param key  of the task; NULL: all that wait for their keys, in the order of registration.
  *  @return LG_OK, also when the task has run; LG_ERR_NOT_FOUND; LG_ERR_STATE while a repair is
- *          needed or runs, before begin, and without lg_launch_replay_by_key(); LG_ERR_ARGUMENT.
+ *          needed or runs, before begin, and for a task that waits for no key, or NULL where there
+ *          is no other; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: nothing is stored.

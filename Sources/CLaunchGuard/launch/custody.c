@@ -123,7 +123,7 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
 {
     if (!launch || !task || !task->run)
         return LG_ERR_ARGUMENT;
-    const uint32_t known = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT | LG_TASK_UNSAFE | LG_TASK_REPLACE;
+    const uint32_t known = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT | LG_TASK_UNSAFE | LG_TASK_REPLACE | LG_TASK_BY_KEY;
     if (task->size != sizeof *task || !good_key(task->key) || (task->flags & ~known) ||
         ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
         return LG_ERR_OPTION;
@@ -238,24 +238,31 @@ static void deliver_event(lg_launch *launch, struct lg__task *task)
         on_event(event, user);
 }
 
-/* The task to run next, left out or not; NULL: none. *ret_any: some tasks are left. Under the
- * launch's lock. */
+/* After a hold the task waits for lg_launch_replay(). */
+static bool is_by_key(const lg_launch *launch, const struct lg__task *task)
+{
+    return (launch->by_key || task->flags & LG_TASK_BY_KEY) && !is_omitted(launch, task->key);
+}
+
+/* The task to run next, left out or not; NULL: none. Those that wait for no key come first.
+ * *ret_any: some tasks are left. Under the launch's lock. */
 static struct lg__task *pick_task(const struct lg__life *life, bool *ret_any)
 {
     lg_launch *launch = life->launch;
-    struct lg__task *next = NULL;
-    bool by_key = launch->by_key && life->was_held && life->hold_left_ns > 0;
+    struct lg__task *released = NULL;
+    bool after_hold = life->was_held && life->hold_left_ns > 0;
     *ret_any = false;
     for (uint32_t i = 0; i < launch->task_count; i++) {
         struct lg__task *task = &launch->tasks[i];
         if (task->state != LG_TASK_HELD)
             continue;
         *ret_any = true;
-        bool waits = by_key && !is_omitted(launch, task->key);
-        if (waits ? task->released && (!next || task->released < next->released) : !next)
-            next = task;
+        if (!after_hold || !is_by_key(launch, task))
+            return task;
+        if (task->released && (!released || task->released < released->released))
+            released = task;
     }
-    return next;
+    return released;
 }
 
 /* The task's turn has come, and the program does not want it. */
@@ -280,9 +287,9 @@ static bool essential_failed(const lg_launch *launch)
     return false;
 }
 
-/* The next task that may run; after a hold with lg_launch_replay_by_key(), one that was released.
- * Waits for a release, at most for the rest of the hold's time. Returns as lg__custody_run(), and
- * sets *ret_task where there is a task. While the launch is held no task begins. */
+/* The next task that may run. Where all that are left wait for their keys, waits for a release, at
+ * most for the rest of the hold's time. Returns as lg__custody_run(), and sets *ret_task where
+ * there is a task. While the launch is held no task begins. */
 static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
 {
     lg_launch *launch = life->launch;
@@ -386,18 +393,20 @@ lg_status lg_launch_replay(lg_launch *launch, const char *key)
     if (!launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
-    lg_phase phase = lg__launch_phase(launch);
-    bool possible = launch->by_key && launch->life && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED);
-    lg_status status = possible ? LG_OK : LG_ERR_STATE;
     struct lg__task *one = key ? find_task(launch, key) : NULL;
-    if (key && !one)
-        status = LG_ERR_NOT_FOUND;
-    for (uint32_t i = 0; status == LG_OK && i < launch->task_count; i++)
-        if ((!key || &launch->tasks[i] == one) && !launch->tasks[i].released)
-            launch->tasks[i].released = ++launch->life->releases;
+    lg_phase phase = lg__launch_phase(launch);
+    bool possible = launch->life && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED), any = false;
+    for (uint32_t i = 0; i < launch->task_count; i++) {
+        struct lg__task *task = &launch->tasks[i];
+        if ((key && task != one) || !(launch->by_key || task->flags & LG_TASK_BY_KEY))
+            continue;
+        any = true;
+        if (possible && !task->released)
+            task->released = ++launch->life->releases;
+    }
     pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->lock);
-    return status;
+    return key && !one ? LG_ERR_NOT_FOUND : possible && (any || launch->by_key) ? LG_OK : LG_ERR_STATE;
 }
 
 lg_status lg_launch_signal(lg_launch *launch, const char *key, const char *event)

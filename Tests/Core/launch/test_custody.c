@@ -37,7 +37,7 @@ static void test_nonsense(void **state)
     REFUSED(LG_ERR_OPTION, bad.key = NULL);
     REFUSED(LG_ERR_OPTION, bad.key = "");
     REFUSED(LG_ERR_OPTION, bad.key = too_long);
-    REFUSED(LG_ERR_OPTION, bad.flags = 16);
+    REFUSED(LG_ERR_OPTION, bad.flags = 32);
     REFUSED(LG_ERR_OPTION, bad.flags = LG_TASK_ESSENTIAL | LG_TASK_UNSAFE);
     REFUSED(LG_ERR_OPTION, bad.flags = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT);
     assert_int_equal(lg_launch_add_task(NULL, &good), LG_ERR_ARGUMENT);
@@ -526,6 +526,52 @@ static void test_replay_by_key(void **state)
     assert_int_equal(lg_launch_replay(launch, "a"), LG_OK);
 }
 
+static void test_some_by_key(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.hold = LG_HOLD_CUSTODY;
+    lg_launch *launch = simulated_launch(&options);
+    struct simulated_task tasks[] = { { .key = "a", .flags = LG_TASK_BY_KEY }, { .key = "b" }, { .key = "c", .flags = LG_TASK_BY_KEY },
+                                      { .key = "d" }, { .key = "e", .flags = LG_TASK_BY_KEY }, { .key = "f", .flags = LG_TASK_BY_KEY } };
+    static struct simulated_task late = { .key = "late" };
+    for (unsigned i = 0; i < 6; i++)
+        simulated_add(launch, &tasks[i]);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    /* A launch that was not held waits for no key. */
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;b;c;d;e;f;");
+    lg_simulate(simulated, LG_END_CRASH);
+    simulated_crashes(launch, 1);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    await_told("mend;b;d;");
+    assert_int_equal(lg_launch_wait(launch, 20), LG_ERR_TIMEOUT);
+    assert_int_equal(lg_launch_replay(launch, "b"), LG_ERR_STATE);
+    assert_int_equal(lg_launch_replay(launch, "e"), LG_OK);
+    await_told("e;");
+    /* It waits behind no task that waits for its key. */
+    assert_int_equal(simulated_add(launch, &late), LG_OK);
+    await_told("late;");
+    assert_int_equal(lg_launch_leave_out(launch, "f"), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, 20), LG_ERR_TIMEOUT);
+    lg_task_state where;
+    assert_int_equal(lg_launch_task_state(launch, "f", &where), LG_OK);
+    assert_int_equal(where, LG_TASK_LEFT_OUT);
+    assert_int_equal(lg_launch_replay(launch, NULL), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
+    assert_told("a;c;");
+    lg_simulate(simulated, LG_END_UPGRADE);
+    /* Where no task waits for its key there is nothing to release. */
+    simulated_clean(NULL);
+    simulated_make(NULL);
+    launch = simulated_launch(NULL);
+    struct simulated_task alone = { .key = "alone" };
+    simulated_add(launch, &alone);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_int_equal(lg_launch_replay(launch, NULL), LG_ERR_STATE);
+    assert_int_equal(lg_launch_replay(launch, "alone"), LG_ERR_STATE);
+}
+
 static void test_replay_deadline(void **state)
 {
     (void)state;
@@ -775,7 +821,7 @@ int main(void)
         SIMULATED(test_nonsense),          SIMULATED(test_order),           SIMULATED(test_failures), SIMULATED(test_leave_out),
         SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
         SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
-        SIMULATED(test_added_while_held),  SIMULATED(test_added_while_a_hold_begins),
+        SIMULATED(test_some_by_key),       SIMULATED(test_added_while_held),  SIMULATED(test_added_while_a_hold_begins),
         SIMULATED(test_replay_deadline),   SIMULATED(test_replay_is_interrupted), SIMULATED(test_events),
         SIMULATED(test_marks_from_everywhere), SIMULATED(test_events_of_several_threads),
     };
