@@ -171,6 +171,18 @@ import Testing
         #expect(log.take() == ["c", "a"])
     }
 
+    @Test func aMarkCountsWhenTheTasksHaveRun() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated()
+        launch.addTask("a") { log.add("\(launch.finished()) \(launch.status)") }
+        launch.addTask("b") { log.add("b \(launch.status)") }
+        try await launch.begin()
+        #expect(log.take() == ["true checking", "b checking"])
+        #expect(launch.status == .normal)
+        simulation.end(.crash)
+        #expect(launch.streak == 0)
+    }
+
     @Test func tasksThatAreNotReplayedInTimeRunByThemselves() async throws {
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(holdDeadline: .milliseconds(50)))

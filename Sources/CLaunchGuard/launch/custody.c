@@ -333,7 +333,10 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
         } else {
             uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + life->hold_left_ns;
             struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
+            atomic_store(&launch->window.idle, true);
             pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
+            if (lg__life_current(life))
+                atomic_store(&launch->window.idle, false);
             lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
             if (lg__life_current(life) && life->hold_left_ns == 0)
                 lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: not all tasks were replayed in time; the rest run now", launch->name);
@@ -364,8 +367,10 @@ lg_status lg__custody_run(struct lg__life *life)
     for (;;) {
         struct lg__task *task;
         lg_status status = next_task(life, &task);
-        if (!task)
+        if (!task) {
+            lg__confirm_tasks(life);
             return status;
+        }
         enum lg__answer answer = lg__callback_run(life, run_task, (uint32_t)(task - launch->tasks), true, LG__NO_TIMEOUT);
         if (answer == LG__ANSWER_FAILED)
             lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: task \"%s\" failed", launch->name, task->key);

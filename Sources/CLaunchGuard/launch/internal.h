@@ -41,6 +41,7 @@ struct lg__life {
     struct lg__life *older;
     bool finished;
     bool done;          /* the tasks have run */
+    bool mark_waits;    /* lg_launch_finished() was called while tasks were held */
     bool was_held;
     bool holding;       /* the protect actions of this hold run or have run, or on_give_up */
     uint32_t holds;     /* so far, the present one included */
@@ -61,6 +62,7 @@ struct lg__window {
     _Atomic uint64_t opened_ns;
     _Atomic uint64_t passed_for; /* the opened_ns whose window has passed */
     struct lg__life *_Atomic awaited; /* the last life that a thread waits in for the window */
+    _Atomic bool idle; /* tasks are held, and none runs: the time that passes proves nothing */
     /* Of the one thread that counts: */
     uint64_t seen_ns, last_ns, counted_ns;
     uint32_t crashes; /* the latest crash when the window was over */
@@ -128,6 +130,9 @@ void lg__launch_tell(lg_launch *launch);
  * was stopped no launch is held any more: LG_PHASE_TERMINATING. */
 lg_phase lg__launch_phase(const lg_launch *launch);
 
+/* Some task is in this state. Under the launch's lock. */
+bool lg__launch_has_task(const lg_launch *launch, lg_task_state state);
+
 /* A thread that waits while the launch is held looks this often whether it is interrupted. */
 #define LG__LAUNCH_LOOK_NS UINT64_C(50000000)
 /* The program was asked to end since the launch began, and the launch is held or halted. */
@@ -179,6 +184,8 @@ void lg__window_wake(lg_launch *launch);
 void lg__confirm_launch(struct lg__life *life);
 /* The same where the window finishes it, and nothing is stored of that yet. */
 void lg__confirm_window(lg_launch *launch);
+/* The tasks have run: a mark that waits for them counts. */
+void lg__confirm_tasks(struct lg__life *life);
 
 /* ---- await.c ---- */
 

@@ -516,13 +516,15 @@ static void test_replay_by_key(void **state)
     assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
     await_told("c;");
     assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
-    /* The launch may be finished before all tasks have run. */
+    /* The launch is not finished before all tasks have run. */
     assert_int_equal(lg_launch_finished(launch), LG_OK);
     assert_int_equal(lg_launch_replay(launch, "b"), LG_OK);
     await_told("b;");
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
     assert_int_equal(lg_launch_replay(launch, NULL), LG_OK);
     assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
     assert_told("a;d;");
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
     assert_int_equal(lg_launch_replay(launch, "a"), LG_OK);
 }
 
@@ -612,6 +614,87 @@ static void test_replay_is_interrupted(void **state)
     lg_simulate(simulated, LG_END_TERMINATED);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;b;");
+}
+
+/* ---- the mark ---- */
+
+static void marks_finished(lg_launch *launch)
+{
+    lg_launch_status before = lg_launch_get_status(launch);
+    lg_status marked = lg_launch_finished(launch);
+    tell("%s, then %s", marked == LG_OK ? lg_launch_status_name(before) : lg_status_name(marked), lg_launch_status_name(lg_launch_get_status(launch)));
+}
+
+static void marks_and_protects(lg_launch *launch)
+{
+    marks_finished(launch);
+    if (lg_launch_protect(launch, NULL) != LG_OK)
+        tell("in vain");
+}
+
+static void test_mark_while_tasks_are_held(void **state)
+{
+    (void)state;
+    static const lg_finish ways[] = { LG_FINISH_EITHER, LG_FINISH_MARK, LG_FINISH_BOTH };
+    for (int i = 0; i < 3; i++) {
+        simulated_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        options.finish = ways[i];
+        options.window_ms = ways[i] == LG_FINISH_BOTH ? 1 : 3600000;
+        lg_launch *launch = simulated_launch(&options);
+        struct simulated_task a = { .key = "a", .then = marks_finished }, b = { .key = "b" }, c = { .key = "c", .flags = LG_TASK_UNSAFE };
+        simulated_add(launch, &a);
+        simulated_add(launch, &b);
+        simulated_add(launch, &c);
+        simulated_repair(launch, "mend", 0, simulated_repaired);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        assert_told("a;checking, then checking;b;c;");
+        await_status(launch, LG_LAUNCH_NORMAL);
+        assert_int_equal(lg_launch_finished(launch), LG_OK); /* once more, and stored */
+        lg_simulate(simulated, LG_END_CRASH);
+        assert_int_equal(lg_launch_streak(launch), 0);
+        /* No task is held behind the last one, which may run for ever. */
+        a.then = NULL;
+        c.then = marks_finished;
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        if (ways[i] != LG_FINISH_BOTH)
+            assert_told("a;b;c;checking, then normal;");
+        lg_simulate(simulated, LG_END_CLEAN);
+        story_take();
+        /* A request for protection takes back a mark that waits. */
+        a.then = marks_and_protects;
+        c.then = NULL;
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        assert_told("a;checking, then checking;mend;b;c;");
+        assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
+        assert_int_equal(lg_launch_finished(launch), LG_OK);
+        await_status(launch, LG_LAUNCH_NORMAL);
+        simulated_clean(NULL);
+    }
+    simulated_make(NULL);
+}
+
+/* Time proves nothing while the tasks wait for their keys. */
+static void test_window_while_tasks_wait(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.hold = LG_HOLD_CUSTODY;
+    options.window_ms = 200;
+    lg_launch *launch = simulated_launch(&options);
+    struct simulated_task a = { .key = "a", .flags = LG_TASK_BY_KEY };
+    simulated_add(launch, &a);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    simulated_crashes(launch, 2);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    await_told("mend;");
+    await_status(launch, LG_LAUNCH_CHECKING);
+    usleep(600000);
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
+    assert_int_equal(lg_launch_replay(launch, "a"), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
+    assert_told("a;");
+    await_status(launch, LG_LAUNCH_NORMAL);
 }
 
 /* ---- events ---- */
@@ -821,6 +904,7 @@ int main(void)
         SIMULATED(test_nonsense),          SIMULATED(test_order),           SIMULATED(test_failures), SIMULATED(test_leave_out),
         SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
         SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
+        SIMULATED(test_mark_while_tasks_are_held), SIMULATED(test_window_while_tasks_wait),
         SIMULATED(test_some_by_key),       SIMULATED(test_added_while_held),  SIMULATED(test_added_while_a_hold_begins),
         SIMULATED(test_replay_deadline),   SIMULATED(test_replay_is_interrupted), SIMULATED(test_events),
         SIMULATED(test_marks_from_everywhere), SIMULATED(test_events_of_several_threads),
