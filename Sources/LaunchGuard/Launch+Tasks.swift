@@ -6,7 +6,14 @@ extension LaunchGuard.Launch {
     /// repair runs. An error that a task throws is logged, and the launch goes on, unless the task
     /// is essential. A task that is refused before ``begin()`` (a key that is empty, too long or
     /// taken, flags that contradict each other, more than 64 tasks) still runs, after the others,
-    /// and ``problem`` gives the reason. A task that comes when all tasks have run does not run.
+    /// and ``problem`` gives the reason.
+    ///
+    /// A task that comes when all tasks have run does not run, unless it is
+    /// ``LaunchTask/Flags/late``. Such a task runs at once on a thread of its own, or behind one
+    /// that runs; the call does not wait for it. A crash in it is a launch crash with its key,
+    /// unless the launch is finished by then. After ``protect(reason:)`` it is held as any other.
+    /// It does not run when an essential task failed, when the end was announced, and when the
+    /// session was stopped.
     ///
     /// - Parameters:
     ///   - key: 1 to 63 bytes, unique in its context. The key is in the run file while the task
@@ -37,7 +44,18 @@ extension LaunchGuard.Launch {
 
     private func add(_ task: LaunchTask) {
         do throws(LaunchGuardError) {
-            try core.addTask(task, hooks)
+            try core.addTask(task, task.flags.subtracting(.late), hooks)
+        } catch {
+            guard error.code == .state, task.flags.contains(.late), startThread({ self.addLate(task) }) == 0 else {
+                return refuse(error.naming("task", task.key), task: task)
+            }
+        }
+    }
+
+    /// Blocks while the task runs.
+    private func addLate(_ task: LaunchTask) {
+        do throws(LaunchGuardError) {
+            try core.addTask(task, task.flags, hooks)
         } catch {
             refuse(error.naming("task", task.key), task: task)
         }

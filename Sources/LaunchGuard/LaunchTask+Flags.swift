@@ -16,5 +16,7 @@ extension LaunchTask {
         public static let replace = Flags(rawValue: 8)
         /// After a hold the task waits for ``LaunchGuard/LaunchGuard/Launch/replay(_:)``.
         public static let byKey = Flags(rawValue: 16)
+        /// May be added when all tasks have run. Then it runs at once, on a thread of its own.
+        public static let late = Flags(rawValue: 32)
     }
 }

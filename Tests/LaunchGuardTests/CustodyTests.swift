@@ -183,6 +183,26 @@ import Testing
         #expect(launch.streak == 0)
     }
 
+    @Test func aLateTaskRunsAtOnce() async throws {
+        let log = Log()
+        let (_, launch) = try Self.simulated(.init(hold: .custody, automaticRepair: false))
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        launch.addTask("a", flags: .late) { log.add("a") }
+        try await launch.begin()
+        launch.addTask("b", flags: .late) { @MainActor in log.add("b") }
+        try await log.wait(for: "b")
+        #expect(launch.problem == nil)
+        #expect(launch.protect(reason: "too hot"))
+        launch.addTask("c", flags: .late, onProtect: { log.add("protect c") }) { log.add("c") }
+        try await log.wait(for: "protect c")
+        #expect(launch.repair())
+        try await launch.waitUntilLaunched()
+        #expect(log.take() == ["a", "b", "protect c", "mend", "c"])
+        launch.addTask("c", flags: [.late, .replace]) { log.add("never") }
+        launch.addTask("d") { log.add("never") }
+        #expect(launch.problem?.code == .state)
+    }
+
     @Test func tasksThatAreNotReplayedInTimeRunByThemselves() async throws {
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(holdDeadline: .milliseconds(50)))

@@ -27,6 +27,8 @@
 #define LG_TASK_REPLACE 8u
 /** after a hold the task waits for lg_launch_replay() */
 #define LG_TASK_BY_KEY 16u
+/** may be added when all tasks have run, and then runs at once; see lg_launch_add_task() */
+#define LG_TASK_LATE 32u
 
 /** State of a task. */
 typedef enum lg_task_state {
@@ -88,10 +90,19 @@ LG_BEGIN
 /** Add a launch task: before lg_launch_begin(), or as long as some task has not run; a task that is
  *  added then comes last.
  *
+ *  When all tasks have run, a task is refused, unless it has LG_TASK_LATE. Such a task runs at
+ *  once: on the calling thread before the call returns, with LG_CALLBACKS_EXECUTOR through the
+ *  executor, and where a task runs on another thread, there and behind it. It waits for no key, and
+ *  lg_launch_wait() does not wait for it. A crash in it is a launch crash with its key, unless the
+ *  launch is finished by then. What safe mode leaves out stays left out when the launch is
+ *  finished. A task that is added after lg_launch_protect() is held as any other.
+ *
  *  @param task  copied, with its key.
- *  @return LG_OK; LG_ERR_OPTION; LG_ERR_DUPLICATE, unless LG_TASK_REPLACE is set; LG_ERR_LIMIT
- *          (LG_TASKS_MAX); LG_ERR_STATE when the tasks have all run, or the task to be replaced
- *          has; LG_ERR_ARGUMENT.
+ *  @return LG_OK, whatever a late task did: lg_launch_task_state() says it; LG_ERR_OPTION;
+ *          LG_ERR_DUPLICATE, unless LG_TASK_REPLACE is set; LG_ERR_LIMIT (LG_TASKS_MAX);
+ *          LG_ERR_STATE when the task to be replaced has run, or all have run: with LG_TASK_LATE
+ *          only where an essential one failed, the end was announced, or the session was stopped;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: safe, tasks may call it.  Signals: unsafe.  After fork: has no effect on the parent.
  *  Allocates: yes.

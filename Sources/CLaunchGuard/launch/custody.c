@@ -1,6 +1,7 @@
 /* The tasks of a launch: in order, one at a time, each known while it runs. */
 #include <stdio.h>
 
+#include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "os/os.h"
@@ -95,7 +96,7 @@ bool lg__custody_wants_caller(const struct lg__life *life)
     return life->launch->options.callbacks == LG_CALLBACKS_CALLER && any_protect_is_due(life);
 }
 
-/* ---- the list ---- */
+/* ---- left out by the program ---- */
 
 lg_status lg_launch_leave_out(lg_launch *launch, const char *key)
 {
@@ -116,44 +117,6 @@ lg_status lg_launch_leave_out(lg_launch *launch, const char *key)
     }
     pthread_cond_broadcast(&launch->changed); /* the task needs no release */
     pthread_mutex_unlock(&launch->lock);
-    return status;
-}
-
-lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
-{
-    if (!launch || !task || !task->run)
-        return LG_ERR_ARGUMENT;
-    const uint32_t known = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT | LG_TASK_UNSAFE | LG_TASK_REPLACE | LG_TASK_BY_KEY;
-    if (task->size != sizeof *task || !good_key(task->key) || (task->flags & ~known) ||
-        ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
-        return LG_ERR_OPTION;
-    pthread_mutex_lock(&launch->lock);
-    struct lg__life *life = launch->life;
-    struct lg__task *to = find_task(launch, task->key);
-    bool protect = false;
-    lg_status status = life && life->done ? LG_ERR_STATE : LG_OK;
-    if (status == LG_OK && to && !(task->flags & LG_TASK_REPLACE))
-        status = LG_ERR_DUPLICATE;
-    else if (status == LG_OK && to && to->state != LG_TASK_HELD)
-        status = LG_ERR_STATE;
-    else if (status == LG_OK && !to && launch->task_count == LG_TASKS_MAX)
-        status = LG_ERR_LIMIT;
-    if (status == LG_OK) {
-        if (!to)
-            to = &launch->tasks[launch->task_count++];
-        memset(to, 0, sizeof *to);
-        snprintf(to->key, sizeof to->key, "%s", task->key);
-        to->flags = task->flags;
-        to->run = task->run;
-        to->protect = task->protect;
-        to->on_event = task->on_event;
-        to->user = task->user;
-        protect = life && protect_is_due(life, to) && launch->options.callbacks != LG_CALLBACKS_CALLER;
-        pthread_cond_broadcast(&launch->changed);
-    }
-    pthread_mutex_unlock(&launch->lock);
-    if (protect)
-        lg__callback_start(life, protect_task, (uint32_t)(to - launch->tasks));
     return status;
 }
 
@@ -189,7 +152,7 @@ static bool left_out(const struct lg__life *life, const struct lg__ledger_contex
 {
     if (strcmp(task->key, life->left_out) == 0)
         return true;
-    return context->mode == LG_LAUNCH_MODE_SAFE && ((task->flags & LG_TASK_UNSAFE) || is_suspect(context, task));
+    return life->safe && ((task->flags & LG_TASK_UNSAFE) || is_suspect(context, task));
 }
 
 /* ---- running them ---- */
@@ -287,10 +250,17 @@ static bool essential_failed(const lg_launch *launch)
     return false;
 }
 
-/* The next task that may run. Where all that are left wait for their keys, waits for a release, at
- * most for the rest of the hold's time. Returns as lg__custody_run(), and sets *ret_task where
- * there is a task. While the launch is held no task begins. */
-static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
+/* No task begins. Under the launch's lock. */
+static bool is_held(const lg_launch *launch)
+{
+    lg_phase phase = lg__launch_phase(launch);
+    return launch->options.hold != LG_HOLD_NONE && (phase == LG_PHASE_HELD || phase == LG_PHASE_REPAIRING || phase == LG_PHASE_HALTED);
+}
+
+/* The next task that may run. `waits`: where all that are left wait for their keys, waits for a
+ * release, at most for the rest of the hold's time; where another thread runs a task, for its end.
+ * Returns as lg__custody_run(), and sets *ret_task where there is a task. */
+static lg_status next_task(struct lg__life *life, bool waits, struct lg__task **ret_task)
 {
     lg_launch *launch = life->launch;
     lg_status status = LG_OK;
@@ -303,7 +273,7 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
             status = lg__life_current(life) && !stopped ? LG_ERR_INTERRUPTED : LG_ERR_CLOSED;
             break;
         }
-        if (phase == LG_PHASE_HELD && launch->options.hold != LG_HOLD_NONE) {
+        if (is_held(launch)) {
             status = LG_ERR_STATE;
             break;
         }
@@ -311,6 +281,14 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
         struct lg__task *next = pick_task(life, &any);
         struct lg__ledger_context context;
         lg__launch_look(launch, &context);
+        life->safe = life->safe || context.mode == LG_LAUNCH_MODE_SAFE;
+        if (lg__launch_has_task(launch, LG_TASK_RUNNING)) {
+            /* its thread goes on with the next one, and this thread waits only where it has to */
+            if (!waits)
+                break;
+            pthread_cond_wait(&launch->changed, &launch->lock);
+            continue;
+        }
         if (!any) {
             /* here and not later: a task that is added from now on would be lost */
             life->done = true;
@@ -330,6 +308,8 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
         } else if (next) {
             next->state = LG_TASK_RUNNING;
             *ret_task = next;
+        } else if (!waits) {
+            break;
         } else {
             uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + life->hold_left_ns;
             struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
@@ -357,16 +337,18 @@ static bool note_outcome(struct lg__life *life, struct lg__task *task, lg_task_s
     for (uint32_t i = 0; goes_on && state == LG_TASK_FAILED && (task->flags & LG_TASK_ESSENTIAL) && i < launch->task_count; i++)
         if (launch->tasks[i].state == LG_TASK_HELD)
             launch->tasks[i].state = LG_TASK_LEFT_OUT;
+    pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->lock);
     return goes_on;
 }
 
-lg_status lg__custody_run(struct lg__life *life)
+/* `waits`: for tasks of another thread, and for keys. */
+static lg_status run_tasks(struct lg__life *life, bool waits)
 {
     lg_launch *launch = life->launch;
     for (;;) {
         struct lg__task *task;
-        lg_status status = next_task(life, &task);
+        lg_status status = next_task(life, waits, &task);
         if (!task) {
             lg__confirm_tasks(life);
             return status;
@@ -377,6 +359,79 @@ lg_status lg__custody_run(struct lg__life *life)
         if (note_outcome(life, task, answer == LG__ANSWER_OK ? LG_TASK_DONE : LG_TASK_FAILED))
             deliver_event(launch, task);
     }
+}
+
+lg_status lg__custody_run(struct lg__life *life)
+{
+    return run_tasks(life, true);
+}
+
+/* ---- adding ---- */
+
+static void *run_on_thread(void *life)
+{
+    lg__capture_own_begin();
+    run_tasks(life, false);
+    lg__capture_own_end();
+    return NULL;
+}
+
+/* All had run, and one more has come. The executor's thread may be this one. */
+static void run_late(struct lg__life *life)
+{
+    bool leaves = life->launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
+    if (!leaves || !lg__callback_detach(run_on_thread, life, false))
+        run_tasks(life, false);
+}
+
+/* All have run, and this one may still come. Under the launch's lock. */
+static bool takes_late(const struct lg__life *life, const lg_task *task)
+{
+    const lg_launch *launch = life->launch;
+    return task->flags & LG_TASK_LATE && !essential_failed(launch) && lg__launch_phase(launch) != LG_PHASE_TERMINATING &&
+           !(launch->counts && atomic_load(&launch->host->closed));
+}
+
+lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
+{
+    if (!launch || !task || !task->run)
+        return LG_ERR_ARGUMENT;
+    const uint32_t known = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT | LG_TASK_UNSAFE | LG_TASK_REPLACE | LG_TASK_BY_KEY | LG_TASK_LATE;
+    if (task->size != sizeof *task || !good_key(task->key) || (task->flags & ~known) ||
+        ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
+        return LG_ERR_OPTION;
+    pthread_mutex_lock(&launch->lock);
+    struct lg__life *life = launch->life;
+    struct lg__task *to = find_task(launch, task->key);
+    bool protect = false, late = life && life->done, runs = late && !lg__launch_has_task(launch, LG_TASK_RUNNING);
+    lg_status status = late && !takes_late(life, task) ? LG_ERR_STATE : LG_OK;
+    if (status == LG_OK && to && !(task->flags & LG_TASK_REPLACE))
+        status = LG_ERR_DUPLICATE;
+    else if (status == LG_OK && to && to->state != LG_TASK_HELD)
+        status = LG_ERR_STATE;
+    else if (status == LG_OK && !to && launch->task_count == LG_TASKS_MAX)
+        status = LG_ERR_LIMIT;
+    if (status == LG_OK) {
+        if (!to)
+            to = &launch->tasks[launch->task_count++];
+        memset(to, 0, sizeof *to);
+        snprintf(to->key, sizeof to->key, "%s", task->key);
+        to->flags = task->flags;
+        to->run = task->run;
+        to->protect = task->protect;
+        to->on_event = task->on_event;
+        to->user = task->user;
+        if (late && !is_held(launch))
+            to->released = ++life->releases;
+        protect = life && protect_is_due(life, to) && launch->options.callbacks != LG_CALLBACKS_CALLER;
+        pthread_cond_broadcast(&launch->changed);
+    }
+    pthread_mutex_unlock(&launch->lock);
+    if (protect)
+        lg__callback_start(life, protect_task, (uint32_t)(to - launch->tasks));
+    if (status == LG_OK && runs)
+        run_late(life);
+    return status;
 }
 
 /* ---- by key ---- */

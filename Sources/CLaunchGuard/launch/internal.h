@@ -40,7 +40,8 @@ struct lg__life {
     lg_launch *launch;
     struct lg__life *older;
     bool finished;
-    bool done;          /* the tasks have run */
+    bool done;          /* the tasks have run; only late ones may come */
+    bool safe;          /* the tasks are those of safe mode, also when the launch is finished */
     bool mark_waits;    /* lg_launch_finished() was called while tasks were held */
     bool was_held;
     bool holding;       /* the protect actions of this hold run or have run, or on_give_up */

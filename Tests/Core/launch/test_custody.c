@@ -37,7 +37,7 @@ static void test_nonsense(void **state)
     REFUSED(LG_ERR_OPTION, bad.key = NULL);
     REFUSED(LG_ERR_OPTION, bad.key = "");
     REFUSED(LG_ERR_OPTION, bad.key = too_long);
-    REFUSED(LG_ERR_OPTION, bad.flags = 32);
+    REFUSED(LG_ERR_OPTION, bad.flags = 64);
     REFUSED(LG_ERR_OPTION, bad.flags = LG_TASK_ESSENTIAL | LG_TASK_UNSAFE);
     REFUSED(LG_ERR_OPTION, bad.flags = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT);
     assert_int_equal(lg_launch_add_task(NULL, &good), LG_ERR_ARGUMENT);
@@ -616,6 +616,209 @@ static void test_replay_is_interrupted(void **state)
     assert_told("a;b;");
 }
 
+/* ---- tasks that are added after all have run ---- */
+
+static struct simulated_task later = { .key = "later", .flags = LG_TASK_LATE };
+
+static void adds_later(lg_launch *launch)
+{
+    lg_task_state where;
+    if (simulated_add(launch, &later) != LG_OK || lg_launch_task_state(launch, "later", &where) != LG_OK || where != LG_TASK_HELD)
+        tell("not added");
+}
+
+static void test_late(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.safe_retry_runs = 1;
+    lg_launch *launch = simulated_launch(&options);
+    struct simulated_task a = { .key = "a" }, b = { .key = "b", .flags = LG_TASK_LATE | LG_TASK_BY_KEY, .then = adds_later }, c = { .key = "c" },
+                          unsafe = { .key = "unsafe", .flags = LG_TASK_LATE | LG_TASK_UNSAFE }, d = { .key = "d", .flags = LG_TASK_LATE };
+    lg_task_state where;
+    simulated_add(launch, &a);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;");
+    assert_int_equal(simulated_add(launch, &c), LG_ERR_STATE);
+    /* A task that is added by a late one runs behind it. */
+    assert_int_equal(simulated_add(launch, &b), LG_OK);
+    assert_told("b;later;");
+    assert_int_equal(simulated_add(launch, &b), LG_ERR_DUPLICATE);
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
+    assert_int_equal(lg_launch_leave_out(launch, "d"), LG_OK);
+    assert_int_equal(simulated_add(launch, &d), LG_OK);
+    assert_told("");
+    /* Without a repair the launch goes to safe mode, and stays in it also when it is finished. */
+    b.then = NULL;
+    lg_simulate(simulated, LG_END_CRASH);
+    simulated_crashes(launch, 1);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;b;later;");
+    assert_int_equal(lg_launch_finished(launch), LG_OK);
+    assert_int_equal(simulated_add(launch, &unsafe), LG_OK);
+    assert_told("");
+    assert_int_equal(lg_launch_task_state(launch, "unsafe", &where), LG_OK);
+    assert_int_equal(where, LG_TASK_LEFT_OUT);
+    struct simulated_task e = { .key = "e", .flags = LG_TASK_LATE };
+    assert_int_equal(simulated_add(launch, &e), LG_OK);
+    assert_told("e;");
+}
+
+static void test_late_is_refused(void **state)
+{
+    (void)state;
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task a = { .key = "a", .flags = LG_TASK_ESSENTIAL, .answer = LG_ERR_FAILED }, b = { .key = "b", .flags = LG_TASK_LATE };
+    simulated_add(launch, &a);
+    assert_int_equal(lg_launch_begin(launch), LG_ERR_FAILED);
+    assert_int_equal(simulated_add(launch, &b), LG_ERR_STATE);
+    lg_simulate(simulated, LG_END_CLEAN);
+    a.answer = LG_OK;
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_int_equal(lg_will_terminate(simulated), LG_OK);
+    assert_int_equal(simulated_add(launch, &b), LG_ERR_STATE);
+    assert_told("a;a;");
+}
+
+/* Held again, the late tasks are tasks like any other. */
+static void test_late_while_held_again(void **state)
+{
+    (void)state;
+    for (lg_callbacks callbacks = LG_CALLBACKS_LIBRARY; callbacks <= LG_CALLBACKS_EXECUTOR; callbacks++) {
+        simulated_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        options.hold = callbacks == LG_CALLBACKS_CALLER ? LG_HOLD_BLOCK : LG_HOLD_CUSTODY;
+        options.callbacks = callbacks;
+        options.executor = callbacks == LG_CALLBACKS_EXECUTOR ? executes : NULL;
+        options.auto_repair = 0;
+        lg_launch *launch = simulated_launch(&options);
+        struct simulated_task a = { .key = "a" }, b = { .key = "b", .flags = LG_TASK_LATE, .protects = true },
+                              c = { .key = "c", .flags = LG_TASK_LATE | LG_TASK_BY_KEY }, d = { .key = "d", .flags = LG_TASK_LATE },
+                              refused = { .key = "refused" };
+        simulated_add(launch, &a);
+        simulated_repair(launch, "mend", 0, simulated_repaired);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        assert_told("a;");
+        assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
+        assert_int_equal(simulated_add(launch, &b), LG_OK);
+        await_told("protect b;");
+        assert_int_equal(simulated_add(launch, &c), LG_OK);
+        assert_int_equal(simulated_add(launch, &refused), LG_ERR_STATE);
+        assert_int_equal(lg_launch_repair(launch), LG_OK);
+        await_told("mend;b;");
+        /* It does not wait for the key of another one, nor does the call. */
+        assert_int_equal(simulated_add(launch, &d), LG_OK);
+        await_told("d;");
+        assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        assert_told("c;");
+        struct simulated_task e = { .key = "e", .flags = LG_TASK_LATE };
+        assert_int_equal(simulated_add(launch, &e), LG_OK);
+        await_told("e;");
+        simulated_clean(NULL);
+    }
+    simulated_make(NULL);
+}
+
+static _Atomic unsigned runs[LG_TASKS_MAX], inside;
+
+static lg_status runs_alone(void *user)
+{
+    if (atomic_fetch_add(&inside, 1) != 0)
+        tell("two at a time");
+    atomic_fetch_add(&runs[(uintptr_t)user], 1);
+    atomic_fetch_sub(&inside, 1);
+    return LG_OK;
+}
+
+static void *adds_late_tasks(void *launch)
+{
+    lg_task task = LG_TASK_INIT;
+    char key[16];
+    task.key = key;
+    task.flags = LG_TASK_LATE;
+    task.run = runs_alone;
+    for (;;) {
+        unsigned number = atomic_fetch_add(&added, 1);
+        if (number >= LG_TASKS_MAX)
+            return NULL;
+        snprintf(key, sizeof key, "%u", number);
+        task.user = (void *)(uintptr_t)number;
+        if (lg_launch_add_task(launch, &task) != LG_OK)
+            tell("not added");
+    }
+}
+
+static void *adds_one_that_waits(void *launch)
+{
+    static struct simulated_task waits = { .key = "waits", .flags = LG_TASK_LATE, .then = waits_at_the_gate };
+    if (simulated_add(launch, &waits) != LG_OK)
+        tell("not added");
+    return NULL;
+}
+
+/* A hold ends while a late task runs: the others wait for its end. */
+static void test_late_one_at_a_time(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.auto_repair = 0;
+    lg_launch *launch = simulated_launch(&options);
+    struct simulated_task behind = { .key = "behind", .flags = LG_TASK_LATE };
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    atomic_store(&gate, 0);
+    in_thread(adds_one_that_waits, launch);
+    while (atomic_load(&gate) != 1)
+        usleep(100);
+    assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
+    assert_int_equal(simulated_add(launch, &behind), LG_OK);
+    assert_int_equal(lg_launch_repair(launch), LG_OK);
+    await_told("waits;mend;");
+    await_status(launch, LG_LAUNCH_CHECKING);
+    assert_int_equal(lg_launch_wait(launch, 50), LG_ERR_TIMEOUT);
+    assert_told("");
+    atomic_store(&gate, 2);
+    assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+    await_told("behind;");
+    await_no_threads();
+}
+
+static void *protects_late(void *launch)
+{
+    lg_launch_protect(launch, NULL);
+    return NULL;
+}
+
+/* Late tasks of several threads run one at a time and each once, also when the launch is held
+ * meanwhile. */
+static void test_late_from_several_threads(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        simulated_make(NULL);
+        lg_launch *launch = simulated_launch(NULL);
+        simulated_repair(launch, "mend", 0, simulated_repaired);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        pthread_t threads[5];
+        atomic_store(&added, 0);
+        for (int i = 0; i < LG_TASKS_MAX; i++)
+            atomic_store(&runs[i], 0);
+        for (int i = 0; i < 5; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, i == 2 && round % 2 ? protects_late : adds_late_tasks, launch), 0);
+        for (int i = 0; i < 5; i++)
+            pthread_join(threads[i], NULL);
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        for (int i = 0; i < LG_TASKS_MAX; i++)
+            assert_int_equal(runs[i], 1);
+        assert_told(round % 2 ? "mend;" : "");
+        simulated_clean(NULL);
+        await_no_threads();
+    }
+    simulated_make(NULL);
+}
+
 /* ---- the mark ---- */
 
 static void marks_finished(lg_launch *launch)
@@ -818,7 +1021,10 @@ static void *marks(void *argument)
             if (rand_r(&worker->seed) % 8 == 0)
                 lg_will_terminate(simulated);
             break;
-        default: lg_launch_add_task(launch, &added); break;
+        default:
+            added.flags ^= LG_TASK_LATE;
+            lg_launch_add_task(launch, &added);
+            break;
         }
     }
     return NULL;
@@ -905,6 +1111,7 @@ int main(void)
         SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
         SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
         SIMULATED(test_mark_while_tasks_are_held), SIMULATED(test_window_while_tasks_wait),
+        SIMULATED(test_late), SIMULATED(test_late_is_refused), SIMULATED(test_late_while_held_again), SIMULATED(test_late_one_at_a_time), SIMULATED(test_late_from_several_threads),
         SIMULATED(test_some_by_key),       SIMULATED(test_added_while_held),  SIMULATED(test_added_while_a_hold_begins),
         SIMULATED(test_replay_deadline),   SIMULATED(test_replay_is_interrupted), SIMULATED(test_events),
         SIMULATED(test_marks_from_everywhere), SIMULATED(test_events_of_several_threads),
