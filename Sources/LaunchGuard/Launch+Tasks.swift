@@ -6,7 +6,14 @@ extension LaunchGuard.Launch {
     /// repair runs. An error that a task throws is logged, and the launch goes on, unless the task
     /// is essential. A task that is refused before ``begin()`` (a key that is empty, too long or
     /// taken, flags that contradict each other, more than 64 tasks) still runs, after the others,
-    /// and ``problem`` gives the reason. A task that comes when all tasks have run does not run.
+    /// and ``problem`` gives the reason.
+    ///
+    /// A task that comes when all tasks have run does not run, unless it is
+    /// ``LaunchTask/Flags/late``. Such a task runs at once on a thread of its own, or behind one
+    /// that runs; the call does not wait for it. A crash in it is a launch crash with its key,
+    /// unless the launch is finished by then. After ``protect(reason:)`` it is held as any other.
+    /// It does not run when an essential task failed, when the end was announced, and when the
+    /// session was stopped.
     ///
     /// - Parameters:
     ///   - key: 1 to 63 bytes, unique in its context. The key is in the run file while the task
@@ -37,26 +44,54 @@ extension LaunchGuard.Launch {
 
     private func add(_ task: LaunchTask) {
         do throws(LaunchGuardError) {
-            try core.addTask(task, hooks)
+            try core.addTask(task, task.flags.subtracting(.late), hooks)
+        } catch {
+            guard error.code == .state, task.flags.contains(.late), startThread({ self.addLate(task) }) == 0 else {
+                return refuse(error.naming("task", task.key), task: task)
+            }
+        }
+    }
+
+    /// Blocks while the task runs.
+    private func addLate(_ task: LaunchTask) {
+        do throws(LaunchGuardError) {
+            try core.addTask(task, task.flags, hooks)
         } catch {
             refuse(error.naming("task", task.key), task: task)
         }
     }
 
-    /// Run held tasks only by ``replay(_:)``, one by one: for a program that wants to start itself
-    /// again step by step after a repair. The launch waits for ``replay(_:)`` at most until the
-    /// hold's deadline; then it runs the remaining tasks. C: `lg_launch_replay_by_key()`.
+    /// Leave out a task, as the configuration of the program says. In its turn the task is left
+    /// out. It gets no protect action. A breadcrumb and the event "omitted" in the timeline tell
+    /// this from a task that LaunchGuard left out. The call holds for an essential task, too. C:
+    /// `lg_launch_leave_out()`.
+    ///
+    /// - Parameter key: of a task, or of one that is added later.
+    /// - Returns: false when the task runs or has run, when the key is empty or longer than 63
+    ///   bytes, and when 64 keys are left out.
+    @discardableResult
+    public func leaveOut(_ key: String) -> Bool { core.leaveOut(key) }
+
+    /// Run all held tasks only by ``replay(_:)``, one by one: for a program that wants to start
+    /// itself again step by step after a repair. The flag ``LaunchTask/Flags/byKey`` is the same
+    /// for single tasks. C: `lg_launch_replay_by_key()`.
+    ///
+    /// After a hold, the tasks that wait for no key run first, by themselves and in the order of
+    /// registration. The others run behind them, in the order of the calls of ``replay(_:)``. The
+    /// launch waits for these calls at most until the hold's deadline; then it runs the remaining
+    /// tasks. A launch that was not held waits for no key.
     ///
     /// - Returns: false after ``begin()``, when the call has no effect.
     @discardableResult
     public func replayByKey() -> Bool { core.replayByKey() }
 
-    /// Let a task run that is still held after a repair. Several such tasks run in the order of
+    /// Let a task run that waits for its key after a repair. Several such tasks run in the order of
     /// these calls. C: `lg_launch_replay()`.
     ///
-    /// - Parameter key: of the task; `nil` for all remaining tasks, in the order of registration.
+    /// - Parameter key: of the task; `nil` for all that wait for their keys, in the order of
+    ///   registration.
     /// - Returns: false when there is no such task, while a repair is needed or runs, before
-    ///   ``begin()``, and without ``replayByKey()``.
+    ///   ``begin()``, and when the task, or all of them, wait for no key.
     @discardableResult
     public func replay(_ key: String? = nil) -> Bool { core.replay(key) }
 

@@ -100,7 +100,9 @@ extension LaunchGuard {
         }
 
         /// Mark the launch as finished: at once; with ``Finish/both`` after the window; without
-        /// effect with ``Finish/time``. C: `lg_launch_finished()`.
+        /// effect with ``Finish/time``. While tasks are held, the mark is kept, and counts when all
+        /// tasks have run; until then a crash is a launch crash. A task that runs holds up no mark,
+        /// unless others are held behind it. C: `lg_launch_finished()`.
         ///
         /// - Returns: false without a mark, when the launch is not begun yet or is held.
         @discardableResult

@@ -5,8 +5,8 @@ extension LaunchTask {
 
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// Never left out. When the task fails, the tasks behind it do not run. Possible with
-        /// neither ``suspect`` nor ``unsafe``.
+        /// Left out by ``LaunchGuard/LaunchGuard/Launch/leaveOut(_:)`` only. When the task fails,
+        /// the tasks behind it do not run. Possible with neither ``suspect`` nor ``unsafe``.
         public static let essential = Flags(rawValue: 1)
         /// One crash makes the task suspect; without this flag it takes two.
         public static let suspect = Flags(rawValue: 2)
@@ -14,5 +14,9 @@ extension LaunchTask {
         public static let unsafe = Flags(rawValue: 4)
         /// Takes the place of a task with the same key that has not run yet.
         public static let replace = Flags(rawValue: 8)
+        /// After a hold the task waits for ``LaunchGuard/LaunchGuard/Launch/replay(_:)``.
+        public static let byKey = Flags(rawValue: 16)
+        /// May be added when all tasks have run. Then it runs at once, on a thread of its own.
+        public static let late = Flags(rawValue: 32)
     }
 }

@@ -9,7 +9,8 @@ extension LaunchTask {
         case done
         /// The task threw an error.
         case failed
-        /// Left out: unsafe in safe mode, or suspect, or behind an essential task that failed.
+        /// Left out: unsafe in safe mode, or suspect, or behind an essential task that failed, or
+        /// by ``LaunchGuard/LaunchGuard/Launch/leaveOut(_:)``.
         case leftOut
     }
 }

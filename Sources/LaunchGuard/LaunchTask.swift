@@ -26,7 +26,8 @@ public struct LaunchTask: Sendable {
 
     /// The same task with a protect action: work that keeps the program useful while the launch is
     /// held and the task waits, a notice on the screen for example. Repairs wait for the action, at
-    /// most until the hold's deadline.
+    /// most until the hold's deadline. The action of a task that is added while the launch is held
+    /// runs at once, and nothing waits for it.
     public func onProtect(_ body: @escaping @Sendable () async throws -> Void) -> LaunchTask {
         var task = self
         task.protect = body

@@ -155,6 +155,7 @@ struct Timeline {
         case held = "‖"
         case halted = "H"
         case leftOut = "−"
+        case omitted = "c"
         case throttled = "t"
         case refused = "n"
         case skipped = "»"
@@ -180,6 +181,7 @@ struct Timeline {
                 case .held: .held
                 case .halted: .halted
                 case .leftOut: .leftOut
+                case .omitted: .omitted
                 case .throttled: .throttled
                 case .refused: .refused
                 case .skipped: .skipped
@@ -201,6 +203,7 @@ struct Timeline {
             case .held: "held"
             case .halted: "halted"
             case .leftOut: "a suspect task was left out"
+            case .omitted: "a task was left out by configuration"
             case .throttled: "a repair was throttled"
             case .refused: "a repair was refused"
             case .skipped: "the repair was put off"

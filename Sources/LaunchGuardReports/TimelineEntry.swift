@@ -65,11 +65,13 @@ public struct LaunchEvent: RawRepresentable, Codable, Hashable, Sendable {
     public static let restart = LaunchEvent(rawValue: "restart")
     /// Another version of the program started after the run, and all counters were reset.
     public static let upgraded = LaunchEvent(rawValue: "upgraded")
+    /// The program's configuration left out a task.
+    public static let omitted = LaunchEvent(rawValue: "omitted")
 
     /// By bit.
     static let all: [LaunchEvent] = [
         .reported, .held, .repaired, .repairFailed, .throttled, .refused, .skipped, .expired, .protected, .leftOut, .safe, .trial, .halted, .restart,
-        .upgraded,
+        .upgraded, .omitted,
     ]
 
     /// The events of a word of bits.

@@ -212,11 +212,22 @@ static void make_late(void)
     add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 0, 0, LG_EVENT_REPORTED, 0)->late = 1;
 }
 
+static void make_omitted(void)
+{
+    struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
+    context->phase = LG_PHASE_FINISHED;
+    context->events = LG_EVENT_OMITTED;
+    add_ladder(context);
+    add_suspect(context, "check for updates", 1, 1);
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 1, 1, 0, 0);
+    add_run(LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, 0, 0, LG_EVENT_REPORTED | LG_EVENT_OMITTED, 0);
+}
+
 int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*make)(void); } states[] = {
         { "story", make_story }, { "safe", make_safe }, { "halted", make_halted }, { "full", make_full }, { "faults", make_faults },
-        { "upgraded", make_upgraded }, { "late", make_late }, { "empty", NULL },
+        { "upgraded", make_upgraded }, { "late", make_late }, { "omitted", make_omitted }, { "empty", NULL },
     };
     char path[4096];
     uint8_t boot_id[16] = { 0 };

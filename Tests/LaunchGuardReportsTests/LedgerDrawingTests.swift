@@ -107,9 +107,9 @@ import Testing
         let bits = [
             LG_EVENT_REPORTED, LG_EVENT_HELD, LG_EVENT_REPAIRED, LG_EVENT_REPAIR_FAILED, LG_EVENT_THROTTLED, LG_EVENT_REFUSED, LG_EVENT_SKIPPED,
             LG_EVENT_EXPIRED, LG_EVENT_PROTECTED, LG_EVENT_LEFT_OUT, LG_EVENT_SAFE, LG_EVENT_TRIAL, LG_EVENT_HALTED, LG_EVENT_RESTART,
-            LG_EVENT_UPGRADED,
+            LG_EVENT_UPGRADED, LG_EVENT_OMITTED,
         ]
-        #expect(bits == (0..<15).map { UInt32(1) << $0 })
+        #expect(bits == (0..<16).map { UInt32(1) << $0 })
     }
 
     @Test func everythingOfTheGoldenLedgerIsInItsReport() throws {

@@ -149,6 +149,10 @@ import Testing
             "crash-in:maps checking probation 0 0 0", "status: needs-repair", "on_report: streak 1", "protect: maps", "protect: core", "status: repairing",
             "rung 0, built in: the suspect task is left out", "status: checking", "task maps: left out", "task core: run",
         ]),
+        (["--task", "maps:left-out", "--task", "core:essential,left-out", "--task", "window"], "crash*2 ok", [
+            "ok checking probation 0 1 0", #"repair "repair A", attempt 1: ok"#, "status: checking", "task maps: left out by configuration",
+            "task core: left out by configuration", "task window: run",
+        ]),
         (["--supervised", "--safe-crash-limit", "1"], "crash*2 fail*4 crash", ["crash needs-repair safe 3 0 0", "status: needs-repair, halted", "on_report: streak 3", "on_give_up"]),
         (["--supervised", "--safe-crash-limit", "1"], "crash*2 fail*4 crash try-safe", ["try-safe checking safe 3 0 0", "status: checking", "task open database: run", "task restore windows: left out"]),
         (["--supervised", "--safe-crash-limit", "1"], "crash*2 fail*4 crash timeout", ["timeout checking safe 3 0 0", "status: checking", "task open database: run", "task restore windows: left out"]),
@@ -193,7 +197,7 @@ import Testing
         (["--safe-retry-runs", "65", "crash"], "safe_retry_runs is 65; it must be between 1 and 64"),
         (["--report-after", "0", "crash"], "--report-after is 0; it must be at least 1"), (["--repair", "a:101", "crash"], "is not a number from 0 to 100"),
         (["--repair", "a:1:gentle", "crash"], #"there is no flag "gentle""#), (["--repair", "a", "--repair", "a", "crash"], #"repair "a": the name is taken"#),
-        (["--task", "a:essential,unsafe", "crash"], "an essential task is never left out"), (["--task", ":unsafe", "crash"], "is not a task"),
+        (["--task", "a:essential,unsafe", "crash"], "LaunchGuard leaves out no essential task"), (["--task", ":unsafe", "crash"], "is not a task"),
     ]
 
     @Test(arguments: mistakes)

@@ -83,6 +83,44 @@ import Testing
         #expect(log.all == [])
     }
 
+    @Test func theProgramLeavesOutTasksByTheirKeys() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated()
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        #expect(launch.leaveOut("plugins"))
+        launch.addTask("database", flags: .essential, onProtect: { log.add("never") }) { log.add("database") }
+        launch.addTask("window", onProtect: { log.add("protect") }) { log.add("window") }
+        launch.addTask("plugins", onProtect: { log.add("never") }) { log.add("plugins") }
+        #expect(launch.leaveOut("database"))
+        #expect(!launch.leaveOut(""))
+        #expect(!launch.leaveOut("a\0b"))
+        try await launch.begin()
+        #expect(log.take() == ["window"])
+        #expect(launch.state(ofTask: "database") == .leftOut)
+        #expect(launch.state(ofTask: "plugins") == .leftOut)
+        #expect(!launch.leaveOut("window"))
+        simulation.end(.crash)
+        try await launch.begin()
+        #expect(log.take() == ["protect", "mend", "window"])
+    }
+
+    @Test func aTaskThatIsAddedWhileTheLaunchIsHeldIsProtectedAtOnce() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated(.init(hold: .custody, automaticRepair: false))
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        launch.addTask("a", onProtect: { log.add("protect a") }) { log.add("a") }
+        try await launch.begin()
+        simulation.end(.crash)
+        _ = log.take()
+        try await launch.begin()
+        try await log.wait(for: "protect a")
+        launch.addTask("b", onProtect: { log.add("protect b") }) { log.add("b") }
+        try await log.wait(for: "protect b")
+        #expect(launch.repair())
+        try await launch.waitUntilLaunched()
+        #expect(log.take() == ["protect a", "protect b", "mend", "a", "b"])
+    }
+
     @Test func replayByKeyRunsTheTasksInTheOrderOfTheCalls() async throws {
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(hold: .custody))
@@ -110,6 +148,59 @@ import Testing
         #expect(launch.replay())
         try await launch.waitUntilLaunched()
         #expect(log.take() == ["c", "b", "a", "d"])
+    }
+
+    @Test func someTasksRunByThemselvesAndOthersByKey() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated(.init(hold: .custody))
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        launch.addTask("a", flags: .byKey) { log.add("a") }
+        launch.addTask("b") { log.add("b") }
+        launch.addTask("c", flags: .byKey) { log.add("c") }
+        launch.addTask("d") { log.add("d") }
+        try await launch.begin()
+        #expect(log.take() == ["a", "b", "c", "d"])
+        simulation.end(.crash)
+        try await launch.begin()
+        try await log.wait(for: "d")
+        #expect(log.take() == ["mend", "b", "d"])
+        #expect(!launch.replay("b"))
+        #expect(launch.replay("c"))
+        #expect(launch.replay("a"))
+        try await launch.waitUntilLaunched()
+        #expect(log.take() == ["c", "a"])
+    }
+
+    @Test func aMarkCountsWhenTheTasksHaveRun() async throws {
+        let log = Log()
+        let (simulation, launch) = try Self.simulated()
+        launch.addTask("a") { log.add("\(launch.finished()) \(launch.status)") }
+        launch.addTask("b") { log.add("b \(launch.status)") }
+        try await launch.begin()
+        #expect(log.take() == ["true checking", "b checking"])
+        #expect(launch.status == .normal)
+        simulation.end(.crash)
+        #expect(launch.streak == 0)
+    }
+
+    @Test func aLateTaskRunsAtOnce() async throws {
+        let log = Log()
+        let (_, launch) = try Self.simulated(.init(hold: .custody, automaticRepair: false))
+        launch.addRepair("mend", impact: 1) { log.add("mend") }
+        launch.addTask("a", flags: .late) { log.add("a") }
+        try await launch.begin()
+        launch.addTask("b", flags: .late) { @MainActor in log.add("b") }
+        try await log.wait(for: "b")
+        #expect(launch.problem == nil)
+        #expect(launch.protect(reason: "too hot"))
+        launch.addTask("c", flags: .late, onProtect: { log.add("protect c") }) { log.add("c") }
+        try await log.wait(for: "protect c")
+        #expect(launch.repair())
+        try await launch.waitUntilLaunched()
+        #expect(log.take() == ["a", "b", "protect c", "mend", "c"])
+        launch.addTask("c", flags: [.late, .replace]) { log.add("never") }
+        launch.addTask("d") { log.add("never") }
+        #expect(launch.problem?.code == .state)
     }
 
     @Test func tasksThatAreNotReplayedInTimeRunByThemselves() async throws {

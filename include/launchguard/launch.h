@@ -256,8 +256,9 @@ typedef struct lg_launch_options {
      *  repairs are tried; 0 = never. Default LG_UNKNOWN_AFTER_DEFAULT: twice repair_after. */
     uint32_t unknown_after;
     /** Time in milliseconds after which the launch is finished; 0 = only by mark. At most 86400000.
-     *  Default 5000. Measured on CLOCK_MONOTONIC. Time asleep, stopped or held does not count. The
-     *  time begins anew after lg_launch_protect(). */
+     *  Default 5000. Measured on CLOCK_MONOTONIC. Time asleep, stopped or held does not count, nor
+     *  does time in which the tasks that are left wait for lg_launch_replay(). The time begins anew
+     *  after lg_launch_protect(). */
     int64_t window_ms;
     /** The condition that finishes the launch. Default LG_FINISH_EITHER. */
     lg_finish finish;
@@ -479,8 +480,8 @@ LG_API lg_status lg_launch_try_safe(lg_launch *launch);
  *  before it crashes. Called before lg_launch_begin(), and in on_decide, it holds the launch from
  *  its begin, before any task runs; another answer of on_decide than LG_DECISION_BY_RULE wins.
  *
- *  The task that runs now may finish. An earlier lg_launch_finished() that still waits for the
- *  window no longer counts. In safe mode the call has no effect, as nothing is left to try.
+ *  The task that runs now may finish. An earlier lg_launch_finished() that still waits for tasks
+ *  or the window no longer counts. In safe mode the call has no effect, as nothing is left to try.
  *
  *  @param reason  UTF-8, goes into the log; may be NULL.
  *  @return LG_OK, also when the launch is held already; LG_ERR_STATE when the launch is finished;
@@ -494,11 +495,17 @@ LG_API lg_status lg_launch_protect(lg_launch *launch, const char *reason);
 /** Mark the launch as finished. The mark counts at once, or with LG_FINISH_BOTH after the window.
  *  The call has no effect with LG_FINISH_TIME.
  *
- *  @return LG_OK, also when finished before; LG_ERR_STATE before the launch is begun or while it is
- *          held; LG_ERR_ARGUMENT.
+ *  The mark says nothing about tasks that have not begun. While tasks are held
+ *  (<launchguard/task.h>), a mark is kept, and counts when all tasks have run; until then a crash
+ *  is a launch crash. A task that runs holds up no mark, unless others are held behind it: a main
+ *  loop that is the last task may mark the launch. After lg_launch_protect() a kept mark no longer
+ *  counts.
  *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
- *  Durable: survives the process at once.
+ *  @return LG_OK, also when finished before or when the mark is kept; LG_ERR_STATE before the
+ *          launch is begun or while it is held; LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe, tasks may call it.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: a mark that counts survives the process at once.
  */
 LG_API lg_status lg_launch_finished(lg_launch *launch);
 

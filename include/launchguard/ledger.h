@@ -62,6 +62,7 @@ typedef struct lg_ledger_suspect {
 #define LG_EVENT_RESTART 8192u  /**< a repair needs a restart */
 /** another version of the program started after the run, and all counters were reset */
 #define LG_EVENT_UPGRADED 16384u
+#define LG_EVENT_OMITTED 32768u /**< the program left out a task: lg_launch_leave_out() */
 /** on_decide or an early lg_launch_protect() decided, and not the rule */
 #define LG_EVENT_DECIDED 65536u
 

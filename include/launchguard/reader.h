@@ -125,7 +125,7 @@ typedef struct lg_run_context {
     uint32_t rung;            /**< rung under repair, 0: the built-in one; valid while repairing */
     uint32_t attempt;         /**< attempt, from 1; valid while repairing */
     char task[64];            /**< key of the task that runs; "" when none */
-    uint32_t marked;          /**< 1: lg_launch_finished() was called */
+    uint32_t marked;          /**< 1: lg_launch_finished() was called, and counts */
     uint32_t repaired;        /**< 1: a repair succeeded in this run */
     int32_t task_tid;         /**< thread that runs the task; 0 when none */
     /** file names of the context's own modules, each with a NUL; an empty name ends the list */

@@ -19,12 +19,16 @@
 #define LG_TASKS_MAX 64
 
 /** Kinds of tasks, bits of lg_task.flags. */
-/** never left out; when the task fails, the tasks behind it do not run */
+/** left out by lg_launch_leave_out() only; when the task fails, the tasks behind it do not run */
 #define LG_TASK_ESSENTIAL 1u
 #define LG_TASK_SUSPECT 2u   /**< one crash makes the task suspect */
 #define LG_TASK_UNSAFE 4u    /**< not run in safe mode */
 /** takes the place of a task with the same key that has not run yet */
 #define LG_TASK_REPLACE 8u
+/** after a hold the task waits for lg_launch_replay() */
+#define LG_TASK_BY_KEY 16u
+/** may be added when all tasks have run, and then runs at once; see lg_launch_add_task() */
+#define LG_TASK_LATE 32u
 
 /** State of a task. */
 typedef enum lg_task_state {
@@ -32,7 +36,8 @@ typedef enum lg_task_state {
     LG_TASK_RUNNING = 1,
     LG_TASK_DONE = 2,
     LG_TASK_FAILED = 3,
-    /** unsafe in safe mode, or suspect, or behind an essential task that failed */
+    /** unsafe in safe mode, or suspect, or behind an essential task that failed, or left out by
+     *  lg_launch_leave_out() */
     LG_TASK_LEFT_OUT = 4
 } lg_task_state;
 
@@ -45,7 +50,14 @@ typedef lg_status (*lg_task_callback)(void *user);
 
 /** A healthy-world callback. Called when the launch becomes held and the task has not run yet, in
  *  the order of registration. The callback may take its time: repairs wait for it, at most until
- *  the hold's deadline. */
+ *  the hold's deadline.
+ *
+ *  The callback of a task that is added while the launch is held, also while a repair runs, is
+ *  called at once, where the others are called: on a thread of LaunchGuard of its own or through
+ *  the executor, and with LG_CALLBACKS_CALLER as soon as the thread of lg_launch_begin() is free.
+ *  lg_launch_add_task() does not wait for it, nor do repairs.
+ *
+ *  In each hold the callback is called once for each task. */
 typedef void (*lg_protect_callback)(void *user);
 
 /** A healthy-world callback. Called when a life-cycle event reaches the task.
@@ -78,10 +90,19 @@ LG_BEGIN
 /** Add a launch task: before lg_launch_begin(), or as long as some task has not run; a task that is
  *  added then comes last.
  *
+ *  When all tasks have run, a task is refused, unless it has LG_TASK_LATE. Such a task runs at
+ *  once: on the calling thread before the call returns, with LG_CALLBACKS_EXECUTOR through the
+ *  executor, and where a task runs on another thread, there and behind it. It waits for no key, and
+ *  lg_launch_wait() does not wait for it. A crash in it is a launch crash with its key, unless the
+ *  launch is finished by then. What safe mode leaves out stays left out when the launch is
+ *  finished. A task that is added after lg_launch_protect() is held as any other.
+ *
  *  @param task  copied, with its key.
- *  @return LG_OK; LG_ERR_OPTION; LG_ERR_DUPLICATE, unless LG_TASK_REPLACE is set; LG_ERR_LIMIT
- *          (LG_TASKS_MAX); LG_ERR_STATE when the tasks have all run, or the task to be replaced
- *          has; LG_ERR_ARGUMENT.
+ *  @return LG_OK, whatever a late task did: lg_launch_task_state() says it; LG_ERR_OPTION;
+ *          LG_ERR_DUPLICATE, unless LG_TASK_REPLACE is set; LG_ERR_LIMIT (LG_TASKS_MAX);
+ *          LG_ERR_STATE when the task to be replaced has run, or all have run: with LG_TASK_LATE
+ *          only where an essential one failed, the end was announced, or the session was stopped;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: safe, tasks may call it.  Signals: unsafe.  After fork: has no effect on the parent.
  *  Allocates: yes.
@@ -89,11 +110,34 @@ LG_BEGIN
  */
 LG_API lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task);
 
-/** Run held tasks only by lg_launch_replay(), one by one: for a program that wants to start itself
- *  again step by step after a repair. Call it before begin.
+/** Leave out a task, as the configuration of the program says. In its turn the task becomes
+ *  LG_TASK_LEFT_OUT. It gets no protect action. A breadcrumb and LG_EVENT_OMITTED in the timeline
+ *  tell this from a task that LaunchGuard left out. What the ledger knows of the task's crashes
+ *  stays as it is.
  *
- *  The launch waits for lg_launch_replay() at most until the hold's deadline; then it runs the
- *  remaining tasks.
+ *  The call holds for an essential task, too; the tasks behind it run. There is no way to take the
+ *  call back.
+ *
+ *  @param key  of a task, or of one that is added later.
+ *  @return LG_OK, also when the task is left out already; LG_ERR_STATE when it runs or has run;
+ *          LG_ERR_OPTION: not a key; LG_ERR_LIMIT: LG_TASKS_MAX keys are left out;
+ *          LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe, tasks may call it.  Signals: unsafe.  After fork: has no effect on the parent.
+ *  Allocates: no.
+ *  Durable: the event is stored when the task's turn comes.
+ */
+LG_API lg_status lg_launch_leave_out(lg_launch *launch, const char *key);
+
+/** Run all held tasks only by lg_launch_replay(), one by one: for a program that wants to start
+ *  itself again step by step after a repair. Call it before begin. LG_TASK_BY_KEY is the same for
+ *  single tasks.
+ *
+ *  After a hold, the tasks that wait for no key run first, by themselves and in the order of
+ *  registration: none of them waits behind one that waits for its key. The others run behind them,
+ *  in the order of the calls of lg_launch_replay(). The launch waits for these calls at most until
+ *  the hold's deadline; then it runs the remaining tasks. A launch that was not held waits for no
+ *  key.
  *
  *  @return LG_OK; LG_ERR_STATE after begin; LG_ERR_ARGUMENT.
  *
@@ -102,12 +146,13 @@ LG_API lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task);
  */
 LG_API lg_status lg_launch_replay_by_key(lg_launch *launch);
 
-/** Let a task run that is still held after a repair. Several such tasks run in the order of these
- *  calls.
+/** Let a task run that waits for its key after a repair. Several such tasks run in the order of
+ *  these calls.
  *
- *  @param key  of the task; NULL: all remaining tasks, in the order of registration.
+ *  @param key  of the task; NULL: all that wait for their keys, in the order of registration.
  *  @return LG_OK, also when the task has run; LG_ERR_NOT_FOUND; LG_ERR_STATE while a repair is
- *          needed or runs, before begin, and without lg_launch_replay_by_key(); LG_ERR_ARGUMENT.
+ *          needed or runs, before begin, and for a task that waits for no key, or NULL where there
+ *          is no other; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: nothing is stored.

@@ -144,13 +144,10 @@ bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet)
     return error == 0;
 }
 
-static enum lg__answer ask_program(struct lg__life *life, const lg_completion *what, uint64_t timeout_ns)
+/* Keep it for the life and call it; false, and it is gone: the life is over. */
+static bool call_for(struct lg__life *life, lg_completion *done, uint64_t timeout_ns)
 {
     lg_launch *launch = life->launch;
-    lg_completion *done = malloc(sizeof *done);
-    if (!done)
-        return LG__ANSWER_FAILED;
-    *done = *what;
     done->life = life;
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     atomic_store(&done->end_ns, timeout_ns < LG__NO_TIMEOUT - now ? now + timeout_ns : LG__NO_TIMEOUT);
@@ -163,12 +160,23 @@ static enum lg__answer ask_program(struct lg__life *life, const lg_completion *w
     pthread_mutex_unlock(&launch->lock);
     if (!goes_on) {
         free(done);
-        return LG__ANSWER_ABORTED;
+        return false;
     }
     if (launch->options.callbacks == LG_CALLBACKS_EXECUTOR)
         launch->options.executor(call_program, done, launch->options.user);
     else if (launch->options.callbacks == LG_CALLBACKS_CALLER || !lg__callback_detach(call_on_thread, done, false))
         call_program(done); /* also where no thread is to be had */
+    return true;
+}
+
+static enum lg__answer ask_program(struct lg__life *life, const lg_completion *what, uint64_t timeout_ns)
+{
+    lg_completion *done = malloc(sizeof *done);
+    if (!done)
+        return LG__ANSWER_FAILED;
+    *done = *what;
+    if (!call_for(life, done, timeout_ns))
+        return LG__ANSWER_ABORTED;
     wait_for(done);
     answer_once(done, VOID); /* from here on another answer has no effect */
     switch (atomic_load(&done->state)) {
@@ -195,6 +203,16 @@ enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t 
     if (where == LG_CALLBACKS_CALLER || (here && where != LG_CALLBACKS_EXECUTOR))
         return work(life, index) == LG_OK ? LG__ANSWER_OK : LG__ANSWER_FAILED;
     return ask_program(life, &(lg_completion){ .work = work, .index = index }, timeout_ns);
+}
+
+void lg__callback_start(struct lg__life *life, lg__work work, uint32_t index)
+{
+    lg_completion *done = calloc(1, sizeof *done);
+    if (!done)
+        return;
+    done->work = work;
+    done->index = index;
+    call_for(life, done, LG__NO_TIMEOUT);
 }
 
 /* A copy in one piece, which the callback may still be reading when the launch has gone on. Never

@@ -50,6 +50,27 @@ void lg__confirm_window(lg_launch *launch)
         lg__confirm_launch(life);
 }
 
+/* The mark counts. Under the launch's lock. Returns true if it finishes the launch. */
+static bool note_mark(lg_launch *launch)
+{
+    atomic_store(&launch->state->marked, 1);
+    LG_FAULT_POINT("run: marked");
+    return launch->options.finish != LG_FINISH_BOTH || lg__window_has_passed(launch);
+}
+
+void lg__confirm_tasks(struct lg__life *life)
+{
+    lg_launch *launch = life->launch;
+    pthread_mutex_lock(&launch->lock);
+    bool counts = lg__life_current(life) && life->mark_waits && lg__launch_phase(launch) == LG_PHASE_LAUNCHING &&
+                  !lg__launch_has_task(launch, LG_TASK_HELD) && !lg__launch_has_task(launch, LG_TASK_RUNNING);
+    life->mark_waits = life->mark_waits && !counts;
+    bool confirm = counts && note_mark(launch);
+    pthread_mutex_unlock(&launch->lock);
+    if (confirm && !launch->forked)
+        lg__confirm_launch(life);
+}
+
 lg_status lg_launch_finished(lg_launch *launch)
 {
     lg_status status = LG_OK;
@@ -65,9 +86,12 @@ lg_status lg_launch_finished(lg_launch *launch)
         if (!life || !life->decided || lg__launch_phase(launch) != LG_PHASE_LAUNCHING) {
             status = LG_ERR_STATE;
         } else if (launch->options.finish != LG_FINISH_TIME) {
-            atomic_store(&launch->state->marked, 1);
-            LG_FAULT_POINT("run: marked");
-            confirm = launch->options.finish != LG_FINISH_BOTH || lg__window_has_passed(launch);
+            /* it says nothing about tasks that have not begun */
+            bool waited = life->mark_waits;
+            life->mark_waits = lg__launch_has_task(launch, LG_TASK_HELD);
+            confirm = !life->mark_waits && note_mark(launch);
+            if (life->mark_waits && !waited)
+                lg__host_log(launch->host, LG_LEVEL_INFO, "launch %s: marked as finished; that counts when the tasks have run", launch->name);
         }
     }
     pthread_mutex_unlock(&launch->lock);

@@ -1,6 +1,7 @@
 /* The tasks of a launch: in order, one at a time, each known while it runs. */
 #include <stdio.h>
 
+#include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/fault_point.h"
 #include "os/os.h"
@@ -20,35 +21,101 @@ static struct lg__task *find_task(lg_launch *launch, const char *key)
     return NULL;
 }
 
-lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
+static bool is_omitted(const lg_launch *launch, const char *key)
 {
-    if (!launch || !task || !task->run)
+    for (uint32_t i = 0; i < launch->omitted_count; i++)
+        if (strcmp(launch->omitted[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* ---- protect actions ---- */
+
+/* The launch is held, and the task has had no protect action in this hold. Under the launch's
+ * lock. */
+static bool protect_is_due(const struct lg__life *life, const struct lg__task *task)
+{
+    lg_launch *launch = life->launch;
+    if (!lg__life_current(life) || !life->holding || launch->options.hold == LG_HOLD_NONE || task->state != LG_TASK_HELD || !task->protect ||
+        task->protected_in == life->holds || is_omitted(launch, task->key))
+        return false;
+    lg_phase phase = lg__launch_phase(launch);
+    return phase == LG_PHASE_HELD || phase == LG_PHASE_REPAIRING;
+}
+
+static bool any_protect_is_due(const struct lg__life *life)
+{
+    for (uint32_t i = 0; i < life->launch->task_count; i++)
+        if (protect_is_due(life, &life->launch->tasks[i]))
+            return true;
+    return false;
+}
+
+/* Whoever comes first calls it. */
+static lg_status protect_task(struct lg__life *life, uint32_t index)
+{
+    lg_launch *launch = life->launch;
+    pthread_mutex_lock(&launch->lock);
+    bool due = protect_is_due(life, &launch->tasks[index]);
+    if (due)
+        launch->tasks[index].protected_in = life->holds;
+    struct lg__task task = launch->tasks[index];
+    pthread_mutex_unlock(&launch->lock);
+    if (due)
+        task.protect(task.user);
+    return LG_OK;
+}
+
+/* From this one on. */
+static lg_status protect_tasks(struct lg__life *life, uint32_t index)
+{
+    for (; index < LG_TASKS_MAX; index++)
+        protect_task(life, index);
+    return LG_OK;
+}
+
+void lg__custody_protect(struct lg__life *life)
+{
+    lg_launch *launch = life->launch;
+    pthread_mutex_lock(&launch->lock);
+    bool any = any_protect_is_due(life);
+    uint64_t left = life->hold_left_ns;
+    pthread_mutex_unlock(&launch->lock);
+    if (!any)
+        return;
+    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
+    if (lg__callback_run(life, protect_tasks, 0, false, left) == LG__ANSWER_TIMEOUT)
+        lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
+    pthread_mutex_lock(&launch->lock);
+    lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
+    pthread_mutex_unlock(&launch->lock);
+}
+
+bool lg__custody_wants_caller(const struct lg__life *life)
+{
+    return life->launch->options.callbacks == LG_CALLBACKS_CALLER && any_protect_is_due(life);
+}
+
+/* ---- left out by the program ---- */
+
+lg_status lg_launch_leave_out(lg_launch *launch, const char *key)
+{
+    if (!launch)
         return LG_ERR_ARGUMENT;
-    const uint32_t known = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT | LG_TASK_UNSAFE | LG_TASK_REPLACE;
-    if (task->size != sizeof *task || !good_key(task->key) || (task->flags & ~known) ||
-        ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
+    if (!good_key(key))
         return LG_ERR_OPTION;
     pthread_mutex_lock(&launch->lock);
-    struct lg__task *to = find_task(launch, task->key);
-    lg_status status = launch->life && launch->life->done ? LG_ERR_STATE : LG_OK;
-    if (status == LG_OK && to && !(task->flags & LG_TASK_REPLACE))
-        status = LG_ERR_DUPLICATE;
-    else if (status == LG_OK && to && to->state != LG_TASK_HELD)
+    const struct lg__task *task = find_task(launch, key);
+    lg_status status = LG_OK;
+    if (task && task->state != LG_TASK_HELD && task->state != LG_TASK_LEFT_OUT) {
         status = LG_ERR_STATE;
-    else if (status == LG_OK && !to && launch->task_count == LG_TASKS_MAX)
-        status = LG_ERR_LIMIT;
-    if (status == LG_OK) {
-        if (!to)
-            to = &launch->tasks[launch->task_count++];
-        memset(to, 0, sizeof *to);
-        snprintf(to->key, sizeof to->key, "%s", task->key);
-        to->flags = task->flags;
-        to->run = task->run;
-        to->protect = task->protect;
-        to->on_event = task->on_event;
-        to->user = task->user;
-        pthread_cond_broadcast(&launch->changed);
+    } else if (!is_omitted(launch, key)) {
+        if (launch->omitted_count == LG_TASKS_MAX)
+            status = LG_ERR_LIMIT;
+        else
+            strcpy(launch->omitted[launch->omitted_count++], key);
     }
+    pthread_cond_broadcast(&launch->changed); /* the task needs no release */
     pthread_mutex_unlock(&launch->lock);
     return status;
 }
@@ -73,7 +140,7 @@ bool lg__custody_suspect(const lg_launch *launch, const struct lg__ledger_contex
     const struct lg__task *most = NULL;
     for (uint32_t i = 0; i < launch->task_count; i++) {
         const struct lg__task *task = &launch->tasks[i];
-        if (is_suspect(context, task) && (!most || crashes_of(context, task) > crashes_of(context, most)))
+        if (is_suspect(context, task) && !is_omitted(launch, task->key) && (!most || crashes_of(context, task) > crashes_of(context, most)))
             most = task;
     }
     if (most)
@@ -85,7 +152,7 @@ static bool left_out(const struct lg__life *life, const struct lg__ledger_contex
 {
     if (strcmp(task->key, life->left_out) == 0)
         return true;
-    return context->mode == LG_LAUNCH_MODE_SAFE && ((task->flags & LG_TASK_UNSAFE) || is_suspect(context, task));
+    return life->safe && ((task->flags & LG_TASK_UNSAFE) || is_suspect(context, task));
 }
 
 /* ---- running them ---- */
@@ -134,23 +201,45 @@ static void deliver_event(lg_launch *launch, struct lg__task *task)
         on_event(event, user);
 }
 
-/* The task to run next, left out or not; NULL: none. *ret_any: some tasks are left. Under the
- * launch's lock. */
+/* After a hold the task waits for lg_launch_replay(). */
+static bool is_by_key(const lg_launch *launch, const struct lg__task *task)
+{
+    return (launch->by_key || task->flags & LG_TASK_BY_KEY) && !is_omitted(launch, task->key);
+}
+
+/* The task to run next, left out or not; NULL: none. Those that wait for no key come first.
+ * *ret_any: some tasks are left. Under the launch's lock. */
 static struct lg__task *pick_task(const struct lg__life *life, bool *ret_any)
 {
     lg_launch *launch = life->launch;
-    struct lg__task *next = NULL;
-    bool by_key = launch->by_key && life->was_held && life->hold_left_ns > 0;
+    struct lg__task *released = NULL;
+    bool after_hold = life->was_held && life->hold_left_ns > 0;
     *ret_any = false;
     for (uint32_t i = 0; i < launch->task_count; i++) {
         struct lg__task *task = &launch->tasks[i];
         if (task->state != LG_TASK_HELD)
             continue;
         *ret_any = true;
-        if (by_key ? task->released && (!next || task->released < next->released) : !next)
-            next = task;
+        if (!after_hold || !is_by_key(launch, task))
+            return task;
+        if (task->released && (!released || task->released < released->released))
+            released = task;
     }
-    return next;
+    return released;
+}
+
+/* The task's turn has come, and the program does not want it. */
+static void note_omitted(struct lg__life *life, const char *key)
+{
+    lg_launch *launch = life->launch;
+    LG__WITH_CONTEXT(life, context) {
+        context->events |= LG_EVENT_OMITTED;
+        /* a launch without the task says nothing about it */
+        for (uint32_t i = 0; i < context->suspect_count; i++)
+            if (strncmp(context->suspects[i].key, key, LG__NAME_BYTES) == 0)
+                context->suspects[i].left_out = 1;
+    }
+    lg__host_log(launch->host, LG_LEVEL_NOTICE, "launch %s: task \"%s\" is left out by the program's configuration", launch->name, key);
 }
 
 static bool essential_failed(const lg_launch *launch)
@@ -161,10 +250,17 @@ static bool essential_failed(const lg_launch *launch)
     return false;
 }
 
-/* The next task that may run; after a hold with lg_launch_replay_by_key(), one that was released.
- * Waits for a release, at most for the rest of the hold's time. Returns as lg__custody_run(), and
- * sets *ret_task where there is a task. While the launch is held no task begins. */
-static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
+/* No task begins. Under the launch's lock. */
+static bool is_held(const lg_launch *launch)
+{
+    lg_phase phase = lg__launch_phase(launch);
+    return launch->options.hold != LG_HOLD_NONE && (phase == LG_PHASE_HELD || phase == LG_PHASE_REPAIRING || phase == LG_PHASE_HALTED);
+}
+
+/* The next task that may run. `waits`: where all that are left wait for their keys, waits for a
+ * release, at most for the rest of the hold's time; where another thread runs a task, for its end.
+ * Returns as lg__custody_run(), and sets *ret_task where there is a task. */
+static lg_status next_task(struct lg__life *life, bool waits, struct lg__task **ret_task)
 {
     lg_launch *launch = life->launch;
     lg_status status = LG_OK;
@@ -177,7 +273,7 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
             status = lg__life_current(life) && !stopped ? LG_ERR_INTERRUPTED : LG_ERR_CLOSED;
             break;
         }
-        if (phase == LG_PHASE_HELD && launch->options.hold != LG_HOLD_NONE) {
+        if (is_held(launch)) {
             status = LG_ERR_STATE;
             break;
         }
@@ -185,22 +281,42 @@ static lg_status next_task(struct lg__life *life, struct lg__task **ret_task)
         struct lg__task *next = pick_task(life, &any);
         struct lg__ledger_context context;
         lg__launch_look(launch, &context);
+        life->safe = life->safe || context.mode == LG_LAUNCH_MODE_SAFE;
+        if (lg__launch_has_task(launch, LG_TASK_RUNNING)) {
+            /* its thread goes on with the next one, and this thread waits only where it has to */
+            if (!waits)
+                break;
+            pthread_cond_wait(&launch->changed, &launch->lock);
+            continue;
+        }
         if (!any) {
             /* here and not later: a task that is added from now on would be lost */
             life->done = true;
             status = essential_failed(launch) ? LG_ERR_FAILED : LG_OK;
             break;
         }
-        if (next && left_out(life, &context, next)) {
+        if (next && is_omitted(launch, next->key)) {
+            char key[LG__NAME_BYTES];
+            memcpy(key, next->key, sizeof key);
+            next->state = LG_TASK_LEFT_OUT;
+            pthread_mutex_unlock(&launch->lock);
+            note_omitted(life, key);
+            pthread_mutex_lock(&launch->lock);
+        } else if (next && left_out(life, &context, next)) {
             next->state = LG_TASK_LEFT_OUT;
             lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: task \"%s\" is left out", launch->name, next->key);
         } else if (next) {
             next->state = LG_TASK_RUNNING;
             *ret_task = next;
+        } else if (!waits) {
+            break;
         } else {
             uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + life->hold_left_ns;
             struct timespec until = { (time_t)(end / 1000000000u), (long)(end % 1000000000u) };
+            atomic_store(&launch->window.idle, true);
             pthread_cond_timedwait(&launch->changed, &launch->lock, &until);
+            if (lg__life_current(life))
+                atomic_store(&launch->window.idle, false);
             lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
             if (lg__life_current(life) && life->hold_left_ns == 0)
                 lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: not all tasks were replayed in time; the rest run now", launch->name);
@@ -221,18 +337,22 @@ static bool note_outcome(struct lg__life *life, struct lg__task *task, lg_task_s
     for (uint32_t i = 0; goes_on && state == LG_TASK_FAILED && (task->flags & LG_TASK_ESSENTIAL) && i < launch->task_count; i++)
         if (launch->tasks[i].state == LG_TASK_HELD)
             launch->tasks[i].state = LG_TASK_LEFT_OUT;
+    pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->lock);
     return goes_on;
 }
 
-lg_status lg__custody_run(struct lg__life *life)
+/* `waits`: for tasks of another thread, and for keys. */
+static lg_status run_tasks(struct lg__life *life, bool waits)
 {
     lg_launch *launch = life->launch;
     for (;;) {
         struct lg__task *task;
-        lg_status status = next_task(life, &task);
-        if (!task)
+        lg_status status = next_task(life, waits, &task);
+        if (!task) {
+            lg__confirm_tasks(life);
             return status;
+        }
         enum lg__answer answer = lg__callback_run(life, run_task, (uint32_t)(task - launch->tasks), true, LG__NO_TIMEOUT);
         if (answer == LG__ANSWER_FAILED)
             lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: task \"%s\" failed", launch->name, task->key);
@@ -241,42 +361,77 @@ lg_status lg__custody_run(struct lg__life *life)
     }
 }
 
-/* ---- protect actions ---- */
-
-static lg_status protect_tasks(struct lg__life *life, uint32_t index)
+lg_status lg__custody_run(struct lg__life *life)
 {
-    lg_launch *launch = life->launch;
-    for (;; index++) {
-        pthread_mutex_lock(&launch->lock);
-        bool more = lg__life_current(life) && index < launch->task_count;
-        struct lg__task task = { .state = LG_TASK_DONE };
-        if (more)
-            task = launch->tasks[index];
-        pthread_mutex_unlock(&launch->lock);
-        if (!more)
-            return LG_OK;
-        if (task.state == LG_TASK_HELD && task.protect)
-            task.protect(task.user);
-    }
+    return run_tasks(life, true);
 }
 
-void lg__custody_protect(struct lg__life *life)
+/* ---- adding ---- */
+
+static void *run_on_thread(void *life)
 {
-    lg_launch *launch = life->launch;
-    bool any = false;
+    lg__capture_own_begin();
+    run_tasks(life, false);
+    lg__capture_own_end();
+    return NULL;
+}
+
+/* All had run, and one more has come. The executor's thread may be this one. */
+static void run_late(struct lg__life *life)
+{
+    bool leaves = life->launch->options.callbacks == LG_CALLBACKS_EXECUTOR;
+    if (!leaves || !lg__callback_detach(run_on_thread, life, false))
+        run_tasks(life, false);
+}
+
+/* All have run, and this one may still come. Under the launch's lock. */
+static bool takes_late(const struct lg__life *life, const lg_task *task)
+{
+    const lg_launch *launch = life->launch;
+    return task->flags & LG_TASK_LATE && !essential_failed(launch) && lg__launch_phase(launch) != LG_PHASE_TERMINATING &&
+           !(launch->counts && atomic_load(&launch->host->closed));
+}
+
+lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
+{
+    if (!launch || !task || !task->run)
+        return LG_ERR_ARGUMENT;
+    const uint32_t known = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT | LG_TASK_UNSAFE | LG_TASK_REPLACE | LG_TASK_BY_KEY | LG_TASK_LATE;
+    if (task->size != sizeof *task || !good_key(task->key) || (task->flags & ~known) ||
+        ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
+        return LG_ERR_OPTION;
     pthread_mutex_lock(&launch->lock);
-    for (uint32_t i = 0; i < launch->task_count; i++)
-        any = any || (launch->tasks[i].state == LG_TASK_HELD && launch->tasks[i].protect);
-    uint64_t left = life->hold_left_ns;
+    struct lg__life *life = launch->life;
+    struct lg__task *to = find_task(launch, task->key);
+    bool protect = false, late = life && life->done, runs = late && !lg__launch_has_task(launch, LG_TASK_RUNNING);
+    lg_status status = late && !takes_late(life, task) ? LG_ERR_STATE : LG_OK;
+    if (status == LG_OK && to && !(task->flags & LG_TASK_REPLACE))
+        status = LG_ERR_DUPLICATE;
+    else if (status == LG_OK && to && to->state != LG_TASK_HELD)
+        status = LG_ERR_STATE;
+    else if (status == LG_OK && !to && launch->task_count == LG_TASKS_MAX)
+        status = LG_ERR_LIMIT;
+    if (status == LG_OK) {
+        if (!to)
+            to = &launch->tasks[launch->task_count++];
+        memset(to, 0, sizeof *to);
+        snprintf(to->key, sizeof to->key, "%s", task->key);
+        to->flags = task->flags;
+        to->run = task->run;
+        to->protect = task->protect;
+        to->on_event = task->on_event;
+        to->user = task->user;
+        if (late && !is_held(launch))
+            to->released = ++life->releases;
+        protect = life && protect_is_due(life, to) && launch->options.callbacks != LG_CALLBACKS_CALLER;
+        pthread_cond_broadcast(&launch->changed);
+    }
     pthread_mutex_unlock(&launch->lock);
-    if (!any)
-        return;
-    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
-    if (lg__callback_run(life, protect_tasks, 0, false, left) == LG__ANSWER_TIMEOUT)
-        lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
-    pthread_mutex_lock(&launch->lock);
-    lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
-    pthread_mutex_unlock(&launch->lock);
+    if (protect)
+        lg__callback_start(life, protect_task, (uint32_t)(to - launch->tasks));
+    if (status == LG_OK && runs)
+        run_late(life);
+    return status;
 }
 
 /* ---- by key ---- */
@@ -298,18 +453,20 @@ lg_status lg_launch_replay(lg_launch *launch, const char *key)
     if (!launch)
         return LG_ERR_ARGUMENT;
     pthread_mutex_lock(&launch->lock);
-    lg_phase phase = lg__launch_phase(launch);
-    bool possible = launch->by_key && launch->life && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED);
-    lg_status status = possible ? LG_OK : LG_ERR_STATE;
     struct lg__task *one = key ? find_task(launch, key) : NULL;
-    if (key && !one)
-        status = LG_ERR_NOT_FOUND;
-    for (uint32_t i = 0; status == LG_OK && i < launch->task_count; i++)
-        if ((!key || &launch->tasks[i] == one) && !launch->tasks[i].released)
-            launch->tasks[i].released = ++launch->life->releases;
+    lg_phase phase = lg__launch_phase(launch);
+    bool possible = launch->life && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED), any = false;
+    for (uint32_t i = 0; i < launch->task_count; i++) {
+        struct lg__task *task = &launch->tasks[i];
+        if ((key && task != one) || !(launch->by_key || task->flags & LG_TASK_BY_KEY))
+            continue;
+        any = true;
+        if (possible && !task->released)
+            task->released = ++launch->life->releases;
+    }
     pthread_cond_broadcast(&launch->changed);
     pthread_mutex_unlock(&launch->lock);
-    return status;
+    return key && !one ? LG_ERR_NOT_FOUND : possible && (any || launch->by_key) ? LG_OK : LG_ERR_STATE;
 }
 
 lg_status lg_launch_signal(lg_launch *launch, const char *key, const char *event)

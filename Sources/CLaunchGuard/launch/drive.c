@@ -292,6 +292,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
             continue;
         lg__decide_protect(context, &now);
         atomic_store(&launch->state->marked, 0);
+        life->mark_waits = false;
         /* The thread that runs the tasks sees the phase; when all have run there is none. */
         bool *driver = beside ? &life->repaired_beside : &life->driven;
         drives = !*driver;

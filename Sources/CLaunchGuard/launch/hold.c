@@ -65,8 +65,8 @@ static void interrupt_launch(struct lg__life *life)
     lg__launch_tell(launch);
 }
 
-/* Wait until there is a wish, the phase changes, the program is asked to end, or the hold's
- * deadline passes. */
+/* Wait until there is a wish, the phase changes, the program is asked to end, a protect action is
+ * due on this thread, or the hold's deadline passes. */
 static void await_wish(struct lg__life *life, const struct lg__ledger_context *seen)
 {
     lg_launch *launch = life->launch;
@@ -75,7 +75,7 @@ static void await_wish(struct lg__life *life, const struct lg__ledger_context *s
     bool waits = own_wish(life, seen) == NO_WISH;
     /* the end is nearer after simulated time has passed */
     while (waits && lg__life_current(life) && life->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase &&
-           !lg__launch_interrupted(launch)) {
+           !lg__launch_interrupted(launch) && !lg__custody_wants_caller(life)) {
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + life->hold_left_ns;
         if (now >= end)
             break;
@@ -182,8 +182,9 @@ void lg__hold_launch(struct lg__life *life)
         pthread_mutex_lock(&launch->lock);
         lg__launch_look(launch, &seen);
         bool holds = lg__launch_protects(launch) && lg__life_current(life) && (seen.phase == LG_PHASE_HELD || seen.phase == LG_PHASE_HALTED);
-        bool first = holds && !life->holding;
+        bool enters = holds && (!life->holding || lg__custody_wants_caller(life));
         if (holds) {
+            life->holds += !life->holding;
             life->was_held = life->holding = true;
         } else {
             life->wish = NO_WISH;
@@ -193,7 +194,7 @@ void lg__hold_launch(struct lg__life *life)
         if (!holds)
             break;
         lg__launch_tell(launch);
-        if (first)
+        if (enters)
             enter_hold(life, (lg_phase)seen.phase);
         await_wish(life, &seen);
         if (lg__launch_interrupted(launch))

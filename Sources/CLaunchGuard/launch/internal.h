@@ -22,6 +22,7 @@ struct lg__task {
     lg_task_state state;
     /* by lg_launch_replay(): its place in the order of these calls; 0: not released */
     uint32_t released;
+    uint32_t protected_in; /* the hold in which its protect action was called; 0: in none */
     char event[LG__NAME_BYTES]; /* last life-cycle event that it has not got yet; "" for none */
 };
 
@@ -40,9 +41,12 @@ struct lg__life {
     struct lg__life *older;
     bool decided;       /* before, lg_launch_protect() is a part of the decision */
     bool finished;
-    bool done;          /* the tasks have run */
+    bool done;          /* the tasks have run; only late ones may come */
+    bool safe;          /* the tasks are those of safe mode, also when the launch is finished */
+    bool mark_waits;    /* lg_launch_finished() was called while tasks were held */
     bool was_held;
-    bool holding;       /* the protect actions of this hold have run, or on_give_up has */
+    bool holding;       /* the protect actions of this hold run or have run, or on_give_up */
+    uint32_t holds;     /* so far, the present one included */
     bool driven;        /* a thread reports, repairs or runs tasks */
     bool repaired_beside; /* with LG_HOLD_NONE: a thread repairs while the tasks run */
     bool consented;     /* lg_launch_repair() was called in this hold */
@@ -61,6 +65,7 @@ struct lg__window {
     _Atomic uint64_t opened_ns;
     _Atomic uint64_t passed_for; /* the opened_ns whose window has passed */
     struct lg__life *_Atomic awaited; /* the last life that a thread waits in for the window */
+    _Atomic bool idle; /* tasks are held, and none runs: the time that passes proves nothing */
     /* Of the one thread that counts: */
     uint64_t seen_ns, last_ns, counted_ns;
     uint32_t crashes; /* the latest crash when the window was over */
@@ -93,6 +98,8 @@ struct lg_launch {
     bool early; /* lg_launch_protect() was called before the decision */
     struct lg__task tasks[LG_TASKS_MAX];
     uint32_t task_count;
+    char omitted[LG_TASKS_MAX][LG__NAME_BYTES]; /* keys that the program leaves out */
+    uint32_t omitted_count;
 
     _Atomic uint32_t status;
     _Atomic uint32_t streak;
@@ -126,6 +133,9 @@ void lg__launch_tell(lg_launch *launch);
 /* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. Where the session
  * was stopped no launch is held any more: LG_PHASE_TERMINATING. */
 lg_phase lg__launch_phase(const lg_launch *launch);
+
+/* Some task is in this state. Under the launch's lock. */
+bool lg__launch_has_task(const lg_launch *launch, lg_task_state state);
 
 /* A thread that waits while the launch is held looks this often whether it is interrupted. */
 #define LG__LAUNCH_LOOK_NS UINT64_C(50000000)
@@ -178,6 +188,8 @@ void lg__window_wake(lg_launch *launch);
 void lg__confirm_launch(struct lg__life *life);
 /* The same where the window finishes it, and nothing is stored of that yet. */
 void lg__confirm_window(lg_launch *launch);
+/* The tasks have run: a mark that waits for them counts. */
+void lg__confirm_tasks(struct lg__life *life);
 
 /* ---- await.c ---- */
 
@@ -200,8 +212,12 @@ void lg__hold_launch(struct lg__life *life);
  *          LG_ERR_STATE: it is held; LG_ERR_CLOSED: the run is over, or its end was announced. */
 lg_status lg__custody_run(struct lg__life *life);
 
-/* Protect actions of the tasks that have not run, as one call. */
+/* The protect actions that are due, as one call. */
 void lg__custody_protect(struct lg__life *life);
+
+/* Some are due, and the thread of the hold is the one to call them: with LG_CALLBACKS_CALLER, when
+ * a task was added meanwhile. Under the launch's lock. */
+bool lg__custody_wants_caller(const struct lg__life *life);
 
 /* The suspect task that may be left out; false: there is none. Under the launch's lock. */
 bool lg__custody_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES]);

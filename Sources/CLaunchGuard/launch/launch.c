@@ -39,6 +39,14 @@ bool lg__launch_interrupted(const lg_launch *launch)
     return phase == LG_PHASE_HELD || phase == LG_PHASE_HALTED;
 }
 
+bool lg__launch_has_task(const lg_launch *launch, lg_task_state state)
+{
+    for (uint32_t i = 0; i < launch->task_count; i++)
+        if (launch->tasks[i].state == state)
+            return true;
+    return false;
+}
+
 /* ---- the status ---- */
 
 static lg_launch_status status_now(const lg_launch *launch)

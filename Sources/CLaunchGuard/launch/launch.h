@@ -150,6 +150,8 @@ enum lg__answer lg__callback_repair(struct lg__life *life, lg_repair_callback re
  * the others. */
 typedef lg_status (*lg__work)(struct lg__life *life, uint32_t index);
 enum lg__answer lg__callback_run(struct lg__life *life, lg__work work, uint32_t index, bool here, uint64_t timeout_ns);
+/* The same, where nobody waits for the answer; not with LG_CALLBACKS_CALLER. */
+void lg__callback_start(struct lg__life *life, lg__work work, uint32_t index);
 
 /* Ends every wait for the callbacks of the life; their answers have no effect from then on. Under
  * the launch's lock. */

@@ -40,6 +40,7 @@ void lg__life_end(lg_launch *launch, lg_end end)
     for (uint32_t i = 0; i < launch->task_count; i++) {
         launch->tasks[i].state = LG_TASK_HELD;
         launch->tasks[i].released = 0;
+        launch->tasks[i].protected_in = 0;
         launch->tasks[i].event[0] = 0;
     }
     atomic_store(&launch->state->marked, 0);

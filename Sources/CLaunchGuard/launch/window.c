@@ -125,7 +125,7 @@ uint64_t lg__window_look(lg_launch *launch, uint64_t now)
     bool watches_heartbeat = launch->options.heartbeat_ms, beats = !watches_heartbeat || launch_beats(launch, now);
     if (!whole || lg__window_has_passed(launch))
         return watches_heartbeat ? slice : LG__NEVER;
-    if (beats)
+    if (beats && !atomic_load(&window->idle))
         window->counted_ns += passed < 2 * slice ? passed : slice;
     if (window->counted_ns < whole)
         return least(whole - window->counted_ns, slice);
@@ -148,6 +148,7 @@ uint64_t lg__window_look_around(struct lg__host *host)
 
 void lg__window_close(lg_launch *launch)
 {
+    atomic_store(&launch->window.idle, false);
     if (!atomic_exchange(&launch->window.opened_ns, 0))
         return;
     if (launch->options.heartbeat_ms && lg__hang_end(launch->host, LG__HANG_LAUNCH))

@@ -8,12 +8,13 @@ extension CoreLaunch {
         let hooks: LaunchHooks
     }
 
-    func addTask(_ task: LaunchTask, _ hooks: LaunchHooks) throws(LaunchGuardError) {
+    /// Blocks while a late task runs.
+    func addTask(_ task: LaunchTask, _ flags: LaunchTask.Flags, _ hooks: LaunchHooks) throws(LaunchGuardError) {
         let key = try text(task.key, "key")
         let box = unsafe Unmanaged.passRetained(Box(Custody(task: task, hooks: hooks)))
         var cTask = unsafe lg_task()
         unsafe cTask.size = UInt32(MemoryLayout<lg_task>.size)
-        unsafe cTask.flags = task.flags.rawValue
+        unsafe cTask.flags = flags.rawValue
         unsafe cTask.user = box.toOpaque()
         unsafe cTask.run = { user in
             let custody = unsafe Box<Custody>.value(user)
@@ -38,6 +39,11 @@ extension CoreLaunch {
             unsafe box.release()
             throw error
         }
+    }
+
+    func leaveOut(_ key: String) -> Bool {
+        guard isText(key) else { return false }
+        return unsafe key.withCString { unsafe lg_launch_leave_out(pointer, $0) == LG_OK }
     }
 
     func replayByKey() -> Bool { unsafe lg_launch_replay_by_key(pointer) == LG_OK }

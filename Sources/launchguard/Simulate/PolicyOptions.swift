@@ -26,8 +26,8 @@ struct PolicyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A launch task: its key, and any of essential, suspect, unsafe, separated by commas. May be repeated. Default: \
-            "open database" and "restore windows:unsafe".
+            A launch task: its key, and any of essential, suspect, unsafe, left-out, separated by commas. May be repeated. \
+            Default: "open database" and "restore windows:unsafe".
             """, valueName: "key:flags"),
         transform: SimulatedTask.init(_:))
     var task: [SimulatedTask] = []
@@ -91,9 +91,10 @@ struct PolicyOptions: ParsableArguments {
         }
         for task in tasks {
             launch.addTask(task.key, flags: task.flags, onProtect: { stage.protect(task.key) }) { await stage.run(task.key) }
+            if task.isLeftOut { launch.leaveOut(task.key) }
         }
         if let problem = launch.problem { throw PolicyError(description: problem.message) }
-        stage.watch(launch, tasks: tasks.map(\.key))
+        stage.watch(launch, tasks: tasks)
         return launch
     }
 }

@@ -14,6 +14,7 @@ struct SimulatedCallback: Encodable, Sendable {
         case timeout = "no answer in time"
         case run
         case leftOut = "left out"
+        case omitted = "left out by configuration"
         case restart
     }
 

@@ -7,6 +7,8 @@ struct SimulatedTask: Sendable, Encodable {
     var isEssential = false
     var isSuspect = false
     var isUnsafe = false
+    /// By the configuration of the program.
+    var isLeftOut = false
 
     static let usual = [SimulatedTask(key: "open database"), SimulatedTask(key: "restore windows", isUnsafe: true)]
 
@@ -26,11 +28,12 @@ struct SimulatedTask: Sendable, Encodable {
             case "essential": isEssential = true
             case "suspect": isSuspect = true
             case "unsafe": isUnsafe = true
-            default: throw ValidationError("\"\(text)\": there is no flag \"\(flag)\"; flags are essential, suspect and unsafe.")
+            case "left-out": isLeftOut = true
+            default: throw ValidationError("\"\(text)\": there is no flag \"\(flag)\"; flags are essential, suspect, unsafe and left-out.")
             }
         }
         guard !isEssential || !(isSuspect || isUnsafe) else {
-            throw ValidationError("\"\(text)\": an essential task is never left out; it can be neither suspect nor unsafe.")
+            throw ValidationError("\"\(text)\": LaunchGuard leaves out no essential task; it can be neither suspect nor unsafe.")
         }
     }
 

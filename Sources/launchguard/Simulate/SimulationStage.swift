@@ -18,7 +18,7 @@ final class SimulationStage: Sendable {
 
     private struct State {
         var launch: LaunchGuard.Launch?
-        var tasks: [String] = []
+        var tasks: [SimulatedTask] = []
         var callbacks: [SimulatedCallback] = []
         var place: Place?
         var answer: AsyncStream<Bool>.Continuation?
@@ -35,7 +35,7 @@ final class SimulationStage: Sendable {
 
     private let state = Mutex(State())
 
-    func watch(_ launch: LaunchGuard.Launch, tasks: [String]) {
+    func watch(_ launch: LaunchGuard.Launch, tasks: [SimulatedTask]) {
         state.withLock { state in
             state.launch = launch
             state.tasks = tasks
@@ -96,8 +96,8 @@ final class SimulationStage: Sendable {
     /// The tasks in front of this one that will not run; nil: all of them.
     private func noteLeftOut(before key: String?) {
         let (launch, tasks) = state.withLock { ($0.launch, $0.tasks) }
-        for task in tasks.prefix(while: { $0 != key }) where launch?.state(ofTask: task) == .leftOut {
-            note(SimulatedCallback(kind: .task, name: task, outcome: .leftOut))
+        for task in tasks.prefix(while: { $0.key != key }) where launch?.state(ofTask: task.key) == .leftOut {
+            note(SimulatedCallback(kind: .task, name: task.key, outcome: task.isLeftOut ? .omitted : .leftOut))
         }
     }
 

@@ -252,7 +252,7 @@ final class Simulator {
             guard let info = launch.info else { return nil }
             if info.isHalted { return policy.supervised && stage.hasGivenUp ? .halted : nil }
             // Each task that has not run has its protect action first.
-            let held = policy.tasks.count { launch.state(ofTask: $0.key) == .held }
+            let held = policy.tasks.count { !$0.isLeftOut && launch.state(ofTask: $0.key) == .held }
             return waitsForConsent(info) && stage.protected >= held ? .held : nil
         }
     }

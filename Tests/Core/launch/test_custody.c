@@ -37,7 +37,7 @@ static void test_nonsense(void **state)
     REFUSED(LG_ERR_OPTION, bad.key = NULL);
     REFUSED(LG_ERR_OPTION, bad.key = "");
     REFUSED(LG_ERR_OPTION, bad.key = too_long);
-    REFUSED(LG_ERR_OPTION, bad.flags = 16);
+    REFUSED(LG_ERR_OPTION, bad.flags = 64);
     REFUSED(LG_ERR_OPTION, bad.flags = LG_TASK_ESSENTIAL | LG_TASK_UNSAFE);
     REFUSED(LG_ERR_OPTION, bad.flags = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT);
     assert_int_equal(lg_launch_add_task(NULL, &good), LG_ERR_ARGUMENT);
@@ -118,6 +118,92 @@ static void test_failures(void **state)
         assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
         assert_int_equal(lg_launch_finished(launch), LG_OK);
         assert_int_equal(lg_simulate(simulated, LG_END_CLEAN), LG_OK);
+    }
+}
+
+/* ---- threads ---- */
+
+struct job {
+    void (*work)(void *);
+    void *argument;
+};
+
+static void *execute(void *argument)
+{
+    struct job job = *(struct job *)argument;
+    free(argument);
+    job.work(job.argument);
+    return NULL;
+}
+
+static void executes(void (*work)(void *), void *argument, void *user)
+{
+    struct job *job = malloc(sizeof *job);
+    (void)user;
+    *job = (struct job){ work, argument };
+    in_thread(execute, job);
+}
+
+static void *begins(void *launch)
+{
+    lg_launch_begin(launch);
+    return NULL;
+}
+
+/* Begin on another thread, which the launch may hold. */
+static void begin_elsewhere(lg_launch *launch)
+{
+    in_thread(begins, launch);
+    while (lg_launch_wait(launch, 0) == LG_ERR_STATE)
+        usleep(100);
+}
+
+/* ---- left out by the program ---- */
+
+static void leaves_out(lg_launch *launch)
+{
+    if (lg_launch_leave_out(launch, "a") != LG_ERR_STATE) /* it runs */
+        tell("left out");
+    if (lg_launch_leave_out(launch, "c") != LG_OK || lg_launch_leave_out(launch, "late") != LG_OK || lg_launch_leave_out(launch, "c") != LG_OK)
+        tell("refused");
+    static struct simulated_task late = { .key = "late" }, other_c = { .key = "c", .flags = LG_TASK_REPLACE };
+    if (simulated_add(launch, &late) != LG_OK || simulated_add(launch, &other_c) != LG_OK)
+        tell("not added");
+}
+
+static void test_leave_out(void **state)
+{
+    (void)state;
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task a = { .key = "a", .then = leaves_out }, b = { .key = "b", .protects = true }, c = { .key = "c" }, d = { .key = "d" };
+    assert_int_equal(lg_launch_leave_out(launch, "b"), LG_OK); /* which is added later */
+    simulated_add(launch, &a);
+    simulated_add(launch, &b);
+    simulated_add(launch, &c);
+    simulated_add(launch, &d);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;d;");
+    static const char *const keys[] = { "b", "c", "late" };
+    for (int i = 0; i < 3; i++) {
+        lg_task_state where;
+        assert_int_equal(lg_launch_task_state(launch, keys[i], &where), LG_OK);
+        assert_int_equal(where, LG_TASK_LEFT_OUT);
+    }
+    assert_int_equal(lg_launch_leave_out(launch, "d"), LG_ERR_STATE);
+    lg_simulate(simulated, LG_END_CRASH);
+    a.then = NULL;
+    simulated_crashes(launch, 1);
+    /* The task of the next life that nobody wants gets no protect action. */
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("mend;a;d;");
+    assert_int_equal(lg_launch_leave_out(NULL, "a"), LG_ERR_ARGUMENT);
+    assert_int_equal(lg_launch_leave_out(launch, NULL), LG_ERR_OPTION);
+    assert_int_equal(lg_launch_leave_out(launch, ""), LG_ERR_OPTION);
+    for (int i = 3; i <= LG_TASKS_MAX; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%d", i);
+        assert_int_equal(lg_launch_leave_out(launch, key), i < LG_TASKS_MAX ? LG_OK : LG_ERR_LIMIT);
     }
 }
 
@@ -259,6 +345,142 @@ static void test_protect_from_thread(void **state)
     simulated_make(NULL);
 }
 
+/* ---- tasks that are added while the launch is held ---- */
+
+static lg_launch *held_launch(lg_launch_options *options, lg_callbacks callbacks)
+{
+    options->hold = callbacks == LG_CALLBACKS_CALLER ? LG_HOLD_BLOCK : LG_HOLD_CUSTODY;
+    options->callbacks = callbacks;
+    options->executor = callbacks == LG_CALLBACKS_EXECUTOR ? executes : NULL;
+    options->auto_repair = 0;
+    options->repair_after = 1;
+    lg_launch *launch = simulated_launch(options);
+    begin_elsewhere(launch);
+    assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+    lg_simulate(simulated, LG_END_CRASH);
+    return launch;
+}
+
+static struct simulated_task in_repair = { .key = "in repair", .protects = true };
+
+static void adds_and_repairs(lg_completion *done, void *launch)
+{
+    tell("mend");
+    if (simulated_add(launch, &in_repair) != LG_OK)
+        tell("not added");
+    for (int i = 0; i < 5000 && !story_is("mend;protect in repair;"); i++)
+        usleep(1000);
+    lg_complete(done, LG_OK);
+}
+
+static void test_added_while_held(void **state)
+{
+    (void)state;
+    for (lg_callbacks callbacks = LG_CALLBACKS_LIBRARY; callbacks <= LG_CALLBACKS_EXECUTOR; callbacks++) {
+        simulated_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        lg_launch *launch = held_launch(&options, callbacks);
+        struct simulated_task a = { .key = "a", .protects = true }, b = { .key = "b", .protects = true }, c = { .key = "c" },
+                              d = { .key = "d", .protects = true }, other_b = { .key = "b", .flags = LG_TASK_REPLACE, .protects = true };
+        lg_repair repair = LG_REPAIR_INIT;
+        repair.name = "mend";
+        repair.run = callbacks == LG_CALLBACKS_CALLER ? simulated_repaired : adds_and_repairs;
+        repair.user = callbacks == LG_CALLBACKS_CALLER ? (void *)(uintptr_t)repair.name : (void *)launch;
+        assert_int_equal(lg_launch_add_repair(launch, &repair), LG_OK);
+        simulated_add(launch, &a);
+        begin_elsewhere(launch);
+        await_told("protect a;");
+        assert_int_equal(simulated_add(launch, &b), LG_OK);
+        await_told("protect b;");
+        lg_launch_leave_out(launch, "d");
+        simulated_add(launch, &c);
+        simulated_add(launch, &d);
+        /* it is another task */
+        assert_int_equal(simulated_add(launch, &other_b), LG_OK);
+        await_told("protect b;");
+        assert_int_equal(lg_launch_repair(launch), LG_OK);
+        if (callbacks == LG_CALLBACKS_CALLER)
+            await_told("mend;a;b;c;");
+        else
+            await_told("mend;protect in repair;a;b;c;in repair;");
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        simulated_clean(NULL);
+    }
+    simulated_make(NULL);
+}
+
+static _Atomic unsigned protections[LG_TASKS_MAX];
+static _Atomic unsigned added;
+
+static void counts_protection(void *user)
+{
+    atomic_fetch_add(&protections[(uintptr_t)user], 1);
+}
+
+static lg_status add_counting(lg_launch *launch)
+{
+    lg_task task = LG_TASK_INIT;
+    unsigned number = atomic_fetch_add(&added, 1);
+    char key[16];
+    if (number >= LG_TASKS_MAX)
+        return LG_ERR_LIMIT;
+    snprintf(key, sizeof key, "%u", number);
+    task.key = key;
+    task.run = nothing;
+    task.protect = counts_protection;
+    task.user = (void *)(uintptr_t)number;
+    return lg_launch_add_task(launch, &task);
+}
+
+static void *adds_tasks(void *launch)
+{
+    while (add_counting(launch) == LG_OK)
+        usleep(20); /* so that some come before the hold and some after its begin */
+    return NULL;
+}
+
+static bool all_protected(void)
+{
+    for (int i = 0; i < LG_TASKS_MAX; i++)
+        if (!atomic_load(&protections[i]))
+            return false;
+    return true;
+}
+
+/* The protect action of each task is called once in a hold, whether the task was added before the
+ * hold began, meanwhile, or after. */
+static void test_added_while_a_hold_begins(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        simulated_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        lg_launch *launch = held_launch(&options, (lg_callbacks)(round % 3));
+        simulated_repair(launch, "mend", 0, simulated_repaired);
+        pthread_t threads[4];
+        atomic_store(&added, 0);
+        for (int i = 0; i < LG_TASKS_MAX; i++)
+            atomic_store(&protections[i], 0);
+        add_counting(launch);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, adds_tasks, launch), 0);
+        begin_elsewhere(launch);
+        for (int i = 0; i < 4; i++)
+            pthread_join(threads[i], NULL);
+        for (int i = 0; i < 20000 && !all_protected(); i++)
+            usleep(500);
+        assert_true(all_protected());
+        assert_int_equal(lg_launch_repair(launch), LG_OK);
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        for (int i = 0; i < LG_TASKS_MAX; i++)
+            assert_int_equal(protections[i], 1);
+        await_told("mend;");
+        simulated_clean(NULL);
+        await_no_threads();
+    }
+    simulated_make(NULL);
+}
+
 /* ---- replay ---- */
 
 static lg_launch *replaying(uint32_t hold_ms, struct simulated_task *tasks, unsigned count)
@@ -293,14 +515,62 @@ static void test_replay_by_key(void **state)
     assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
     await_told("c;");
     assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
-    /* The launch may be finished before all tasks have run. */
+    /* The launch is not finished before all tasks have run. */
     assert_int_equal(lg_launch_finished(launch), LG_OK);
     assert_int_equal(lg_launch_replay(launch, "b"), LG_OK);
     await_told("b;");
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
     assert_int_equal(lg_launch_replay(launch, NULL), LG_OK);
     assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
     assert_told("a;d;");
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_NORMAL);
     assert_int_equal(lg_launch_replay(launch, "a"), LG_OK);
+}
+
+static void test_some_by_key(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.hold = LG_HOLD_CUSTODY;
+    lg_launch *launch = simulated_launch(&options);
+    struct simulated_task tasks[] = { { .key = "a", .flags = LG_TASK_BY_KEY }, { .key = "b" }, { .key = "c", .flags = LG_TASK_BY_KEY },
+                                      { .key = "d" }, { .key = "e", .flags = LG_TASK_BY_KEY }, { .key = "f", .flags = LG_TASK_BY_KEY } };
+    static struct simulated_task late = { .key = "late" };
+    for (unsigned i = 0; i < 6; i++)
+        simulated_add(launch, &tasks[i]);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    /* A launch that was not held waits for no key. */
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;b;c;d;e;f;");
+    lg_simulate(simulated, LG_END_CRASH);
+    simulated_crashes(launch, 1);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    await_told("mend;b;d;");
+    assert_int_equal(lg_launch_wait(launch, 20), LG_ERR_TIMEOUT);
+    assert_int_equal(lg_launch_replay(launch, "b"), LG_ERR_STATE);
+    assert_int_equal(lg_launch_replay(launch, "e"), LG_OK);
+    await_told("e;");
+    /* It waits behind no task that waits for its key. */
+    assert_int_equal(simulated_add(launch, &late), LG_OK);
+    await_told("late;");
+    assert_int_equal(lg_launch_leave_out(launch, "f"), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, 20), LG_ERR_TIMEOUT);
+    lg_task_state where;
+    assert_int_equal(lg_launch_task_state(launch, "f", &where), LG_OK);
+    assert_int_equal(where, LG_TASK_LEFT_OUT);
+    assert_int_equal(lg_launch_replay(launch, NULL), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
+    assert_told("a;c;");
+    lg_simulate(simulated, LG_END_UPGRADE);
+    /* Where no task waits for its key there is nothing to release. */
+    simulated_clean(NULL);
+    simulated_make(NULL);
+    launch = simulated_launch(NULL);
+    struct simulated_task alone = { .key = "alone" };
+    simulated_add(launch, &alone);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_int_equal(lg_launch_replay(launch, NULL), LG_ERR_STATE);
+    assert_int_equal(lg_launch_replay(launch, "alone"), LG_ERR_STATE);
 }
 
 static void test_replay_deadline(void **state)
@@ -343,6 +613,290 @@ static void test_replay_is_interrupted(void **state)
     lg_simulate(simulated, LG_END_TERMINATED);
     assert_int_equal(lg_launch_begin(launch), LG_OK);
     assert_told("a;b;");
+}
+
+/* ---- tasks that are added after all have run ---- */
+
+static struct simulated_task later = { .key = "later", .flags = LG_TASK_LATE };
+
+static void adds_later(lg_launch *launch)
+{
+    lg_task_state where;
+    if (simulated_add(launch, &later) != LG_OK || lg_launch_task_state(launch, "later", &where) != LG_OK || where != LG_TASK_HELD)
+        tell("not added");
+}
+
+static void test_late(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.safe_retry_runs = 1;
+    lg_launch *launch = simulated_launch(&options);
+    struct simulated_task a = { .key = "a" }, b = { .key = "b", .flags = LG_TASK_LATE | LG_TASK_BY_KEY, .then = adds_later }, c = { .key = "c" },
+                          unsafe = { .key = "unsafe", .flags = LG_TASK_LATE | LG_TASK_UNSAFE }, d = { .key = "d", .flags = LG_TASK_LATE };
+    lg_task_state where;
+    simulated_add(launch, &a);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;");
+    assert_int_equal(simulated_add(launch, &c), LG_ERR_STATE);
+    /* A task that is added by a late one runs behind it. */
+    assert_int_equal(simulated_add(launch, &b), LG_OK);
+    assert_told("b;later;");
+    assert_int_equal(simulated_add(launch, &b), LG_ERR_DUPLICATE);
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
+    assert_int_equal(lg_launch_leave_out(launch, "d"), LG_OK);
+    assert_int_equal(simulated_add(launch, &d), LG_OK);
+    assert_told("");
+    /* Without a repair the launch goes to safe mode, and stays in it also when it is finished. */
+    b.then = NULL;
+    lg_simulate(simulated, LG_END_CRASH);
+    simulated_crashes(launch, 1);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_told("a;b;later;");
+    assert_int_equal(lg_launch_finished(launch), LG_OK);
+    assert_int_equal(simulated_add(launch, &unsafe), LG_OK);
+    assert_told("");
+    assert_int_equal(lg_launch_task_state(launch, "unsafe", &where), LG_OK);
+    assert_int_equal(where, LG_TASK_LEFT_OUT);
+    struct simulated_task e = { .key = "e", .flags = LG_TASK_LATE };
+    assert_int_equal(simulated_add(launch, &e), LG_OK);
+    assert_told("e;");
+}
+
+static void test_late_is_refused(void **state)
+{
+    (void)state;
+    lg_launch *launch = simulated_launch(NULL);
+    struct simulated_task a = { .key = "a", .flags = LG_TASK_ESSENTIAL, .answer = LG_ERR_FAILED }, b = { .key = "b", .flags = LG_TASK_LATE };
+    simulated_add(launch, &a);
+    assert_int_equal(lg_launch_begin(launch), LG_ERR_FAILED);
+    assert_int_equal(simulated_add(launch, &b), LG_ERR_STATE);
+    lg_simulate(simulated, LG_END_CLEAN);
+    a.answer = LG_OK;
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    assert_int_equal(lg_will_terminate(simulated), LG_OK);
+    assert_int_equal(simulated_add(launch, &b), LG_ERR_STATE);
+    assert_told("a;a;");
+}
+
+/* Held again, the late tasks are tasks like any other. */
+static void test_late_while_held_again(void **state)
+{
+    (void)state;
+    for (lg_callbacks callbacks = LG_CALLBACKS_LIBRARY; callbacks <= LG_CALLBACKS_EXECUTOR; callbacks++) {
+        simulated_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        options.hold = callbacks == LG_CALLBACKS_CALLER ? LG_HOLD_BLOCK : LG_HOLD_CUSTODY;
+        options.callbacks = callbacks;
+        options.executor = callbacks == LG_CALLBACKS_EXECUTOR ? executes : NULL;
+        options.auto_repair = 0;
+        lg_launch *launch = simulated_launch(&options);
+        struct simulated_task a = { .key = "a" }, b = { .key = "b", .flags = LG_TASK_LATE, .protects = true },
+                              c = { .key = "c", .flags = LG_TASK_LATE | LG_TASK_BY_KEY }, d = { .key = "d", .flags = LG_TASK_LATE },
+                              refused = { .key = "refused" };
+        simulated_add(launch, &a);
+        simulated_repair(launch, "mend", 0, simulated_repaired);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        assert_told("a;");
+        assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
+        assert_int_equal(simulated_add(launch, &b), LG_OK);
+        await_told("protect b;");
+        assert_int_equal(simulated_add(launch, &c), LG_OK);
+        assert_int_equal(simulated_add(launch, &refused), LG_ERR_STATE);
+        assert_int_equal(lg_launch_repair(launch), LG_OK);
+        await_told("mend;b;");
+        /* It does not wait for the key of another one, nor does the call. */
+        assert_int_equal(simulated_add(launch, &d), LG_OK);
+        await_told("d;");
+        assert_int_equal(lg_launch_replay(launch, "c"), LG_OK);
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        assert_told("c;");
+        struct simulated_task e = { .key = "e", .flags = LG_TASK_LATE };
+        assert_int_equal(simulated_add(launch, &e), LG_OK);
+        await_told("e;");
+        simulated_clean(NULL);
+    }
+    simulated_make(NULL);
+}
+
+static _Atomic unsigned runs[LG_TASKS_MAX], inside;
+
+static lg_status runs_alone(void *user)
+{
+    if (atomic_fetch_add(&inside, 1) != 0)
+        tell("two at a time");
+    atomic_fetch_add(&runs[(uintptr_t)user], 1);
+    atomic_fetch_sub(&inside, 1);
+    return LG_OK;
+}
+
+static void *adds_late_tasks(void *launch)
+{
+    lg_task task = LG_TASK_INIT;
+    char key[16];
+    task.key = key;
+    task.flags = LG_TASK_LATE;
+    task.run = runs_alone;
+    for (;;) {
+        unsigned number = atomic_fetch_add(&added, 1);
+        if (number >= LG_TASKS_MAX)
+            return NULL;
+        snprintf(key, sizeof key, "%u", number);
+        task.user = (void *)(uintptr_t)number;
+        if (lg_launch_add_task(launch, &task) != LG_OK)
+            tell("not added");
+    }
+}
+
+static void *adds_one_that_waits(void *launch)
+{
+    static struct simulated_task waits = { .key = "waits", .flags = LG_TASK_LATE, .then = waits_at_the_gate };
+    if (simulated_add(launch, &waits) != LG_OK)
+        tell("not added");
+    return NULL;
+}
+
+/* A hold ends while a late task runs: the others wait for its end. */
+static void test_late_one_at_a_time(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.auto_repair = 0;
+    lg_launch *launch = simulated_launch(&options);
+    struct simulated_task behind = { .key = "behind", .flags = LG_TASK_LATE };
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    atomic_store(&gate, 0);
+    in_thread(adds_one_that_waits, launch);
+    while (atomic_load(&gate) != 1)
+        usleep(100);
+    assert_int_equal(lg_launch_protect(launch, NULL), LG_OK);
+    assert_int_equal(simulated_add(launch, &behind), LG_OK);
+    assert_int_equal(lg_launch_repair(launch), LG_OK);
+    await_told("waits;mend;");
+    await_status(launch, LG_LAUNCH_CHECKING);
+    assert_int_equal(lg_launch_wait(launch, 50), LG_ERR_TIMEOUT);
+    assert_told("");
+    atomic_store(&gate, 2);
+    assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+    await_told("behind;");
+    await_no_threads();
+}
+
+static void *protects_late(void *launch)
+{
+    lg_launch_protect(launch, NULL);
+    return NULL;
+}
+
+/* Late tasks of several threads run one at a time and each once, also when the launch is held
+ * meanwhile. */
+static void test_late_from_several_threads(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        simulated_make(NULL);
+        lg_launch *launch = simulated_launch(NULL);
+        simulated_repair(launch, "mend", 0, simulated_repaired);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        pthread_t threads[5];
+        atomic_store(&added, 0);
+        for (int i = 0; i < LG_TASKS_MAX; i++)
+            atomic_store(&runs[i], 0);
+        for (int i = 0; i < 5; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, i == 2 && round % 2 ? protects_late : adds_late_tasks, launch), 0);
+        for (int i = 0; i < 5; i++)
+            pthread_join(threads[i], NULL);
+        assert_int_equal(lg_launch_wait(launch, LIMIT_MS), LG_OK);
+        for (int i = 0; i < LG_TASKS_MAX; i++)
+            assert_int_equal(runs[i], 1);
+        assert_told(round % 2 ? "mend;" : "");
+        simulated_clean(NULL);
+        await_no_threads();
+    }
+    simulated_make(NULL);
+}
+
+/* ---- the mark ---- */
+
+static void marks_finished(lg_launch *launch)
+{
+    lg_launch_status before = lg_launch_get_status(launch);
+    lg_status marked = lg_launch_finished(launch);
+    tell("%s, then %s", marked == LG_OK ? lg_launch_status_name(before) : lg_status_name(marked), lg_launch_status_name(lg_launch_get_status(launch)));
+}
+
+static void marks_and_protects(lg_launch *launch)
+{
+    marks_finished(launch);
+    if (lg_launch_protect(launch, NULL) != LG_OK)
+        tell("in vain");
+}
+
+static void test_mark_while_tasks_are_held(void **state)
+{
+    (void)state;
+    static const lg_finish ways[] = { LG_FINISH_EITHER, LG_FINISH_MARK, LG_FINISH_BOTH };
+    for (int i = 0; i < 3; i++) {
+        simulated_make(NULL);
+        lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+        options.finish = ways[i];
+        options.window_ms = ways[i] == LG_FINISH_BOTH ? 1 : 3600000;
+        lg_launch *launch = simulated_launch(&options);
+        struct simulated_task a = { .key = "a", .then = marks_finished }, b = { .key = "b" }, c = { .key = "c", .flags = LG_TASK_UNSAFE };
+        simulated_add(launch, &a);
+        simulated_add(launch, &b);
+        simulated_add(launch, &c);
+        simulated_repair(launch, "mend", 0, simulated_repaired);
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        assert_told("a;checking, then checking;b;c;");
+        await_status(launch, LG_LAUNCH_NORMAL);
+        assert_int_equal(lg_launch_finished(launch), LG_OK); /* once more, and stored */
+        lg_simulate(simulated, LG_END_CRASH);
+        assert_int_equal(lg_launch_streak(launch), 0);
+        /* No task is held behind the last one, which may run for ever. */
+        a.then = NULL;
+        c.then = marks_finished;
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        if (ways[i] != LG_FINISH_BOTH)
+            assert_told("a;b;c;checking, then normal;");
+        lg_simulate(simulated, LG_END_CLEAN);
+        story_take();
+        /* A request for protection takes back a mark that waits. */
+        a.then = marks_and_protects;
+        c.then = NULL;
+        assert_int_equal(lg_launch_begin(launch), LG_OK);
+        assert_told("a;checking, then checking;mend;b;c;");
+        assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
+        assert_int_equal(lg_launch_finished(launch), LG_OK);
+        await_status(launch, LG_LAUNCH_NORMAL);
+        simulated_clean(NULL);
+    }
+    simulated_make(NULL);
+}
+
+/* Time proves nothing while the tasks wait for their keys. */
+static void test_window_while_tasks_wait(void **state)
+{
+    (void)state;
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    options.hold = LG_HOLD_CUSTODY;
+    options.window_ms = 200;
+    lg_launch *launch = simulated_launch(&options);
+    struct simulated_task a = { .key = "a", .flags = LG_TASK_BY_KEY };
+    simulated_add(launch, &a);
+    simulated_repair(launch, "mend", 0, simulated_repaired);
+    simulated_crashes(launch, 2);
+    assert_int_equal(lg_launch_begin(launch), LG_OK);
+    await_told("mend;");
+    await_status(launch, LG_LAUNCH_CHECKING);
+    usleep(600000);
+    assert_int_equal(lg_launch_get_status(launch), LG_LAUNCH_CHECKING);
+    assert_int_equal(lg_launch_replay(launch, "a"), LG_OK);
+    assert_int_equal(lg_launch_wait(launch, UINT32_MAX), LG_OK);
+    assert_told("a;");
+    await_status(launch, LG_LAUNCH_NORMAL);
 }
 
 /* ---- events ---- */
@@ -466,7 +1020,10 @@ static void *marks(void *argument)
             if (rand_r(&worker->seed) % 8 == 0)
                 lg_will_terminate(simulated);
             break;
-        default: lg_launch_add_task(launch, &added); break;
+        default:
+            added.flags ^= LG_TASK_LATE;
+            lg_launch_add_task(launch, &added);
+            break;
         }
     }
     return NULL;
@@ -549,9 +1106,12 @@ static void test_marks_from_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SIMULATED(test_nonsense),          SIMULATED(test_order),           SIMULATED(test_failures),
+        SIMULATED(test_nonsense),          SIMULATED(test_order),           SIMULATED(test_failures), SIMULATED(test_leave_out),
         SIMULATED(test_protect_actions),   SIMULATED(test_protect_from_task), SIMULATED(test_essential_protects_and_fails),
         SIMULATED(test_protect_when_all_have_run), SIMULATED(test_protect_from_thread), SIMULATED(test_replay_by_key),
+        SIMULATED(test_mark_while_tasks_are_held), SIMULATED(test_window_while_tasks_wait),
+        SIMULATED(test_late), SIMULATED(test_late_is_refused), SIMULATED(test_late_while_held_again), SIMULATED(test_late_one_at_a_time), SIMULATED(test_late_from_several_threads),
+        SIMULATED(test_some_by_key),       SIMULATED(test_added_while_held),  SIMULATED(test_added_while_a_hold_begins),
         SIMULATED(test_replay_deadline),   SIMULATED(test_replay_is_interrupted), SIMULATED(test_events),
         SIMULATED(test_marks_from_everywhere), SIMULATED(test_events_of_several_threads),
     };

@@ -99,7 +99,7 @@ static void test_stop_inside(void **state)
         state_restore();
         lives(LIFE(.options.callbacks = callbacks, .in_report = STOP), 0, "needs-repair;report 2;normal;begin closed;");
         state_restore();
-        lives(LIFE(QUIET, .in_protect = STOP), 0, "needs-repair;protect a;normal;protect b;begin closed;");
+        lives(LIFE(QUIET, .in_protect = STOP), 0, "needs-repair;protect a;normal;begin closed;");
         state_restore();
         lives(LIFE(QUIET, .in_small = STOP), 0, "needs-repair;protect a;protect b;repairing;small;normal;begin closed;");
         account();

@@ -527,6 +527,36 @@ static void test_every_death(void **state)
     assert_int_equal(checked, 75);
 }
 
+static void status_marks(lg_launch *launch, lg_launch_status status, void *user)
+{
+    life_status(launch, status, user);
+    if (status == LG_LAUNCH_CHECKING && lg_launch_finished(launch) != LG_OK)
+        tell("not marked");
+}
+
+/* The mark comes before the first task. A death before the last task has run is a launch crash. */
+static void test_mark_before_the_tasks(void **state)
+{
+    (void)state;
+    lives(LIFE(.options.on_status = status_marks, .options.report_after = 9, .options.repair_after = 9, .in_b = CRASH), SEGV, "checking;a;b;");
+    lg_reader *reader = newest_run();
+    lg_run_context context;
+    assert_int_equal(lg_reader_run_context(reader, 0, &context), LG_OK);
+    assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
+    assert_int_equal(context.marked, 0);
+    assert_string_equal(context.task, "b");
+    assert_true(log_has(reader, "launch main: marked as finished; that counts when the tasks have run"));
+    lg_reader_close(reader);
+    account();
+    assert_int_equal(stored().streak, 1);
+    lives(LIFE(.options.on_status = status_marks, .options.report_after = 9, .options.repair_after = 9, .in_b = KILL), KILLED, "checking;a;b;");
+    account();
+    assert_int_equal(stored().unknown, 1);
+    lives(LIFE(.options.on_status = status_marks, .options.report_after = 9, .options.repair_after = 9, .after = CRASH), SEGV, "checking;a;b;normal;");
+    account();
+    assert_int_equal(stored().streak, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -535,7 +565,7 @@ int main(void)
         WITH_LIFE(test_safe_mode_and_trial),
         WITH_LIFE(test_halted),            WITH_LIFE(test_throttle), WITH_LIFE(test_deescalation),
         WITH_LIFE(test_shadow),            WITH_LIFE(test_kill_switch), WITH_LIFE(test_restart),
-        WITH_LIFE(test_custody_and_none),  WITH_LIFE(test_every_death),
+        WITH_LIFE(test_custody_and_none),  WITH_LIFE(test_every_death), WITH_LIFE(test_mark_before_the_tasks),
     };
     return cmocka_run_group_tests_name("phases", tests, NULL, NULL);
 }

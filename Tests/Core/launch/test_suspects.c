@@ -111,11 +111,89 @@ static void test_protect_by_a_task(void **state)
     lives(LIFE(.in_a = PROTECT_AND_FAIL, .a_flags = LG_TASK_ESSENTIAL), 0, "checking;a;needs-repair;repairing;small;checking;begin failed;");
 }
 
+static void leaves_out_b(lg_launch *launch)
+{
+    if (lg_launch_leave_out(launch, "b") != LG_OK)
+        tell("refused");
+}
+
+static void test_program_leaves_out(void **state)
+{
+    (void)state;
+    lives(LIFE(QUIET, .before = leaves_out_b, .after = CRASH), SEGV, "checking;a;");
+    lg_reader *reader = newest_run();
+    assert_true(log_has(reader, "launch main: task \"b\" is left out by the program's configuration"));
+    assert_false(log_has(reader, "launch main: task \"b\" is left out"));
+    lg_reader_close(reader);
+    account();
+    assert_int_equal(last_of_timeline().events[0], LG_EVENT_OMITTED);
+    /* The wish of the program is for one launch, and holds for an essential task. */
+    life_make(NULL);
+    lives(LIFE(QUIET, .after = FINISH), 0, HEALTHY "normal;");
+    assert_int_equal(stored().events, 0);
+    lives(LIFE(QUIET, .before = leaves_out_b, .a_flags = LG_TASK_ESSENTIAL, .b_flags = LG_TASK_ESSENTIAL, .after = FINISH), 0, "checking;a;normal;");
+    /* A good launch without the task does not clear it of suspicion. */
+    lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .before = leaves_out_b, .after = FINISH), 0, "checking;a;normal;");
+    assert_int_equal(stored().suspect_count, 1);
+    /* The rung that leaves out the suspect task would change nothing. */
+    lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .in_b = CRASH), SEGV, HEALTHY);
+    lives(LIFE(QUIET, .before = leaves_out_b, .after = FINISH), 0, "needs-repair;protect a;repairing;small;checking;a;normal;");
+}
+
+static lg_status crashes_late(void *user)
+{
+    (void)user;
+    tell("late");
+    crash();
+    return LG_OK;
+}
+
+static void adds_late(lg_launch *launch)
+{
+    lg_task late = LG_TASK_INIT;
+    late.key = "late";
+    late.flags = LG_TASK_LATE;
+    late.run = crashes_late;
+    if (lg_launch_add_task(launch, &late) == LG_ERR_STATE)
+        tell("refused");
+}
+
+static void finishes_and_adds_late(lg_launch *launch)
+{
+    lg_launch_finished(launch);
+    adds_late(launch);
+}
+
+static void stops_and_adds_late(lg_launch *launch)
+{
+    if (life->after == FINISH)
+        lg_launch_finished(launch);
+    lg_stop(life_session);
+    adds_late(launch);
+}
+
+static void test_late_task_is_known(void **state)
+{
+    (void)state;
+    lives(LIFE(QUIET, .then = adds_late), SEGV, HEALTHY "late;");
+    next_time("late");
+    assert_int_equal(stored().streak, 1);
+    assert_int_equal(stored().suspect_count, 1);
+    assert_string_equal(stored().suspects[0].key, "late");
+    lives(LIFE(QUIET, .then = finishes_and_adds_late), SEGV, HEALTHY "normal;late;");
+    account();
+    assert_int_equal(stored().streak, 0);
+    lives(LIFE(QUIET, .then = stops_and_adds_late), 0, HEALTHY "normal;refused;");
+    lives(LIFE(QUIET, .then = stops_and_adds_late, .after = FINISH), 0, HEALTHY "normal;refused;");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_LIFE(test_task_is_known), WITH_LIFE(test_suspect_is_left_out_once), WITH_LIFE(test_thresholds_of_suspicion),
-        WITH_LIFE(test_safe_mode_leaves_out), WITH_LIFE(test_protect_by_a_task),
+        WITH_LIFE(test_safe_mode_leaves_out), WITH_LIFE(test_protect_by_a_task), WITH_LIFE(test_program_leaves_out), WITH_LIFE(test_late_task_is_known),
     };
     return cmocka_run_group_tests_name("suspects", tests, NULL, NULL);
 }
