@@ -231,6 +231,7 @@ lg_status lg__custody_run(struct lg__life *life)
     for (;;) {
         struct lg__task *task;
         lg_status status = next_task(life, &task);
+        lg__host_tell(launch->host);
         if (!task)
             return status;
         enum lg__answer answer = lg__callback_run(life, run_task, (uint32_t)(task - launch->tasks), true, LG__NO_TIMEOUT);
@@ -274,6 +275,7 @@ void lg__custody_protect(struct lg__life *life)
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
     if (lg__callback_run(life, protect_tasks, 0, false, left) == LG__ANSWER_TIMEOUT)
         lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
+    lg__host_tell(launch->host);
     pthread_mutex_lock(&launch->lock);
     lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
