@@ -48,6 +48,13 @@ public enum LaunchGuard {
     ///   - keepRuns: number of ended run files that are kept; `nil` for 32.
     ///   - keepBytes: total size of ended run files that are kept; `nil` for 64 MiB.
     ///   - record: contents of a crash record besides the crashed thread.
+    ///   - onLog: called with what LaunchGuard decides and does (level, category "launchguard",
+    ///     text): its own breadcrumbs, the problem of the start, and how the last run ended where
+    ///     that was no clean end. The calls come one after the other, in the middle of the
+    ///     program's calls of LaunchGuard or on threads of LaunchGuard. The closure may make any
+    ///     call of LaunchGuard; the program must not hold a lock in such a call that the closure
+    ///     takes. `LaunchGuardLogHandler.forward(to:)` makes one for swift-log. C:
+    ///     `lg_options.on_log`.
     /// - Throws: ``LaunchGuardError`` with the code ``LaunchGuardError/Code/argument`` or
     ///   ``LaunchGuardError/Code/option`` for a value that makes no sense,
     ///   ``LaunchGuardError/Code/already`` when a session runs in this process, and
@@ -63,7 +70,8 @@ public enum LaunchGuard {
         hangThresholds: HangThresholds = HangThresholds(),
         keepRuns: Int? = nil,
         keepBytes: Int? = nil,
-        record: RecordOptions = RecordOptions()
+        record: RecordOptions = RecordOptions(),
+        onLog: (@Sendable (Level, String, String) -> Void)? = nil
     ) throws(LaunchGuardError) -> Session {
         let options = try StartOptions(
             appID: appID,
@@ -78,7 +86,7 @@ public enum LaunchGuard {
             keepBytes: keepBytes,
             record: record
         )
-        let (core, problem) = CoreSession.start(options)
+        let (core, problem) = CoreSession.start(options, onLog)
         if let problem, [.argument, .option, .already, .forked].contains(problem.code) { throw problem }
         return Session(core: core, problem: problem)
     }

@@ -6,6 +6,8 @@ public import Logging
 /// process.
 ///
 /// ```swift
+/// let session = try LaunchGuard.start(
+///     appID: "org.example.player", onLog: LaunchGuardLogHandler.forward())
 /// LoggingSystem.bootstrap { label in
 ///     MultiplexLogHandler([
 ///         StreamLogHandler.standardError(label: label),
@@ -18,6 +20,10 @@ public import Logging
 /// becomes a field for each of its values, `request.method` for example. An error becomes the
 /// fields `error.message` and `error.type`. Breadcrumbs of ``locationLevel`` and above also have
 /// the fields `file` and `line`. No call blocks, and every task and thread may log.
+///
+/// This handler alone shows nothing while the program lives: bootstrapped alone, it silences the
+/// program. The handlers beside it show the log, with what LaunchGuard itself says
+/// (``forward(to:)``).
 public struct LaunchGuardLogHandler: LogHandler {
     public var logLevel: Logger.Level
     public var metadata: Logger.Metadata = [:]
@@ -32,13 +38,14 @@ public struct LaunchGuardLogHandler: LogHandler {
     ///   - label: of the logger; the category of its breadcrumbs, cut to 63 bytes.
     ///   - session: of the process.
     ///   - logLevel: the lowest level that is written.
-    ///   - metadataProvider: as `LoggingSystem.bootstrap` passes it.
+    ///   - metadataProvider: by default that of `LoggingSystem.bootstrap`, as for the handlers of
+    ///     swift-log.
     ///   - locationLevel: lowest level whose breadcrumbs have the place in the source; nil: none.
     public init(
         label: String,
         session: LaunchGuard.Session,
         logLevel: Logger.Level = .info,
-        metadataProvider: Logger.MetadataProvider? = nil,
+        metadataProvider: Logger.MetadataProvider? = LoggingSystem.metadataProvider,
         locationLevel: Logger.Level? = .warning
     ) {
         self.label = label
@@ -53,7 +60,26 @@ public struct LaunchGuardLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
+    /// Passes what LaunchGuard itself says to swift-log: the closure for
+    /// `LaunchGuard.start(onLog:)`.
+    ///
+    /// A ``LaunchGuardLogHandler`` behind that logger leaves these messages out, for the ring log
+    /// has them already.
+    ///
+    /// - Parameter logger: asked for at each message. So the messages of the start, which come
+    ///   before the program can bootstrap swift-log with its session, go where swift-log writes
+    ///   without that: to standard error.
+    public static func forward(
+        to logger: @escaping @autoclosure @Sendable () -> Logger = Logger(label: "launchguard")
+    ) -> @Sendable (LaunchGuard.Level, String, String) -> Void {
+        { level, _, text in logger().log(level: Logger.Level(level), "\(text)", source: "LaunchGuard", file: ownFile) }
+    }
+
+    /// No program has a file of this name.
+    private static let ownFile = #fileID
+
     public func log(event: LogEvent) {
+        if event.file == Self.ownFile { return }
         var fields = Fields()
         for (key, value) in merged(event) { fields.add(value, key) }
         fields.pairs.sort { $0.0 < $1.0 }
@@ -107,6 +133,22 @@ private struct Fields {
 extension LaunchGuard.Level {
     /// The level of the same name.
     public init(_ level: Logger.Level) {
+        self =
+            switch level {
+            case .trace: .trace
+            case .debug: .debug
+            case .info: .info
+            case .notice: .notice
+            case .warning: .warning
+            case .error: .error
+            case .critical: .critical
+            }
+    }
+}
+
+extension Logger.Level {
+    /// The level of the same name.
+    public init(_ level: LaunchGuard.Level) {
         self =
             switch level {
             case .trace: .trace

@@ -33,8 +33,8 @@ def run(*command, limit=LIMIT, **options):
     return done
 
 
-def swift_program(name):
-    """Build Tests/Consumer/NAME, a package that uses this one.
+def swift_program(name, *examples):
+    """Build Tests/Consumer/NAME, a package that uses this one, with these folders of Examples.
 
     The result stays in .build, so that the next build is short. SwiftPM does not look into that
     folder for sources, where the link to this package would lead it round in circles."""
@@ -42,6 +42,8 @@ def swift_program(name):
     package, scratch = work / "consumer", work / "scratch"
     shutil.rmtree(package, ignore_errors=True)
     shutil.copytree(HERE / name, package)
+    for example in examples:
+        shutil.copytree(ROOT / "Examples" / example, package / example)
     if not (work / "LaunchGuard").is_symlink():
         (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
     manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
@@ -49,7 +51,7 @@ def swift_program(name):
     with tempfile.TemporaryDirectory() as directory:
         # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
         environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
-        run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--product", "App", "--jobs", "2", limit=900,
+        run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--jobs", "2", limit=900,
             env=environment)
     return scratch / "debug/App"
 
@@ -277,7 +279,7 @@ class Traits(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(directory.cleanup)
         cls.work = pathlib.Path(directory.name).resolve()
-        cls.program = swift_program("traits")
+        cls.program = swift_program("traits", "served-swift")
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(dir=self.work)
@@ -289,8 +291,10 @@ class Traits(unittest.TestCase):
         self.assertEqual(done.returncode, -signal.SIGKILL)
         log = reader.read(done.stdout.strip())["log"]
         self.assertEqual(log["torn"], 0)
-        entries = [entry for entry in log["entries"] if not entry["text"].startswith("task ")]
-        self.assertEqual({entry["category"] for entry in log["entries"]}, {"network"})
+        own = [entry for entry in log["entries"] if entry.get("category") != "network"]
+        self.assertRegex(own[0]["text"], "^launchguard: SIGILL is ignored")
+        self.assertEqual(len(own), 1, "what LaunchGuard says comes to its handler, and is there already")
+        entries = [entry for entry in log["entries"] if entry not in own and not entry["text"].startswith("task ")]
         fields = {entry["text"]: entry["fields"] for entry in entries}
         usual = [["from", "handler"], ["kept", "2"]]
         provided = [["from", "provider"], ["kept", "2"], ["provided", "1"]]
@@ -310,6 +314,37 @@ class Traits(unittest.TestCase):
         self.assertNotIn(["quiet", "yes"], fields["still written"])
         texts = {entry["text"] for entry in log["entries"]}
         self.assertLessEqual({"task %d %d" % (task, number) for task in range(8) for number in range(20)}, texts)
+
+    def example(self, number):
+        """Examples/served-swift until it listens, then until this signal: its wait status, and what
+        it wrote to standard error."""
+        child = subprocess.Popen([self.program.parent / "served-swift"], stderr=subprocess.PIPE, text=True,
+                                 env=os.environ | {"STATE_DIRECTORY": str(self.state), "SWIFT_BACKTRACE": "enable=no"})
+        timer = threading.Timer(60, child.kill)
+        timer.start()
+        try:
+            lines = []
+            while not lines or "listening" not in lines[-1]:
+                lines.append(child.stderr.readline())
+                self.assertTrue(lines[-1], "it ended early: %s" % lines)
+            child.send_signal(number)
+            return child.wait(), lines
+        finally:
+            timer.cancel()
+            child.kill()
+            child.wait()
+            child.stderr.close()
+
+    def test_the_example_shows_its_log_and_what_launchguard_says(self):
+        status, lines = self.example(signal.SIGKILL)
+        self.assertEqual((status, len(lines)), (-signal.SIGKILL, 1))
+        status, lines = self.example(signal.SIGTERM)
+        self.assertEqual((status, len(lines)), (0, 2), lines)
+        self.assertRegex(lines[0], r" warning launchguard:.* \[LaunchGuard\] the last run \(number 1, ")
+        self.assertRegex(lines[1], r" info server: port=8080 \[served_swift\] listening")
+        log = reader.read(sorted((self.state / "runs").iterdir())[-1])["log"]
+        texts = [entry["text"] for entry in log["entries"] if entry.get("category") == "server"]
+        self.assertEqual(texts[0], "listening")
 
     def served(self, how, *signals):
         """A service group that gets these signals, each after the line that permits it: its wait

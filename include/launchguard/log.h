@@ -6,17 +6,6 @@
 
 #include <launchguard/session.h>
 
-/** Importance of an entry; the numbers leave room between them. */
-typedef enum lg_level {
-    LG_LEVEL_TRACE = 10,
-    LG_LEVEL_DEBUG = 20,
-    LG_LEVEL_INFO = 30,
-    LG_LEVEL_NOTICE = 40,
-    LG_LEVEL_WARNING = 50,
-    LG_LEVEL_ERROR = 60,
-    LG_LEVEL_CRITICAL = 70
-} lg_level;
-
 /** Longest text of one entry, in bytes; an entry with its header is at most 4 KiB. */
 #define LG_LOG_TEXT_MAX 4000
 

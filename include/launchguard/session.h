@@ -33,6 +33,30 @@ typedef struct lg_session lg_session;
 /** Longest app_id and app_version, in bytes without the NUL. */
 #define LG_NAME_MAX 63
 
+/** Importance of an entry; the numbers leave room between them. */
+typedef enum lg_level {
+    LG_LEVEL_TRACE = 10,
+    LG_LEVEL_DEBUG = 20,
+    LG_LEVEL_INFO = 30,
+    LG_LEVEL_NOTICE = 40,
+    LG_LEVEL_WARNING = 50,
+    LG_LEVEL_ERROR = 60,
+    LG_LEVEL_CRITICAL = 70
+} lg_level;
+
+/** The program's own logger; see lg_options.on_log.
+ *
+ *  @param level     LG_LEVEL_*.
+ *  @param category  the part of the program that speaks: always "launchguard". Static.
+ *  @param text      one line, without control characters; NUL-terminated, at most LG_ON_LOG_MAX
+ *                   bytes. Valid during the call. It may quote texts of the program, which need not
+ *                   be UTF-8.
+ *  @param user      lg_options.log_user. */
+typedef void (*lg_log_callback)(lg_level level, const char *category, const char *text, void *user);
+
+/** Longest text that lg_options.on_log gets, in bytes without the NUL. */
+#define LG_ON_LOG_MAX 1023
+
 /** Options of lg_start(). Zero means the default, everywhere. */
 typedef struct lg_options {
     /** sizeof(lg_options); LG_OPTIONS_INIT sets it. */
@@ -135,6 +159,29 @@ typedef struct lg_options {
      *  lg_will_terminate(). A page of the files that is lost, because somebody cut a file or the
      *  disk failed, is not replaced by memory: access to the page is a SIGBUS. 0: all. */
     uint32_t capture;
+
+    /** Called with what LaunchGuard decides and does: each breadcrumb that LaunchGuard itself
+     *  writes into the ring log, the problem of a start, and how the last run ended where that was
+     *  no clean end, with the messages of its crash, for no crash handler calls on_log. NULL:
+     *  nobody is called.
+     *
+     *  Each call comes after the one before it has returned, in the order of the breadcrumbs, while
+     *  LaunchGuard holds none of its locks. on_log may make any call of LaunchGuard; what that call
+     *  says comes afterwards. What a call of the program makes LaunchGuard say comes on the thread
+     *  of that call, before it returns; where on_log runs on another thread at that moment, that
+     *  thread goes on with it. So the program must not hold a lock there that on_log takes. What a
+     *  thread of LaunchGuard says comes on that thread. What the watch thread says (a hang, a job
+     *  near its deadline) comes on a thread of its own, which the first heartbeat or job makes;
+     *  before that, with the next call. Simulated sessions say nothing here.
+     *
+     *  on_log is called neither in a signal handler nor in a forked child, and no more once
+     *  lg_stop() has returned or exit() has got to LaunchGuard, but for a call that has begun
+     *  before. A crash in on_log is a crash of the program, also during lg_start(). on_log must
+     *  return: a longjmp out of it makes it its last call. If on_log does not keep up, breadcrumbs
+     *  stay in the ring log alone, and on_log is told how many. */
+    lg_log_callback on_log;
+    /** Handed to on_log. */
+    void *log_user;
 } lg_options;
 
 /** For lg_options.capture. */
@@ -148,7 +195,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0 }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, NULL, NULL }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif

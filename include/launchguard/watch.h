@@ -58,7 +58,7 @@ LG_BEGIN
  *  @return LG_OK; LG_ERR_LIMIT: LG_HEARTS_MAX other threads have heartbeats, and this thread is not
  *          watched; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT.
  *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: with on_log, a thread.
  *  Durable: survives the process at once.
  */
 LG_API lg_status lg_heartbeat(lg_session *session);
@@ -87,7 +87,7 @@ LG_API lg_status lg_heartbeat_pause(lg_session *session);
  *  @return LG_OK; LG_ERR_LIMIT: LG_DEADLINES_MAX jobs have a deadline already; LG_ERR_ARGUMENT;
  *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
  *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: with on_log, a thread.
  *  Durable: survives the process at once.
  */
 LG_API lg_status lg_deadline_begin(lg_session *session, const char *name, uint32_t milliseconds, uint64_t *ret_deadline);

@@ -43,6 +43,8 @@ void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
         lg__host_log(done->life->launch->host, LG_LEVEL_ERROR, "launch %s: the %s failed: %s", done->life->launch->name,
                      done->repair ? "repair" : done->batch.context ? "report" : "give-up", text);
     lg_complete(done, outcome);
+    if (done)
+        lg__host_tell(done->life->launch->host);
 }
 
 void lg__callback_abort(struct lg__life *life)

@@ -36,6 +36,7 @@ void lg__confirm_launch(struct lg__life *life)
     lg__launch_tell(launch);
     if (!launch->host->simulated)
         lg__capture_check(false); /* the program has started, and has installed its handlers */
+    lg__host_tell(launch->host);
 }
 
 void lg__confirm_window(lg_launch *launch)

@@ -86,6 +86,7 @@ void lg__custody_protect(struct lg__life *life)
     uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
     if (lg__callback_run(life, protect_tasks, 0, false, left) == LG__ANSWER_TIMEOUT)
         lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
+    lg__host_tell(launch->host);
     pthread_mutex_lock(&launch->lock);
     lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
     pthread_mutex_unlock(&launch->lock);
@@ -349,6 +350,7 @@ static lg_status run_tasks(struct lg__life *life, bool waits)
     for (;;) {
         struct lg__task *task;
         lg_status status = next_task(life, waits, &task);
+        lg__host_tell(launch->host);
         if (!task) {
             lg__confirm_tasks(life);
             return status;

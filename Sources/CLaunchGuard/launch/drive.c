@@ -281,6 +281,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     if (early)
         lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection from its begin: %s", launch->name,
                      reason ? reason : "no reason is given");
+    lg__host_tell(launch->host);
     if (early || !possible)
         return early ? LG_OK : LG_ERR_STATE;
     bool held = false, safe = false, drives = false, beside = launch->options.hold == LG_HOLD_NONE;
@@ -300,8 +301,7 @@ lg_status lg_launch_protect(lg_launch *launch, const char *reason)
     }
     lg__host_log(launch->host, LG_LEVEL_WARNING, "launch %s: the program asks for protection%s: %s", launch->name, safe ? ", which has no effect in safe mode" : "",
                  reason ? reason : "no reason is given");
-    if (held)
-        lg__launch_tell(launch);
+    lg__launch_tell(launch);
     if (!drives || lg__callback_detach(beside ? repair_on_thread : drive_on_thread, life, false))
         return LG_OK;
     if (beside)

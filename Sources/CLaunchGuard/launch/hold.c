@@ -170,6 +170,7 @@ static void enter_hold(struct lg__life *life, lg_phase phase)
     if (phase != LG_PHASE_HALTED)
         return;
     lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: safe mode crashed too; halted", launch->name);
+    lg__host_tell(launch->host);
     if (launch->options.on_give_up)
         lg__callback_give_up(life, (uint64_t)launch->options.report_wait_ms * 1000000u);
 }

@@ -20,6 +20,11 @@ void lg__host_log(const struct lg__host *host, lg_level level, const char *forma
     lg__ring_note(&host->run.ring, level, text, size < sizeof text ? size : sizeof text);
 }
 
+void lg__host_tell(const struct lg__host *host)
+{
+    lg__outbox_hand_over(host->run.ring.outbox);
+}
+
 struct lg__moment lg__host_now(const struct lg__host *host)
 {
     uint64_t passed = atomic_load(&host->passed_ns);

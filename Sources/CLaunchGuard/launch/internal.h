@@ -126,8 +126,8 @@ static inline bool lg__life_current(const struct lg__life *life)
  * lock. */
 void lg__launch_note_status(lg_launch *launch);
 
-/* Call on_status if the status has changed. The status follows from what is stored, so that the
- * last caller reports the current one. */
+/* Tell the program's logger, and call on_status if the status has changed. The status follows from
+ * what is stored, so that the last caller reports the current one. */
 void lg__launch_tell(lg_launch *launch);
 
 /* The stored phase; LG_PHASE_LAUNCHING for a launch that nothing is stored of. Where the session

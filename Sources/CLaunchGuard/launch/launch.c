@@ -126,12 +126,15 @@ void lg__launch_look(lg_launch *launch, struct lg__ledger_context *ret_context)
 
 /* ---- reporting it ---- */
 
-/* One thread at a time calls on_status, in the order of the changes. A change that comes in
- * meanwhile is left to that thread. */
+/* First the program's logger, then on_status. One thread at a time calls on_status, in the order of
+ * the changes. A change that comes in meanwhile is left to that thread. */
 void lg__launch_tell(lg_launch *launch)
 {
     pthread_mutex_lock(&launch->lock);
     lg__launch_note_status(launch);
+    pthread_mutex_unlock(&launch->lock);
+    lg__host_tell(launch->host);
+    pthread_mutex_lock(&launch->lock);
     while (!launch->telling && launch->told_count > 0) {
         lg_launch_status next = launch->told[0];
         memmove(launch->told, launch->told + 1, --launch->told_count * sizeof launch->told[0]);

@@ -132,6 +132,7 @@ static struct heartbeat *claim_heartbeat(int32_t tid)
         lg__os_thread_name(copy->name);
         atomic_store(&copy->tid, tid);
         own_heartbeat = i + 1;
+        lg__teller_want(watched_session);
         if (thread_end_key_made)
             /* without it the watch finds out */
             pthread_setspecific(thread_end_key, &heartbeats[i]);
@@ -195,6 +196,7 @@ lg_status lg_heartbeat(lg_session *session)
     if ((!last || now - last > CHECK_NS) && atomic_compare_exchange_strong(&checked_ns, &last, now))
         lg__capture_check(true);
     bool watched = beat_now(session, now);
+    lg__host_tell(host);
     if (watched)
         atomic_store_explicit(&host->heartbeat_tid, atomic_load_explicit(&heartbeats[own_heartbeat - 1].tid, memory_order_relaxed), memory_order_relaxed);
     return watched ? LG_OK : LG_ERR_LIMIT;
@@ -217,6 +219,7 @@ lg_status lg_heartbeat_pause(lg_session *session)
     atomic_store(&heartbeat->beat_ns, 0);
     if (atomic_load(&session->host.hangs[heartbeat_number(heartbeat)]))
         end_own_hang(heartbeat, "pauses");
+    lg__host_tell(&session->host);
     return LG_OK;
 }
 

@@ -55,6 +55,7 @@ static void report_near_limit(const struct lg__os_memory *memory)
     const lg_memory told = { memory->used, memory->limit, (uint32_t)((double)memory->used * 100 / (double)memory->limit), memory->of_cgroup };
     lg__host_log(&watched.session->host, LG_LEVEL_WARNING, "launchguard: memory is near its limit: %llu of %llu bytes, %u %%%s",
                  (unsigned long long)memory->used, (unsigned long long)memory->limit, told.percent, memory->of_cgroup ? " of the cgroup" : "");
+    lg__host_tell(&watched.session->host);
     if (watched.callback)
         watched.callback(&told, watched.user);
 }
@@ -83,6 +84,7 @@ static void *watch_memory(void *argument)
                 atomic_store(&host->run.state->memory_near_ns, 0);
                 lg__host_log(host, LG_LEVEL_INFO, "launchguard: memory is no longer near its limit: %llu of %llu bytes",
                              (unsigned long long)memory.used, (unsigned long long)memory.limit);
+                lg__host_tell(host);
             }
             if (!near && memory.used >= threshold / 4 * 3)
                 pause = PAUSE_NEAR_NS;

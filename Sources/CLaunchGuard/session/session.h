@@ -72,6 +72,15 @@ void lg__pump_start(struct lg_session *session);
  * stack that means something. Handler. */
 bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext);
 
+/* last_run.c: put into the outbox how the last run ended, where that was no clean end. */
+void lg__last_run_say(struct lg__host *host);
+
+/* teller.c: a thread of libc hands over what the watch thread says, where the program has a logger.
+ * There is a thread from the first call on. */
+void lg__teller_want(struct lg_session *session);
+/* There is something to hand over, or nothing more. On any thread. */
+void lg__teller_wake(void);
+
 /* limits.c: the process forked. During a launch that is noted for a tenth of a second. */
 void lg__limits_forked(struct lg_session *session);
 /* limits.c: note that a program that was asked to end, or forked, lives on, and that its CPU time

@@ -210,11 +210,44 @@ static void account_last_run(struct lg_session *session, const struct lg__identi
     lg__account_last_run(&session->host, identity);
     if (locked)
         flock(session->runs_directory, LOCK_UN);
+    lg__last_run_say(&session->host);
 }
 
 static bool is_usable(const struct lg_session *session, lg_status status)
 {
     return session->ledger_alone || status == LG_OK || status == LG_ERR_SECONDARY || status == LG_ERR_DAMAGED || status == LG_ERR_NEWER || status == LG_ERR_OLDER;
+}
+
+static struct lg__outbox *take_logger(const lg_options *options)
+{
+    static struct lg__outbox *outbox; /* any thread may use it until the process ends */
+    if (options->on_log && !outbox)
+        outbox = calloc(1, sizeof *outbox);
+    if (!options->on_log || !outbox)
+        return NULL;
+    outbox->on_log = options->on_log;
+    outbox->user = options->log_user;
+    return outbox;
+}
+
+/* Programs that run twice are no problem. */
+static lg_level level_of(const struct lg_session *session, lg_status status)
+{
+    if (session->protection == LG_PROTECTION_NONE)
+        return LG_LEVEL_ERROR;
+    return status == LG_ERR_SECONDARY ? LG_LEVEL_NOTICE : LG_LEVEL_WARNING;
+}
+
+/* What the start has said, once it is over: a crash of on_log is none of LaunchGuard's. */
+static void tell_start(struct lg_session *session, const lg_options *options, lg_status status)
+{
+    struct lg__host *host = &session->host;
+    const int error = errno;
+    bool can_be_told = options && options->size == sizeof *options && options->on_log;
+    if (can_be_told && status != LG_OK)
+        options->on_log(level_of(session, status), LG__OUTBOX_CATEGORY, host->problem.message, options->log_user);
+    lg__host_tell(host);
+    errno = error;
 }
 
 static lg_status start_session(struct lg_session *session, const lg_options *options)
@@ -233,6 +266,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     status = open_files(session, &identity);
     if (!is_usable(session, status))
         return status;
+    host->run.ring.outbox = take_logger(options);
     lg_status installed = install_capture(session);
     if (installed != LG_OK) {
         session->ledger_alone = false;
@@ -241,6 +275,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     LG_FAULT_POINT("start: installed");
     lg__heartbeats_prepare(session);
     session->open = host->unforked = lg__capture_unforked_flag();
+    lg__outbox_open(host->run.ring.outbox, host->unforked);
     host->counts = host->ledger.primary;
     if (host->counts)
         account_last_run(session, &identity);
@@ -315,5 +350,7 @@ lg_status lg_start(const lg_options *options, lg_session **ret_session)
         errno = error;
     }
     pthread_mutex_unlock(&start_lock);
+    if (status != LG_ERR_ALREADY && status != LG_ERR_FORKED)
+        tell_start(session, options, status);
     return status;
 }

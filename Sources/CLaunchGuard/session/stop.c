@@ -18,6 +18,7 @@ static void mark_end(struct lg_session *session, enum lg__ended how, int code)
 void lg__stop_at_exit(int code, void *argument)
 {
     struct lg_session *session = argument;
+    lg__outbox_close(session->host.run.ring.outbox);
     /* An earlier handler that calls exit() does not make a clean end of a crash. */
     if (lg__session_check(session) == LG_OK && lg__capture_exits()) {
         mark_end(session, LG__ENDED_EXIT, code);
@@ -43,11 +44,14 @@ lg_status lg_stop(lg_session *session)
     lg__capture_exits();
     mark_end(session, LG__ENDED_STOP, 0);
     lg__terminate_launches(&session->host);
+    lg__host_tell(&session->host);
+    lg__outbox_close(session->host.run.ring.outbox);
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
         atomic_store_explicit(&session->open, &lg__session_closed, memory_order_relaxed);
         if (lg__capture_watched())
             lg__wake_now(&session->host); /* to end */
+        lg__teller_wake(); /* the same */
         lg__capture_stop();
         if (session->host.counts)
             /* another process may become the primary */

@@ -88,6 +88,8 @@ static void watch(void)
             sleep = sleep < CRASH_NS ? sleep : CRASH_NS;
         } else if (sleep == LG__NEVER) {
             sleep = look_around(session);
+            if (lg__outbox_waits(session->host.run.ring.outbox))
+                lg__teller_wake();
             now = lg__os_clock_ns(CLOCK_MONOTONIC);
             uint64_t look = look_at_rights(&rights, now);
             lg__capture_end_if_alone();

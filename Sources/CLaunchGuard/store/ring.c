@@ -79,6 +79,7 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
     ring->claims = (_Atomic uint64_t *)(void *)(ring->writers + shape.lanes);
     ring->cell_count = shape.cells;
     ring->lane_count = shape.lanes;
+    ring->outbox = NULL;
     const uint64_t bytes = shape.cells * (uint64_t)LG__CELL_BYTES;
     for (uint32_t lane = 0; lane < shape.lanes; lane++) {
         struct lg__ring_writer *writer = &ring->writers[lane];
@@ -347,5 +348,6 @@ bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, 
 
 bool lg__ring_note(const struct lg__ring *ring, unsigned level, const char *bytes, size_t size)
 {
+    lg__outbox_put(ring->outbox, level, bytes, size);
     return write_shared(ring, level, LG__ENTRY_TEXT, bytes, size < LG_LOG_TEXT_MAX ? size : LG_LOG_TEXT_MAX) == LG_OK;
 }

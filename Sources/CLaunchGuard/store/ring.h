@@ -10,6 +10,7 @@
 #include "launchguard/log.h"
 #include "store/clock.h"
 #include "store/format.h"
+#include "store/outbox.h"
 
 /* The writer of a lane. In memory, not in the file: damage of the file does not make two threads
  * write one lane. */
@@ -36,6 +37,7 @@ struct lg__ring {
     _Atomic uint64_t *claims;      /* one a cell of lane 0 */
     uint64_t cell_count;           /* of each lane, a power of two */
     uint32_t lane_count;
+    struct lg__outbox *outbox; /* gets what lg__ring_note() appends; NULL: none */
 };
 
 /* The layout of a ring log of about some bytes: the cells of all lanes are the power of two not
@@ -62,7 +64,8 @@ lg_status lg__ring_text(const struct lg__ring *ring, unsigned level, const char 
 bool lg__ring_write(const struct lg__ring *ring, unsigned level, unsigned kind, const char *text, size_t size);
 
 /* The same for an entry of LaunchGuard's own, in the shared lane: a thread of the program that logs
- * much does not overwrite it, and a thread of LaunchGuard's takes no lane. Handler. */
+ * much does not overwrite it, and a thread of LaunchGuard's takes no lane. The outbox of the ring
+ * gets it too. Handler. */
 bool lg__ring_note(const struct lg__ring *ring, unsigned level, const char *text, size_t size);
 
 #endif

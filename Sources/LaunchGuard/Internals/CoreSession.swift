@@ -5,7 +5,9 @@ internal import CLaunchGuard
 struct CoreSession: @unchecked Sendable {
     let pointer: OpaquePointer?
 
-    static func start(_ options: StartOptions) -> (CoreSession, LaunchGuardError?) {
+    static func start(
+        _ options: StartOptions, _ onLog: (@Sendable (LaunchGuard.Level, String, String) -> Void)?
+    ) -> (CoreSession, LaunchGuardError?) {
         var pointer: OpaquePointer?
         var cOptions = unsafe lg_options()
         unsafe cOptions.size = UInt32(MemoryLayout<lg_options>.size)
@@ -22,6 +24,12 @@ struct CoreSession: @unchecked Sendable {
         unsafe cOptions.keep_stderr = options.keepsStandardError ? 1 : 0
         unsafe cOptions.spare_walk = options.spareWalk ? 1 : 0
         unsafe cOptions.capture = options.capturesSignals ? 0 : UInt32(LG_CAPTURE_NONE)
+        // Retained for good: the session has no end while the process lives.
+        let hook = unsafe onLog.map { unsafe Unmanaged.passRetained(LogHook($0)) }
+        if let hook = unsafe hook {
+            unsafe cOptions.on_log = LogHook.callback
+            unsafe cOptions.log_user = unsafe hook.toOpaque()
+        }
         let status = unsafe options.appID.withCString { appID in
             unsafe options.version.withCString { version in
                 unsafe withCString(options.stateDirectory) { directory in
@@ -35,6 +43,7 @@ struct CoreSession: @unchecked Sendable {
                 }
             }
         }
+        if [LG_ERR_OPTION, LG_ERR_ARGUMENT, LG_ERR_ALREADY, LG_ERR_FORKED].contains(status) { unsafe hook?.release() }
         let session = unsafe CoreSession(pointer: pointer)
         return (session, Core.error(status) { session.message })
     }

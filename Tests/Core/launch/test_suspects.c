@@ -185,7 +185,7 @@ static void test_late_task_is_known(void **state)
     lives(LIFE(QUIET, .then = finishes_and_adds_late), SEGV, HEALTHY "normal;late;");
     account();
     assert_int_equal(stored().streak, 0);
-    lives(LIFE(QUIET, .then = stops_and_adds_late), 0, HEALTHY "normal;refused;");
+    lives(LIFE(QUIET, .then = stops_and_adds_late), 0, "checking;report 0;a;b;normal;refused;");
     lives(LIFE(QUIET, .then = stops_and_adds_late, .after = FINISH), 0, HEALTHY "normal;refused;");
 }
 

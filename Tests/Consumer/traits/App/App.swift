@@ -11,7 +11,7 @@ import ServiceLifecycle
 @main
 enum App {
     static func main() async throws {
-        let session = try LaunchGuard.start(appID: "org.example.traits", stateDirectory: CommandLine.arguments[1])
+        let session = try LaunchGuard.start(appID: "org.example.traits", stateDirectory: CommandLine.arguments[1], onLog: LaunchGuardLogHandler.forward())
         guard session.protection == .full else { fatalError("not fully protected: \(String(describing: session.problem))") }
         say(session.runPath ?? "")
         switch CommandLine.arguments[2] {
@@ -29,7 +29,9 @@ enum App {
     static func log(_ session: LaunchGuard.Session) async {
         let provider = Logger.MetadataProvider { ["from": "provider", "provided": "1"] }
         LoggingSystem.bootstrap(
-            { label, provider in LaunchGuardLogHandler(label: label, session: session, logLevel: .debug, metadataProvider: provider) }, metadataProvider: provider)
+            { label, _ in LaunchGuardLogHandler(label: label, session: session, logLevel: .debug) }, metadataProvider: provider)
+        signal(SIGILL, SIG_IGN)
+        session.heartbeat()  // LaunchGuard warns, and the handler gets the warning from swift-log.
         var network = Logger(label: "network")
         network[metadataKey: "from"] = "handler"
         network[metadataKey: "kept"] = "2"

@@ -1,0 +1,33 @@
+// A server with swift-log and ServiceLifecycle: LaunchGuard is a backend more, and a service more.
+import LaunchGuard
+import LaunchGuardLogging
+import LaunchGuardService
+import Logging
+import ServiceLifecycle
+
+// What LaunchGuard itself says, for example how the last run ended, goes to swift-log.
+let session = try LaunchGuard.start(appID: "org.example.served", onLog: LaunchGuardLogHandler.forward())
+// Standard error as without bootstrap, and breadcrumbs. Label: category, metadata: fields.
+LoggingSystem.bootstrap { label in
+    MultiplexLogHandler([StreamLogHandler.standardError(label: label), LaunchGuardLogHandler(label: label, session: session)])
+}
+
+struct Server: Service {
+    let logger = Logger(label: "server")
+
+    func run() async throws {
+        logger.info("listening", metadata: ["port": "8080"])
+        try await gracefulShutdown()
+    }
+
+    func waitUntilItListens() async throws {}
+}
+
+let launch = session.launch("main")
+try await launch.begin()
+let server = Server()
+let group = ServiceGroup(
+    // LaunchGuardService comes last, so that it is the first to be asked to shut down.
+    services: [server, LaunchGuardService(session, launch) { try await server.waitUntilItListens() }],
+    gracefulShutdownSignals: [.sigterm], logger: server.logger)
+try await group.run()
