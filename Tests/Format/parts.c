@@ -391,6 +391,34 @@ static void write_noted(void)
     atomic_store(&run.state->ended, LG__ENDED_EXIT);
 }
 
+/* Texts as untrusted as can be: without a NUL, with bytes that are no text. */
+static void write_system(bool is_full)
+{
+    struct lg__system *system = run.system;
+    for (uint8_t i = 0; i < 16; i++) {
+        system->machine.id[i] = (uint8_t)(0xa0 + i);
+        system->invocation[i] = (uint8_t)(is_full ? i : 0);
+    }
+    system->parent_pid = 4700;
+    memset(system->kernel, 'k', sizeof system->kernel);
+    memcpy(system->hardware, "aarch64", 8);
+    memcpy(system->machine.model, "Kiosk \"4\" \x1b[31m\xff", 17);
+    memcpy(system->machine.os_id, "debian", 7);
+    memset(system->machine.os_version, '1', sizeof system->machine.os_version);
+    memcpy(system->container, "podman", 7);
+    if (is_full)
+        memcpy(system->unit, "player@1.service", 17);
+    else
+        memset(system->parent_name, 'p', sizeof system->parent_name);
+    system->command_line_size = is_full ? LG__COMMAND_LINE_BYTES : 20;
+    system->command_line_cut = is_full;
+    memset(system->command_line, 'a', system->command_line_size);
+    memcpy(system->command_line, "player\0--file\0a \"b\"", 20);
+    const size_t from = offsetof(struct lg__system, invocation);
+    system->crc = lg__crc32c(0, system->invocation, offsetof(struct lg__system, command_line) - from + system->command_line_size);
+    atomic_store(&system->commit, LG__COMMIT_SYSTEM);
+}
+
 /* One entry of kind 1 with a head of any contents. */
 static void write_entry(unsigned kind, unsigned category_size, unsigned field_count, unsigned text_size, const char *rest, size_t rest_size)
 {
@@ -589,6 +617,11 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "noted") == 0) {
         write_noted();
+        printf("%s\n", path);
+        return 0;
+    }
+    if (strcmp(how, "system") == 0 || strcmp(how, "system-full") == 0) {
+        write_system(strcmp(how, "system-full") == 0);
         printf("%s\n", path);
         return 0;
     }

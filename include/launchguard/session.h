@@ -135,6 +135,10 @@ typedef struct lg_options {
      *  lg_will_terminate(). A page of the files that is lost, because somebody cut a file or the
      *  disk failed, is not replaced by memory: access to the page is a SIGBUS. 0: all. */
     uint32_t capture;
+
+    /** 1: the run file keeps the arguments of the program, of which the first 968 bytes. Arguments
+     *  may name users, files and keys, and the report of a crash tells them. 0: it does not. */
+    uint32_t keep_command_line;
 } lg_options;
 
 /** For lg_options.capture. */
@@ -148,7 +152,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0 }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0 }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif
