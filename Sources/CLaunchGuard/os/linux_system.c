@@ -67,7 +67,7 @@ void lg__os_release_value(const char *text, size_t size, const char *key, char *
     const char *const behind = text + size;
     char value[256];
     to[0] = 0;
-    for (const char *line = text, *end; line < behind; line = end + 1) {
+    for (const char *line = text, *end; line < behind; line = end < behind ? end + 1 : end) {
         end = memchr(line, '\n', (size_t)(behind - line));
         end = end ? end : behind;
         while (line < end && is_space(*line))

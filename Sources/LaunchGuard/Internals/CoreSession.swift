@@ -22,6 +22,7 @@ struct CoreSession: @unchecked Sendable {
         unsafe cOptions.keep_stderr = options.keepsStandardError ? 1 : 0
         unsafe cOptions.spare_walk = options.spareWalk ? 1 : 0
         unsafe cOptions.capture = options.capturesSignals ? 0 : UInt32(LG_CAPTURE_NONE)
+        unsafe cOptions.keep_command_line = options.keepsCommandLine ? 1 : 0
         let status = unsafe options.appID.withCString { appID in
             unsafe options.version.withCString { version in
                 unsafe withCString(options.stateDirectory) { directory in

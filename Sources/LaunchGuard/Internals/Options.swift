@@ -19,6 +19,7 @@ struct StartOptions {
     let keepsStandardError: Bool
     let spareWalk: Bool
     let capturesSignals: Bool
+    let keepsCommandLine: Bool
 
     init(
         appID: String, version: String, stateDirectory: String?, role: String?, ringBytes: Int?, deadline: Duration?,
@@ -45,6 +46,7 @@ struct StartOptions {
         self.keepsStandardError = record.keepsStandardError
         spareWalk = record.spareWalk
         capturesSignals = record.capturesSignals
+        keepsCommandLine = record.keepsCommandLine
     }
 }
 
