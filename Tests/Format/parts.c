@@ -112,6 +112,8 @@ static void write_messages(const char *how)
     lg__run_commit(&run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages->text_size);
 }
 
+static bool has_cpu; /* of a file of version 1.11 */
+
 static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t how, char state, const char *name, uint32_t registers)
 {
     thread->tid = 4712 + (int32_t)slot;
@@ -119,6 +121,7 @@ static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t h
     thread->state = (unsigned char)state;
     thread->register_count = registers;
     memcpy(thread->name, name, strnlen(name, sizeof thread->name));
+    thread->cpu_ns = has_cpu ? 1000000000u * (slot + 1u) : 0;
     thread->blocked = how == LG_THREAD_MASKED ? UINT64_MAX : 1u << (SIGUSR1 - 1);
     if (registers) {
         thread->pc = LIBRARY + 0x4444;
@@ -179,8 +182,10 @@ static void count_threads(void)
     struct lg__crash_threads *threads = lg__run_stage(&run, 0, LG_STAGE_THREADS);
     if (!empty)
         *threads = (struct lg__crash_threads){ .listed = 7, .captured = 3, .masked = 1, .silent = 1, .omitted = 2, .waited_ns = 1234567 };
+    if (has_cpu)
+        threads->cpu_ns = 12345678901u;
     if (full)
-        *threads = (struct lg__crash_threads){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 24, UINT64_MAX, { 0 } };
+        *threads = (struct lg__crash_threads){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 24, UINT64_MAX, UINT64_MAX, { 0 } };
     lg__run_commit(&run, 0, LG_STAGE_THREADS, sizeof *threads);
 }
 
@@ -583,6 +588,7 @@ int main(int count, char **arguments)
     const char *how = arguments[2];
     full = strcmp(how, "full") == 0;
     empty = strcmp(how, "empty") == 0;
+    has_cpu = strcmp(how, "cpu") == 0 || strcmp(how, "busy") == 0 || full;
     char name[64], path[4096];
     snprintf(name, sizeof name, "%s.lgrun", how);
     snprintf(path, sizeof path, "%s/%s", arguments[1], name);

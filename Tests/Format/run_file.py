@@ -392,6 +392,8 @@ def read_threads(file, arch):
     sequence = CRASH.get(header[0], "sequence") if header not in (None, "damaged") else 0
     complete = stage not in (None, "damaged")
     counted = COUNTED.pick(stage[0] if complete else bytes(COUNTED.size), "listed captured masked silent omitted error waited_ns")
+    cpu = COUNTED.get(stage[0], "cpu_ns") if complete else 0
+    counted |= {"crashed_cpu_ns": cpu} if cpu else {}
     return counted | {"complete": int(complete), "threads": [part(read_thread, slot, arch, sequence) for slot in slots]}
 
 
@@ -407,6 +409,7 @@ def read_thread(slot, arch, sequence):
     thread["state"] = thread["state"] if 33 <= thread["state"] <= 126 else 0
     names = {1: X86_64, 2: AARCH64}.get(arch, [])
     names += ["%s%d" % ("x" if arch == 2 else "r", i) for i in range(len(names), 40)]
+    thread |= {"cpu_ns": THREAD.get(slot, "cpu_ns")} if THREAD.get(slot, "cpu_ns") else {}
     thread["registers"] = [list(pair) for pair in zip(names[:count], THREAD.get(slot, "registers"))]
     thread["walk"] = part(read_walk, slot)
     return thread

@@ -172,6 +172,9 @@ void lg__os_figures(struct lg__os_figures *ret_figures);
 /* The hard limit of CPU time of this process, and the time used, by the clock that the kernel
  * compares with it. false: there is no limit. Handler. */
 bool lg__os_cpu_limit(uint64_t *ret_limit_s, uint64_t *ret_used_ns);
+/* CPU time of a thread of this process since the thread began; 0: the calling thread. Returns 0
+ * where it is unknown. Handler. */
+uint64_t lg__os_thread_cpu_ns(pid_t tid);
 /* Processors that this process may run on at the same time, at least 1. Handler. */
 unsigned lg__os_processors(void);
 
