@@ -1,14 +1,28 @@
 extension LaunchGuard.Launch {
+    /// Set the closure that decides the course of the launch, before ``begin()``. C: `on_decide`.
+    ///
+    /// ``begin()`` calls the closure on its own thread, before anything of the launch is done:
+    /// answer at once. A launch in shadow ignores the answer. A death inside the closure counts as
+    /// a launch crash. After two such deaths since the last finished launch or repair the rule
+    /// decides, and the closure is not called.
+    ///
+    /// - Parameter body: receives the context as the rule would have it in this launch:
+    ///   ``LaunchGuard/LaunchInfo/status`` is ``LaunchGuard/Status/needsRepair`` where the rule
+    ///   would hold the launch.
+    public func onDecide(_ body: @escaping @Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision) {
+        hooks.setDecide(body)
+    }
+
     /// Set the closure for reports of launch crashes, before ``begin()``. C: `on_report`.
     ///
-    /// The closure is called once for each new value of the streak from `reportAfter` on, and once
-    /// where unexplained deaths reach `unknownAfter`, before anything else of the launch runs. The
-    /// launch waits for it at most `reportWait`; the closure may run longer. An error that the
+    /// The closure is called once for each new value of the streak from `reportAfter` on, once
+    /// where unexplained deaths reach `unknownAfter`, and once after an end that came while no
+    /// launch was under way, before anything else of the launch runs. The launch waits for it at most `reportWait`; the closure may run longer. An error that the
     /// closure throws is logged. ``LaunchGuard/LaunchInfo/lastTask`` of ``info`` is the task in
     /// which the last crash happened.
     ///
     /// - Parameter body: receives the number of consecutive launch crashes, 0 where only
-    ///   unexplained deaths are reported, and the runs since the last report, oldest first. The
+    ///   unexplained deaths or ends after a launch are reported, and the runs since the last report, oldest first. The
     ///   runs may be fewer than the crashes when files are gone.
     public func onReport(_ body: @escaping @Sendable (_ count: Int, _ reports: [LaunchGuard.Report]) async throws -> Void) {
         hooks.setReport(body)

@@ -16,7 +16,34 @@ extension LaunchGuard {
     ///   ``LaunchGuardError/Code/permission``, ``LaunchGuardError/Code/link`` or
     ///   ``LaunchGuardError/Code/system``.
     public static func launchInfo(of context: String, stateDirectory: String) throws(LaunchGuardError) -> LaunchInfo {
-        try Core.launchInfo(of: context, stateDirectory: stateDirectory)
+        try Core.launchInfo(of: context, stateDirectory: stateDirectory, options: nil)
+    }
+
+    /// The same by thresholds of the asker instead of those of the program's last launch. C:
+    /// `lg_launch_query()`.
+    ///
+    /// - Throws: also ``LaunchGuardError/Code/option`` for a threshold that makes no sense.
+    public static func launchInfo(
+        of context: String, stateDirectory: String, reportAfter: Int = 1, repairAfter: Int, unknownAfter: Int? = nil,
+        policy: LaunchPolicy = LaunchPolicy()
+    ) throws(LaunchGuardError) -> LaunchInfo {
+        let options = try LaunchOptions(
+            name: context, reportAfter: reportAfter, repairAfter: repairAfter, unknownAfter: unknownAfter, window: .seconds(5),
+            finish: .either, reportWait: .zero, policy: policy)
+        return try Core.launchInfo(of: context, stateDirectory: stateDirectory, options: options)
+    }
+
+    /// Forget the trouble of a context: its streak, ladder, safe mode and suspects, and the end of
+    /// its last run. The totals and the timeline stay. For a supervisor or an operator who has
+    /// repaired the program from outside, while the program does not run. C: `lg_launch_reset()`.
+    ///
+    /// - Parameters:
+    ///   - context: name of the launch; `nil`: all.
+    ///   - stateDirectory: of the program, with the folder of its role if it has one.
+    /// - Throws: ``LaunchGuardError/Code/secondary`` while a process with these files lives; the
+    ///   errors of ``launchInfo(of:stateDirectory:)`` and of files that are written.
+    public static func resetLaunch(_ context: String?, stateDirectory: String) throws(LaunchGuardError) {
+        try Core.resetLaunch(context, stateDirectory: stateDirectory)
     }
 
     /// The status of a context of the program whose files are in the directory of

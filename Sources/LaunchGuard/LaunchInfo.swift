@@ -55,5 +55,9 @@ extension LaunchGuard {
         public let repairs: UInt64
         /// Key of the task in which the last counted crash happened; `nil` for none.
         public let lastTask: String?
+        /// The window of the last launch; `nil` where only the mark finishes it.
+        public let window: Duration?
+        /// The condition that finishes the last launch.
+        public let finish: Finish
     }
 }

@@ -27,6 +27,10 @@ extension LaunchGuard {
         /// Whether repairs start by themselves; otherwise they wait for ``Launch/repair()``. C:
         /// `auto_repair`.
         public var automaticRepair: Bool
+        /// Whether the launch is first tried without a suspect task, before any repair; otherwise
+        /// the first repair takes the first turn. Safe mode leaves the task out all the same. C:
+        /// `leave_out_suspects`.
+        public var leavesOutSuspects: Bool
         /// The conditions under which safe mode is left and given up.
         public var safeMode: SafeMode
         /// The conditions under which the ladder starts at its lowest rung again after a repair.
@@ -52,6 +56,7 @@ extension LaunchGuard {
             hold: Hold = .block,
             holdDeadline: Duration = .seconds(120),
             automaticRepair: Bool = true,
+            leavesOutSuspects: Bool = true,
             safeMode: SafeMode = SafeMode(),
             deescalation: Deescalation = Deescalation(),
             isSupervised: Bool = false,
@@ -65,6 +70,7 @@ extension LaunchGuard {
             self.hold = hold
             self.holdDeadline = holdDeadline
             self.automaticRepair = automaticRepair
+            self.leavesOutSuspects = leavesOutSuspects
             self.safeMode = safeMode
             self.deescalation = deescalation
             self.isSupervised = isSupervised

@@ -22,9 +22,13 @@ extension LaunchGuard {
         /// and its like; everything else works as ever. C: `capture`.
         public var capturesSignals: Bool
 
+        /// Whether the run file keeps the first 968 bytes of the program's arguments, which may
+        /// name users, files and keys. C: `keep_command_line`.
+        public var keepsCommandLine: Bool
+
         public init(
             stackBytes: Int? = nil, threadLimit: Int? = nil, leaveOut: Parts = [], keepsStandardError: Bool = false, spareWalk: Bool = false,
-            capturesSignals: Bool = true
+            capturesSignals: Bool = true, keepsCommandLine: Bool = false
         ) {
             self.stackBytes = stackBytes
             self.threadLimit = threadLimit
@@ -32,6 +36,7 @@ extension LaunchGuard {
             self.keepsStandardError = keepsStandardError
             self.spareWalk = spareWalk
             self.capturesSignals = capturesSignals
+            self.keepsCommandLine = keepsCommandLine
         }
 
         /// Parts of a record that can be left out.

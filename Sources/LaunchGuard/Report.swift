@@ -11,5 +11,7 @@ extension LaunchGuard {
         public let end: End
         /// The signal, for ``End/crash`` and ``End/terminated``.
         public let signal: Int32?
+        /// Whether a launch of the context was under way; otherwise none was, or it was finished.
+        public let isInLaunch: Bool
     }
 }

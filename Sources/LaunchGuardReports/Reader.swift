@@ -84,6 +84,7 @@ public final class Reader {
                 unsafe lg_reader_run_context(handle, index, &context)
             } as: { RunContext(&$0) }
         }
+        report.system = system(&problems)
         var verdict = lg_verdict()
         if problems.isUsable(unsafe lg_reader_verdict(handle, &verdict), "verdict") {
             report.verdict = Verdict(verdict)

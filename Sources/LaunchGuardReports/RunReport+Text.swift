@@ -47,6 +47,7 @@ extension RunReport {
             }
             for (name, value) in identity.words { field(name, value) }
         }
+        for (name, value) in system?.words ?? [] { field(name, value) }
         if let time = crash?.time { field("crashed", time.description) }
         for context in contexts ?? [] {
             field("context", context.summary(from: identity?.monotonicNanoseconds ?? 0))
@@ -174,17 +175,19 @@ extension Breadcrumb {
         for (index, field) in (fields ?? []).enumerated() {
             writer.styled(.dim) {
                 $0.add(index > 0 ? " " : category == nil && text.isEmpty ? "" : "  ")
-                $0.add(Self.quoted(field.key))
+                $0.add(TextWriter.word(field.key))
                 $0.add("=")
             }
-            if let value = field.value { writer.add(Self.quoted(value)) } else { writer.add("(redacted)", .yellow) }
+            if let value = field.value { writer.add(TextWriter.word(value)) } else { writer.add("(redacted)", .yellow) }
         }
         if isCut { writer.add(" …", .dim) }
         writer.endLine()
     }
+}
 
-    /// A key or a value as one word, in quotation marks where it would not be one.
-    private static func quoted(_ text: String) -> String {
+extension TextWriter {
+    /// A text as one word, in quotation marks where it would not be one.
+    static func word(_ text: String) -> String {
         let hasMarks = text.utf8.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "=") }
         let isWord = !text.isEmpty && !hasMarks && (text.isPlain || !text.unicodeScalars.contains { $0.properties.isWhitespace })
         if isWord { return text }

@@ -12,6 +12,8 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// The file.
     public var path: String
     public var identity: RunIdentity?
+    /// What the run began on.
+    public var system: RunSystem?
     public var verdict: Verdict?
     public var contexts: [RunContext]?
     /// The crash that counts: the last crash that the program is not known to have survived, or the

@@ -31,6 +31,24 @@ static void dump_verdict(const lg_verdict *verdict)
     printf("\"monotonic_ns\":%llu}", (unsigned long long)verdict->monotonic_ns);
 }
 
+static void dump_system(void)
+{
+    lg_system_info system = LG_SYSTEM_INFO_INIT;
+    lg_status status = lg_reader_system(reader, &system);
+    if (status == LG_ERR_NOT_FOUND)
+        return; /* a file of an older version */
+    printf("\"system\":");
+    if (status != LG_OK) {
+        printf(status == LG_ERR_INCOMPLETE ? "null," : "\"damaged\",");
+        return;
+    }
+    putchar('{');
+    TEXT(system, kernel), TEXT(system, hardware), TEXT(system, model), TEXT(system, os_id), TEXT(system, os_version), TEXT(system, machine);
+    TEXT(system, container), TEXT(system, unit), TEXT(system, invocation), TEXT(system, parent_name), NUMBER(system, parent_pid);
+    printf("\"command_line_cut\":%u,\"command_line\":", system.command_line_cut);
+    json_text(system.command_line, system.command_line_size), printf("},");
+}
+
 /* The names of a context's modules. */
 static void dump_owned(const char *modules)
 {
@@ -349,6 +367,7 @@ int main(int count, char **arguments)
         lg_verdict verdict;
         if (dump_run() != 0)
             return 1;
+        dump_system();
         dump_crashes(); /* the last one stays selected: the verdict is the same */
         if (lg_reader_verdict(reader, &verdict) != LG_OK)
             return 1;

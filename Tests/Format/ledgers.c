@@ -188,6 +188,18 @@ static void make_faults(void)
     faults->left = 63;
 }
 
+/* What starts keep behind the hot page for one another, which no reader shows. */
+static void make_machine(void)
+{
+    static const struct lg__machine machine = { { 1, 2, 3 }, "Kiosk 4", "debian", "12" };
+    struct lg__found_machine *found = ledger.machine;
+    memset(found->boot_id, 0xb0, sizeof found->boot_id);
+    found->release_inode = 4711;
+    found->release_changed_ns = 1700000000000000001;
+    found->machine = machine;
+    found->crc = lg__crc32c(0, found->boot_id, sizeof *found - offsetof(struct lg__found_machine, boot_id));
+}
+
 static void make_upgraded(void)
 {
     struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
@@ -227,7 +239,7 @@ int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*make)(void); } states[] = {
         { "story", make_story }, { "safe", make_safe }, { "halted", make_halted }, { "full", make_full }, { "faults", make_faults },
-        { "upgraded", make_upgraded }, { "late", make_late }, { "omitted", make_omitted }, { "empty", NULL },
+        { "upgraded", make_upgraded }, { "late", make_late }, { "omitted", make_omitted }, { "machine", make_machine }, { "empty", NULL },
     };
     char path[4096];
     uint8_t boot_id[16] = { 0 };

@@ -112,6 +112,8 @@ static void write_messages(const char *how)
     lg__run_commit(&run, 0, LG_STAGE_MESSAGES, offsetof(struct lg__crash_messages, text) + messages->text_size);
 }
 
+static bool has_cpu; /* of a file of version 1.11 */
+
 static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t how, char state, const char *name, uint32_t registers)
 {
     thread->tid = 4712 + (int32_t)slot;
@@ -119,6 +121,7 @@ static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t h
     thread->state = (unsigned char)state;
     thread->register_count = registers;
     memcpy(thread->name, name, strnlen(name, sizeof thread->name));
+    thread->cpu_ns = has_cpu ? 1000000000u * (slot + 1u) : 0;
     thread->blocked = how == LG_THREAD_MASKED ? UINT64_MAX : 1u << (SIGUSR1 - 1);
     if (registers) {
         thread->pc = LIBRARY + 0x4444;
@@ -179,8 +182,10 @@ static void count_threads(void)
     struct lg__crash_threads *threads = lg__run_stage(&run, 0, LG_STAGE_THREADS);
     if (!empty)
         *threads = (struct lg__crash_threads){ .listed = 7, .captured = 3, .masked = 1, .silent = 1, .omitted = 2, .waited_ns = 1234567 };
+    if (has_cpu)
+        threads->cpu_ns = 12345678901u;
     if (full)
-        *threads = (struct lg__crash_threads){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 24, UINT64_MAX, { 0 } };
+        *threads = (struct lg__crash_threads){ UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 24, UINT64_MAX, UINT64_MAX, { 0 } };
     lg__run_commit(&run, 0, LG_STAGE_THREADS, sizeof *threads);
 }
 
@@ -391,6 +396,34 @@ static void write_noted(void)
     atomic_store(&run.state->ended, LG__ENDED_EXIT);
 }
 
+/* Texts as untrusted as can be: without a NUL, with bytes that are no text. */
+static void write_system(bool is_full)
+{
+    struct lg__system *system = run.system;
+    for (uint8_t i = 0; i < 16; i++) {
+        system->machine.id[i] = (uint8_t)(0xa0 + i);
+        system->invocation[i] = (uint8_t)(is_full ? i : 0);
+    }
+    system->parent_pid = 4700;
+    memset(system->kernel, 'k', sizeof system->kernel);
+    memcpy(system->hardware, "aarch64", 8);
+    memcpy(system->machine.model, "Kiosk \"4\" \x1b[31m\xff", 17);
+    memcpy(system->machine.os_id, "debian", 7);
+    memset(system->machine.os_version, '1', sizeof system->machine.os_version);
+    memcpy(system->container, "podman", 7);
+    if (is_full)
+        memcpy(system->unit, "player@1.service", 17);
+    else
+        memset(system->parent_name, 'p', sizeof system->parent_name);
+    system->command_line_size = is_full ? LG__COMMAND_LINE_BYTES : 20;
+    system->command_line_cut = is_full;
+    memset(system->command_line, 'a', system->command_line_size);
+    memcpy(system->command_line, "player\0--file\0a \"b\"", 20);
+    const size_t from = offsetof(struct lg__system, invocation);
+    system->crc = lg__crc32c(0, system->invocation, offsetof(struct lg__system, command_line) - from + system->command_line_size);
+    atomic_store(&system->commit, LG__COMMIT_SYSTEM);
+}
+
 /* One entry of kind 1 with a head of any contents. */
 static void write_entry(unsigned kind, unsigned category_size, unsigned field_count, unsigned text_size, const char *rest, size_t rest_size)
 {
@@ -555,6 +588,7 @@ int main(int count, char **arguments)
     const char *how = arguments[2];
     full = strcmp(how, "full") == 0;
     empty = strcmp(how, "empty") == 0;
+    has_cpu = strcmp(how, "cpu") == 0 || strcmp(how, "busy") == 0 || full;
     char name[64], path[4096];
     snprintf(name, sizeof name, "%s.lgrun", how);
     snprintf(path, sizeof path, "%s/%s", arguments[1], name);
@@ -589,6 +623,11 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "noted") == 0) {
         write_noted();
+        printf("%s\n", path);
+        return 0;
+    }
+    if (strcmp(how, "system") == 0 || strcmp(how, "system-full") == 0) {
+        write_system(strcmp(how, "system-full") == 0);
         printf("%s\n", path);
         return 0;
     }

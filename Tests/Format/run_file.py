@@ -4,8 +4,8 @@ import struct
 
 from page import RESOURCES, STRUCTURES, Damaged, crc32c, part, require, uuid
 
-IDENTITY, STATE, CONTEXT, OWNER, MODULES, MODULE = (STRUCTURES[name] for name in (
-    "identity", "state", "state_context", "owner", "module_table", "module_entry"))
+IDENTITY, SYSTEM, MACHINE, STATE, CONTEXT, OWNER, MODULES, MODULE = (STRUCTURES[name] for name in (
+    "identity", "system", "machine", "state", "state_context", "owner", "module_table", "module_entry"))
 RECORD, STAGE, NOTE, CRASH, CPU, FRAMES, WALK = (STRUCTURES[name] for name in (
     "record", "stage", "note", "crash_header", "crash_context", "crash_frames", "frames_head"))
 MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUCTURES[name] for name in (
@@ -41,6 +41,23 @@ def read_run(file):
     count = min(STATE.get(state, "context_count"), 16)
     contexts = [read_context(state[STATE.at("contexts") + CONTEXT.size * i:], part(read_owner, file, i)) for i in range(count)]
     return run, contexts, IDENTITY.get(block, "arch")
+
+
+def read_system(file):
+    """The system that the run began on; None where the version knows none."""
+    if 14 not in file.sections:
+        return None
+    block = part(file.block, 14, 0, SYSTEM.size)
+    if block == "damaged" or SYSTEM.get(block, "commit") == 0:
+        return block if block == "damaged" else {}
+    size, line = SYSTEM.get(block, "command_line_size"), SYSTEM.at("command_line")
+    if SYSTEM.get(block, "commit") != 0x54535953 or size > 968 or SYSTEM.get(block, "crc") != crc32c(block[8:line + size]):
+        return "damaged"
+    machine = block[SYSTEM.at("machine"):]
+    ids = {"machine": MACHINE.get(machine, "id"), "invocation": SYSTEM.get(block, "invocation")}
+    return (SYSTEM.pick(block, "kernel hardware container unit parent_name parent_pid") | MACHINE.pick(machine, "model os_id os_version") |
+            {name: value.hex() if any(value) else "" for name, value in ids.items()} |
+            {"command_line": block[line:line + size].decode("latin-1"), "command_line_cut": int(SYSTEM.get(block, "command_line_cut") == 1)})
 
 
 def later_state(state):
@@ -375,6 +392,8 @@ def read_threads(file, arch):
     sequence = CRASH.get(header[0], "sequence") if header not in (None, "damaged") else 0
     complete = stage not in (None, "damaged")
     counted = COUNTED.pick(stage[0] if complete else bytes(COUNTED.size), "listed captured masked silent omitted error waited_ns")
+    cpu = COUNTED.get(stage[0], "cpu_ns") if complete else 0
+    counted |= {"crashed_cpu_ns": cpu} if cpu else {}
     return counted | {"complete": int(complete), "threads": [part(read_thread, slot, arch, sequence) for slot in slots]}
 
 
@@ -390,6 +409,7 @@ def read_thread(slot, arch, sequence):
     thread["state"] = thread["state"] if 33 <= thread["state"] <= 126 else 0
     names = {1: X86_64, 2: AARCH64}.get(arch, [])
     names += ["%s%d" % ("x" if arch == 2 else "r", i) for i in range(len(names), 40)]
+    thread |= {"cpu_ns": THREAD.get(slot, "cpu_ns")} if THREAD.get(slot, "cpu_ns") else {}
     thread["registers"] = [list(pair) for pair in zip(names[:count], THREAD.get(slot, "registers"))]
     thread["walk"] = part(read_walk, slot)
     return thread

@@ -1,11 +1,13 @@
 """docs/FORMAT.md against the code: its offsets, and a reader written from it against the C reader,
 on real files."""
 import difflib
+import hashlib
 import json
 import os
 import pathlib
 import random
 import re
+import shlex
 import signal
 import struct
 import subprocess
@@ -139,6 +141,30 @@ class RealFiles(BothReaders):
                 self.assertEqual((status, said["verdict"]["end"], said["verdict"]["evidence"]), (wait, end, evidence))
                 self.assertEqual(said["crash"] is not None, how in ("abort", "late"))
                 self.assertEqual((said["crash"] or {}).get("exiting", 0), int(how == "late"))
+
+    def test_system(self):
+        """Against the same files, read by a second hand; the digest by that of Python. The second
+        run has them from the ledger."""
+        def text_of(path):
+            try:
+                return pathlib.Path(path).read_text(errors="replace")
+            except OSError:
+                return ""
+        release = dict(line.split("=", 1) for line in shlex.split(text_of("/etc/os-release")) if "=" in line)
+        machine = text_of("/etc/machine-id").strip()
+        units = re.findall(r"[^/]+\.(?:service|scope)(?=/|$)", "".join(
+            line.split(":", 2)[2] + "\n" for line in text_of("/proc/self/cgroup").splitlines() if line.split(":")[1] in ("", "name=systemd")), re.M)
+        for _ in range(2):
+            said = self.both(write(self.state, "kill")[0])["system"]
+            self.assertEqual((said["kernel"], said["hardware"]), (os.uname().release, os.uname().machine))
+            self.assertEqual((said["os_id"], said["os_version"]), (release.get("ID", ""), release.get("VERSION_ID", "")))
+            self.assertEqual(said["machine"], hashlib.blake2s(
+                b"org.example.writer", key=bytes.fromhex(machine), digest_size=16).hexdigest() if machine else "")
+            self.assertEqual(said["parent_pid"], os.getpid())
+            self.assertEqual((said["unit"], said["parent_name"]), (units[-1], "") if units else ("", text_of("/proc/self/comm").strip()))
+            self.assertEqual((said["command_line"], said["command_line_cut"]), ("", 0))
+            if os.uname().machine == "x86_64":
+                self.assertEqual(said["model"], text_of("/sys/class/dmi/id/product_name").rstrip()[:63])
 
     def test_smallest_file(self):
         said, status = self.run_of("least")
@@ -710,6 +736,25 @@ class Later(BothReaders):
         run, verdict = said(("Q", 192, 0), ("I", 60, 0))
         self.assertNotIn("crash_type", run)
         self.assertEqual(verdict, [1, 4, 0, 6 * second])
+
+    def test_system(self):
+        """The part that version 1.10 added."""
+        said = self.both(self.made("system"))["system"]
+        self.assertEqual((said["kernel"], said["parent_name"], said["os_version"]), ("k" * 64, "p" * 16, "1" * 32))
+        self.assertEqual((said["model"], said["container"], said["machine"]), ("Kiosk \"4\" \x1b[31m\xff", "podman", bytes(range(0xa0, 0xb0)).hex()))
+        self.assertEqual((said["command_line"], said["command_line_cut"], said["invocation"]), ("player\0--file\0a \"b\"\0", 0, ""))
+        path = self.made("system-full")
+        said = self.both(path)["system"]
+        self.assertEqual((said["unit"], said["invocation"], said["parent_pid"]), ("player@1.service", bytes(range(16)).hex(), 4700))
+        self.assertEqual((len(said["command_line"]), said["command_line_cut"]), (968, 1))
+        whole, (at, size) = pathlib.Path(path).read_bytes(), page.File(path).sections[14]
+        self.assertEqual(size, 1408)
+        for offset, kind, value, expected in ((0, "<I", 0, None), (0, "<I", 1, "damaged"), (28, "<I", 969, "damaged"), (28, "<I", 2**32 - 1, "damaged"),
+                                              (28, "<I", 967, "damaged"), (168, "<B", 1, "damaged"), (1407, "<B", 1, "damaged")):
+            copy = bytearray(whole)
+            struct.pack_into(kind, copy, at + offset, value)
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            self.assertEqual(self.both(self.state + "/copy")["system"], expected, (offset, value))
 
     def test_owners_that_are_damaged(self):
         path = self.made()

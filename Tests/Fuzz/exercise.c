@@ -56,6 +56,12 @@ static void exercise_run(lg_reader *reader)
             exercise_modules_of(context.modules);
             PROMISE(context.phase <= LG_PHASE_TERMINATING && context.finish <= LG_FINISH_BOTH && i < LG_CONTEXTS_MAX);
         }
+    lg_system_info system = LG_SYSTEM_INFO_INIT;
+    if (expected(lg_reader_system(reader, &system)) == LG_OK) {
+        TERMINATED(system.kernel), TERMINATED(system.hardware), TERMINATED(system.model), TERMINATED(system.os_id), TERMINATED(system.os_version);
+        TERMINATED(system.machine), TERMINATED(system.invocation), TERMINATED(system.unit), TERMINATED(system.parent_name), TERMINATED(system.container);
+        PROMISE(system.command_line_size < sizeof system.command_line && !system.command_line[system.command_line_size] && system.command_line_cut <= 1);
+    }
     if (expected(lg_reader_verdict(reader, &verdict)) == LG_OK)
         PROMISE(strcmp(lg_end_name(verdict.end), "invalid") != 0 && *lg_evidence_sentence(verdict.evidence));
 }

@@ -41,6 +41,31 @@ import Testing
         #expect(report.identity?.isStartComplete == true && report.crash == nil && report.verdict?.end == .unknown)
     }
 
+    /// Against the same facts by Foundation and libc.
+    @Test func theRunFileSaysWhereItRan() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
+            _ = try LaunchGuard.start(appID: "org.example.tests", stateDirectory: directory + "/state", record: .init(keepsCommandLine: true))
+            kill(getpid(), SIGKILL)
+        }
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
+            _ = try Child(directory).start()
+            kill(getpid(), SIGKILL)
+        }
+        let systems = try scene.runs().map { try #require($0.system) }
+        try #require(systems.count == 2)
+        #expect(systems.allSatisfy { $0.parentProcessID == getpid() })
+        var names = utsname()
+        #expect(unsafe uname(&names) == 0)
+        let release = unsafe withUnsafeBytes(of: &names.release) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        #expect(systems.allSatisfy { $0.kernel == release })
+        let distribution = try? String(contentsOfFile: "/etc/os-release", encoding: .utf8).split(separator: "\n").first { $0.hasPrefix("ID=") }
+        let id = distribution.map { $0.dropFirst(3).trimmingCharacters(in: ["\"", "'"]) }
+        #expect(systems.allSatisfy { $0.distribution == id })
+        #expect(systems[0].commandLine?.first == CommandLine.arguments[0] && systems[1].commandLine == nil)
+        #expect(systems[0].machineID == systems[1].machineID)
+    }
+
     @Test func overflowOfTheMainThread() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { @MainActor [directory = scene.directory as String] in

@@ -112,6 +112,35 @@ typedef struct lg_run_info {
     char crash_type[64];      /**< the type given to that call; "" when none */
 } lg_run_info;
 
+/** The system that a run began on, as the start found it. "" or 0: not known, or there is none. */
+typedef struct lg_system_info {
+    uint32_t size;            /**< sizeof(lg_system_info); LG_SYSTEM_INFO_INIT sets it */
+    int32_t parent_pid;       /**< in the pid namespace of the process; 0: not in it */
+    char kernel[65];          /**< release of the kernel */
+    char hardware[17];        /**< as of uname(2), for example "aarch64" */
+    char model[65];           /**< of the machine, in the words of its maker */
+    char os_id[33];           /**< ID of os-release(5), for example "debian" */
+    char os_version[33];      /**< VERSION_ID of os-release(5), for example "12" */
+    /** digest of the id of the machine, in hex: the same for each run of an app_id on a machine,
+     *  another for another app_id */
+    char machine[33];
+    char invocation[33];      /**< invocation id of the systemd unit, in hex */
+    char unit[129];           /**< systemd unit; cut when longer */
+    char parent_name[17];     /**< name of the parent process, where there is no unit */
+    /** what made the container, by its own mark, for example "podman"; "": there is no mark */
+    char container[33];
+    uint32_t command_line_size; /**< bytes of command_line; 0 without the option */
+    uint32_t command_line_cut;  /**< 1: it was longer */
+    /** arguments of the program (lg_options.keep_command_line), each with a NUL, and one more */
+    char command_line[969];
+} lg_system_info;
+
+#ifdef __cplusplus
+#define LG_SYSTEM_INFO_INIT lg_system_info { (uint32_t)sizeof(lg_system_info), 0, "", "", "", "", "", "", "", "", "", "", 0, 0, "" }
+#else
+#define LG_SYSTEM_INFO_INIT { .size = (uint32_t)sizeof(lg_system_info) }
+#endif
+
 /** One context of a run. */
 typedef struct lg_run_context {
     char name[64];
@@ -247,6 +276,18 @@ LG_API lg_file_kind lg_reader_kind(const lg_reader *reader);
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info);
+
+/** The system that the run began on.
+ *
+ *  @param ret_system  begin with LG_SYSTEM_INFO_INIT: `size` bytes are written, and `size` stays.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: a file of an older version; LG_ERR_INCOMPLETE: the run ended
+ *          before its start was complete; LG_ERR_DAMAGED; LG_ERR_STATE; LG_ERR_OPTION: `size` is
+ *          not that of this or an earlier version.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.  Allocates: no.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_system(lg_reader *reader, lg_system_info *ret_system);
 
 /** One context of the run, 0 ≤ index < context_count.
  *

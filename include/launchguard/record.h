@@ -215,6 +215,8 @@ typedef struct lg_threads_info {
     uint32_t omitted;         /**< threads without room */
     int32_t error;            /**< errno of the listing; 0: the listing is complete */
     uint64_t waited_ns;       /**< time that the handler waited for the threads */
+    /** CPU time of the crashed thread since that thread began; 0: unknown */
+    uint64_t crashed_cpu_ns;
 } lg_threads_info;
 
 /** One other thread at the crash. */
@@ -228,6 +230,7 @@ typedef struct lg_thread_info {
     uint64_t blocked;
     uint64_t pc, sp;          /**< 0: unknown */
     uint64_t stack_low, stack_high; /**< 0: unknown */
+    uint64_t cpu_ns;          /**< CPU time since the thread began; 0: unknown */
 } lg_thread_info;
 
 /** A stretch of stack memory. */

@@ -160,6 +160,10 @@ typedef struct lg_options {
      *  disk failed, is not replaced by memory: access to the page is a SIGBUS. 0: all. */
     uint32_t capture;
 
+    /** 1: the run file keeps the arguments of the program, of which the first 968 bytes. Arguments
+     *  may name users, files and keys, and the report of a crash tells them. 0: it does not. */
+    uint32_t keep_command_line;
+
     /** Called with what LaunchGuard decides and does: each breadcrumb that LaunchGuard itself
      *  writes into the ring log, the problem of a start, and how the last run ended where that was
      *  no clean end, with the messages of its crash, for no crash handler calls on_log. NULL:
@@ -195,7 +199,7 @@ typedef struct lg_options {
 #define LG_LEAVE_OUT_PROCESS 8u  /**< memory map and resource figures */
 
 #ifdef __cplusplus
-#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, NULL, NULL }
+#define LG_OPTIONS_INIT lg_options { (uint32_t)sizeof(lg_options), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, NULL }
 #else
 #define LG_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_options) }
 #endif

@@ -78,6 +78,7 @@ void lg__other_threads_stage(void)
     uint64_t start = lg__os_clock_ns(CLOCK_MONOTONIC);
     lg__run_open_threads(run());
     memset(counts, 0, sizeof *counts);
+    counts->cpu_ns = lg__os_thread_cpu_ns(lg__crash_holder());
     atomic_store(&threads.asked, 0);
     threads.unasked = threads.walked = 0;
     const uint32_t sequence = lg__crash_sequence(atomic_load(&lg__crash_current()->word));

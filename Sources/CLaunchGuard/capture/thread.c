@@ -31,6 +31,7 @@ void lg__thread_capture(struct lg__thread *slot, const void *ucontext)
     slot->register_count = lg__arch_registers(ucontext, slot->registers);
     lg__altstack_bounds(&slot->stack_low, &slot->stack_high);
     lg__os_thread_name(slot->name);
+    slot->cpu_ns = lg__os_thread_cpu_ns(0);
     commit(slot);
 }
 
@@ -118,6 +119,7 @@ bool lg__thread_describe(struct lg__thread *slot)
     memcpy(slot->name, text, size && size <= sizeof slot->name ? size - 1 : 0);
     if (read_file(slot->tid, "syscall", text, sizeof text))
         read_place(text, &slot->sp, &slot->pc);
+    slot->cpu_ns = lg__os_thread_cpu_ns(slot->tid);
     commit(slot);
     return true;
 }

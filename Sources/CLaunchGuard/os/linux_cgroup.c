@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES (4096 + 64)
-#define TEXT_BYTES 8192 /* four times what memory.stat has */
+#define TEXT_BYTES LG__CGROUPS_BYTES /* four times what memory.stat has */
 
 static bool read_group_text(const char *path, char *text, size_t size)
 {
@@ -54,19 +54,22 @@ static bool lists(const char *list, size_t size, const char *name)
  * and the version. It returns true to end the visit. */
 typedef bool (*group_visitor)(char directory[PATH_BYTES], size_t mount_size, bool is_second, void *argument);
 
-/* Each group of this process that may be one for memory, until one is taken. */
-static bool visit_groups(const char *root, group_visitor visit, void *argument)
+bool lg__os_cgroups(const char *root, char text[LG__CGROUPS_BYTES])
 {
-    char text[8192], directory[PATH_BYTES];
-    if (!read_in(root, "proc/self/cgroup", text, sizeof text))
-        return false;
+    return read_in(root, "proc/self/cgroup", text, LG__CGROUPS_BYTES);
+}
+
+/* Each group of this process that may be one for memory, until one is taken. */
+static bool visit_groups(const char *root, const char *text, group_visitor visit, void *argument)
+{
+    char directory[PATH_BYTES];
     /* Lines "number:controllers:/group"; the one without controllers is of version 2 (cgroups(7)).
      * Where the group's path is not one below the usual mount (a container that sees the host's
      * names) nothing is found, and nothing is claimed. */
-    for (char *line = text, *end; *line; line = end + 1) {
+    for (const char *line = text, *end; *line; line = end + 1) {
         end = line + strcspn(line, "\n");
-        char *controllers = memchr(line, ':', (size_t)(end - line));
-        char *group = controllers ? memchr(controllers + 1, ':', (size_t)(end - controllers - 1)) : NULL;
+        const char *controllers = memchr(line, ':', (size_t)(end - line));
+        const char *group = controllers ? memchr(controllers + 1, ':', (size_t)(end - controllers - 1)) : NULL;
         if (group) {
             size_t size = (size_t)(group - controllers - 1);
             bool is_second = size == 0;
@@ -115,10 +118,11 @@ static bool count_in(char directory[PATH_BYTES], size_t mount_size, bool is_seco
     return false;
 }
 
-bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count)
+bool lg__os_oom_kills(const char *cgroups, uint64_t *ret_cgroup, uint64_t *ret_count)
 {
+    char text[LG__CGROUPS_BYTES];
     struct kills kills;
-    if (!visit_groups("", count_in, &kills))
+    if ((!cgroups && !lg__os_cgroups("", text)) || !visit_groups("", cgroups ? cgroups : text, count_in, &kills))
         return false;
     *ret_cgroup = kills.cgroup;
     *ret_count = kills.count;
@@ -217,7 +221,7 @@ bool lg__os_memory(const char *root, unsigned exact_from, struct lg__os_memory *
     struct nearest nearest = { .total = figures.memory_total, .exact_from = exact_from ? exact_from : 1 };
     const uint64_t unlimited = UINT64_MAX - 1;
     uint64_t size, total;
-    if (!visit_groups(root, consider_groups, &nearest) && (figures.virtual_limit < unlimited || figures.data_limit < unlimited) &&
+    if (!(lg__os_cgroups(root, text) && visit_groups(root, text, consider_groups, &nearest)) && (figures.virtual_limit < unlimited || figures.data_limit < unlimited) &&
         read_in(root, "proc/self/status", text, sizeof text)) {
         if (figures.virtual_limit < unlimited && figures.virtual_limit && kilobytes(text, "VmSize", &size))
             consider(&nearest, size, figures.virtual_limit, false);

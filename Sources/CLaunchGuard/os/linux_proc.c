@@ -202,6 +202,17 @@ bool lg__os_cpu_limit(uint64_t *ret_limit_s, uint64_t *ret_used_ns)
     return true;
 }
 
+/* The kernel's number for the clock CPUCLOCK_SCHED of a thread (linux/posix-timers.h). */
+#define CPUCLOCK_SCHED_OF(tid) (~(long)(tid) * 8 + 6)
+
+uint64_t lg__os_thread_cpu_ns(pid_t tid)
+{
+    struct timespec used;
+    if (lg__os_call(SYS_clock_gettime, CPUCLOCK_SCHED_OF(tid), (long)(uintptr_t)&used, 0, 0, 0, 0) != 0)
+        return 0;
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
 unsigned lg__os_processors(void)
 {
     uint64_t set[16];

@@ -172,6 +172,9 @@ void lg__os_figures(struct lg__os_figures *ret_figures);
 /* The hard limit of CPU time of this process, and the time used, by the clock that the kernel
  * compares with it. false: there is no limit. Handler. */
 bool lg__os_cpu_limit(uint64_t *ret_limit_s, uint64_t *ret_used_ns);
+/* CPU time of a thread of this process since the thread began; 0: the calling thread. Returns 0
+ * where it is unknown. Handler. */
+uint64_t lg__os_thread_cpu_ns(pid_t tid);
 /* Processors that this process may run on at the same time, at least 1. Handler. */
 unsigned lg__os_processors(void);
 
@@ -190,10 +193,14 @@ bool lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 /* The same of this process, with its number in /proc, which is not its pid where /proc is of
  * another pid namespace. */
 bool lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
+/* The control groups of this process, as the kernel writes them: the text of /proc/self/cgroup with
+ * a NUL. `root` goes before the path: "" but in tests. false: unknown. */
+#define LG__CGROUPS_BYTES 8192u
+bool lg__os_cgroups(const char *root, char text[LG__CGROUPS_BYTES]);
 /* The number of processes of this process's memory control group that the kernel has ended for lack
  * of memory since the group was made, and the inode of the group's directory, which no other group
- * of this boot has. false: unknown. */
-bool lg__os_oom_kills(uint64_t *ret_cgroup, uint64_t *ret_count);
+ * of this boot has. `cgroups` is the text of lg__os_cgroups(); NULL: it is read. false: unknown. */
+bool lg__os_oom_kills(const char *cgroups, uint64_t *ret_cgroup, uint64_t *ret_count);
 /* Whether the kernel's log says that the kernel ended this process for lack of memory, at
  * CLOCK_MONOTONIC `since_ns` or later. `path`: "/dev/kmsg" but in tests. false also where this user
  * may not read the log, and in a pid namespace other than the first, whose numbers are not those of
@@ -227,6 +234,43 @@ bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
 void lg__os_executable(char *path, size_t size);
 /* Program headers of the executable and its load bias; NULL if unknown. */
 const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias);
+
+/* ---- linux_system.c: the system that the process runs on ---- */
+
+/* Texts have a NUL, are cut to fit, and hold whatever the system says; "": unknown. `root` goes
+ * before all paths: "" but in tests. */
+
+/* What files say of the machine and of the distribution. */
+struct lg__os_system {
+    char model[64];          /* by the device tree, or by the firmware (DMI) */
+    char os_id[32];          /* ID and VERSION_ID of os-release(5) */
+    char os_version[32];
+    uint8_t machine_id[16];  /* machine-id(5), which is not to be told to others; 0: unknown */
+};
+void lg__os_system(const char *root, struct lg__os_system *ret_system);
+/* As long as the machine runs and this stays the same, so does the above. false: unknown. */
+struct lg__os_mark {
+    uint64_t inode, changed_ns;
+};
+bool lg__os_release_mark(const char *root, struct lg__os_mark *ret_mark);
+/* Release of the kernel, and the hardware as of uname(2): "x86_64". */
+void lg__os_kernel(char release[64], char hardware[16]);
+/* By the mark that the makers of containers leave, a variable or a file: the word for what made it.
+ * "": there is no mark. A namespace alone has none. */
+void lg__os_container(const char *root, char name[32]);
+/* The value of `key` ("ID=") in a text in the format of os-release(5), without its quotes; the last
+ * one counts. "": there is none. */
+void lg__os_release_value(const char *text, size_t size, const char *key, char *to, size_t to_size);
+/* The innermost service or scope of systemd in the text of lg__os_cgroups(). "": there is none. */
+void lg__os_unit(const char *cgroups, char *to, size_t to_size);
+/* 32 hex digits, be there a line end behind them or not. false, and all zero: it is something
+ * else. */
+bool lg__os_hex_id(const char *text, size_t size, uint8_t ret_id[16]);
+/* The name of a process, by its number in /proc. "": unknown. */
+void lg__os_process_name(pid_t pid, char name[16]);
+/* The arguments of this process, each with a NUL; *ret_cut: there are more bytes. Returns the bytes
+ * stored; 0: unknown. */
+size_t lg__os_command_line(char *to, size_t size, bool *ret_cut);
 
 /* Protect memory whose content a forked child must not inherit: reads zero there. false if the
  * kernel is too old. */

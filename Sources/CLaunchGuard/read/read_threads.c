@@ -86,6 +86,7 @@ void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thr
     ret_thread->sp = slot->sp;
     ret_thread->stack_low = slot->stack_low;
     ret_thread->stack_high = slot->stack_high;
+    ret_thread->cpu_ns = slot->cpu_ns;
 }
 
 lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register)
@@ -130,6 +131,7 @@ lg_status lg_reader_threads(lg_reader *reader, lg_threads_info *ret_info)
         info.omitted = counted.omitted;
         info.error = counted.error;
         info.waited_ns = counted.waited_ns;
+        info.crashed_cpu_ns = counted.cpu_ns;
     }
     *ret_info = info;
     return LG_OK;

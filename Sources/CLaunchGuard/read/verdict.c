@@ -38,7 +38,7 @@ static enum kills { KILLS_NONE, KILLS_SOME, KILLS_NOT_KNOWN } kills_since(const 
 {
     const lg_run_info *run = &file->run;
     uint64_t cgroup, kills;
-    if (!run->oom_known || !lg__os_oom_kills(&cgroup, &kills) || cgroup != run->oom_cgroup)
+    if (!run->oom_known || !lg__os_oom_kills(NULL, &cgroup, &kills) || cgroup != run->oom_cgroup)
         return KILLS_NOT_KNOWN;
     return kills > run->oom_kills ? KILLS_SOME : KILLS_NONE;
 }

@@ -189,6 +189,15 @@ static void verify_annotations(lg_reader *reader, struct check *check)
     report_block(check, "annotations", LG_OK, detail);
 }
 
+static void verify_system(lg_reader *reader, struct check *check)
+{
+    lg_system_info system = LG_SYSTEM_INFO_INIT;
+    lg_status status = lg_reader_system(reader, &system);
+    if (status != LG_ERR_NOT_FOUND) /* a file of an older version */
+        report_block(check, "system", status,
+                     status == LG_OK ? "checksum right" : status == LG_ERR_INCOMPLETE ? "not committed" : "commit word, bounds or checksum wrong");
+}
+
 static void verify_owners(lg_reader *reader, struct check *check)
 {
     char detail[160];
@@ -273,6 +282,7 @@ static void verify_run(lg_reader *reader, struct check *check)
         report_block(check, "state: context", one, detail);
     }
 
+    verify_system(reader, check);
     verify_owners(reader, check);
     verify_annotations(reader, check);
     uint32_t selected = reader->place;

@@ -46,7 +46,7 @@ static void mark_near_limit(struct lg__state *state, const struct lg__os_memory 
 static void outlive_kills(struct lg__state *state)
 {
     uint64_t cgroup, kills;
-    if (lg__os_oom_kills(&cgroup, &kills) && cgroup == atomic_load(&state->oom_cgroup))
+    if (lg__os_oom_kills(NULL, &cgroup, &kills) && cgroup == atomic_load(&state->oom_cgroup))
         atomic_store(&state->oom_kills, kills);
 }
 

@@ -82,11 +82,14 @@ lg_status lg__options_take(struct lg_session *session, const lg_options *options
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: spare_walk is %u; it must be 0 or 1", options->spare_walk);
     if (options->capture > LG_CAPTURE_NONE)
         return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: capture is %u; it must be 0 or LG_CAPTURE_NONE", options->capture);
+    if (options->keep_command_line > 1)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_start: keep_command_line is %u; it must be 0 or 1", options->keep_command_line);
     session->leave_out = options->leave_out;
     session->keep_stderr = options->keep_stderr;
     session->spare_walk = options->spare_walk;
     session->keep_first = options->keep_first;
     session->capture = options->capture;
+    session->keep_command_line = options->keep_command_line;
     /* Parts that are left out need no room. */
     if (session->leave_out & LG_LEAVE_OUT_THREADS)
         session->sizes.threads = 0;

@@ -29,7 +29,8 @@ struct lg_session {
     struct lg__host host;
     struct lg__cpu_look cpu; /* of the watch thread */
     _Atomic lg_protection protection;
-    uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first, capture;
+    uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first, capture,
+        keep_command_line;
     struct lg__run_sizes sizes;
     uint64_t keep_bytes;
     char app_id[LG__NAME_BYTES], app_version[LG__NAME_BYTES];
@@ -50,6 +51,9 @@ lg_status lg__options_directory(struct lg_session *session, const lg_options *op
 /* options.c: the directory belongs to another application; go on to the folder of this one in it.
  * false: there can be none, and the problem is noted. */
 bool lg__options_own_folder(struct lg_session *session);
+
+/* system.c: store what the run begins on. `cgroups` is the text of lg__os_cgroups(), or "". */
+void lg__system_take(struct lg_session *session, const char *cgroups);
 
 /* ---- suspicion.c: LaunchGuard must not be the reason why a program does not start ---- */
 

@@ -183,14 +183,23 @@ static lg_status install_capture(struct lg_session *session)
 }
 
 /* Note how many processes of this cgroup were ended for lack of memory before this one. */
-static void note_memory(struct lg__state *state)
+static void note_memory(struct lg__state *state, const char *cgroups)
 {
     uint64_t cgroup, kills;
-    if (!lg__os_oom_kills(&cgroup, &kills))
+    if (!lg__os_oom_kills(cgroups, &cgroup, &kills))
         return;
     atomic_store(&state->oom_cgroup, cgroup);
     atomic_store(&state->oom_kills, kills);
     atomic_store(&state->oom_known, 1);
+}
+
+static void note_surroundings(struct lg_session *session)
+{
+    char cgroups[LG__CGROUPS_BYTES];
+    if (!lg__os_cgroups("", cgroups))
+        cgroups[0] = 0;
+    note_memory(session->host.run.state, cgroups);
+    lg__system_take(session, cgroups);
 }
 
 static void register_once(void)
@@ -280,7 +289,7 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     if (host->counts)
         account_last_run(session, &identity);
     register_once();
-    note_memory(host->run.state);
+    note_surroundings(session);
     if (session->keep_stderr)
         lg__pump_start(session);
     if (lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) != LG__NEVER)

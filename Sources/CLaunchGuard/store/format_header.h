@@ -12,7 +12,7 @@
 #endif
 
 #define LG__RUN_MAJOR 1
-#define LG__RUN_MINOR 9
+#define LG__RUN_MINOR 11
 #define LG__LEDGER_MAJOR 2
 #define LG__LEDGER_MINOR 6
 #define LG__BYTE_ORDER_MARK UINT32_C(0x01020304)
@@ -40,6 +40,7 @@ enum lg__section_kind {
     LG__SECTION_SNAPSHOTS = 11,
     LG__SECTION_ANNOTATIONS = 12,
     LG__SECTION_BRIEFS = 13,
+    LG__SECTION_SYSTEM = 14,
     LG__SECTION_HOT = 16,
     LG__SECTION_SLOT_A = 17,
     LG__SECTION_SLOT_B = 18

@@ -84,6 +84,24 @@ static_assert(offsetof(struct lg__hot, clean_end) == 456, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, faults) == 496, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__hot) == 512, "FORMAT.md, ledger");
 
+/* ---- Ledger: behind the hot page's section, in the same page, for starts alone ---- */
+
+/* What a start found in files of the machine, so that the next starts need not open them. It counts
+ * while the machine runs and os-release(5) stays the same. */
+struct lg__found_machine {
+    uint32_t crc; /* CRC-32C of boot_id to machine */
+    uint32_t reserved;
+    uint8_t boot_id[16];
+    uint64_t release_inode;      /* of /etc/os-release */
+    uint64_t release_changed_ns; /* its time of status change */
+    struct lg__machine machine;
+};
+static_assert(offsetof(struct lg__found_machine, boot_id) == 8, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__found_machine, release_inode) == 24, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__found_machine, release_changed_ns) == 32, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__found_machine, machine) == 40, "FORMAT.md, ledger");
+static_assert(sizeof(struct lg__found_machine) == 184, "FORMAT.md, ledger");
+
 /* ---- Ledger: the payload, in two slots written alternately ---- */
 
 #define LG__CONTEXT_DUE 1u       /* a repair is needed whatever the streak */

@@ -193,10 +193,12 @@ struct lg__crash_threads { /* stage 6; the threads themselves are in their secti
     uint32_t omitted;  /* how many found no room */
     int32_t error;     /* errno of the listing; 0: it is complete */
     uint64_t waited_ns;
-    uint8_t reserved[32];
+    uint64_t cpu_ns;   /* CPU time of the crashed thread since it began; 0: unknown */
+    uint8_t reserved[24];
 };
 static_assert(offsetof(struct lg__crash_threads, omitted) == 16, "FORMAT.md, record");
 static_assert(offsetof(struct lg__crash_threads, waited_ns) == 24, "FORMAT.md, record");
+static_assert(offsetof(struct lg__crash_threads, cpu_ns) == 32, "FORMAT.md, record");
 static_assert(sizeof(struct lg__crash_threads) == 64, "FORMAT.md, record");
 
 #define LG__RESOURCES 32
@@ -302,7 +304,9 @@ struct lg__thread {
     /* of the crash or the snapshot whose question it answers: an answer that comes late belongs to
      * no later one; 0: not known */
     uint32_t sequence;
-    uint8_t reserved[20];
+    uint32_t reserved0;
+    uint64_t cpu_ns; /* its CPU time since it began; 0: unknown */
+    uint64_t reserved;
     _Atomic uint32_t walk; /* LG__COMMIT_WALK when the rest is whole, written last */
     uint32_t walk_crc;     /* CRC-32C of the bytes behind it up to the last stored pc */
     uint32_t method;       /* stage whose method it is: 3 or 4 */
@@ -315,6 +319,7 @@ static_assert(offsetof(struct lg__thread, name) == 24, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, blocked) == 40, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, registers) == 80, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, sequence) == 400, "FORMAT.md, threads");
+static_assert(offsetof(struct lg__thread, cpu_ns) == 408, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, walk) == 424, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, walk_crc) == 428, "FORMAT.md, threads");
 static_assert(offsetof(struct lg__thread, method) == 432, "FORMAT.md, threads");

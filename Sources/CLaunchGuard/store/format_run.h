@@ -48,6 +48,53 @@ static_assert(offsetof(struct lg__identity, executable) == 256, "FORMAT.md, iden
 static_assert(offsetof(struct lg__identity, crc) == 632, "FORMAT.md, identity");
 static_assert(sizeof(struct lg__identity) == 640, "FORMAT.md, identity");
 
+/* ---- Run file: the system that the run began on, written once, by the start ---- */
+
+#define LG__COMMIT_SYSTEM UINT32_C(0x54535953) /* "SYST" in the file */
+#define LG__COMMAND_LINE_BYTES 968
+
+struct lg__machine {
+    uint8_t id[16]; /* digest of the machine's id, for this application; 0: not known */
+    char model[64];
+    char os_id[32];
+    char os_version[32];
+};
+static_assert(offsetof(struct lg__machine, model) == 16, "FORMAT.md, system");
+static_assert(offsetof(struct lg__machine, os_id) == 80, "FORMAT.md, system");
+static_assert(offsetof(struct lg__machine, os_version) == 112, "FORMAT.md, system");
+static_assert(sizeof(struct lg__machine) == 144, "FORMAT.md, system");
+
+struct lg__system {
+    _Atomic uint32_t commit; /* LG__COMMIT_SYSTEM when whole, written last */
+    /* CRC-32C of invocation to unit and the used bytes of the command line, in this order */
+    uint32_t crc;
+    uint8_t invocation[16]; /* of the systemd unit; 0: none */
+    int32_t parent_pid;
+    uint32_t command_line_size;
+    uint32_t command_line_cut; /* 1: it was longer */
+    uint32_t reserved;
+    char kernel[64];
+    char hardware[16];
+    char container[32];
+    char parent_name[16];
+    struct lg__machine machine;
+    char unit[128];
+    char command_line[LG__COMMAND_LINE_BYTES]; /* each argument with a NUL */
+};
+static_assert(offsetof(struct lg__system, crc) == 4, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, invocation) == 8, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, parent_pid) == 24, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, command_line_size) == 28, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, command_line_cut) == 32, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, kernel) == 40, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, hardware) == 104, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, container) == 120, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, parent_name) == 152, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, machine) == 168, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, unit) == 312, "FORMAT.md, system");
+static_assert(offsetof(struct lg__system, command_line) == 440, "FORMAT.md, system");
+static_assert(sizeof(struct lg__system) == 1408, "FORMAT.md, system");
+
 /* ---- Run file: state, always current; every field is stored in one piece ---- */
 
 struct lg__state_context {

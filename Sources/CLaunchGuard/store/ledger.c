@@ -18,12 +18,14 @@
 
 #define NAME "ledger.lg"
 #define HOT_AT 4096u
+#define MACHINE_AT 4608u
 #define SLOT_A_AT 8192u
 #define SLOT_B_AT 57344u
 #define SLOT_BYTES 49152u
 #define LEDGER_BYTES 106496u
 
 static_assert(sizeof(struct lg__slot) <= SLOT_BYTES, "the slot fits");
+static_assert(HOT_AT + sizeof(struct lg__hot) <= MACHINE_AT && MACHINE_AT + sizeof(struct lg__found_machine) <= SLOT_A_AT, "FORMAT.md, ledger");
 static_assert(SLOT_A_AT + SLOT_BYTES == SLOT_B_AT && SLOT_B_AT + SLOT_BYTES == LEDGER_BYTES, "FORMAT.md, ledger");
 
 static const struct lg__section sections[] = {
@@ -36,6 +38,7 @@ static void attach(struct lg__ledger *ledger)
 {
     uint8_t *base = ledger->map.base;
     ledger->hot = (struct lg__hot *)(void *)(base + HOT_AT);
+    ledger->machine = (struct lg__found_machine *)(void *)(base + MACHINE_AT);
     ledger->slots[0] = (struct lg__slot *)(void *)(base + SLOT_A_AT);
     ledger->slots[1] = (struct lg__slot *)(void *)(base + SLOT_B_AT);
 }

@@ -16,6 +16,7 @@ struct lg__ledger {
     struct lg__map map;
     /* shared by all processes of the application; NULL: no ledger could be mapped */
     struct lg__hot *hot;
+    struct lg__found_machine *machine; /* stored by the primary */
     struct lg__slot *slots[2];
     unsigned current;    /* slot of the payload */
     uint64_t generation;

@@ -80,7 +80,7 @@ static size_t record_bytes(const struct lg__run_sizes *sizes)
     return sizes->room < LG__ROOM_LITTLE ? RECORD_BYTES : RECORD_WITHOUT_PROCESS;
 }
 
-#define SECTIONS 13u
+#define SECTIONS 14u
 
 /* The sections of the file come first in the table. The others are in memory. */
 struct layout {
@@ -97,6 +97,7 @@ static void lay_out(const struct lg__run_sizes *sizes, struct layout *ret_layout
         enum lg__room last; /* in which the section is in the file */
     } parts[] = {
         { LG__SECTION_IDENTITY, sizeof(struct lg__identity), LG__ROOM_LEAST },
+        { LG__SECTION_SYSTEM, sizeof(struct lg__system), LG__ROOM_LEAST },
         { LG__SECTION_STATE, sizeof(struct lg__state), LG__ROOM_LEAST },
         { LG__SECTION_RECORD, record_bytes(sizes), LG__ROOM_LEAST },
         { LG__SECTION_RING, lg__ring_size(lg__ring_shape(sizes->ring_bytes)), LG__ROOM_LEAST },
@@ -178,6 +179,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     }
     uint8_t *const base = run.map.base, *const rest = (uint8_t *)memory.base + writer_memory;
     run.identity = place_of(&layout, base, rest, LG__SECTION_IDENTITY);
+    run.system = place_of(&layout, base, rest, LG__SECTION_SYSTEM);
     run.state = place_of(&layout, base, rest, LG__SECTION_STATE);
     run.record = place_of(&layout, base, rest, LG__SECTION_RECORD);
     run.modules = place_of(&layout, base, rest, LG__SECTION_MODULES);

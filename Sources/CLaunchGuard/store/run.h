@@ -10,6 +10,7 @@
 struct lg__run {
     struct lg__map map;
     struct lg__identity *identity;
+    struct lg__system *system;
     struct lg__state *state;
     struct lg__owners *owners;
     struct lg__module_table *modules; /* two */
@@ -35,7 +36,7 @@ enum lg__room {
     LG__ROOM_FULL,
     LG__ROOM_SMALL,  /* all of them as well: the sizes are less */
     LG__ROOM_LITTLE, /* not the process, annotations, threads, stacks, snapshots */
-    LG__ROOM_LEAST,  /* only identity, state, record, ring log and owners */
+    LG__ROOM_LEAST,  /* only identity, system, state, record, ring log and owners */
 };
 
 /* The sizes of a run file that follow from the options and from the room for the file. The process

@@ -22,15 +22,29 @@ enum Core {
         return LaunchGuardError(.init(status), message.isEmpty ? nil : message, errno: systemError)
     }
 
-    static func launchInfo(of context: String, stateDirectory: String) throws(LaunchGuardError) -> LaunchGuard.LaunchInfo {
+    static func launchInfo(
+        of context: String, stateDirectory: String, options: LaunchOptions?
+    ) throws(LaunchGuardError) -> LaunchGuard.LaunchInfo {
         let context = try text(context, "context"), stateDirectory = try text(stateDirectory, "stateDirectory")
         var info = lg_launch_info()
         info.size = UInt32(MemoryLayout<lg_launch_info>.size)
+        var cOptions = unsafe lg_launch_options(options)
         let status = unsafe stateDirectory.withCString { directory in
-            unsafe context.withCString { unsafe lg_launch_query(directory, $0, nil, &info) }
+            unsafe context.withCString { context in
+                unsafe withUnsafePointer(to: &cOptions) { unsafe lg_launch_query(directory, context, options == nil ? nil : $0, &info) }
+            }
         }
         if let error = error(status) { throw error }
         return LaunchGuard.LaunchInfo(info)
+    }
+
+    static func resetLaunch(_ context: String?, stateDirectory: String) throws(LaunchGuardError) {
+        let context: String? = if let context { try text(context, "context") } else { nil }
+        let stateDirectory = try text(stateDirectory, "stateDirectory")
+        let status = unsafe stateDirectory.withCString { directory in
+            unsafe withCString(context) { unsafe lg_launch_reset(directory, $0) }
+        }
+        if let error = error(status) { throw error }
     }
 
     static func stateDirectory(appID: String) throws(LaunchGuardError) -> String {

@@ -16,6 +16,10 @@ struct CoreLaunch: @unchecked Sendable {
             guard let batch = unsafe batch?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return }
             unsafe hooks.runReport(Int(batch.streak), reports(batch), CoreCompletion(done))
         }
+        unsafe cOptions.on_decide = { info, user in
+            guard let info = unsafe info?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return LG_DECISION_BY_RULE }
+            return hooks.decide(LaunchGuard.LaunchInfo(info)).core
+        }
         unsafe cOptions.on_give_up = { _, done, user in
             unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreCompletion(done))
         }
@@ -120,13 +124,6 @@ final class Box<Value: Sendable>: Sendable {
 
 private func reports(_ batch: lg_report_batch) -> [LaunchGuard.Report] {
     unsafe UnsafeBufferPointer(start: batch.reports, count: Int(batch.report_count)).compactMap { pointer in
-        guard let report = unsafe pointer?.pointee else { return nil }
-        return unsafe LaunchGuard.Report(
-            path: String(cString: report.path),
-            uuid: String(cString: report.uuid),
-            ordinal: report.ordinal,
-            end: LaunchGuard.End(report.end),
-            signal: report.signal == 0 ? nil : report.signal
-        )
+        unsafe pointer.map { unsafe LaunchGuard.Report($0.pointee) }
     }
 }

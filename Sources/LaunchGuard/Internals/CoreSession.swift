@@ -24,6 +24,7 @@ struct CoreSession: @unchecked Sendable {
         unsafe cOptions.keep_stderr = options.keepsStandardError ? 1 : 0
         unsafe cOptions.spare_walk = options.spareWalk ? 1 : 0
         unsafe cOptions.capture = options.capturesSignals ? 0 : UInt32(LG_CAPTURE_NONE)
+        unsafe cOptions.keep_command_line = options.keepsCommandLine ? 1 : 0
         // Retained for good: the session has no end while the process lives.
         let hook = unsafe onLog.map { unsafe Unmanaged.passRetained(LogHook($0)) }
         if let hook = unsafe hook {

@@ -20,6 +20,7 @@ extension lg_launch_options {
         unsafe hold = options.hold.core
         unsafe hold_ms = options.holdDeadline
         unsafe auto_repair = options.automaticRepair ? 1 : 0
+        unsafe leave_out_suspects = options.leavesOutSuspects ? 1 : 0
         unsafe safe_retry_runs = options.safeRetryRuns
         unsafe safe_crash_limit = options.safeCrashLimit
         unsafe deescalate_runs = options.deescalateRuns
@@ -59,6 +60,8 @@ extension LaunchGuard.LaunchInfo {
         repairs = info.repairs
         let task = text(info.last_task)
         lastTask = task.isEmpty ? nil : task
+        window = info.window_ms == 0 ? nil : .milliseconds(Int64(info.window_ms))
+        finish = LaunchGuard.Finish(info.finish)
     }
 }
 
@@ -75,6 +78,39 @@ extension LaunchGuard.Finish {
         case .time: LG_FINISH_TIME
         case .both: LG_FINISH_BOTH
         }
+    }
+
+    fileprivate init(_ finish: lg_finish) {
+        switch finish {
+        case LG_FINISH_MARK: self = .mark
+        case LG_FINISH_TIME: self = .time
+        case LG_FINISH_BOTH: self = .both
+        default: self = .either
+        }
+    }
+}
+
+extension LaunchGuard.Decision {
+    var core: lg_decision {
+        switch self {
+        case .byRule: LG_DECISION_BY_RULE
+        case .goOn: LG_DECISION_GO_ON
+        case .protect: LG_DECISION_PROTECT
+        case .hold: LG_DECISION_HOLD
+        }
+    }
+}
+
+extension LaunchGuard.Report {
+    init(_ report: lg_report) {
+        unsafe self.init(
+            path: String(cString: report.path),
+            uuid: String(cString: report.uuid),
+            ordinal: report.ordinal,
+            end: LaunchGuard.End(report.end),
+            signal: report.signal == 0 ? nil : report.signal,
+            isInLaunch: report.in_launch != 0
+        )
     }
 }
 

@@ -9,6 +9,7 @@ final class LaunchHooks: Sendable {
     private struct State {
         var report: Report?
         var giveUp: Body?
+        var decide: (@Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision)?
         var status: (@Sendable (LaunchGuard.Status) -> Void)?
         var lastTaskFailure: String?
         var running: [Int: Running] = [:]
@@ -32,12 +33,16 @@ final class LaunchHooks: Sendable {
 
     func setGiveUp(_ body: @escaping Body) { state.withLock { $0.giveUp = body } }
 
+    func setDecide(_ body: @escaping @Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision) { state.withLock { $0.decide = body } }
+
     func setStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) { state.withLock { $0.status = body } }
 
     /// The error that the last failed task threw.
     var lastTaskFailure: String? { state.withLock { $0.lastTaskFailure } }
 
     // MARK: Called on threads of the core
+
+    func decide(_ info: LaunchGuard.LaunchInfo) -> LaunchGuard.Decision { state.withLock { $0.decide }?(info) ?? .byRule }
 
     func runReport(_ count: Int, _ reports: [LaunchGuard.Report], _ done: CoreCompletion) {
         guard let body = state.withLock({ $0.report }) else { return done.answer(.ok) }

@@ -19,6 +19,7 @@ struct StartOptions {
     let keepsStandardError: Bool
     let spareWalk: Bool
     let capturesSignals: Bool
+    let keepsCommandLine: Bool
 
     init(
         appID: String, version: String, stateDirectory: String?, role: String?, ringBytes: Int?, deadline: Duration?,
@@ -45,6 +46,7 @@ struct StartOptions {
         self.keepsStandardError = record.keepsStandardError
         spareWalk = record.spareWalk
         capturesSignals = record.capturesSignals
+        keepsCommandLine = record.keepsCommandLine
     }
 }
 
@@ -63,6 +65,7 @@ struct LaunchOptions {
     let hold: LaunchGuard.Hold
     let holdDeadline: UInt32
     let automaticRepair: Bool
+    let leavesOutSuspects: Bool
     let safeRetryRuns: UInt32
     let safeCrashLimit: UInt32
     let deescalateRuns: UInt32
@@ -89,6 +92,7 @@ struct LaunchOptions {
         hold = policy.hold
         holdDeadline = try number(policy.holdDeadline.milliseconds, "holdDeadline in ms", from: 1)
         automaticRepair = policy.automaticRepair
+        leavesOutSuspects = policy.leavesOutSuspects
         safeRetryRuns = try number(policy.safeMode.retryRuns, "safeMode.retryRuns", from: 1)
         safeCrashLimit = if let limit = policy.safeMode.crashLimit { try number(limit, "safeMode.crashLimit", from: 1) } else { 0 }
         deescalateRuns = if let runs = policy.deescalation.runs { try number(runs, "deescalation.runs", from: 1) } else { 0 }
