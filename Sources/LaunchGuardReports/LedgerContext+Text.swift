@@ -19,6 +19,7 @@ extension LedgerContext {
         if isShadow { field("", "shadow: the last launch only decided, and did nothing") }
         field("streak", "streak \(streak) (\(threshold("report", reportAfter)), \(threshold("repair", repairAfter))), reported \(reported)")
         field("", "unknown \(unknown) (\(threshold("repair", unknownAfter)))")
+        if let windowMilliseconds { field("window", "\(windowMilliseconds) ms, \(finishText)") }
         if let lastTask { field("", "the last counted crash came in the task \"\(lastTask)\"") }
         if skips > 0 { field("", "the repair was put off " + UInt64(skips).counting("time", "times")) }
         writeLadder(to: &writer, now: now, time: time)
@@ -41,6 +42,15 @@ extension LedgerContext {
         if streak >= repairAfter, repairAfter > 0 { return ": \(UInt64(streak).counting("launch crash", "launch crashes in a row"))" }
         if unknown >= unknownAfter, unknownAfter > 0 { return ": \(UInt64(unknown).counting("unexplained death", "unexplained deaths"))" }
         return isDue ? ", whatever the streak" : nil
+    }
+
+    private var finishText: String {
+        switch finish {
+        case "mark": "without effect: only the mark finishes the launch"
+        case "time": "which alone finishes the launch"
+        case "both": "and the mark, whichever comes last"
+        default: "or the mark, whichever comes first"
+        }
     }
 
     private func threshold(_ what: String, _ count: UInt32) -> String {

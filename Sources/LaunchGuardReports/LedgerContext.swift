@@ -47,6 +47,10 @@ public struct LedgerContext: Codable, Hashable, Sendable {
     public var launches: UInt64
     public var crashes: UInt64
     public var repairs: UInt64
+    /// The window of the last launch; nil: only the mark finishes it, or not known.
+    public var windowMilliseconds: UInt32?
+    /// What finishes the launch: "mark", "time" or "both"; nil: mark or window.
+    public var finish: String?
 
     package init(
         name: String, status: String, mode: String, isHalted: Bool, isDue: Bool, isShadow: Bool, streak: UInt32, unknown: UInt32,

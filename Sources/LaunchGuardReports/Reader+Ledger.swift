@@ -71,6 +71,14 @@ extension LedgerContext {
         launches = context.launches
         crashes = context.crashes
         repairs = context.repairs
+        windowMilliseconds = context.window_ms == 0 ? nil : context.window_ms
+        finish =
+            switch context.finish {
+            case LG_FINISH_MARK: "mark"
+            case LG_FINISH_TIME: "time"
+            case LG_FINISH_BOTH: "both"
+            default: nil
+            }
     }
 }
 
@@ -110,6 +118,8 @@ extension TimelineEntry {
         repairing = names(entry.repairing)
         counted = names(entry.counted)
         attributed = names(entry.attributed)
+        late = entry.late == 0 ? nil : names(entry.late)
+        isTold = entry.told == 0 ? nil : true
         let words = unsafe withUnsafeBytes(of: &entry.events) { unsafe Array($0.bindMemory(to: UInt32.self)) }
         events = words.enumerated().filter { $0.element != 0 }.map { index, bits in
             ContextEvents(context: name(index), events: LaunchEvent.events(bits))

@@ -156,6 +156,7 @@ struct Timeline {
         case halted = "H"
         case leftOut = "−"
         case omitted = "c"
+        case decided = "d"
         case throttled = "t"
         case refused = "n"
         case skipped = "»"
@@ -166,6 +167,7 @@ struct Timeline {
         case other = "?"
         case repairing = "m"
         case counted = "✗"
+        case late = "l"
         case unfinished = "○"
         case finished = "✓"
         case nothing = "·"
@@ -182,6 +184,7 @@ struct Timeline {
                 case .halted: .halted
                 case .leftOut: .leftOut
                 case .omitted: .omitted
+                case .decided: .decided
                 case .throttled: .throttled
                 case .refused: .refused
                 case .skipped: .skipped
@@ -204,6 +207,7 @@ struct Timeline {
             case .halted: "halted"
             case .leftOut: "a suspect task was left out"
             case .omitted: "a task was left out by configuration"
+            case .decided: "the program decided"
             case .throttled: "a repair was throttled"
             case .refused: "a repair was refused"
             case .skipped: "the repair was put off"
@@ -214,6 +218,7 @@ struct Timeline {
             case .other: "an event of a later version"
             case .repairing: "ended during a repair"
             case .counted: "its end counted"
+            case .late: "ended badly in no launch"
             case .unfinished: "not finished, did not count"
             case .finished: "finished"
             case .nothing: "finished, announced or not begun"
@@ -245,6 +250,8 @@ extension TimelineEntry {
         var symbols = events.filter { $0.context == context }.flatMap { $0.events.map(Timeline.Symbol.init) }
         if counted.contains(context) {
             symbols.append(.counted)
+        } else if late?.contains(context) == true {
+            symbols.append(.late)
         } else if finished?.contains(context) == true {
             symbols.append(.finished)
         } else if launching.contains(context) {

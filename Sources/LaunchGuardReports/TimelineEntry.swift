@@ -14,6 +14,10 @@ public struct TimelineEntry: Codable, Hashable, Sendable {
     public var counted: [String]
     /// Contexts in whose module or task the crash was; empty: of no particular context.
     public var attributed: [String]
+    /// Contexts of which no launch was under way, and against which it would have counted in one.
+    public var late: [String]?
+    /// Whether the program was told of the run.
+    public var isTold: Bool?
     /// The events of the launches beside their end; contexts without any are left out.
     public var events: [ContextEvents]
     /// Contexts whose launch was finished, by the file of the run; nil: that is not there.
@@ -67,11 +71,13 @@ public struct LaunchEvent: RawRepresentable, Codable, Hashable, Sendable {
     public static let upgraded = LaunchEvent(rawValue: "upgraded")
     /// The program's configuration left out a task.
     public static let omitted = LaunchEvent(rawValue: "omitted")
+    /// The program decided about the launch, and not the rule.
+    public static let decided = LaunchEvent(rawValue: "decided")
 
     /// By bit.
     static let all: [LaunchEvent] = [
         .reported, .held, .repaired, .repairFailed, .throttled, .refused, .skipped, .expired, .protected, .leftOut, .safe, .trial, .halted, .restart,
-        .upgraded, .omitted,
+        .upgraded, .omitted, .decided,
     ]
 
     /// The events of a word of bits.

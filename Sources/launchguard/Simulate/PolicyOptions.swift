@@ -35,6 +35,9 @@ struct PolicyOptions: ParsableArguments {
     @Flag(help: "Repairs wait for the user's consent: the event repair.")
     var byHand = false
 
+    @Flag(help: "The first repair takes the first turn, before a suspect task is left out.")
+    var repairsFirst = false
+
     @Flag(help: "A supervisor starts the program: a halted launch waits for the event try-safe.")
     var supervised = false
 
@@ -78,10 +81,11 @@ struct PolicyOptions: ParsableArguments {
             context, reportAfter: reportAfter, repairAfter: repairAfter, unknownAfter: unknownAfter, window: .zero, finish: .mark,
             reportWait: .seconds(5),
             policy: LaunchGuard.LaunchPolicy(
-                automaticRepair: !byHand,
+                automaticRepair: !byHand, leavesOutSuspects: !repairsFirst,
                 safeMode: .init(retryRuns: safeRetryRuns, crashLimit: safeCrashLimit == 0 ? nil : safeCrashLimit),
                 deescalation: .init(runs: deescalateRuns == 0 ? nil : deescalateRuns), isSupervised: supervised, isShadow: shadow))
         launch.onStatus { stage.statusChanged($0) }
+        launch.onDecide { stage.decide($0) }
         launch.onReport { count, _ in await stage.report(streak: count) }
         launch.onGiveUp { stage.giveUp() }
         for repair in repairs {

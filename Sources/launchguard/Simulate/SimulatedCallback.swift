@@ -3,7 +3,7 @@ import LaunchGuard
 /// A callback of the program that ran, with its outcome.
 struct SimulatedCallback: Encodable, Sendable {
     enum Kind: String, Encodable, Sendable {
-        case status, report, repair, protect, task
+        case status, decide, report, repair, protect, task
         case builtIn = "built-in"
         case giveUp = "give-up"
         case ineffective, begin
@@ -32,6 +32,7 @@ struct SimulatedCallback: Encodable, Sendable {
         let outcome = outcome?.rawValue ?? ""
         return switch kind {
         case .status: "status: \(status ?? "")" + (isHalted == true ? ", halted" : "")
+        case .decide: "on_decide: by rule \(status ?? ""), streak \(streak ?? 0); the program says \(name)"
         case .report: "on_report: streak \(streak ?? 0)"
         case .repair: "repair \"\(name)\", attempt \(attempt ?? 0): \(outcome)"
         case .builtIn: "rung 0, built in: the suspect task is left out"

@@ -27,6 +27,7 @@ final class SimulationStage: Sendable {
         /// Between two runs nothing is noted: a process that is gone sees no status.
         var isBetweenRuns = true
         var outcome: Outcome?
+        var decision = LaunchGuard.Decision.byRule
         var protected = 0
         var hasGivenUp = false
         /// Tasks that are noted as run or left out.
@@ -52,6 +53,12 @@ final class SimulationStage: Sendable {
             state.callbacks.append(SimulatedCallback(kind: .status, status: status.word, isHalted: isHalted ? true : nil))
             if status == .repairing, info?.rung == 0 { state.callbacks.append(SimulatedCallback(kind: .builtIn)) }
         }
+    }
+
+    func decide(_ info: LaunchGuard.LaunchInfo) -> LaunchGuard.Decision {
+        let decision = state.withLock { $0.decision }
+        if decision != .byRule { note(SimulatedCallback(kind: .decide, name: decision.word, streak: info.streak, status: info.status.word)) }
+        return decision
     }
 
     func report(streak: Int) async {
@@ -112,9 +119,10 @@ final class SimulationStage: Sendable {
         }
     }
 
-    func beginRun(stop: Place?) {
+    func beginRun(stop: Place?, decision: LaunchGuard.Decision) {
         state.withLock { state in
             state.isBetweenRuns = false
+            state.decision = decision
             state.stop = stop
             state.outcome = nil
             state.protected = 0
@@ -171,6 +179,17 @@ final class SimulationStage: Sendable {
             guard !state.isBetweenRuns else { return }
             if callback.kind == .task, let name = callback.name, !state.noted.insert(name).inserted { return }
             state.callbacks.append(callback)
+        }
+    }
+}
+
+extension LaunchGuard.Decision {
+    fileprivate var word: String {
+        switch self {
+        case .byRule: "by rule"
+        case .goOn: "go on"
+        case .protect: "protect"
+        case .hold: "hold"
         }
     }
 }

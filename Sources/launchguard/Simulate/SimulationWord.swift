@@ -16,6 +16,8 @@ struct SimulationWord: Sendable {
         case repair, refuse, skip, trySafe
         case ok, fail, timeout
         case crashInTask(String), crashInRepair, crashInReport
+        /// What the program decides about the next launch.
+        case decide(LaunchGuard.Decision)
         case wait(Duration)
 
         var isWait: Bool { if case .wait = self { true } else { false } }
@@ -33,8 +35,10 @@ struct SimulationWord: Sendable {
     /// All events, for a person.
     static var allText: String {
         ends.map(\.rawValue).joined(separator: " ")
-            + ", finish protect, repair refuse skip try-safe, ok fail timeout, crash-in:TASK crash-in-repair crash-in-report, wait:TIME"
+            + ", finish protect, repair refuse skip try-safe, ok fail timeout, crash-in:TASK crash-in-repair crash-in-report, decide:COURSE, wait:TIME"
     }
+
+    private static let decisions: [String: LaunchGuard.Decision] = ["go-on": .goOn, "protect": .protect, "hold": .hold]
 
     /// Longest scenario, repetitions included.
     private static let most = 1000
@@ -71,6 +75,12 @@ struct SimulationWord: Sendable {
                 throw ScenarioError(position, text, "there is no task \"\(key)\"; tasks are \(keys)")
             }
             return .crashInTask(key)
+        }
+        if let course = suffix(of: text, after: "decide:") {
+            guard let decision = decisions[course] else {
+                throw ScenarioError(position, text, "\"\(course)\" is no course; courses are \(decisions.keys.sorted().joined(separator: ", "))")
+            }
+            return .decide(decision)
         }
         if let time = suffix(of: text, after: "wait:") {
             guard let duration = duration(time) else {

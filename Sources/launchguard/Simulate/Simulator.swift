@@ -29,6 +29,9 @@ final class Simulator {
     private var situation: Situation?
     /// The user has consented in this hold.
     private var hasConsented = false
+    /// The program's word for the next launch, and for this one.
+    private var nextDecision = LaunchGuard.Decision.byRule
+    private var decision = LaunchGuard.Decision.byRule
     /// Simulated time since the start, since the begin of the attempt, and left of the hold.
     private var passed = Duration.zero
     private var attemptPassed = Duration.zero
@@ -76,6 +79,8 @@ final class Simulator {
         case (.wait(let time), _):
             try await wait(time)
             if situation == nil, next?.event.isWait != true { try await begin(before: next) }
+        case (.decide(let decision), _):
+            nextDecision = decision
         case (.end(let end), _?):
             try await self.end(end, next)
         case (.crashInTask(let key), .inTask(let place)) where key == place:
@@ -126,7 +131,7 @@ final class Simulator {
                 "; this event belongs right behind the end that starts its run, and the run must reach that place"
             default: ""
             }
-        return "\(here.0); possible here: \(words)an end (\(SimulationWord.ends.map(\.rawValue).joined(separator: " "))), or wait:TIME\(more)"
+        return "\(here.0); possible here: \(words)an end (\(SimulationWord.ends.map(\.rawValue).joined(separator: " "))), decide:COURSE for the next launch, or wait:TIME\(more)"
     }
 
     private static func possible(_ situation: Situation) -> (String, [String]) {
@@ -205,7 +210,9 @@ final class Simulator {
             case .crashInReport: .report
             default: nil
             }
-        stage.beginRun(stop: stop)
+        decision = nextDecision
+        nextDecision = .byRule
+        stage.beginRun(stop: stop, decision: decision)
         hasConsented = false
         holdLeft = LaunchGuard.LaunchPolicy().holdDeadline
         begun = Task { [launch, stage] in stage.goOn(await outcome { () throws(LaunchGuardError) in try await launch.begin() }) }
@@ -258,6 +265,7 @@ final class Simulator {
     }
 
     private func waitsForConsent(_ info: LaunchGuard.LaunchInfo) -> Bool {
+        if decision == .hold, !hasConsented { return true }
         guard info.rung > 0, info.rung <= policy.repairs.count else { return false }
         if policy.repairs[info.rung - 1].needsConsent { return !hasConsented || info.attempts == 0 }
         return policy.byHand && !hasConsented
