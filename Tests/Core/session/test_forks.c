@@ -60,6 +60,7 @@ static void add_task(lg_launch *to, const char *key)
 {
     lg_task task = LG_TASK_INIT;
     task.key = key;
+    task.flags = getpid() == parent ? 0 : LG_TASK_LATE;
     task.run = done;
     task.on_event = event_told;
     lg_launch_add_task(to, &task);
@@ -89,6 +90,7 @@ static void call_everything(void)
     repair.name = "late";
     repair.run = mend;
     lg_launch_add_repair(launch, &repair);
+    lg_launch_leave_out(launch, "left out");
     add_task(launch, "late");
     lg_launch_finished(launch);
     lg_launch_protect(launch, "in a child");
