@@ -53,7 +53,11 @@ static void say_record(const struct lg__host *host, lg_reader *reader)
     }
     if (survived)
         say(host, LG_LEVEL_WARNING, "the last run survived crashes before its end: its file holds %u of them", survived);
-    if (lg_reader_run(reader, &info) == LG_OK && info.healed_pages)
+    if (lg_reader_run(reader, &info) != LG_OK)
+        return;
+    if (info.crash_noted_ns)
+        say(host, LG_LEVEL_WARNING, "the last run noted a crash of its own: %s", info.crash_type);
+    if (info.healed_pages)
         say(host, LG_LEVEL_WARNING, "the last run lost %u pages of its file, which had been cut or could not be read", info.healed_pages);
 }
 

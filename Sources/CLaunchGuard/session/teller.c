@@ -4,7 +4,8 @@
 #include "os/os.h"
 #include "session/session.h"
 
-#define IDLE_NS UINT64_C(3600000000000)
+/* It looks this often whether any thread of the program is left, as the watch thread does. */
+#define ALONE_NS UINT64_C(1000000000)
 
 static _Atomic uint32_t changes; /* futex */
 static _Atomic bool is_wanted;
@@ -12,13 +13,15 @@ static _Atomic bool is_wanted;
 static void *tell(void *argument)
 {
     const struct lg_session *session = argument;
-    uint32_t seen;
     lg__capture_own_begin();
     lg__capture_thread_begin();
-    do {
-        seen = atomic_load(&changes);
+    while (lg__session_open(session) && !lg__capture_alone()) {
+        uint32_t seen = atomic_load(&changes);
         lg__host_tell(&session->host);
-    } while (lg__session_open(session) && lg__capture_wait((const uint32_t *)&changes, seen, IDLE_NS));
+        lg__capture_exempt();
+        lg__os_futex_wait((const uint32_t *)&changes, seen, ALONE_NS);
+        lg__capture_exempt_no_more();
+    }
     lg__capture_own_end();
     return NULL;
 }

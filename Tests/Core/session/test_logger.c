@@ -3,6 +3,7 @@
 
 #undef NDEBUG /* this test aborts by assert() */
 #include <assert.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -204,13 +205,20 @@ static void body_survives(void *argument)
     kill(getpid(), SIGTERM);
 }
 
+static void body_notes_crash(void *argument)
+{
+    (void)argument;
+    start();
+    lg_crash_note(session, "TypeError");
+}
+
 static void test_last_run(void **state)
 {
     (void)state;
     expect_signal(body_aborts, NULL, SIGABRT);
     expect_exit(body_ends, NULL, 0);
     assert_true(was_told("50 the last run said before its crash: "));
-    assert_true(was_told("body_aborts: Assertion `session == NULL' failed.\n"));
+    assert_true(was_told(": Assertion `session == NULL' failed.\n"));
     forget();
     expect_exit(body_ends, NULL, 0);
     assert_int_equal(told->calls, 0); /* after a clean end */
@@ -219,6 +227,9 @@ static void test_last_run(void **state)
     assert_true(was_told("30 the last run (number 4, "));
     assert_true(was_told("\"terminated\""));
     assert_true(was_told("50 the last run survived crashes before its end: its file holds 1 of them\n"));
+    expect_exit(body_notes_crash, NULL, 0);
+    expect_exit(body_ends, NULL, 0);
+    assert_true(was_told("50 the last run noted a crash of its own: TypeError\n"));
 }
 
 /* ---- problems of a start ---- */
@@ -420,6 +431,14 @@ static void body_hangs(void *argument)
         rest(1);
 }
 
+static void body_leaves_it_alone(void *argument)
+{
+    (void)argument;
+    start();
+    EXPECT(lg_heartbeat(session) == LG_OK);
+    pthread_exit(NULL);
+}
+
 static void body_crashes_in_teller(void *argument)
 {
     (void)argument;
@@ -434,6 +453,7 @@ static void test_watch(void **state)
 {
     (void)state;
     expect_exit(body_hangs, NULL, 0);
+    expect_exit(body_leaves_it_alone, NULL, 0); /* it keeps no process alive */
     expect_signal(body_crashes_in_teller, NULL, SIGABRT);
     assert_int_not_equal(newest_crash(LG_STAGE_DONE).tid, newest_info().pid);
 }
