@@ -98,5 +98,6 @@ lg_status lg_launch_finished(lg_launch *launch)
     pthread_mutex_unlock(&launch->lock);
     if (confirm)
         lg__confirm_launch(life);
+    lg__host_tell(launch->host);
     return status;
 }

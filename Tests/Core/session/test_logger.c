@@ -179,6 +179,37 @@ static void test_launch(void **state)
     lg_reader_close(reader);
 }
 
+/* A call says all before it returns. */
+static lg_status marks_early(void *user)
+{
+    (void)user;
+    EXPECT(lg_launch_finished(launch) == LG_OK && was_told("30 launch main: marked as finished; "));
+    return LG_OK;
+}
+
+static void body_marks(void *argument)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_task task = LG_TASK_INIT;
+    (void)argument;
+    start();
+    options.finish = LG_FINISH_MARK;
+    EXPECT(lg_launch_prepare(session, "main", &options, &launch) == LG_OK);
+    task.key = "first";
+    task.run = marks_early;
+    EXPECT(lg_launch_add_task(launch, &task) == LG_OK);
+    task.key = "second";
+    task.run = task_fails;
+    EXPECT(lg_launch_add_task(launch, &task) == LG_OK && lg_launch_begin(launch) == LG_OK);
+    EXPECT(was_told("60 launch main: task \"second\" failed\n") && was_told("20 launch main: normal\n"));
+}
+
+static void test_before_the_call_returns(void **state)
+{
+    (void)state;
+    expect_exit(body_marks, NULL, 0);
+}
+
 /* ---- the last run ---- */
 
 static void body_aborts(void *argument)
@@ -461,7 +492,7 @@ static void test_watch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TOLD(test_launch), TOLD(test_last_run), TOLD(test_problems), TOLD(test_second), TOLD(test_crash_in_logger), TOLD(test_calls),
+        TOLD(test_launch), TOLD(test_before_the_call_returns), TOLD(test_last_run), TOLD(test_problems), TOLD(test_second), TOLD(test_crash_in_logger), TOLD(test_calls),
         TOLD(test_no_more), TOLD(test_watch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
