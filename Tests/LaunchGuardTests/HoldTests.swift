@@ -131,7 +131,6 @@ import Testing
             log.add("index goes on")
         }
         launch.addTask("window", onProtect: { @MainActor in log.add("notice") }) { log.add("window") }
-        #expect(!launch.protect())
         var updates = launch.statusUpdates.makeAsyncIterator()
         try await launch.begin()
         #expect(log.take() == ["index", "index goes on", "notice", "mend repairing", "window"])

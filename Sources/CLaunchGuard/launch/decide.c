@@ -542,8 +542,7 @@ static void forget_suspects(struct lg__ledger_context *context)
     for (uint32_t i = 0; i < context->suspect_count; i++)
         if (context->suspects[i].left_out)
             context->suspects[kept++] = context->suspects[i];
-    for (uint32_t i = kept; i < context->suspect_count; i++)
-        memset(&context->suspects[i], 0, sizeof context->suspects[i]);
+    memset(&context->suspects[kept], 0, (context->suspect_count - kept) * sizeof context->suspects[0]);
     context->suspect_count = kept;
 }
 

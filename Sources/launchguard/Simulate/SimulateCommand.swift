@@ -28,6 +28,9 @@ struct SimulateCommand: AsyncParsableCommand {
                                launch is halted; timeout: likewise
               finish           the launch is finished
               protect          the program asks for protection
+              decide:go-on decide:protect decide:hold
+                               what the program decides about the next launch,
+                               in front of the end that it follows
               wait:TIME        time passes, for example 6h: between two runs
                                right behind an end, else within the run
               EVENT*COUNT      the event repeated, for example crash*5
@@ -43,6 +46,7 @@ struct SimulateCommand: AsyncParsableCommand {
               launchguard simulate --repair reset:90:destructive,consent crash*2 refuse
               launchguard simulate --task maps:suspect --repair-after 1 crash-in:maps
               launchguard simulate --by-hand crash*2 skip crash repair ok finish
+              launchguard simulate crash decide:go-on crash finish
               launchguard simulate crash wait:6h crash
               launchguard simulate --json crash crash ok | jq -r '.steps[].after.status'
             """
@@ -53,7 +57,7 @@ struct SimulateCommand: AsyncParsableCommand {
         completion: .list(
             SimulationWord.ends.map(\.rawValue) + [
                 "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "crash-in:", "crash-in-repair",
-                "crash-in-report", "wait:6h", "wait:24h",
+                "crash-in-report", "decide:go-on", "decide:protect", "decide:hold", "wait:6h", "wait:24h",
             ]))
     var events: [String] = []
 

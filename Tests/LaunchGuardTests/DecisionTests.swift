@@ -1,0 +1,118 @@
+import Glibc
+import LaunchGuard
+import Testing
+
+/// The program decides the course of its launch, and hears of ends that were in none.
+@Suite struct DecisionTests {
+    private struct Scenario {
+        let log = Log()
+        let simulation: LaunchGuard.Simulation
+        let launch: LaunchGuard.Launch
+
+        init(_ policy: LaunchGuard.LaunchPolicy = .init(), _ decide: (@Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision)? = nil) throws {
+            simulation = try LaunchGuard.Simulation()
+            launch = simulation.session.launch("main", repairAfter: 1, window: .zero, policy: policy)
+            if let decide { launch.onDecide(decide) }
+            launch.onReport { [log] count, reports in log.add("report \(count)") }
+            launch.addRepair("mend", impact: 1) { [log] in log.add("mend") }
+            launch.addTask("work", flags: .suspect, onProtect: { [log] in log.add("protect") }) { [log] in log.add("work") }
+        }
+
+        func lives(_ end: LaunchGuard.End) async throws -> [String] {
+            try await launch.begin()
+            simulation.end(end)
+            return log.take()
+        }
+    }
+
+    @Test func theProgramGoesOnWhereTheRuleWouldHold() async throws {
+        let log = Log()
+        let scenario = try Scenario { info in
+            log.add("\(info.status) \(info.streak) of \(info.repairAfter)")
+            return info.status == .needsRepair ? .goOn : .byRule
+        }
+        #expect(try await scenario.lives(.crash) == ["work"])
+        #expect(try await scenario.lives(.crash) == ["report 1", "work"])
+        #expect(scenario.launch.info?.streak == 2)
+        #expect(log.take() == ["checking 0 of 1", "needsRepair 1 of 1"])
+    }
+
+    @Test func theProgramAsksForARepairFirst() async throws {
+        let scenario = try Scenario { _ in .protect }
+        #expect(try await scenario.lives(.clean) == ["protect", "mend", "work"])
+        let early = try Scenario()
+        #expect(early.launch.protect(reason: "the disk says no"))
+        #expect(try await early.lives(.clean) == ["protect", "mend", "work"])
+        #expect(try await early.lives(.clean) == ["work"])
+    }
+
+    @Test func aHeldLaunchWaitsForTheProgram() async throws {
+        let scenario = try Scenario(.init(hold: .custody)) { _ in .hold }
+        try await scenario.launch.begin()
+        while scenario.launch.status != .needsRepair { try await Task.sleep(for: .milliseconds(1)) }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(scenario.log.take() == ["protect"])
+        #expect(scenario.launch.skip())
+        try await scenario.launch.waitUntilLaunched()
+        #expect(scenario.log.take() == ["work"])
+    }
+
+    @Test func theFirstRepairMayTakeTheFirstTurn() async throws {
+        let first = try Scenario(.init(leavesOutSuspects: false))
+        #expect(try await first.lives(.crash) == ["work"])
+        #expect(try await first.lives(.clean) == ["report 1", "protect", "mend", "work"])
+    }
+
+    @Test func anEndAfterTheLaunchIsReportedAtTheNextStart() async throws {
+        let scenario = try Scenario()
+        try await scenario.launch.begin()
+        scenario.launch.finished()
+        scenario.simulation.end(.crash)
+        _ = scenario.log.take()
+        #expect(try await scenario.lives(.clean) == ["report 0", "work"])
+        #expect(try await scenario.lives(.clean) == ["work"])
+    }
+
+    @Test func theProgramLooksForRunsThatNobodyWasToldOf() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            let launch = try Child(directory).start().launch("main", window: .zero, finish: .mark)
+            try await launch.begin()
+            launch.finished()
+            Child.fault()
+        }
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            let untold = session.untoldReports
+            #expect(untold.map(\.end) == [.crash])
+            #expect(untold.map(\.isInLaunch) == [false])
+            #expect(untold.map(\.signal) == [SIGSEGV])
+            #expect(session.markTold(untold[0]))
+            #expect(session.untoldReports.isEmpty)
+        }
+    }
+
+    @Test func anOperatorAsksByOtherThresholdsAndResets() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            let launch = try Child(directory).start().launch("main", repairAfter: 5, window: .milliseconds(700), finish: .both)
+            launch.addRepair("mend", impact: 1) {}
+            try await launch.begin()
+            Child.fault()
+        }
+        let state = scene.directory + "/state"
+        let info = try LaunchGuard.launchInfo(of: "main", stateDirectory: state)
+        #expect(info.status == .checking)
+        #expect(info.window == .milliseconds(700))
+        #expect(info.finish == .both)
+        #expect(try LaunchGuard.launchInfo(of: "main", stateDirectory: state, repairAfter: 1).status == .needsRepair)
+        let nonsense = #expect(throws: LaunchGuardError.self) {
+            try LaunchGuard.launchInfo(of: "main", stateDirectory: state, repairAfter: 0)
+        }
+        #expect(nonsense?.code == .option)
+        try LaunchGuard.resetLaunch("main", stateDirectory: state)
+        #expect(try LaunchGuard.launchInfo(of: "main", stateDirectory: state).status == .normal)
+        let missing = #expect(throws: LaunchGuardError.self) { try LaunchGuard.resetLaunch("nobody", stateDirectory: state) }
+        #expect(missing?.code == .notFound)
+    }
+}
