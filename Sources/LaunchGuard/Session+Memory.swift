@@ -4,7 +4,8 @@ extension LaunchGuard.Session {
     ///
     /// Cached files do not count as used, as the kernel drops them before it ends a process. The
     /// figures are marked in the run file and left as a breadcrumb before the closure is called.
-    /// The mark is removed when the shortage is over. The watch looks once a second, and five times
+    /// The mark is removed when the shortage is over. Before the first warning of a run, the stacks
+    /// of all threads are taken once, as for a hang. The watch looks once a second, and five times
     /// a second in the last quarter before the warning. A program that uses up its memory faster
     /// than that gets no warning. C: `lg_memory_watch()`.
     ///

@@ -62,6 +62,8 @@ public struct Crash: Codable, Hashable, Sendable {
     /// The other threads, as far as they are in the record, and their number.
     public var threads: [ThreadState]?
     public var threadCounts: ThreadCounts?
+    /// CPU time of the crashed thread since it began; nil: not known.
+    public var cpuNanoseconds: UInt64?
     /// Bytes from the stack pointer up, and around the program counter.
     public var stackMemory: Memory?
     public var codeMemory: Memory?

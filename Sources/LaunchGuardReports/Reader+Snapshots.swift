@@ -1,5 +1,5 @@
 // What a run file holds of a program that lived: hearts, deadlines, and the stacks that were taken
-// when one of them did not come in time.
+// when one of them did not come in time, or memory ran short.
 internal import CLaunchGuard
 
 extension Reader {
@@ -15,13 +15,13 @@ extension Reader {
     }
 
     func addSnapshots(to report: inout RunReport, _ problems: inout Problems) {
-        let kinds = [(LG_SNAPSHOT_HANG, Snapshot.Kind.hang), (LG_SNAPSHOT_DEADLINE, .deadline)]
+        let kinds = [(LG_SNAPSHOT_HANG, Snapshot.Kind.hang), (LG_SNAPSHOT_DEADLINE, .deadline), (LG_SNAPSHOT_MEMORY, .memory)]
         let snapshots = kinds.compactMap { snapshot($0.0, $0.1, report, &problems) }
         report.snapshots = snapshots.isEmpty ? nil : snapshots
     }
 
     private func snapshot(_ number: lg_snapshot_kind, _ kind: Snapshot.Kind, _ report: RunReport, _ problems: inout Problems) -> Snapshot? {
-        let part = "snapshot of a \(kind.rawValue)"
+        let part = "snapshot of \(kind == .memory ? "" : "a ")\(kind.rawValue)"
         var info = lg_snapshot_info()
         guard problems.isUsable(unsafe lg_reader_snapshot(handle, number, &info), part) else { return nil }
         let calls = ThreadCalls { thread, index, register in

@@ -69,6 +69,7 @@ extension Reader {
         crash.threads = threads.isEmpty ? nil : threads
         if threads.isEmpty, info.complete == 0 { _ = problems.isUsable(LG_ERR_INCOMPLETE, "other threads") }
         if info.complete != 0 {
+            crash.cpuNanoseconds = info.crashed_cpu_ns.nonZero
             crash.threadCounts = ThreadCounts(
                 listed: info.listed, captured: info.captured, masked: info.masked, silent: info.silent, omitted: info.omitted,
                 listProblem: info.error == 0 ? nil : Core.systemMessage(info.error), waitedNanoseconds: info.waited_ns)
@@ -87,6 +88,7 @@ extension Reader {
         state.stackPointer = info.sp.nonZero.map(Address.init)
         state.stackLow = info.stack_low.nonZero.map(Address.init)
         state.stackHigh = info.stack_high.nonZero.map(Address.init)
+        state.cpuNanoseconds = info.cpu_ns.nonZero
         let registers = problems.list("registers of thread \(thread)", limit: info.register_count) { number, register in
             calls.register(index, number, &register)
         } as: { Crash.Register(name: string(&$0.name), value: Address($0.value)) }

@@ -116,7 +116,7 @@ public final class Reader {
 
     private var hasSnapshot: Bool {
         var info = lg_snapshot_info()
-        return [LG_SNAPSHOT_HANG, LG_SNAPSHOT_DEADLINE].contains { unsafe lg_reader_snapshot(handle, $0, &info) != LG_ERR_NOT_FOUND }
+        return [LG_SNAPSHOT_HANG, LG_SNAPSHOT_DEADLINE, LG_SNAPSHOT_MEMORY].contains { unsafe lg_reader_snapshot(handle, $0, &info) != LG_ERR_NOT_FOUND }
     }
 
     /// Whether the process of the run is alive now; false when the file does not show it.

@@ -26,8 +26,8 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// Threads with a heartbeat, and jobs that had not ended.
     public var hearts: [Heart]?
     public var deadlines: [Deadline]?
-    /// Stacks taken while the program lived: of the last hang, and of the last job that was about
-    /// to overrun its deadline.
+    /// Stacks taken while the program lived: of the last hang, of the last job that was about to
+    /// overrun its deadline, and of the first shortage of memory.
     public var snapshots: [Snapshot]?
     public var breadcrumbs: Breadcrumbs?
     /// The last bytes of standard error, where the program kept them.

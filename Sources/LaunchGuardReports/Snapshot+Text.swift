@@ -3,8 +3,11 @@ extension Snapshot {
     func write(to writer: inout TextWriter) {
         writer.heading(title)
         if let length { writer.line("  it was over after \(length.durationText)", .dim) }
+        if let hottest = CPUTime.hottest(of: (threads ?? []).map(\.cpuTime)) { writer.line("  " + hottest) }
         var others = threads ?? []
-        if let first = others.firstIndex(where: { $0.threadID == threadID }) {
+        if threadID == 0 {
+            // there is none that matters
+        } else if let first = others.firstIndex(where: { $0.threadID == threadID }) {
             let thread = others.remove(at: first)
             if kind == .hang, let waited = ThreadState.standsFor(thread.name) {
                 writer.line("  the thread that blocks \(waited) is one of the other threads; the first thread waits for it", .yellow)
@@ -33,6 +36,7 @@ extension Snapshot {
         let after = "taken after \(passed(takenNanoseconds).durationText)"
         return switch kind {
         case .hang: "stacks while it hung, \(after)"
+        case .memory: "stacks when memory came near its limit, \(after)"
         case .deadline: "stack of the job \"\(name ?? "")\", which was about to overrun its deadline, \(after)"
         default: "stacks, taken for a reason that this version does not know (\(kind.rawValue))"
         }

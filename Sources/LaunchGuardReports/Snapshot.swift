@@ -1,15 +1,15 @@
-/// Stacks of a program that lived on, taken while it hung or when a job of it was about to overrun
-/// its deadline.
+/// Stacks of a program that lived on, taken while it hung, when a job of it was about to overrun
+/// its deadline, or when memory came near its limit.
 public struct Snapshot: Codable, Hashable, Sendable {
     public var kind: Kind
-    /// The thread that hung, or that began the job.
+    /// The thread that hung, or that began the job; 0: there is no such thread.
     public var threadID: Int32
     /// Name of the thread, or of the job.
     public var name: String?
     /// From 1: in the order in which they were taken.
     public var sequence: UInt32
-    /// The last heartbeat before it, or the begin of the job; on the monotonic clock, as all of
-    /// these.
+    /// The last heartbeat before it, the begin of the job, or when memory was found near its limit;
+    /// on the monotonic clock, as all of these.
     public var sinceNanoseconds: UInt64
     public var takenNanoseconds: UInt64
     /// When it was over; nil: it was not.
@@ -47,6 +47,8 @@ public struct Snapshot: Codable, Hashable, Sendable {
 
         public static let hang = Kind(rawValue: "hang")
         public static let deadline = Kind(rawValue: "deadline")
+        /// The first time in the run that memory came near its limit.
+        public static let memory = Kind(rawValue: "memory")
     }
 }
 

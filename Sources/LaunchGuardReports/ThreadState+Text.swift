@@ -7,6 +7,8 @@ extension Crash {
         let missing = missingThreads
         if threads.isEmpty, missing.isEmpty { return }
         writer.heading("other threads" + (crashed.map { ", when thread \($0) crashed" } ?? ""))
+        let own = CPUTime(thread: threadWords, nanoseconds: cpuNanoseconds ?? 0)
+        if let hottest = CPUTime.hottest(of: [own] + threads.map(\.cpuTime)) { writer.line("  " + hottest) }
         ThreadState.write(threads, to: &writer)
         for line in missing { writer.line("  " + line, .yellow) }
     }
@@ -79,6 +81,7 @@ extension ThreadState {
         var text = numbers.count == 1 ? "thread \(numbers[0])" : "threads \(shown.joined(separator: ", ")) (\(numbers.count))"
         if !names.isEmpty { text += " " + names.prefix(4).map { "\"\($0)\"" }.joined(separator: ", ") + (names.count > 4 ? ", …" : "") }
         if let state = group[0].stateText { text += ", \(state)" }
+        if let time = cpuWords(of: group) { text += ", \(time)" }
         return text
     }
 }

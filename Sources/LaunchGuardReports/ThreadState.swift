@@ -14,6 +14,8 @@ public struct ThreadState: Codable, Hashable, Sendable {
     public var stackLow: Address?
     public var stackHigh: Address?
     public var registers: [Crash.Register]?
+    /// CPU time since the thread began; nil: not known.
+    public var cpuNanoseconds: UInt64?
     /// Nil when its stack was not walked.
     public var stack: Stack?
 

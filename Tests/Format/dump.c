@@ -371,7 +371,7 @@ int main(int count, char **arguments)
         dump_crashes(); /* the last one stays selected: the verdict is the same */
         if (lg_reader_verdict(reader, &verdict) != LG_OK)
             return 1;
-        dump_stderr(), dump_annotations(), dump_pulse(), dump_snapshots(), dump_modules(), dump_log(), dump_verdict(&verdict);
+        dump_stderr(), dump_annotations(), dump_pulse(), dump_snapshots(), dump_memory_snapshot(), dump_modules(), dump_log(), dump_verdict(&verdict);
         printf("}\n");
     }
     int result = run ? 0 : dump_ledger();

@@ -33,5 +33,6 @@ void dump_annotations(void);
 /* The parts that version 1.3 added, where they exist. */
 void dump_pulse(void);
 void dump_snapshots(void);
+void dump_memory_snapshot(void);
 
 #endif

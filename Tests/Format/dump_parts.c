@@ -188,6 +188,15 @@ void dump_snapshots(void)
     printf("],");
 }
 
+void dump_memory_snapshot(void)
+{
+    lg_snapshot_info snapshot;
+    if (lg_reader_snapshot(reader, LG_SNAPSHOT_MEMORY, &snapshot) == LG_ERR_NOT_FOUND)
+        return;
+    printf("\"memory_snapshot\":");
+    dump_snapshot(LG_SNAPSHOT_MEMORY), putchar(',');
+}
+
 void dump_memory(void)
 {
     lg_memory_info memory;

@@ -121,7 +121,7 @@ static void write_thread_to(struct lg__thread *thread, uint32_t slot, uint32_t h
     thread->state = (unsigned char)state;
     thread->register_count = registers;
     memcpy(thread->name, name, strnlen(name, sizeof thread->name));
-    thread->cpu_ns = has_cpu ? 1000000000u * (slot + 1u) : 0;
+    thread->cpu_ns = has_cpu ? UINT64_C(1000000000) * (slot + 1u) : 0;
     thread->blocked = how == LG_THREAD_MASKED ? UINT64_MAX : 1u << (SIGUSR1 - 1);
     if (registers) {
         thread->pc = LIBRARY + 0x4444;
@@ -530,8 +530,11 @@ static void write_deadline(uint32_t index, const char *name, uint32_t limit_ms, 
 
 static struct lg__snapshot *write_snapshot(uint32_t kind, int32_t tid, const char *name, uint64_t since_ns)
 {
-    struct lg__snapshot *snapshot = &run.snapshots->snapshots[kind - 1];
-    lg__run_open_snapshots(&run);
+    struct lg__snapshot *snapshot = lg__run_snapshot(&run, kind);
+    if (kind == LG_SNAPSHOT_MEMORY)
+        lg__run_open_memory_snapshot(&run);
+    else
+        lg__run_open_snapshots(&run);
     snapshot->kind = kind;
     snapshot->sequence = kind + 6;
     snapshot->tid = tid;
@@ -579,6 +582,22 @@ static void write_live(bool killed)
     deadline->given_up = 1;
     count_snapshot(deadline);
     atomic_store(&deadline->resolved_ns, 31000000000u);
+}
+
+/* Memory ran short: one thread had used nearly all of the CPU time, one gave no answer. */
+static void write_busy(void)
+{
+    struct lg__snapshot *memory = write_snapshot(LG_SNAPSHOT_MEMORY, 0, "", 5000000000u);
+    struct lg__thread *slots = run.memory_slots;
+    write_thread_to(&slots[0], 0, LG_THREAD_CAPTURED, 0, "player", 18);
+    write_walk_to(&slots[0], LG_STAGE_DWARF, 7, 7, LG__WALK_COMPLETE, 0);
+    write_thread_to(&slots[1], 97, LG_THREAD_CAPTURED, 0, "decoder", 18);
+    write_walk_to(&slots[1], LG_STAGE_FRAMES, 2, 2, LG__WALK_COMPLETE, 0);
+    has_cpu = false;
+    write_thread_to(&slots[2], 2, LG_THREAD_SILENT, 'S', "away", 0);
+    memory->listed = 4, memory->captured = 2, memory->silent = 1, memory->omitted = 1, memory->took_ns = 500123456;
+    count_snapshot(memory);
+    atomic_store(&memory->resolved_ns, 9000000000u);
 }
 
 int main(int count, char **arguments)
@@ -633,6 +652,13 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "fields") == 0) {
         write_fields();
+        printf("%s\n", path);
+        return 0;
+    }
+    if (has_cpu && !full)
+        write_system(false);
+    if (strcmp(how, "busy") == 0) {
+        write_busy();
         printf("%s\n", path);
         return 0;
     }

@@ -8,7 +8,7 @@ import re
 import sys
 
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
-from run_file import read_annotations, read_crashes, read_log, read_modules, read_pulse, read_run, read_snapshots, read_stderr, read_system
+from run_file import read_annotations, read_crashes, read_log, read_memory_snapshot, read_modules, read_pulse, read_run, read_snapshots, read_stderr, read_system
 
 HOT, FAULTS, SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
     STRUCTURES[name] for name in ("hot", "hot_faults", "slot", "ledger_payload", "ledger_context", "ledger_run", "ledger_rung", "ledger_suspect"))
@@ -269,7 +269,8 @@ def read(path):
     (crash, crashes), tail, pulse = read_crashes(file, arch), part(read_stderr, file), part(read_pulse, file)
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
             "log": part(read_log, file), "verdict": verdict(run, crash, pulse, same_boot)}
-    later = {"crashes": crashes, "stderr": tail, "annotations": read_annotations(file), "pulse": pulse, "snapshots": part(read_snapshots, file, arch)}
+    later = {"crashes": crashes, "stderr": tail, "annotations": read_annotations(file), "pulse": pulse, "snapshots": part(read_snapshots, file, arch),
+             "memory_snapshot": part(read_memory_snapshot, file, arch)}
     system = read_system(file)
     said |= {} if system is None else {"system": system or None}  # null: not committed
     return said | {name: what for name, what in later.items() if what is not None}

@@ -13,8 +13,8 @@ MESSAGES, MESSAGE, PROCESS, COUNTED, THREADS, THREAD, CHUNK, TAIL, DONE = (STRUC
 RING, LANE, ENTRY, FIELDS, FIELD = (STRUCTURES[name] for name in ("ring_header", "lane", "entry", "fields", "field"))
 NOTES, NOTE_SLOT, NOTE_VALUE = (STRUCTURES[name] for name in ("annotations", "annotation_slot", "annotation"))
 BRIEFS, BRIEF, BRIEF_COMMIT = (STRUCTURES[name] for name in ("briefs", "brief", "brief_commit"))
-PULSE, HEART, DEADLINE, SNAPSHOTS, SNAPSHOT = (STRUCTURES[name] for name in (
-    "pulse", "heartbeat", "deadline", "snapshots", "snapshot"))
+PULSE, HEART, DEADLINE, SNAPSHOTS, SNAPSHOT, MEMORY_SNAPSHOT = (STRUCTURES[name] for name in (
+    "pulse", "heartbeat", "deadline", "snapshots", "snapshot", "memory_snapshot"))
 
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
 AARCH64 = ["x%d" % i for i in range(31)] + ["sp", "pc", "pstate"]
@@ -474,7 +474,7 @@ def read_snapshots(file, arch):
     """The snapshot of a hang and that of a deadline. Both are damaged where their head is."""
     if 11 not in file.sections:
         return None
-    slots = part(read_snapshot_slots, file)
+    slots = part(read_snapshot_slots, file, 11, SNAPSHOTS)
     if slots == "damaged":
         return ["damaged", "damaged"]
     heads = [file.block(11, SNAPSHOTS.at("snapshots") + SNAPSHOT.size * i, SNAPSHOT.size) for i in (0, 1)]
@@ -482,13 +482,21 @@ def read_snapshots(file, arch):
     return found if found != [None, None] else None
 
 
-def read_snapshot_slots(file):
-    section = file.section(11)
-    head = SNAPSHOTS.pick(file.block(11, 0, SNAPSHOTS.size), "slot_count slot_bytes")
+def read_memory_snapshot(file, arch):
+    """The snapshot of a shortage of memory; None: there is none."""
+    if 15 not in file.sections:
+        return None
+    slots = read_snapshot_slots(file, 15, MEMORY_SNAPSHOT)
+    return read_snapshot(file.block(15, MEMORY_SNAPSHOT.at("snapshot"), SNAPSHOT.size), 3, slots, arch)
+
+
+def read_snapshot_slots(file, kind, of):
+    section = file.section(kind)
+    head = of.pick(file.block(kind, 0, of.size), "slot_count slot_bytes")
     count, size = head["slot_count"], head["slot_bytes"]
-    require(count == 0 or size >= THREAD.size and count <= 4096 and SNAPSHOTS.size + count * size <= len(section),
+    require(count == 0 or size >= THREAD.size and count <= 4096 and of.size + count * size <= len(section),
             "head of the snapshots")
-    return [section[SNAPSHOTS.size + size * i:][:size] for i in range(count)]
+    return [section[of.size + size * i:][:size] for i in range(count)]
 
 
 def read_snapshot(block, kind, slots, arch):

@@ -756,6 +756,28 @@ class Later(BothReaders):
             pathlib.Path(self.state + "/copy").write_bytes(copy)
             self.assertEqual(self.both(self.state + "/copy")["system"], expected, (offset, value))
 
+    def test_cpu_times_and_memory_snapshot(self):
+        """The parts that version 1.11 added."""
+        threads = self.both(self.made("cpu"))["crash"]["threads"]
+        self.assertEqual([thread and thread["cpu_ns"] for thread in threads["threads"]], [10**9, 2 * 10**9, 3 * 10**9, None, 5 * 10**9])
+        self.assertEqual(threads["crashed_cpu_ns"], 12345678901)
+        path = self.made("busy")
+        said = self.both(path)
+        memory = said["memory_snapshot"]
+        self.assertNotIn("snapshots", said)
+        self.assertEqual((memory["kind"], memory["tid"], memory["name"], memory["since_ns"], memory["resolved_ns"]), (3, 0, "", 5 * 10**9, 9 * 10**9))
+        self.assertEqual([(thread["tid"], thread.get("cpu_ns")) for thread in memory["threads"]], [(4712, 10**9), (4809, 98 * 10**9), (4714, None)])
+        whole, (at, size) = pathlib.Path(path).read_bytes(), page.File(path).sections[15]
+        self.assertEqual(size, 320 + 6 * 1232)
+        for offset, kind, value, damaged in ((0, "<I", 7, True), (0, "<I", 4097, True), (0, "<I", 2**32 - 1, True), (4, "<I", 1231, True),
+                                             (64, "<I", 7, True), (68, "<I", 7, True), (64 + 16, "<I", 1, True), (64 + 12, "<I", 1, True),
+                                             (64 + 72, "<I", 5, True), (0, "<I", 6, False), (64 + 8, "<I", 0, None)):
+            copy = bytearray(whole)
+            struct.pack_into(kind, copy, at + offset, value)
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            said = self.both(self.state + "/copy").get("memory_snapshot")
+            self.assertEqual(None if said is None else said == "damaged", damaged, (offset, value))
+
     def test_owners_that_are_damaged(self):
         path = self.made()
         whole, (at, size) = pathlib.Path(path).read_bytes(), page.File(path).sections[9]

@@ -200,15 +200,23 @@ static void seal_threads(uint8_t *section, size_t first_at, size_t room)
     }
 }
 
-static void seal_snapshots(uint8_t *section, size_t room)
+/* `count` snapshots behind the first 64 bytes. */
+static void seal_snapshots(uint8_t *section, unsigned count, size_t room)
 {
-    struct lg__snapshots *head = (void *)section;
-    for (unsigned i = 0; room >= sizeof *head && i < LG__SNAPSHOTS; i++) {
-        struct lg__snapshot *one = &head->snapshots[i];
+    const size_t first = offsetof(struct lg__snapshots, snapshots), head = first + count * sizeof(struct lg__snapshot);
+    for (unsigned i = 0; room >= head && i < count; i++) {
+        struct lg__snapshot *one = (void *)(section + first + i * sizeof *one);
         one->crc = lg__crc32c(0, &one->kind, offsetof(struct lg__snapshot, counted) - offsetof(struct lg__snapshot, kind));
         one->counts_crc = lg__crc32c(0, &one->listed, offsetof(struct lg__snapshot, resolved_ns) - offsetof(struct lg__snapshot, listed));
     }
-    seal_threads(section, sizeof *head, room);
+    seal_threads(section, head, room);
+}
+
+static void seal_system(struct lg__system *system)
+{
+    const size_t from = offsetof(struct lg__system, invocation);
+    if (system->command_line_size <= sizeof system->command_line)
+        system->crc = lg__crc32c(0, system->invocation, offsetof(struct lg__system, command_line) - from + system->command_line_size);
 }
 
 /* Mostly also numbers of crashes that name each other. */
@@ -296,7 +304,11 @@ static void seal(void)
         if (section->kind == LG__SECTION_THREADS)
             seal_threads(bytes + section->offset, sizeof(struct lg__threads), room);
         if (section->kind == LG__SECTION_SNAPSHOTS)
-            seal_snapshots(bytes + section->offset, room);
+            seal_snapshots(bytes + section->offset, LG__SNAPSHOTS, room);
+        if (section->kind == LG__SECTION_MEMORY_SNAPSHOT)
+            seal_snapshots(bytes + section->offset, 1, room);
+        if (section->kind == LG__SECTION_SYSTEM && room >= sizeof(struct lg__system))
+            seal_system((void *)(bytes + section->offset));
         if (section->kind == LG__SECTION_BRIEFS && room >= sizeof(struct lg__briefs))
             seal_briefs((void *)(bytes + section->offset));
         if (section->kind == LG__SECTION_STACKS)

@@ -205,6 +205,7 @@ static void exercise_pulse(lg_reader *reader)
     PROMISE(lg_reader_snapshot(reader, (lg_snapshot_kind)3, &snapshot) == LG_ERR_ARGUMENT);
     exercise_snapshot(reader, LG_SNAPSHOT_HANG);
     exercise_snapshot(reader, LG_SNAPSHOT_DEADLINE);
+    exercise_snapshot(reader, LG_SNAPSHOT_MEMORY);
 }
 
 static void exercise_memory(lg_reader *reader)

@@ -28,6 +28,36 @@ import Testing
         #expect(again == report)
     }
 
+    @Test func theStacksOfAShortageNameTheBusyThread() throws {
+        let report = try Reader(path: Sample.golden("v1.11/busy.lgrun")).run()
+        #expect(report.problems.isEmpty)
+        let memory = try #require(report.snapshots?.first)
+        #expect(report.snapshots?.count == 1 && memory.kind == .memory && memory.threadID == 0 && memory.name == nil)
+        #expect(memory.threads?.map(\.cpuNanoseconds) == [1_000_000_000, 98_000_000_000, nil])
+        let lines = text { report.write(to: &$0) }.lines
+        let start = try #require(lines.firstIndex(of: "stacks when memory came near its limit, taken after 2.000 s"))
+        #expect(
+            Array(lines[(start + 1)...(start + 3)]) == [
+                "  it was over after 4.000 s", "  most CPU time: thread 4809 \"decoder\" 1 min 38 s (99 %), thread 4712 \"player\" 1.000 s (1 %)",
+                "  thread 4712 \"player\", CPU time 1.000 s",
+            ])
+        #expect(lines.contains("  thread 4714 \"away\", sleeping") && !lines.contains { $0.contains("which ") && $0.contains("thread 0") })
+        let again: RunReport = try JSONLine.value(from: JSONLine.text(report))
+        #expect(again == report)
+        #expect(try Reader(path: Sample.golden("v1.11/busy.lgrun")).summary().snapshots == report.snapshots)
+    }
+
+    @Test func timesThatSayNothingHaveNoLine() {
+        func hottest(_ times: UInt64...) -> String? { CPUTime.hottest(of: times.map { CPUTime(thread: "t", nanoseconds: $0) }) }
+        #expect(hottest() == nil && hottest(5_000_000_000) == nil && hottest(5_000_000_000, 0) == nil)
+        #expect(hottest(5_000_000, 4_999_999) == nil)
+        #expect(hottest(1_000_000, 9_000_000) == "most CPU time: t 9.000 ms (90 %), t 1.000 ms (10 %)")
+        #expect(hottest(.max, .max)?.hasSuffix(" (50 %)") == true)
+        #expect(hottest(1, 10_000_000_000, 1) == "most CPU time: t 10.000 s (100 %)")
+        let groups = [ThreadState(threadID: 1, how: .captured), ThreadState(threadID: 2, how: .captured)]
+        #expect(ThreadState.cpuWords(of: groups) == nil)
+    }
+
     @Test func theThreadThatHungIsTheFirst() throws {
         var report = try Reader(path: Self.path).run()
         report.snapshots?[0].threads?.swapAt(0, 2)

@@ -45,6 +45,19 @@ import Testing
         #expect(again == report)
     }
 
+    @Test func theCPUTimesOfAllThreadsAreRead() throws {
+        let report = try Reader(path: Sample.golden("v1.11/cpu.lgrun")).run()
+        let crash = try #require(report.crash)
+        #expect(crash.cpuNanoseconds == 12_345_678_901)
+        #expect(crash.threads?.map(\.cpuNanoseconds) == [1_000_000_000, 2_000_000_000, 3_000_000_000, 5_000_000_000])
+        let lines = text { report.write(to: &$0) }.split(separator: "\n").map(String.init)
+        let heading = try #require(lines.firstIndex(of: "other threads"))
+        #expect(lines[heading + 1].hasPrefix("  most CPU time: thread 4711 \"loader\" 12.345 s (53 %), thread 4716 5.000 s (21 %)"))
+        #expect(lines.contains("  threads 4712, 4713 (2) \"worker\", sleeping, CPU time 3.000 s in all"))
+        let older = try #require(try Reader(path: Sample.goldenPath).run().crash)
+        #expect(older.cpuNanoseconds == nil && older.threads?.allSatisfy { $0.cpuNanoseconds == nil } == true)
+    }
+
     @Test func theBytesOfStacksComeOnRequestOnly() throws {
         let crash = try #require(try Reader(path: Sample.goldenPath).run(includingMemory: true).crash)
         #expect(crash.memory?.map { $0.bytes?.count } == [400, 0, 128])

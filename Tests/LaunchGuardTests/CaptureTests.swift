@@ -41,6 +41,27 @@ import Testing
         #expect(report.identity?.isStartComplete == true && report.crash == nil && report.verdict?.end == .unknown)
     }
 
+    @Test func theBusyThreadIsNamed() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
+            _ = try Child(directory).start()
+            let (used, told) = AsyncStream.makeStream(of: Void.self)
+            let busy = Thread {
+                let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+                Child(directory).note(link.map { URL(filePath: $0).lastPathComponent } ?? "")
+                while ownCPUTime() < 300_000_000 {}
+                told.yield()
+                while true {}
+            }
+            busy.start()
+            for await _ in used { break }
+            raise(SIGSEGV)
+        }
+        let threads = try #require(try scene.runs().last?.crash?.threads)
+        let hottest = try #require(threads.max { ($0.cpuNanoseconds ?? 0) < ($1.cpuNanoseconds ?? 0) })
+        #expect(scene.journal == ["\(hottest.threadID)"] && hottest.cpuNanoseconds ?? 0 >= 300_000_000)
+    }
+
     /// Against the same facts by Foundation and libc.
     @Test func theRunFileSaysWhereItRan() async throws {
         let scene = try Scene()
@@ -144,4 +165,10 @@ import Testing
 private func recurse(_ depth: Int) -> Int {
     var space = (depth, depth, depth, depth, depth, depth, depth, depth)
     return unsafe withUnsafePointer(to: &space) { pointer in depth < 0 ? 0 : recurse(depth + 1) + (unsafe pointer.pointee.7) }
+}
+
+private func ownCPUTime() -> UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

@@ -24,6 +24,8 @@ import Testing
         #expect(scene.journal == ["near"])
         let report = try #require(try scene.runs().last)
         #expect(report.verdict?.evidenceKind == .nearMemoryLimit && report.identity?.memoryPressure != nil)
+        let stacks = try #require(report.snapshots?.first)
+        #expect(stacks.kind == .memory && stacks.isComplete && stacks.threads?.isEmpty == false)
         #expect(try scene.lastLog().contains { $0.hasPrefix("launchguard: memory is near its limit: ") })
     }
 

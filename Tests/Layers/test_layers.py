@@ -57,7 +57,7 @@ ALSO_AT_START = {
 
 # The entry points of the handler: called by the kernel, by the watch thread while a crash is under
 # way, and through tables of function pointers.
-ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler ask_thread count_one heal_page lg__pump_redirect lg__deadline_passed lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__heartbeats_check lg_crash_note find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler ask_thread count_one heal_page lg__pump_redirect lg__deadline_passed lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__memory_watch_look lg__heartbeats_check lg_crash_note find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 
 

@@ -1,5 +1,5 @@
 /** Reader: the data of a living program in a run file: heartbeats, deadlines, and the stacks that
- *  were taken when a heartbeat or the end of a job was late.
+ *  were taken when a heartbeat or the end of a job was late, or memory ran short.
  *
  *  The rules of reader.h hold here as well. The reader returns no data whose checksum or bounds are
  *  wrong. Strings must be escaped before a terminal shows them.
@@ -33,20 +33,26 @@ typedef struct lg_deadline_info {
 typedef enum lg_snapshot_kind {
     LG_SNAPSHOT_HANG = 1,     /**< a run loop hung: all threads */
     /** a job was about to overrun its deadline: the thread that began it */
-    LG_SNAPSHOT_DEADLINE = 2
+    LG_SNAPSHOT_DEADLINE = 2,
+    /** memory came near its limit for the first time in the run (lg_memory_watch()): all
+     *  threads */
+    LG_SNAPSHOT_MEMORY = 3
 } lg_snapshot_kind;
 
 /** Stacks of a program that lived on. The file keeps the last snapshot of each kind. */
 typedef struct lg_snapshot_info {
     lg_snapshot_kind kind;
-    int32_t tid;              /**< the first thread asked: it hung, or began the job */
-    char name[64];            /**< of the thread, or of the job */
+    /** the first thread asked: it hung, or began the job; 0 for LG_SNAPSHOT_MEMORY */
+    int32_t tid;
+    char name[64];            /**< of the thread, or of the job; "" for LG_SNAPSHOT_MEMORY */
     uint32_t sequence;        /**< from 1, in the order of the snapshots */
     uint32_t stored;          /**< threads that lg_reader_snapshot_thread() can return */
-    /** CLOCK_MONOTONIC: the last heartbeat before the hang, or the begin of the job */
+    /** CLOCK_MONOTONIC: the last heartbeat before the hang, the begin of the job, or when memory
+     *  was found near its limit */
     uint64_t since_ns;
     uint64_t taken_ns;        /**< CLOCK_MONOTONIC */
-    /** CLOCK_MONOTONIC of the next heartbeat or the end of the job; 0: neither came */
+    /** CLOCK_MONOTONIC of the next heartbeat, of the end of the job, or of the end of the shortage;
+     *  0: it did not come */
     uint64_t resolved_ns;
     uint32_t complete;        /**< 1: the snapshot was finished, the numbers below are valid */
     uint32_t given_up;        /**< 1: the program crashed meanwhile */

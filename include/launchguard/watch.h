@@ -8,9 +8,9 @@
  *  Caveats
  *  - A process that is stopped, debugged, or asleep with its machine does not hang: only time in
  *    which the process could run counts.
- *  - To take the stacks of a hang, a signal interrupts every thread once. A call such as poll() or
- *    nanosleep() then returns EINTR, as it does for any signal. LG_LEAVE_OUT_THREADS leaves all
- *    threads alone except the one that hangs.
+ *  - To take the stacks of a hang or a shortage of memory, a signal interrupts every thread once. A
+ *    call such as poll() or nanosleep() then returns EINTR, as it does for any signal.
+ *    LG_LEAVE_OUT_THREADS leaves all threads alone except the one that hangs.
  */
 #ifndef LAUNCHGUARD_WATCH_H
 #define LAUNCHGUARD_WATCH_H
@@ -107,7 +107,9 @@ LG_API lg_status lg_deadline_end(lg_session *session, uint64_t deadline);
  *  1 or 2) and the cgroups above it; else RLIMIT_AS or RLIMIT_DATA; else the memory of the machine.
  *  Cached files do not count as used, as the kernel drops them before it ends a process. The
  *  figures are marked in the run file and left as a breadcrumb before the callback is called. The
- *  mark is removed when the shortage is over.
+ *  mark is removed when the shortage is over. Before the first call of the callback in a run, also
+ *  where there is no callback, the watch takes the stacks of all threads once, as for a hang; the
+ *  callback waits for that, 0.6 s at most. LG_LEAVE_OUT_THREADS leaves the stacks out.
  *
  *  The watch looks once a second, and five times a second in the last quarter before the warning. A
  *  program that uses up its memory faster than that gets no warning.

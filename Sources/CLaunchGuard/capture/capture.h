@@ -136,14 +136,15 @@ uint64_t lg__capture_deadline(void);
 
 struct lg__snapshot_wish {
     uint32_t kind;     /* lg_snapshot_kind */
-    int32_t tid;       /* thread that matters */
-    const char *name;  /* of the thread, or of its job */
-    uint64_t since_ns; /* CLOCK_MONOTONIC; identifies the hang or the job; not 0 */
+    int32_t tid;       /* thread that matters; 0: none */
+    const char *name;  /* of the thread, or of its job; "": none */
+    uint64_t since_ns; /* CLOCK_MONOTONIC; identifies hang, job or shortage; not 0 */
 };
-/* Take the stacks of all threads, or for a deadline that of one thread. Takes at most half a
+/* Take the stacks of all threads, or for a deadline that of one thread. With LG_LEAVE_OUT_THREADS
+ * only that of the thread that matters. Takes at most half a
  * second, and ends when a crash begins. */
 void lg__snapshot_take(const struct lg__snapshot_wish *wish);
-/* The hang or the job of a snapshot is over. On any thread. */
+/* The hang, the job or the shortage of a snapshot is over. On any thread. */
 void lg__snapshot_resolve(uint32_t kind, uint64_t since_ns);
 /* A debugger is attached. */
 bool lg__capture_traced(void);

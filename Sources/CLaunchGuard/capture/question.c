@@ -46,6 +46,8 @@ struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place)
         return &run->slots[place];
     if (place == LG__QUESTION_LOOK)
         return &look_slot;
+    if (place >= LG__QUESTION_MEMORY)
+        return &run->memory_slots[place - LG__QUESTION_MEMORY];
     return &run->snapshot_slots[place == LG__QUESTION_JOB ? run->hang_slots : place];
 }
 

@@ -17,11 +17,13 @@
 /* The askers work at the same time: each has places, slots and turns of its own. */
 enum lg__asker { LG__ASKER_CRASH, LG__ASKER_WATCH, LG__ASKERS };
 
-/* Places of the watch thread: those of a hang, that of a job's deadline, and one to look at a
- * thread that is with an earlier handler. The slot of the last one is in no file. */
+/* Places of the watch thread: those of a hang, that of a job's deadline, one to look at a thread
+ * that is with an earlier handler, and those of a memory snapshot. The slot of the one to look is
+ * in no file. */
 #define LG__QUESTION_JOB LG__SNAPSHOT_THREADS_MAX
 #define LG__QUESTION_LOOK (LG__SNAPSHOT_THREADS_MAX + 1)
-#define LG__QUESTION_WATCH_PLACES (LG__SNAPSHOT_THREADS_MAX + 2)
+#define LG__QUESTION_MEMORY (LG__SNAPSHOT_THREADS_MAX + 2)
+#define LG__QUESTION_WATCH_PLACES (LG__QUESTION_MEMORY + LG__SNAPSHOT_THREADS_MAX)
 
 /* LATE: still being written, and no longer wanted. */
 enum lg__answer {

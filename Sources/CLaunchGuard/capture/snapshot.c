@@ -1,10 +1,10 @@
-/* Snapshots: the stacks of a program that lives, taken by the watch thread when a thread hangs or a
- * job is about to overrun its deadline.
+/* Snapshots: the stacks of a program that lives, taken by the watch thread when a thread hangs, a
+ * job is about to overrun its deadline, or memory comes near its limit.
  *
- * The thread that matters is asked first, then all others at once. Each one stands still until its
- * own stack has been walked. A snapshot shares no slot, no place and no walker with a crash. A
- * thread that stands for a snapshot answers a crash from where it stands, and the snapshot ends
- * when a crash begins. */
+ * The thread that matters, if there is one, is asked first, then all others at once. Each one
+ * stands still until its own stack has been walked. A snapshot shares no slot, no place and no
+ * walker with a crash. A thread that stands for a snapshot answers a crash from where it stands,
+ * and the snapshot ends when a crash begins. */
 #include "capture/internal.h"
 #include "capture/question.h"
 #include "capture/watch_walk.h"
@@ -18,7 +18,7 @@
 /* After this time the watch thread looks whether a crash has begun. */
 #define SLICE_NS UINT64_C(20000000)
 /* since_ns of the snapshot that is there; 0: none */
-static _Atomic uint64_t taken_for[LG__SNAPSHOTS];
+static _Atomic uint64_t taken_for[LG__SNAPSHOT_KINDS];
 
 /* Of the watch thread alone. */
 static struct {
@@ -117,12 +117,15 @@ static void close_and_count(struct lg__snapshot *head, bool crashed)
 static void begin_head(struct lg__snapshot *head, const struct lg__snapshot_wish *wish, uint64_t now)
 {
     static uint32_t sequence;
-    bool hang = wish->kind == LG_SNAPSHOT_HANG;
-    lg__run_open_snapshots(run());
+    static const uint32_t places[] = { [LG_SNAPSHOT_HANG] = 0, [LG_SNAPSHOT_DEADLINE] = LG__QUESTION_JOB, [LG_SNAPSHOT_MEMORY] = LG__QUESTION_MEMORY };
+    if (wish->kind == LG_SNAPSHOT_MEMORY)
+        lg__run_open_memory_snapshot(run());
+    else
+        lg__run_open_snapshots(run());
     memset(&taking, 0, sizeof taking);
     taking.tid = wish->tid;
-    taking.first = taking.next = hang ? 0 : LG__SNAPSHOT_THREADS_MAX;
-    taking.last = taking.first + (hang ? run()->hang_slots : 1);
+    taking.first = taking.next = places[wish->kind];
+    taking.last = taking.first + (wish->kind == LG_SNAPSHOT_DEADLINE ? 1 : run()->hang_slots);
     atomic_store(&taken_for[wish->kind - 1], 0);
     atomic_store(&head->commit, 0);
     atomic_store(&head->counted, 0);
@@ -149,14 +152,16 @@ static void begin_head(struct lg__snapshot *head, const struct lg__snapshot_wish
 
 void lg__snapshot_take(const struct lg__snapshot_wish *wish)
 {
-    struct lg__snapshot *head = &run()->snapshots->snapshots[wish->kind - 1];
-    bool alone = wish->kind != LG_SNAPSHOT_HANG || lg__fixed.options.leave_out & LG_LEAVE_OUT_THREADS;
+    struct lg__snapshot *head = lg__run_snapshot(run(), wish->kind);
+    bool alone = wish->kind == LG_SNAPSHOT_DEADLINE || lg__fixed.options.leave_out & LG_LEAVE_OUT_THREADS;
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), until = now + BOUND_NS;
     begin_head(head, wish, now);
     lg__memory_forget(true);
     if (lg__question_begin(LG__ASKER_WATCH, head->sequence, until)) {
-        ask_thread(wish->tid);
-        collect(alone ? until : now + FIRST_NS);
+        if (wish->tid) {
+            ask_thread(wish->tid);
+            collect(alone ? until : now + FIRST_NS);
+        }
         long listed = alone || is_over(until) ? 0 : lg__files_list_threads(ask_other, NULL);
         head->error = listed < 0 ? (int32_t)-listed : 0;
         collect(until);
@@ -176,7 +181,7 @@ void lg__snapshot_resolve(uint32_t kind, uint64_t since_ns)
 {
     uint64_t not_yet = 0;
     if (since_ns && atomic_load(&taken_for[kind - 1]) == since_ns)
-        atomic_compare_exchange_strong(&run()->snapshots->snapshots[kind - 1].resolved_ns, &not_yet, lg__os_clock_ns(CLOCK_MONOTONIC));
+        atomic_compare_exchange_strong(&lg__run_snapshot(run(), kind)->resolved_ns, &not_yet, lg__os_clock_ns(CLOCK_MONOTONIC));
 }
 
 bool lg__capture_traced(void)

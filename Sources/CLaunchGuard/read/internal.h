@@ -194,7 +194,7 @@ lg_status lg__reader_slot_of(const lg_reader *reader, const struct lg__reader_sl
 void lg__reader_slot_info(const struct lg__thread *slot, lg_thread_info *ret_thread);
 lg_status lg__reader_slot_register(const lg_reader *reader, const struct lg__thread *slot, uint32_t index, lg_register *ret_register);
 lg_status lg__reader_slot_frame(const struct lg__thread *slot, uint32_t index, uint64_t *ret_pc);
-/* Head of the section of snapshots, and the place of the slots of one. LG_ERR_NOT_FOUND: a file of
+/* Head of a snapshot, and the place of its slots. LG_ERR_NOT_FOUND: a file of
  * an older version; LG_ERR_DAMAGED. */
 lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg__snapshot *ret_snapshot, struct lg__reader_slots *ret_slots);
 /* Its two parts: LG_OK, LG_ERR_INCOMPLETE: not committed, LG_ERR_DAMAGED. */

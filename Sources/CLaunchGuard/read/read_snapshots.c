@@ -1,5 +1,5 @@
 /* The parts of a run file about a program that lived: heartbeats, deadlines, and the stacks that
- * were taken when one of them did not come in time. */
+ * were taken when one of them did not come in time, or memory ran short. */
 #include "read/internal.h"
 #include "store/crc32c.h"
 
@@ -70,18 +70,26 @@ lg_status lg_reader_deadline(lg_reader *reader, uint32_t index, lg_deadline_info
 
 lg_status lg__reader_snapshot(const lg_reader *reader, uint32_t kind, struct lg__snapshot *ret_snapshot, struct lg__reader_slots *ret_slots)
 {
-    struct lg__snapshots head;
+    /* both begin with the number of slots and the bytes of each */
+    union {
+        struct lg__snapshots two;
+        struct lg__memory_snapshot one;
+    } head;
+    const bool is_memory = kind == LG_SNAPSHOT_MEMORY;
+    const uint32_t section = is_memory ? LG__SECTION_MEMORY_SNAPSHOT : LG__SECTION_SNAPSHOTS;
+    const size_t head_size = is_memory ? sizeof head.one : sizeof head.two;
     if (reader->kind != LG_FILE_RUN)
         return LG_ERR_STATE;
-    if (!lg__reader_has_section(reader, LG__SECTION_SNAPSHOTS))
+    if (!lg__reader_has_section(reader, section))
         return LG_ERR_NOT_FOUND;
-    if (!lg__reader_places(reader, LG__SECTION_SNAPSHOTS, &head, sizeof head, sizeof(struct lg__thread), LG__SLOTS_MAX))
+    if (!lg__reader_places(reader, section, &head, head_size, sizeof(struct lg__thread), LG__SLOTS_MAX))
         return LG_ERR_DAMAGED;
-    *ret_snapshot = head.snapshots[kind - 1];
-    if (ret_snapshot->first_slot > head.slot_count || ret_snapshot->slot_count > head.slot_count - ret_snapshot->first_slot)
+    const uint32_t slot_count = head.one.slot_count, slot_bytes = head.one.slot_bytes;
+    *ret_snapshot = is_memory ? head.one.snapshot : head.two.snapshots[kind - 1];
+    if (ret_snapshot->first_slot > slot_count || ret_snapshot->slot_count > slot_count - ret_snapshot->first_slot)
         return LG_ERR_DAMAGED;
-    *ret_slots = (struct lg__reader_slots){ LG__SECTION_SNAPSHOTS, head.slot_bytes, ret_snapshot->slot_count,
-                                            sizeof head + (uint64_t)ret_snapshot->first_slot * head.slot_bytes, ret_snapshot->sequence };
+    *ret_slots = (struct lg__reader_slots){ section, slot_bytes, ret_snapshot->slot_count,
+                                            head_size + (uint64_t)ret_snapshot->first_slot * slot_bytes, ret_snapshot->sequence };
     return LG_OK;
 }
 
@@ -108,7 +116,7 @@ lg_status lg__reader_snapshot_counts(struct lg__snapshot *snapshot)
 
 static bool is_kind(lg_snapshot_kind kind)
 {
-    return kind == LG_SNAPSHOT_HANG || kind == LG_SNAPSHOT_DEADLINE;
+    return kind >= LG_SNAPSHOT_HANG && kind <= LG_SNAPSHOT_MEMORY;
 }
 
 /* A snapshot that was taken; its slots mean nothing without its head. */

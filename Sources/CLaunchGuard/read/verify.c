@@ -296,6 +296,7 @@ static void verify_run(lg_reader *reader, struct check *check)
     verify_pulse(reader, check);
     verify_snapshot(reader, LG_SNAPSHOT_HANG, "snapshot: hang", check);
     verify_snapshot(reader, LG_SNAPSHOT_DEADLINE, "snapshot: deadline", check);
+    verify_snapshot(reader, LG_SNAPSHOT_MEMORY, "snapshot: memory", check);
 
     lg_module module;
     uint32_t modules = 0;

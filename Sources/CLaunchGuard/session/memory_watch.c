@@ -1,6 +1,6 @@
 /* lg_memory_watch(): a thread that sleeps, looks how much memory is left, and reports when it is
- * little. The mark is set before the breadcrumb, and the breadcrumb written before the program is
- * called, which may be ended meanwhile. */
+ * little. The mark is set before the breadcrumb, and the breadcrumb written before the stacks are
+ * taken and the program is called, which may be ended meanwhile. */
 #include "launchguard/watch.h"
 
 #include <errno.h>
@@ -14,8 +14,16 @@
 #define PAUSE_NS UINT64_C(1000000000)
 #define PAUSE_NEAR_NS UINT64_C(200000000)
 
+/* The watch thread takes the stacks. The program, which will free memory, is called after this time
+ * at the latest. */
+#define STACKS_NS UINT64_C(600000000)
+
+enum stacks { STACKS_NONE, STACKS_WANTED, STACKS_TAKEN };
+
 static struct {
     _Atomic uint32_t taken;
+    _Atomic uint32_t stacks;   /* futex: enum stacks; of the first shortage alone */
+    _Atomic uint64_t short_ns; /* since when there is a shortage, CLOCK_MONOTONIC */
     lg_session *session;
     uint32_t percent;
     lg_memory_callback callback;
@@ -50,11 +58,40 @@ static void outlive_kills(struct lg__state *state)
         atomic_store(&state->oom_kills, kills);
 }
 
+uint64_t lg__memory_watch_look(struct lg_session *session)
+{
+    (void)session;
+    if (atomic_load(&watched.stacks) != STACKS_WANTED)
+        return LG__NEVER;
+    const struct lg__snapshot_wish wish = { LG_SNAPSHOT_MEMORY, 0, "", atomic_load(&watched.short_ns) };
+    lg__snapshot_take(&wish);
+    atomic_store(&watched.stacks, STACKS_TAKEN);
+    lg__os_futex_wake((const uint32_t *)&watched.stacks);
+    return LG__NEVER;
+}
+
+static void take_stacks(struct lg__host *host)
+{
+    uint32_t none = STACKS_NONE;
+    const uint64_t since = atomic_load(&host->run.state->memory_near_ns), until = since + STACKS_NS;
+    atomic_store(&watched.short_ns, since);
+    if (watched.session->leave_out & LG_LEAVE_OUT_THREADS || !atomic_compare_exchange_strong(&watched.stacks, &none, STACKS_WANTED))
+        return;
+    lg__capture_exempt(); /* before the threads are listed */
+    lg__wake_now(host);
+    uint64_t now = since;
+    while (atomic_load(&watched.stacks) == STACKS_WANTED && now < until &&
+           lg__capture_wait((const uint32_t *)&watched.stacks, STACKS_WANTED, until - now))
+        now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    lg__capture_exempt_no_more();
+}
+
 static void report_near_limit(const struct lg__os_memory *memory)
 {
     const lg_memory told = { memory->used, memory->limit, (uint32_t)((double)memory->used * 100 / (double)memory->limit), memory->of_cgroup };
     lg__host_log(&watched.session->host, LG_LEVEL_WARNING, "launchguard: memory is near its limit: %llu of %llu bytes, %u %%%s",
                  (unsigned long long)memory->used, (unsigned long long)memory->limit, told.percent, memory->of_cgroup ? " of the cgroup" : "");
+    take_stacks(&watched.session->host);
     lg__host_tell(&watched.session->host);
     if (watched.callback)
         watched.callback(&told, watched.user);
@@ -82,6 +119,7 @@ static void *watch_memory(void *argument)
             } else if (near && memory.used < threshold / 10 * 9) {
                 near = false;
                 atomic_store(&host->run.state->memory_near_ns, 0);
+                lg__snapshot_resolve(LG_SNAPSHOT_MEMORY, atomic_load(&watched.short_ns));
                 lg__host_log(host, LG_LEVEL_INFO, "launchguard: memory is no longer near its limit: %llu of %llu bytes",
                              (unsigned long long)memory.used, (unsigned long long)memory.limit);
                 lg__host_tell(host);

@@ -8,8 +8,8 @@
  * header of this one.
  *
  * Inside, arrows point down as well: start.c, stop.c and simulate.c; then watch.c, what the watch
- * thread does; then the watchers that it calls (heartbeats, job_deadlines, limits), which wake it
- * by launch/wake.c and do not know it; at the bottom session.c and the options. */
+ * thread does; then the watchers that it calls (heartbeats, job_deadlines, memory_watch, limits),
+ * which wake it by launch/wake.c and do not know it; at the bottom session.c and the options. */
 #ifndef LG_SESSION_H
 #define LG_SESSION_H
 
@@ -133,6 +133,8 @@ void lg__heartbeats_prepare(struct lg_session *session);
  * sleep; LG__NEVER: without a limit. */
 uint64_t lg__heartbeats_look(struct lg_session *session);
 uint64_t lg__job_deadlines_look(struct lg_session *session);
+/* memory_watch.c: take the snapshot that lg_memory_watch() waits for. */
+uint64_t lg__memory_watch_look(struct lg_session *session);
 /* Threads with a heartbeat that ended without a word. */
 void lg__heartbeats_check(struct lg_session *session);
 

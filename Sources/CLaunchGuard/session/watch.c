@@ -30,7 +30,7 @@ static uint64_t look_around(struct lg_session *session)
         return LG__NEVER;
     /* the windows first: one may find the hang that the look at the heartbeats takes stacks of */
     const uint64_t looks[] = { lg__window_look_around(&session->host), lg__heartbeats_look(session), lg__job_deadlines_look(session),
-                               lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) };
+                               lg__memory_watch_look(session), lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) };
     uint64_t next = LG__NEVER;
     for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
         next = looks[i] < next ? looks[i] : next;

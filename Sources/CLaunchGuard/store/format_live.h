@@ -50,7 +50,8 @@ static_assert(sizeof(struct lg__pulse) == 5120, "FORMAT.md, pulse");
 
 /* ---- Run file: snapshots; head and slots are committed by themselves ---- */
 
-#define LG__SNAPSHOTS 2
+#define LG__SNAPSHOTS 2 /* that share a section; the third kind has one of its own */
+#define LG__SNAPSHOT_KINDS 3
 #define LG__SNAPSHOT_THREADS_MAX 64
 #define LG__COMMIT_SNAPSHOT UINT32_C(0x50414e53) /* "SNAP" in the file */
 #define LG__COMMIT_COUNTS UINT32_C(0x53544e43)   /* "CNTS" in the file */
@@ -62,11 +63,13 @@ struct lg__snapshot {
     _Atomic uint32_t commit;
     uint32_t crc;            /* CRC-32C of the bytes behind it up to `counted` */
     uint32_t kind;           /* lg_snapshot_kind */
-    uint32_t sequence;       /* from 1, of both kinds together */
-    int32_t tid;             /* thread that hangs, or that began the job */
+    uint32_t sequence;       /* from 1, of all kinds together */
+    int32_t tid;             /* thread that hangs, or that began the job; 0: none */
     uint32_t reserved0;
     char name[LG__NAME_BYTES]; /* of the thread, or of the job */
-    uint64_t since_ns;       /* CLOCK_MONOTONIC: the last heartbeat, or the begin of the job */
+    /* CLOCK_MONOTONIC: the last heartbeat, the begin of the job, or when memory was found near its
+     * limit */
+    uint64_t since_ns;
     uint64_t taken_ns;       /* CLOCK_MONOTONIC */
     uint8_t reserved1[16];
     /* LG__COMMIT_COUNTS when the part up to `resolved_ns` is whole, written last */
@@ -105,5 +108,16 @@ struct lg__snapshots {
 static_assert(offsetof(struct lg__snapshots, slot_bytes) == 4, "FORMAT.md, snapshots");
 static_assert(offsetof(struct lg__snapshots, snapshots) == 64, "FORMAT.md, snapshots");
 static_assert(sizeof(struct lg__snapshots) == 576, "FORMAT.md, snapshots");
+
+/* the same with one */
+struct lg__memory_snapshot {
+    uint32_t slot_count;
+    uint32_t slot_bytes;
+    uint8_t reserved[56];
+    struct lg__snapshot snapshot;
+};
+static_assert(offsetof(struct lg__memory_snapshot, slot_bytes) == 4, "FORMAT.md, snapshots");
+static_assert(offsetof(struct lg__memory_snapshot, snapshot) == 64, "FORMAT.md, snapshots");
+static_assert(sizeof(struct lg__memory_snapshot) == 320, "FORMAT.md, snapshots");
 
 #endif

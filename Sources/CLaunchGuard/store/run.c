@@ -80,7 +80,7 @@ static size_t record_bytes(const struct lg__run_sizes *sizes)
     return sizes->room < LG__ROOM_LITTLE ? RECORD_BYTES : RECORD_WITHOUT_PROCESS;
 }
 
-#define SECTIONS 14u
+#define SECTIONS 15u
 
 /* The sections of the file come first in the table. The others are in memory. */
 struct layout {
@@ -110,6 +110,7 @@ static void lay_out(const struct lg__run_sizes *sizes, struct layout *ret_layout
         { LG__SECTION_THREADS, sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread), LG__ROOM_SMALL },
         { LG__SECTION_STACKS, sizes->stack_bytes, LG__ROOM_SMALL },
         { LG__SECTION_SNAPSHOTS, sizeof(struct lg__snapshots) + (hang_slots(sizes) + 1) * sizeof(struct lg__thread), LG__ROOM_SMALL },
+        { LG__SECTION_MEMORY_SNAPSHOT, sizeof(struct lg__memory_snapshot) + hang_slots(sizes) * sizeof(struct lg__thread), LG__ROOM_SMALL },
     };
     static_assert(sizeof parts / sizeof parts[0] == SECTIONS, "all of them");
     uint32_t count = 0;
@@ -195,6 +196,8 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     run.snapshots = place_of(&layout, base, rest, LG__SECTION_SNAPSHOTS);
     run.snapshot_slots = (struct lg__thread *)(void *)(run.snapshots + 1);
     run.hang_slots = hang_slots(sizes);
+    run.memory_snapshot = place_of(&layout, base, rest, LG__SECTION_MEMORY_SNAPSHOT);
+    run.memory_slots = (struct lg__thread *)(void *)(run.memory_snapshot + 1);
     run.annotations.file = place_of(&layout, base, rest, LG__SECTION_ANNOTATIONS);
     run.annotations.memory = (struct lg__annotation_memory *)(void *)((uint8_t *)memory.base + ring_memory);
     lg__ring_init(&run.ring, place_of(&layout, base, rest, LG__SECTION_RING), memory.base, shape, run.state);
@@ -220,6 +223,18 @@ void lg__run_open_snapshots(const struct lg__run *run)
     snapshots->snapshots[0].slot_count = run->hang_slots;
     snapshots->snapshots[1].first_slot = run->hang_slots;
     snapshots->snapshots[1].slot_count = 1;
+}
+
+void lg__run_open_memory_snapshot(const struct lg__run *run)
+{
+    struct lg__memory_snapshot *memory = run->memory_snapshot;
+    memory->slot_bytes = sizeof(struct lg__thread);
+    memory->slot_count = memory->snapshot.slot_count = run->hang_slots;
+}
+
+struct lg__snapshot *lg__run_snapshot(const struct lg__run *run, uint32_t kind)
+{
+    return kind == LG_SNAPSHOT_MEMORY ? &run->memory_snapshot->snapshot : &run->snapshots->snapshots[kind - 1];
 }
 
 LG__FIRST static void open_briefs(const struct lg__run *run)

@@ -25,6 +25,8 @@ struct lg__run {
     struct lg__briefs *briefs;
     struct lg__snapshots *snapshots;
     struct lg__thread *snapshot_slots; /* those of the hang, then that of the deadline */
+    struct lg__memory_snapshot *memory_snapshot;
+    struct lg__thread *memory_slots;   /* as many as those of the hang */
     uint32_t hang_slots;
     struct lg__ring ring;
     struct lg__annotation_writer annotations;
@@ -67,6 +69,9 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
  * zeros has no places. Any number of times. Handler, watch thread. */
 void lg__run_open_threads(const struct lg__run *run);
 void lg__run_open_snapshots(const struct lg__run *run);
+void lg__run_open_memory_snapshot(const struct lg__run *run);
+/* The snapshot of an lg_snapshot_kind. Handler. */
+struct lg__snapshot *lg__run_snapshot(const struct lg__run *run, uint32_t kind);
 
 /* The records of the run: slot 0 is the full one, the others are brief and have stages 1 to 3. */
 

@@ -272,7 +272,8 @@ static void give_back(void)
     eaten_bytes = 0;
 }
 
-/* The mark and the breadcrumb are there before the callback is called. */
+/* The mark, the breadcrumb and the stacks are there before the callback is called. The stacks are
+ * taken once. */
 static void on_memory(const lg_memory *memory, void *user)
 {
     lg_run_info info = newest_info();
@@ -287,6 +288,9 @@ static void on_memory(const lg_memory *memory, void *user)
     for (uint64_t i = 0; !said && lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
         said = strstr(entry.text, "memory is near its limit: ") != NULL;
     lg_reader_close(reader);
+    lg_snapshot_info snapshot;
+    right = right && newest_snapshot(LG_SNAPSHOT_MEMORY, &snapshot) && snapshot.sequence == 1 && snapshot.stored >= 1 &&
+            (calls == 0) == (snapshot.resolved_ns == 0);
     calls++;
     (void)!write(asked[1], right && said ? "y" : "n", 1);
 }
@@ -431,6 +435,8 @@ static void test_warning_withdrawn(void **state)
     expect_signal(body_is_warned, "gives back", SIGKILL);
     assert_int_equal(newest_info().memory_near_ns, 0);
     assert_int_equal(newest_info().memory_limit, 0); /* the figures are gone with their mark */
+    lg_snapshot_info snapshot;
+    assert_true(newest_snapshot(LG_SNAPSHOT_MEMORY, &snapshot) && snapshot.resolved_ns > snapshot.taken_ns);
     expect_exit(body_in_group, NULL, 0);
     expect_end(last_of_timeline(), LG_END_UNKNOWN, LG_EVIDENCE_NO_MARK);
 }
