@@ -17,13 +17,14 @@ extension LaunchGuard.Launch {
     ///
     /// The closure is called once for each new value of the streak from `reportAfter` on, once
     /// where unexplained deaths reach `unknownAfter`, and once after an end that came while no
-    /// launch was under way, before anything else of the launch runs. The launch waits for it at most `reportWait`; the closure may run longer. An error that the
-    /// closure throws is logged. ``LaunchGuard/LaunchInfo/lastTask`` of ``info`` is the task in
-    /// which the last crash happened.
+    /// launch was under way, before anything else of the launch runs. The launch waits for it at
+    /// most `reportWait`; the closure may run longer. An error that the closure throws is logged.
+    /// ``LaunchGuard/LaunchInfo/lastTask`` of ``info`` is the task in which the last crash
+    /// happened.
     ///
     /// - Parameter body: receives the number of consecutive launch crashes, 0 where only
-    ///   unexplained deaths or ends after a launch are reported, and the runs since the last report, oldest first. The
-    ///   runs may be fewer than the crashes when files are gone.
+    ///   unexplained deaths or ends after a launch are reported, and the runs since the last
+    ///   report, oldest first. The runs may be fewer than the crashes when files are gone.
     public func onReport(_ body: @escaping @Sendable (_ count: Int, _ reports: [LaunchGuard.Report]) async throws -> Void) {
         hooks.setReport(body)
     }

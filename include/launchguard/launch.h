@@ -8,6 +8,12 @@
  *  repair is left, the launch goes on in safe mode. After some good launches in safe mode, the
  *  normal launch is tried again. docs/LAUNCH.md has every rule as a row of a table.
  *
+ *  With the usual thresholds, start by start: the first start crashes; the second one reports, and
+ *  crashes; the third one reports and is held. An ordinary task in which both crashes happened is
+ *  then left out for this launch; two more crashes when it is back lead to the first repair. Where
+ *  the task is essential, or there is none, the first repair runs in the third start, and the same
+ *  process goes on. A crash in that launch leads to the next repair in the fourth one.
+ *
  *  The count survives for two reasons. It is in the ledger, outside of what a repair may delete. It
  *  is derived from evidence at the next start: a user who quits early does not count as a crash,
  *  and a process that was killed is not forgotten.
