@@ -3,7 +3,6 @@ extension Snapshot {
     func write(to writer: inout TextWriter) {
         writer.heading(title)
         if let length { writer.line("  it was over after \(length.durationText)", .dim) }
-        if let hottest = CPUTime.hottest(of: (threads ?? []).map(\.cpuTime)) { writer.line("  " + hottest) }
         var others = threads ?? []
         if threadID == 0 {
             // there is none that matters
@@ -16,6 +15,7 @@ extension Snapshot {
         } else {
             writer.line("  thread \(threadID), which \(kind == .hang ? "hung" : "began the job"), is not in the snapshot", .yellow)
         }
+        if let hottest = CPUTime.hottest(of: (threads ?? []).map(\.cpuTime)) { writer.line("  " + hottest) }
         ThreadState.write(others, to: &writer)
         for line in missing { writer.line("  " + line, .yellow) }
     }

@@ -202,7 +202,7 @@ static void exercise_pulse(lg_reader *reader)
         TERMINATED(deadline.name);
         PROMISE(i < LG_DEADLINES_MAX);
     }
-    PROMISE(lg_reader_snapshot(reader, (lg_snapshot_kind)3, &snapshot) == LG_ERR_ARGUMENT);
+    PROMISE(lg_reader_snapshot(reader, (lg_snapshot_kind)4, &snapshot) == LG_ERR_ARGUMENT);
     exercise_snapshot(reader, LG_SNAPSHOT_HANG);
     exercise_snapshot(reader, LG_SNAPSHOT_DEADLINE);
     exercise_snapshot(reader, LG_SNAPSHOT_MEMORY);
