@@ -49,9 +49,51 @@ static void announce(lg_launch *launch)
     lg_will_terminate(life_session);
 }
 
+static lg_decision decision;
+static bool dies;
+
+static lg_decision decide(const lg_launch_info *info, void *user)
+{
+    (void)info, (void)user;
+    tell("decide");
+    if (dies)
+        crash();
+    return decision;
+}
+
+static void will_protect(lg_launch *launch)
+{
+    (void)launch;
+    decision = LG_DECISION_PROTECT;
+}
+
+static void will_hold(lg_launch *launch)
+{
+    decision = LG_DECISION_HOLD;
+    skip_it(launch);
+}
+
+static void will_go_on(lg_launch *launch)
+{
+    (void)launch;
+    decision = LG_DECISION_GO_ON;
+}
+
+static void will_die(lg_launch *launch)
+{
+    (void)launch;
+    dies = true;
+}
+
+static void finish_and_crash(lg_launch *launch)
+{
+    lg_launch_finished(launch);
+    crash();
+}
+
 /* Everything that a launch may go through: runs, each with the end that it reaches where no kill
  * interrupts it. */
-#define RUNS 26
+#define RUNS 31
 static struct life script[RUNS];
 static int script_ends[RUNS];
 static const char *script_tells[RUNS];
@@ -63,7 +105,17 @@ static void write_script(void)
     script_ends[i] = end;            \
     script_tells[i] = told;          \
     script[i++] = *LIFE(__VA_ARGS__)
-    NEXT(SEGV, "checking;a;b;",
+    NEXT(0, "decide;needs-repair;protect a;protect b;repairing;small;checking;a;b;normal;",
+         .options.on_decide = decide, .before = will_protect, .after = FINISH);
+    NEXT(0, "decide;needs-repair;protect a;protect b;checking;a;b;normal;",
+         .options.on_decide = decide, .before = will_hold, .after = FINISH);
+    NEXT(SEGV, "decide;",
+         .options.on_decide = decide, .before = will_die);
+    NEXT(0, "decide;checking;report 1;a;b;normal;",
+         .options.on_decide = decide, .before = will_go_on, .after = FINISH);
+    NEXT(SEGV, "checking;a;b;normal;",
+         .then = finish_and_crash); /* the third good launch: the ladder is at its foot again */
+    NEXT(SEGV, "checking;report 0;a;b;",
          .after = CRASH);
     NEXT(SEGV, "checking;report 1;a;b;",
          .in_b = CRASH);
