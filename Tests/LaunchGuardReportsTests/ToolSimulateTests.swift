@@ -153,6 +153,33 @@ import Testing
             "ok checking probation 0 1 0", #"repair "repair A", attempt 1: ok"#, "status: checking", "task maps: left out by configuration",
             "task core: left out by configuration", "task window: run",
         ]),
+        (["--task", "core", "--task", "maps:by-key", "--task", "mail:by-key"], "crash*2 ok", [
+            "ok checking probation 0 1 0", #"repair "repair A", attempt 1: ok"#, "status: checking", "task core: run",
+        ]),
+        (["--task", "core", "--task", "maps:by-key", "--task", "mail:by-key"], "crash*2 ok replay:mail", ["replay:mail checking probation 0 1 0", "task mail: run"]),
+        (["--task", "core", "--task", "maps:by-key"], "crash*2 ok replay:maps finish", ["finish normal normal 0 2 0", "status: normal"]),
+        // The program decides.
+        ([], "crash decide:go-on crash", [
+            "crash checking normal 2 0 0", "on_decide: by rule needs-repair, streak 2; the program says go on", "status: checking", "on_report: streak 2",
+            "task open database: run", "task restore windows: run",
+        ]),
+        ([], "decide:protect clean", [
+            "clean repairing normal 0 1 1", "on_decide: by rule checking, streak 0; the program says protect", "status: needs-repair", "protect: open database",
+            "protect: restore windows", "status: repairing", #"repair "repair A", attempt 1: begins"#,
+        ]),
+        ([], "decide:hold clean", [
+            "clean needs-repair normal 0 1 0", "on_decide: by rule checking, streak 0; the program says hold", "status: needs-repair", "protect: open database",
+            "protect: restore windows",
+        ]),
+        ([], "decide:hold clean repair", ["repair repairing normal 0 1 1", "status: repairing", #"repair "repair A", attempt 1: begins"#]),
+        ([], "decide:hold clean skip", ["skip checking normal 0 1 0", "status: checking", "task open database: run", "task restore windows: run"]),
+        (["--repairs-first", "--repair-after", "1", "--task", "maps:suspect"], "crash-in:maps", [
+            "crash-in:maps repairing normal 1 1 1", "status: needs-repair", "on_report: streak 1", "protect: maps", "status: repairing",
+            #"repair "repair A", attempt 1: begins"#,
+        ]),
+        // An end after the launch is reported, and does not count.
+        ([], "finish crash", ["crash checking normal 0 0 0", "status: checking", "on_report: streak 0", "task open database: run", "task restore windows: run"]),
+        ([], "finish crash crash", ["crash checking normal 1 0 0", "status: checking", "on_report: streak 1", "task open database: run", "task restore windows: run"]),
         (["--supervised", "--safe-crash-limit", "1"], "crash*2 fail*4 crash", ["crash needs-repair safe 3 0 0", "status: needs-repair, halted", "on_report: streak 3", "on_give_up"]),
         (["--supervised", "--safe-crash-limit", "1"], "crash*2 fail*4 crash try-safe", ["try-safe checking safe 3 0 0", "status: checking", "task open database: run", "task restore windows: left out"]),
         (["--supervised", "--safe-crash-limit", "1"], "crash*2 fail*4 crash timeout", ["timeout checking safe 3 0 0", "status: checking", "task open database: run", "task restore windows: left out"]),
@@ -195,6 +222,7 @@ import Testing
         (["crash*1001"], "has at most 1000 events"), (["crash*99999999999999999999"], "has at most 1000 events"), (["crash*", ], "there is no such event"),
         (["--by-hand"], "the tour belongs to the default policy"), (["--context", "", "crash"], "the name of a launch's context must have"),
         (["--safe-retry-runs", "65", "crash"], "safe_retry_runs is 65; it must be between 1 and 64"),
+        (["decide:maybe", "crash"], #"event 1, "decide:maybe": "maybe" is no course; courses are go-on, hold, protect"#),
         (["--report-after", "0", "crash"], "--report-after is 0; it must be at least 1"), (["--repair", "a:101", "crash"], "is not a number from 0 to 100"),
         (["--repair", "a:1:gentle", "crash"], #"there is no flag "gentle""#), (["--repair", "a", "--repair", "a", "crash"], #"repair "a": the name is taken"#),
         (["--task", "a:essential,unsafe", "crash"], "LaunchGuard leaves out no essential task"), (["--task", ":unsafe", "crash"], "is not a task"),

@@ -26,7 +26,7 @@ struct PolicyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A launch task: its key, and any of essential, suspect, unsafe, left-out, separated by commas. May be repeated. \
+            A launch task: its key, and any of essential, suspect, unsafe, left-out, by-key, separated by commas. May be repeated. \
             Default: "open database" and "restore windows:unsafe".
             """, valueName: "key:flags"),
         transform: SimulatedTask.init(_:))

@@ -24,6 +24,7 @@ struct SimulateCommand: AsyncParsableCommand {
               repair refuse skip
                                the user's answer to a repair that waits for
                                consent; timeout: no answer until the deadline
+              replay:TASK      a task that waits for its key after a hold runs
               try-safe         one more try in safe mode, where a supervised
                                launch is halted; timeout: likewise
               finish           the launch is finished
@@ -56,7 +57,7 @@ struct SimulateCommand: AsyncParsableCommand {
         help: ArgumentHelp("The events of the scenario, in order.", valueName: "event"),
         completion: .list(
             SimulationWord.ends.map(\.rawValue) + [
-                "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "crash-in:", "crash-in-repair",
+                "finish", "protect", "repair", "refuse", "skip", "try-safe", "ok", "fail", "timeout", "replay:", "crash-in:", "crash-in-repair",
                 "crash-in-report", "decide:go-on", "decide:protect", "decide:hold", "wait:6h", "wait:24h",
             ]))
     var events: [String] = []

@@ -9,6 +9,8 @@ struct SimulatedTask: Sendable, Encodable {
     var isUnsafe = false
     /// By the configuration of the program.
     var isLeftOut = false
+    /// After a hold it waits for the event `replay:KEY`.
+    var isByKey = false
 
     static let usual = [SimulatedTask(key: "open database"), SimulatedTask(key: "restore windows", isUnsafe: true)]
 
@@ -29,7 +31,10 @@ struct SimulatedTask: Sendable, Encodable {
             case "suspect": isSuspect = true
             case "unsafe": isUnsafe = true
             case "left-out": isLeftOut = true
-            default: throw ValidationError("\"\(text)\": there is no flag \"\(flag)\"; flags are essential, suspect, unsafe and left-out.")
+            case "by-key": isByKey = true
+            default:
+                throw ValidationError(
+                    "\"\(text)\": there is no flag \"\(flag)\"; flags are essential, suspect, unsafe, left-out and by-key.")
             }
         }
         guard !isEssential || !(isSuspect || isUnsafe) else {
@@ -42,6 +47,7 @@ struct SimulatedTask: Sendable, Encodable {
         if isEssential { flags.insert(.essential) }
         if isSuspect { flags.insert(.suspect) }
         if isUnsafe { flags.insert(.unsafe) }
+        if isByKey { flags.insert(.byKey) }
         return flags
     }
 }

@@ -60,7 +60,7 @@ extension SimulatedRepair {
 
 extension SimulatedTask {
     fileprivate var text: String {
-        let flags = [isEssential ? "essential" : nil, isSuspect ? "suspect" : nil, isUnsafe ? "unsafe" : nil, isLeftOut ? "left-out" : nil].compactMap(\.self)
+        let flags = [isEssential ? "essential" : nil, isSuspect ? "suspect" : nil, isUnsafe ? "unsafe" : nil, isLeftOut ? "left-out" : nil, isByKey ? "by-key" : nil].compactMap(\.self)
         return flags.isEmpty ? key : "\(key) (\(flags.joined(separator: ", ")))"
     }
 }

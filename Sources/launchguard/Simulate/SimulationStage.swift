@@ -29,6 +29,7 @@ final class SimulationStage: Sendable {
         var outcome: Outcome?
         var decision = LaunchGuard.Decision.byRule
         var protected = 0
+        var wasHeld = false
         var hasGivenUp = false
         /// Tasks that are noted as run or left out.
         var noted: Set<String> = []
@@ -50,6 +51,7 @@ final class SimulationStage: Sendable {
         state.withLock { state in
             guard !state.isBetweenRuns else { return }
             let isHalted = status == .needsRepair && info?.isHalted == true
+            state.wasHeld = state.wasHeld || status == .needsRepair
             state.callbacks.append(SimulatedCallback(kind: .status, status: status.word, isHalted: isHalted ? true : nil))
             if status == .repairing, info?.rung == 0 { state.callbacks.append(SimulatedCallback(kind: .builtIn)) }
         }
@@ -126,6 +128,7 @@ final class SimulationStage: Sendable {
             state.stop = stop
             state.outcome = nil
             state.protected = 0
+            state.wasHeld = false
             state.hasGivenUp = false
             state.noted = []
         }
@@ -164,6 +167,9 @@ final class SimulationStage: Sendable {
     var outcome: Outcome? { state.withLock { $0.outcome } }
 
     var protected: Int { state.withLock { $0.protected } }
+
+    /// Only after a hold tasks wait for their keys.
+    var wasHeld: Bool { state.withLock { $0.wasHeld } }
 
     var hasGivenUp: Bool { state.withLock { $0.hasGivenUp } }
 

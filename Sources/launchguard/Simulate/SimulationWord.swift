@@ -15,6 +15,7 @@ struct SimulationWord: Sendable {
         case finish, protect
         case repair, refuse, skip, trySafe
         case ok, fail, timeout
+        case replay(String)
         case crashInTask(String), crashInRepair, crashInReport
         /// What the program decides about the next launch.
         case decide(LaunchGuard.Decision)
@@ -35,7 +36,7 @@ struct SimulationWord: Sendable {
     /// All events, for a person.
     static var allText: String {
         ends.map(\.rawValue).joined(separator: " ")
-            + ", finish protect, repair refuse skip try-safe, ok fail timeout, crash-in:TASK crash-in-repair crash-in-report, decide:COURSE, wait:TIME"
+            + ", finish protect, repair refuse skip try-safe, ok fail timeout, replay:TASK, crash-in:TASK crash-in-repair crash-in-report, decide:COURSE, wait:TIME"
     }
 
     private static let decisions: [String: LaunchGuard.Decision] = ["go-on": .goOn, "protect": .protect, "hold": .hold]
@@ -69,12 +70,13 @@ struct SimulationWord: Sendable {
     private static func event(_ text: String, _ position: Int, _ tasks: [String]) throws(ScenarioError) -> Event {
         if let event = plain[text] { return event }
         if let end = ends.first(where: { $0.rawValue == text }) { return .end(end) }
-        if let key = suffix(of: text, after: "crash-in:") {
+        for (prefix, event) in [("crash-in:", Event.crashInTask), ("replay:", Event.replay)] {
+            guard let key = suffix(of: text, after: prefix) else { continue }
             guard tasks.contains(key) else {
                 let keys = tasks.map { "\"\($0)\"" }.joined(separator: ", ")
                 throw ScenarioError(position, text, "there is no task \"\(key)\"; tasks are \(keys)")
             }
-            return .crashInTask(key)
+            return event(key)
         }
         if let course = suffix(of: text, after: "decide:") {
             guard let decision = decisions[course] else {

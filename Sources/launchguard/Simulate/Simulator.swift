@@ -10,6 +10,8 @@ final class Simulator {
         case launching, finished, restart
         case repairing(String)
         case held, halted
+        /// The remaining tasks wait for their keys.
+        case replaying
         case inReport
         case inTask(String)
     }
@@ -114,6 +116,9 @@ final class Simulator {
         case (.skip, .held):
             launch.skip()
             try await settle { [launch] _ in launch.status != .needsRepair }
+        case (.replay(let key), .replaying) where launch.state(ofTask: key) == .held:
+            launch.replay(key)
+            try await settle { [launch] _ in launch.state(ofTask: key) != .held && launch.state(ofTask: key) != .running }
         case (.trySafe, .halted):
             launch.trySafe()
             try await settle { [launch] _ in launch.status != .needsRepair }
@@ -142,6 +147,7 @@ final class Simulator {
         case .repairing(let name): ("the repair \"\(name)\" runs", ["ok", "fail", "timeout", "crash-in-repair"])
         case .held: ("the launch is held for a repair that waits for consent", ["repair", "refuse", "skip", "timeout"])
         case .halted: ("the launch is halted and waits", ["try-safe", "timeout"])
+        case .replaying: ("the remaining tasks wait for their keys", ["replay:TASK"])
         case .inReport: ("on_report runs", ["crash-in-report"])
         case .inTask(let key): ("the task \"\(key)\" runs", ["crash-in:\(key)"])
         }
@@ -254,7 +260,7 @@ final class Simulator {
         case .normal:
             return stage.outcome.map { $0 == .restart ? .restart : .finished }
         case .checking:
-            return stage.outcome.map { _ in .launching }
+            return stage.outcome != nil ? .launching : waitsForKeys ? .replaying : nil
         case .needsRepair:
             guard let info = launch.info else { return nil }
             if info.isHalted { return policy.supervised && stage.hasGivenUp ? .halted : nil }
@@ -262,6 +268,11 @@ final class Simulator {
             let held = policy.tasks.count { !$0.isLeftOut && launch.state(ofTask: $0.key) == .held }
             return waitsForConsent(info) && stage.protected >= held ? .held : nil
         }
+    }
+
+    private var waitsForKeys: Bool {
+        let left = policy.tasks.filter { [.held, .running].contains(launch.state(ofTask: $0.key)) }
+        return stage.wasHeld && !left.isEmpty && left.allSatisfy { $0.isByKey && launch.state(ofTask: $0.key) == .held }
     }
 
     private func waitsForConsent(_ info: LaunchGuard.LaunchInfo) -> Bool {

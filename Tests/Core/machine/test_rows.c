@@ -154,6 +154,67 @@ static void test_safe_mode(void **state)
 }
 
 /* Values that a newer version may have stored: they have no row, and no effect. */
+/* The events that the answers of on_decide add. */
+static void test_decisions(void **state)
+{
+    (void)state;
+    static const struct { lg_decision decision; uint32_t events; lg_phase phase; } ways[] = {
+        { LG_DECISION_BY_RULE, LG_EVENT_HELD, LG_PHASE_HELD },
+        { LG_DECISION_GO_ON, LG_EVENT_DECIDED, LG_PHASE_LAUNCHING },
+        { LG_DECISION_PROTECT, LG_EVENT_DECIDED | LG_EVENT_HELD, LG_PHASE_HELD },
+        { LG_DECISION_HOLD, LG_EVENT_DECIDED | LG_EVENT_HELD, LG_PHASE_HELD },
+    };
+    struct lg__policy asks = policy;
+    asks.asks = true;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct lg__ledger_context context = { .streak = 2, .reported = 2 }, rule;
+        lg__decide_begin(&context, &asks, &now, &rule);
+        assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
+        assert_int_equal(context.flags, LG__CONTEXT_ASKING);
+        assert_int_equal(rule.phase, LG_PHASE_HELD);
+        assert_int_equal(rule.events, LG_EVENT_HELD);
+        lg__decide_course(&context, ways[i].decision, &now);
+        assert_int_equal(context.phase, ways[i].phase);
+        assert_int_equal(context.events, ways[i].events);
+        assert_int_equal(context.streak, 2);
+    }
+    /* in safe mode and in a trial */
+    struct lg__ledger_context context = { .mode = LG_LAUNCH_MODE_SAFE };
+    asks.asks = false;
+    asks.decision = LG_DECISION_GO_ON;
+    lg__decide_begin(&context, &asks, &now, NULL);
+    assert_int_equal(context.events, LG_EVENT_DECIDED | LG_EVENT_SAFE);
+    context = (struct lg__ledger_context){ .mode = LG_LAUNCH_MODE_TRIAL };
+    lg__decide_begin(&context, &asks, &now, NULL);
+    assert_int_equal(context.events, LG_EVENT_DECIDED | LG_EVENT_TRIAL);
+    /* held with nothing to try, and the program asks for it all the same */
+    context = (struct lg__ledger_context){ .streak = 0 };
+    asks.decision = LG_DECISION_HOLD;
+    asks.rung_count = 1;
+    lg__decide_begin(&context, &asks, &now, NULL);
+    assert_int_equal(context.phase, LG_PHASE_HELD);
+    assert_int_equal(context.rung, 1);
+    lg__decide_attempt(&context, &now);
+    assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
+    assert_int_equal(context.mode, LG_LAUNCH_MODE_SAFE);
+    assert_int_equal(context.events, LG_EVENT_DECIDED | LG_EVENT_HELD | LG_EVENT_SAFE);
+}
+
+/* A20: a SIGTERM between two crashes leaves the streak as it is. */
+static void test_terminated_in_between(void **state)
+{
+    (void)state;
+    struct lg__ledger_context context = { .streak = 0 };
+    begin(&context);
+    crash(&context, NULL);
+    begin(&context);
+    assert_int_equal(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_TERMINATED, .signal = 15 }), LG__ACCOUNT_NOTHING);
+    assert_int_equal(context.streak, 1);
+    begin(&context);
+    crash(&context, NULL);
+    assert_int_equal(context.streak, 2);
+}
+
 static void test_phases_without_a_row(void **state)
 {
     (void)state;
@@ -235,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_protected),            cmocka_unit_test(test_safe_mode),         cmocka_unit_test(test_phases_without_a_row),
         cmocka_unit_test(test_nine_suspects),        cmocka_unit_test(test_a_key_that_is_too_long),
         cmocka_unit_test(test_reset_keeps_the_name), cmocka_unit_test(test_no_rung),
+        cmocka_unit_test(test_decisions),            cmocka_unit_test(test_terminated_in_between),
     };
     return cmocka_run_group_tests_name("rows", tests, set_up, NULL);
 }
