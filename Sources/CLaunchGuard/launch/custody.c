@@ -1,4 +1,5 @@
-/* The tasks of a launch: in order, one at a time, each known while it runs. */
+/* The tasks run: in order, one at a time, each known while it runs; also one that is added when all
+ * have run. */
 #include <stdio.h>
 
 #include "capture/capture.h"
@@ -6,154 +7,11 @@
 #include "os/fault_point.h"
 #include "os/os.h"
 
-#define NAMED_LENGTH(key) strnlen(key, LG_NAME_MAX + 1)
-
-static bool good_key(const char *key)
-{
-    return key && NAMED_LENGTH(key) > 0 && NAMED_LENGTH(key) <= LG_NAME_MAX;
-}
-
-static struct lg__task *find_task(lg_launch *launch, const char *key)
-{
-    for (uint32_t i = 0; i < launch->task_count; i++)
-        if (strcmp(launch->tasks[i].key, key) == 0)
-            return &launch->tasks[i];
-    return NULL;
-}
-
-static bool is_omitted(const lg_launch *launch, const char *key)
-{
-    for (uint32_t i = 0; i < launch->omitted_count; i++)
-        if (strcmp(launch->omitted[i], key) == 0)
-            return true;
-    return false;
-}
-
-/* ---- protect actions ---- */
-
-/* The launch is held, and the task has had no protect action in this hold. Under the launch's
- * lock. */
-static bool protect_is_due(const struct lg__life *life, const struct lg__task *task)
-{
-    lg_launch *launch = life->launch;
-    if (!lg__life_current(life) || !life->holding || launch->options.hold == LG_HOLD_NONE || task->state != LG_TASK_HELD || !task->protect ||
-        task->protected_in == life->holds || is_omitted(launch, task->key))
-        return false;
-    lg_phase phase = lg__launch_phase(launch);
-    return phase == LG_PHASE_HELD || phase == LG_PHASE_REPAIRING;
-}
-
-static bool any_protect_is_due(const struct lg__life *life)
-{
-    for (uint32_t i = 0; i < life->launch->task_count; i++)
-        if (protect_is_due(life, &life->launch->tasks[i]))
-            return true;
-    return false;
-}
-
-/* Whoever comes first calls it. */
-static lg_status protect_task(struct lg__life *life, uint32_t index)
-{
-    lg_launch *launch = life->launch;
-    pthread_mutex_lock(&launch->lock);
-    bool due = protect_is_due(life, &launch->tasks[index]);
-    if (due)
-        launch->tasks[index].protected_in = life->holds;
-    struct lg__task task = launch->tasks[index];
-    pthread_mutex_unlock(&launch->lock);
-    if (due)
-        task.protect(task.user);
-    return LG_OK;
-}
-
-/* From this one on. */
-static lg_status protect_tasks(struct lg__life *life, uint32_t index)
-{
-    for (; index < LG_TASKS_MAX; index++)
-        protect_task(life, index);
-    return LG_OK;
-}
-
-void lg__custody_protect(struct lg__life *life)
-{
-    lg_launch *launch = life->launch;
-    pthread_mutex_lock(&launch->lock);
-    bool any = any_protect_is_due(life);
-    uint64_t left = life->hold_left_ns;
-    pthread_mutex_unlock(&launch->lock);
-    if (!any)
-        return;
-    uint64_t begun = lg__os_clock_ns(CLOCK_MONOTONIC);
-    if (lg__callback_run(life, protect_tasks, 0, false, left) == LG__ANSWER_TIMEOUT)
-        lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: its protect actions take too long", launch->name);
-    lg__host_tell(launch->host);
-    pthread_mutex_lock(&launch->lock);
-    lg__launch_spend_hold(life, lg__os_clock_ns(CLOCK_MONOTONIC) - begun);
-    pthread_mutex_unlock(&launch->lock);
-}
-
-bool lg__custody_wants_caller(const struct lg__life *life)
-{
-    return life->launch->options.callbacks == LG_CALLBACKS_CALLER && any_protect_is_due(life);
-}
-
-/* ---- left out by the program ---- */
-
-lg_status lg_launch_leave_out(lg_launch *launch, const char *key)
-{
-    if (!launch)
-        return LG_ERR_ARGUMENT;
-    if (!good_key(key))
-        return LG_ERR_OPTION;
-    pthread_mutex_lock(&launch->lock);
-    const struct lg__task *task = find_task(launch, key);
-    lg_status status = LG_OK;
-    if (task && task->state != LG_TASK_HELD && task->state != LG_TASK_LEFT_OUT) {
-        status = LG_ERR_STATE;
-    } else if (!is_omitted(launch, key)) {
-        if (launch->omitted_count == LG_TASKS_MAX)
-            status = LG_ERR_LIMIT;
-        else
-            strcpy(launch->omitted[launch->omitted_count++], key);
-    }
-    pthread_cond_broadcast(&launch->changed); /* the task needs no release */
-    pthread_mutex_unlock(&launch->lock);
-    return status;
-}
-
-/* ---- suspects ---- */
-
-static uint32_t crashes_of(const struct lg__ledger_context *context, const struct lg__task *task)
-{
-    for (uint32_t i = 0; i < context->suspect_count; i++)
-        if (strncmp(context->suspects[i].key, task->key, LG__NAME_BYTES) == 0)
-            return context->suspects[i].crashes;
-    return 0;
-}
-
-static bool is_suspect(const struct lg__ledger_context *context, const struct lg__task *task)
-{
-    return !(task->flags & LG_TASK_ESSENTIAL) && crashes_of(context, task) >= (task->flags & LG_TASK_SUSPECT ? 1u : 2u);
-}
-
-bool lg__custody_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES])
-{
-    const struct lg__task *most = NULL;
-    for (uint32_t i = 0; i < launch->task_count; i++) {
-        const struct lg__task *task = &launch->tasks[i];
-        if (is_suspect(context, task) && !is_omitted(launch, task->key) && (!most || crashes_of(context, task) > crashes_of(context, most)))
-            most = task;
-    }
-    if (most)
-        memcpy(ret_key, most->key, LG__NAME_BYTES);
-    return most;
-}
-
 static bool left_out(const struct lg__life *life, const struct lg__ledger_context *context, const struct lg__task *task)
 {
     if (strcmp(task->key, life->left_out) == 0)
         return true;
-    return life->safe && ((task->flags & LG_TASK_UNSAFE) || is_suspect(context, task));
+    return life->safe && ((task->flags & LG_TASK_UNSAFE) || lg__tasks_is_suspect(context, task));
 }
 
 /* ---- running them ---- */
@@ -205,7 +63,7 @@ static void deliver_event(lg_launch *launch, struct lg__task *task)
 /* After a hold the task waits for lg_launch_replay(). */
 static bool is_by_key(const lg_launch *launch, const struct lg__task *task)
 {
-    return (launch->by_key || task->flags & LG_TASK_BY_KEY) && !is_omitted(launch, task->key);
+    return (launch->by_key || task->flags & LG_TASK_BY_KEY) && !lg__tasks_omits(launch, task->key);
 }
 
 /* The task to run next, left out or not; NULL: none. Those that wait for no key come first.
@@ -296,7 +154,7 @@ static lg_status next_task(struct lg__life *life, bool waits, struct lg__task **
             status = essential_failed(launch) ? LG_ERR_FAILED : LG_OK;
             break;
         }
-        if (next && is_omitted(launch, next->key)) {
+        if (next && lg__tasks_omits(launch, next->key)) {
             char key[LG__NAME_BYTES];
             memcpy(key, next->key, sizeof key);
             next->state = LG_TASK_LEFT_OUT;
@@ -399,12 +257,12 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
     if (!launch || !task || !task->run)
         return LG_ERR_ARGUMENT;
     const uint32_t known = LG_TASK_ESSENTIAL | LG_TASK_SUSPECT | LG_TASK_UNSAFE | LG_TASK_REPLACE | LG_TASK_BY_KEY | LG_TASK_LATE;
-    if (task->size != sizeof *task || !good_key(task->key) || (task->flags & ~known) ||
+    if (task->size != sizeof *task || !lg__tasks_good_key(task->key) || (task->flags & ~known) ||
         ((task->flags & LG_TASK_ESSENTIAL) && (task->flags & (LG_TASK_SUSPECT | LG_TASK_UNSAFE))))
         return LG_ERR_OPTION;
     pthread_mutex_lock(&launch->lock);
     struct lg__life *life = launch->life;
-    struct lg__task *to = find_task(launch, task->key);
+    struct lg__task *to = lg__tasks_find(launch, task->key);
     bool protect = false, late = life && life->done, runs = late && !lg__launch_has_task(launch, LG_TASK_RUNNING);
     lg_status status = late && !takes_late(life, task) ? LG_ERR_STATE : LG_OK;
     if (status == LG_OK && to && !(task->flags & LG_TASK_REPLACE))
@@ -425,90 +283,13 @@ lg_status lg_launch_add_task(lg_launch *launch, const lg_task *task)
         to->user = task->user;
         if (late && !is_held(launch))
             to->released = ++life->releases;
-        protect = life && protect_is_due(life, to) && launch->options.callbacks != LG_CALLBACKS_CALLER;
+        protect = life && lg__protect_is_due(life, to) && launch->options.callbacks != LG_CALLBACKS_CALLER;
         pthread_cond_broadcast(&launch->changed);
     }
     pthread_mutex_unlock(&launch->lock);
     if (protect)
-        lg__callback_start(life, protect_task, (uint32_t)(to - launch->tasks));
+        lg__callback_start(life, lg__protect_task, (uint32_t)(to - launch->tasks));
     if (status == LG_OK && runs)
         run_late(life);
     return status;
-}
-
-/* ---- by key ---- */
-
-lg_status lg_launch_replay_by_key(lg_launch *launch)
-{
-    if (!launch)
-        return LG_ERR_ARGUMENT;
-    pthread_mutex_lock(&launch->lock);
-    bool prepared = !launch->life;
-    if (prepared)
-        launch->by_key = true;
-    pthread_mutex_unlock(&launch->lock);
-    return prepared ? LG_OK : LG_ERR_STATE;
-}
-
-lg_status lg_launch_replay(lg_launch *launch, const char *key)
-{
-    if (!launch)
-        return LG_ERR_ARGUMENT;
-    pthread_mutex_lock(&launch->lock);
-    struct lg__task *one = key ? find_task(launch, key) : NULL;
-    lg_phase phase = lg__launch_phase(launch);
-    bool possible = launch->life && (phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_FINISHED), any = false;
-    for (uint32_t i = 0; i < launch->task_count; i++) {
-        struct lg__task *task = &launch->tasks[i];
-        if ((key && task != one) || !(launch->by_key || task->flags & LG_TASK_BY_KEY))
-            continue;
-        any = true;
-        if (possible && !task->released)
-            task->released = ++launch->life->releases;
-    }
-    pthread_cond_broadcast(&launch->changed);
-    pthread_mutex_unlock(&launch->lock);
-    return key && !one ? LG_ERR_NOT_FOUND : possible && (any || launch->by_key) ? LG_OK : LG_ERR_STATE;
-}
-
-lg_status lg_launch_signal(lg_launch *launch, const char *key, const char *event)
-{
-    if (!launch)
-        return LG_ERR_ARGUMENT;
-    if (!good_key(event))
-        return LG_ERR_OPTION;
-    if (launch->forked)
-        return LG_OK;
-    lg_status status = key ? LG_ERR_NOT_FOUND : LG_OK;
-    for (uint32_t i = 0;; i++) {
-        pthread_mutex_lock(&launch->lock);
-        bool more = i < launch->task_count;
-        struct lg__task *task = &launch->tasks[i < LG_TASKS_MAX ? i : 0];
-        bool meant = more && (!key || strcmp(task->key, key) == 0);
-        bool waits = meant && (task->state == LG_TASK_HELD || task->state == LG_TASK_RUNNING);
-        if (meant)
-            snprintf(task->event, sizeof task->event, "%s", waits ? event : "");
-        lg_event_callback on_event = meant && task->state == LG_TASK_DONE ? task->on_event : NULL;
-        void *user = task->user;
-        pthread_mutex_unlock(&launch->lock);
-        if (!more)
-            return status;
-        if (meant)
-            status = LG_OK;
-        if (on_event)
-            on_event(event, user);
-    }
-}
-
-lg_status lg_launch_task_state(const lg_launch *launch, const char *key, lg_task_state *ret_state)
-{
-    if (!launch || !key || !ret_state)
-        return LG_ERR_ARGUMENT;
-    lg_launch *locked = (lg_launch *)(uintptr_t)launch;
-    pthread_mutex_lock(&locked->lock);
-    const struct lg__task *task = find_task(locked, key);
-    if (task)
-        *ret_state = task->state;
-    pthread_mutex_unlock(&locked->lock);
-    return task ? LG_OK : LG_ERR_NOT_FOUND;
 }

@@ -12,7 +12,7 @@ static void fill_policy(lg_launch *launch, const struct lg__ledger_context *cont
     const lg_launch_options *options = &launch->options;
     char key[LG__NAME_BYTES];
     lg__setup_policy(options, ret_policy);
-    ret_policy->skippable = options->leave_out_suspects && lg__custody_suspect(launch, context, key);
+    ret_policy->skippable = options->leave_out_suspects && lg__tasks_suspect(launch, context, key);
     ret_policy->asks = options->on_decide;
     ret_policy->decision = launch->early ? LG_DECISION_PROTECT : LG_DECISION_BY_RULE;
     ret_policy->rung_count = launch->rung_count + 1;

@@ -75,7 +75,7 @@ static void await_wish(struct lg__life *life, const struct lg__ledger_context *s
     bool waits = own_wish(life, seen) == NO_WISH;
     /* the end is nearer after simulated time has passed */
     while (waits && lg__life_current(life) && life->wish == NO_WISH && lg__launch_phase(launch) == (lg_phase)seen->phase &&
-           !lg__launch_interrupted(launch) && !lg__custody_wants_caller(life)) {
+           !lg__launch_interrupted(launch) && !lg__protect_wants_caller(life)) {
         uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), end = begun + life->hold_left_ns;
         if (now >= end)
             break;
@@ -105,7 +105,7 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
     LG__WITH_CONTEXT(life, context) {
         if (context->phase != LG_PHASE_REPAIRING)
             continue;
-        if (answer == LG__ANSWER_OK && context->rung == 0 && lg__custody_suspect(launch, context, life->left_out)) {
+        if (answer == LG__ANSWER_OK && context->rung == 0 && lg__tasks_suspect(launch, context, life->left_out)) {
             context->events |= LG_EVENT_LEFT_OUT;
             for (uint32_t i = 0; i < context->suspect_count; i++)
                 context->suspects[i].left_out = strcmp(context->suspects[i].key, life->left_out) == 0;
@@ -166,7 +166,7 @@ static void enter_hold(struct lg__life *life, lg_phase phase)
 {
     lg_launch *launch = life->launch;
     if (phase == LG_PHASE_HELD && launch->options.hold != LG_HOLD_NONE)
-        lg__custody_protect(life);
+        lg__protect_tasks(life);
     if (phase != LG_PHASE_HALTED)
         return;
     lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: safe mode crashed too; halted", launch->name);
@@ -183,7 +183,7 @@ void lg__hold_launch(struct lg__life *life)
         pthread_mutex_lock(&launch->lock);
         lg__launch_look(launch, &seen);
         bool holds = lg__launch_protects(launch) && lg__life_current(life) && (seen.phase == LG_PHASE_HELD || seen.phase == LG_PHASE_HALTED);
-        bool enters = holds && (!life->holding || lg__custody_wants_caller(life));
+        bool enters = holds && (!life->holding || lg__protect_wants_caller(life));
         if (holds) {
             life->holds += !life->holding;
             life->was_held = life->holding = true;

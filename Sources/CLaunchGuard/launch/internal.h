@@ -205,21 +205,40 @@ void lg__hold_report(struct lg__life *life);
  * with another phase, or when the run is over. */
 void lg__hold_launch(struct lg__life *life);
 
+/* ---- tasks.c: all under the launch's lock ---- */
+
+/* 1 to LG_NAME_MAX bytes: of a key, and of any other name of a launch. */
+bool lg__tasks_good_key(const char *key);
+/* The task of that key; NULL: there is none. */
+struct lg__task *lg__tasks_find(lg_launch *launch, const char *key);
+/* The program leaves the task of that key out. */
+bool lg__tasks_omits(const lg_launch *launch, const char *key);
+/* Enough crashes happened in the task for it to be left out. */
+bool lg__tasks_is_suspect(const struct lg__ledger_context *context, const struct lg__task *task);
+/* The suspect task that may be left out; false: there is none. */
+bool lg__tasks_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES]);
+
+/* ---- protect.c ---- */
+
+/* The launch is held, and the task has had no protect action in this hold. Under the launch's
+ * lock. */
+bool lg__protect_is_due(const struct lg__life *life, const struct lg__task *task);
+
+/* The protect action of a task, where it is due: whoever comes first calls it. */
+lg_status lg__protect_task(struct lg__life *life, uint32_t index);
+
+/* The protect actions that are due, as one call. */
+void lg__protect_tasks(struct lg__life *life);
+
+/* Some are due, and the thread of the hold is the one to call them: with LG_CALLBACKS_CALLER, when
+ * a task was added meanwhile. Under the launch's lock. */
+bool lg__protect_wants_caller(const struct lg__life *life);
+
 /* ---- custody.c ---- */
 
 /* Run the tasks that are left, until there are none or the launch is held.
  *  @return LG_OK: none is left; LG_ERR_FAILED: none is left since an essential one failed;
  *          LG_ERR_STATE: it is held; LG_ERR_CLOSED: the run is over, or its end was announced. */
 lg_status lg__custody_run(struct lg__life *life);
-
-/* The protect actions that are due, as one call. */
-void lg__custody_protect(struct lg__life *life);
-
-/* Some are due, and the thread of the hold is the one to call them: with LG_CALLBACKS_CALLER, when
- * a task was added meanwhile. Under the launch's lock. */
-bool lg__custody_wants_caller(const struct lg__life *life);
-
-/* The suspect task that may be left out; false: there is none. Under the launch's lock. */
-bool lg__custody_suspect(const lg_launch *launch, const struct lg__ledger_context *context, char ret_key[LG__NAME_BYTES]);
 
 #endif

@@ -10,12 +10,6 @@
 #define LONGEST_MS 86400000
 #define REPORT_WAIT_MAX_MS 5000u
 
-static bool good_name(const char *name)
-{
-    size_t size = name ? strnlen(name, LG_NAME_MAX + 1) : 0;
-    return size > 0 && size <= LG_NAME_MAX;
-}
-
 static size_t modules_size(const char *const *modules)
 {
     size_t size = 1;
@@ -32,7 +26,7 @@ struct bound {
 
 static lg_status check_options(struct lg__problem *problem, const char *context, const lg_launch_options *options)
 {
-    const char *name = good_name(context) ? context : "";
+    const char *name = lg__tasks_good_key(context) ? context : "";
     if (!*name)
         return lg__problem_say(problem, LG_ERR_OPTION, "the name of a launch's context must have 1 to %d bytes", LG_NAME_MAX);
     if (options->size != sizeof *options)
@@ -304,7 +298,7 @@ lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair)
 {
     if (!launch || !repair || !repair->run)
         return LG_ERR_ARGUMENT;
-    if (repair->size != sizeof *repair || !good_name(repair->name) || repair->impact > 100 || repair->timeout_ms > LONGEST_MS ||
+    if (repair->size != sizeof *repair || !lg__tasks_good_key(repair->name) || repair->impact > 100 || repair->timeout_ms > LONGEST_MS ||
         repair->attempts > 100 || repair->flags > (LG_REPAIR_DESTRUCTIVE | LG_REPAIR_CONSENT | LG_REPAIR_NEEDS_RESTART))
         return LG_ERR_OPTION;
     lg_status status = LG_OK;
