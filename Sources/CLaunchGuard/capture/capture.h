@@ -141,8 +141,8 @@ struct lg__snapshot_wish {
     uint64_t since_ns; /* CLOCK_MONOTONIC; identifies hang, job or shortage; not 0 */
 };
 /* Take the stacks of all threads, or for a deadline that of one thread. With LG_LEAVE_OUT_THREADS
- * only that of the thread that matters. Takes at most half a
- * second, and ends when a crash begins. */
+ * only that of the thread that matters. Takes at most half a second, and ends when a crash
+ * begins. */
 void lg__snapshot_take(const struct lg__snapshot_wish *wish);
 /* The hang, the job or the shortage of a snapshot is over. On any thread. */
 void lg__snapshot_resolve(uint32_t kind, uint64_t since_ns);
