@@ -1,6 +1,6 @@
 extension LaunchGuard {
     /// End of a run. The raw value is the word that the tools use. C: `lg_end`.
-    public enum End: String, Sendable, CaseIterable {
+    public enum End: String, Sendable, Codable, CaseIterable {
         /// Through `exit`, the end of `main`, or ``Session/stop()``.
         case clean
         /// By SIGTERM, SIGINT or SIGHUP.

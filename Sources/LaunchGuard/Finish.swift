@@ -1,6 +1,6 @@
 extension LaunchGuard {
     /// The condition that finishes a launch. C: `lg_finish`.
-    public enum Finish: Sendable, CaseIterable {
+    public enum Finish: String, Sendable, Codable, CaseIterable {
         /// ``Launch/finished()`` or the window, whichever comes first.
         case either
         /// Only ``Launch/finished()``.

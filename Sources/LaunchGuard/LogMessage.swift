@@ -109,9 +109,9 @@ extension LaunchGuard {
                 count += text.count
             }
 
-            /// Make room for this number of further bytes.
+            /// Make room for this number of further bytes, in a buffer that no copy shares.
             private mutating func reserve(_ more: Int) {
-                if more > capacity - count { grow(by: more) }
+                if more > capacity - count || !isKnownUniquelyReferenced(&owner) { grow(by: more) }
             }
 
             @inline(never) private mutating func grow(by more: Int) {

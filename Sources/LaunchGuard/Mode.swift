@@ -1,6 +1,6 @@
 extension LaunchGuard {
     /// The kind of launch. The raw value is the word that the tools use. C: `lg_launch_mode`.
-    public enum Mode: String, Sendable, CaseIterable {
+    public enum Mode: String, Sendable, Codable, CaseIterable {
         /// The usual launch.
         case normal
         /// The first launch after a successful repair: one crash climbs the ladder at once.

@@ -1,6 +1,6 @@
 extension LaunchGuard {
     /// The public states of a launch. C: `lg_launch_status`.
-    public enum Status: String, Sendable, CaseIterable {
+    public enum Status: String, Sendable, Codable, CaseIterable {
         /// Not begun, or finished: nothing to do.
         case normal
         /// Under way; a crash now is a launch crash.

@@ -1,6 +1,6 @@
 /// The record of a crash.
 public struct Crash: Codable, Hashable, Sendable {
-    public var signal: Signal
+    public var signal: RunSignal
     /// The `si_code`, and its name when it has one.
     public var code: Int32
     public var codeName: String?
@@ -117,7 +117,7 @@ public struct Crash: Codable, Hashable, Sendable {
     /// A crash of the handler, or of another thread, while the record was written.
     public struct Note: Codable, Hashable, Sendable {
         public var kind: Kind
-        public var signal: Signal
+        public var signal: RunSignal
         public var threadID: Int32
         /// Where the handler was.
         public var stage: Stage?

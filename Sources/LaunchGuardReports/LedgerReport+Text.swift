@@ -28,7 +28,7 @@ extension StartFaults {
     }
 }
 
-extension End {
+extension RunEnd {
     /// Ends of which the program is the cause stand out.
     package var style: TextWriter.Style {
         switch self {

@@ -42,7 +42,7 @@ extension Reader {
             takenNanoseconds: info.taken_ns, resolvedNanoseconds: info.resolved_ns.nonZero, isComplete: info.complete != 0 && info.given_up == 0)
         snapshot.threads = threads.isEmpty ? nil : threads
         if info.complete != 0 {
-            let problem = info.error < 0 ? "the threads could not be asked" : info.error == 0 ? nil : Core.systemMessage(info.error)
+            let problem = info.error < 0 ? "the threads could not be asked" : info.error == 0 ? nil : CLibrary.systemMessage(info.error)
             snapshot.threadCounts = ThreadCounts(
                 listed: info.listed, captured: info.captured, masked: info.masked, silent: info.silent, omitted: info.omitted, listProblem: problem,
                 waitedNanoseconds: info.took_ns)

@@ -16,7 +16,7 @@ struct Problems {
     }
 
     mutating func add(_ part: String, _ status: lg_status) {
-        let problem = Problem(part: prefix + part, code: Core.statusName(status.rawValue), message: Core.statusMessage(status.rawValue))
+        let problem = Problem(part: prefix + part, code: CLibrary.statusName(status.rawValue), message: CLibrary.statusMessage(status.rawValue))
         if !found.contains(problem) { found.append(problem) }
     }
 

@@ -72,7 +72,7 @@ extension Reader {
             crash.cpuNanoseconds = info.crashed_cpu_ns.nonZero
             crash.threadCounts = ThreadCounts(
                 listed: info.listed, captured: info.captured, masked: info.masked, silent: info.silent, omitted: info.omitted,
-                listProblem: info.error == 0 ? nil : Core.systemMessage(info.error), waitedNanoseconds: info.waited_ns)
+                listProblem: info.error == 0 ? nil : CLibrary.systemMessage(info.error), waitedNanoseconds: info.waited_ns)
         }
     }
 
@@ -82,7 +82,7 @@ extension Reader {
         let thread = info.tid
         var state = ThreadState(threadID: thread, name: string(&info.name).nonEmpty, how: .init(info.how))
         state.state = info.state == 0 ? nil : String(UnicodeScalar(UInt8(bitPattern: info.state)))
-        let blocked = (1...64 as ClosedRange<Int32>).filter { [mask = info.blocked] in mask >> UInt64($0 - 1) & 1 == 1 }.map(Signal.init)
+        let blocked = (1...64 as ClosedRange<Int32>).filter { [mask = info.blocked] in mask >> UInt64($0 - 1) & 1 == 1 }.map(RunSignal.init)
         state.blockedSignals = blocked.isEmpty ? nil : blocked
         state.programCounter = info.pc.nonZero.map(Address.init)
         state.stackPointer = info.sp.nonZero.map(Address.init)

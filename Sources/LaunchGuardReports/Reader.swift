@@ -96,7 +96,7 @@ public final class Reader {
         let needsModules = extent == .all || mayHaveCrash || hasSnapshot
         let modules = problems.list("modules", limit: needsModules ? 65536 : 1) { index, module in
             unsafe lg_reader_module(handle, index, &module)
-        } as: { Module(&$0) }
+        } as: { RunModule(&$0) }
         report.modules = modules.isEmpty || !needsModules ? nil : modules
         _ = problems.isUsable(counted, "brief records")
         if mayHaveCrash { addCrashes(to: &report, crashCount, includingMemory: includingMemory, &problems) }
@@ -251,7 +251,7 @@ public final class Reader {
                     unsafe list.blocks.append(
                         Block(
                             name: name.map { unsafe String(cString: $0) } ?? "",
-                            status: Core.statusName(status.rawValue),
+                            status: CLibrary.statusName(status.rawValue),
                             detail: detail.map { unsafe String(cString: $0) } ?? ""))
                 },
                 Unmanaged.passUnretained(blocks).toOpaque())
@@ -266,11 +266,13 @@ public final class Reader {
 
 // MARK: - Names and messages of the C library
 
-/// The C library in use.
-public enum Core {
-    /// Its version, for example "0.1.0".
-    public static var version: String { unsafe String(cString: lg_version()) }
+extension Reader {
+    /// Version of the C library in use, for example "0.1.0". C: `lg_version()`.
+    public static var libraryVersion: String { unsafe String(cString: lg_version()) }
+}
 
+/// Names and messages of the C library.
+enum CLibrary {
     static func statusName(_ status: UInt32) -> String {
         unsafe String(cString: lg_status_name(lg_status(rawValue: status)))
     }
@@ -331,7 +333,7 @@ extension RunIdentity {
         healedPages = info.healed_pages
         if info.term_signal != 0 {
             termination = Termination(
-                signal: Signal(info.term_signal), senderProcessID: info.term_pid == 0 ? nil : info.term_pid,
+                signal: RunSignal(info.term_signal), senderProcessID: info.term_pid == 0 ? nil : info.term_pid,
                 senderUserID: info.term_pid == 0 ? nil : info.term_uid, monotonicNanoseconds: info.term_ns,
                 isKept: info.term_kept != 0 ? true : nil, aliveNanoseconds: info.term_alive_ns > info.term_ns ? info.term_alive_ns : nil)
         }
@@ -389,10 +391,10 @@ extension RunContext {
 
 extension Verdict {
     init(_ verdict: lg_verdict) {
-        end = unsafe End(rawValue: String(cString: lg_end_name(verdict.end))) ?? .unknown
+        end = unsafe RunEnd(rawValue: String(cString: lg_end_name(verdict.end))) ?? .unknown
         evidence = unsafe String(cString: lg_evidence_sentence(verdict.evidence))
         evidenceKind = Evidence(value: verdict.evidence.rawValue)
-        signal = verdict.signal == 0 ? nil : Signal(verdict.signal)
+        signal = verdict.signal == 0 ? nil : RunSignal(verdict.signal)
         exitCode = end == .exit || end == .clean ? verdict.code : nil
         signalCode = end == .crash ? verdict.code : nil
         kind = end == .crash ? kindName(verdict.kind) : nil
@@ -423,9 +425,9 @@ extension Crash.Stage {
 
 extension Crash {
     fileprivate init(_ info: inout lg_crash_info) {
-        signal = Signal(info.signal)
+        signal = RunSignal(info.signal)
         code = info.code
-        codeName = Signal(info.signal).codeName(info.code)
+        codeName = RunSignal(info.signal).codeName(info.code)
         kind = kindName(info.kind)
         address = info.has_address != 0 ? Address(info.address) : nil
         programCounter = Address(info.pc)
@@ -457,14 +459,14 @@ extension Crash {
 extension Crash.Note {
     fileprivate init(_ note: lg_note) {
         kind = note.kind == LG_NOTE_RECRASH ? .recrash : .alsoCrashed
-        signal = Signal(note.signal)
+        signal = RunSignal(note.signal)
         threadID = note.tid
         stage = Crash.Stage(note.stage)
         programCounter = Address(note.pc)
     }
 }
 
-extension Module {
+extension RunModule {
     fileprivate init(_ module: inout lg_module) {
         self.init(
             path: string(&module.path), buildID: string(&module.build_id).nonEmpty, start: Address(module.start),

@@ -29,7 +29,7 @@ public struct ReportError: Error, Hashable, Sendable {
         public static let incomplete = Code(rawValue: 25)
 
         /// Short, stable name, for example "damaged".
-        public var name: String { Core.statusName(rawValue) }
+        public var name: String { CLibrary.statusName(rawValue) }
     }
 
     public var code: Code
@@ -54,7 +54,7 @@ extension ReportError: CustomStringConvertible {
         case .link: "it is a symbolic link, and links are not followed; name the file itself"
         case .damaged: "it is not a run file or ledger, or its header is damaged"
         case .state: "it is not of the kind that is needed here"
-        default: Core.statusMessage(code.rawValue) + (errno.map { ": " + Core.systemMessage($0) } ?? "")
+        default: CLibrary.statusMessage(code.rawValue) + (errno.map { ": " + CLibrary.systemMessage($0) } ?? "")
         }
     }
 

@@ -32,7 +32,7 @@ public struct RunReport: Codable, Hashable, Sendable {
     public var breadcrumbs: Breadcrumbs?
     /// The last bytes of standard error, where the program kept them.
     public var standardError: StandardError?
-    public var modules: [Module]?
+    public var modules: [RunModule]?
     public var problems: [Problem] = []
 
     public init(path: String) {
@@ -86,7 +86,7 @@ public struct RunReport: Codable, Hashable, Sendable {
     }
 
     /// The module whose segments cover an address.
-    public func module(at address: Address) -> Module? {
+    public func module(at address: Address) -> RunModule? {
         modules?.first { $0.contains(address) }
     }
 }
@@ -150,13 +150,13 @@ public struct RunIdentity: Codable, Hashable, Sendable {
         public var waitStatus: Int32
         /// One of them, where the status says so.
         public var exitCode: Int32?
-        public var signal: Signal?
+        public var signal: RunSignal?
 
         public init(waitStatus: Int32) {
             self.waitStatus = waitStatus
             let number = waitStatus & 0x7F
             if number == 0 { exitCode = waitStatus >> 8 & 0xFF }
-            if number != 0, number != 0x7F { signal = Signal(number) }
+            if number != 0, number != 0x7F { signal = RunSignal(number) }
         }
     }
 
@@ -169,7 +169,7 @@ public struct RunIdentity: Codable, Hashable, Sendable {
 
     /// A terminating signal and its sender.
     public struct Termination: Codable, Hashable, Sendable {
-        public var signal: Signal
+        public var signal: RunSignal
         /// Nil: the kernel, or unknown.
         public var senderProcessID: Int32?
         public var senderUserID: UInt32?

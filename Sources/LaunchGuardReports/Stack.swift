@@ -85,7 +85,7 @@ public struct Symbol: Codable, Hashable, Sendable {
 }
 
 /// A loaded module: the executable or a library.
-public struct Module: Codable, Hashable, Sendable {
+public struct RunModule: Codable, Hashable, Sendable {
     public var path: String
     public var buildID: String?
     /// The addresses that its segments cover.

@@ -7,7 +7,7 @@ enum StackScan {
 
     /// The words of the memory that point into executable mappings of modules; `start` is the
     /// address of the first byte.
-    static func candidates(in bytes: [UInt8], from start: UInt64, map: MemoryMap, modules: [Module]) -> [Address] {
+    static func candidates(in bytes: [UInt8], from start: UInt64, map: MemoryMap, modules: [RunModule]) -> [Address] {
         let executable = map.mappings.filter(\.isExecutable)
         var found: [Address] = []
         var index = Int((8 - start % 8) % 8)

@@ -7,7 +7,7 @@ public struct ThreadState: Codable, Hashable, Sendable {
     /// The letter of proc(5), for example "S"; nil when it was not asked for.
     public var state: String?
     /// The signals that it blocks; nil when it blocks none.
-    public var blockedSignals: [Signal]?
+    public var blockedSignals: [RunSignal]?
     public var programCounter: Address?
     public var stackPointer: Address?
     /// Bounds of its stack.

@@ -1,17 +1,17 @@
 /// The end of a run.
-public enum End: String, Codable, Sendable, CaseIterable {
+public enum RunEnd: String, Codable, Sendable, CaseIterable {
     case none, clean, terminated, crash, hang, oom, killed, exit, reboot, upgrade, debugger, unknown, running
 }
 
 /// The end of a run, and the evidence for it.
 public struct Verdict: Codable, Hashable, Sendable {
-    public var end: End
+    public var end: RunEnd
     /// A sentence without a full stop; its subject is the run.
     public var evidence: String
     /// The same as a word; nil: of a later version, or from an earlier one.
     public var evidenceKind: Evidence?
     /// For a crash or a termination.
-    public var signal: Signal?
+    public var signal: RunSignal?
     /// The status that the program gave to `exit()`.
     public var exitCode: Int32?
     /// The `si_code` of a crash.
@@ -22,7 +22,7 @@ public struct Verdict: Codable, Hashable, Sendable {
     public var monotonicNanoseconds: UInt64?
 
     public init(
-        end: End, evidence: String, evidenceKind: Evidence? = nil, signal: Signal? = nil, exitCode: Int32? = nil, signalCode: Int32? = nil, kind: String? = nil,
+        end: RunEnd, evidence: String, evidenceKind: Evidence? = nil, signal: RunSignal? = nil, exitCode: Int32? = nil, signalCode: Int32? = nil, kind: String? = nil,
         monotonicNanoseconds: UInt64? = nil
     ) {
         self.end = end

@@ -34,7 +34,7 @@ public struct Symbolicator: Sendable {
                 description: "llvm-symbolizer was not found: install LLVM, or name the program with --symbolizer; "
                     + "frames are shown as module and offset")
         }
-        var files: [Module: String] = [:]
+        var files: [RunModule: String] = [:]
         var queries: Set<LLVMSymbolizer.Query> = []
         for index in reports.indices {
             for module in reports[index].modulesOfFrames.sorted(by: { $0.start < $1.start }) where files[module] == nil {
@@ -73,7 +73,7 @@ public struct Symbolicator: Sendable {
 
     /// The file to look up for a module: a file with the right build id, or the reason why there is
     /// none.
-    private func file(of module: Module, in report: RunReport) -> (file: String?, problem: Problem?) {
+    private func file(of module: RunModule, in report: RunReport) -> (file: String?, problem: Problem?) {
         func problem(_ code: String, _ message: String) -> Problem {
             Problem(part: "symbols of \(module.path)", code: code, message: message)
         }
@@ -99,7 +99,7 @@ public struct Symbolicator: Sendable {
         return (nil, problem("not-found", "the file is not on this machine; name its folder with --debug-dir"))
     }
 
-    private func candidates(for module: Module, in report: RunReport) -> [String] {
+    private func candidates(for module: RunModule, in report: RunReport) -> [String] {
         let named = debugDirectories.flatMap { folder in
             (module.buildID.map { ["\(folder)/.build-id/\($0.prefix(2))/\($0.dropFirst(2)).debug"] } ?? [])
                 + ["\(folder)/\(module.name)"]
@@ -127,14 +127,14 @@ extension RunReport {
     }
 
     /// The modules with frames. The kernel's own module has no file.
-    fileprivate var modulesOfFrames: Set<Module> {
+    fileprivate var modulesOfFrames: Set<RunModule> {
         Set(frames.compactMap { module(at: $0.lookup) }.filter { $0.path.contains("/") })
     }
 
     /// Where the file of a module may be. A module that was loaded by a relative path is where the
     /// memory map says; in a report without a map, only a build id can tell whether the file beside
     /// the executable is the one.
-    fileprivate func places(of module: Module) -> [String] {
+    fileprivate func places(of module: RunModule) -> [String] {
         if module.path.hasPrefix("/") { return [module.path] }
         let maps = ([crash].compactMap(\.self) + (otherCrashes ?? [])).compactMap(\.memoryMap)
         let mapped = maps.compactMap { $0.mapping(at: module.start)?.path }.first { $0.hasPrefix("/") }
@@ -142,7 +142,7 @@ extension RunReport {
         return [mapped, folder.map { "/\($0)/\(module.path)" }].compactMap(\.self)
     }
 
-    fileprivate func query(for frame: Frame, in files: [Module: String]) -> LLVMSymbolizer.Query? {
+    fileprivate func query(for frame: Frame, in files: [RunModule: String]) -> LLVMSymbolizer.Query? {
         guard let module = module(at: frame.lookup), let file = files[module] else { return nil }
         return .init(file: file, address: frame.lookup.value &- module.bias.value)
     }
@@ -151,7 +151,7 @@ extension RunReport {
         if !problems.contains(problem) { problems.append(problem) }
     }
 
-    fileprivate mutating func apply(_ locations: [LLVMSymbolizer.Query: [LLVMSymbolizer.Location]], _ files: [Module: String]) {
+    fileprivate mutating func apply(_ locations: [LLVMSymbolizer.Query: [LLVMSymbolizer.Location]], _ files: [RunModule: String]) {
         let report = self
         /// Returns why a trap is at the first frame, where the compiler wrote that down.
         @discardableResult func symbolicate(_ frames: inout [Frame]) -> String? {

@@ -27,7 +27,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
               launchguard verify --json /var/lib/notes/ledger.lg | jq .status
               launchguard simulate crash crash ok finish
             """,
-        version: Core.version,
+        version: Reader.libraryVersion,
         subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self]
     )
 

@@ -6,7 +6,7 @@ import Testing
 /// The sentence that a support engineer reads first, for every way to end.
 @Suite struct HeadlineTests {
     /// The first word for each end, whatever the evidence.
-    private static func beginning(of end: End) -> [String] {
+    private static func beginning(of end: RunEnd) -> [String] {
         switch end {
         case .none: ["none: "]
         case .clean: ["clean"]
@@ -36,7 +36,7 @@ import Testing
         full.identity?.memoryPressure = try JSONLine.value(from: #"{"usedBytes":1,"limitBytes":2,"monotonicNanoseconds":3}"#)
         var none = bare
         none.identity = nil
-        for (report, end) in [bare, full, none].flatMap({ report in End.allCases.map { (report, $0) } }) {
+        for (report, end) in [bare, full, none].flatMap({ report in RunEnd.allCases.map { (report, $0) } }) {
             for evidence in Evidence.allCases.map(Optional.some) + [nil] {
                 var report = report
                 report.verdict = Verdict(end: end, evidence: "-", evidenceKind: evidence)

@@ -58,13 +58,13 @@ import Testing
     }
 
     @Test func signalsHaveNames() {
-        #expect(Signal(11).name == "SIGSEGV")
-        #expect(Signal(36).name == "SIGRTMIN+2")
-        #expect(Signal(99).name == "signal 99")
-        #expect(Signal(11).codeName(1) == "SEGV_MAPERR")
-        #expect(Signal(8).codeName(1) == "FPE_INTDIV")
-        #expect(Signal(6).codeName(-6) == "SI_TKILL")
-        #expect(Signal(11).codeName(77) == nil)
+        #expect(RunSignal(11).name == "SIGSEGV")
+        #expect(RunSignal(36).name == "SIGRTMIN+2")
+        #expect(RunSignal(99).name == "signal 99")
+        #expect(RunSignal(11).codeName(1) == "SEGV_MAPERR")
+        #expect(RunSignal(8).codeName(1) == "FPE_INTDIV")
+        #expect(RunSignal(6).codeName(-6) == "SI_TKILL")
+        #expect(RunSignal(11).codeName(77) == nil)
     }
 
     @Test func theDWARFWalkIsPreferredUnlessItIsWorse() throws {

@@ -63,7 +63,7 @@ import Testing
             other.threadID = 4799
             other.threadName = nil
             other.kind = "abort.explicit"
-            other.signal = Signal(6)
+            other.signal = RunSignal(6)
             change(&other)
             report.otherCrashes = [other]
             return text { report.write(to: &$0) }.lines.first { $0.contains(" on thread 4799") }
@@ -77,7 +77,7 @@ import Testing
         #expect(heading { $0.sequence = 4; $0.within = 9 } == abort + ", later")
         report.crash?.within = 2
         #expect(heading { $0.sequence = 2; $0.isHandled = true } == abort + ", in whose handler the crash above came; the program survived it")
-        #expect(heading { $0.sequence = 4; $0.signal = Signal(3) } == "a dump of all threads that was asked for: SIGQUIT on thread 4799, later")
+        #expect(heading { $0.sequence = 4; $0.signal = RunSignal(3) } == "a dump of all threads that was asked for: SIGQUIT on thread 4799, later")
     }
 
     @Test func typesInTheMessagesOfAllCrashesAreDemangled() throws {

@@ -71,7 +71,7 @@ import Testing
         report.crash?.isHandled = true
         #expect(report.place == nil)
         report.crash?.isHandled = false
-        report.crash?.signal = Signal(3)
+        report.crash?.signal = RunSignal(3)
         #expect(report.place == nil)
     }
 

@@ -154,11 +154,11 @@ import Testing
     }
 
     @Test(arguments: [
-        (End.terminated, "terminated: SIGSEGV sent by process 1"), (.exit, "exit: exit status 3"), (.clean, "clean: exit status 3"),
+        (RunEnd.terminated, "terminated: SIGSEGV sent by process 1"), (.exit, "exit: exit status 3"), (.clean, "clean: exit status 3"),
         (.running, "running: process 4711"), (.unknown, "ended without a trace: killed, or ended without exit(); a witness would have recorded which"),
         (.reboot, "reboot: the machine was started again while it ran"),
     ])
-    func headlines(end: End, text: String) throws {
+    func headlines(end: RunEnd, text: String) throws {
         var report = try Sample.crash()
         report.crash = nil
         report.verdict?.end = end

@@ -3,7 +3,7 @@ import LaunchGuardReports
 
 /// Reports made by hand, for tests of their processing.
 enum Sample {
-    static let module = Module(
+    static let module = RunModule(
         path: "/opt/notes/notes", buildID: "0123456789abcdef", start: Address(0x5581_c61b_0000), end: Address(0x5581_c61c_0000),
         bias: Address(0x5581_c61b_0000))
 

@@ -22,7 +22,7 @@ import Testing
         #expect(crash.threads?.map(\.threadID) == [4712, 4713, 4714, 4716])
         let worker = try #require(crash.threads?[0])
         #expect(worker.how == .captured && worker.state == "S" && worker.name == "worker")
-        #expect(worker.blockedSignals == [Signal(10)])
+        #expect(worker.blockedSignals == [RunSignal(10)])
         #expect(worker.registers?.count == 18 && worker.registers?[16] == .init(name: "rip", value: Address(16)))
         #expect(worker.stack?.method == .dwarf && worker.stack?.assumedFrames == 1)
         #expect(worker.stack?.frames.map(\.module) == ["/lib/libexample.so.1"] + Array(repeating: "/opt/example/parts", count: 4))
@@ -225,9 +225,9 @@ import Testing
 
     @Test func aRequestedDumpIsNoCrash() throws {
         var report = try Reader(path: Sample.goldenPath).run()
-        report.crash?.signal = Signal(3)
+        report.crash?.signal = RunSignal(3)
         report.verdict?.end = .terminated
-        report.verdict?.signal = Signal(3)
+        report.verdict?.signal = RunSignal(3)
         let lines = text { report.write(to: &$0) }.lines
         #expect(lines[0] == "terminated: SIGQUIT sent by process 4711, with a dump of all threads")
         #expect(lines.contains("thread 4711 \"loader\" took the signal"))
@@ -275,7 +275,7 @@ import Testing
     }
 
     @Test func theStackIsScannedForCode() {
-        let module = Module(path: "/m", buildID: nil, start: Address(0x1000), end: Address(0x9000), bias: Address(0))
+        let module = RunModule(path: "/m", buildID: nil, start: Address(0x1000), end: Address(0x9000), bias: Address(0))
         let map = MemoryMap(mappings: [
             Mapping(start: Address(0x1000), end: Address(0x2000), permissions: "r-xp", path: "/m"),
             Mapping(start: Address(0x2000), end: Address(0x9000), permissions: "rw-p", path: "/m"),

@@ -210,7 +210,7 @@ extension RunReport {
         let bounds = maps.filter { $0.hasSuffix(" " + path) }.flatMap {
             $0.prefix { $0 != " " }.split(separator: "-").compactMap { UInt64($0, radix: 16) }
         }
-        let module = Module(
+        let module = RunModule(
             path: path, buildID: ELFFile(path: path)?.buildID(), start: Address(try #require(bounds.min())),
             end: Address(try #require(bounds.max())), bias: Address(try #require(bounds.min())))
         var report = try Sample.crash()

@@ -303,7 +303,7 @@ import Testing
     }
 
     @Test func theVersionIsTheLibrarys() throws {
-        #expect(try Tool.run(["--version"]).output == Core.version + "\n")
+        #expect(try Tool.run(["--version"]).output == Reader.libraryVersion + "\n")
     }
 }
 

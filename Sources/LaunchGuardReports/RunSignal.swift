@@ -1,5 +1,5 @@
 /// A signal by number and name. The numbers are those that Linux uses on x86-64 and arm64.
-public struct Signal: Codable, Hashable, Sendable {
+public struct RunSignal: Codable, Hashable, Sendable {
     public var number: Int32
     public var name: String
 

@@ -1,0 +1,52 @@
+import Foundation
+import LaunchGuard
+import LaunchGuardReports
+import Testing
+
+/// The values of the API are values: a program makes them, copies them, and writes them down.
+@Suite struct ValueTests {
+    private static func written<Value: Codable>(_ value: Value) throws -> Value {
+        try JSONDecoder().decode(Value.self, from: JSONEncoder().encode(value))
+    }
+
+    @Test func reportsAndInfosCanBeMadeAndWrittenDown() throws {
+        let report = LaunchGuard.Report(path: "/runs/1.lgrun", uuid: "u", ordinal: 7, end: .crash, signal: 11, isInLaunch: false)
+        #expect(try Self.written(report) == report)
+        let info = LaunchGuard.LaunchInfo(name: "main", status: .needsRepair, streak: 3, lastTask: "open", window: nil, finish: .mark)
+        #expect(try Self.written(info) == info)
+        #expect(info.repairAfter == 2 && info.window == nil && info.finish == .mark)
+        let memory = LaunchGuard.Memory(usedBytes: 90, limitBytes: 100, percent: 90, isOfCgroup: true)
+        #expect(try Self.written(memory) == memory)
+    }
+
+    @Test func fieldsComeFromDictionariesAndLeaveOutWhatIsNil() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let session = try Child(directory).start()
+            let user: String? = nil
+            session.log(.info, "literal", fields: ["url": "/notes", "user": user])
+            session.log(.info, "dictionary", fields: .init(["z": "1", "a": "2"] as [String: String]))
+            session.log(.info, "optional", fields: .init([("z", user), ("a", "2")]))
+        }
+        let entries = try #require(try scene.runs().last?.breadcrumbs?.entries)
+        let fields = entries.map { ($0.fields ?? []).map { "\($0.key)=\($0.value ?? "?")" } }
+        #expect(fields == [["url=/notes"], ["a=2", "z=1"], ["a=2"]])
+    }
+
+    @Test func copiesOfAnInterpolationDoNotShareABuffer() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            var first = LaunchGuard.LogMessage.StringInterpolation(literalCapacity: 64, interpolationCount: 0)
+            first.appendLiteral("value ")
+            var second = first
+            first.appendInterpolation(1)
+            second.appendInterpolation("two")
+            first.appendLiteral("!")
+            let session = try Child(directory).start()
+            session.log(.info, LaunchGuard.LogMessage(stringInterpolation: first))
+            session.log(.info, LaunchGuard.LogMessage(stringInterpolation: second))
+        }
+        let entries = try #require(try scene.runs().last?.breadcrumbs?.entries)
+        #expect(entries.map(\.text) == ["value 1!", "value two"])
+    }
+}
