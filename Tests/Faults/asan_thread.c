@@ -1,37 +1,56 @@
-/* With AddressSanitizer: the alternate stack of a thread that ended is not unmapped twice. The
- * sanitizer's runtime unmaps it first. The test then maps the same addresses before LaunchGuard's
- * turn comes. */
+/* With AddressSanitizer: the alternate stack of a thread that ended is not unmapped twice, by
+ * LaunchGuard and by the sanitizer's runtime. More threads end at once than LaunchGuard keeps
+ * stacks for, and the test maps the addresses of each stack as soon as they are free. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include <launchguard/launchguard.h>
 
-static pthread_key_t key;
-static stack_t made;
-static void *mapped;
+#define THREADS 20
 
-/* Takes the addresses once they are free. Destructors of keys run in the order of their creation:
- * this one between the sanitizer's and LaunchGuard's. */
-static void take(void *rounds)
+/* Destructors of keys run in the order of their creation: one before LaunchGuard's, one behind. */
+static pthread_key_t first_key, last_key;
+static pthread_barrier_t all_begun;
+static struct thread {
+    pthread_t thread;
+    stack_t made;
+    void *mapped;
+} threads[THREADS];
+
+static void take(struct thread *thread, pthread_key_t key)
 {
-    void *got = mmap(made.ss_sp, made.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (got == made.ss_sp)
-        mapped = got;
+    if (thread->mapped)
+        return;
+    void *got = mmap(thread->made.ss_sp, thread->made.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == thread->made.ss_sp)
+        thread->mapped = got;
     else if (got != MAP_FAILED)
-        munmap(got, made.ss_size);
-    if (!mapped)
-        pthread_setspecific(key, rounds);
+        munmap(got, thread->made.ss_size);
+    if (!thread->mapped)
+        pthread_setspecific(key, thread);
+}
+
+static void take_first(void *thread)
+{
+    take(thread, first_key);
+}
+
+static void take_last(void *thread)
+{
+    take(thread, last_key);
 }
 
 static void *run(void *argument)
 {
-    pthread_setspecific(key, &key);
-    sigaltstack(NULL, &made);
+    struct thread *thread = argument;
+    pthread_setspecific(first_key, thread);
+    pthread_setspecific(last_key, thread);
+    sigaltstack(NULL, &thread->made);
+    pthread_barrier_wait(&all_begun);
     return argument;
 }
 
@@ -44,22 +63,32 @@ static bool is_mapped(void *address)
 int main(int count, char **arguments)
 {
     lg_session *session;
-    pthread_t thread;
     lg_options options = LG_OPTIONS_INIT;
     options.app_id = "org.launchguard.asan-thread";
     options.state_directory = count > 1 ? arguments[1] : NULL;
-    if (pthread_key_create(&key, take) != 0 || lg_start(&options, &session) != LG_OK)
+    if (pthread_key_create(&first_key, take_first) != 0 || lg_start(&options, &session) != LG_OK || pthread_key_create(&last_key, take_last) != 0 ||
+        pthread_barrier_init(&all_begun, NULL, THREADS) != 0)
         return 2;
-    if (pthread_create(&thread, NULL, run, NULL) != 0 || pthread_join(thread, NULL) != 0)
-        return 2;
-    if (made.ss_size < 65536 || (made.ss_flags & SS_DISABLE)) {
-        fprintf(stderr, "the thread had no alternate stack of LaunchGuard's\n");
-        return 1;
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i].thread, NULL, run, &threads[i]) != 0)
+            return 2;
+    int taken = 0;
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_join(threads[i].thread, NULL) != 0)
+            return 2;
+    for (int i = 0; i < THREADS; i++) {
+        if (threads[i].made.ss_size < 65536 || (threads[i].made.ss_flags & SS_DISABLE)) {
+            fprintf(stderr, "a thread had no alternate stack of LaunchGuard's\n");
+            return 1;
+        }
+        if (threads[i].mapped && !is_mapped(threads[i].mapped)) {
+            fprintf(stderr, "memory was unmapped that the program had mapped at the addresses of a stack that was freed\n");
+            return 1;
+        }
+        taken += threads[i].mapped != NULL;
     }
-    if (mapped ? !is_mapped(mapped) : is_mapped(made.ss_sp)) {
-        fprintf(stderr, "%s\n", mapped ? "LaunchGuard unmapped memory that the program had mapped at the same addresses" : "the alternate stack is still mapped");
-        return 1;
-    }
-    printf("%s\n", mapped ? "taken" : "not taken");
-    return 0;
+    printf("%d of %d taken\n", taken, THREADS);
+    if (taken == 0)
+        fprintf(stderr, "all alternate stacks are still mapped\n");
+    return taken == 0;
 }

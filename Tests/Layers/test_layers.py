@@ -40,7 +40,7 @@ HANDLER_ONLY = {"capture/caller.c", "capture/calls.c", "capture/complete.c", "ca
 ALSO_AT_START = {
     "capture/own_threads.c": "pthread_sigmask sigfillset",
     "capture/altstack.c": "__sanitizer_set_death_callback mmap mprotect munmap pthread_key_create pthread_once pthread_setspecific sigaltstack",
-    "capture/disposition.c": "sigaltstack",
+    "capture/disposition.c": "__tsan_init sigaltstack",
     "capture/exception.c": "abort strcmp strnlen _ZSt13set_terminatePFvvE _ZTVN10__cxxabiv120__si_class_type_infoE "
                            "_ZTVN10__cxxabiv121__vmi_class_type_infoE __cxa_current_exception_type __cxa_get_globals __cxa_current_primary_exception __cxa_pure_virtual",
     "capture/messages.c": "dl_iterate_phdr swift_getFatalErrorMessageBuffer",

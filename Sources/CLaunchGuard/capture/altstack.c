@@ -64,28 +64,21 @@ static uint8_t *take(size_t whole)
     return NULL;
 }
 
-/* Of the runtimes of AddressSanitizer and its relatives: when a thread ends, they unmap its
- * alternate stack, also one that they did not make. By the time of our last round another mapping
- * may have those addresses. */
+/* Of the runtimes of the sanitizers. In the last round a runtime takes leave of the thread: it
+ * unmaps an alternate stack that is in use, also ours, and no code that it checks may run from
+ * there on. */
 extern void __sanitizer_set_death_callback(void (*)(void)) __attribute__((weak));
 
-static void give_back(const struct altstack *stack, bool is_current)
+static uint32_t round_of_release(void)
 {
-    if (is_current && !__sanitizer_set_death_callback && keep(stack->base))
-        return;
-    if (is_current || !__sanitizer_set_death_callback) {
-        munmap(stack->base, stack->size);
-        return;
-    }
-    munmap(stack->base, lg__os_page_size());
-    munmap(stack->base + stack->size - lg__os_page_size(), lg__os_page_size());
+    return __sanitizer_set_death_callback ? PTHREAD_DESTRUCTOR_ITERATIONS - 1 : PTHREAD_DESTRUCTOR_ITERATIONS;
 }
 
 /* Destructors run in rounds: ours lets all others go first, so that they are still covered. */
 static void release(void *argument)
 {
     struct altstack *stack = argument;
-    if (++stack->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(altstack_key, stack) == 0)
+    if (++stack->rounds < round_of_release() && pthread_setspecific(altstack_key, stack) == 0)
         return;
     if (!stack->base)
         return;
@@ -94,7 +87,8 @@ static void release(void *argument)
     const stack_t none = { .ss_flags = SS_DISABLE };
     if (is_current && sigaltstack(&none, NULL) != 0)
         return; /* the kernel says that it is in use */
-    give_back(stack, is_current);
+    if (!is_current || !keep(stack->base))
+        munmap(stack->base, stack->size);
     stack->base = NULL;
 }
 

@@ -47,6 +47,9 @@ static bool is_fault(int signal)
     return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
 }
 
+/* Of ThreadSanitizer's runtime, which puts a handler of its own before each. */
+extern void __tsan_init(void) __attribute__((weak));
+
 static void check_handler(int signal)
 {
     struct lg__os_disposition now = lg__os_signal_now(signal);
@@ -55,6 +58,8 @@ static void check_handler(int signal)
     if (!atomic_load(&lg__fixed.installed[signal]))
         return;
     if (now.handler != (uintptr_t)lg__install_handler(signal)) {
+        if (__tsan_init)
+            return;
         const struct lg__earlier earlier = lg__earlier_of(signal);
         if (now.handler == (uintptr_t)SIG_DFL && lg__fixed.options.keep_first && earlier.handler == (uintptr_t)SIG_DFL)
             lg__install_again(signal); /* a handler reset it, and the process lives on */

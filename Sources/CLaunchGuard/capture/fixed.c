@@ -8,7 +8,8 @@ struct lg__fixed lg__fixed;
  * in a new pid namespace may have our pid. */
 bool lg__fixed_unforked(void)
 {
-    return lg__os_pid() == lg__fixed.pid && lg__fixed.unforked && atomic_load_explicit(lg__fixed.unforked, memory_order_relaxed);
+    const _Atomic uint32_t *page = atomic_load_explicit(&lg__fixed.unforked, memory_order_acquire);
+    return page && lg__os_pid() == lg__fixed.pid && atomic_load_explicit(page, memory_order_relaxed);
 }
 
 bool lg__fixed_is_sent(const siginfo_t *info)

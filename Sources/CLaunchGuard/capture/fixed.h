@@ -15,8 +15,9 @@ struct lg__fixed {
     /* blocked by the handlers of LaunchGuard: all signals but the crashes */
     uint64_t mask;
     pid_t pid;                    /* of the process that started the session */
-    /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes */
-    const _Atomic uint32_t *unforked;
+    /* 1; reads 0 in a forked child, whose copy of the page the kernel wipes. Set behind the fields
+     * above: threads that begin while the session starts look at this one first. */
+    const _Atomic uint32_t *_Atomic unforked;
 };
 extern struct lg__fixed lg__fixed __attribute__((visibility("hidden")));
 

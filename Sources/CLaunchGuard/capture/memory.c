@@ -65,8 +65,9 @@ void lg__memory_recover(void)
 
 /* The memory need not be an object of the program: a stack has gaps between its variables. A
  * checker of memory (AddressSanitizer), whose memcpy() replaces that of libc, would end the process
- * for such a read. Volatile, so that no compiler turns the loop into a call. */
-#define UNCHECKED __attribute__((no_sanitize("address")))
+ * for such a read, and to a checker of races (ThreadSanitizer) a stack that another thread uses is
+ * one. Volatile, so that no compiler turns the loop into a call. */
+#define UNCHECKED __attribute__((no_sanitize("address", "thread")))
 typedef uint64_t word __attribute__((aligned(1), may_alias));
 
 /* A plain load where the kernel refuses the read (a sandbox): a fault in the load comes back

@@ -97,6 +97,6 @@ void lg__watch_thread_leave(uint32_t seen)
     const uint64_t blocked = lg__os_signals_blocked();
     lg__os_signals_set(UINT64_MAX); /* a handler would use a stack that another thread may have */
     LG_FAULT_POINT("watch: leaves");
-    lg__arch_thread_end_if(&watch_word, seen, seen & ~RUNS);
+    lg__os_thread_end_if(&watch_word, seen, seen & ~RUNS);
     lg__os_signals_set(blocked);
 }

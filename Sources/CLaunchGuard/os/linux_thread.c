@@ -45,7 +45,7 @@ bool lg__os_thread_reserve(struct lg__os_thread *ret_thread, size_t stack_bytes)
         .local_bytes = local,
         .pointer = low + (lg__arch_variables_below ? variables : CONTROL_BYTES),
     };
-    return true;
+    return !LG__KEEPS_THREAD || lg__os_kept_make();
 }
 
 static bool is_lost(void *pointer)
@@ -78,6 +78,8 @@ void lg__os_thread_give_back(const struct lg__os_borrowed *borrowed)
 
 long lg__os_thread_begin(struct lg__os_thread *thread, void (*run)(void), int32_t *ret_tid)
 {
+    if (LG__KEEPS_THREAD)
+        return lg__os_kept_begin(run, ret_tid);
     const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID;
     /* What an earlier thread left in its variables, its own number among them. */
     if (thread->is_used)
@@ -86,6 +88,14 @@ long lg__os_thread_begin(struct lg__os_thread *thread, void (*run)(void), int32_
     lg__arch_thread_variables(thread->pointer);
     long result = lg__arch_thread_begin(flags, thread->stack_top, thread->pointer, run, ret_tid);
     return result < 0 ? result : 0;
+}
+
+void lg__os_thread_end_if(uint32_t *word, uint32_t expected, uint32_t desired)
+{
+    if (LG__KEEPS_THREAD)
+        lg__os_kept_wait_if(word, expected, desired);
+    else
+        lg__arch_thread_end_if(word, expected, desired);
 }
 
 /* libc has the kernel clear a thread's number when that thread ends. */

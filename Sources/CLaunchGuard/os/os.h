@@ -120,6 +120,28 @@ void lg__os_thread_give_back(const struct lg__os_borrowed *borrowed);
  * signals, and the thread begins with the same ones. The number of the thread is stored before the
  * thread runs. 0 or −errno. Handler. */
 long lg__os_thread_begin(struct lg__os_thread *thread, void (*run)(void), int32_t *ret_tid);
+/* If *word reads `expected`, store `desired` and end the calling thread, which
+ * lg__os_thread_begin() began. Else return. A kept thread returns when it is begun again, too.
+ * Handler. */
+void lg__os_thread_end_if(uint32_t *word, uint32_t expected, uint32_t desired);
+
+/* ---- linux_thread_kept.c: a thread of libc instead, under ThreadSanitizer ---- */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LG__KEEPS_THREAD 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define LG__KEEPS_THREAD 1
+#endif
+#ifndef LG__KEEPS_THREAD
+#define LG__KEEPS_THREAD 0
+#endif
+/* Make the thread, once in a process. Not handler. */
+bool lg__os_kept_make(void);
+/* lg__os_thread_begin() and lg__os_thread_end_if() of the thread. Handler. */
+long lg__os_kept_begin(void (*run)(void), int32_t *ret_tid);
+void lg__os_kept_wait_if(uint32_t *word, uint32_t expected, uint32_t desired);
 
 /* Whether the first thread of the process has ended, and others go on. Known at once where
  * lg__os_first_thread_note() was called on that thread before; else the kernel's files are read. */

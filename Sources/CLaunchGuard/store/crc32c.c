@@ -32,15 +32,14 @@ LG__FIRST static uint32_t by_cpu(uint32_t start, const void *bytes, size_t size)
     return (uint32_t)crc;
 }
 
-bool lg__crc32c_by_cpu;
+_Atomic bool lg__crc32c_by_cpu;
 
 void lg__crc32c_init(void)
 {
-    if (!lg__crc32c_by_cpu)
-        lg__crc32c_by_cpu = lg__arch_has_crc32c();
+    atomic_store_explicit(&lg__crc32c_by_cpu, lg__arch_has_crc32c(), memory_order_relaxed);
 }
 
 LG__FIRST uint32_t lg__crc32c(uint32_t crc, const void *bytes, size_t size)
 {
-    return ~(lg__crc32c_by_cpu ? by_cpu(~crc, bytes, size) : by_table(~crc, bytes, size));
+    return ~(atomic_load_explicit(&lg__crc32c_by_cpu, memory_order_relaxed) ? by_cpu(~crc, bytes, size) : by_table(~crc, bytes, size));
 }

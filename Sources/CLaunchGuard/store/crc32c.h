@@ -3,6 +3,7 @@
 #ifndef LG_STORE_CRC32C_H
 #define LG_STORE_CRC32C_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ uint32_t lg__crc32c(uint32_t crc, const void *bytes, size_t size);
 void lg__crc32c_init(void);
 
 /* Whether the CPU has the instruction; false before lg__crc32c_init(). */
-extern bool lg__crc32c_by_cpu;
+extern _Atomic bool lg__crc32c_by_cpu;
 
 /* Copy, and go on with a checksum of what was copied, also while another thread changes it. Only if
  * lg__crc32c_by_cpu; without the inversions at start and end. */

@@ -86,7 +86,7 @@ void lg__ring_init(struct lg__ring *ring, void *section, void *memory, struct lg
         writer->lane = (struct lg__lane *)(void *)((uint8_t *)(header + 1) + lane * lane_size(shape.cells));
         writer->first = ring->writers;
         writer->mask = bytes - 1;
-        writer->quick = lg__crc32c_by_cpu ? bytes : 0;
+        writer->quick = atomic_load_explicit(&lg__crc32c_by_cpu, memory_order_relaxed) ? bytes : 0;
         writer->clock = ring->clock;
     }
     ring->writers->busy = 1;
