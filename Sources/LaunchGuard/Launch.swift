@@ -65,10 +65,11 @@ extension LaunchGuard {
         /// - Throws: ``LaunchGuardError/Code/restart`` when a repair succeeded that needs a
         ///   restart: no task ran, so end the program, or execute it again.
         ///   ``LaunchGuardError/Code/failed`` when an essential task failed: the tasks behind it
-        ///   did not run. ``LaunchGuardError/Code/interrupted`` when the end was announced, or
-        ///   SIGTERM or SIGINT came while the launch was held, and
-        ///   ``LaunchGuardError/Code/closed`` when the session was stopped: the remaining tasks
-        ///   did not run. ``LaunchGuardError/Code/state`` when the launch was begun before, and
+        ///   did not run; ``LaunchGuardError/failedTask`` is its key, and
+        ///   ``LaunchGuardError/underlying`` what it threw. ``LaunchGuardError/Code/interrupted``
+        ///   when the end was announced, or SIGTERM or SIGINT came while the launch was held, and
+        ///   ``LaunchGuardError/Code/closed`` when the session was stopped: the remaining tasks did
+        ///   not run. ``LaunchGuardError/Code/state`` when the launch was begun before, and
         ///   ``LaunchGuardError/Code/system`` when no thread can be made. Errors of repairs and
         ///   other tasks are not thrown here: they are in the log.
         nonisolated(nonsending) public func begin() async throws(LaunchGuardError) {
@@ -109,7 +110,7 @@ extension LaunchGuard {
         public func finished() -> Bool { core.finished() }
 
         private func check(_ code: LaunchGuardError.Code) throws(LaunchGuardError) {
-            if code == .failed { throw LaunchGuardError(code, hooks.lastTaskFailure) }
+            if code == .failed, let failure = hooks.failure { throw LaunchGuardError(code, failure) }
             if code != .ok { throw LaunchGuardError(code) }
         }
     }

@@ -10,7 +10,7 @@ extension CoreLaunch {
 
     /// Blocks while a late task runs.
     func addTask(_ task: LaunchTask, _ flags: LaunchTask.Flags, _ hooks: LaunchHooks) throws(LaunchGuardError) {
-        let key = try text(task.key, "key")
+        let key = try shortText(task.key, "key")
         let box = unsafe Unmanaged.passRetained(Box(Custody(task: task, hooks: hooks)))
         var cTask = unsafe lg_task()
         unsafe cTask.size = UInt32(MemoryLayout<lg_task>.size)
@@ -35,7 +35,11 @@ extension CoreLaunch {
             unsafe cTask.key = unsafe key
             return unsafe lg_launch_add_task(pointer, &cTask)
         }
-        if let error = Core.error(status) {
+        let error = Core.error(status) {
+            guard status == LG_ERR_OPTION else { return "" }
+            return "flags are \(flags.rawValue); they must be flags of LaunchTask.Flags, and essential neither suspect nor unsafe"
+        }
+        if let error {
             unsafe box.release()
             throw error
         }

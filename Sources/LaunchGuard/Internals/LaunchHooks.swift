@@ -11,7 +11,7 @@ final class LaunchHooks: Sendable {
         var giveUp: Body?
         var decide: (@Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision)?
         var status: (@Sendable (LaunchGuard.Status) -> Void)?
-        var lastTaskFailure: String?
+        var failure: TaskFailure?
         var running: [Int: Running] = [:]
         var started = 0
     }
@@ -37,8 +37,8 @@ final class LaunchHooks: Sendable {
 
     func setStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) { state.withLock { $0.status = body } }
 
-    /// The error that the last failed task threw.
-    var lastTaskFailure: String? { state.withLock { $0.lastTaskFailure } }
+    /// The failure of the essential task that ended the launch.
+    var failure: TaskFailure? { state.withLock { $0.failure } }
 
     // MARK: Called on threads of the core
 
@@ -61,7 +61,7 @@ final class LaunchHooks: Sendable {
         done.answer(run("repair \"\(name)\"", isRepair: true, body, while: { now() == .repairing }))
     }
 
-    func runTask(_ task: LaunchTask) -> LaunchGuardError.Code { run("task \"\(task.key)\"", isTask: true, task.run) }
+    func runTask(_ task: LaunchTask) -> LaunchGuardError.Code { run("task \"\(task.key)\"", task: task, task.run) }
 
     func runProtect(_ task: LaunchTask) {
         guard let protect = task.protect else { return }
@@ -89,6 +89,7 @@ final class LaunchHooks: Sendable {
     /// The simulated run has ended: nothing waits for what still runs.
     func beginNextRun() {
         cancelAll()
+        state.withLock { $0.failure = nil }
         statuses.restart()
     }
 
@@ -104,7 +105,7 @@ final class LaunchHooks: Sendable {
     }
 
     private func run(
-        _ what: String, isRepair: Bool = false, isTask: Bool = false, _ body: @escaping Body, while isWanted: () -> Bool = { true }
+        _ what: String, isRepair: Bool = false, task: LaunchTask? = nil, _ body: @escaping Body, while isWanted: () -> Bool = { true }
     ) -> LaunchGuardError.Code {
         let id = state.withLock { state in
             state.started += 1
@@ -119,14 +120,16 @@ final class LaunchHooks: Sendable {
             } catch {
                 let failure = "\(what) failed: \(error)"
                 log(.error, failure)
-                if isTask { state.withLock { $0.lastTaskFailure = failure } }
+                if let task, task.flags.contains(.essential) {
+                    state.withLock { $0.failure = TaskFailure(key: task.key, error: error, message: failure) }
+                }
                 return .failed
             }
-        } begin: { task in
-            state.withLock { $0.running[id] = Running(isRepair: isRepair, task: task) }
+        } begin: { running in
+            state.withLock { $0.running[id] = Running(isRepair: isRepair, task: running) }
             // Read only now, so that every event that makes the task unwanted finds a task to
             // cancel.
-            if !isWanted() { task.cancel() }
+            if !isWanted() { running.cancel() }
         }
     }
 }
