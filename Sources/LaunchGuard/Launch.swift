@@ -9,8 +9,10 @@ extension LaunchGuard {
     /// That thread is the executor of the closure's task, and the closure may block it. A closure
     /// does not hold up the concurrency pool, and a pool that other code has blocked does not hold
     /// up the launch. A closure that is bound to an actor runs there: `{ @MainActor in … }` on the
-    /// main actor, which ``begin()`` does not block. Any thread and every closure may call every
-    /// member, with the exception of ``begin()`` and ``waitUntilLaunched(timeout:)``.
+    /// main actor, which ``begin()`` does not block. The tasks of the closures have the priority
+    /// and the task-locals of the caller of ``begin()``, such as a tracing context. Any thread and
+    /// every closure may call every member, with the exception of ``begin()`` and
+    /// ``waitUntilLaunched(timeout:)``.
     public final class Launch: Sendable {
         /// Name of the context.
         public let name: String
@@ -73,11 +75,20 @@ extension LaunchGuard {
         ///   ``LaunchGuardError/Code/system`` when no thread can be made. Errors of repairs and
         ///   other tasks are not thrown here: they are in the log.
         nonisolated(nonsending) public func begin() async throws(LaunchGuardError) {
-            let code = try await onThread { [self] _ in
-                let code = core.begin()
-                if code == .ok { runRefusedTasks() }
-                return code
+            let context = CallerContext()
+            let code: LaunchGuardError.Code
+            do throws(LaunchGuardError) {
+                code = try await onThread { [self] _ in
+                    hooks.use(context)
+                    let code = core.begin()
+                    if code == .ok { runRefusedTasks() }
+                    return code
+                }
+            } catch {
+                context.end()
+                throw error
             }
+            if code == .state { hooks.drop(context) }
             try check(code)
         }
 

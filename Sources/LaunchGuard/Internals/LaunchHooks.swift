@@ -12,6 +12,8 @@ final class LaunchHooks: Sendable {
         var decide: (@Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision)?
         var status: (@Sendable (LaunchGuard.Status) -> Void)?
         var failure: TaskFailure?
+        /// Of the caller of `begin()`.
+        var context: CallerContext?
         var running: [Int: Running] = [:]
         var started = 0
     }
@@ -39,6 +41,24 @@ final class LaunchHooks: Sendable {
 
     /// The failure of the essential task that ended the launch.
     var failure: TaskFailure? { state.withLock { $0.failure } }
+
+    /// The closures run with this context from now on. Those of a launch that was begun before keep
+    /// theirs.
+    func use(_ context: CallerContext) {
+        let isFirst = state.withLock { state in
+            if state.context == nil { state.context = context }
+            return state.context === context
+        }
+        if !isFirst { context.end() }
+    }
+
+    /// The launch needs the context no more; `nil` for whichever it has.
+    func drop(_ context: CallerContext? = nil) {
+        let dropped = state.withLock { state in
+            context == nil || state.context === context ? state.context.take() : nil
+        }
+        dropped?.end()
+    }
 
     // MARK: Called on threads of the core
 
@@ -89,12 +109,14 @@ final class LaunchHooks: Sendable {
     /// The simulated run has ended: nothing waits for what still runs.
     func beginNextRun() {
         cancelAll()
+        drop()
         state.withLock { $0.failure = nil }
         statuses.restart()
     }
 
     func endLastRun() {
         cancelAll()
+        drop()
         statuses.finish()
     }
 
@@ -107,12 +129,12 @@ final class LaunchHooks: Sendable {
     private func run(
         _ what: String, isRepair: Bool = false, task: LaunchTask? = nil, _ body: @escaping Body, while isWanted: () -> Bool = { true }
     ) -> LaunchGuardError.Code {
-        let id = state.withLock { state in
+        let (id, context) = state.withLock { state in
             state.started += 1
-            return state.started
+            return (state.started, state.context)
         }
         defer { state.withLock { _ = $0.running.removeValue(forKey: id) } }
-        return OwnThread().run { [self] in
+        return OwnThread().run(in: context) { [self] in
             do {
                 try Task.checkCancellation()
                 try await body()
