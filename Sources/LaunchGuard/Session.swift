@@ -78,7 +78,7 @@ extension LaunchGuard {
             }
             return launches.withLock { launches in
                 if let launch = launches[name] { return launch }
-                let hooks = LaunchHooks(session: core)
+                let hooks = LaunchHooks(session: core, cancellation: policy.cancellation)
                 let (launchCore, problem) = core.prepare(options, hooks)
                 let launch = Launch(name: name, core: launchCore, hooks: hooks, problem: mistake ?? problem)
                 launches[name] = launch

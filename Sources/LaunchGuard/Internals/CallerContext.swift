@@ -18,6 +18,11 @@ final class CallerContext: TaskExecutor {
         var made: Task<Void, Never>?
     }
 
+    /// Whether the caller was cancelled while it waited in `begin()`, and the launch is to know.
+    let isCancelled = Atomic(false)
+    /// Whether a closure failed for this reason.
+    let isCutShort = Atomic(false)
+
     /// One thread at a time asks.
     private let turn = Mutex(())
     private let state = Mutex(State())

@@ -24,9 +24,7 @@ struct CoreLaunch: @unchecked Sendable {
             unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreCompletion(done))
         }
         unsafe cOptions.on_status = { launch, status, user in
-            unsafe Box<LaunchHooks>.value(user)?.statusChanged(LaunchGuard.Status(status)) {
-                unsafe LaunchGuard.Status(lg_launch_get_status(launch))
-            }
+            unsafe Box<LaunchHooks>.value(user)?.statusChanged(LaunchGuard.Status(status), of: CoreLaunch(pointer: launch))
         }
         unsafe cOptions.user = Unmanaged.passRetained(Box(hooks)).toOpaque()
         var pointer: OpaquePointer?
@@ -71,6 +69,9 @@ struct CoreLaunch: @unchecked Sendable {
     func protect(_ reason: String?) -> Bool {
         unsafe withCString(reason) { unsafe lg_launch_protect(pointer, $0) == LG_OK }
     }
+
+    /// The launch goes on without a repair, wherever it is held.
+    func goOn() { if !skip() { _ = trySafe() } }
 
     func finished() -> Bool { unsafe lg_launch_finished(pointer) == LG_OK }
 

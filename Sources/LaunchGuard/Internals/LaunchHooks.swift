@@ -25,9 +25,13 @@ final class LaunchHooks: Sendable {
 
     let statuses = StatusBroadcast()
     private let session: CoreSession
+    let cancellation: LaunchGuard.LaunchPolicy.Cancellation
     private let state = Mutex(State())
 
-    init(session: CoreSession) { self.session = session }
+    init(session: CoreSession, cancellation: LaunchGuard.LaunchPolicy.Cancellation) {
+        self.session = session
+        self.cancellation = cancellation
+    }
 
     func log(_ level: LaunchGuard.Level, _ message: String) { session.log(level, message) }
 
@@ -58,6 +62,16 @@ final class LaunchHooks: Sendable {
             context == nil || state.context === context ? state.context.take() : nil
         }
         dropped?.end()
+    }
+
+    /// The caller of `begin()` was cancelled.
+    func cancel(_ context: CallerContext, _ launch: CoreLaunch) {
+        guard cancellation == .forwarded else { return }
+        context.isCancelled.store(true, ordering: .sequentiallyConsistent)
+        // Another caller has no say in the launch.
+        guard state.withLock({ $0.context === context }) else { return }
+        cancelAll()
+        launch.goOn()
     }
 
     // MARK: Called on threads of the core
@@ -93,13 +107,14 @@ final class LaunchHooks: Sendable {
         _ = run("event \"\(event)\" of task \"\(task.key)\"") { try await body(event) }
     }
 
-    /// The status changed; `now` is the status by now. When that is not "repairing", the attempts
-    /// that were there before the look at it have timed out.
-    func statusChanged(_ status: LaunchGuard.Status, now: () -> LaunchGuard.Status) {
-        let attempts = state.withLock { $0.running.values.filter(\.isRepair) }
-        if !attempts.isEmpty, now() != .repairing {
+    /// The status changed. When it is not "repairing" by now, the attempts that were there before
+    /// the look at it have timed out.
+    func statusChanged(_ status: LaunchGuard.Status, of launch: CoreLaunch) {
+        let (attempts, context) = state.withLock { ($0.running.values.filter(\.isRepair), $0.context) }
+        if !attempts.isEmpty, launch.status != .repairing {
             for attempt in attempts { attempt.task.cancel() }
         }
+        if status == .needsRepair, isCancelled(context) { launch.goOn() }
         state.withLock { $0.status }?(status)
         statuses.publish(status)
     }
@@ -122,6 +137,10 @@ final class LaunchHooks: Sendable {
 
     // MARK: -
 
+    private func isCancelled(_ context: CallerContext?) -> Bool {
+        context?.isCancelled.load(ordering: .sequentiallyConsistent) == true
+    }
+
     private func cancelAll() {
         for running in state.withLock({ Array($0.running.values) }) { running.task.cancel() }
     }
@@ -136,10 +155,11 @@ final class LaunchHooks: Sendable {
         defer { state.withLock { _ = $0.running.removeValue(forKey: id) } }
         return OwnThread().run(in: context) { [self] in
             do {
-                try Task.checkCancellation()
-                try await body()
+                if isRepair || task != nil { try Task.checkCancellation() }
+                try await RunningClosure.run(of: self, body)
                 return .ok
             } catch {
+                if Task.isCancelled, isCancelled(context) { context?.isCutShort.store(true, ordering: .sequentiallyConsistent) }
                 let failure = "\(what) failed: \(error)"
                 log(.error, failure)
                 if let task, task.flags.contains(.essential) {
@@ -151,7 +171,7 @@ final class LaunchHooks: Sendable {
             state.withLock { $0.running[id] = Running(isRepair: isRepair, task: running) }
             // Read only now, so that every event that makes the task unwanted finds a task to
             // cancel.
-            if !isWanted() { running.cancel() }
+            if isCancelled(context) || !isWanted() { running.cancel() }
         }
     }
 }
