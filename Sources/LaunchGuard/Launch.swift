@@ -13,6 +13,9 @@ extension LaunchGuard {
     /// and the task-locals of the caller of ``begin()``, such as a tracing context. Any thread and
     /// every closure may call every member, with the exception of ``begin()`` and
     /// ``waitUntilLaunched(timeout:)``.
+    ///
+    /// The closures are freed, with what they captured, when the launch is finished and none of its
+    /// tasks is left; those for events when the session is stopped.
     public final class Launch: Sendable {
         /// Name of the context.
         public let name: String
@@ -41,8 +44,9 @@ extension LaunchGuard {
         /// The status now. C: `lg_launch_get_status()`.
         public var status: Status { core.status }
 
-        /// The status now and every later change; ends when the launch is finished. Each iteration
-        /// is independent, and gets every change even when it is slow. C: `on_status`.
+        /// The status now and every later change; ends when the launch is finished or its end was
+        /// announced, and when the session is stopped. Each iteration is independent, and gets
+        /// every change even when it is slow. C: `on_status`.
         public var statusUpdates: StatusUpdates { StatusUpdates(source: hooks.statuses) }
 
         /// All that is known of the context now; `nil` for an unprotected launch. C:

@@ -116,6 +116,9 @@ extension LaunchGuard {
         /// Mark the run as cleanly ended and remove the handlers. The call is not needed before the
         /// program exits by itself: a return from `main` and `exit` mark the end as well. C:
         /// `lg_stop()`.
-        public func stop() { core.stop() }
+        public func stop() {
+            guard core.stop() else { return }
+            for launch in preparedLaunches { launch.hooks.stop(launch.core) }
+        }
     }
 }

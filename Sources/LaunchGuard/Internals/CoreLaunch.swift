@@ -1,7 +1,8 @@
 internal import CLaunchGuard
 
 /// The handle of a launch. C: `lg_launch *`, which every thread may use and which stays valid until
-/// the process ends. The objects that the callbacks need are therefore never freed either.
+/// the process ends. The objects that the callbacks need are therefore never freed either. They
+/// keep no closure of the program: those are in the hooks, which free them when the launch is over.
 @safe
 struct CoreLaunch: @unchecked Sendable {
     let pointer: OpaquePointer?

@@ -11,6 +11,10 @@ final class LaunchHooks: Sendable {
         var giveUp: Body?
         var decide: (@Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision)?
         var status: (@Sendable (LaunchGuard.Status) -> Void)?
+        /// By the number that the core hands back.
+        var repairs: [Int: Body] = [:]
+        var tasks: [Int: LaunchTask] = [:]
+        var added = 0
         var failure: TaskFailure?
         /// Of the caller of `begin()`.
         var context: CallerContext?
@@ -33,6 +37,9 @@ final class LaunchHooks: Sendable {
         self.cancellation = cancellation
     }
 
+    /// Whether the launch can be begun again, in the next simulated run.
+    var isRepeated: Bool { session.isSimulated }
+
     func log(_ level: LaunchGuard.Level, _ message: String) { session.log(level, message) }
 
     func setReport(_ body: @escaping Report) { state.withLock { $0.report = body } }
@@ -42,6 +49,31 @@ final class LaunchHooks: Sendable {
     func setDecide(_ body: @escaping @Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision) { state.withLock { $0.decide = body } }
 
     func setStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) { state.withLock { $0.status = body } }
+
+    /// - Returns: the number of the repair.
+    func add(repair body: @escaping Body) -> Int {
+        state.withLock { state in
+            state.added += 1
+            state.repairs[state.added] = body
+            return state.added
+        }
+    }
+
+    /// - Returns: the number of the task.
+    func add(_ task: LaunchTask) -> Int {
+        state.withLock { state in
+            state.added += 1
+            state.tasks[state.added] = task
+            return state.added
+        }
+    }
+
+    /// The core refused the repair or task with this number.
+    func remove(_ number: Int) {
+        _ = state.withLock { ($0.repairs.removeValue(forKey: number), $0.tasks.removeValue(forKey: number)) }
+    }
+
+    func task(_ number: Int) -> LaunchTask? { state.withLock { $0.tasks[number] } }
 
     /// The failure of the essential task that ended the launch.
     var failure: TaskFailure? { state.withLock { $0.failure } }
@@ -90,12 +122,21 @@ final class LaunchHooks: Sendable {
 
     /// One attempt. An earlier attempt that still runs has timed out. This attempt has timed out,
     /// too, when no repair runs `now`.
-    func runRepair(_ name: String, _ body: @escaping Body, _ done: CoreCompletion, now: () -> LaunchGuard.Status) {
+    func runRepair(_ name: String, _ number: Int, _ done: CoreCompletion, now: () -> LaunchGuard.Status) {
+        guard let body = state.withLock({ $0.repairs[number] }) else { return done.answer(.closed) }
         for earlier in state.withLock({ $0.running.values.filter(\.isRepair) }) { earlier.task.cancel() }
         done.answer(run("repair \"\(name)\"", isRepair: true, body, while: { now() == .repairing }))
     }
 
     func runTask(_ task: LaunchTask) -> LaunchGuardError.Code { run("task \"\(task.key)\"", task: task, task.run) }
+
+    /// The core runs a task once, but for simulated runs.
+    func runTask(_ number: Int) -> LaunchGuardError.Code {
+        guard let task = task(number) else { return .closed }
+        let code = runTask(task)
+        if !isRepeated { spend(number) }
+        return code
+    }
 
     func runProtect(_ task: LaunchTask) {
         guard let protect = task.protect else { return }
@@ -117,6 +158,50 @@ final class LaunchHooks: Sendable {
         if status == .needsRepair, isCancelled(context) { launch.goOn() }
         state.withLock { $0.status }?(status)
         statuses.publish(status)
+        if status == .normal, !isRepeated { release(of: launch) }
+    }
+
+    // MARK: The end
+
+    /// The session was stopped.
+    func stop(_ launch: CoreLaunch) {
+        guard launch.wait(milliseconds: 0) != .state else { return }
+        statuses.finish()
+        release(of: launch, withEvents: true)
+    }
+
+    /// Free the closures of a launch that is finished, as soon as no thread drives it any more. The
+    /// core knows numbers only, so that a late call finds nothing.
+    private func release(of launch: CoreLaunch, withEvents: Bool = false) {
+        guard launch.wait(milliseconds: 0) == .timeout else { return release(withEvents: withEvents) }
+        startThread { [self] in
+            _ = launch.wait(milliseconds: .max)
+            release(withEvents: withEvents)
+        }
+    }
+
+    private func spend(_ number: Int) {
+        _ = state.withLock { state in
+            let freed = state.tasks[number]
+            state.tasks[number] = freed?.spent
+            return freed
+        }
+    }
+
+    /// - Parameter withEvents: also the closures for events, and late tasks that wait.
+    private func release(withEvents: Bool) {
+        drop()
+        // Freed outside of the lock, because what a closure captured may call the launch.
+        _ = state.withLock { state in
+            let freed = state
+            state.report = nil
+            state.giveUp = nil
+            state.decide = nil
+            state.status = nil
+            state.repairs = [:]
+            state.tasks = withEvents ? [:] : state.tasks.mapValues { $0.flags.contains(.late) ? $0 : $0.spent }
+            return freed
+        }
     }
 
     // MARK: Simulation
@@ -131,8 +216,8 @@ final class LaunchHooks: Sendable {
 
     func endLastRun() {
         cancelAll()
-        drop()
         statuses.finish()
+        release(withEvents: true)
     }
 
     // MARK: -
