@@ -72,8 +72,14 @@ extension LaunchGuard.Launch {
     ) {
         do throws(LaunchGuardError) {
             let rung = try Rung(name: name, impact: impact, timeout: timeout, attempts: attempts, options: options)
-            try core.addRepair(rung) { [hooks, core] done in
-                hooks.runRepair(name, body, done) { core.status }
+            let number = hooks.add(repair: body)
+            do throws(LaunchGuardError) {
+                try core.addRepair(rung) { [hooks, core] done in
+                    hooks.runRepair(name, number, done) { core.status }
+                }
+            } catch {
+                hooks.remove(number)
+                throw error
             }
         } catch {
             refuse(error.naming("repair", name))

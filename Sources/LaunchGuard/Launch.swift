@@ -9,8 +9,13 @@ extension LaunchGuard {
     /// That thread is the executor of the closure's task, and the closure may block it. A closure
     /// does not hold up the concurrency pool, and a pool that other code has blocked does not hold
     /// up the launch. A closure that is bound to an actor runs there: `{ @MainActor in … }` on the
-    /// main actor, which ``begin()`` does not block. Any thread and every closure may call every
-    /// member, with the exception of ``begin()`` and ``waitUntilLaunched(timeout:)``.
+    /// main actor, which ``begin()`` does not block. The tasks of the closures have the priority
+    /// and the task-locals of the caller of ``begin()``, such as a tracing context. Any thread and
+    /// every closure may call every member, with the exception of ``begin()`` and
+    /// ``waitUntilLaunched(timeout:)``.
+    ///
+    /// The closures are freed, with what they captured, when the launch is finished and none of its
+    /// tasks is left; those for events when the session is stopped.
     public final class Launch: Sendable {
         /// Name of the context.
         public let name: String
@@ -39,8 +44,9 @@ extension LaunchGuard {
         /// The status now. C: `lg_launch_get_status()`.
         public var status: Status { core.status }
 
-        /// The status now and every later change; ends when the launch is finished. Each iteration
-        /// is independent, and gets every change even when it is slow. C: `on_status`.
+        /// The status now and every later change; ends when the launch is finished or its end was
+        /// announced, and when the session is stopped. Each iteration is independent, and gets
+        /// every change even when it is slow. C: `on_status`.
         public var statusUpdates: StatusUpdates { StatusUpdates(source: hooks.statuses) }
 
         /// All that is known of the context now; `nil` for an unprotected launch. C:
@@ -60,40 +66,67 @@ extension LaunchGuard {
         ///
         /// A healthy launch goes straight to its tasks. Otherwise the call waits for the closure of
         /// ``onReport(_:)`` and for the repairs. When no repair is left, the launch goes on in safe
-        /// mode. Cancelling the caller has no effect.
+        /// mode. By default a cancelled caller changes nothing: ``LaunchPolicy/cancellation``.
         ///
         /// - Throws: ``LaunchGuardError/Code/restart`` when a repair succeeded that needs a
         ///   restart: no task ran, so end the program, or execute it again.
         ///   ``LaunchGuardError/Code/failed`` when an essential task failed: the tasks behind it
-        ///   did not run. ``LaunchGuardError/Code/interrupted`` when the end was announced, or
-        ///   SIGTERM or SIGINT came while the launch was held, and
-        ///   ``LaunchGuardError/Code/closed`` when the session was stopped: the remaining tasks
-        ///   did not run. ``LaunchGuardError/Code/state`` when the launch was begun before, and
+        ///   did not run; ``LaunchGuardError/failedTask`` is its key, and
+        ///   ``LaunchGuardError/underlying`` what it threw. ``LaunchGuardError/Code/interrupted``
+        ///   when the end was announced, or SIGTERM or SIGINT came while the launch was held, and
+        ///   ``LaunchGuardError/Code/closed`` when the session was stopped: the remaining tasks did
+        ///   not run. ``LaunchGuardError/Code/cancelled`` when the caller was cancelled,
+        ///   ``LaunchPolicy/cancellation`` forwards that, and a closure failed for this reason, or
+        ///   when the caller was cancelled before the call, which then begins nothing.
+        ///   ``LaunchGuardError/Code/state`` when the launch was begun before, and
         ///   ``LaunchGuardError/Code/system`` when no thread can be made. Errors of repairs and
         ///   other tasks are not thrown here: they are in the log.
         nonisolated(nonsending) public func begin() async throws(LaunchGuardError) {
-            let code = try await onThread { [self] _ in
-                let code = core.begin()
-                if code == .ok { runRefusedTasks() }
-                return code
+            if hooks.cancellation == .forwarded, Task.isCancelled { throw LaunchGuardError(.cancelled) }
+            let context = CallerContext()
+            var code: LaunchGuardError.Code
+            do throws(LaunchGuardError) {
+                code = try await onThread(onCancel: { [hooks, core] in hooks.cancel(context, core) }) { [self] _ in
+                    hooks.use(context)
+                    let code = core.begin()
+                    if code == .ok { runRefusedTasks() }
+                    return code
+                }
+            } catch {
+                context.end()
+                throw error
             }
+            if code == .state { hooks.drop(context) }
+            // From here on the caller is not in question.
+            context.isCancelled.store(false, ordering: .sequentiallyConsistent)
+            if context.isCutShort.load(ordering: .sequentiallyConsistent), code == .ok || code == .failed { code = .cancelled }
             try check(code)
         }
 
         /// Wait until the launch is no longer held and its tasks have run, where ``begin()`` does
-        /// not wait: with ``Hold/custody``, and after ``protect(reason:)``. Do not call it from a
-        /// closure of this launch. C: `lg_launch_wait()`.
+        /// not wait: with ``Hold/custody``, and after ``protect(reason:)``. A closure of this
+        /// launch cannot wait for it, nor can a task that the closure makes while it runs. Do not
+        /// let a closure wait for a detached task that waits here. C: `lg_launch_wait()`.
         ///
         /// - Parameter timeout: longest wait; `nil` for no limit.
         /// - Throws: as ``begin()``; ``LaunchGuardError/Code/timeout`` when the time has passed,
-        ///   and when the caller is cancelled; ``LaunchGuardError/Code/state`` before ``begin()``.
+        ///   ``LaunchGuardError/Code/cancelled`` when the caller is cancelled, which has no effect
+        ///   on the launch; ``LaunchGuardError/Code/state`` before ``begin()``, and where a closure
+        ///   of this launch would have to wait.
         nonisolated(nonsending) public func waitUntilLaunched(timeout: Duration? = nil) async throws(LaunchGuardError) {
             let end = timeout.map { ContinuousClock.now + $0 }
+            if RunningClosure.isInside(hooks) {
+                let code = core.wait(milliseconds: 0)
+                guard code != .timeout else { throw LaunchGuardError(.state, "a closure of launch \"\(name)\" cannot wait for this launch") }
+                return try check(code)
+            }
             let code = try await onThread { [core] isCancelled in
                 while true {
                     let left = end.map { ContinuousClock.now.duration(to: $0).milliseconds } ?? .max
                     let code = core.wait(milliseconds: UInt32(min(max(left, 0), 100)))
-                    if code != .timeout || left <= 0 || isCancelled() { return code }
+                    if code != .timeout { return code }
+                    if isCancelled() { return .cancelled }
+                    if left <= 0 { return code }
                 }
             }
             try check(code)
@@ -109,7 +142,7 @@ extension LaunchGuard {
         public func finished() -> Bool { core.finished() }
 
         private func check(_ code: LaunchGuardError.Code) throws(LaunchGuardError) {
-            if code == .failed { throw LaunchGuardError(code, hooks.lastTaskFailure) }
+            if code == .failed || code == .cancelled, let failure = hooks.failure { throw LaunchGuardError(code, failure) }
             if code != .ok { throw LaunchGuardError(code) }
         }
     }

@@ -1,5 +1,5 @@
 /// A problem and its remedy.
-public struct LaunchGuardError: Error, Hashable, Sendable {
+public struct LaunchGuardError: Error, Sendable {
     /// The kind of error.
     public let code: Code
 
@@ -9,6 +9,27 @@ public struct LaunchGuardError: Error, Hashable, Sendable {
     /// One sentence for a log or a person, with the path or the value in question where there is
     /// one.
     public let message: String
+
+    /// Key of the essential task that failed; `nil` for an error that no task is the cause of.
+    public let failedTask: String?
+
+    /// The error that ``failedTask`` threw.
+    public let underlying: (any Error)?
+}
+
+/// Two errors are equal without a look at ``underlying``, which need not be comparable; its text is
+/// in ``message``.
+extension LaunchGuardError: Hashable {
+    public static func == (one: Self, other: Self) -> Bool {
+        (one.code, one.systemError, one.message, one.failedTask) == (other.code, other.systemError, other.message, other.failedTask)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(systemError)
+        hasher.combine(message)
+        hasher.combine(failedTask)
+    }
 }
 
 extension LaunchGuardError: CustomStringConvertible {

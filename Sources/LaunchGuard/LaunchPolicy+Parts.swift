@@ -47,4 +47,18 @@ extension LaunchGuard.LaunchPolicy {
             self.time = time
         }
     }
+
+    /// The effect of a cancelled caller of ``LaunchGuard/Launch/begin()``, as long as the call
+    /// lasts.
+    public enum Cancellation: Sendable, CaseIterable {
+        /// None: the launch goes on, and the call waits for it. A launch is not left half done
+        /// because a window was closed.
+        case ignored
+        /// The tasks of the closures that run are cancelled. A repair that is needed is put off, as
+        /// by ``LaunchGuard/Launch/skip()``; the attempt that was cancelled counts. Launch tasks
+        /// that have not begun are not called. Their state is ``LaunchTask/State/failed``, or
+        /// ``LaunchTask/State/leftOut`` behind an essential one. The call then throws
+        /// ``LaunchGuardError/Code/cancelled``.
+        case forwarded
+    }
 }

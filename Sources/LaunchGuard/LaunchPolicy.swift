@@ -41,6 +41,8 @@ extension LaunchGuard {
         /// Whether the launch only decides, counts and reports, and holds and repairs nothing; the
         /// log says what LaunchGuard would have done. C: `shadow`.
         public var isShadow: Bool
+        /// The effect of a cancelled caller of ``Launch/begin()``.
+        public var cancellation: Cancellation
         /// Name of an environment variable. The launch is unprotected when the variable is set and
         /// neither empty nor "0". A setuid program ignores the variable. C: `kill_switch`.
         public var killSwitch: String?
@@ -61,6 +63,7 @@ extension LaunchGuard {
             deescalation: Deescalation = Deescalation(),
             isSupervised: Bool = false,
             isShadow: Bool = false,
+            cancellation: Cancellation = .ignored,
             killSwitch: String? = nil,
             modules: [String] = []
         ) {
@@ -75,6 +78,7 @@ extension LaunchGuard {
             self.deescalation = deescalation
             self.isSupervised = isSupervised
             self.isShadow = isShadow
+            self.cancellation = cancellation
             self.killSwitch = killSwitch
             self.modules = modules
         }

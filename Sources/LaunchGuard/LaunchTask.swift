@@ -24,6 +24,13 @@ public struct LaunchTask: Sendable {
         self.run = run
     }
 
+    /// What the launch needs of the task once it has had its turn.
+    var spent: LaunchTask {
+        var task = LaunchTask(key, flags) {}
+        task.event = event
+        return task
+    }
+
     /// The same task with a protect action: work that keeps the program useful while the launch is
     /// held and the task waits, a notice on the screen for example. Repairs wait for the action, at
     /// most until the hold's deadline. The action of a task that is added while the launch is held

@@ -78,7 +78,7 @@ extension LaunchGuard {
             }
             return launches.withLock { launches in
                 if let launch = launches[name] { return launch }
-                let hooks = LaunchHooks(session: core)
+                let hooks = LaunchHooks(session: core, cancellation: policy.cancellation)
                 let (launchCore, problem) = core.prepare(options, hooks)
                 let launch = Launch(name: name, core: launchCore, hooks: hooks, problem: mistake ?? problem)
                 launches[name] = launch
@@ -116,6 +116,9 @@ extension LaunchGuard {
         /// Mark the run as cleanly ended and remove the handlers. The call is not needed before the
         /// program exits by itself: a return from `main` and `exit` mark the end as well. C:
         /// `lg_stop()`.
-        public func stop() { core.stop() }
+        public func stop() {
+            guard core.stop() else { return }
+            for launch in preparedLaunches { launch.hooks.stop(launch.core) }
+        }
     }
 }

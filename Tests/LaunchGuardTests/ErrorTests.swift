@@ -10,6 +10,7 @@ import Testing
         (.already, "already"), (.closed, "closed"), (.forked, "forked"), (.disabled, "disabled"), (.notFound, "not-found"),
         (.limit, "limit"), (.state, "state"), (.duplicate, "duplicate"), (.unprotected, "unprotected"), (.timeout, "timeout"),
         (.failed, "failed"), (.incomplete, "incomplete"), (.restart, "restart"), (.older, "older"), (.interrupted, "interrupted"),
+        (.cancelled, "cancelled"),
     ])
     func everyCodeHasItsNameAndMessage(_ code: LaunchGuardError.Code, _ name: String) {
         #expect(code.description == name)
@@ -17,13 +18,78 @@ import Testing
     }
 
     @Test func theTableHasNoOtherCodes() {
-        #expect(LaunchGuardError.Code(rawValue: 29).description == "unknown")
+        #expect(LaunchGuardError.Code(rawValue: 30).description == "unknown")
     }
 
     @Test func anErrorSaysWhatIsWrong() {
         let error = LaunchGuardError(.system, errno: 28)
         #expect(error.description == "system: a system call failed; errno says why (errno 28)")
         #expect(LaunchGuardError(.option, "ringBytes is 0").description == "option: ringBytes is 0")
+    }
+
+    @Test func theEssentialTaskThatFailedIsNamedWithWhatItThrew() async throws {
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", window: .zero)
+        launch.addTask("light") { throw Failure(description: "no matter") }
+        launch.addTask("database", flags: .essential) { throw Failure(description: "no disk") }
+        for _ in 1...2 {
+            let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
+            #expect(error?.code == .failed)
+            #expect(error?.failedTask == "database")
+            #expect((error?.underlying as? Failure)?.description == "no disk")
+            let again = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched() }
+            #expect(again == error)
+            #expect((again?.underlying as? Failure)?.description == "no disk")
+            simulation.end(.clean)
+        }
+        #expect(LaunchGuardError(.failed) != LaunchGuardError(.failed, TaskFailure(key: "a", error: Failure(description: ""), message: "")))
+    }
+
+    /// Each number of a launch just outside of its range, and what the message says.
+    static let ranges: [(LaunchGuard.LaunchPolicy, String)] = [
+        (.init(streakGap: .zero), "streakGap in ms is 0; it must be between 1 and 9223372036854"),
+        (.init(heartbeat: .seconds(86_401)), "heartbeat in ms is 86401000; it must be between 1 and 86400000"),
+        (.init(holdDeadline: .zero), "holdDeadline in ms is 0; it must be between 1 and 86400000"),
+        (.init(safeMode: .init(retryRuns: 65)), "safeMode.retryRuns is 65; it must be between 1 and 64"),
+        (.init(safeMode: .init(crashLimit: 0)), "safeMode.crashLimit is 0; it must be between 1 and 4294967295"),
+        (.init(deescalation: .init(runs: 1 << 32)), "deescalation.runs is 4294967296; it must be between 1 and 4294967295"),
+        (.init(deescalation: .init(time: .seconds(-1))), "deescalation.time in ms is -1000; it must be between 1 and 9223372036854"),
+    ]
+
+    @Test(arguments: ranges)
+    func aMessageNamesTheValueAndTheRange(_ policy: LaunchGuard.LaunchPolicy, _ message: String) throws {
+        let launch = try LaunchGuard.Simulation().session.launch("main", policy: policy)
+        #expect(launch.problem?.description == "option: \(message)")
+    }
+
+    /// What this module takes as the bound of a number, the core takes, too.
+    @Test func theRangesAreThoseOfTheCore() throws {
+        let session = try LaunchGuard.Simulation().session
+        let bounds: [LaunchGuard.LaunchPolicy] = [
+            .init(streakGap: .milliseconds(1), heartbeat: .milliseconds(1), holdDeadline: .milliseconds(1)),
+            .init(streakGap: .milliseconds(9_223_372_036_854), heartbeat: .seconds(86_400), holdDeadline: .seconds(86_400)),
+            .init(safeMode: .init(retryRuns: 1, crashLimit: 1), deescalation: .init(runs: 1, time: .milliseconds(1))),
+            .init(
+                safeMode: .init(retryRuns: 64, crashLimit: 4_294_967_295),
+                deescalation: .init(runs: 4_294_967_295, time: .milliseconds(9_223_372_036_854))),
+        ]
+        for (number, policy) in bounds.enumerated() {
+            #expect(session.launch("launch \(number)", policy: policy).problem == nil)
+        }
+    }
+
+    @Test func aRefusedRepairOrTaskSaysWhy() throws {
+        let session = try LaunchGuard.Simulation().session
+        func problem(_ add: (LaunchGuard.Launch) -> Void, line: Int = #line) -> String? {
+            let launch = session.launch("\(line)")
+            add(launch)
+            return launch.problem?.message
+        }
+        #expect(problem { $0.addRepair("mend", impact: 101) {} } == "repair \"mend\": impact is 101; it must be between 0 and 100")
+        #expect(problem { $0.addRepair("mend", impact: 1, attempts: 101) {} } == "repair \"mend\": attempts is 101; it must be between 1 and 100")
+        #expect(problem { $0.addRepair("", impact: 1) {} } == "repair \"\": name has 0 bytes; it must have between 1 and 63")
+        #expect(problem { $0.addTask("") {} } == "task \"\": key has 0 bytes; it must have between 1 and 63")
+        #expect(problem { $0.addTask("open", flags: [.essential, .unsafe]) {} }?.hasPrefix("task \"open\": flags are 5; ") == true)
     }
 
     static let durations: [(Duration, Int64)] = [

@@ -75,7 +75,7 @@ import Testing
         let waiter = Task { try await launch.waitUntilLaunched() }
         waiter.cancel()
         let cancelled = await #expect(throws: LaunchGuardError.self) { try await waiter.value }
-        #expect(cancelled?.code == .timeout)
+        #expect(cancelled?.code == .cancelled)
         #expect(log.take() == [])
         #expect(launch.repair())
         try await launch.waitUntilLaunched()

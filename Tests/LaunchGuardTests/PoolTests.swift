@@ -119,7 +119,7 @@ import Testing
 
     @Test func aJobThatComesWhenTheTaskHasEndedRunsAllTheSame() async throws {
         let thread = OwnThread()
-        #expect(try await onThread { _ in thread.run({ .ok }, begin: { _ in }) } == .ok)
+        #expect(try await onThread { _ in thread.run(in: nil, { .ok }, begin: { _ in }) } == .ok)
         #expect(await Task.detached(executorPreference: thread) { 7 }.value == 7)
     }
 

@@ -2,41 +2,50 @@ internal import CLaunchGuard
 
 /// The tasks of a launch. C: <launchguard/task.h>.
 extension CoreLaunch {
-    /// A task and the hooks that run its closures.
+    /// The number of a task, and the hooks that have its closures.
     private struct Custody: Sendable {
-        let task: LaunchTask
+        let number: Int
         let hooks: LaunchHooks
+
+        var task: LaunchTask? { hooks.task(number) }
     }
 
     /// Blocks while a late task runs.
     func addTask(_ task: LaunchTask, _ flags: LaunchTask.Flags, _ hooks: LaunchHooks) throws(LaunchGuardError) {
-        let key = try text(task.key, "key")
-        let box = unsafe Unmanaged.passRetained(Box(Custody(task: task, hooks: hooks)))
+        let key = try shortText(task.key, "key")
+        let number = hooks.add(task)
+        let box = unsafe Unmanaged.passRetained(Box(Custody(number: number, hooks: hooks)))
         var cTask = unsafe lg_task()
         unsafe cTask.size = UInt32(MemoryLayout<lg_task>.size)
         unsafe cTask.flags = flags.rawValue
         unsafe cTask.user = box.toOpaque()
         unsafe cTask.run = { user in
             let custody = unsafe Box<Custody>.value(user)
-            return lg_status(rawValue: (custody.map { $0.hooks.runTask($0.task) } ?? .argument).rawValue)
+            return lg_status(rawValue: (custody.map { $0.hooks.runTask($0.number) } ?? .argument).rawValue)
         }
         if task.protect != nil {
             unsafe cTask.protect = { user in
-                if let custody = unsafe Box<Custody>.value(user) { custody.hooks.runProtect(custody.task) }
+                guard let custody = unsafe Box<Custody>.value(user), let task = custody.task else { return }
+                custody.hooks.runProtect(task)
             }
         }
         if task.event != nil {
             unsafe cTask.on_event = { event, user in
-                guard let event = unsafe event, let custody = unsafe Box<Custody>.value(user) else { return }
-                unsafe custody.hooks.runEvent(String(cString: event), custody.task)
+                guard let event = unsafe event, let custody = unsafe Box<Custody>.value(user), let task = custody.task else { return }
+                unsafe custody.hooks.runEvent(String(cString: event), task)
             }
         }
         let status = unsafe key.withCString { key in
             unsafe cTask.key = unsafe key
             return unsafe lg_launch_add_task(pointer, &cTask)
         }
-        if let error = Core.error(status) {
+        let error = Core.error(status) {
+            guard status == LG_ERR_OPTION else { return "" }
+            return "flags are \(flags.rawValue); they must be flags of LaunchTask.Flags, and essential neither suspect nor unsafe"
+        }
+        if let error {
             unsafe box.release()
+            hooks.remove(number)
             throw error
         }
     }

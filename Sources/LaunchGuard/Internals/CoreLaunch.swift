@@ -1,7 +1,8 @@
 internal import CLaunchGuard
 
 /// The handle of a launch. C: `lg_launch *`, which every thread may use and which stays valid until
-/// the process ends. The objects that the callbacks need are therefore never freed either.
+/// the process ends. The objects that the callbacks need are therefore never freed either. They
+/// keep no closure of the program: those are in the hooks, which free them when the launch is over.
 @safe
 struct CoreLaunch: @unchecked Sendable {
     let pointer: OpaquePointer?
@@ -24,9 +25,7 @@ struct CoreLaunch: @unchecked Sendable {
             unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreCompletion(done))
         }
         unsafe cOptions.on_status = { launch, status, user in
-            unsafe Box<LaunchHooks>.value(user)?.statusChanged(LaunchGuard.Status(status)) {
-                unsafe LaunchGuard.Status(lg_launch_get_status(launch))
-            }
+            unsafe Box<LaunchHooks>.value(user)?.statusChanged(LaunchGuard.Status(status), of: CoreLaunch(pointer: launch))
         }
         unsafe cOptions.user = Unmanaged.passRetained(Box(hooks)).toOpaque()
         var pointer: OpaquePointer?
@@ -71,6 +70,9 @@ struct CoreLaunch: @unchecked Sendable {
     func protect(_ reason: String?) -> Bool {
         unsafe withCString(reason) { unsafe lg_launch_protect(pointer, $0) == LG_OK }
     }
+
+    /// The launch goes on without a repair, wherever it is held.
+    func goOn() { if !skip() { _ = trySafe() } }
 
     func finished() -> Bool { unsafe lg_launch_finished(pointer) == LG_OK }
 

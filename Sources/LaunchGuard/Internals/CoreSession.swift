@@ -4,6 +4,8 @@ internal import CLaunchGuard
 @safe
 struct CoreSession: @unchecked Sendable {
     let pointer: OpaquePointer?
+    /// Whether launches can be begun again, in the next simulated run.
+    var isSimulated = false
 
     static func start(
         _ options: StartOptions, _ onLog: (@Sendable (LaunchGuard.Level, String, String) -> Void)?
@@ -52,7 +54,7 @@ struct CoreSession: @unchecked Sendable {
     static func simulated() throws(LaunchGuardError) -> CoreSession {
         var pointer: OpaquePointer?
         if let error = Core.error(unsafe lg_simulate_start(&pointer)) { throw error }
-        return unsafe CoreSession(pointer: pointer)
+        return unsafe CoreSession(pointer: pointer, isSimulated: true)
     }
 
     var protection: LaunchGuard.Protection {
@@ -109,7 +111,8 @@ struct CoreSession: @unchecked Sendable {
 
     func noteCrash(_ type: String) -> Bool { unsafe lg_crash_note(pointer, type) == LG_OK }
 
-    func stop() { _ = unsafe lg_stop(pointer) }
+    /// - Returns: false in a forked child, and where there is nothing to stop.
+    func stop() -> Bool { unsafe lg_stop(pointer) == LG_OK }
 
     func prepare(_ options: LaunchOptions?, _ hooks: LaunchHooks) -> (launch: CoreLaunch, problem: LaunchGuardError?) {
         let messageBefore = message

@@ -14,7 +14,10 @@ extension LaunchGuard.Launch {
     /// Run the refused tasks on the thread of the launch: now or, when the others wait in custody,
     /// after them.
     func runRefusedTasks() {
-        let tasks = state.withLock { $0.refusedTasks }
+        let tasks = state.withLock { state in
+            defer { if !hooks.isRepeated { state.refusedTasks = [] } }
+            return state.refusedTasks
+        }
         guard !tasks.isEmpty else { return }
         let run = { @Sendable [hooks] in
             for task in tasks { _ = hooks.runTask(task) }

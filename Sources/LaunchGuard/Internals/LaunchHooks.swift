@@ -11,7 +11,13 @@ final class LaunchHooks: Sendable {
         var giveUp: Body?
         var decide: (@Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision)?
         var status: (@Sendable (LaunchGuard.Status) -> Void)?
-        var lastTaskFailure: String?
+        /// By the number that the core hands back.
+        var repairs: [Int: Body] = [:]
+        var tasks: [Int: LaunchTask] = [:]
+        var added = 0
+        var failure: TaskFailure?
+        /// Of the caller of `begin()`.
+        var context: CallerContext?
         var running: [Int: Running] = [:]
         var started = 0
     }
@@ -23,9 +29,16 @@ final class LaunchHooks: Sendable {
 
     let statuses = StatusBroadcast()
     private let session: CoreSession
+    let cancellation: LaunchGuard.LaunchPolicy.Cancellation
     private let state = Mutex(State())
 
-    init(session: CoreSession) { self.session = session }
+    init(session: CoreSession, cancellation: LaunchGuard.LaunchPolicy.Cancellation) {
+        self.session = session
+        self.cancellation = cancellation
+    }
+
+    /// Whether the launch can be begun again, in the next simulated run.
+    var isRepeated: Bool { session.isSimulated }
 
     func log(_ level: LaunchGuard.Level, _ message: String) { session.log(level, message) }
 
@@ -37,8 +50,61 @@ final class LaunchHooks: Sendable {
 
     func setStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) { state.withLock { $0.status = body } }
 
-    /// The error that the last failed task threw.
-    var lastTaskFailure: String? { state.withLock { $0.lastTaskFailure } }
+    /// - Returns: the number of the repair.
+    func add(repair body: @escaping Body) -> Int {
+        state.withLock { state in
+            state.added += 1
+            state.repairs[state.added] = body
+            return state.added
+        }
+    }
+
+    /// - Returns: the number of the task.
+    func add(_ task: LaunchTask) -> Int {
+        state.withLock { state in
+            state.added += 1
+            state.tasks[state.added] = task
+            return state.added
+        }
+    }
+
+    /// The core refused the repair or task with this number.
+    func remove(_ number: Int) {
+        _ = state.withLock { ($0.repairs.removeValue(forKey: number), $0.tasks.removeValue(forKey: number)) }
+    }
+
+    func task(_ number: Int) -> LaunchTask? { state.withLock { $0.tasks[number] } }
+
+    /// The failure of the essential task that ended the launch.
+    var failure: TaskFailure? { state.withLock { $0.failure } }
+
+    /// The closures run with this context from now on. Those of a launch that was begun before keep
+    /// theirs.
+    func use(_ context: CallerContext) {
+        let isFirst = state.withLock { state in
+            if state.context == nil { state.context = context }
+            return state.context === context
+        }
+        if !isFirst { context.end() }
+    }
+
+    /// The launch needs the context no more; `nil` for whichever it has.
+    func drop(_ context: CallerContext? = nil) {
+        let dropped = state.withLock { state in
+            context == nil || state.context === context ? state.context.take() : nil
+        }
+        dropped?.end()
+    }
+
+    /// The caller of `begin()` was cancelled.
+    func cancel(_ context: CallerContext, _ launch: CoreLaunch) {
+        guard cancellation == .forwarded else { return }
+        context.isCancelled.store(true, ordering: .sequentiallyConsistent)
+        // Another caller has no say in the launch.
+        guard state.withLock({ $0.context === context }) else { return }
+        cancelAll()
+        launch.goOn()
+    }
 
     // MARK: Called on threads of the core
 
@@ -56,12 +122,21 @@ final class LaunchHooks: Sendable {
 
     /// One attempt. An earlier attempt that still runs has timed out. This attempt has timed out,
     /// too, when no repair runs `now`.
-    func runRepair(_ name: String, _ body: @escaping Body, _ done: CoreCompletion, now: () -> LaunchGuard.Status) {
+    func runRepair(_ name: String, _ number: Int, _ done: CoreCompletion, now: () -> LaunchGuard.Status) {
+        guard let body = state.withLock({ $0.repairs[number] }) else { return done.answer(.closed) }
         for earlier in state.withLock({ $0.running.values.filter(\.isRepair) }) { earlier.task.cancel() }
         done.answer(run("repair \"\(name)\"", isRepair: true, body, while: { now() == .repairing }))
     }
 
-    func runTask(_ task: LaunchTask) -> LaunchGuardError.Code { run("task \"\(task.key)\"", isTask: true, task.run) }
+    func runTask(_ task: LaunchTask) -> LaunchGuardError.Code { run("task \"\(task.key)\"", task: task, task.run) }
+
+    /// The core runs a task once, but for simulated runs.
+    func runTask(_ number: Int) -> LaunchGuardError.Code {
+        guard let task = task(number) else { return .closed }
+        let code = runTask(task)
+        if !isRepeated { spend(number) }
+        return code
+    }
 
     func runProtect(_ task: LaunchTask) {
         guard let protect = task.protect else { return }
@@ -73,15 +148,60 @@ final class LaunchHooks: Sendable {
         _ = run("event \"\(event)\" of task \"\(task.key)\"") { try await body(event) }
     }
 
-    /// The status changed; `now` is the status by now. When that is not "repairing", the attempts
-    /// that were there before the look at it have timed out.
-    func statusChanged(_ status: LaunchGuard.Status, now: () -> LaunchGuard.Status) {
-        let attempts = state.withLock { $0.running.values.filter(\.isRepair) }
-        if !attempts.isEmpty, now() != .repairing {
+    /// The status changed. When it is not "repairing" by now, the attempts that were there before
+    /// the look at it have timed out.
+    func statusChanged(_ status: LaunchGuard.Status, of launch: CoreLaunch) {
+        let (attempts, context) = state.withLock { ($0.running.values.filter(\.isRepair), $0.context) }
+        if !attempts.isEmpty, launch.status != .repairing {
             for attempt in attempts { attempt.task.cancel() }
         }
+        if status == .needsRepair, isCancelled(context) { launch.goOn() }
         state.withLock { $0.status }?(status)
         statuses.publish(status)
+        if status == .normal, !isRepeated { release(of: launch) }
+    }
+
+    // MARK: The end
+
+    /// The session was stopped.
+    func stop(_ launch: CoreLaunch) {
+        guard launch.wait(milliseconds: 0) != .state else { return }
+        statuses.finish()
+        release(of: launch, withEvents: true)
+    }
+
+    /// Free the closures of a launch that is finished, as soon as no thread drives it any more. The
+    /// core knows numbers only, so that a late call finds nothing.
+    private func release(of launch: CoreLaunch, withEvents: Bool = false) {
+        guard launch.wait(milliseconds: 0) == .timeout else { return release(withEvents: withEvents) }
+        startThread { [self] in
+            _ = launch.wait(milliseconds: .max)
+            release(withEvents: withEvents)
+        }
+    }
+
+    private func spend(_ number: Int) {
+        _ = state.withLock { state in
+            let freed = state.tasks[number]
+            state.tasks[number] = freed?.spent
+            return freed
+        }
+    }
+
+    /// - Parameter withEvents: also the closures for events, and late tasks that wait.
+    private func release(withEvents: Bool) {
+        drop()
+        // Freed outside of the lock, because what a closure captured may call the launch.
+        _ = state.withLock { state in
+            let freed = state
+            state.report = nil
+            state.giveUp = nil
+            state.decide = nil
+            state.status = nil
+            state.repairs = [:]
+            state.tasks = withEvents ? [:] : state.tasks.mapValues { $0.flags.contains(.late) ? $0 : $0.spent }
+            return freed
+        }
     }
 
     // MARK: Simulation
@@ -89,44 +209,54 @@ final class LaunchHooks: Sendable {
     /// The simulated run has ended: nothing waits for what still runs.
     func beginNextRun() {
         cancelAll()
+        drop()
+        state.withLock { $0.failure = nil }
         statuses.restart()
     }
 
     func endLastRun() {
         cancelAll()
         statuses.finish()
+        release(withEvents: true)
     }
 
     // MARK: -
+
+    private func isCancelled(_ context: CallerContext?) -> Bool {
+        context?.isCancelled.load(ordering: .sequentiallyConsistent) == true
+    }
 
     private func cancelAll() {
         for running in state.withLock({ Array($0.running.values) }) { running.task.cancel() }
     }
 
     private func run(
-        _ what: String, isRepair: Bool = false, isTask: Bool = false, _ body: @escaping Body, while isWanted: () -> Bool = { true }
+        _ what: String, isRepair: Bool = false, task: LaunchTask? = nil, _ body: @escaping Body, while isWanted: () -> Bool = { true }
     ) -> LaunchGuardError.Code {
-        let id = state.withLock { state in
+        let (id, context) = state.withLock { state in
             state.started += 1
-            return state.started
+            return (state.started, state.context)
         }
         defer { state.withLock { _ = $0.running.removeValue(forKey: id) } }
-        return OwnThread().run { [self] in
+        return OwnThread().run(in: context) { [self] in
             do {
-                try Task.checkCancellation()
-                try await body()
+                if isRepair || task != nil { try Task.checkCancellation() }
+                try await RunningClosure.run(of: self, body)
                 return .ok
             } catch {
+                if Task.isCancelled, isCancelled(context) { context?.isCutShort.store(true, ordering: .sequentiallyConsistent) }
                 let failure = "\(what) failed: \(error)"
                 log(.error, failure)
-                if isTask { state.withLock { $0.lastTaskFailure = failure } }
+                if let task, task.flags.contains(.essential) {
+                    state.withLock { $0.failure = TaskFailure(key: task.key, error: error, message: failure) }
+                }
                 return .failed
             }
-        } begin: { task in
-            state.withLock { $0.running[id] = Running(isRepair: isRepair, task: task) }
+        } begin: { running in
+            state.withLock { $0.running[id] = Running(isRepair: isRepair, task: running) }
             // Read only now, so that every event that makes the task unwanted finds a task to
             // cancel.
-            if !isWanted() { task.cancel() }
+            if isCancelled(context) || !isWanted() { running.cancel() }
         }
     }
 }

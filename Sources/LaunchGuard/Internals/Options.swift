@@ -1,6 +1,5 @@
-/// Options of a session, checked as far as their types go. The core checks the values.
-///
-/// Zero stands for "default" in C; `nil` does here. A zero from the program is therefore a mistake.
+/// Options of a session. Their numbers are checked here, because zero stands for "default" in C and
+/// is a mistake here: `nil` is the default. The core checks the texts.
 struct StartOptions {
     let appID: String
     let version: String
@@ -30,18 +29,18 @@ struct StartOptions {
         self.version = try text(version, "version")
         self.stateDirectory = if let stateDirectory { try text(stateDirectory, "stateDirectory") } else { nil }
         self.role = if let role { try text(role, "role") } else { nil }
-        self.ringBytes = if let ringBytes { try number(ringBytes, "ringBytes", from: 1) } else { 0 }
-        self.deadline = if let deadline { try number(deadline.milliseconds, "deadline in ms", from: 1) } else { 0 }
+        self.ringBytes = if let ringBytes { try number(ringBytes, "ringBytes", in: 4096...16_777_216) } else { 0 }
+        self.deadline = if let deadline { try number(deadline.milliseconds, "deadline in ms", in: 100...60_000) } else { 0 }
         self.handlerDeadline =
-            if let handlerDeadline { try number(handlerDeadline.milliseconds, "handlerDeadline in ms", from: 1) } else { 0 }
+            if let handlerDeadline { try number(handlerDeadline.milliseconds, "handlerDeadline in ms", in: 100...3_600_000) } else { 0 }
         hangLaunching =
-            if let time = hangThresholds.launching { try number(time.milliseconds, "hangThresholds.launching in ms", from: 1) } else { 0 }
+            if let time = hangThresholds.launching { try number(time.milliseconds, "hangThresholds.launching in ms", in: 100...3_600_000) } else { 0 }
         hangRunning =
-            if let time = hangThresholds.running { try number(time.milliseconds, "hangThresholds.running in ms", from: 1) } else { 0 }
-        self.keepRuns = if let keepRuns { try number(keepRuns, "keepRuns", from: 1) } else { 0 }
-        self.keepBytes = if let keepBytes { try number(keepBytes, "keepBytes", from: 1) } else { 0 }
-        self.stackBytes = if let bytes = record.stackBytes { try number(bytes, "stackBytes", from: 1) } else { 0 }
-        self.threadLimit = if let limit = record.threadLimit { try number(limit, "threadLimit", from: 1) } else { 0 }
+            if let time = hangThresholds.running { try number(time.milliseconds, "hangThresholds.running in ms", in: 100...3_600_000) } else { 0 }
+        self.keepRuns = if let keepRuns { try number(keepRuns, "keepRuns", in: 1...(.max)) } else { 0 }
+        self.keepBytes = if let keepBytes { try number(keepBytes, "keepBytes", in: 1...UInt64(Int.max)) } else { 0 }
+        self.stackBytes = if let bytes = record.stackBytes { try number(bytes, "stackBytes", in: 4096...16_777_216) } else { 0 }
+        self.threadLimit = if let limit = record.threadLimit { try number(limit, "threadLimit", in: 1...1024) } else { 0 }
         self.leaveOut = record.leaveOut.rawValue
         self.keepsStandardError = record.keepsStandardError
         spareWalk = record.spareWalk
@@ -80,24 +79,24 @@ struct LaunchOptions {
         reportWait: Duration, policy: LaunchGuard.LaunchPolicy
     ) throws(LaunchGuardError) {
         self.name = try text(name, "name")
-        self.reportAfter = try number(reportAfter, "reportAfter", from: 1)
-        self.repairAfter = try number(repairAfter, "repairAfter", from: 1)
-        self.unknownAfter = if let unknownAfter { try number(unknownAfter, "unknownAfter", from: 0) } else { nil }
-        self.window = try number(window.milliseconds, "window in ms", from: 0)
+        self.reportAfter = try number(reportAfter, "reportAfter", in: 1...(.max))
+        self.repairAfter = try number(repairAfter, "repairAfter", in: 1...(.max))
+        self.unknownAfter = if let unknownAfter { try number(unknownAfter, "unknownAfter", in: 0...(.max - 1)) } else { nil }
+        self.window = try number(window.milliseconds, "window in ms", in: 0...(.aDay))
         self.finish = finish
-        self.reportWait = try number(reportWait.milliseconds, "reportWait in ms", from: 0)
+        self.reportWait = try number(reportWait.milliseconds, "reportWait in ms", in: 0...5000)
         count = policy.count.rawValue
-        streakGap = if let gap = policy.streakGap { try number(gap.milliseconds, "streakGap in ms", from: 1) } else { 0 }
-        heartbeat = if let heartbeat = policy.heartbeat { try number(heartbeat.milliseconds, "heartbeat in ms", from: 1) } else { 0 }
+        streakGap = if let gap = policy.streakGap { try number(gap.milliseconds, "streakGap in ms", in: 1...(.longestGap)) } else { 0 }
+        heartbeat = if let heartbeat = policy.heartbeat { try number(heartbeat.milliseconds, "heartbeat in ms", in: 1...(.aDay)) } else { 0 }
         hold = policy.hold
-        holdDeadline = try number(policy.holdDeadline.milliseconds, "holdDeadline in ms", from: 1)
+        holdDeadline = try number(policy.holdDeadline.milliseconds, "holdDeadline in ms", in: 1...(.aDay))
         automaticRepair = policy.automaticRepair
         leavesOutSuspects = policy.leavesOutSuspects
-        safeRetryRuns = try number(policy.safeMode.retryRuns, "safeMode.retryRuns", from: 1)
-        safeCrashLimit = if let limit = policy.safeMode.crashLimit { try number(limit, "safeMode.crashLimit", from: 1) } else { 0 }
-        deescalateRuns = if let runs = policy.deescalation.runs { try number(runs, "deescalation.runs", from: 1) } else { 0 }
+        safeRetryRuns = try number(policy.safeMode.retryRuns, "safeMode.retryRuns", in: 1...64)
+        safeCrashLimit = if let limit = policy.safeMode.crashLimit { try number(limit, "safeMode.crashLimit", in: 1...(.max)) } else { 0 }
+        deescalateRuns = if let runs = policy.deescalation.runs { try number(runs, "deescalation.runs", in: 1...(.max)) } else { 0 }
         deescalateTime =
-            if let time = policy.deescalation.time { try number(time.milliseconds, "deescalation.time in ms", from: 1) } else { 0 }
+            if let time = policy.deescalation.time { try number(time.milliseconds, "deescalation.time in ms", in: 1...(.longestGap)) } else { 0 }
         isSupervised = policy.isSupervised
         isShadow = policy.isShadow
         killSwitch = if let name = policy.killSwitch { try text(name, "killSwitch") } else { nil }
@@ -119,26 +118,43 @@ struct Rung {
     init(
         name: String, impact: Int, timeout: Duration, attempts: Int, options: LaunchGuard.RepairOptions
     ) throws(LaunchGuardError) {
-        self.name = try text(name, "name")
-        self.impact = try number(impact, "impact", from: 0)
-        self.timeout = try number(timeout.milliseconds, "timeout in ms", from: 1)
-        self.attempts = try number(attempts, "attempts", from: 1)
+        self.name = try shortText(name, "name")
+        self.impact = try number(impact, "impact", in: 0...100)
+        self.timeout = try number(timeout.milliseconds, "timeout in ms", in: 1...(.aDay))
+        self.attempts = try number(attempts, "attempts", in: 1...100)
         flags = options.rawValue
     }
 }
 
-/// The number in the type that C needs.
+/// The number in the type that C needs. The ranges are those of the core.
 private func number<Number: FixedWidthInteger>(
-    _ value: some BinaryInteger, _ name: String, from least: Number
+    _ value: some BinaryInteger, _ name: String, in range: ClosedRange<Number>
 ) throws(LaunchGuardError) -> Number {
-    guard value >= least else { throw LaunchGuardError(.option, "\(name) is \(value); it must be at least \(least)") }
-    guard let number = Number(exactly: value) else { throw LaunchGuardError(.option, "\(name) is \(value); the value is too large") }
+    guard let number = Number(exactly: value), range.contains(number) else {
+        throw LaunchGuardError(.option, "\(name) is \(value); it must be between \(range.lowerBound) and \(range.upperBound)")
+    }
     return number
+}
+
+extension FixedWidthInteger {
+    /// In milliseconds.
+    fileprivate static var aDay: Self { 86_400_000 }
+    /// In milliseconds, so that the nanoseconds are a number of 64 bits.
+    fileprivate static var longestGap: Self { Self(Int64.max / 1_000_000) }
 }
 
 /// The text. C would read it only up to a NUL.
 func text(_ value: String, _ name: String) throws(LaunchGuardError) -> String {
     guard !value.utf8.contains(0) else { throw LaunchGuardError(.option, "\(name) contains a NUL") }
+    return value
+}
+
+/// The name of a repair or the key of a task.
+func shortText(_ value: String, _ name: String) throws(LaunchGuardError) -> String {
+    let value = try text(value, name)
+    guard 1...63 ~= value.utf8.count else {
+        throw LaunchGuardError(.option, "\(name) has \(value.utf8.count) bytes; it must have between 1 and 63")
+    }
     return value
 }
 

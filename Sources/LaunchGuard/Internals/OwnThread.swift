@@ -27,11 +27,14 @@ final class OwnThread: TaskExecutor {
 
     /// Run a body as a task on this thread, and return when the task has ended. Call it once.
     ///
-    /// - Parameter begin: receives the task before it starts.
+    /// - Parameters:
+    ///   - context: gives the task its priority and its task-locals; `nil` for a detached task.
+    ///   - begin: receives the task before it starts.
     func run(
-        _ body: @escaping @Sendable () async -> LaunchGuardError.Code, begin: (Task<Void, Never>) -> Void
+        in context: CallerContext?, _ body: @escaping @Sendable () async -> LaunchGuardError.Code, begin: (Task<Void, Never>) -> Void
     ) -> LaunchGuardError.Code {
-        begin(Task.detached(executorPreference: self) { self.end(await body()) })
+        let whole = { @Sendable in self.end(await body()) }
+        begin(context?.makeTask(on: self, whole) ?? Task.detached(executorPreference: self, operation: whole))
         return work()
     }
 

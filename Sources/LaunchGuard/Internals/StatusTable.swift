@@ -64,4 +64,6 @@ extension LaunchGuardError.Code {
     public static let older = Self(LG_ERR_OLDER)
     /// The program is asked to end, or has announced its end. C: `LG_ERR_INTERRUPTED`.
     public static let interrupted = Self(LG_ERR_INTERRUPTED)
+    /// The task of the caller was cancelled. C: `LG_ERR_CANCELLED`.
+    public static let cancelled = Self(LG_ERR_CANCELLED)
 }

@@ -4,10 +4,13 @@ import Synchronization
 /// Run a body that blocks on a thread of its own, and suspend meanwhile. The caller stays on its
 /// actor, so that a blocked concurrency pool does not hold it up.
 ///
-/// - Parameter body: receives a function that returns whether the caller was cancelled.
+/// - Parameters:
+///   - onCancel: called when the caller is cancelled.
+///   - body: receives a function that returns whether the caller was cancelled.
 /// - Throws: ``LaunchGuardError/Code/system`` when no thread can be made.
 func onThread<Value: Sendable>(
-    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (_ isCancelled: () -> Bool) -> Value
+    isolation: isolated (any Actor)? = #isolation, onCancel: @Sendable () -> Void = {},
+    _ body: @escaping @Sendable (_ isCancelled: () -> Bool) -> Value
 ) async throws(LaunchGuardError) -> Value {
     let cancelled = Flag()
     return try await withTaskCancellationHandler {
@@ -18,6 +21,7 @@ func onThread<Value: Sendable>(
         }
     } onCancel: {
         cancelled.set()
+        onCancel()
     }.get()
 }
 

@@ -1,0 +1,169 @@
+import LaunchGuard
+import Testing
+
+/// A caller that is cancelled, and closures that wait for their own launch.
+@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+    /// A launch that crashed once, so that it is repaired.
+    private static func crashed(
+        _ policy: LaunchGuard.LaunchPolicy, _ prepare: (LaunchGuard.Launch) -> Void
+    ) async throws -> LaunchGuard.Launch {
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero, policy: policy)
+        try await launch.begin()
+        simulation.end(.crash)
+        prepare(launch)
+        return launch
+    }
+
+    /// Begin the launch, and cancel the caller at this entry of the log.
+    private static func begin(_ launch: LaunchGuard.Launch, cancelAt entry: String, _ log: Log) async throws -> LaunchGuardError? {
+        let caller = Task {
+            do throws(LaunchGuardError) {
+                try await launch.begin()
+                return nil as LaunchGuardError?
+            } catch {
+                return error
+            }
+        }
+        try await log.wait(for: entry)
+        caller.cancel()
+        log.add("cancelled")
+        return await caller.value
+    }
+
+    private static func waitLong(_ log: Log) async throws {
+        log.add("waits")
+        do {
+            try await Task.sleep(for: .seconds(3600))
+        } catch {
+            log.add("ends early")
+            throw error
+        }
+    }
+
+    @Test func aCancelledCallerEndsTheTaskThatRunsWherePolicyForwards() async throws {
+        let log = Log()
+        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        launch.addTask("first") { try await Self.waitLong(log) }
+        launch.addTask("second") { log.add("second") }
+        let error = try await Self.begin(launch, cancelAt: "waits", log)
+        #expect(error?.code == .cancelled)
+        #expect(error?.failedTask == nil)
+        #expect(Set(log.all) == ["waits", "cancelled", "ends early"])
+        #expect(launch.state(ofTask: "second") == .failed)
+        launch.addTask("late", flags: .late) { log.add("late") }
+        try await log.wait(for: "late")
+    }
+
+    @Test func theEssentialTaskThatWasCancelledIsNamed() async throws {
+        let log = Log()
+        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        launch.addTask("first", flags: .essential) { try await Self.waitLong(log) }
+        let error = try await Self.begin(launch, cancelAt: "waits", log)
+        #expect(error?.code == .cancelled)
+        #expect(error?.failedTask == "first")
+        #expect(error?.underlying is CancellationError)
+    }
+
+    @Test func byDefaultACancelledCallerChangesNothing() async throws {
+        let log = Log()
+        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero)
+        launch.addTask("first") {
+            log.add("first")
+            while !log.all.contains("cancelled") { try await Task.sleep(for: .milliseconds(2)) }
+            log.add("\(Task.isCancelled)")
+        }
+        launch.addTask("second") { log.add("second") }
+        #expect(try await Self.begin(launch, cancelAt: "first", log) == nil)
+        #expect(log.all == ["first", "cancelled", "false", "second"])
+    }
+
+    @Test func aTaskThatIgnoresItsCancellationHasNotFailed() async throws {
+        let log = Log()
+        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        launch.addTask("only") {
+            log.add("only")
+            while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
+        }
+        #expect(try await Self.begin(launch, cancelAt: "only", log) == nil)
+    }
+
+    @Test func aCancelledCallerPutsTheRepairOff() async throws {
+        let log = Log()
+        let launch = try await Self.crashed(.init(cancellation: .forwarded)) { launch in
+            launch.addRepair("mend", impact: 1) { try await Self.waitLong(log) }
+            launch.addRepair("rebuild", impact: 2) { log.add("rebuild") }
+            launch.addTask("work") { log.add("work") }
+        }
+        #expect(try await Self.begin(launch, cancelAt: "waits", log)?.code == .cancelled)
+        #expect(Set(log.all) == ["waits", "cancelled", "ends early"])
+        #expect(launch.info?.attempts == 1)
+        #expect(launch.info?.skips == 1)
+        #expect(launch.mode == .normal)
+    }
+
+    @Test func aCancelledCallerDoesNotWaitForConsent() async throws {
+        let log = Log()
+        let launch = try await Self.crashed(.init(automaticRepair: false, cancellation: .forwarded)) { launch in
+            launch.addRepair("mend", impact: 1) { log.add("mend") }
+            launch.addTask("work", onProtect: { log.add("held") }) { log.add("work") }
+        }
+        #expect(try await Self.begin(launch, cancelAt: "held", log)?.code == .cancelled)
+        #expect(log.all == ["held", "cancelled"])
+    }
+
+    @Test func aCallerThatIsCancelledBeforeTheCallBeginsNothing() async throws {
+        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        let caller = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await launch.begin()
+        }
+        caller.cancel()
+        let error = await #expect(throws: LaunchGuardError.self) { try await caller.value }
+        #expect(error?.code == .cancelled)
+        try await launch.begin()
+    }
+
+    @Test func aClosureCannotWaitForItsOwnLaunch() async throws {
+        let log = Log()
+        @Sendable func wait(for launch: LaunchGuard.Launch, _ name: String) async {
+            let error = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched() }
+            log.add("\(name) \(error?.code.description ?? "")")
+        }
+        let launch = try await Self.crashed(.init()) { launch in
+            launch.onReport { [weak launch] _, _ in await wait(for: launch!, "report") }
+            launch.addRepair("mend", impact: 1) { [weak launch] in await wait(for: launch!, "repair") }
+            launch.addTask("work", onProtect: { [weak launch] in await wait(for: launch!, "protect") }) { [weak launch] in
+                await wait(for: launch!, "task")
+                let launch = launch!
+                await Task { await wait(for: launch, "task of the task") }.value
+                let other = try LaunchGuard.Simulation().session.launch("other", window: .zero)
+                other.addTask("work") { await wait(for: launch, "other launch") }
+                try await other.begin()
+                try await other.waitUntilLaunched()
+            }
+        }
+        try await launch.begin()
+        #expect(log.all == ["report", "protect", "repair", "task", "task of the task", "other launch"].map { $0 + " state" })
+    }
+
+    @Test func aTaskThatOutlivesItsClosureWaits() async throws {
+        let log = Log()
+        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero)
+        launch.addTask("first") {
+            Task {
+                try await log.wait(for: "second")
+                do throws(LaunchGuardError) { try await launch.waitUntilLaunched() } catch { log.add("\(error)") }
+                log.add("launched")
+            }
+        }
+        launch.addTask("second") {
+            log.add("second")
+            try await Task.sleep(for: .milliseconds(50))
+            log.add("over")
+        }
+        try await launch.begin()
+        try await log.wait(for: "launched")
+        #expect(log.all == ["second", "over", "launched"])
+    }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import LaunchGuard
+import Testing
+
+/// What is left of a launch that is over: closures are freed, and updates of the status end.
+@Suite struct LifetimeTests {
+    /// Captured by closures; known to live by its entry.
+    private final class Capture: Sendable {
+        let log: Log
+        let name: String
+
+        init(_ name: String, _ log: Log) { (self.name, self.log) = (name, log) }
+
+        deinit { log.add("freed \(name)") }
+
+        func use() {}
+    }
+
+    /// A launch whose closures capture something each; returns the names.
+    private static func prepare(_ launch: LaunchGuard.Launch, _ log: Log) -> [String] {
+        func closure(_ name: String) -> @Sendable () -> Void {
+            let capture = Capture(name, log)
+            return { capture.use() }
+        }
+        let decide = closure("decide"), report = closure("report"), giveUp = closure("give-up"), event = closure("event")
+        launch.onDecide { _ in
+            decide()
+            return .byRule
+        }
+        launch.onReport { _, _ in report() }
+        launch.onGiveUp { giveUp() }
+        launch.addRepair("mend", impact: 1) { [run = closure("repair")] in run() }
+        launch.addRepair("mend", impact: 1) { [run = closure("refused repair")] in run() }
+        launch.addTask("work", onProtect: { [run = closure("protect")] in run() }, onEvent: { _ in event() }) { [run = closure("task")] in run() }
+        launch.addTask("work") { [run = closure("refused task")] in run() }
+        launch.addTask("work", flags: .replace) { [run = closure("replacing task")] in run() }
+        launch.addTask("left out") { [run = closure("left-out task")] in run() }
+        launch.leaveOut("left out")
+        return ["decide", "report", "give-up", "repair", "refused repair", "protect", "task", "refused task", "replacing task", "left-out task", "event"]
+    }
+
+    @Test(arguments: [LaunchGuard.Hold.block, .custody, .none])
+    func theClosuresOfALaunchThatIsOverAreFreed(_ hold: LaunchGuard.Hold) async throws {
+        let scene = try Scene()
+        await scene.crashTwice()
+        let number = LaunchGuard.Hold.allCases.firstIndex(of: hold) ?? 0
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String, number = number as Int] in
+            let log = Log()
+            let session = try Child(directory).start()
+            let launch = session.launch("main", window: .zero, policy: .init(hold: LaunchGuard.Hold.allCases[number]))
+            let names = Self.prepare(launch, log)
+            try await launch.begin()
+            try await launch.waitUntilLaunched()
+            #expect(!log.all.contains("freed decide"))
+            #expect(launch.finished())
+            for name in names where name != "event" { try await log.wait(for: "freed \(name)") }
+            launch.addTask("late", flags: .late) { [capture = Capture("late task", log)] in
+                capture.use()
+                log.add("late task")
+            }
+            try await log.wait(for: "freed late task")
+            #expect(log.all.contains("late task"))
+            session.stop()
+            try await log.wait(for: "freed event")
+        }
+    }
+
+    @Test func theTaskThatFinishesTheLaunchIsNotTheLastOne() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let log = Log()
+            let launch = try Child(directory).start().launch("main", window: .milliseconds(20), finish: .time)
+            launch.addTask("long") {
+                for await status in launch.statusUpdates where status == .normal { break }
+                log.add("finished")
+            }
+            launch.addTask("last") { [capture = Capture("last", log)] in
+                capture.use()
+                log.add("last")
+            }
+            try await launch.begin()
+            try await log.wait(for: "freed last")
+            #expect(log.all == ["finished", "last", "freed last"])
+        }
+    }
+
+    @Test func aSimulationKeepsTheClosuresUntilItIsClosed() async throws {
+        let log = Log()
+        let simulation = try LaunchGuard.Simulation()
+        let launch = simulation.session.launch("main", window: .zero)
+        launch.addTask("work") { [capture = Capture("task", log)] in
+            capture.use()
+            log.add("work")
+        }
+        for _ in 1...2 {
+            try await launch.begin()
+            launch.finished()
+            simulation.end(.clean)
+        }
+        #expect(log.take() == ["work", "work"])
+        simulation.close()
+        try await log.wait(for: "freed task")
+    }
+
+    /// Ways out of a launch that nobody finishes.
+    enum Outcome: Int, CaseIterable, Sendable { case restart, announced, stopped, stoppedInTask }
+
+    @Test(arguments: Outcome.allCases)
+    func updatesOfTheStatusEndInEveryOutcome(_ outcome: Outcome) async throws {
+        let scene = try Scene()
+        await scene.crashTwice()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String, number = outcome.rawValue as Int] in
+            let outcome = Outcome(rawValue: number)
+            let log = Log()
+            let session = try Child(directory).start()
+            let launch = session.launch("main", window: .zero)
+            launch.addRepair("mend", impact: 1, options: outcome == .restart ? .needsRestart : []) {}
+            launch.addTask("work") { [capture = Capture("task", log)] in
+                capture.use()
+                if outcome == .announced { session.willTerminate() }
+                if outcome == .stoppedInTask { session.stop() }
+            }
+            let updates = launch.statusUpdates
+            let listener = Task { await updates.reduce(into: []) { $0.append($1) } }
+            do throws(LaunchGuardError) { try await launch.begin() } catch { log.add(error.code.description) }
+            if outcome == .stopped { session.stop() }
+            _ = await listener.value
+            #expect(log.all.contains("restart") == (outcome == .restart))
+            try await log.wait(for: "freed task")
+        }
+    }
+}
