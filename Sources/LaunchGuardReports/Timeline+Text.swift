@@ -241,6 +241,7 @@ extension TimelineEntry {
     fileprivate var remark: String {
         var words: [String] = []
         if !attributed.isEmpty { words.append("in a module or a task of \(attributed.joined(separator: ", "))") }
+        if let repairFailure { words.append("a repair failed: \(TextWriter.escaped(repairFailure))") }
         if events.contains(where: { $0.events.contains(.upgraded) }) { words.append("an upgrade followed, and reset all counters") }
         return words.joined(separator: "; ")
     }

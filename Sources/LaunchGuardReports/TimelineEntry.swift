@@ -18,6 +18,8 @@ public struct TimelineEntry: Codable, Hashable, Sendable {
     public var late: [String]?
     /// Whether the program was told of the run.
     public var isTold: Bool?
+    /// Beginning of the words with which a repair failed last.
+    public var repairFailure: String?
     /// The events of the launches beside their end; contexts without any are left out.
     public var events: [ContextEvents]
     /// Contexts whose launch was finished, by the file of the run; nil: that is not there.

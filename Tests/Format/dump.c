@@ -327,6 +327,8 @@ static void dump_timeline(uint32_t index)
     TEXT(run, uuid), TEXT(run, app_version), UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, duration_ns);
     UNSIGNED(run, launching), UNSIGNED(run, repairing), UNSIGNED(run, counted), UNSIGNED(run, attributed);
     LATER(run, late), LATER(run, told);
+    if (run.reason[0])
+        TEXT(run, reason);
     printf("\"events\":[");
     for (size_t i = 0; i < sizeof run.events / sizeof run.events[0]; i++)
         printf("%s%u", i ? "," : "", run.events[i]);

@@ -221,6 +221,8 @@ static void make_late(void)
     context->finish = LG_FINISH_BOTH;
     add_ladder(context);
     add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 1, 1, LG_EVENT_DECIDED | LG_EVENT_HELD, 0)->told = 1;
+    snprintf(ledger.payload.timeline[0].reason, LG__REASON_BYTES, "settings.db: no space");
+    snprintf(context->reason, sizeof context->reason, "settings.db: locked");
     add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 0, 0, LG_EVENT_REPORTED, 0)->late = 1;
 }
 

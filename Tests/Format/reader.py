@@ -92,7 +92,7 @@ def read_rung(block):
 
 def read_book_run(block):
     run = BOOK_RUN.pick(block, "ordinal wall_ns duration_ns launching repairing counted attributed events app_version")
-    late = {"late": BOOK_RUN.get(block, "late"), "told": int(BOOK_RUN.get(block, "told") == 1)}
+    late = {"late": BOOK_RUN.get(block, "late"), "told": int(BOOK_RUN.get(block, "told") == 1), "reason": BOOK_RUN.get(block, "reason")}
     return run | {name: value for name, value in late.items() if value} | {"uuid": uuid(BOOK_RUN.get(block, "uuid")),
                   "verdict": BOOK_RUN.pick(block, "end evidence signal code kind monotonic_ns")}
 

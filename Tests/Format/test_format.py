@@ -553,7 +553,8 @@ class Ledgers(BothReaders):
     def test_late(self):
         said = self.both(self.made("late"))
         self.assertEqual([said["contexts"][0].get(name) for name in ("window_ms", "finish")], [70, 3])
-        self.assertEqual([[run.get(name) for name in ("late", "told")] for run in said["timeline"]], [[None, 1], [1, None]])
+        self.assertEqual([[run.get(name) for name in ("late", "told", "reason")] for run in said["timeline"]],
+                         [[None, 1, "settings.db: no space"], [1, None, None]])
 
     def test_status_and_halted(self):
         self.assertEqual([context["halted"] for context in self.both(self.made("halted"))["contexts"]], [1, 0])

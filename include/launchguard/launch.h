@@ -628,8 +628,9 @@ LG_API lg_status lg_report_told(lg_session *session, uint64_t ordinal);
 LG_API void lg_complete(lg_completion *done, lg_status outcome);
 
 /** As lg_complete(), with the reason of a failure in words, for example "settings.db: no space".
- *  The reason becomes a breadcrumb of this run, in front of the one that names repair and attempt,
- *  and `launchguard inspect` shows both.
+ *  The reason becomes a breadcrumb of this run, in front of the one that names the attempt. Of a
+ *  repair, its first 31 bytes are kept in the timeline of the ledger as well, where the last one of
+ *  a run stays. `launchguard inspect` shows both.
  *
  *  @param text  NUL-terminated UTF-8, cut where the breadcrumb would have more than 512 bytes;
  *               NULL: none. Copied. Not used with LG_OK, nor in an answer that comes late.

@@ -83,6 +83,8 @@ typedef struct lg_timeline_entry {
     /** bit i: the end was in no launch of context i, and would have counted in one */
     uint32_t late;
     uint32_t told;            /**< 1: the program was told of the run */
+    /** beginning of the text of lg_complete_text() with which a repair failed last; "": none */
+    char reason[32];
 } lg_timeline_entry;
 
 LG_BEGIN

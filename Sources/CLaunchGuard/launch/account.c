@@ -64,6 +64,8 @@ static void note_context(struct lg__ledger_run *entry, uint32_t index, const str
     if (context->phase == LG_PHASE_NONE)
         return; /* not begun in that run: its events are of an older one */
     entry->events[index] = context->events;
+    if (!entry->reason[0])
+        memcpy(entry->reason, context->reason, sizeof entry->reason);
     if (lg__phase_launching((lg_phase)context->phase) && !finished)
         entry->launching |= 1u << index;
     if (context->phase == LG_PHASE_REPAIRING)

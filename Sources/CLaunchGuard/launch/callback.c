@@ -5,6 +5,7 @@
 
 #include "launch/internal.h"
 #include "os/os.h"
+#include "store/text.h"
 
 enum { PENDING, ANSWERED_OK, ANSWERED_FAILED, VOID, ABORTED };
 
@@ -18,6 +19,7 @@ struct lg_completion {
     uint32_t index;
     lg__work work;
     lg_repair_callback repair;
+    const char *name; /* of the repair */
     lg_report_batch batch;
     void *user;
     _Atomic uint64_t end_ns; /* CLOCK_MONOTONIC, the end of the wait; LG__NO_TIMEOUT */
@@ -36,12 +38,26 @@ void lg_complete(lg_completion *done, lg_status outcome)
         answer_once(done, outcome == LG_OK ? ANSWERED_OK : ANSWERED_FAILED);
 }
 
+/* In the log as a whole; of a repair also in the ledger. */
+static void keep_reason(const lg_completion *done, const char *text)
+{
+    const lg_launch *launch = done->life->launch;
+    if (!done->repair) {
+        lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: the %s failed: %s", launch->name, done->batch.context ? "report" : "give-up", text);
+        return;
+    }
+    lg__host_log(launch->host, LG_LEVEL_ERROR, "launch %s: repair \"%s\" failed: %s", launch->name, done->name, text);
+    LG__WITH_CONTEXT(done->life, context) {
+        memset(context->reason, 0, sizeof context->reason);
+        memcpy(context->reason, text, lg__text_beginning(text, sizeof context->reason - 1));
+    }
+}
+
 void lg_complete_text(lg_completion *done, lg_status outcome, const char *text)
 {
     /* The reason before the answer, after which the launch goes on. */
     if (done && text && outcome != LG_OK && atomic_load(&done->state) == PENDING)
-        lg__host_log(done->life->launch->host, LG_LEVEL_ERROR, "launch %s: the %s failed: %s", done->life->launch->name,
-                     done->repair ? "repair" : done->batch.context ? "report" : "give-up", text);
+        keep_reason(done, text);
     lg_complete(done, outcome);
     if (done)
         lg__host_tell(done->life->launch->host);
@@ -189,9 +205,9 @@ static enum lg__answer ask_program(struct lg__life *life, const lg_completion *w
     }
 }
 
-enum lg__answer lg__callback_repair(struct lg__life *life, lg_repair_callback repair, void *user, uint64_t timeout_ns)
+enum lg__answer lg__callback_repair(struct lg__life *life, const struct lg__rung *rung)
 {
-    return ask_program(life, &(lg_completion){ .repair = repair, .user = user }, timeout_ns);
+    return ask_program(life, &(lg_completion){ .repair = rung->run, .name = rung->name, .user = rung->user }, (uint64_t)rung->timeout_ms * 1000000u);
 }
 
 enum lg__answer lg__callback_give_up(struct lg__life *life, uint64_t timeout_ns)

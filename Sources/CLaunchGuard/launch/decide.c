@@ -312,6 +312,7 @@ static void take_over(struct lg__ledger_context *context, const struct lg__polic
         context->suspects[i].left_out = 0;
     context->launches++;
     context->events = 0;
+    memset(context->reason, 0, sizeof context->reason);
 }
 
 static void go_on(struct lg__ledger_context *context)

@@ -92,10 +92,8 @@ static void attempt_repair(struct lg__life *life, const struct lg__ledger_contex
 {
     lg_launch *launch = life->launch;
     enum lg__answer answer = LG__ANSWER_OK;
-    if (seen->rung > 0) {
-        const struct lg__rung *rung = &launch->rungs[seen->rung - 1];
-        answer = lg__callback_repair(life, rung->run, rung->user, (uint64_t)rung->timeout_ms * 1000000u);
-    }
+    if (seen->rung > 0)
+        answer = lg__callback_repair(life, &launch->rungs[seen->rung - 1]);
     if (answer == LG__ANSWER_ABORTED)
         return;
     lg__host_log(launch->host, answer == LG__ANSWER_OK ? LG_LEVEL_INFO : LG_LEVEL_ERROR, "launch %s: rung %u, repair \"%s\", attempt %u: %s",

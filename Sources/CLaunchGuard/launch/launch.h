@@ -138,6 +138,7 @@ uint32_t lg__account_reports(const struct lg__host *host, uint32_t context, lg_r
 /* ---- callback.c: calls into the program that may hang ---- */
 
 struct lg__life;
+struct lg__rung;
 
 enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT, LG__ANSWER_ABORTED };
 
@@ -147,7 +148,7 @@ enum lg__answer { LG__ANSWER_OK, LG__ANSWER_FAILED, LG__ANSWER_TIMEOUT, LG__ANSW
  * over. `batch` is copied with what it points to. */
 enum lg__answer lg__callback_report(struct lg__life *life, const lg_report_batch *batch, uint64_t timeout_ns);
 enum lg__answer lg__callback_give_up(struct lg__life *life, uint64_t timeout_ns);
-enum lg__answer lg__callback_repair(struct lg__life *life, lg_repair_callback repair, void *user, uint64_t timeout_ns);
+enum lg__answer lg__callback_repair(struct lg__life *life, const struct lg__rung *rung);
 
 /* Run work that answers by its return: `here` on this thread unless there is an executor, else as
  * the others. */

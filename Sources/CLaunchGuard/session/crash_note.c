@@ -1,17 +1,7 @@
 /* A crash by the word of somebody else: a crash reporter of the program, or its managed runtime. */
 #include "os/os.h"
 #include "session/session.h"
-
-/* As much of the text as fits, in whole characters; the field is all zero before. */
-static void copy_type(char to[LG__CRASH_TYPE_BYTES], const char *type)
-{
-    size_t size = 0;
-    while (size < LG_CRASH_TYPE_MAX && type[size])
-        size++;
-    while (size > 0 && ((unsigned char)type[size] & 0xc0) == 0x80)
-        size--;
-    memcpy(to, type, size);
-}
+#include "store/text.h"
 
 lg_status lg_crash_note(lg_session *session, const char *type)
 {
@@ -30,7 +20,7 @@ lg_status lg_crash_note(lg_session *session, const char *type)
         atomic_store_explicit(&hot->crash_ns, now, memory_order_relaxed);
         atomic_store_explicit(&hot->crash_ordinal, session->ordinal, memory_order_release);
     }
-    if (type)
-        copy_type(state->crash_type, type);
+    if (type) /* the field is all zero before */
+        memcpy(state->crash_type, type, lg__text_beginning(type, LG_CRASH_TYPE_MAX));
     return LG_OK;
 }

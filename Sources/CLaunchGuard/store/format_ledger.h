@@ -120,6 +120,7 @@ static_assert(sizeof(struct lg__found_machine) == 184, "FORMAT.md, ledger");
 
 #define LG__RUNGS 17 /* the built-in one and LG_REPAIRS_MAX of the program */
 #define LG__SUSPECTS 8
+#define LG__REASON_BYTES 32
 
 struct lg__ledger_rung {
     char name[LG__NAME_BYTES];
@@ -169,7 +170,8 @@ struct lg__ledger_context {
     char last_task[LG__NAME_BYTES]; /* task that the last counted crash came in; "" for none */
     uint32_t window_ms;
     uint32_t finish; /* lg_finish */
-    uint8_t reserved[32];
+    /* beginning of the words with which a repair of the last launch failed; "": none did */
+    char reason[LG__REASON_BYTES];
     struct lg__ledger_suspect suspects[LG__SUSPECTS];
     struct lg__ledger_rung rungs[LG__RUNGS];
 };
@@ -189,6 +191,7 @@ static_assert(offsetof(struct lg__ledger_context, crash_boottime_ns) == 232, "FO
 static_assert(offsetof(struct lg__ledger_context, crash_boot_id) == 248, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, last_task) == 280, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, window_ms) == 344, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_context, reason) == 352, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, suspects) == 384, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_context, rungs) == 960, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__ledger_context) == 2592, "FORMAT.md, ledger");
@@ -212,7 +215,8 @@ struct lg__ledger_run {
     /* bit i: the end would have counted in a launch of contexts[i], and was in none */
     uint32_t late;
     uint32_t told; /* 1: the program was told of the run */
-    uint8_t reserved[36];
+    char reason[LG__REASON_BYTES]; /* of the first context that has one */
+    uint32_t reserved;
 };
 static_assert(offsetof(struct lg__ledger_run, end) == 40, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_run, launching) == 60, "FORMAT.md, ledger");
@@ -221,6 +225,7 @@ static_assert(offsetof(struct lg__ledger_run, monotonic_ns) == 136, "FORMAT.md, 
 static_assert(offsetof(struct lg__ledger_run, attributed) == 144, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_run, events) == 148, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_run, late) == 212, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_run, reason) == 220, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__ledger_run) == 256, "FORMAT.md, ledger");
 
 #define LG__TIMELINE 16

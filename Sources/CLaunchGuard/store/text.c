@@ -476,3 +476,13 @@ size_t lg__text_format(char *to, size_t capacity, const char *format, va_list gi
     va_end(arguments);
     return (size_t)(out.at - to) + out.lost;
 }
+
+size_t lg__text_beginning(const char *text, size_t most)
+{
+    size_t size = 0;
+    while (size < most && text[size])
+        size++;
+    while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80)
+        size--;
+    return size;
+}

@@ -9,4 +9,8 @@
  * more than `capacity` means cut. */
 size_t lg__text_format(char *to, size_t capacity, const char *format, va_list arguments);
 
+/* The size of the beginning of a text that has at most `most` bytes and ends with a whole character
+ * (UTF-8). Handler. */
+size_t lg__text_beginning(const char *text, size_t most);
+
 #endif

@@ -110,6 +110,9 @@ struct CoreCompletion: @unchecked Sendable {
     init(_ pointer: OpaquePointer?) { unsafe self.pointer = unsafe pointer }
 
     func answer(_ code: LaunchGuardError.Code) { unsafe lg_complete(pointer, lg_status(rawValue: code.rawValue)) }
+
+    /// The reason goes into the log, and that of a repair into the ledger.
+    func fail(_ reason: String) { unsafe lg_complete_text(pointer, LG_ERR_FAILED, reason) }
 }
 
 /// Carries a Swift value through a `void *`.

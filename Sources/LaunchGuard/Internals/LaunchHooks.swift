@@ -125,7 +125,7 @@ final class LaunchHooks: Sendable {
     func runRepair(_ name: String, _ number: Int, _ done: CoreCompletion, now: () -> LaunchGuard.Status) {
         guard let body = state.withLock({ $0.repairs[number] }) else { return done.answer(.closed) }
         for earlier in state.withLock({ $0.running.values.filter(\.isRepair) }) { earlier.task.cancel() }
-        done.answer(run("repair \"\(name)\"", isRepair: true, body, while: { now() == .repairing }))
+        done.answer(run("repair \"\(name)\"", repair: done, body, while: { now() == .repairing }))
     }
 
     func runTask(_ task: LaunchTask) -> LaunchGuardError.Code { run("task \"\(task.key)\"", task: task, task.run) }
@@ -231,7 +231,7 @@ final class LaunchHooks: Sendable {
     }
 
     private func run(
-        _ what: String, isRepair: Bool = false, task: LaunchTask? = nil, _ body: @escaping Body, while isWanted: () -> Bool = { true }
+        _ what: String, repair: CoreCompletion? = nil, task: LaunchTask? = nil, _ body: @escaping Body, while isWanted: () -> Bool = { true }
     ) -> LaunchGuardError.Code {
         let (id, context) = state.withLock { state in
             state.started += 1
@@ -240,20 +240,20 @@ final class LaunchHooks: Sendable {
         defer { state.withLock { _ = $0.running.removeValue(forKey: id) } }
         return OwnThread().run(in: context) { [self] in
             do {
-                if isRepair || task != nil { try Task.checkCancellation() }
+                if repair != nil || task != nil { try Task.checkCancellation() }
                 try await RunningClosure.run(of: self, body)
                 return .ok
             } catch {
                 if Task.isCancelled, isCancelled(context) { context?.isCutShort.store(true, ordering: .sequentiallyConsistent) }
                 let failure = "\(what) failed: \(error)"
-                log(.error, failure)
+                if let repair { repair.fail("\(error)") } else { log(.error, failure) }
                 if let task, task.flags.contains(.essential) {
                     state.withLock { $0.failure = TaskFailure(key: task.key, error: error, message: failure) }
                 }
                 return .failed
             }
         } begin: { running in
-            state.withLock { $0.running[id] = Running(isRepair: isRepair, task: running) }
+            state.withLock { $0.running[id] = Running(isRepair: repair != nil, task: running) }
             // Read only now, so that every event that makes the task unwanted finds a task to
             // cancel.
             if isCancelled(context) || !isWanted() { running.cancel() }

@@ -256,9 +256,14 @@ static void test_repair_fails(void **state)
            "needs-repair;report main 1 of 1;repairing;repair small;needs-repair;repairing;repair small;needs-repair;repairing;repair large;"
            "checking;task a;task b;normal;");
     lg_reader *reader = newest_run();
-    assert_true(log_has(reader, "launch main: the repair failed: no space"));
+    assert_true(log_has(reader, "launch main: repair \"small\" failed: no space"));
     assert_true(log_has(reader, "launch main: rung 1, repair \"small\", attempt 2: failed"));
     lg_reader_close(reader);
+    /* also in the ledger, until the next launch that begins; then of its run */
+    expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
+    assert_string_equal(last_of_timeline().reason, "no space");
+    expect(PROGRAM(.how = FINISH), 0, HEALTHY "normal;");
+    assert_string_equal(last_of_timeline().reason, "");
 }
 
 static void test_repair_silent_or_hanging(void **state)
@@ -282,7 +287,7 @@ static void test_repair_answers_oddly(void **state)
                "needs-repair;report main 1 of 1;repairing;repair small;checking;task a;task b;normal;");
         lg_reader *reader = newest_run();
         /* It did not, or the answer came late. */
-        assert_false(log_has(reader, "launch main: the repair failed: no space"));
+        assert_false(log_has(reader, "launch main: repair \"small\" failed: no space"));
         lg_reader_close(reader);
     }
 }

@@ -169,10 +169,11 @@ static void test_decisions(void **state)
     asks.window_ms = 70;
     asks.finish = LG_FINISH_BOTH;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        struct lg__ledger_context context = { .streak = 2, .reported = 2 }, rule;
+        struct lg__ledger_context context = { .streak = 2, .reported = 2, .reason = "of the launch before" }, rule;
         lg__decide_begin(&context, &asks, &now, &rule);
         assert_int_equal(context.phase, LG_PHASE_LAUNCHING);
         assert_int_equal(context.flags, LG__CONTEXT_ASKING);
+        assert_string_equal(context.reason, "");
         assert_int_equal(context.window_ms, 70);
         assert_int_equal(context.finish, LG_FINISH_BOTH);
         assert_int_equal(rule.phase, LG_PHASE_HELD);

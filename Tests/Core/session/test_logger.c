@@ -123,7 +123,7 @@ static void body_repairs(void *argument)
     prepare();
     lg_launch_begin(launch);
     await("40 launch main: a repair is needed (streak 2 of 2, unknown 0 of 4)\n");
-    await("60 launch main: the repair failed: the cache is locked\n");
+    await("60 launch main: repair \"clear cache\" failed: the cache is locked\n");
     await("clear cache\", attempt 1: failed\n");
     await("60 launch main: task \"any\" failed\n");
     EXPECT(lg_launch_protect(launch, "a test") == LG_OK);
