@@ -26,6 +26,7 @@
 #include <launchguard/watch.h>
 #include <launchguard/launch.h>
 #include <launchguard/task.h>
+#include <launchguard/query.h>
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>

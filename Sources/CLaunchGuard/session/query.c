@@ -6,6 +6,7 @@
 
 #include "launch/evidence.h"
 #include "launch/launch.h"
+#include "launchguard/query.h"
 #include "os/os.h"
 #include "read/context.h"
 

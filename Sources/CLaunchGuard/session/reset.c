@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "launchguard/ledger.h"
+#include "launchguard/query.h"
 #include "os/os.h"
 #include "session/session.h"
 

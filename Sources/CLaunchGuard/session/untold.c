@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launchguard/query.h"
 #include "session/session.h"
 
 static lg_status check(const lg_session *session)
