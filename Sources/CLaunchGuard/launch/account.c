@@ -47,7 +47,7 @@ enum lg__account lg__account_apply(struct lg__ledger_context *context, const str
         .task = lg__evidence_task(last, of_run),
     };
     memcpy(end.when.boot_id, last->boot_id, sizeof end.when.boot_id);
-    return upgraded ? lg__decide_upgrade(context, &end) : lg__decide_account(context, &end);
+    return upgraded ? lg__ended_upgrade(context, &end) : lg__ended_account(context, &end);
 }
 
 static bool same_program(const struct lg__ledger_payload *payload, const struct lg__identity *self)

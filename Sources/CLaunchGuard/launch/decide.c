@@ -1,32 +1,16 @@
 #include "launch/decide.h"
 
-#include <signal.h>
 #include <string.h>
 
 #include "launch/ladder.h"
+#include "launch/terms.h"
 
 /* ---- shared by several rows ---- */
-
-static uint32_t one_more(uint32_t value)
-{
-    return value < UINT32_MAX ? value + 1 : value; /* files are not to be trusted: nothing wraps */
-}
-
-static void set_flag(struct lg__ledger_context *context, uint32_t flag, bool on)
-{
-    context->flags = on ? context->flags | flag : context->flags & ~flag;
-}
-
-static void forget_unknown(struct lg__ledger_context *context)
-{
-    context->unknown = 0;
-    set_flag(context, LG__CONTEXT_TOLD, false);
-}
 
 static void forget_streak(struct lg__ledger_context *context)
 {
     context->streak = 0;
-    forget_unknown(context);
+    lg__terms_forget_unknown(context);
     context->reported = 0;
     context->report_strikes = 0;
     context->decide_strikes = 0;
@@ -46,7 +30,7 @@ static void clear_trouble(struct lg__ledger_context *context)
     lg__ladder_forget(context);
     forget_hold(context);
     context->safe_crashes = 0;
-    set_flag(context, LG__CONTEXT_DUE, false);
+    lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
 }
 
 static void go_safe(struct lg__ledger_context *context)
@@ -56,10 +40,10 @@ static void go_safe(struct lg__ledger_context *context)
     context->events |= LG_EVENT_SAFE;
     context->good_runs = 0;
     context->safe_crashes = 0;
-    forget_unknown(context);
+    lg__terms_forget_unknown(context);
     forget_hold(context);
     lg__ladder_foot(context);
-    set_flag(context, LG__CONTEXT_DUE, false);
+    lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
 }
 
 static void hold(struct lg__ledger_context *context)
@@ -82,189 +66,6 @@ static bool passed_since(const uint8_t boot_id[16], uint64_t then_ns, const stru
            (now->boottime_ns - then_ns) / 1000000u >= least_ms;
 }
 
-/* ---- A: how the last run ended ---- */
-
-enum weight { INNOCENT, UNEXPLAINED, COUNTED };
-
-static enum weight weigh(const struct lg__ledger_context *context, const struct lg__last_end *last)
-{
-    if (last->others)
-        return INNOCENT;
-    switch (last->end) {
-    case LG_END_CRASH:
-        return context->count & (last->signal == SIGPIPE ? LG_COUNT_SIGPIPE : LG_COUNT_CRASH) ? COUNTED : INNOCENT;
-    case LG_END_HANG: return context->count & LG_COUNT_HANG ? COUNTED : INNOCENT;
-    case LG_END_OOM: return context->count & LG_COUNT_OOM ? COUNTED : INNOCENT;
-    case LG_END_EXIT: return context->count & LG_COUNT_EXIT ? COUNTED : INNOCENT;
-    case LG_END_UNKNOWN:
-    case LG_END_KILLED: return UNEXPLAINED;
-    default: return INNOCENT;
-    }
-}
-
-static void add_to_streak(struct lg__ledger_context *context, const struct lg__last_end *last)
-{
-    if (context->streak == 0)
-        context->first_ordinal = last->ordinal;
-    context->streak = one_more(context->streak);
-    context->crashes++;
-}
-
-static bool unknown_is_enough(const struct lg__ledger_context *context)
-{
-    return context->unknown_after && context->unknown >= context->unknown_after;
-}
-
-static void repair_did_not_help(struct lg__ledger_context *context)
-{
-    context->mode = LG_LAUNCH_MODE_NORMAL;
-    set_flag(context, LG__CONTEXT_DUE, true);
-    lg__ladder_next(context);
-}
-
-static void trial_failed(struct lg__ledger_context *context)
-{
-    context->mode = LG_LAUNCH_MODE_SAFE;
-    context->good_runs = 0;
-    forget_unknown(context);
-    uint32_t most = context->safe_retry_max;
-    context->retry_runs = context->retry_runs > most / 2 ? most : 2 * context->retry_runs;
-}
-
-static void safe_crashed(struct lg__ledger_context *context)
-{
-    context->safe_crashes = one_more(context->safe_crashes);
-    context->good_runs = 0;
-}
-
-/* A12 to A20 */
-static void account_launching(struct lg__ledger_context *context, enum weight weight, const struct lg__last_end *last)
-{
-    if (weight == INNOCENT)
-        return;
-    bool fails = weight == COUNTED;
-    if (fails) {
-        add_to_streak(context, last);
-    } else {
-        context->unknown = one_more(context->unknown);
-        fails = unknown_is_enough(context);
-    }
-    if (!fails)
-        return;
-    switch (context->mode) {
-    case LG_LAUNCH_MODE_PROBATION: repair_did_not_help(context); break;
-    case LG_LAUNCH_MODE_TRIAL: trial_failed(context); break;
-    case LG_LAUNCH_MODE_SAFE:
-        safe_crashed(context);
-        if (weight == UNEXPLAINED)
-            forget_unknown(context);
-        break;
-    default: break;
-    }
-}
-
-/* A4 to A6 */
-static bool account_repairing(struct lg__ledger_context *context, lg_end end)
-{
-    set_flag(context, LG__CONTEXT_DUE, true);
-    switch (end) {
-    case LG_END_DEBUGGER:
-        lg__ladder_give_back(context);
-        return false;
-    case LG_END_CRASH:
-    case LG_END_HANG:
-    case LG_END_OOM:
-    case LG_END_UNKNOWN:
-    case LG_END_KILLED:
-    case LG_END_EXIT:
-        return true;
-    default:
-        context->interruptions = one_more(context->interruptions);
-        if (context->interruptions < LG__INTERRUPTIONS_MAX)
-            lg__ladder_give_back(context);
-        else
-            context->interruptions = 0;
-        return true;
-    }
-}
-
-static void suspect(struct lg__ledger_context *context, const char *key)
-{
-    struct lg__ledger_suspect *found = NULL, *least = &context->suspects[0];
-    for (uint32_t i = 0; i < context->suspect_count; i++) {
-        if (strncmp(context->suspects[i].key, key, LG__NAME_BYTES) == 0)
-            found = &context->suspects[i];
-        if (context->suspects[i].crashes < least->crashes)
-            least = &context->suspects[i];
-    }
-    if (!found) {
-        found = context->suspect_count < LG__SUSPECTS ? &context->suspects[context->suspect_count++] : least;
-        memset(found, 0, sizeof *found);
-        strncpy(found->key, key, LG__NAME_BYTES - 1);
-    }
-    found->crashes = one_more(found->crashes);
-}
-
-/* A1 and A2: no launch was under way. */
-static enum lg__account account_late(struct lg__ledger_context *context, enum weight weight)
-{
-    if (weight != COUNTED)
-        return LG__ACCOUNT_NOTHING;
-    set_flag(context, LG__CONTEXT_LATE, true);
-    return LG__ACCOUNT_LATE;
-}
-
-enum lg__account lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last)
-{
-    lg_phase phase = (lg_phase)context->phase;
-    bool reporting = context->flags & LG__CONTEXT_REPORTING && !(context->flags & LG__CONTEXT_OWES);
-    bool asking = context->flags & LG__CONTEXT_ASKING;
-    enum weight weight = weigh(context, last);
-    bool finished = last->finished && phase == LG_PHASE_LAUNCHING;
-    set_flag(context, LG__CONTEXT_REPORTING | LG__CONTEXT_ASKING, false);
-    if (finished)
-        lg__decide_finished(context);
-    context->phase = LG_PHASE_NONE;
-    if (finished || !lg__phase_launching(phase))
-        return account_late(context, weight);
-
-    bool counts = weight == COUNTED;
-    if (reporting && weight != INNOCENT)
-        context->report_strikes = one_more(context->report_strikes);
-    if (asking && weight != INNOCENT)
-        context->decide_strikes = one_more(context->decide_strikes);
-    switch (phase) {
-    case LG_PHASE_REPAIRING: counts = account_repairing(context, last->end); break;
-    case LG_PHASE_HALTED:
-        if (weight == COUNTED)
-            add_to_streak(context, last);
-        break;
-    case LG_PHASE_HELD:
-        if (weight == COUNTED)
-            add_to_streak(context, last);
-        if (weight != INNOCENT)
-            context->held_deaths = one_more(context->held_deaths);
-        counts = weight != INNOCENT;
-        break;
-    default:
-        account_launching(context, weight, last);
-        counts = weight != INNOCENT;
-        break;
-    }
-    if (weight != INNOCENT && phase != LG_PHASE_REPAIRING) {
-        memcpy(context->crash_boot_id, last->when.boot_id, sizeof context->crash_boot_id);
-        context->crash_boottime_ns = last->when.boottime_ns;
-    }
-    if (weight == COUNTED) {
-        memset(context->last_task, 0, sizeof context->last_task);
-        if (last->task) {
-            strncpy(context->last_task, last->task, LG__NAME_BYTES - 1);
-            suspect(context, last->task);
-        }
-    }
-    return counts ? LG__ACCOUNT_COUNTS : LG__ACCOUNT_NOTHING;
-}
-
 void lg__decide_reset(struct lg__ledger_context *context)
 {
     struct lg__ledger_context fresh;
@@ -275,17 +76,6 @@ void lg__decide_reset(struct lg__ledger_context *context)
     fresh.repairs = context->repairs;
     fresh.reported_ordinal = context->reported_ordinal;
     *context = fresh;
-}
-
-static bool report_is_news(const struct lg__ledger_context *context);
-
-enum lg__account lg__decide_upgrade(struct lg__ledger_context *context, const struct lg__last_end *last)
-{
-    bool untold = report_is_news(context) || (context->flags & LG__CONTEXT_OWES);
-    enum weight weight = weigh(context, last);
-    lg__decide_reset(context);
-    set_flag(context, LG__CONTEXT_LATE, untold);
-    return account_late(context, weight);
 }
 
 /* ---- B: the launch begins ---- */
@@ -305,8 +95,8 @@ static void take_over(struct lg__ledger_context *context, const struct lg__polic
     context->streak_gap_ms = policy->streak_gap_ms;
     context->window_ms = policy->window_ms;
     context->finish = policy->finish;
-    set_flag(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
-    set_flag(context, LG__CONTEXT_SHADOW, policy->shadow);
+    lg__terms_set_flag(context, LG__CONTEXT_SKIPPABLE, policy->skippable);
+    lg__terms_set_flag(context, LG__CONTEXT_SHADOW, policy->shadow);
     lg__ladder_take_over(context, policy);
     for (uint32_t i = 0; i < context->suspect_count; i++)
         context->suspects[i].left_out = 0;
@@ -332,7 +122,7 @@ static void need_repair(struct lg__ledger_context *context, const struct lg__mom
         return;
     }
     context->mode = LG_LAUNCH_MODE_NORMAL;
-    set_flag(context, LG__CONTEXT_DUE, true);
+    lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
     if (empty && !lg__ladder_choose(context, now))
         hold(context);
     else
@@ -343,7 +133,7 @@ static void need_repair(struct lg__ledger_context *context, const struct lg__mom
 static void follow_rule(struct lg__ledger_context *context, const struct lg__moment *now)
 {
     bool safe = context->mode == LG_LAUNCH_MODE_SAFE, trial = context->mode == LG_LAUNCH_MODE_TRIAL;
-    bool needed = context->flags & LG__CONTEXT_DUE || context->streak >= context->repair_after || unknown_is_enough(context);
+    bool needed = context->flags & LG__CONTEXT_DUE || context->streak >= context->repair_after || lg__terms_unknown_is_enough(context);
     go_on(context);
     if (safe && context->safe_crash_limit && context->safe_crashes >= context->safe_crash_limit) {
         context->phase = LG_PHASE_HALTED;
@@ -353,27 +143,16 @@ static void follow_rule(struct lg__ledger_context *context, const struct lg__mom
     }
 }
 
-static bool streak_is_news(const struct lg__ledger_context *context)
-{
-    return context->streak >= context->report_after && context->streak > context->reported;
-}
-
-static bool report_is_news(const struct lg__ledger_context *context)
-{
-    return streak_is_news(context) || (unknown_is_enough(context) && !(context->flags & LG__CONTEXT_TOLD)) ||
-           (context->flags & LG__CONTEXT_LATE);
-}
-
 /* B5 */
 static void owe_report(struct lg__ledger_context *context)
 {
-    bool news = report_is_news(context);
+    bool news = lg__terms_report_is_news(context);
     bool owed = context->flags & LG__CONTEXT_OWES;
     if ((!news && !owed) || context->report_strikes >= LG__REPORT_STRIKES_MAX)
         return;
-    set_flag(context, LG__CONTEXT_AGAIN, !news);
-    set_flag(context, LG__CONTEXT_OWES, true);
-    set_flag(context, LG__CONTEXT_REPORTING, true);
+    lg__terms_set_flag(context, LG__CONTEXT_AGAIN, !news);
+    lg__terms_set_flag(context, LG__CONTEXT_OWES, true);
+    lg__terms_set_flag(context, LG__CONTEXT_REPORTING, true);
 }
 
 void lg__decide_begin(struct lg__ledger_context *context, const struct lg__policy *policy, const struct lg__moment *now,
@@ -404,7 +183,7 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
     }
     context->phase = LG_PHASE_LAUNCHING;
     if (policy->asks && context->decide_strikes < LG__DECIDE_STRIKES_MAX)
-        set_flag(context, LG__CONTEXT_ASKING, true);
+        lg__terms_set_flag(context, LG__CONTEXT_ASKING, true);
     else
         lg__decide_course(context, policy->decision, now);
 }
@@ -412,7 +191,7 @@ void lg__decide_begin(struct lg__ledger_context *context, const struct lg__polic
 void lg__decide_course(struct lg__ledger_context *context, lg_decision decision, const struct lg__moment *now)
 {
     bool safe = context->mode == LG_LAUNCH_MODE_SAFE;
-    set_flag(context, LG__CONTEXT_ASKING, false);
+    lg__terms_set_flag(context, LG__CONTEXT_ASKING, false);
     if (decision != LG_DECISION_BY_RULE)
         context->events |= LG_EVENT_DECIDED;
     if (context->flags & LG__CONTEXT_SHADOW) {
@@ -431,19 +210,19 @@ void lg__decide_course(struct lg__ledger_context *context, lg_decision decision,
 
 void lg__decide_told(struct lg__ledger_context *context)
 {
-    if (streak_is_news(context))
+    if (lg__terms_streak_is_news(context))
         context->reported = context->streak;
-    if (unknown_is_enough(context))
-        set_flag(context, LG__CONTEXT_TOLD, true);
-    set_flag(context, LG__CONTEXT_OWES | LG__CONTEXT_LATE, false);
+    if (lg__terms_unknown_is_enough(context))
+        lg__terms_set_flag(context, LG__CONTEXT_TOLD, true);
+    lg__terms_set_flag(context, LG__CONTEXT_OWES | LG__CONTEXT_LATE, false);
     context->events |= LG_EVENT_REPORTED;
 }
 
 void lg__decide_reported(struct lg__ledger_context *context)
 {
     if (context->flags & LG__CONTEXT_AGAIN)
-        set_flag(context, LG__CONTEXT_OWES, false);
-    set_flag(context, LG__CONTEXT_REPORTING, false);
+        lg__terms_set_flag(context, LG__CONTEXT_OWES, false);
+    lg__terms_set_flag(context, LG__CONTEXT_REPORTING, false);
 }
 
 /* ---- H: while it is held ---- */
@@ -456,7 +235,7 @@ void lg__decide_attempt(struct lg__ledger_context *context, const struct lg__mom
     }
     if (context->attempts == 0)
         context->rungs[context->rung].series_wall_ns = now->wall_ns;
-    context->attempts = one_more(context->attempts);
+    context->attempts = lg__terms_one_more(context->attempts);
     context->repairs++;
     context->phase = LG_PHASE_REPAIRING;
 }
@@ -472,7 +251,7 @@ void lg__decide_attempted(struct lg__ledger_context *context, bool repaired, con
     lg__ladder_forget(context);
     forget_hold(context);
     context->quiet = 0;
-    set_flag(context, LG__CONTEXT_DUE, false);
+    lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
     memcpy(context->repair_boot_id, now->boot_id, sizeof context->repair_boot_id);
     context->repair_boottime_ns = now->boottime_ns;
     context->mode = LG_LAUNCH_MODE_PROBATION;
@@ -499,12 +278,12 @@ void lg__decide_skip(struct lg__ledger_context *context)
         return;
     }
     context->skips++;
-    set_flag(context, LG__CONTEXT_DUE, false);
+    lg__terms_set_flag(context, LG__CONTEXT_DUE, false);
     if (context->streak >= context->repair_after)
         context->streak = context->repair_after ? context->repair_after - 1 : 0;
     if (context->reported > context->streak)
         context->reported = context->streak;
-    forget_unknown(context);
+    lg__terms_forget_unknown(context);
     context->phase = LG_PHASE_LAUNCHING;
 }
 
@@ -531,7 +310,7 @@ void lg__decide_protect(struct lg__ledger_context *context, const struct lg__mom
     if (context->mode == LG_LAUNCH_MODE_PROBATION)
         lg__ladder_next(context);
     context->mode = LG_LAUNCH_MODE_NORMAL;
-    set_flag(context, LG__CONTEXT_DUE, true);
+    lg__terms_set_flag(context, LG__CONTEXT_DUE, true);
     choose_rung(context, now);
 }
 
@@ -551,7 +330,7 @@ static void finish_safe(struct lg__ledger_context *context)
 {
     forget_streak(context);
     context->safe_crashes = 0;
-    context->good_runs = one_more(context->good_runs);
+    context->good_runs = lg__terms_one_more(context->good_runs);
     if (context->good_runs < context->retry_runs)
         return;
     context->mode = LG_LAUNCH_MODE_TRIAL;
@@ -580,7 +359,7 @@ void lg__decide_finished(struct lg__ledger_context *context)
         context->quiet = 0;
         break;
     default:
-        context->quiet = one_more(context->quiet);
+        context->quiet = lg__terms_one_more(context->quiet);
         if (context->deescalate_runs && context->quiet >= context->deescalate_runs)
             context->rung = 0;
         break;

@@ -41,31 +41,6 @@ struct lg__policy {
     struct lg__ledger_rung rungs[LG__RUNGS]; /* series_wall_ns is ignored */
 };
 
-/* The end of the last run, as far as it matters to this context. */
-struct lg__last_end {
-    lg_end end;
-    int32_t signal;        /* of LG_END_CRASH */
-    bool finished;         /* the run file says that the launch was finished */
-    /* the crash was in modules or tasks of other contexts: it does not count here unless a repair
-     * ran */
-    bool others;
-    uint64_t ordinal;      /* of the run */
-    struct lg__moment when;
-    const char *task;      /* key of the task that the end came in; NULL for none */
-};
-
-enum lg__account {
-    LG__ACCOUNT_NOTHING,
-    LG__ACCOUNT_COUNTS, /* the end counts against the context */
-    LG__ACCOUNT_LATE    /* it would, if a launch of the context had been under way */
-};
-
-/* A1 to A20 */
-enum lg__account lg__decide_account(struct lg__ledger_context *context, const struct lg__last_end *last);
-
-/* The same where another version of the program starts. */
-enum lg__account lg__decide_upgrade(struct lg__ledger_context *context, const struct lg__last_end *last);
-
 /* Everything is forgotten but the name, the totals, and which runs were reported. */
 void lg__decide_reset(struct lg__ledger_context *context);
 

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "launch/decide.h"
+#include "launch/ended.h"
 #include "launchguard/launch.h"
 #include "launchguard/log.h"
 #include "store/ledger.h"

@@ -26,9 +26,9 @@ void lg__life_end(lg_launch *launch, lg_end end)
     struct lg__last_end last = { .end = end, .ordinal = launch->simulated_ends, .when = lg__host_now(launch->host) };
     last.task = atomic_load(&launch->state->task_set) ? launch->state->task : NULL;
     if (end == LG_END_UPGRADE && context)
-        lg__decide_upgrade(context, &last);
+        lg__ended_upgrade(context, &last);
     else if (context)
-        lg__decide_account(context, &last);
+        lg__ended_account(context, &last);
     lg__ledger_store(&launch->host->ledger);
     lg__window_close(launch);
     if (launch->life)

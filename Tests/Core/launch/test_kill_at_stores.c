@@ -342,7 +342,7 @@ static void test_kill_at_every_store(void **state)
             struct lg__ledger_payload after = stored_book();
             if (begun) {
                 struct lg__last_end last = { .end = end, .finished = finished, .ordinal = now.last_ordinal };
-                lg__decide_account(&left, &last);
+                lg__ended_account(&left, &last);
                 assert_same(&left, &after.contexts[0], "accounted", run, at);
             }
             uint32_t timeline = now.timeline_count + 2 < LG__TIMELINE ? now.timeline_count + 2 : LG__TIMELINE;

@@ -509,7 +509,7 @@ static void test_every_death(void **state)
                 /* The next start accounts for the death as the machine says: once. */
                 struct lg__last_end last = { .end = deaths[d].as, .signal = deaths[d].as == LG_END_CRASH ? SIGSEGV : 0, .ordinal = before.last_ordinal,
                                              .task = places[p].task };
-                bool counts = lg__decide_account(context, &last);
+                bool counts = lg__ended_account(context, &last);
                 for (int again = 0; again < 2; again++)
                     account();
                 struct lg__ledger_payload after = stored_book();

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Break the launch machine on purpose, one place at a time, and see its tests fail.
 
-The operators below are applied to every line of launch/decide.c and ladder.c. Each mutant is
-compiled into a library that takes the place of the right one in tests that are built once. Without
---all a sample is drawn; --seed draws it again.
+The operators below are applied to every line of launch/decide.c, ended.c, ladder.c and terms.c.
+Each mutant is compiled into a library that takes the place of the right one in tests that are built
+once. Without --all a sample is drawn; --seed draws it again.
 """
 import argparse
 import concurrent.futures
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-SOURCES = [ROOT / "Sources/CLaunchGuard/launch" / name for name in ("decide.c", "ladder.c")]
+SOURCES = [ROOT / "Sources/CLaunchGuard/launch" / name for name in ("decide.c", "ended.c", "ladder.c", "terms.c")]
 HERE = Path(__file__).resolve().parent
 # The cheapest test first; the first failure ends the run of a mutant. The number limits the seconds
 # of CPU time, as some mutants never end.

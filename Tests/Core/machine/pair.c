@@ -232,7 +232,7 @@ static bool apply_account(struct pair *pair, const struct pair_event *event)
                                        .when = moment_of(pair->now), .task = key };
     static const enum lg__account real_accounts[] = { LG__ACCOUNT_NOTHING, LG__ACCOUNT_COUNTS, LG__ACCOUNT_LATE };
     const bool upgrade = event->kind == UPGRADE;
-    const enum lg__account is = upgrade ? lg__decide_upgrade(&pair->real, &real) : lg__decide_account(&pair->real, &real);
+    const enum lg__account is = upgrade ? lg__ended_upgrade(&pair->real, &real) : lg__ended_account(&pair->real, &real);
     const enum model_account should = upgrade ? model_upgrade(&pair->model, &model) : model_account(&pair->model, &model);
     bool same = true;
     SAME("the end counts", is, real_accounts[should]);

@@ -3,7 +3,7 @@
 #ifndef PAIR_H
 #define PAIR_H
 
-#include "launch/decide.h"
+#include "launch/ended.h"
 #include "model.h"
 
 #define MS UINT64_C(1000000)

@@ -223,7 +223,7 @@ static void innocent_run(struct lg__ledger_context *context, const struct lg__po
     last.others = way == 7;
     if (way == 8)
         lg__decide_terminating(context);
-    assert_int_equal(lg__decide_account(context, &last), way == 5 || way == 6 || way == 8 ? LG__ACCOUNT_LATE : LG__ACCOUNT_NOTHING);
+    assert_int_equal(lg__ended_account(context, &last), way == 5 || way == 6 || way == 8 ? LG__ACCOUNT_LATE : LG__ACCOUNT_NOTHING);
 }
 
 static void innocent_runs(const struct lg__ledger_context *before, const struct lg__policy *policy, unsigned runs, unsigned *count)
@@ -275,7 +275,7 @@ static void test_every_attempt_is_used(void **state)
                 continue;
             }
             const struct lg__last_end last = an_end(ONE_OF(ends));
-            assert_true(lg__decide_account(&context, &last));
+            assert_true(lg__ended_account(&context, &last));
             lg__decide_begin(&context, &program.real, &now, NULL);
         }
         assert_int_equal(context.mode, LG_LAUNCH_MODE_SAFE);

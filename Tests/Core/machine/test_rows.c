@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "launch/decide.h"
+#include "launch/ended.h"
 
 #define HOUR UINT64_C(3600000000000)
 
@@ -39,7 +39,7 @@ static void begin(struct lg__ledger_context *context)
 static void crash(struct lg__ledger_context *context, const char *task)
 {
     const struct lg__last_end last = { .end = LG_END_CRASH, .signal = 11, .ordinal = context->launches, .when = now, .task = task };
-    assert_true(lg__decide_account(context, &last));
+    assert_true(lg__ended_account(context, &last));
 }
 
 static struct lg__ledger_context crashed_twice(void)
@@ -74,7 +74,7 @@ static void test_a_usual_story(void **state)
     lg__decide_attempted(&context, true, &now);
     assert_int_equal(context.phase, LG_PHASE_TERMINATING);
     assert_true(context.events & LG_EVENT_RESTART);
-    assert_int_equal(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }), LG__ACCOUNT_LATE);
+    assert_int_equal(lg__ended_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }), LG__ACCOUNT_LATE);
     begin(&context);
     assert_int_equal(context.events, LG_EVENT_REPORTED);
     lg__decide_finished(&context);
@@ -145,10 +145,10 @@ static void test_safe_mode(void **state)
     assert_true(context.events & LG_EVENT_HALTED && context.events & LG_EVENT_SAFE);
     lg__decide_try_safe(&context);
     lg__decide_finished(&context);
-    lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CLEAN });
+    lg__ended_account(&context, &(struct lg__last_end){ .end = LG_END_CLEAN });
     begin(&context);
     lg__decide_finished(&context);
-    lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CLEAN });
+    lg__ended_account(&context, &(struct lg__last_end){ .end = LG_END_CLEAN });
     begin(&context);
     assert_int_equal(context.events, LG_EVENT_TRIAL);
 }
@@ -213,7 +213,7 @@ static void test_terminated_in_between(void **state)
     begin(&context);
     crash(&context, NULL);
     begin(&context);
-    assert_int_equal(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_TERMINATED, .signal = 15 }), LG__ACCOUNT_NOTHING);
+    assert_int_equal(lg__ended_account(&context, &(struct lg__last_end){ .end = LG_END_TERMINATED, .signal = 15 }), LG__ACCOUNT_NOTHING);
     assert_int_equal(context.streak, 1);
     begin(&context);
     crash(&context, NULL);
@@ -226,7 +226,7 @@ static void test_phases_without_a_row(void **state)
     for (uint32_t phase = LG_PHASE_TERMINATING + 1; phase < 20; phase++) {
         struct lg__ledger_context context = { .phase = phase };
         assert_int_equal(lg__decide_status(&context), LG_LAUNCH_NORMAL);
-        assert_false(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }));
+        assert_false(lg__ended_account(&context, &(struct lg__last_end){ .end = LG_END_CRASH, .signal = 11 }));
         assert_int_equal(context.phase, LG_PHASE_NONE);
         assert_int_equal(context.streak, 0);
     }
@@ -239,7 +239,7 @@ static void test_no_rung(void **state)
     (void)state;
     struct lg__ledger_context context = { .phase = LG_PHASE_REPAIRING, .rung = 3, .rung_count = 3, .attempts = 1 };
     context.rungs[3].series_wall_ns = 7;
-    assert_false(lg__decide_account(&context, &(struct lg__last_end){ .end = LG_END_DEBUGGER }));
+    assert_false(lg__ended_account(&context, &(struct lg__last_end){ .end = LG_END_DEBUGGER }));
     assert_int_equal(context.attempts, 0);
     assert_int_equal(context.rungs[3].series_wall_ns, 7);
     context = (struct lg__ledger_context){ .phase = LG_PHASE_LAUNCHING, .mode = LG_LAUNCH_MODE_PROBATION };

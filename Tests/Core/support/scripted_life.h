@@ -4,7 +4,7 @@
 
 #include "harness.h"
 
-#include "launch/decide.h"
+#include "launch/ended.h"
 #include "store/format.h"
 
 enum act {

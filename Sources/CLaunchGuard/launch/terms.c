@@ -1,0 +1,34 @@
+/* Terms that several rows of docs/LAUNCH.md use. */
+#include "launch/terms.h"
+
+uint32_t lg__terms_one_more(uint32_t value)
+{
+    return value < UINT32_MAX ? value + 1 : value; /* files are not to be trusted: nothing wraps */
+}
+
+void lg__terms_set_flag(struct lg__ledger_context *context, uint32_t flag, bool on)
+{
+    context->flags = on ? context->flags | flag : context->flags & ~flag;
+}
+
+void lg__terms_forget_unknown(struct lg__ledger_context *context)
+{
+    context->unknown = 0;
+    lg__terms_set_flag(context, LG__CONTEXT_TOLD, false);
+}
+
+bool lg__terms_unknown_is_enough(const struct lg__ledger_context *context)
+{
+    return context->unknown_after && context->unknown >= context->unknown_after;
+}
+
+bool lg__terms_streak_is_news(const struct lg__ledger_context *context)
+{
+    return context->streak >= context->report_after && context->streak > context->reported;
+}
+
+bool lg__terms_report_is_news(const struct lg__ledger_context *context)
+{
+    return lg__terms_streak_is_news(context) || (lg__terms_unknown_is_enough(context) && !(context->flags & LG__CONTEXT_TOLD)) ||
+           (context->flags & LG__CONTEXT_LATE);
+}

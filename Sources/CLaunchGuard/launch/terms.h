@@ -1,0 +1,26 @@
+/* Terms that several rows of docs/LAUNCH.md use. Part of the machine; stores nothing and calls
+ * nobody. */
+#ifndef LG_LAUNCH_TERMS_H
+#define LG_LAUNCH_TERMS_H
+
+#include <stdbool.h>
+
+#include "store/format.h"
+
+/* Files are not to be trusted: a counter does not wrap. */
+uint32_t lg__terms_one_more(uint32_t value);
+
+/* LG__CONTEXT_*, one or several. */
+void lg__terms_set_flag(struct lg__ledger_context *context, uint32_t flag, bool on);
+
+/* The unexplained deaths are forgotten, and that they were reported. */
+void lg__terms_forget_unknown(struct lg__ledger_context *context);
+
+/* They are as many as unknown_after has, if it is not 0. */
+bool lg__terms_unknown_is_enough(const struct lg__ledger_context *context);
+
+/* B5: the streak is to be reported; anything is. */
+bool lg__terms_streak_is_news(const struct lg__ledger_context *context);
+bool lg__terms_report_is_news(const struct lg__ledger_context *context);
+
+#endif
