@@ -71,6 +71,10 @@ static void test_upgrade(void **state)
     lives(LIFE(REPORTS, .then = crash_after_finish), SEGV, "a;b;");
     lives(LIFE(REPORTS, .version = "2.0", .after = FINISH), 0, "report 0;3 crash;a;b;");
     assert_int_equal(stored().streak, 0);
+    /* nobody was told before the upgrade either */
+    lives(LIFE(REPORTS, .then = crash_after_finish), SEGV, "a;b;");
+    account();
+    lives(LIFE(REPORTS, .version = "2.0", .after = FINISH), 0, "report 0;5 crash;a;b;");
 }
 
 /* ---- runs that nobody was told of ---- */
