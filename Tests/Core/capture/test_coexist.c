@@ -2,6 +2,7 @@
  * can be mended, and the records are right. */
 #include "harness.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -320,17 +321,28 @@ static void test_altstacks_are_freed(void **state)
     expect_exit(body_thousand_threads, NULL, 0);
 }
 
-/* Many threads that end at once: no more stacks stay than the next threads need. */
+/* Many threads that end at once: no more stacks stay than the next threads need. All of a round are
+ * alive together, and the heap has one arena: libc then keeps the same after every round. */
+static pthread_barrier_t all_alive;
+
+static void *end_together(void *argument)
+{
+    pthread_barrier_wait(&all_alive);
+    return argument;
+}
+
 static void body_many_at_once(void *argument)
 {
     enum { THREADS = 64 };
     static pthread_t threads[THREADS];
     (void)argument;
+    mallopt(M_ARENA_MAX, 1);
+    pthread_barrier_init(&all_alive, NULL, THREADS);
     start_session();
     unsigned before = 0;
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < THREADS; i++)
-            if (pthread_create(&threads[i], NULL, end_at_once, NULL) != 0)
+            if (pthread_create(&threads[i], NULL, end_together, NULL) != 0)
                 _exit(91);
         for (int i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
