@@ -4,7 +4,10 @@ import Glibc
 import LaunchGuard
 
 guard CommandLine.arguments.count == 3, let rounds = Int(CommandLine.arguments[2]), rounds > 0 else { exit(2) }
-let session = try LaunchGuard.start(appID: "org.example.bench", stateDirectory: CommandLine.arguments[1], ringBytes: 131072)
+var configuration = Session.Configuration(appID: "org.example.bench")
+configuration.stateDirectory = CommandLine.arguments[1]
+configuration.ringBytes = 131_072
+let session = try Session.start(configuration)
 let batch = 2000
 
 func nanoseconds() -> UInt64 {

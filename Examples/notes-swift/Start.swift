@@ -4,10 +4,10 @@ import LaunchGuard
 /// The protected start of the application: after two launch crashes in a row it restores the backup
 /// and goes on.
 func start(_ paths: Paths, keepLogging: Bool) async throws {
-    let session = try LaunchGuard.start(appID: "org.example.notes", version: "1.0", stateDirectory: paths.state)
+    let session = try Session.start(appID: "org.example.notes", version: "1.0", stateDirectory: paths.state)
     if let problem = session.problem { printError("notes: \(problem)") }
 
-    let launch = session.launch("main", reportAfter: 2, repairAfter: 2)
+    let launch = session.makeLaunch("main", reportAfter: 2, repairAfter: 2)
     launch.onReport { count, reports in
         print("report: streak \(count)")
         for report in reports { print("  run \(report.ordinal): \(report.end) \(report.path)") }
@@ -16,7 +16,7 @@ func start(_ paths: Paths, keepLogging: Bool) async throws {
         print("repair: restoring the backup in process \(getpid())")
         try Database.copy(from: paths.backup, to: paths.database)
     }
-    launch.addTask("open database", flags: .essential) {
+    launch.addTask("open database", options: .essential) {
         let database = try Database(path: paths.database)
         session.log(.info, "reading the notes of \(paths.database)")
         let summary = database.loadSummary()
@@ -26,7 +26,7 @@ func start(_ paths: Paths, keepLogging: Bool) async throws {
 
     print("start: process \(getpid()), streak \(launch.streak)")
     try await launch.begin()
-    launch.finished()
+    launch.finish()
     print("finished: process \(getpid()), status \(launch.status)")
 
     guard keepLogging else { return }

@@ -6,7 +6,9 @@ import Logging
 import ServiceLifecycle
 
 // What LaunchGuard itself says, for example how the last run ended, goes to swift-log.
-let session = try LaunchGuard.start(appID: "org.example.served", onLog: LaunchGuardLogHandler.forward())
+var configuration = Session.Configuration(appID: "org.example.served")
+configuration.onLog = LaunchGuardLogHandler.forward()
+let session = try Session.start(configuration)
 // Standard error as without bootstrap, and breadcrumbs. Label: category, metadata: fields.
 LoggingSystem.bootstrap { label in
     MultiplexLogHandler([StreamLogHandler.standardError(label: label), LaunchGuardLogHandler(label: label, session: session)])
@@ -23,11 +25,11 @@ struct Server: Service {
     func waitUntilItListens() async throws {}
 }
 
-let launch = session.launch("main")
+let launch = session.makeLaunch("main")
 try await launch.begin()
 let server = Server()
 let group = ServiceGroup(
     // LaunchGuardService comes last, so that it is the first to be asked to shut down.
-    services: [server, LaunchGuardService(session, launch) { try await server.waitUntilItListens() }],
+    services: [server, LaunchGuardService(launch, whenReady: { try await server.waitUntilItListens() })],
     gracefulShutdownSignals: [.sigterm], logger: server.logger)
 try await group.run()

@@ -1,4 +1,4 @@
-extension LaunchGuard.Launch {
+extension Launch {
     /// Set the closure that decides the course of the launch, before ``begin()``. C: `on_decide`.
     ///
     /// ``begin()`` calls the closure on its own thread, before anything of the launch is done:
@@ -7,9 +7,9 @@ extension LaunchGuard.Launch {
     /// decides, and the closure is not called.
     ///
     /// - Parameter body: receives the context as the rule would have it in this launch:
-    ///   ``LaunchGuard/LaunchInfo/status`` is ``LaunchGuard/Status/needsRepair`` where the rule
-    ///   would hold the launch.
-    public func onDecide(_ body: @escaping @Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision) {
+    ///   ``LaunchInfo/status`` is ``Launch/Status/needsRepair`` where the rule would hold the
+    ///   launch.
+    public func onDecide(_ body: @escaping @Sendable (LaunchInfo) -> Launch.Decision) {
         hooks.setDecide(body)
     }
 
@@ -19,13 +19,12 @@ extension LaunchGuard.Launch {
     /// where unexplained deaths reach `unknownAfter`, and once after an end that came while no
     /// launch was under way, before anything else of the launch runs. The launch waits for it at
     /// most `reportWait`; the closure may run longer. An error that the closure throws is logged.
-    /// ``LaunchGuard/LaunchInfo/lastTask`` of ``info`` is the task in which the last crash
-    /// happened.
+    /// ``LaunchInfo/lastTask`` of ``info`` is the task in which the last crash happened.
     ///
     /// - Parameter body: receives the number of consecutive launch crashes, 0 where only
     ///   unexplained deaths or ends after a launch are reported, and the runs since the last
     ///   report, oldest first. The runs may be fewer than the crashes when files are gone.
-    public func onReport(_ body: @escaping @Sendable (_ count: Int, _ reports: [LaunchGuard.Report]) async throws -> Void) {
+    public func onReport(_ body: @escaping @Sendable (_ count: Int, _ reports: [Report]) async throws -> Void) {
         hooks.setReport(body)
     }
 
@@ -34,8 +33,8 @@ extension LaunchGuard.Launch {
     /// notice, or to ask the supervisor to stop trying. C: `on_give_up`.
     ///
     /// The launch waits for the closure at most `reportWait`, then makes one try in safe mode.
-    /// Where the start is supervised, it makes that try only after ``trySafe()``. An error that the
-    /// closure throws is logged.
+    /// Where the start is supervised, it makes that try only after ``trySafeMode()``. An error that
+    /// the closure throws is logged.
     public func onGiveUp(_ body: @escaping @Sendable () async throws -> Void) {
         hooks.setGiveUp(body)
     }
@@ -43,7 +42,7 @@ extension LaunchGuard.Launch {
     /// Set the closure for changes of the status, before ``begin()``. The closure is called where
     /// the change happens, in order with all other closures of the launch, which ``statusUpdates``
     /// cannot promise. The closure must not block. C: `on_status`.
-    package func onStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) {
+    package func onStatus(_ body: @escaping @Sendable (Launch.Status) -> Void) {
         hooks.setStatus(body)
     }
 
@@ -67,7 +66,7 @@ extension LaunchGuard.Launch {
         impact: Int,
         timeout: Duration = .seconds(30),
         attempts: Int = 2,
-        options: LaunchGuard.RepairOptions = [],
+        options: Launch.RepairOptions = [],
         _ body: @escaping @Sendable () async throws -> Void
     ) {
         do throws(LaunchGuardError) {

@@ -1,9 +1,9 @@
 /// Calls for a launch that is held. Any thread may make them, a closure of the launch included.
 /// Each call returns at once, and returns whether it applied.
-extension LaunchGuard.Launch {
+extension Launch {
     /// Start the repair for which a held launch waits: the user agreed. The consent covers the
     /// other attempts of the repair in this launch and the repairs behind it, except those with
-    /// ``LaunchGuard/RepairOptions/consent``. C: `lg_launch_repair()`.
+    /// ``Launch/RepairOptions/consent``. C: `lg_launch_repair()`.
     ///
     /// - Returns: true also when a repair runs already; false when none is needed.
     @discardableResult
@@ -27,7 +27,7 @@ extension LaunchGuard.Launch {
     ///
     /// - Returns: false when the launch is not halted.
     @discardableResult
-    public func trySafe() -> Bool { core.trySafe() }
+    public func trySafeMode() -> Bool { core.trySafeMode() }
 
     /// Hold the tasks that have not run yet, repair, and go on: for a program that notices a
     /// problem before it crashes. The task that runs now may finish. In safe mode the call has no

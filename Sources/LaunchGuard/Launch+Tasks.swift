@@ -1,53 +1,51 @@
-extension LaunchGuard.Launch {
+extension Launch {
     /// Add a launch task: before ``begin()``, or as long as some task has not run; a task that is
     /// added then comes last. C: `lg_launch_add_task()`.
     ///
     /// Tasks run one after the other in the order of registration, and are held while a report or a
     /// repair runs. An error that a task throws is logged, and the launch goes on, unless the task
     /// is essential. A task that is refused before ``begin()`` (a key that is empty, too long or
-    /// taken, flags that contradict each other, more than 64 tasks) still runs, after the others,
+    /// taken, options that contradict each other, more than 64 tasks) still runs, after the others,
     /// and ``problem`` gives the reason.
     ///
-    /// A task that comes when all tasks have run does not run, unless it is
-    /// ``LaunchTask/Flags/late``. Such a task runs at once on a thread of its own, or behind one
-    /// that runs; the call does not wait for it. A crash in it is a launch crash with its key,
-    /// unless the launch is finished by then. After ``protect(reason:)`` it is held as any other.
-    /// It does not run when an essential task failed, when the end was announced, and when the
-    /// session was stopped.
+    /// A task that comes when all tasks have run does not run, unless it is ``TaskOptions/late``.
+    /// Such a task runs at once on a thread of its own, or behind one that runs; the call does not
+    /// wait for it. A crash in it is a launch crash with its key, unless the launch is finished by
+    /// then. After ``protect(reason:)`` it is held as any other. It does not run when an essential
+    /// task failed, when the end was announced, and when the session was stopped.
+    ///
+    /// ```swift
+    /// launch.addTask("open database", options: .essential) { try await database.open() }
+    /// launch.addTask("restore windows") {
+    ///     await windows.restore()
+    /// } onProtect: {
+    ///     await windows.showNotice()
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - key: 1 to 63 bytes, unique in its context. The key is in the run file while the task
     ///     runs, so that the next start knows in which task a crash happened.
-    ///   - flags: the kind of task.
-    ///   - onProtect: called when the launch becomes held and the task has not run yet; see
-    ///     ``LaunchTask/onProtect(_:)``.
-    ///   - onEvent: called for life-cycle events; see ``signal(_:to:)``.
+    ///   - options: the kind of task.
     ///   - body: a part of the launch.
+    ///   - onProtect: called when the launch becomes held and the task has not run yet: work that
+    ///     keeps the program useful while the task waits, a notice on the screen for example.
+    ///     Repairs wait for the closure, at most until the hold's deadline. That of a task which is
+    ///     added while the launch is held runs at once, and nothing waits for it.
+    ///   - onEvent: called for life-cycle events; see ``signal(_:to:)``.
     public func addTask(
         _ key: String,
-        flags: LaunchTask.Flags = [],
+        options: TaskOptions = [],
+        _ body: @escaping @Sendable () async throws -> Void,
         onProtect: (@Sendable () async throws -> Void)? = nil,
-        onEvent: (@Sendable (_ event: String) async throws -> Void)? = nil,
-        _ body: @escaping @Sendable () async throws -> Void
+        onEvent: (@Sendable (_ event: String) async throws -> Void)? = nil
     ) {
-        var task = LaunchTask(key, flags, run: body)
-        task.protect = onProtect
-        task.event = onEvent
-        add(task)
-    }
-
-    /// Add the tasks of a list, in its order; each as by ``addTask(_:flags:onProtect:onEvent:_:)``.
-    /// C: `lg_launch_add_task()`.
-    public func addTasks(@LaunchTaskBuilder _ tasks: () throws -> [LaunchTask]) rethrows {
-        for task in try tasks() { add(task) }
-    }
-
-    private func add(_ task: LaunchTask) {
+        let task = LaunchTask(key: key, options: options, run: body, protect: onProtect, event: onEvent)
         do throws(LaunchGuardError) {
-            try core.addTask(task, task.flags.subtracting(.late), hooks)
+            try core.addTask(task, options.subtracting(.late), hooks)
         } catch {
-            guard error.code == .state, task.flags.contains(.late), startThread({ self.addLate(task) }) == 0 else {
-                return refuse(error.naming("task", task.key), task: task)
+            guard error.code == .state, options.contains(.late), startThread({ self.addLate(task) }) == 0 else {
+                return refuse(error.naming("task", key), task: task)
             }
         }
     }
@@ -55,7 +53,7 @@ extension LaunchGuard.Launch {
     /// Blocks while the task runs.
     private func addLate(_ task: LaunchTask) {
         do throws(LaunchGuardError) {
-            try core.addTask(task, task.flags, hooks)
+            try core.addTask(task, task.options, hooks)
         } catch {
             refuse(error.naming("task", task.key), task: task)
         }
@@ -73,8 +71,8 @@ extension LaunchGuard.Launch {
     public func leaveOut(_ key: String) -> Bool { core.leaveOut(key) }
 
     /// Run all held tasks only by ``replay(_:)``, one by one: for a program that wants to start
-    /// itself again step by step after a repair. The flag ``LaunchTask/Flags/byKey`` is the same
-    /// for single tasks. C: `lg_launch_replay_by_key()`.
+    /// itself again step by step after a repair. The option ``TaskOptions/byKey`` is the same for
+    /// single tasks. C: `lg_launch_replay_by_key()`.
     ///
     /// After a hold, the tasks that wait for no key run first, by themselves and in the order of
     /// registration. The others run behind them, in the order of the calls of ``replay(_:)``. The
@@ -114,5 +112,5 @@ extension LaunchGuard.Launch {
     }
 
     /// The state of a task; `nil` when no task has this key. C: `lg_launch_task_state()`.
-    public func state(ofTask key: String) -> LaunchTask.State? { core.state(ofTask: key) }
+    public func state(ofTask key: String) -> TaskState? { core.state(ofTask: key) }
 }

@@ -1,103 +1,100 @@
-extension LaunchGuard {
-    /// A context as the ledger stores it, and what follows from it: ``Launch/info`` of a launch of
-    /// this process, and ``LaunchGuard/launchInfo(of:stateDirectory:)`` of any program. C:
-    /// `lg_launch_info`.
-    public struct LaunchInfo: Hashable, Sendable, Codable {
-        /// Name of the context.
-        public var name: String
-        /// The status now of a living program; else the status of its next launch.
-        public var status: Status
-        /// The kind of launch.
-        public var mode: Mode
-        /// Whether safe mode crashed too: the launch waits, or makes one more try.
-        public var isHalted: Bool
-        /// Whether a repair is needed whatever the streak.
-        public var isDue: Bool
-        /// Whether the last launch only decided, and changed nothing.
-        public var isShadow: Bool
-        /// Consecutive launch crashes.
-        public var streak: Int
-        /// Unexplained early deaths since the last finished launch.
-        public var unknown: Int
-        /// The streak that was reported last.
-        public var reported: Int
-        /// Next rung of the ladder, from 0; rung 0 is built in and leaves out a suspect task.
-        public var rung: Int
-        /// Number of rungs, the built-in one included.
-        public var rungCount: Int
-        /// Attempts used on the rung.
-        public var attempts: Int
-        /// Of these attempts, ended by the user or the machine.
-        public var interruptions: Int
-        /// Number of times that the repair was put off.
-        public var skips: Int
-        /// Finished launches in safe mode in a row.
-        public var goodRuns: Int
-        /// Finished launches in safe mode that lead to a trial of the normal launch.
-        public var retryRuns: Int
-        /// Crashes in safe mode in a row.
-        public var safeCrashes: Int
-        /// Launch crashes in a row from which the crashes are reported.
-        public var reportAfter: Int
-        /// Launch crashes in a row from which repairs are tried.
-        public var repairAfter: Int
-        /// Unexplained early deaths from which repairs are tried; `nil` for never.
-        public var unknownAfter: Int?
-        /// Crashes in a row in safe mode from which the launch is halted; `nil` for never.
-        public var safeCrashLimit: Int?
-        /// Number of tasks that are remembered for a crash.
-        public var suspectCount: Int
-        /// Launches since the ledger was made.
-        public var launches: UInt64
-        /// Launch crashes since the ledger was made.
-        public var crashes: UInt64
-        /// Attempts of repairs since the ledger was made.
-        public var repairs: UInt64
-        /// Key of the task in which the last counted crash happened; `nil` for none.
-        public var lastTask: String?
-        /// The window of the last launch; `nil` where only the mark finishes it.
-        public var window: Duration?
-        /// The condition that finishes the last launch.
-        public var finish: Finish
+/// A context as the ledger stores it, and what follows from it: ``Launch/info`` of a launch of this
+/// process, and ``launchInfo(of:stateDirectory:)`` of any program. C: `lg_launch_info`.
+public struct LaunchInfo: Hashable, Sendable, Codable {
+    /// Name of the context.
+    public var name: String
+    /// The status now of a living program; else the status of its next launch.
+    public var status: Launch.Status
+    /// The kind of launch.
+    public var mode: Launch.Mode
+    /// Whether safe mode crashed too: the launch waits, or makes one more try.
+    public var isHalted: Bool
+    /// Whether a repair is needed whatever the streak.
+    public var isDue: Bool
+    /// Whether the last launch only decided, and changed nothing.
+    public var isShadow: Bool
+    /// Consecutive launch crashes.
+    public var streak: Int
+    /// Unexplained early deaths since the last finished launch.
+    public var unknown: Int
+    /// The streak that was reported last.
+    public var reported: Int
+    /// Next rung of the ladder, from 0; rung 0 is built in and leaves out a suspect task.
+    public var rung: Int
+    /// Number of rungs, the built-in one included.
+    public var rungCount: Int
+    /// Attempts used on the rung.
+    public var attempts: Int
+    /// Of these attempts, ended by the user or the machine.
+    public var interruptions: Int
+    /// Number of times that the repair was put off.
+    public var skips: Int
+    /// Finished launches in safe mode in a row.
+    public var goodRuns: Int
+    /// Finished launches in safe mode that lead to a trial of the normal launch.
+    public var retryRuns: Int
+    /// Crashes in safe mode in a row.
+    public var safeCrashes: Int
+    /// Launch crashes in a row from which the crashes are reported.
+    public var reportAfter: Int
+    /// Launch crashes in a row from which repairs are tried.
+    public var repairAfter: Int
+    /// Unexplained early deaths from which repairs are tried; `nil` for never.
+    public var unknownAfter: Int?
+    /// Crashes in a row in safe mode from which the launch is halted; `nil` for never.
+    public var safeCrashLimit: Int?
+    /// Number of tasks that are remembered for a crash.
+    public var suspectCount: Int
+    /// Launches since the ledger was made.
+    public var launches: UInt64
+    /// Launch crashes since the ledger was made.
+    public var crashes: UInt64
+    /// Attempts of repairs since the ledger was made.
+    public var repairs: UInt64
+    /// Key of the task in which the last counted crash happened; `nil` for none.
+    public var lastTask: String?
+    /// The window of the last launch; `nil` where only the mark finishes it.
+    public var window: Duration?
+    /// The condition that finishes the last launch.
+    public var finish: Launch.Finish
 
-        /// The context of a program that has never crashed, but for what is given: for tests of
-        /// ``Launch/onDecide(_:)``.
-        public init(
-            name: String, status: Status = .normal, mode: Mode = .normal, isHalted: Bool = false, isDue: Bool = false,
-            isShadow: Bool = false, streak: Int = 0, unknown: Int = 0, reported: Int = 0, rung: Int = 0, rungCount: Int = 1,
-            attempts: Int = 0, interruptions: Int = 0, skips: Int = 0, goodRuns: Int = 0, retryRuns: Int = 2,
-            safeCrashes: Int = 0, reportAfter: Int = 1, repairAfter: Int = 2, unknownAfter: Int? = 4, safeCrashLimit: Int? = 2,
-            suspectCount: Int = 0, launches: UInt64 = 0, crashes: UInt64 = 0, repairs: UInt64 = 0, lastTask: String? = nil,
-            window: Duration? = .seconds(5), finish: Finish = .either
-        ) {
-            self.name = name
-            self.status = status
-            self.mode = mode
-            self.isHalted = isHalted
-            self.isDue = isDue
-            self.isShadow = isShadow
-            self.streak = streak
-            self.unknown = unknown
-            self.reported = reported
-            self.rung = rung
-            self.rungCount = rungCount
-            self.attempts = attempts
-            self.interruptions = interruptions
-            self.skips = skips
-            self.goodRuns = goodRuns
-            self.retryRuns = retryRuns
-            self.safeCrashes = safeCrashes
-            self.reportAfter = reportAfter
-            self.repairAfter = repairAfter
-            self.unknownAfter = unknownAfter
-            self.safeCrashLimit = safeCrashLimit
-            self.suspectCount = suspectCount
-            self.launches = launches
-            self.crashes = crashes
-            self.repairs = repairs
-            self.lastTask = lastTask
-            self.window = window
-            self.finish = finish
-        }
+    /// The context of a program that has never crashed, but for what is given: for tests of
+    /// ``Launch/onDecide(_:)``.
+    public init(
+        name: String, status: Launch.Status = .normal, mode: Launch.Mode = .normal, isHalted: Bool = false, isDue: Bool = false,
+        isShadow: Bool = false, streak: Int = 0, unknown: Int = 0, reported: Int = 0, rung: Int = 0, rungCount: Int = 1,
+        attempts: Int = 0, interruptions: Int = 0, skips: Int = 0, goodRuns: Int = 0, retryRuns: Int = 2,
+        safeCrashes: Int = 0, reportAfter: Int = 1, repairAfter: Int = 2, unknownAfter: Int? = 4, safeCrashLimit: Int? = 2,
+        suspectCount: Int = 0, launches: UInt64 = 0, crashes: UInt64 = 0, repairs: UInt64 = 0, lastTask: String? = nil,
+        window: Duration? = .seconds(5), finish: Launch.Finish = .either
+    ) {
+        self.name = name
+        self.status = status
+        self.mode = mode
+        self.isHalted = isHalted
+        self.isDue = isDue
+        self.isShadow = isShadow
+        self.streak = streak
+        self.unknown = unknown
+        self.reported = reported
+        self.rung = rung
+        self.rungCount = rungCount
+        self.attempts = attempts
+        self.interruptions = interruptions
+        self.skips = skips
+        self.goodRuns = goodRuns
+        self.retryRuns = retryRuns
+        self.safeCrashes = safeCrashes
+        self.reportAfter = reportAfter
+        self.repairAfter = repairAfter
+        self.unknownAfter = unknownAfter
+        self.safeCrashLimit = safeCrashLimit
+        self.suspectCount = suspectCount
+        self.launches = launches
+        self.crashes = crashes
+        self.repairs = repairs
+        self.lastTask = lastTask
+        self.window = window
+        self.finish = finish
     }
 }

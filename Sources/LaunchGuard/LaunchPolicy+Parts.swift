@@ -1,4 +1,4 @@
-extension LaunchGuard.LaunchPolicy {
+extension LaunchPolicy {
     /// Ends of a launch that count as a launch crash. C: `LG_COUNT_…`.
     public struct Count: OptionSet, Sendable {
         public let rawValue: UInt32
@@ -48,16 +48,15 @@ extension LaunchGuard.LaunchPolicy {
         }
     }
 
-    /// The effect of a cancelled caller of ``LaunchGuard/Launch/begin()``, as long as the call
-    /// lasts.
+    /// The effect of a cancelled caller of ``Launch/begin()``, as long as the call lasts.
     public enum Cancellation: Sendable, CaseIterable {
         /// None: the launch goes on, and the call waits for it. A launch is not left half done
         /// because a window was closed.
         case ignored
         /// The tasks of the closures that run are cancelled. A repair that is needed is put off, as
-        /// by ``LaunchGuard/Launch/skip()``; the attempt that was cancelled counts. Launch tasks
-        /// that have not begun are not called. Their state is ``LaunchTask/State/failed``, or
-        /// ``LaunchTask/State/leftOut`` behind an essential one. The call then throws
+        /// by ``Launch/skip()``; the attempt that was cancelled counts. Launch tasks that have not
+        /// begun are not called. Their state is ``Launch/TaskState/failed``, or
+        /// ``Launch/TaskState/leftOut`` behind an essential one. The call then throws
         /// ``LaunchGuardError/Code/cancelled``.
         case forwarded
     }

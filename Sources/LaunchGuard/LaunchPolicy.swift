@@ -1,86 +1,84 @@
-extension LaunchGuard {
-    /// Options that a launch rarely needs. C: the fields of `lg_launch_options` named below.
-    ///
-    /// ```swift
-    /// session.launch(
-    ///     "main",
-    ///     policy: .init(hold: .custody, automaticRepair: false, killSwitch: "PLAYER_UNPROTECTED"))
-    /// ```
-    public struct LaunchPolicy: Sendable {
-        /// The ends that count as a launch crash. Unexplained early deaths have a counter of their
-        /// own. C: `count`.
-        public var count: Count
-        /// The streak is forgotten when its last crash is this long ago within the same boot; `nil`
-        /// for never. C: `streak_gap_ms`.
-        public var streakGap: Duration?
-        /// Longest time between two calls of ``Session/heartbeat()``; `nil`: off. With a value,
-        /// time finishes the launch only while ``Session/heartbeat()`` is called at least this
-        /// often. A launch without a heartbeat for this long is marked as hanging until the next
-        /// heartbeat. At most a day. C: `heartbeat_ms`.
-        public var heartbeat: Duration?
-        /// The behaviour of ``Launch/begin()`` while the launch is held. C: `hold`.
-        public var hold: Hold
-        /// Longest wait for consent, protect actions or ``Launch/trySafe()``; a held launch then
-        /// goes on in safe mode. At most a day. Repairs have timeouts of their own, and their time
-        /// does not count. C: `hold_ms`.
-        public var holdDeadline: Duration
-        /// Whether repairs start by themselves; otherwise they wait for ``Launch/repair()``. C:
-        /// `auto_repair`.
-        public var automaticRepair: Bool
-        /// Whether the launch is first tried without a suspect task, before any repair; otherwise
-        /// the first repair takes the first turn. Safe mode leaves the task out all the same. C:
-        /// `leave_out_suspects`.
-        public var leavesOutSuspects: Bool
-        /// The conditions under which safe mode is left and given up.
-        public var safeMode: SafeMode
-        /// The conditions under which the ladder starts at its lowest rung again after a repair.
-        public var deescalation: Deescalation
-        /// Whether a supervisor and not a person made this start. A halted launch then stays halted
-        /// until ``Launch/trySafe()`` or the deadline of the hold. C: `supervised`.
-        public var isSupervised: Bool
-        /// Whether the launch only decides, counts and reports, and holds and repairs nothing; the
-        /// log says what LaunchGuard would have done. C: `shadow`.
-        public var isShadow: Bool
-        /// The effect of a cancelled caller of ``Launch/begin()``.
-        public var cancellation: Cancellation
-        /// Name of an environment variable. The launch is unprotected when the variable is set and
-        /// neither empty nor "0". A setuid program ignores the variable. C: `kill_switch`.
-        public var killSwitch: String?
-        /// File names of modules that belong to this context alone, for example "libplayer.so". A
-        /// crash in one of them counts only for the contexts that own the module. The names have
-        /// room for 239 bytes together. C: `modules`.
-        public var modules: [String]
+/// Options that a launch rarely needs. C: the fields of `lg_launch_options` named below.
+///
+/// ```swift
+/// session.makeLaunch(
+///     "main",
+///     policy: .init(hold: .custody, automaticRepair: false, killSwitch: "PLAYER_UNPROTECTED"))
+/// ```
+public struct LaunchPolicy: Sendable {
+    /// The ends that count as a launch crash. Unexplained early deaths have a counter of their own.
+    /// C: `count`.
+    public var count: Count
+    /// The streak is forgotten when its last crash is this long ago within the same boot; `nil` for
+    /// never. C: `streak_gap_ms`.
+    public var streakGap: Duration?
+    /// Longest time between two calls of ``Session/sendHeartbeat()``; `nil`: off. With a value,
+    /// time finishes the launch only while ``Session/sendHeartbeat()`` is called at least this
+    /// often. A launch without a heartbeat for this long is marked as hanging until the next
+    /// heartbeat. At most a day. C: `heartbeat_ms`.
+    public var heartbeat: Duration?
+    /// The behaviour of ``Launch/begin()`` while the launch is held. C: `hold`.
+    public var hold: Hold
+    /// Longest wait for consent, protect actions or ``Launch/trySafeMode()``; a held launch then
+    /// goes on in safe mode. At most a day. Repairs have timeouts of their own, and their time does
+    /// not count. C: `hold_ms`.
+    public var holdDeadline: Duration
+    /// Whether repairs start by themselves; otherwise they wait for ``Launch/repair()``. C:
+    /// `auto_repair`.
+    public var automaticRepair: Bool
+    /// Whether the launch is first tried without a suspect task, before any repair; otherwise the
+    /// first repair takes the first turn. Safe mode leaves the task out all the same. C:
+    /// `leave_out_suspects`.
+    public var leavesOutSuspects: Bool
+    /// The conditions under which safe mode is left and given up.
+    public var safeMode: SafeMode
+    /// The conditions under which the ladder starts at its lowest rung again after a repair.
+    public var deescalation: Deescalation
+    /// Whether a supervisor and not a person made this start. A halted launch then stays halted
+    /// until ``Launch/trySafeMode()`` or the deadline of the hold. C: `supervised`.
+    public var isSupervised: Bool
+    /// Whether the launch only decides, counts and reports, and holds and repairs nothing; the log
+    /// says what LaunchGuard would have done. C: `shadow`.
+    public var isShadow: Bool
+    /// The effect of a cancelled caller of ``Launch/begin()``.
+    public var cancellation: Cancellation
+    /// Name of an environment variable. The launch is unprotected when the variable is set and
+    /// neither empty nor "0". A setuid program ignores the variable. C: `kill_switch`.
+    public var killSwitch: String?
+    /// File names of modules that belong to this context alone, for example "libplayer.so". A crash
+    /// in one of them counts only for the contexts that own the module. The names have room for 239
+    /// bytes together. C: `modules`.
+    public var modules: [String]
 
-        public init(
-            count: Count = .default,
-            streakGap: Duration? = .seconds(6 * 3600),
-            heartbeat: Duration? = nil,
-            hold: Hold = .block,
-            holdDeadline: Duration = .seconds(120),
-            automaticRepair: Bool = true,
-            leavesOutSuspects: Bool = true,
-            safeMode: SafeMode = SafeMode(),
-            deescalation: Deescalation = Deescalation(),
-            isSupervised: Bool = false,
-            isShadow: Bool = false,
-            cancellation: Cancellation = .ignored,
-            killSwitch: String? = nil,
-            modules: [String] = []
-        ) {
-            self.count = count
-            self.streakGap = streakGap
-            self.heartbeat = heartbeat
-            self.hold = hold
-            self.holdDeadline = holdDeadline
-            self.automaticRepair = automaticRepair
-            self.leavesOutSuspects = leavesOutSuspects
-            self.safeMode = safeMode
-            self.deescalation = deescalation
-            self.isSupervised = isSupervised
-            self.isShadow = isShadow
-            self.cancellation = cancellation
-            self.killSwitch = killSwitch
-            self.modules = modules
-        }
+    public init(
+        count: Count = .default,
+        streakGap: Duration? = .seconds(6 * 3600),
+        heartbeat: Duration? = nil,
+        hold: Hold = .block,
+        holdDeadline: Duration = .seconds(120),
+        automaticRepair: Bool = true,
+        leavesOutSuspects: Bool = true,
+        safeMode: SafeMode = SafeMode(),
+        deescalation: Deescalation = Deescalation(),
+        isSupervised: Bool = false,
+        isShadow: Bool = false,
+        cancellation: Cancellation = .ignored,
+        killSwitch: String? = nil,
+        modules: [String] = []
+    ) {
+        self.count = count
+        self.streakGap = streakGap
+        self.heartbeat = heartbeat
+        self.hold = hold
+        self.holdDeadline = holdDeadline
+        self.automaticRepair = automaticRepair
+        self.leavesOutSuspects = leavesOutSuspects
+        self.safeMode = safeMode
+        self.deescalation = deescalation
+        self.isSupervised = isSupervised
+        self.isShadow = isShadow
+        self.cancellation = cancellation
+        self.killSwitch = killSwitch
+        self.modules = modules
     }
 }

@@ -1,26 +1,24 @@
-extension LaunchGuard {
-    /// One ended run, as ``Launch/onReport(_:)`` receives it. C: `lg_report`.
-    public struct Report: Hashable, Sendable, Codable {
-        /// Path of the run file, which stays in its place until retention removes it.
-        public let path: String
-        /// The run's UUID in text form.
-        public let uuid: String
-        /// Number of the run in its state directory, from 1.
-        public let ordinal: UInt64
-        /// End of the run.
-        public let end: End
-        /// The signal, for ``End/crash`` and ``End/terminated``.
-        public let signal: Int32?
-        /// Whether a launch of the context was under way; otherwise none was, or it was finished.
-        public let isInLaunch: Bool
+/// One ended run, as ``Launch/onReport(_:)`` receives it. C: `lg_report`.
+public struct Report: Hashable, Sendable, Codable {
+    /// Path of the run file, which stays in its place until retention removes it.
+    public let path: String
+    /// The run's UUID in text form.
+    public let uuid: String
+    /// Number of the run in its state directory, from 1.
+    public let ordinal: UInt64
+    /// End of the run.
+    public let end: End
+    /// The signal, for ``Report/End/crash`` and ``Report/End/terminated``.
+    public let signal: Int32?
+    /// Whether a launch of the context was under way; otherwise none was, or it was finished.
+    public let isInLaunch: Bool
 
-        public init(path: String, uuid: String, ordinal: UInt64, end: End, signal: Int32? = nil, isInLaunch: Bool = true) {
-            self.path = path
-            self.uuid = uuid
-            self.ordinal = ordinal
-            self.end = end
-            self.signal = signal
-            self.isInLaunch = isInLaunch
-        }
+    public init(path: String, uuid: String, ordinal: UInt64, end: End, signal: Int32? = nil, isInLaunch: Bool = true) {
+        self.path = path
+        self.uuid = uuid
+        self.ordinal = ordinal
+        self.end = end
+        self.signal = signal
+        self.isInLaunch = isInLaunch
     }
 }

@@ -1,7 +1,7 @@
-extension LaunchGuard.Session {
-    /// Set a named value that describes what the program is doing, for example
-    /// `annotate("screen", "settings")`; `nil` removes it. The report has the last value of each
-    /// key, even if the process dies at the next instruction.
+extension Session {
+    /// Set a named value that describes what the program is doing, for example `annotate("screen",
+    /// "settings")`; `nil` removes it. The report has the last value of each key, even if the
+    /// process dies at the next instruction.
     ///
     /// The value is cut after 495 bytes, and at its first NUL. Any thread may call, without a lock.
     /// C: `lg_annotate()`.

@@ -1,4 +1,4 @@
-extension LaunchGuard.Session {
+extension Session {
     /// Do a job with a time limit: something else (a supervisor, a platform's limit for background
     /// work) kills the program if the job takes longer.
     ///
@@ -12,7 +12,7 @@ extension LaunchGuard.Session {
     ///   - name: for people, cut to 63 bytes.
     ///   - limit: from a millisecond to a day; a value outside counts as the nearest of them.
     public func withDeadline<Result, Failure: Error>(
-        _ name: String, _ limit: Duration, _ job: () throws(Failure) -> Result
+        _ name: String, limit: Duration, _ job: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let deadline = core.beginDeadline(name, limit)
         defer { core.endDeadline(deadline) }
@@ -22,7 +22,7 @@ extension LaunchGuard.Session {
     /// Do a job with a time limit that waits. The stack is that of the thread on which the job
     /// began, which by then may do something else. C: `lg_deadline_begin()`, `lg_deadline_end()`.
     public func withDeadline<Result, Failure: Error>(
-        _ name: String, _ limit: Duration, isolation: isolated (any Actor)? = #isolation, _ job: () async throws(Failure) -> Result
+        _ name: String, limit: Duration, isolation: isolated (any Actor)? = #isolation, _ job: () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         let deadline = core.beginDeadline(name, limit)
         defer { core.endDeadline(deadline) }

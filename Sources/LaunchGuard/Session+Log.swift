@@ -2,26 +2,26 @@
 // call with a variable uses a disfavoured one. A parameter of the type `String` would win over
 // `LogMessage` for a literal, too, so the disfavoured ones take any `StringProtocol`.
 
-extension LaunchGuard.Session {
+extension Session {
     /// Append a breadcrumb to the ring log. When the call has returned, the breadcrumb survives any
     /// death of the process.
     ///
     /// The text is cut after 4000 bytes. Any thread may call, without a lock. A text with values
     /// costs one allocation, a text without values none. C: `lg_log_write()`.
     @inlinable
-    public func log(_ level: LaunchGuard.Level, _ message: LaunchGuard.LogMessage) {
+    public func log(_ level: LogLevel, _ message: LogMessage) {
         if let interpolation = message.interpolation { log(level, interpolation) } else { log(level, message.literal) }
     }
 
     /// Append a breadcrumb of any text. C: `lg_log_write()`.
     @_disfavoredOverload @inlinable
-    public func log(_ level: LaunchGuard.Level, _ message: some StringProtocol) {
+    public func log(_ level: LogLevel, _ message: some StringProtocol) {
         log(level, text: String(message))
     }
 
     /// Append a breadcrumb of constant text. C: `lg_log_write()`.
     @_disfavoredOverload
-    public func log(_ level: LaunchGuard.Level, _ message: StaticString) {
+    public func log(_ level: LogLevel, _ message: StaticString) {
         message.withUTF8Buffer { unsafe core.log(level, UnsafeRawBufferPointer($0)) }
     }
 
@@ -29,13 +29,13 @@ extension LaunchGuard.Session {
     ///
     /// - Parameter category: the part of the program that logs, for example "network"; cut to 63
     ///   bytes.
-    public func log(_ level: LaunchGuard.Level, _ message: LaunchGuard.LogMessage, category: String) {
+    public func log(_ level: LogLevel, _ message: LogMessage, category: String) {
         unsafe message.withBytes { unsafe core.log(level, category, $0, []) }
     }
 
     /// Append a breadcrumb of any text with a category. C: `lg_log_fields()`.
     @_disfavoredOverload @inlinable
-    public func log(_ level: LaunchGuard.Level, _ message: some StringProtocol, category: String) {
+    public func log(_ level: LogLevel, _ message: some StringProtocol, category: String) {
         log(level, text: String(message), category: category, fields: [:])
     }
 
@@ -48,7 +48,7 @@ extension LaunchGuard.Session {
     ///   - category: the part of the program that logs, for example "network"; cut to 63 bytes.
     ///   - fields: keys and values; a field without a key is left out.
     public func log(
-        _ level: LaunchGuard.Level, _ message: LaunchGuard.LogMessage, category: String? = nil, fields: LaunchGuard.LogFields
+        _ level: LogLevel, _ message: LogMessage, category: String? = nil, fields: LogFields
     ) {
         unsafe message.withBytes { unsafe core.log(level, category, $0, fields.pairs) }
     }
@@ -56,20 +56,20 @@ extension LaunchGuard.Session {
     /// Append a breadcrumb of any text with a category and fields. C: `lg_log_fields()`.
     @_disfavoredOverload @inlinable
     public func log(
-        _ level: LaunchGuard.Level, _ message: some StringProtocol, category: String? = nil, fields: LaunchGuard.LogFields
+        _ level: LogLevel, _ message: some StringProtocol, category: String? = nil, fields: LogFields
     ) {
         log(level, text: String(message), category: category, fields: fields)
     }
 
-    @usableFromInline func log(_ level: LaunchGuard.Level, _ interpolation: LaunchGuard.LogMessage.StringInterpolation) {
+    @usableFromInline func log(_ level: LogLevel, _ interpolation: LogMessage.StringInterpolation) {
         unsafe interpolation.withBytes { unsafe core.log(level, $0) }
     }
 
-    @usableFromInline func log(_ level: LaunchGuard.Level, text: String) {
+    @usableFromInline func log(_ level: LogLevel, text: String) {
         core.log(level, text)
     }
 
-    @usableFromInline func log(_ level: LaunchGuard.Level, text: String, category: String?, fields: LaunchGuard.LogFields) {
+    @usableFromInline func log(_ level: LogLevel, text: String, category: String?, fields: LogFields) {
         var text = text
         text.withUTF8 { unsafe core.log(level, category, UnsafeRawBufferPointer($0), fields.pairs) }
     }

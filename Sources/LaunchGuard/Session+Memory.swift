@@ -1,4 +1,4 @@
-extension LaunchGuard.Session {
+extension Session {
     /// Warn when memory gets near its limit. The limit is the nearest one of the memory cgroup and
     /// the cgroups above it; else the process's own; else the memory of the machine.
     ///
@@ -14,11 +14,37 @@ extension LaunchGuard.Session {
     ///   - onNear: called on a thread of LaunchGuard, where it may block: once, and again only
     ///     after memory was below nine tenths of the warning threshold. Until the closure returns,
     ///     the watch of memory stands still. `nil`: mark and breadcrumb only.
-    /// - Returns: the reason why nothing is watched, which the program may ignore; `nil` for a
-    ///   watch. ``LaunchGuardError/Code/already``: a watch runs already in this process;
-    ///   ``LaunchGuardError/Code/notFound``: no limit can be read.
-    @discardableResult
-    public func watchMemory(nearPercent: Int, onNear: (@Sendable (LaunchGuard.Memory) -> Void)? = nil) -> LaunchGuardError? {
-        core.watchMemory(nearPercent, onNear)
+    /// - Throws: ``LaunchGuardError/Code/already``: a watch runs in this process;
+    ///   ``LaunchGuardError/Code/notFound``: no limit can be read;
+    ///   ``LaunchGuardError/Code/argument`` for a number that is no percentage;
+    ///   ``LaunchGuardError/Code/unprotected`` for a session without files;
+    ///   ``LaunchGuardError/Code/system`` when no thread can be made.
+    public func watchMemory(nearPercent: Int, onNear: (@Sendable (Memory) -> Void)? = nil) throws(LaunchGuardError) {
+        try core.watchMemory(nearPercent, onNear)
+    }
+
+    /// End the watch of ``watchMemory(nearPercent:onNear:)``, and wait until its closure, which is
+    /// then freed, has returned. Inside the closure the call does not wait. A mark of memory near
+    /// its limit is removed. Without a watch nothing happens. C: `lg_memory_unwatch()`.
+    public func stopWatchingMemory() { core.stopWatchingMemory() }
+
+    /// Memory in use when it is near its limit: ``Session/watchMemory(nearPercent:onNear:)``. C:
+    /// `lg_memory`.
+    public struct Memory: Hashable, Sendable, Codable {
+        public let usedBytes: UInt64
+        /// The nearest of the limits that apply.
+        public let limitBytes: UInt64
+        /// Used, as a percentage of the limit.
+        public let percent: Int
+        /// Whether the limit is that of the memory cgroup; else it is the process's own, or the
+        /// machine's memory.
+        public let isOfCgroup: Bool
+
+        public init(usedBytes: UInt64, limitBytes: UInt64, percent: Int, isOfCgroup: Bool) {
+            self.usedBytes = usedBytes
+            self.limitBytes = limitBytes
+            self.percent = percent
+            self.isOfCgroup = isOfCgroup
+        }
     }
 }

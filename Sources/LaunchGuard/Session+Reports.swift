@@ -1,14 +1,14 @@
-extension LaunchGuard.Session {
+extension Session {
     /// The runs that ended badly and that nobody was told of, oldest first: those that no closure
-    /// of ``LaunchGuard/Launch/onReport(_:)`` received and ``markTold(_:)`` has not named. Only
-    /// runs that are still in the timeline, which has the last 16 of the primary process. Empty in
-    /// a session that counts nothing. C: `lg_reports_untold()`.
-    public var untoldReports: [LaunchGuard.Report] { core.untoldReports }
+    /// of ``Launch/onReport(_:)`` received and ``markTold(_:)`` has not named. Only runs that are
+    /// still in the timeline, which has the last 16 of the primary process. Empty in a session that
+    /// counts nothing. C: `lg_reports_untold()`.
+    public var untoldReports: [Report] { core.untoldReports }
 
     /// A run has reached somebody: ``untoldReports`` no longer has it. C: `lg_report_told()`.
     ///
     /// - Returns: false where the run is not in the timeline any more, and in a session that counts
     ///   nothing.
     @discardableResult
-    public func markTold(_ report: LaunchGuard.Report) -> Bool { core.markTold(report.ordinal) }
+    public func markTold(_ report: Report) -> Bool { core.markTold(report.ordinal) }
 }

@@ -1,15 +1,15 @@
 internal import CThread
 import Synchronization
 
-extension LaunchGuard.Session {
+extension Session {
     /// Give the main actor a heartbeat. The program hangs when the main actor was served and then
-    /// does not serve its jobs for longer than ``LaunchGuard/HangThresholds``. Call it once, early;
+    /// does not serve its jobs for longer than ``Session/HangThresholds``. Call it once, early;
     /// more calls change nothing.
     ///
     /// About twice a second a job goes into the queue of the main actor, which is the main queue of
     /// Dispatch. The watch begins when this job runs for the first time: in a program that never
-    /// serves the main queue nothing is watched. With ``LaunchGuard/HangThresholds`` below a second
-    /// the watch would report hangs that are none.
+    /// serves the main queue nothing is watched. With ``Session/HangThresholds`` below a second the
+    /// watch would report hangs that are none.
     ///
     /// - Where the main thread serves the queue, as in `RunLoop.main.run()` or in the loop of a
     ///   toolkit, the heart is the main thread's own, and a hang has its stack.
@@ -34,13 +34,6 @@ extension LaunchGuard.Session {
                 guard lg_shim_is_main_thread() != 0 else { return answer(.hasNot) }
                 answer(beat() ? .hasBeaten : .isOver)
             }
-        }
-    }
-
-    /// Give the concurrency pool a heartbeat, until the result is asked to end.
-    package func watchPool() -> Watch {
-        Watch("task pool", every: .milliseconds(500), beat: { [core] in core.heartbeat() }) { answer in
-            Task.detached { answer(.hasNot) }
         }
     }
 }

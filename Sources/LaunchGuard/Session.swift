@@ -1,124 +1,120 @@
 import Synchronization
 
-extension LaunchGuard {
-    /// The session of this process, from
-    /// ``LaunchGuard/start(appID:version:stateDirectory:role:ringBytes:deadline:handlerDeadline:hangThresholds:keepRuns:keepBytes:record:)``.
+/// The session of this process, from ``start(_:)``.
+///
+/// A process has one session. The session works until the process ends, whether or not the program
+/// keeps the object. Any thread may call every member. C: `lg_session`.
+public final class Session: Sendable {
+    /// The problem of the environment; `nil` without one. C: `lg_session_message()`.
+    public let problem: LaunchGuardError?
+
+    let core: CoreSession
+    private let launches = Mutex<[String: Launch]>([:])
+    let isMainActorWatched = Atomic(false)
+
+    var preparedLaunches: [Launch] { launches.withLock { Array($0.values) } }
+
+    init(core: CoreSession, problem: LaunchGuardError?) {
+        self.core = core
+        self.problem = problem
+    }
+
+    /// The protection that the session can give. C: `lg_session_protection()`.
+    public var protection: Protection { core.protection }
+
+    /// Path of this run's file; `nil` for a session without files. C: `lg_session_run_path()`.
+    public var runPath: String? { core.runPath }
+
+    /// Path of the state directory, with the role's folder; `nil` for a session without files. C:
+    /// `lg_session_state_directory()`.
+    public var stateDirectory: String? { core.stateDirectory }
+
+    /// Make the launch of one context. LaunchGuard counts nothing before ``Launch/begin()``.
     ///
-    /// A process has one session. The session works until the process ends, whether or not the
-    /// program keeps the object. Any thread may call every member. C: `lg_session`.
-    public final class Session: Sendable {
-        /// The problem of the environment; `nil` without one. C: `lg_session_message()`.
-        public let problem: LaunchGuardError?
-
-        let core: CoreSession
-        private let launches = Mutex<[String: Launch]>([:])
-        let isMainActorWatched = Atomic(false)
-
-        var preparedLaunches: [Launch] { launches.withLock { Array($0.values) } }
-
-        init(core: CoreSession, problem: LaunchGuardError?) {
-            self.core = core
-            self.problem = problem
+    /// A value that makes no sense does not stop the program. The result is then an unprotected
+    /// launch, whose tasks run and which counts and repairs nothing; its ``Launch/problem`` names
+    /// the value. A second call with the same name returns the launch of the first call, with its
+    /// options. C: `lg_launch_prepare()`.
+    ///
+    /// - Parameters:
+    ///   - name: of the context, 1 to 63 bytes.
+    ///   - reportAfter: launch crashes in a row from which ``Launch/onReport(_:)`` is called; at
+    ///     least 1.
+    ///   - repairAfter: launch crashes in a row from which repairs are tried; at least 1.
+    ///   - unknownAfter: unexplained early deaths from which they are reported and repairs are
+    ///     tried.
+    ///   - window: time after which the launch is finished; zero for only by mark.
+    ///   - finish: the condition that finishes the launch.
+    ///   - reportWait: longest wait for the closures of ``Launch/onReport(_:)`` and
+    ///     ``Launch/onGiveUp(_:)``; at most 5 s.
+    ///   - policy: further options.
+    public func makeLaunch(
+        _ name: String,
+        reportAfter: Int = 1,
+        repairAfter: Int = 2,
+        unknownAfter: Launch.UnknownThreshold = .twiceRepairAfter,
+        window: Duration = .seconds(5),
+        finish: Launch.Finish = .either,
+        reportWait: Duration = .seconds(2),
+        policy: LaunchPolicy = LaunchPolicy()
+    ) -> Launch {
+        var options: LaunchOptions?
+        var mistake: LaunchGuardError?
+        do throws(LaunchGuardError) {
+            options = try LaunchOptions(
+                name: name,
+                reportAfter: reportAfter,
+                repairAfter: repairAfter,
+                unknownAfter: unknownAfter,
+                window: window,
+                finish: finish,
+                reportWait: reportWait,
+                policy: policy
+            )
+        } catch {
+            mistake = error
         }
-
-        /// The protection that the session can give. C: `lg_session_protection()`.
-        public var protection: Protection { core.protection }
-
-        /// Path of this run's file; `nil` for a session without files. C: `lg_session_run_path()`.
-        public var runPath: String? { core.runPath }
-
-        /// Path of the state directory, with the role's folder; `nil` for a session without files.
-        /// C: `lg_session_state_directory()`.
-        public var stateDirectory: String? { core.stateDirectory }
-
-        /// Make the launch of one context. LaunchGuard counts nothing before ``Launch/begin()``.
-        ///
-        /// A value that makes no sense does not stop the program. The result is then an unprotected
-        /// launch, whose tasks run and which counts and repairs nothing; its ``Launch/problem``
-        /// names the value. A second call with the same name returns the launch of the first call,
-        /// with its options. C: `lg_launch_prepare()`.
-        ///
-        /// - Parameters:
-        ///   - name: of the context, 1 to 63 bytes.
-        ///   - reportAfter: launch crashes in a row from which ``Launch/onReport(_:)`` is called;
-        ///     at least 1.
-        ///   - repairAfter: launch crashes in a row from which repairs are tried; at least 1.
-        ///   - unknownAfter: unexplained early deaths from which they are reported and repairs are
-        ///     tried; 0 for never, `nil` for twice `repairAfter`.
-        ///   - window: time after which the launch is finished; zero for only by mark.
-        ///   - finish: the condition that finishes the launch.
-        ///   - reportWait: longest wait for the closures of ``Launch/onReport(_:)`` and
-        ///     ``Launch/onGiveUp(_:)``; at most 5 s.
-        ///   - policy: further options.
-        public func launch(
-            _ name: String,
-            reportAfter: Int = 1,
-            repairAfter: Int = 2,
-            unknownAfter: Int? = nil,
-            window: Duration = .seconds(5),
-            finish: Finish = .either,
-            reportWait: Duration = .seconds(2),
-            policy: LaunchPolicy = LaunchPolicy()
-        ) -> Launch {
-            var options: LaunchOptions?
-            var mistake: LaunchGuardError?
-            do throws(LaunchGuardError) {
-                options = try LaunchOptions(
-                    name: name,
-                    reportAfter: reportAfter,
-                    repairAfter: repairAfter,
-                    unknownAfter: unknownAfter,
-                    window: window,
-                    finish: finish,
-                    reportWait: reportWait,
-                    policy: policy
-                )
-            } catch {
-                mistake = error
-            }
-            return launches.withLock { launches in
-                if let launch = launches[name] { return launch }
-                let hooks = LaunchHooks(session: core, cancellation: policy.cancellation)
-                let (launchCore, problem) = core.prepare(options, hooks)
-                let launch = Launch(name: name, core: launchCore, hooks: hooks, problem: mistake ?? problem)
-                launches[name] = launch
-                return launch
-            }
+        return launches.withLock { launches in
+            if let launch = launches[name] { return launch }
+            let hooks = LaunchHooks(session: core, cancellation: policy.cancellation)
+            let (launchCore, problem) = core.prepare(options, hooks)
+            let launch = Launch(name: name, core: launchCore, hooks: hooks, problem: mistake ?? problem)
+            launches[name] = launch
+            return launch
         }
+    }
 
-        /// Read the table of loaded modules again. Call it after loading or unloading a library, so
-        /// that crashes in its code have a complete stack. C: `lg_modules_refresh()`.
-        public func refreshModules() { core.refreshModules() }
+    /// Read the table of loaded modules again. Call it after loading or unloading a library, so
+    /// that crashes in its code have a complete stack. C: `lg_modules_refresh()`.
+    public func refreshModules() { core.refreshModules() }
 
-        /// Announce the end of the program, by its own decision or on request. Launches that are
-        /// under way are over, and later events do not count against them. The call is not needed
-        /// for a signal that asks the program to end (SIGTERM, SIGINT, SIGHUP), unless the program
-        /// has its own handler for the signal: LaunchGuard notes the signal itself. An end while a
-        /// repair runs interrupts the repair all the same. C: `lg_will_terminate()`.
-        public func willTerminate() { core.willTerminate() }
+    /// Announce the end of the program, by its own decision or on request. Launches that are under
+    /// way are over, and later events do not count against them. The call is not needed for a
+    /// signal that asks the program to end (SIGTERM, SIGINT, SIGHUP), unless the program has its
+    /// own handler for the signal: LaunchGuard notes the signal itself. An end while a repair runs
+    /// interrupts the repair all the same. C: `lg_will_terminate()`.
+    public func announceTermination() { core.announceTermination() }
 
-        /// Announce an intended restart of the program, by itself or by its supervisor. Otherwise
-        /// as ``willTerminate()``. The last of several announcements counts. C:
-        /// `lg_will_restart()`.
-        public func willRestart() { core.willRestart() }
+    /// Announce an intended restart of the program, by itself or by its supervisor. Otherwise as
+    /// ``announceTermination()``. The last of several announcements counts. C: `lg_will_restart()`.
+    public func announceRestart() { core.announceRestart() }
 
-        /// Say that the program has crashed, for a component that sees crashes which leave no crash
-        /// record, such as a scripting runtime. The run ends by a crash that counts, whatever comes
-        /// later. A crash record of LaunchGuard's own says more, and wins. C: `lg_crash_note()`,
-        /// which a signal handler calls; Swift does not run there.
-        ///
-        /// - Parameter type: what `launchguard inspect` calls the crash, cut to 47 bytes and at its
-        ///   first NUL.
-        /// - Returns: whether this crash is noted: the session has files, and it is the first one.
-        @discardableResult
-        public func noteCrash(_ type: String) -> Bool { core.noteCrash(type) }
+    /// Say that the program has crashed, for a component that sees crashes which leave no crash
+    /// record, such as a scripting runtime. The run ends by a crash that counts, whatever comes
+    /// later. A crash record of LaunchGuard's own says more, and wins. C: `lg_crash_note()`, which
+    /// a signal handler calls; Swift does not run there.
+    ///
+    /// - Parameter type: what `launchguard inspect` calls the crash, cut to 47 bytes and at its
+    ///   first NUL.
+    /// - Returns: whether this crash is noted: the session has files, and it is the first one.
+    @discardableResult
+    public func noteCrash(_ type: String) -> Bool { core.noteCrash(type) }
 
-        /// Mark the run as cleanly ended and remove the handlers. The call is not needed before the
-        /// program exits by itself: a return from `main` and `exit` mark the end as well. C:
-        /// `lg_stop()`.
-        public func stop() {
-            guard core.stop() else { return }
-            for launch in preparedLaunches { launch.hooks.stop(launch.core) }
-        }
+    /// Mark the run as cleanly ended and remove the handlers. The call is not needed before the
+    /// program exits by itself: a return from `main` and `exit` mark the end as well. C:
+    /// `lg_stop()`.
+    public func stop() {
+        guard core.stop() else { return }
+        for launch in preparedLaunches { launch.hooks.stop(launch.core) }
     }
 }

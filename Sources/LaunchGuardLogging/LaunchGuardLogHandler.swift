@@ -6,8 +6,9 @@ public import Logging
 /// process.
 ///
 /// ```swift
-/// let session = try LaunchGuard.start(
-///     appID: "org.example.player", onLog: LaunchGuardLogHandler.forward())
+/// var configuration = Session.Configuration(appID: "org.example.player")
+/// configuration.onLog = LaunchGuardLogHandler.forward()
+/// let session = try Session.start(configuration)
 /// LoggingSystem.bootstrap { label in
 ///     MultiplexLogHandler([
 ///         StreamLogHandler.standardError(label: label),
@@ -31,7 +32,7 @@ public struct LaunchGuardLogHandler: LogHandler {
     /// Lowest level whose breadcrumbs have the place in the source; nil: none.
     public var locationLevel: Logger.Level?
 
-    private let session: LaunchGuard.Session
+    private let session: Session
     private let label: String
 
     /// - Parameters:
@@ -43,7 +44,7 @@ public struct LaunchGuardLogHandler: LogHandler {
     ///   - locationLevel: lowest level whose breadcrumbs have the place in the source; nil: none.
     public init(
         label: String,
-        session: LaunchGuard.Session,
+        session: Session,
         logLevel: Logger.Level = .info,
         metadataProvider: Logger.MetadataProvider? = LoggingSystem.metadataProvider,
         locationLevel: Logger.Level? = .warning
@@ -61,7 +62,7 @@ public struct LaunchGuardLogHandler: LogHandler {
     }
 
     /// Passes what LaunchGuard itself says to swift-log: the closure for
-    /// `LaunchGuard.start(onLog:)`.
+    /// `Session.Configuration.onLog`.
     ///
     /// A ``LaunchGuardLogHandler`` behind that logger leaves these messages out, for the ring log
     /// has them already.
@@ -71,7 +72,7 @@ public struct LaunchGuardLogHandler: LogHandler {
     ///   without that: to standard error.
     public static func forward(
         to logger: @escaping @autoclosure @Sendable () -> Logger = Logger(label: "launchguard")
-    ) -> @Sendable (LaunchGuard.Level, String, String) -> Void {
+    ) -> @Sendable (LogLevel, String, String) -> Void {
         { level, _, text in logger().log(level: Logger.Level(level), "\(text)", source: "LaunchGuard", file: ownFile) }
     }
 
@@ -87,7 +88,7 @@ public struct LaunchGuardLogHandler: LogHandler {
             fields.pairs.append(("file", event.file))
             fields.pairs.append(("line", "\(event.line)"))
         }
-        session.log(LaunchGuard.Level(event.level), event.message.description, category: label, fields: .init(fields.pairs))
+        session.log(LogLevel(event.level), event.message.description, category: label, fields: .init(fields.pairs))
     }
 
     /// Metadata of the call override those of the provider, and these override those of the
@@ -130,7 +131,7 @@ private struct Fields {
     }
 }
 
-extension LaunchGuard.Level {
+extension LogLevel {
     /// The level of the same name.
     public init(_ level: Logger.Level) {
         self =
@@ -148,7 +149,7 @@ extension LaunchGuard.Level {
 
 extension Logger.Level {
     /// The level of the same name.
-    public init(_ level: LaunchGuard.Level) {
+    public init(_ level: LogLevel) {
         self =
             switch level {
             case .trace: .trace

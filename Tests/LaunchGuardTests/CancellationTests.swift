@@ -5,10 +5,10 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
     /// A launch that crashed once, so that it is repaired.
     private static func crashed(
-        _ policy: LaunchGuard.LaunchPolicy, _ prepare: (LaunchGuard.Launch) -> Void
-    ) async throws -> LaunchGuard.Launch {
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero, policy: policy)
+        _ policy: LaunchPolicy, _ prepare: (Launch) -> Void
+    ) async throws -> Launch {
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: policy)
         try await launch.begin()
         simulation.end(.crash)
         prepare(launch)
@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Begin the launch, and cancel the caller at this entry of the log.
-    private static func begin(_ launch: LaunchGuard.Launch, cancelAt entry: String, _ log: Log) async throws -> LaunchGuardError? {
+    private static func begin(_ launch: Launch, cancelAt entry: String, _ log: Log) async throws -> LaunchGuardError? {
         let caller = Task {
             do throws(LaunchGuardError) {
                 try await launch.begin()
@@ -43,7 +43,7 @@ import Testing
 
     @Test func aCancelledCallerEndsTheTaskThatRunsWherePolicyForwards() async throws {
         let log = Log()
-        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
         launch.addTask("first") { try await Self.waitLong(log) }
         launch.addTask("second") { log.add("second") }
         let error = try await Self.begin(launch, cancelAt: "waits", log)
@@ -51,14 +51,14 @@ import Testing
         #expect(error?.failedTask == nil)
         #expect(Set(log.all) == ["waits", "cancelled", "ends early"])
         #expect(launch.state(ofTask: "second") == .failed)
-        launch.addTask("late", flags: .late) { log.add("late") }
+        launch.addTask("late", options: .late) { log.add("late") }
         try await log.wait(for: "late")
     }
 
     @Test func theEssentialTaskThatWasCancelledIsNamed() async throws {
         let log = Log()
-        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero, policy: .init(cancellation: .forwarded))
-        launch.addTask("first", flags: .essential) { try await Self.waitLong(log) }
+        let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        launch.addTask("first", options: .essential) { try await Self.waitLong(log) }
         let error = try await Self.begin(launch, cancelAt: "waits", log)
         #expect(error?.code == .cancelled)
         #expect(error?.failedTask == "first")
@@ -67,7 +67,7 @@ import Testing
 
     @Test func byDefaultACancelledCallerChangesNothing() async throws {
         let log = Log()
-        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero)
+        let launch = try Simulation().session.makeLaunch("main", window: .zero)
         launch.addTask("first") {
             log.add("first")
             while !log.all.contains("cancelled") { try await Task.sleep(for: .milliseconds(2)) }
@@ -80,7 +80,7 @@ import Testing
 
     @Test func aTaskThatIgnoresItsCancellationHasNotFailed() async throws {
         let log = Log()
-        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
         launch.addTask("only") {
             log.add("only")
             while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
@@ -106,14 +106,14 @@ import Testing
         let log = Log()
         let launch = try await Self.crashed(.init(automaticRepair: false, cancellation: .forwarded)) { launch in
             launch.addRepair("mend", impact: 1) { log.add("mend") }
-            launch.addTask("work", onProtect: { log.add("held") }) { log.add("work") }
+            launch.addTask("work") { log.add("work") } onProtect: { log.add("held") }
         }
         #expect(try await Self.begin(launch, cancelAt: "held", log)?.code == .cancelled)
         #expect(log.all == ["held", "cancelled"])
     }
 
     @Test func aCallerThatIsCancelledBeforeTheCallBeginsNothing() async throws {
-        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero, policy: .init(cancellation: .forwarded))
+        let launch = try Simulation().session.makeLaunch("main", window: .zero, policy: .init(cancellation: .forwarded))
         let caller = Task {
             while !Task.isCancelled { await Task.yield() }
             try await launch.begin()
@@ -126,22 +126,22 @@ import Testing
 
     @Test func aClosureCannotWaitForItsOwnLaunch() async throws {
         let log = Log()
-        @Sendable func wait(for launch: LaunchGuard.Launch, _ name: String) async {
+        @Sendable func wait(for launch: Launch, _ name: String) async {
             let error = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched() }
             log.add("\(name) \(error?.code.description ?? "")")
         }
         let launch = try await Self.crashed(.init()) { launch in
             launch.onReport { [weak launch] _, _ in await wait(for: launch!, "report") }
             launch.addRepair("mend", impact: 1) { [weak launch] in await wait(for: launch!, "repair") }
-            launch.addTask("work", onProtect: { [weak launch] in await wait(for: launch!, "protect") }) { [weak launch] in
+            launch.addTask("work") { [weak launch] in
                 await wait(for: launch!, "task")
                 let launch = launch!
                 await Task { await wait(for: launch, "task of the task") }.value
-                let other = try LaunchGuard.Simulation().session.launch("other", window: .zero)
+                let other = try Simulation().session.makeLaunch("other", window: .zero)
                 other.addTask("work") { await wait(for: launch, "other launch") }
                 try await other.begin()
                 try await other.waitUntilLaunched()
-            }
+            } onProtect: { [weak launch] in await wait(for: launch!, "protect") }
         }
         try await launch.begin()
         #expect(log.all == ["report", "protect", "repair", "task", "task of the task", "other launch"].map { $0 + " state" })
@@ -149,7 +149,7 @@ import Testing
 
     @Test func aTaskThatOutlivesItsClosureWaits() async throws {
         let log = Log()
-        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero)
+        let launch = try Simulation().session.makeLaunch("main", window: .zero)
         launch.addTask("first") {
             Task {
                 try await log.wait(for: "second")

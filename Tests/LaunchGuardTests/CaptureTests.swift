@@ -34,7 +34,7 @@ import Testing
     @Test func aSignalThatIsNotCaptured() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            _ = try LaunchGuard.start(appID: "org.example.test", stateDirectory: directory + "/state", record: .init(capturesSignals: false))
+            _ = try Child(directory).start { $0.record.capturesSignals = false }
             raise(SIGSEGV)
         }
         let report = try #require(try scene.runs().last)
@@ -66,7 +66,7 @@ import Testing
     @Test func theRunFileSaysWhereItRan() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
-            _ = try LaunchGuard.start(appID: "org.example.tests", stateDirectory: directory + "/state", record: .init(keepsCommandLine: true))
+            _ = try Child(directory).start { $0.record.keepsCommandLine = true }
             kill(getpid(), SIGKILL)
         }
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in

@@ -11,18 +11,18 @@ import Testing
     @Test(arguments: [TaskPriority.low, .high])
     func closuresHaveThePriorityAndTheTaskLocalsOfTheCaller(_ priority: TaskPriority) async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         launch.onReport { _, _ in log.add("report \(Self.context)") }
         launch.addRepair("mend", impact: 1, attempts: 2) {
             async let child = Self.context
             log.add("repair \(await child)")
             if log.all.count < 5 { throw Failure(description: "once more") }
         }
-        launch.addTask("work", onProtect: { log.add("protect \(Self.context)") }) {
+        launch.addTask("work") {
             try await Task.sleep(for: .milliseconds(1))
             log.add("task \(Self.context)")
-        }
+        } onProtect: { log.add("protect \(Self.context)") }
         for trace in ["first", "second"] {
             try await Task(priority: priority) {
                 try await Self.$trace.withValue(trace) { try await launch.begin() }
@@ -35,7 +35,7 @@ import Testing
 
     @Test func aSecondBeginDoesNotChangeTheContext() async throws {
         let log = Log()
-        let launch = try LaunchGuard.Simulation().session.launch("main", window: .zero)
+        let launch = try Simulation().session.makeLaunch("main", window: .zero)
         launch.addTask("first") {
             let error = await #expect(throws: LaunchGuardError.self) {
                 try await Self.$trace.withValue("second") { try await launch.begin() }

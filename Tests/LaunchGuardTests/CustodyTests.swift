@@ -6,35 +6,27 @@ import Testing
 /// Tasks: kinds, builder, replay, events.
 @Suite(.timeLimit(.minutes(1))) struct CustodyTests {
     private static func simulated(
-        _ policy: LaunchGuard.LaunchPolicy = LaunchGuard.LaunchPolicy()
-    ) throws -> (LaunchGuard.Simulation, LaunchGuard.Launch) {
-        let simulation = try LaunchGuard.Simulation()
-        return (simulation, simulation.session.launch("main", reportAfter: 9, repairAfter: 1, window: .zero, policy: policy))
+        _ policy: LaunchPolicy = LaunchPolicy()
+    ) throws -> (Simulation, Launch) {
+        let simulation = try Simulation()
+        return (simulation, simulation.session.makeLaunch("main", reportAfter: 9, repairAfter: 1, window: .zero, policy: policy))
     }
 
-    @Test(arguments: [false, true])
-    func theBuilderMakesTasksInTheOrderOfItsList(_ hasPlugins: Bool) async throws {
+    @Test func tasksRunInTheOrderOfTheirRegistration() async throws {
         let log = Log()
         let (_, launch) = try Self.simulated()
-        let shared = [LaunchTask("third") { log.add("third") }]
-        launch.addTasks {
-            LaunchTask("first", .essential) { log.add("first") }
-                .onProtect { log.add("protect") }
-                .onEvent { log.add($0) }
-            if hasPlugins {
-                LaunchTask("plugins", [.unsafe, .suspect]) { log.add("plugins") }
-            } else {
-                LaunchTask("no plugins") { log.add("no plugins") }
-            }
-            if hasPlugins { LaunchTask("second") { log.add("second") } }
-            shared
-            for number in 4...5 {
-                LaunchTask("number \(number)") { log.add("\(number)") }
-            }
+        launch.addTask("first", options: .essential) {
+            log.add("first")
+        } onProtect: {
+            log.add("protect")
+        } onEvent: {
+            log.add($0)
         }
+        launch.addTask("plugins", options: [.unsafe, .suspect]) { log.add("plugins") }
+        for number in 3...4 { launch.addTask("number \(number)") { log.add("\(number)") } }
         #expect(launch.problem == nil)
         try await launch.begin()
-        #expect(log.take() == (hasPlugins ? ["first", "plugins", "second"] : ["first", "no plugins"]) + ["third", "4", "5"])
+        #expect(log.take() == ["first", "plugins", "3", "4"])
         #expect(await launch.signal("became-active", to: "first"))
         #expect(log.take() == ["became-active"])
     }
@@ -43,7 +35,7 @@ import Testing
         let log = Log()
         let (_, launch) = try Self.simulated()
         launch.addTask("light") { throw Failure(description: "no matter") }
-        launch.addTask("database", flags: .essential) { throw Failure(description: "no disk") }
+        launch.addTask("database", options: .essential) { throw Failure(description: "no disk") }
         launch.addTask("window") { log.add("window") }
         let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
         #expect(error?.code == .failed)
@@ -59,7 +51,7 @@ import Testing
     @Test func flagsThatContradictEachOtherAreAProblemAndTheTaskRuns() async throws {
         let log = Log()
         let (_, launch) = try Self.simulated()
-        launch.addTask("both", flags: [.essential, .unsafe]) { log.add("both") }
+        launch.addTask("both", options: [.essential, .unsafe]) { log.add("both") }
         #expect(launch.problem?.code == .option)
         try await launch.begin()
         #expect(log.all == ["both"])
@@ -72,9 +64,9 @@ import Testing
         launch.addTask("more") {
             log.add("more")
             launch.addTask("late") { log.add("late") }
-            launch.addTask("more", flags: .replace) { log.add("too late") }
+            launch.addTask("more", options: .replace) { log.add("too late") }
         }
-        launch.addTask("work", flags: .replace) { log.add("new") }
+        launch.addTask("work", options: .replace) { log.add("new") }
         #expect(launch.problem == nil)
         try await launch.begin()
         #expect(log.take() == ["new", "more", "late"])
@@ -88,9 +80,9 @@ import Testing
         let (simulation, launch) = try Self.simulated()
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         #expect(launch.leaveOut("plugins"))
-        launch.addTask("database", flags: .essential, onProtect: { log.add("never") }) { log.add("database") }
-        launch.addTask("window", onProtect: { log.add("protect") }) { log.add("window") }
-        launch.addTask("plugins", onProtect: { log.add("never") }) { log.add("plugins") }
+        launch.addTask("database", options: .essential) { log.add("database") } onProtect: { log.add("never") }
+        launch.addTask("window") { log.add("window") } onProtect: { log.add("protect") }
+        launch.addTask("plugins") { log.add("plugins") } onProtect: { log.add("never") }
         #expect(launch.leaveOut("database"))
         #expect(!launch.leaveOut(""))
         #expect(!launch.leaveOut("a\0b"))
@@ -108,13 +100,13 @@ import Testing
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(hold: .custody, automaticRepair: false))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
-        launch.addTask("a", onProtect: { log.add("protect a") }) { log.add("a") }
+        launch.addTask("a") { log.add("a") } onProtect: { log.add("protect a") }
         try await launch.begin()
         simulation.end(.crash)
         _ = log.take()
         try await launch.begin()
         try await log.wait(for: "protect a")
-        launch.addTask("b", onProtect: { log.add("protect b") }) { log.add("b") }
+        launch.addTask("b") { log.add("b") } onProtect: { log.add("protect b") }
         try await log.wait(for: "protect b")
         #expect(launch.repair())
         try await launch.waitUntilLaunched()
@@ -154,9 +146,9 @@ import Testing
         let log = Log()
         let (simulation, launch) = try Self.simulated(.init(hold: .custody))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
-        launch.addTask("a", flags: .byKey) { log.add("a") }
+        launch.addTask("a", options: .byKey) { log.add("a") }
         launch.addTask("b") { log.add("b") }
-        launch.addTask("c", flags: .byKey) { log.add("c") }
+        launch.addTask("c", options: .byKey) { log.add("c") }
         launch.addTask("d") { log.add("d") }
         try await launch.begin()
         #expect(log.take() == ["a", "b", "c", "d"])
@@ -174,7 +166,7 @@ import Testing
     @Test func aMarkCountsWhenTheTasksHaveRun() async throws {
         let log = Log()
         let (simulation, launch) = try Self.simulated()
-        launch.addTask("a") { log.add("\(launch.finished()) \(launch.status)") }
+        launch.addTask("a") { log.add("\(launch.finish()) \(launch.status)") }
         launch.addTask("b") { log.add("b \(launch.status)") }
         try await launch.begin()
         #expect(log.take() == ["true checking", "b checking"])
@@ -187,18 +179,18 @@ import Testing
         let log = Log()
         let (_, launch) = try Self.simulated(.init(hold: .custody, automaticRepair: false))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
-        launch.addTask("a", flags: .late) { log.add("a") }
+        launch.addTask("a", options: .late) { log.add("a") }
         try await launch.begin()
-        launch.addTask("b", flags: .late) { @MainActor in log.add("b") }
+        launch.addTask("b", options: .late) { @MainActor in log.add("b") }
         try await log.wait(for: "b")
         #expect(launch.problem == nil)
         #expect(launch.protect(reason: "too hot"))
-        launch.addTask("c", flags: .late, onProtect: { log.add("protect c") }) { log.add("c") }
+        launch.addTask("c", options: .late) { log.add("c") } onProtect: { log.add("protect c") }
         try await log.wait(for: "protect c")
         #expect(launch.repair())
         try await launch.waitUntilLaunched()
         #expect(log.take() == ["a", "b", "protect c", "mend", "c"])
-        launch.addTask("c", flags: [.late, .replace]) { log.add("never") }
+        launch.addTask("c", options: [.late, .replace]) { log.add("never") }
         launch.addTask("d") { log.add("never") }
         #expect(launch.problem?.code == .state)
     }
@@ -219,17 +211,17 @@ import Testing
     @Test func eventsReachTheTasksThatHaveRun() async throws {
         let log = Log()
         let (_, launch) = try Self.simulated()
-        launch.addTask("window", onEvent: { @MainActor event in log.add("window \(event)") }) {
+        launch.addTask("window") {
             log.add("window")
             // The tasks have not run yet: they get the last event afterwards.
             await launch.signal("first")
             await launch.signal("became-active")
-        }
-        launch.addTask("bad", onEvent: { event in log.add("never") }) { throw Failure(description: "no") }
-        launch.addTask("sound", onEvent: { event in
+        } onEvent: { @MainActor event in log.add("window \(event)") }
+        launch.addTask("bad") { throw Failure(description: "no") } onEvent: { event in log.add("never") }
+        launch.addTask("sound") { log.add("sound") } onEvent: { event in
             log.add("sound \(event)")
             throw Failure(description: "logged")
-        }) { log.add("sound") }
+        }
         try await launch.begin()
         #expect(log.take() == ["window", "window became-active", "sound", "sound became-active"])
         #expect(await launch.signal("entered-background"))
@@ -248,7 +240,7 @@ import Testing
         for streak in 0...1 {
             await #expect(processExitsWith: .signal(SIGSEGV)) { [streak = streak as Int, directory = scene.directory as String] in
                 let child = Child(directory)
-                let launch = try child.start().launch("main", reportAfter: 1)
+                let launch = try child.start().makeLaunch("main", reportAfter: 1)
                 launch.onReport { count, _ in child.note("report \(count) \(launch.info?.lastTask ?? "-")") }
                 launch.addTask("open database") { child.note("database") }
                 launch.addTask("open plugins") { Child.fault() }
@@ -258,7 +250,7 @@ import Testing
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", reportAfter: 1)
+            let launch = try child.start().makeLaunch("main", reportAfter: 1)
             launch.onReport { count, _ in child.note("report \(count) \(launch.info?.lastTask ?? "-")") }
             launch.addTask("open database") { child.note("database") }
             launch.addTask("open plugins") { child.note("plugins") }
@@ -275,8 +267,8 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            try await session.launch("innocent", window: .zero).begin()
-            let guilty = session.launch("guilty", window: .zero)
+            try await session.makeLaunch("innocent", window: .zero).begin()
+            let guilty = session.makeLaunch("guilty", window: .zero)
             guilty.addTask("crash") {
                 await Task.yield()
                 Child.fault()
@@ -285,8 +277,8 @@ import Testing
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.launch("guilty").streak == 1)
-            #expect(session.launch("innocent").streak == 0)
+            #expect(session.makeLaunch("guilty").streak == 1)
+            #expect(session.makeLaunch("innocent").streak == 0)
         }
     }
 }

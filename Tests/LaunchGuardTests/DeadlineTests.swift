@@ -9,9 +9,9 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            session.heartbeat()
-            session.heartbeatPause()
-            await session.withDeadline("also in time", .seconds(3600)) { await Task.yield() }
+            session.sendHeartbeat()
+            session.pauseHeartbeat()
+            await session.withDeadline("also in time", limit: .seconds(3600)) { await Task.yield() }
             overrun(session)
         }
         let report = try #require(try scene.runs().last)
@@ -24,9 +24,9 @@ import Testing
 }
 
 /// Ends the process when the stack of the job is there.
-private func overrun(_ session: LaunchGuard.Session) {
-    session.withDeadline("in time", .seconds(3600)) {}
-    session.withDeadline("upload", .milliseconds(100)) {
+private func overrun(_ session: Session) {
+    session.withDeadline("in time", limit: .seconds(3600)) {}
+    session.withDeadline("upload", limit: .milliseconds(100)) {
         while true {
             let report = try? Reader(path: session.runPath ?? "").run()
             if report?.snapshots?.first?.isComplete == true { break }

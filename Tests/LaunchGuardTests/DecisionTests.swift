@@ -6,19 +6,19 @@ import Testing
 @Suite struct DecisionTests {
     private struct Scenario {
         let log = Log()
-        let simulation: LaunchGuard.Simulation
-        let launch: LaunchGuard.Launch
+        let simulation: Simulation
+        let launch: Launch
 
-        init(_ policy: LaunchGuard.LaunchPolicy = .init(), _ decide: (@Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision)? = nil) throws {
-            simulation = try LaunchGuard.Simulation()
-            launch = simulation.session.launch("main", repairAfter: 1, window: .zero, policy: policy)
+        init(_ policy: LaunchPolicy = .init(), _ decide: (@Sendable (LaunchInfo) -> Launch.Decision)? = nil) throws {
+            simulation = try Simulation()
+            launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: policy)
             if let decide { launch.onDecide(decide) }
             launch.onReport { [log] count, reports in log.add("report \(count)") }
             launch.addRepair("mend", impact: 1) { [log] in log.add("mend") }
-            launch.addTask("work", flags: .suspect, onProtect: { [log] in log.add("protect") }) { [log] in log.add("work") }
+            launch.addTask("work", options: .suspect) { [log] in log.add("work") } onProtect: { [log] in log.add("protect") }
         }
 
-        func lives(_ end: LaunchGuard.End) async throws -> [String] {
+        func lives(_ end: Report.End) async throws -> [String] {
             try await launch.begin()
             simulation.end(end)
             return log.take()
@@ -66,7 +66,7 @@ import Testing
     @Test func anEndAfterTheLaunchIsReportedAtTheNextStart() async throws {
         let scenario = try Scenario()
         try await scenario.launch.begin()
-        scenario.launch.finished()
+        scenario.launch.finish()
         scenario.simulation.end(.crash)
         _ = scenario.log.take()
         #expect(try await scenario.lives(.clean) == ["report 0", "work"])
@@ -76,9 +76,9 @@ import Testing
     @Test func theProgramLooksForRunsThatNobodyWasToldOf() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main", window: .zero, finish: .mark)
+            let launch = try Child(directory).start().makeLaunch("main", window: .zero, finish: .mark)
             try await launch.begin()
-            launch.finished()
+            launch.finish()
             Child.fault()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
@@ -95,24 +95,24 @@ import Testing
     @Test func anOperatorAsksByOtherThresholdsAndResets() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main", repairAfter: 5, window: .milliseconds(700), finish: .both)
+            let launch = try Child(directory).start().makeLaunch("main", repairAfter: 5, window: .milliseconds(700), finish: .both)
             launch.addRepair("mend", impact: 1) {}
             try await launch.begin()
             Child.fault()
         }
         let state = scene.directory + "/state"
-        let info = try LaunchGuard.launchInfo(of: "main", stateDirectory: state)
+        let info = try Launch.info(of: "main", stateDirectory: state)
         #expect(info.status == .checking)
         #expect(info.window == .milliseconds(700))
         #expect(info.finish == .both)
-        #expect(try LaunchGuard.launchInfo(of: "main", stateDirectory: state, repairAfter: 1).status == .needsRepair)
+        #expect(try Launch.info(of: "main", stateDirectory: state, repairAfter: 1).status == .needsRepair)
         let nonsense = #expect(throws: LaunchGuardError.self) {
-            try LaunchGuard.launchInfo(of: "main", stateDirectory: state, repairAfter: 0)
+            try Launch.info(of: "main", stateDirectory: state, repairAfter: 0)
         }
         #expect(nonsense?.code == .option)
-        try LaunchGuard.resetLaunch("main", stateDirectory: state)
-        #expect(try LaunchGuard.launchInfo(of: "main", stateDirectory: state).status == .normal)
-        let missing = #expect(throws: LaunchGuardError.self) { try LaunchGuard.resetLaunch("nobody", stateDirectory: state) }
+        try Launch.reset("main", stateDirectory: state)
+        #expect(try Launch.info(of: "main", stateDirectory: state).status == .normal)
+        let missing = #expect(throws: LaunchGuardError.self) { try Launch.reset("nobody", stateDirectory: state) }
         #expect(missing?.code == .notFound)
     }
 }

@@ -28,10 +28,10 @@ import Testing
     }
 
     @Test func theEssentialTaskThatFailedIsNamedWithWhatItThrew() async throws {
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", window: .zero)
         launch.addTask("light") { throw Failure(description: "no matter") }
-        launch.addTask("database", flags: .essential) { throw Failure(description: "no disk") }
+        launch.addTask("database", options: .essential) { throw Failure(description: "no disk") }
         for _ in 1...2 {
             let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
             #expect(error?.code == .failed)
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Each number of a launch just outside of its range, and what the message says.
-    static let ranges: [(LaunchGuard.LaunchPolicy, String)] = [
+    static let ranges: [(LaunchPolicy, String)] = [
         (.init(streakGap: .zero), "streakGap in ms is 0; it must be between 1 and 9223372036854"),
         (.init(heartbeat: .seconds(86_401)), "heartbeat in ms is 86401000; it must be between 1 and 86400000"),
         (.init(holdDeadline: .zero), "holdDeadline in ms is 0; it must be between 1 and 86400000"),
@@ -57,15 +57,15 @@ import Testing
     ]
 
     @Test(arguments: ranges)
-    func aMessageNamesTheValueAndTheRange(_ policy: LaunchGuard.LaunchPolicy, _ message: String) throws {
-        let launch = try LaunchGuard.Simulation().session.launch("main", policy: policy)
+    func aMessageNamesTheValueAndTheRange(_ policy: LaunchPolicy, _ message: String) throws {
+        let launch = try Simulation().session.makeLaunch("main", policy: policy)
         #expect(launch.problem?.description == "option: \(message)")
     }
 
     /// What this module takes as the bound of a number, the core takes, too.
     @Test func theRangesAreThoseOfTheCore() throws {
-        let session = try LaunchGuard.Simulation().session
-        let bounds: [LaunchGuard.LaunchPolicy] = [
+        let session = try Simulation().session
+        let bounds: [LaunchPolicy] = [
             .init(streakGap: .milliseconds(1), heartbeat: .milliseconds(1), holdDeadline: .milliseconds(1)),
             .init(streakGap: .milliseconds(9_223_372_036_854), heartbeat: .seconds(86_400), holdDeadline: .seconds(86_400)),
             .init(safeMode: .init(retryRuns: 1, crashLimit: 1), deescalation: .init(runs: 1, time: .milliseconds(1))),
@@ -74,14 +74,14 @@ import Testing
                 deescalation: .init(runs: 4_294_967_295, time: .milliseconds(9_223_372_036_854))),
         ]
         for (number, policy) in bounds.enumerated() {
-            #expect(session.launch("launch \(number)", policy: policy).problem == nil)
+            #expect(session.makeLaunch("launch \(number)", policy: policy).problem == nil)
         }
     }
 
     @Test func aRefusedRepairOrTaskSaysWhy() throws {
-        let session = try LaunchGuard.Simulation().session
-        func problem(_ add: (LaunchGuard.Launch) -> Void, line: Int = #line) -> String? {
-            let launch = session.launch("\(line)")
+        let session = try Simulation().session
+        func problem(_ add: (Launch) -> Void, line: Int = #line) -> String? {
+            let launch = session.makeLaunch("\(line)")
             add(launch)
             return launch.problem?.message
         }
@@ -89,7 +89,7 @@ import Testing
         #expect(problem { $0.addRepair("mend", impact: 1, attempts: 101) {} } == "repair \"mend\": attempts is 101; it must be between 1 and 100")
         #expect(problem { $0.addRepair("", impact: 1) {} } == "repair \"\": name has 0 bytes; it must have between 1 and 63")
         #expect(problem { $0.addTask("") {} } == "task \"\": key has 0 bytes; it must have between 1 and 63")
-        #expect(problem { $0.addTask("open", flags: [.essential, .unsafe]) {} }?.hasPrefix("task \"open\": flags are 5; ") == true)
+        #expect(problem { $0.addTask("open", options: [.essential, .unsafe]) {} }?.hasPrefix("task \"open\": options are 5; ") == true)
     }
 
     static let durations: [(Duration, Int64)] = [

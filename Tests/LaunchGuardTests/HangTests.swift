@@ -12,14 +12,13 @@ import Testing
     func aLoopThatStaysAwayHangs(_ when: When) async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String, when = when as When] in
-            _ = Child(directory)
             let long = Duration.seconds(3600), short = Duration.milliseconds(200)
-            let session = try LaunchGuard.start(
-                appID: "org.example.tests", stateDirectory: directory + "/state",
-                hangThresholds: .init(launching: when == .launching ? short : long, running: when == .running ? short : long))
-            let launch = session.launch("main", window: .seconds(3600))
+            let session = try Child(directory).start {
+                $0.hangThresholds = .init(launching: when == .launching ? short : long, running: when == .running ? short : long)
+            }
+            let launch = session.makeLaunch("main", window: .seconds(3600))
             try await launch.begin()
-            if when == .running { launch.finished() }
+            if when == .running { launch.finish() }
             hang(session)
         }
         let report = try #require(try scene.runs().last)
@@ -32,11 +31,11 @@ import Testing
 }
 
 /// Ends the process when the stacks of the hang are there; the first hang passes.
-private func hang(_ session: LaunchGuard.Session) {
+private func hang(_ session: Session) {
     func snapshot() -> Snapshot? { try? Reader(path: session.runPath ?? "").run().snapshots?.first }
-    session.heartbeat()
+    session.sendHeartbeat()
     while snapshot()?.isComplete != true { usleep(1000) }
-    session.heartbeat()
+    session.sendHeartbeat()
     if snapshot()?.resolvedNanoseconds == nil { exit(1) }
     while snapshot().map({ $0.isComplete && $0.sequence == 2 }) != true { usleep(1000) }
     kill(getpid(), SIGKILL)

@@ -6,10 +6,10 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct HoldTests {
     /// A launch whose next begin needs a repair.
     private static func launch(
-        _ policy: LaunchGuard.LaunchPolicy, _ prepare: (LaunchGuard.Launch) -> Void
-    ) async throws -> (LaunchGuard.Simulation, LaunchGuard.Launch) {
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", reportAfter: 9, repairAfter: 1, window: .zero, policy: policy)
+        _ policy: LaunchPolicy, _ prepare: (Launch) -> Void
+    ) async throws -> (Simulation, Launch) {
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", reportAfter: 9, repairAfter: 1, window: .zero, policy: policy)
         prepare(launch)
         try await launch.begin()
         simulation.end(.crash)
@@ -44,7 +44,7 @@ import Testing
         try await log.wait(for: "normal")
         try await launch.begin()
         try await launch.waitUntilLaunched()
-        #expect(launch.finished())
+        #expect(launch.finish())
         await screen.value
         let expected = switch answer {
         case .yes: ["normal", "erase", "open in probation", "normal"]
@@ -52,7 +52,7 @@ import Testing
         case .notNow: ["normal", "open in normal", "normal"]
         case .nothing: ["normal", "open in safe", "normal"]
         }
-        let changes = [LaunchGuard.Status.needsRepair, .repairing, .checking].map { "\($0)" }
+        let changes = [Launch.Status.needsRepair, .repairing, .checking].map { "\($0)" }
         #expect(log.take().filter { !changes.contains($0) } == expected)
     }
 
@@ -69,7 +69,7 @@ import Testing
         #expect(launch.status == .needsRepair)
         #expect(launch.state(ofTask: "first") == .held)
         #expect(launch.state(ofTask: "nobody") == nil)
-        #expect(!launch.finished())
+        #expect(!launch.finish())
         let late = await #expect(throws: LaunchGuardError.self) { try await launch.waitUntilLaunched(timeout: .milliseconds(20)) }
         #expect(late?.code == .timeout)
         let waiter = Task { try await launch.waitUntilLaunched() }
@@ -82,12 +82,12 @@ import Testing
         try await log.wait(for: "refused")
         #expect(log.take() == ["mend", "first", "second", "refused"])
         #expect(launch.state(ofTask: "first") == .done)
-        #expect(launch.finished())
+        #expect(launch.finish())
     }
 
     @Test func withoutAHoldTheRepairRunsBesideTheTasks() async throws {
         let log = Log()
-        let (_, launch) = try await Self.launch(.init(hold: .none)) { launch in
+        let (_, launch) = try await Self.launch(.init(hold: .never)) { launch in
             launch.addRepair("mend", impact: 1) {
                 try await log.wait(for: "work")
                 log.add("mend")
@@ -99,7 +99,7 @@ import Testing
         try await launch.begin()
         while await updates.next() != .checking {}
         #expect(log.take() == ["work", "mend"])
-        #expect(launch.finished())
+        #expect(launch.finish())
     }
 
     @Test func aRepairThatAsksForARestartEndsTheLaunch() async throws {
@@ -122,29 +122,29 @@ import Testing
 
     @Test func protectHoldsRepairsAndGoesOn() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", window: .zero)
         launch.addRepair("mend", impact: 1) { log.add("mend \(launch.status)") }
-        launch.addTask("index", onProtect: { log.add("never: it has run") }) {
+        launch.addTask("index") {
             log.add("index")
             #expect(launch.protect(reason: "the index is damaged"))
             log.add("index goes on")
-        }
-        launch.addTask("window", onProtect: { @MainActor in log.add("notice") }) { log.add("window") }
+        } onProtect: { log.add("never: it has run") }
+        launch.addTask("window") { log.add("window") } onProtect: { @MainActor in log.add("notice") }
         var updates = launch.statusUpdates.makeAsyncIterator()
         try await launch.begin()
         #expect(log.take() == ["index", "index goes on", "notice", "mend repairing", "window"])
-        launch.finished()
+        launch.finish()
         #expect(!launch.protect())
-        var seen: [LaunchGuard.Status] = []
+        var seen: [Launch.Status] = []
         while let status = await updates.next() { seen.append(status) }
         #expect(seen == [.normal, .checking, .needsRepair, .repairing, .checking, .normal])
     }
 
     @Test func protectAfterTheTasksRepairsOnItsOwn() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", window: .zero)
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("work") { log.add("work") }
         try await launch.begin()
@@ -152,13 +152,13 @@ import Testing
         try await launch.waitUntilLaunched()
         #expect(log.take() == ["work", "mend"])
         #expect(launch.mode == .probation)
-        #expect(launch.finished())
+        #expect(launch.finish())
     }
 
     @Test func protectWaitsForConsent() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", window: .zero)
         launch.addRepair("mend", impact: 1, options: .consent) { log.add("mend") }
         launch.addTask("work") { log.add("work") }
         try await launch.begin()
@@ -181,7 +181,7 @@ import Testing
         _ = log.take()
         let updates = launch.statusUpdates
         let screen = Task {
-            for await status in updates where status == .needsRepair { simulation.session.willTerminate() }
+            for await status in updates where status == .needsRepair { simulation.session.announceTermination() }
         }
         let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
         #expect(error?.code == .interrupted)
@@ -197,16 +197,16 @@ import Testing
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", window: .zero, policy: .init(hold: .custody))
+            let launch = try child.start().makeLaunch("main", window: .zero, policy: .init(hold: .custody))
             launch.addRepair("restore backup", impact: 50, options: [.consent, .destructive]) { @MainActor in child.note("restore") }
-            launch.addTask("open", onProtect: { @MainActor in child.note("notice") }) { @MainActor in child.note("open") }
+            launch.addTask("open") { @MainActor in child.note("open") } onProtect: { @MainActor in child.note("notice") }
             try await launch.begin()
             child.note("begun")
             while !child.hasNote("notice") { try await Task.sleep(for: .milliseconds(2)) }
             for await status in launch.statusUpdates {
                 switch status {
                 case .needsRepair: #expect(launch.repair())
-                case .checking: launch.finished()
+                case .checking: launch.finish()
                 case .repairing, .normal: break
                 }
             }

@@ -12,7 +12,7 @@ import Testing
 
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", reportAfter: 2, repairAfter: 2)
+            let launch = try child.start().makeLaunch("main", reportAfter: 2, repairAfter: 2)
             launch.onReport { count, reports in
                 child.note("report \(count) \(reports.map { "\($0.ordinal) \($0.end) \($0.signal ?? 0)" })")
                 for report in reports {
@@ -25,14 +25,14 @@ import Testing
             #expect(launch.streak == 2)
             try await launch.begin()
             #expect(launch.status == .checking)
-            #expect(launch.finished())
+            #expect(launch.finish())
             #expect(launch.status == .normal)
         }
         #expect(scene.journal == ["report 2 [\"1 crash 11\", \"2 crash 11\"]", "repair", "work"])
 
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.onReport { count, _ in child.note("report \(count)") }
             launch.addRepair("mend", impact: 10) { child.note("repair") }
             #expect(launch.streak == 0)
@@ -50,21 +50,21 @@ import Testing
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.launch("player").streak == 1)
-            #expect(session.launch("main").streak == 0)
+            #expect(session.makeLaunch("player").streak == 1)
+            #expect(session.makeLaunch("main").streak == 0)
         }
     }
 
     @Test func aCrashAfterTheMarkIsNoLaunchCrash() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main", window: .zero)
+            let launch = try Child(directory).start().makeLaunch("main", window: .zero)
             try await launch.begin()
-            launch.finished()
+            launch.finish()
             Child.fault()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main")
+            let launch = try Child(directory).start().makeLaunch("main")
             #expect(launch.streak == 0)
         }
     }
@@ -72,7 +72,7 @@ import Testing
     @Test func theWindowFinishesALaunch() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main", window: .milliseconds(50), finish: .time)
+            let launch = try Child(directory).start().makeLaunch("main", window: .milliseconds(50), finish: .time)
             try await launch.begin()
             for await status in launch.statusUpdates where status == .normal { break }
             #expect(launch.status == .normal)
@@ -84,20 +84,20 @@ import Testing
         case noName, nameWithNUL, longName, noReport, noRepair, negativeRepair, negativeUnknown, negativeWindow, longWindow
         case negativeWait, longWait, timeWithoutWindow
 
-        func launch(_ session: LaunchGuard.Session) -> LaunchGuard.Launch {
+        func launch(_ session: Session) -> Launch {
             switch self {
-            case .noName: session.launch("")
-            case .nameWithNUL: session.launch("ma\0in")
-            case .longName: session.launch(String(repeating: "n", count: 64))
-            case .noReport: session.launch("main", reportAfter: 0)
-            case .noRepair: session.launch("main", repairAfter: 0)
-            case .negativeRepair: session.launch("main", repairAfter: -1)
-            case .negativeUnknown: session.launch("main", unknownAfter: -1)
-            case .negativeWindow: session.launch("main", window: .seconds(-1))
-            case .longWindow: session.launch("main", window: .seconds(86_401))
-            case .negativeWait: session.launch("main", reportWait: .nanoseconds(-1))
-            case .longWait: session.launch("main", reportWait: .seconds(6))
-            case .timeWithoutWindow: session.launch("main", window: .zero, finish: .time)
+            case .noName: session.makeLaunch("")
+            case .nameWithNUL: session.makeLaunch("ma\0in")
+            case .longName: session.makeLaunch(String(repeating: "n", count: 64))
+            case .noReport: session.makeLaunch("main", reportAfter: 0)
+            case .noRepair: session.makeLaunch("main", repairAfter: 0)
+            case .negativeRepair: session.makeLaunch("main", repairAfter: -1)
+            case .negativeUnknown: session.makeLaunch("main", unknownAfter: -1)
+            case .negativeWindow: session.makeLaunch("main", window: .seconds(-1))
+            case .longWindow: session.makeLaunch("main", window: .seconds(86_401))
+            case .negativeWait: session.makeLaunch("main", reportWait: .nanoseconds(-1))
+            case .longWait: session.makeLaunch("main", reportWait: .seconds(6))
+            case .timeWithoutWindow: session.makeLaunch("main", window: .zero, finish: .time)
             }
         }
     }
@@ -121,24 +121,24 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            let launch = session.launch("main")
-            #expect(session.launch("main", repairAfter: 5) === launch)
+            let launch = session.makeLaunch("main")
+            #expect(session.makeLaunch("main", repairAfter: 5) === launch)
             #expect(launch.problem == nil)
-            #expect(session.launch("other") !== launch)
+            #expect(session.makeLaunch("other") !== launch)
         }
     }
 
     @Test func aLaunchBeginsOnceAndIsFinishedAfterThat() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main")
+            let launch = try Child(directory).start().makeLaunch("main")
             #expect(launch.status == .normal)
-            #expect(!launch.finished())
+            #expect(!launch.finish())
             try await launch.begin()
             let error = await #expect(throws: LaunchGuardError.self) { try await launch.begin() }
             #expect(error?.code == .state)
-            #expect(launch.finished())
-            #expect(launch.finished())
+            #expect(launch.finish())
+            #expect(launch.finish())
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
             try await Child(directory).crash()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main", reportAfter: 1)
+            let launch = try Child(directory).start().makeLaunch("main", reportAfter: 1)
             launch.onReport { _, _ in throw Failure(description: "no network") }
             try await launch.begin()
         }
@@ -162,7 +162,7 @@ import Testing
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", reportAfter: 1, reportWait: .milliseconds(500))
+            let launch = try child.start().makeLaunch("main", reportAfter: 1, reportWait: .milliseconds(500))
             launch.onReport { _, _ in
                 child.note("report")
                 try await Task.sleep(for: .seconds(3600))

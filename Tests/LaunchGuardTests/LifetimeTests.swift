@@ -17,7 +17,7 @@ import Testing
     }
 
     /// A launch whose closures capture something each; returns the names.
-    private static func prepare(_ launch: LaunchGuard.Launch, _ log: Log) -> [String] {
+    private static func prepare(_ launch: Launch, _ log: Log) -> [String] {
         func closure(_ name: String) -> @Sendable () -> Void {
             let capture = Capture(name, log)
             return { capture.use() }
@@ -31,30 +31,30 @@ import Testing
         launch.onGiveUp { giveUp() }
         launch.addRepair("mend", impact: 1) { [run = closure("repair")] in run() }
         launch.addRepair("mend", impact: 1) { [run = closure("refused repair")] in run() }
-        launch.addTask("work", onProtect: { [run = closure("protect")] in run() }, onEvent: { _ in event() }) { [run = closure("task")] in run() }
+        launch.addTask("work") { [run = closure("task")] in run() } onProtect: { [run = closure("protect")] in run() } onEvent: { _ in event() }
         launch.addTask("work") { [run = closure("refused task")] in run() }
-        launch.addTask("work", flags: .replace) { [run = closure("replacing task")] in run() }
+        launch.addTask("work", options: .replace) { [run = closure("replacing task")] in run() }
         launch.addTask("left out") { [run = closure("left-out task")] in run() }
         launch.leaveOut("left out")
         return ["decide", "report", "give-up", "repair", "refused repair", "protect", "task", "refused task", "replacing task", "left-out task", "event"]
     }
 
-    @Test(arguments: [LaunchGuard.Hold.block, .custody, .none])
-    func theClosuresOfALaunchThatIsOverAreFreed(_ hold: LaunchGuard.Hold) async throws {
+    @Test(arguments: [LaunchPolicy.Hold.block, .custody, .never])
+    func theClosuresOfALaunchThatIsOverAreFreed(_ hold: LaunchPolicy.Hold) async throws {
         let scene = try Scene()
         await scene.crashTwice()
-        let number = LaunchGuard.Hold.allCases.firstIndex(of: hold) ?? 0
+        let number = LaunchPolicy.Hold.allCases.firstIndex(of: hold) ?? 0
         await #expect(processExitsWith: .success) { [directory = scene.directory as String, number = number as Int] in
             let log = Log()
             let session = try Child(directory).start()
-            let launch = session.launch("main", window: .zero, policy: .init(hold: LaunchGuard.Hold.allCases[number]))
+            let launch = session.makeLaunch("main", window: .zero, policy: .init(hold: LaunchPolicy.Hold.allCases[number]))
             let names = Self.prepare(launch, log)
             try await launch.begin()
             try await launch.waitUntilLaunched()
             #expect(!log.all.contains("freed decide"))
-            #expect(launch.finished())
+            #expect(launch.finish())
             for name in names where name != "event" { try await log.wait(for: "freed \(name)") }
-            launch.addTask("late", flags: .late) { [capture = Capture("late task", log)] in
+            launch.addTask("late", options: .late) { [capture = Capture("late task", log)] in
                 capture.use()
                 log.add("late task")
             }
@@ -69,7 +69,7 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let log = Log()
-            let launch = try Child(directory).start().launch("main", window: .milliseconds(20), finish: .time)
+            let launch = try Child(directory).start().makeLaunch("main", window: .milliseconds(20), finish: .time)
             launch.addTask("long") {
                 for await status in launch.statusUpdates where status == .normal { break }
                 log.add("finished")
@@ -86,15 +86,15 @@ import Testing
 
     @Test func aSimulationKeepsTheClosuresUntilItIsClosed() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", window: .zero)
         launch.addTask("work") { [capture = Capture("task", log)] in
             capture.use()
             log.add("work")
         }
         for _ in 1...2 {
             try await launch.begin()
-            launch.finished()
+            launch.finish()
             simulation.end(.clean)
         }
         #expect(log.take() == ["work", "work"])
@@ -113,11 +113,11 @@ import Testing
             let outcome = Outcome(rawValue: number)
             let log = Log()
             let session = try Child(directory).start()
-            let launch = session.launch("main", window: .zero)
+            let launch = session.makeLaunch("main", window: .zero)
             launch.addRepair("mend", impact: 1, options: outcome == .restart ? .needsRestart : []) {}
             launch.addTask("work") { [capture = Capture("task", log)] in
                 capture.use()
-                if outcome == .announced { session.willTerminate() }
+                if outcome == .announced { session.announceTermination() }
                 if outcome == .stoppedInTask { session.stop() }
             }
             let updates = launch.statusUpdates

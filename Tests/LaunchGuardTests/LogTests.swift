@@ -14,14 +14,14 @@ import Testing
             session.log(.critical, "constant" as StaticString)
             session.log(.debug, "Grüße, 世界 🌍")
             session.log(.trace, "")
-            for level in LaunchGuard.Level.allCases { session.log(level, "level \(level)") }
+            for level in LogLevel.allCases { session.log(level, "level \(level)") }
             kill(getpid(), SIGKILL)
         }
         let entries = try #require(try scene.runs().last?.breadcrumbs?.entries)
         let found = entries.map { "\($0.level) \($0.text)" }
         let expected =
             ["info database opened, 3 rows", "critical constant", "debug Grüße, 世界 🌍"]
-            + LaunchGuard.Level.allCases.map { "\($0) level \($0)" }
+            + LogLevel.allCases.map { "\($0) level \($0)" }
         #expect(found.filter(expected.contains) == expected)
         #expect(try scene.runs().last?.verdict?.end == .unknown)
     }

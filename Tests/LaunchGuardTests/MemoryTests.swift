@@ -12,13 +12,14 @@ import Testing
             let child = Child(directory)
             let session = try child.start()
             // For any limit, a part of it is in use.
-            let problem = session.watchMemory(nearPercent: 1) { memory in
+            try session.watchMemory(nearPercent: 1) { memory in
                 guard memory.usedBytes > 0, memory.usedBytes <= memory.limitBytes, memory.percent >= 1 else { exit(2) }
                 let percent = Int(Double(memory.usedBytes) * 100 / Double(memory.limitBytes))
                 child.note(abs(percent - memory.percent) <= 1 ? "near" : "\(percent) is not \(memory.percent)")
                 kill(getpid(), SIGKILL)
             }
-            guard problem == nil, session.watchMemory(nearPercent: 90)?.code == .already else { exit(3) }
+            let error = #expect(throws: LaunchGuardError.self) { try session.watchMemory(nearPercent: 90) }
+            guard error?.code == .already else { exit(3) }
             while true { _ = try await Task.sleep(for: .seconds(1)) }
         }
         #expect(scene.journal == ["near"])
@@ -33,8 +34,43 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            for percent in [0, -1, 101, .max, .min] where session.watchMemory(nearPercent: percent, onNear: { _ in exit(2) })?.code != .argument { exit(1) }
-            if session.watchMemory(nearPercent: 100) != nil { exit(3) }
+            for percent in [0, -1, 101, .max, .min] {
+                let error = #expect(throws: LaunchGuardError.self) { try session.watchMemory(nearPercent: percent) { _ in exit(2) } }
+                #expect(error?.code == .argument)
+            }
+            try session.watchMemory(nearPercent: 100)
         }
+    }
+
+    /// Held by a closure alone.
+    private final class Token: Sendable {}
+
+    /// One percent is always in use.
+    @Test func theWatchEndsOnRequestAndItsClosureIsFreed() async throws {
+        let scene = try Scene()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
+            let child = Child(directory)
+            let session = try child.start()
+            session.stopWatchingMemory()
+            for watch in 1...2 {
+                weak var token: Token?
+                do {
+                    let held = Token()
+                    token = held
+                    try session.watchMemory(nearPercent: 1) { [held] _ in withExtendedLifetime(held) { child.note("watch \(watch)") } }
+                }
+                while !child.hasNote("watch \(watch)") { usleep(1000) }
+                #expect(token != nil)
+                session.stopWatchingMemory()
+                #expect(token == nil)
+            }
+            // Inside its closure.
+            try session.watchMemory(nearPercent: 1) { _ in
+                session.stopWatchingMemory()
+                child.note("stopped inside")
+            }
+            while (try? session.watchMemory(nearPercent: 100)) == nil { usleep(1000) }
+        }
+        #expect(scene.journal == ["watch 1", "watch 2", "stopped inside"])
     }
 }

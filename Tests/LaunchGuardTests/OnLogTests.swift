@@ -10,13 +10,15 @@ import Testing
         for death in 1...2 {
             await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String, death = death as Int] in
                 let child = Child(directory)
-                let session = try LaunchGuard.start(appID: "org.example.tests", version: "1", stateDirectory: directory + "/state") { level, category, text in
-                    guard category == "launchguard" else { exit(2) }
-                    child.note("\(death) \(level) \(text)")
+                let session = try child.start {
+                    $0.onLog = { level, category, text in
+                        guard category == "launchguard" else { exit(2) }
+                        child.note("\(death) \(level) \(text)")
+                    }
                 }
-                let launch = session.launch("main", finish: .mark)
+                let launch = session.makeLaunch("main", finish: .mark)
                 try await launch.begin()
-                launch.finished()
+                launch.finish()
                 kill(getpid(), SIGKILL)
             }
         }
@@ -33,10 +35,10 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let onLog: @Sendable (LaunchGuard.Level, String, String) -> Void = { level, _, text in child.note("\(level) \(text)") }
-            guard (try? LaunchGuard.start(appID: "", onLog: onLog)) == nil else { exit(2) }
-            let session = try LaunchGuard.start(appID: "org.example.tests", stateDirectory: "/proc/nowhere", onLog: onLog)
-            guard session.protection == .none else { exit(3) }
+            let onLog: @Sendable (LogLevel, String, String) -> Void = { level, _, text in child.note("\(level) \(text)") }
+            guard (try? child.start { ($0.appID, $0.onLog) = ("", onLog) }) == nil else { exit(2) }
+            let session = try child.start { ($0.stateDirectory, $0.onLog) = ("/proc/nowhere", onLog) }
+            guard session.protection == .unprotected else { exit(3) }
         }
         #expect(scene.journal.count == 2)
         #expect(scene.journal.first?.hasPrefix("error lg_start: app_id must have") == true)

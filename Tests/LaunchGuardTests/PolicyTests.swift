@@ -12,7 +12,7 @@ import Testing
         await #expect(processExitsWith: .success) { [value = value as String, directory = scene.directory as String] in
             unsafe setenv("TESTS_UNPROTECTED", value, 1)
             let child = Child(directory)
-            let launch = try child.start().launch("main", policy: .init(killSwitch: "TESTS_UNPROTECTED"))
+            let launch = try child.start().makeLaunch("main", policy: .init(killSwitch: "TESTS_UNPROTECTED"))
             launch.addRepair("mend", impact: 1) { child.note("mend") }
             launch.addTask("work") { child.note("work") }
             try await launch.begin()
@@ -29,7 +29,7 @@ import Testing
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", policy: .init(isShadow: true))
+            let launch = try child.start().makeLaunch("main", policy: .init(isShadow: true))
             launch.addRepair("mend", impact: 1) { child.note("mend") }
             launch.addTask("work") { child.note("work") }
             try await launch.begin()
@@ -42,7 +42,7 @@ import Testing
         let scene = try Scene()
         for expected in 0...1 {
             await #expect(processExitsWith: .exitCode(3)) { [expected = expected as Int, directory = scene.directory as String] in
-                let launch = try Child(directory).start().launch("main", window: .zero, policy: .init(count: [.crash, .exit]))
+                let launch = try Child(directory).start().makeLaunch("main", window: .zero, policy: .init(count: [.crash, .exit]))
                 #expect(launch.streak == expected)
                 try await launch.begin()
                 exit(3)
@@ -50,14 +50,14 @@ import Testing
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.launch("main").streak == 2)
+            #expect(session.makeLaunch("main").streak == 2)
         }
     }
 
     @Test func aLaunchWithoutAHeartbeatHangs() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main", window: .zero, policy: .init(heartbeat: .milliseconds(40)))
+            let launch = try Child(directory).start().makeLaunch("main", window: .zero, policy: .init(heartbeat: .milliseconds(40)))
             try await launch.begin()
             usleep(400_000)
             kill(getpid(), SIGKILL)
@@ -65,7 +65,7 @@ import Testing
         #expect(try scene.runs().last?.verdict?.end == .hang)
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.launch("main").streak == 1)
+            #expect(session.makeLaunch("main").streak == 1)
         }
     }
 
@@ -74,16 +74,16 @@ import Testing
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
             let program = try #require(CommandLine.arguments.first?.split(separator: "/").last.map(String.init))
-            let owner = session.launch("owner", window: .zero, policy: .init(modules: ["libnothing.so", program]))
+            let owner = session.makeLaunch("owner", window: .zero, policy: .init(modules: ["libnothing.so", program]))
             #expect(owner.problem == nil)
             try await owner.begin()
-            try await session.launch("other", window: .zero).begin()
+            try await session.makeLaunch("other", window: .zero).begin()
             Child.fault()
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.launch("owner").streak == 1)
-            #expect(session.launch("other").streak == 0)
+            #expect(session.makeLaunch("owner").streak == 1)
+            #expect(session.makeLaunch("other").streak == 0)
         }
     }
 
@@ -92,7 +92,7 @@ import Testing
         case noGap, noHeartbeat, longHeartbeat, noDeadline, longDeadline, noRetry, manyRetries, noLimit, noRuns, noTime, emptySwitch
         case switchWithNUL, emptyModule, moduleWithNUL, longModules, unknownCount
 
-        var policy: LaunchGuard.LaunchPolicy {
+        var policy: LaunchPolicy {
             switch self {
             case .noGap: .init(streakGap: .zero)
             case .noHeartbeat: .init(heartbeat: .zero)
@@ -117,8 +117,8 @@ import Testing
     @Test(arguments: Nonsense.allCases)
     func nonsenseMakesAnUnprotectedLaunchThatRunsItsTasks(_ nonsense: Nonsense) async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", policy: nonsense.policy)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", policy: nonsense.policy)
         #expect(launch.problem?.code == .option, "\(String(describing: launch.problem))")
         #expect(launch.problem?.message.isEmpty == false)
         launch.addTask("work") { log.add("work") }
@@ -128,13 +128,13 @@ import Testing
     }
 
     @Test func theDefaultsAndTheLongestAreTaken() throws {
-        let simulation = try LaunchGuard.Simulation()
-        let never = LaunchGuard.LaunchPolicy(
+        let simulation = try Simulation()
+        let never = LaunchPolicy(
             streakGap: nil, safeMode: .init(retryRuns: 64, crashLimit: nil), deescalation: .init(runs: nil, time: nil), modules: ["liba.so", "libb.so"])
-        #expect(simulation.session.launch("never", policy: never).problem == nil)
-        let longest = LaunchGuard.LaunchPolicy(
-            count: [.crash, .hang, .outOfMemory, .exit, .brokenPipe], heartbeat: .seconds(86_400), hold: .none, holdDeadline: .seconds(86_400))
-        #expect(simulation.session.launch("longest", policy: longest).problem == nil)
-        #expect(simulation.session.launch("default").problem == nil)
+        #expect(simulation.session.makeLaunch("never", policy: never).problem == nil)
+        let longest = LaunchPolicy(
+            count: [.crash, .hang, .outOfMemory, .exit, .brokenPipe], heartbeat: .seconds(86_400), hold: .never, holdDeadline: .seconds(86_400))
+        #expect(simulation.session.makeLaunch("longest", policy: longest).problem == nil)
+        #expect(simulation.session.makeLaunch("default").problem == nil)
     }
 }

@@ -34,7 +34,7 @@ import Testing
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
             let cache = Cache()
-            let launch = try child.start().launch("main", reportAfter: 1)
+            let launch = try child.start().makeLaunch("main", reportAfter: 1)
             Self.blockThePool()
             launch.onReport { count, _ in child.note("report \(count)") }
             launch.addRepair("hanging", impact: 10, timeout: .milliseconds(500), attempts: 1) {
@@ -65,7 +65,7 @@ import Testing
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main", reportAfter: 9)
+            let launch = try child.start().makeLaunch("main", reportAfter: 9)
             launch.addRepair("ask", impact: 10, timeout: .milliseconds(50), attempts: 1) { @MainActor in
                 try Task.checkCancellation()
                 child.note("asked")
@@ -80,8 +80,8 @@ import Testing
 
     @Test @MainActor func everythingMayRunOnTheMainActorThatWaits() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", reportAfter: 1, repairAfter: 1, window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", reportAfter: 1, repairAfter: 1, window: .zero)
         launch.onReport { @MainActor count, _ in
             MainActor.assertIsolated()
             log.add("report \(count)")
@@ -91,10 +91,10 @@ import Testing
             try await Task.sleep(for: .milliseconds(5))
             log.add("mend")
         }
-        launch.addTask("work", onProtect: { @MainActor in log.add("protect") }, onEvent: { @MainActor in log.add($0) }) { @MainActor in
+        launch.addTask("work") { @MainActor in
             MainActor.assertIsolated()
             log.add("work")
-        }
+        } onProtect: { @MainActor in log.add("protect") } onEvent: { @MainActor in log.add($0) }
         try await launch.begin()
         simulation.end(.crash)
         try await launch.begin()
@@ -103,8 +103,8 @@ import Testing
     }
 
     @Test func closuresDoNotRunOnThePool() async throws {
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", window: .zero)
         let threads = Mutex<[pthread_t]>([])
         for key in ["a", "b"] {
             launch.addTask(key) {
@@ -127,8 +127,8 @@ import Testing
     @Test func actorsOutliveTheThreadsThatServedThem() async throws {
         let cache = Cache()
         for _ in 1...100 {
-            let simulation = try LaunchGuard.Simulation()
-            let launch = simulation.session.launch("main", window: .zero)
+            let simulation = try Simulation()
+            let launch = simulation.session.makeLaunch("main", window: .zero)
             launch.addTask("work") { await cache.clear() }
             async let others: Void = withTaskGroup { group in
                 for _ in 1...20 { group.addTask { await cache.clear() } }

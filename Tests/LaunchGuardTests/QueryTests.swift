@@ -5,8 +5,8 @@ import Testing
 
 /// The contents of another program's ledger, and the statuses stored in it.
 @Suite struct QueryTests {
-    private static func info(_ scene: Scene, _ context: String = "main", role: String? = nil) throws(LaunchGuardError) -> LaunchGuard.LaunchInfo {
-        try LaunchGuard.launchInfo(of: context, stateDirectory: scene.directory + "/state" + (role.map { "/" + $0 } ?? ""))
+    private static func info(_ scene: Scene, _ context: String = "main", role: String? = nil) throws(LaunchGuardError) -> LaunchInfo {
+        try Launch.info(of: context, stateDirectory: scene.directory + "/state" + (role.map { "/" + $0 } ?? ""))
     }
 
     @Test func theNextLaunchOfADeadProgramIsPredicted() async throws {
@@ -15,9 +15,9 @@ import Testing
         #expect(missing?.code == .notFound)
         for streak in 1...2 {
             await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-                let launch = try Child(directory).start().launch("main", policy: .init(safeMode: .init(crashLimit: nil)))
+                let launch = try Child(directory).start().makeLaunch("main", policy: .init(safeMode: .init(crashLimit: nil)))
                 launch.addRepair("mend", impact: 1) {}
-                launch.addTask("open database", flags: .essential) { Child.fault() }
+                launch.addTask("open database", options: .essential) { Child.fault() }
                 try await launch.begin()
             }
             let info = try Self.info(scene)
@@ -42,11 +42,11 @@ import Testing
         async let program: Void = {
             await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
                 let child = Child(directory)
-                let launch = try child.start().launch("main", window: .zero)
+                let launch = try child.start().makeLaunch("main", window: .zero)
                 try await launch.begin()
                 child.note("launching")
                 while !child.hasNote("seen") { usleep(5000) }
-                launch.finished()
+                launch.finish()
                 child.note("finished")
                 while !child.hasNote("seen again") { usleep(5000) }
             }
@@ -67,17 +67,19 @@ import Testing
             unsafe unsetenv("STATE_DIRECTORY")
             unsafe setenv("XDG_STATE_HOME", directory, 1)
             let name = "org.example.tests"
-            #expect(try LaunchGuard.stateDirectory(appID: name) == directory + "/" + name)
-            let session = try LaunchGuard.start(appID: name, role: "worker")
+            #expect(try Session.stateDirectory(appID: name) == directory + "/" + name)
+            var configuration = Session.Configuration(appID: name)
+            configuration.role = "worker"
+            let session = try Session.start(configuration)
             #expect(session.stateDirectory == directory + "/" + name + "/worker")
-            try await session.launch("main", window: .zero).begin()
-            #expect(try LaunchGuard.launchInfo(of: "main", appID: name, role: "worker").status == .checking)
-            let primary = #expect(throws: LaunchGuardError.self) { try LaunchGuard.launchInfo(of: "main", appID: name) }
+            try await session.makeLaunch("main", window: .zero).begin()
+            #expect(try Launch.info(of: "main", appID: name, role: "worker").status == .checking)
+            let primary = #expect(throws: LaunchGuardError.self) { try Launch.info(of: "main", appID: name) }
             #expect(primary?.code == .notFound)
-            let nonsense = #expect(throws: LaunchGuardError.self) { try LaunchGuard.stateDirectory(appID: "a/b") }
+            let nonsense = #expect(throws: LaunchGuardError.self) { try Session.stateDirectory(appID: "a/b") }
             #expect(nonsense?.code == .option)
             for name in ["HOME", "XDG_STATE_HOME"] { unsafe unsetenv(name) }
-            let nowhere = #expect(throws: LaunchGuardError.self) { try LaunchGuard.stateDirectory(appID: name) }
+            let nowhere = #expect(throws: LaunchGuardError.self) { try Session.stateDirectory(appID: name) }
             #expect(nowhere?.code == .noDirectory)
         }
     }
@@ -85,20 +87,20 @@ import Testing
     @Test func rolesHaveLedgersOfTheirOwn() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            let session = try LaunchGuard.start(appID: "org.example.tests", stateDirectory: directory + "/state", role: "worker")
-            let launch = session.launch("main")
+            let session = try Child(directory).start { $0.role = "worker" }
+            let launch = session.makeLaunch("main")
             launch.addTask("crash") { Child.fault() }
             try await launch.begin()
         }
         #expect(try Self.info(scene, role: "worker").streak == 1)
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
-            #expect(session.launch("main").streak == 0)
+            #expect(session.makeLaunch("main").streak == 0)
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             for role in ["", "runs", "ledger.lg", "a/b", "a\0b"] {
                 let error = #expect(throws: LaunchGuardError.self) {
-                    _ = try LaunchGuard.start(appID: "org.example.tests", stateDirectory: directory + "/state", role: role)
+                    _ = try Child(directory).start { $0.role = role }
                 }
                 #expect(error?.code == .option, "\(role)")
             }
@@ -114,12 +116,12 @@ import Testing
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [announcement = announcement as Announcement, directory = scene.directory as String] in
             let session = try Child(directory).start()
-            let launch = session.launch("main", window: .zero)
+            let launch = session.makeLaunch("main", window: .zero)
             launch.addTask("last") {
                 switch announcement {
                 case .none: break
-                case .terminate: session.willTerminate()
-                case .restart: session.willRestart()
+                case .terminate: session.announceTermination()
+                case .restart: session.announceRestart()
                 }
             }
             launch.addTask("never") { #expect(announcement == .none) }
@@ -143,20 +145,20 @@ import Testing
         let directory = scene.directory + "/state"
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let child = Child(directory)
-            try await child.start().launch("main", window: .zero).begin()
+            try await child.start().makeLaunch("main", window: .zero).begin()
             child.note("\(getpid())")
             kill(getpid(), SIGKILL)
         }
         let pid = try #require(scene.journal.first.flatMap(Int32.init))
         #expect(try Self.info(scene).unknown == 1)
-        #expect(throws: LaunchGuardError.self) { try LaunchGuard.witness(0x7f, of: pid, stateDirectory: directory) }
+        #expect(throws: LaunchGuardError.self) { try Session.witness(0x7f, of: pid, stateDirectory: directory) }
         // The wait status of a process that SIGABRT ended.
-        try LaunchGuard.witness(SIGABRT, of: pid, stateDirectory: directory)
+        try Session.witness(SIGABRT, of: pid, stateDirectory: directory)
         #expect(try Self.info(scene).unknown == 0)
         #expect(try Self.info(scene).streak == 1)
-        let again = #expect(throws: LaunchGuardError.self) { try LaunchGuard.witness(0, of: pid, stateDirectory: directory) }
+        let again = #expect(throws: LaunchGuardError.self) { try Session.witness(0, of: pid, stateDirectory: directory) }
         #expect(again?.code == .already)
-        let nobody = #expect(throws: LaunchGuardError.self) { try LaunchGuard.witness(0, of: 1, stateDirectory: directory) }
+        let nobody = #expect(throws: LaunchGuardError.self) { try Session.witness(0, of: 1, stateDirectory: directory) }
         #expect(nobody?.code == .notFound)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addRepair("heavy", impact: 90) { child.note("heavy") }
             launch.addRepair("light", impact: 10, attempts: 3) {
                 child.note("light")
@@ -33,7 +33,7 @@ import Testing
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addRepair("light", impact: 10) {
                 if !child.hasNote("first attempt") {
                     child.note("first attempt")
@@ -51,7 +51,7 @@ import Testing
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
                 do {
                     try await Task.sleep(for: .seconds(3600))
@@ -74,7 +74,7 @@ import Testing
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addRepair("slow", impact: 10, timeout: .milliseconds(500), attempts: 1) {
                 try? await Task.sleep(for: .seconds(3600))
                 child.note("cancelled \(Task.isCancelled)")
@@ -87,8 +87,8 @@ import Testing
 
     @Test func aSuccessThatComesTooLateHasNoEffect() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         try await launch.begin()
         simulation.end(.crash)
         launch.addRepair("late", impact: 10, timeout: .milliseconds(300), attempts: 2) {
@@ -111,7 +111,7 @@ import Testing
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addRepair("hopeless", impact: 10, attempts: 1) { throw Failure(description: "no") }
             launch.addTask("work") { child.note("work") }
             try await launch.begin()
@@ -124,8 +124,8 @@ import Testing
         let scene = try await crashedScene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            func problem(_ context: String, _ add: (LaunchGuard.Launch) -> Void) throws -> LaunchGuardError.Code? {
-                let launch = session.launch(context)
+            func problem(_ context: String, _ add: (Launch) -> Void) throws -> LaunchGuardError.Code? {
+                let launch = session.makeLaunch(context)
                 add(launch)
                 return launch.problem?.code
             }
@@ -141,7 +141,7 @@ import Testing
             #expect(try problem("9") { $0.addRepair("a", impact: 0, timeout: .nanoseconds(1), attempts: 100) {} } == nil)
             #expect(try problem("10") { for number in 1...17 { $0.addRepair("\(number)", impact: 1) {} } } == .limit)
 
-            let launch = session.launch("main")
+            let launch = session.makeLaunch("main")
             launch.addRepair("mend", impact: 10) { child.note("first") }
             #expect(launch.problem == nil)
             launch.addRepair("mend", impact: 5) { child.note("second") }

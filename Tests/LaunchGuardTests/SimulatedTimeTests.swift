@@ -5,8 +5,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SimulatedTimeTests {
     @Test func aRepairRunsOutOfTime() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         launch.addRepair("silent", impact: 1, timeout: .seconds(3600), attempts: 1) {
             log.add("silent")
             try await Task.sleep(for: .seconds(3600))
@@ -27,11 +27,11 @@ import Testing
 
     @Test func aHoldRunsOutOfTime() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch(
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch(
             "main", repairAfter: 1, window: .zero, policy: .init(holdDeadline: .seconds(3600), automaticRepair: false))
         launch.addRepair("unwanted", impact: 1) { log.add("repair") }
-        launch.addTask("task", onProtect: { log.add("protect") }) { log.add("run") }
+        launch.addTask("task") { log.add("run") } onProtect: { log.add("protect") }
         try await launch.begin()
         simulation.end(.crash)
         _ = log.take()
@@ -47,11 +47,11 @@ import Testing
     }
 
     @Test func anAnnouncedEndIsThatOfOneRun() async throws {
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         launch.addRepair("good", impact: 1) {}
         try await launch.begin()
-        simulation.session.willTerminate()
+        simulation.session.announceTermination()
         simulation.end(.terminated)
         try await launch.begin()
         simulation.end(.crash)

@@ -5,25 +5,23 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SimulationTests {
     /// A program's own function, as with a real session. It notes every call.
     private static func prepare(
-        _ session: LaunchGuard.Session, _ log: Log, policy: LaunchGuard.LaunchPolicy = LaunchGuard.LaunchPolicy(), mends: Bool = true
-    ) -> LaunchGuard.Launch {
-        let launch = session.launch("main", reportAfter: 1, repairAfter: 2, window: .zero, policy: policy)
+        _ session: Session, _ log: Log, policy: LaunchPolicy = LaunchPolicy(), mends: Bool = true
+    ) -> Launch {
+        let launch = session.makeLaunch("main", reportAfter: 1, repairAfter: 2, window: .zero, policy: policy)
         launch.onReport { count, _ in log.add("report \(count)") }
         launch.onGiveUp { log.add("give up") }
         launch.addRepair("mend", impact: 10, attempts: 1) {
             log.add("repair")
             if !mends { throw Failure(description: "cannot be mended") }
         }
-        launch.addTasks {
-            LaunchTask("open") { log.add("open") }
-            LaunchTask("plugins", .unsafe) { log.add("plugins") }
-        }
+        launch.addTask("open") { log.add("open") }
+        launch.addTask("plugins", options: .unsafe) { log.add("plugins") }
         return launch
     }
 
     @Test func everyStateIsReachedInOneWalk() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
+        let simulation = try Simulation()
         let launch = Self.prepare(simulation.session, log)
         #expect(launch.problem == nil)
         #expect(simulation.session.protection == .full)
@@ -56,17 +54,17 @@ import Testing
         try await launch.begin()
         #expect(log.take() == ["report 3", "give up", "open"])
         #expect(launch.mode == .safe)
-        #expect(launch.finished())
+        #expect(launch.finish())
         simulation.end(.clean)
         try await launch.begin()
         #expect(log.take() == ["open"])
-        launch.finished()
+        launch.finish()
         simulation.end(.clean)
 
         try await launch.begin()
         #expect(launch.mode == .trial)
         #expect(log.take() == ["open", "plugins"])
-        launch.finished()
+        launch.finish()
         #expect(launch.mode == .normal)
         let info = try #require(launch.info)
         #expect(info.streak == 0)
@@ -79,7 +77,7 @@ import Testing
 
     @Test func aSupervisedLaunchStaysHaltedUntilATry() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
+        let simulation = try Simulation()
         let launch = Self.prepare(simulation.session, log, policy: .init(safeMode: .init(crashLimit: 1), isSupervised: true), mends: false)
         for _ in 1...3 {
             try await launch.begin()
@@ -93,17 +91,17 @@ import Testing
         #expect(launch.info?.isHalted == true)
         #expect(!launch.repair())
         #expect(!launch.skip())
-        #expect(launch.trySafe())
+        #expect(launch.trySafeMode())
         try await begun
         #expect(log.take() == ["report 3", "give up", "open"])
         #expect(launch.status == .checking)
-        #expect(!launch.trySafe())
+        #expect(!launch.trySafeMode())
     }
 
     @Test func aThrottledRepairIsPassedOverUntilItsTimeHasPassed() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         launch.addRepair("erase", impact: 10, attempts: 1, options: .destructive) { log.add("erase") }
         func crash() async throws {
             try await launch.begin()
@@ -111,7 +109,7 @@ import Testing
         }
         try await crash()
         try await launch.begin()
-        launch.finished()
+        launch.finish()
         simulation.end(.clean)
         #expect(log.take() == ["erase"])
         try await crash()
@@ -119,11 +117,11 @@ import Testing
         #expect(log.take() == [])
         #expect(launch.mode == .safe)
         for _ in 1...3 {
-            launch.finished()
+            launch.finish()
             simulation.end(.clean)
             try await launch.begin()
         }
-        launch.finished()
+        launch.finish()
         #expect(launch.mode == .normal)
         simulation.end(.clean)
         #expect(simulation.pass(.seconds(25 * 3600)))
@@ -133,9 +131,9 @@ import Testing
         #expect(log.take() == ["erase"])
     }
 
-    @Test(arguments: LaunchGuard.End.allCases)
-    func everyEndButRunningCanBeSimulated(_ end: LaunchGuard.End) async throws {
-        let simulation = try LaunchGuard.Simulation()
+    @Test(arguments: Report.End.allCases)
+    func everyEndButRunningCanBeSimulated(_ end: Report.End) async throws {
+        let simulation = try Simulation()
         let launch = Self.prepare(simulation.session, Log(), policy: .init(count: [.crash, .hang, .outOfMemory, .exit]))
         try await launch.begin()
         #expect(simulation.end(end) == (end != .running))
@@ -145,8 +143,8 @@ import Testing
 
     @Test func anEndCancelsTheRepairThatRuns() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero)
         launch.addRepair("slow", impact: 1) {
             log.add("slow")
             do { try await Task.sleep(for: .seconds(3600)) } catch {
@@ -170,8 +168,8 @@ import Testing
 
     @Test func aTaskMayEndItsRun() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", window: .zero)
         launch.addTask("crash") {
             log.add("crash \(launch.streak)")
             simulation.end(.crash)
@@ -192,14 +190,14 @@ import Testing
     }
 
     @Test func updatesEndWithEachRunAndBeginAgainWithTheNext() async throws {
-        let simulation = try LaunchGuard.Simulation()
+        let simulation = try Simulation()
         let launch = Self.prepare(simulation.session, Log())
         for run in 1...3 {
             var updates = launch.statusUpdates.makeAsyncIterator()
             try await launch.begin()
-            if run == 1 { launch.finished() }
+            if run == 1 { launch.finish() }
             simulation.end(.crash)
-            var seen: [LaunchGuard.Status] = []
+            var seen: [Launch.Status] = []
             while let status = await updates.next() { seen.append(status) }
             #expect(seen == [.normal, .checking, .normal])
         }
@@ -211,7 +209,7 @@ import Testing
     }
 
     @Test func simulationsKnowNothingOfEachOther() async throws {
-        let simulations = try (1...4).map { _ in try LaunchGuard.Simulation() }
+        let simulations = try (1...4).map { _ in try Simulation() }
         let launches = simulations.map { Self.prepare($0.session, Log()) }
         try await launches[0].begin()
         simulations[0].end(.crash)

@@ -25,7 +25,7 @@ import Testing
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
             session.stop()
-            #expect(session.protection == .none)
+            #expect(session.protection == .unprotected)
             session.log(.info, "too late")
             kill(getpid(), SIGKILL)
         }
@@ -39,27 +39,25 @@ import Testing
         case noName, badName, nameWithNUL, longName, longVersion, noRing, negativeRing, hugeRing, smallRing, noDeadline
         case negativeDeadline, longDeadline, noRuns, pathWithNUL, noHang, shortHang, longHang
 
-        func start(_ directory: String) throws(LaunchGuardError) {
-            let name = "org.example.tests"
+        func make(in configuration: inout Session.Configuration) {
             switch self {
-            case .noName: _ = try LaunchGuard.start(appID: "", stateDirectory: directory)
-            case .badName: _ = try LaunchGuard.start(appID: "a/b", stateDirectory: directory)
-            case .nameWithNUL: _ = try LaunchGuard.start(appID: "a\0b", stateDirectory: directory)
-            case .longName: _ = try LaunchGuard.start(appID: String(repeating: "a", count: 64), stateDirectory: directory)
-            case .longVersion:
-                _ = try LaunchGuard.start(appID: name, version: String(repeating: "1", count: 64), stateDirectory: directory)
-            case .noRing: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, ringBytes: 0)
-            case .negativeRing: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, ringBytes: -1)
-            case .hugeRing: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, ringBytes: 1 << 40)
-            case .smallRing: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, ringBytes: 4095)
-            case .noDeadline: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, deadline: .zero)
-            case .negativeDeadline: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, deadline: .seconds(-1))
-            case .longDeadline: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, deadline: .seconds(61))
-            case .noRuns: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, keepRuns: 0)
-            case .noHang: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, hangThresholds: .init(launching: .zero))
-            case .shortHang: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, hangThresholds: .init(running: .milliseconds(99)))
-            case .longHang: _ = try LaunchGuard.start(appID: name, stateDirectory: directory, hangThresholds: .init(launching: .seconds(3601)))
-            case .pathWithNUL: _ = try LaunchGuard.start(appID: name, stateDirectory: directory + "\0/state")
+            case .noName: configuration.appID = ""
+            case .badName: configuration.appID = "a/b"
+            case .nameWithNUL: configuration.appID = "a\0b"
+            case .longName: configuration.appID = String(repeating: "a", count: 64)
+            case .longVersion: configuration.version = String(repeating: "1", count: 64)
+            case .noRing: configuration.ringBytes = 0
+            case .negativeRing: configuration.ringBytes = -1
+            case .hugeRing: configuration.ringBytes = 1 << 40
+            case .smallRing: configuration.ringBytes = 4095
+            case .noDeadline: configuration.deadline = .zero
+            case .negativeDeadline: configuration.deadline = .seconds(-1)
+            case .longDeadline: configuration.deadline = .seconds(61)
+            case .noRuns: configuration.keepRuns = 0
+            case .noHang: configuration.hangThresholds.launching = .zero
+            case .shortHang: configuration.hangThresholds.running = .milliseconds(99)
+            case .longHang: configuration.hangThresholds.launching = .seconds(3601)
+            case .pathWithNUL: configuration.stateDirectory? += "\0/state"
             }
         }
     }
@@ -70,7 +68,7 @@ import Testing
         await #expect(processExitsWith: .success) { [mistake = mistake as Mistake, directory = scene.directory as String] in
             let child = Child(directory)
             do throws(LaunchGuardError) {
-                try mistake.start(directory + "/state")
+                _ = try child.start { mistake.make(in: &$0) }
                 Issue.record("\(mistake) was accepted")
             } catch {
                 #expect([LaunchGuardError.Code.option, .argument].contains(error.code), "\(error)")
@@ -140,12 +138,12 @@ import Testing
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
             [obstacle = obstacle as Obstacle, directory = scene.directory as String] in
             alarm(20)
-            let session = try LaunchGuard.start(appID: "org.example.tests", stateDirectory: obstacle.prepare(directory))
-            #expect(session.protection == .none)
+            let session = try Session.start(appID: "org.example.tests", stateDirectory: obstacle.prepare(directory))
+            #expect(session.protection == .unprotected)
             #expect(session.problem?.code == obstacle.code, "\(String(describing: session.problem))")
             #expect(session.problem?.message.isEmpty == false)
             #expect(session.runPath == nil)
-            let launch = session.launch("main")
+            let launch = session.makeLaunch("main")
             #expect(launch.problem?.code == .unprotected)
             launch.addRepair("never", impact: 1) { print("repaired") }
             launch.addTask("work") { print("worked") }
@@ -167,7 +165,7 @@ import Testing
             let session = try Child(directory).start()
             #expect(session.problem?.code == .damaged)
             #expect(session.protection == .full)
-            #expect(session.launch("main").problem == nil)
+            #expect(session.makeLaunch("main").problem == nil)
         }
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
@@ -192,7 +190,7 @@ import Testing
             let session = try child.start()
             #expect(session.protection == .recordOnly)
             #expect(session.problem?.code == .secondary)
-            let launch = session.launch("main")
+            let launch = session.makeLaunch("main")
             #expect(launch.problem?.code == .secondary)
             launch.addTask("work") { child.note("second works") }
             try await launch.begin()

@@ -9,7 +9,7 @@ import Testing
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addRepair("mend", impact: 1) { #expect(launch.status == .repairing) }
             // Subscribed now, read at the end.
             var early = launch.statusUpdates.makeAsyncIterator()
@@ -17,8 +17,8 @@ import Testing
             async let seen = updates.reduce(into: []) { $0.append($1) }
             while await (early.next() != .normal) {}
             try await launch.begin()
-            launch.finished()
-            var rest: [LaunchGuard.Status] = []
+            launch.finish()
+            var rest: [Launch.Status] = []
             while let status = await early.next() { rest.append(status) }
             #expect(rest == [.needsRepair, .repairing, .checking, .normal])
             #expect(await rest.hasSuffix(seen))
@@ -29,15 +29,15 @@ import Testing
     @Test func aHealthyLaunchIsCheckedAndThenNormal() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main")
+            let launch = try Child(directory).start().makeLaunch("main")
             #expect(try await Child.statuses(of: launch) == [.normal, .checking, .normal])
         }
     }
 
     @Test func aCancelledListenerGetsNoFurtherChange() async throws {
         let log = Log()
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", window: .zero)
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", window: .zero)
         let listener = Task {
             for await status in launch.statusUpdates { log.add("\(status)") }
             log.add("ended")
@@ -52,13 +52,13 @@ import Testing
 
     @Test(arguments: [1, 2, 3])
     func aLateListenerBeginsWithTheStatusAtThatMoment(_ listeners: Int) async throws {
-        let simulation = try LaunchGuard.Simulation()
-        let launch = simulation.session.launch("main", repairAfter: 1, window: .zero, policy: .init(hold: .custody, automaticRepair: false))
+        let simulation = try Simulation()
+        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: .init(hold: .custody, automaticRepair: false))
         launch.addRepair("mend", impact: 1) {}
         try await launch.begin()
         simulation.end(.crash)
         try await launch.begin()
-        try await withThrowingTaskGroup(of: [LaunchGuard.Status].self) { group in
+        try await withThrowingTaskGroup(of: [Launch.Status].self) { group in
             let ready = Log()
             for _ in 1...listeners {
                 group.addTask {
@@ -72,7 +72,7 @@ import Testing
             while ready.all.count < listeners { try await Task.sleep(for: .milliseconds(1)) }
             launch.repair()
             try await launch.waitUntilLaunched()
-            launch.finished()
+            launch.finish()
             for try await seen in group { #expect(seen == [.needsRepair, .repairing, .checking, .normal]) }
         }
     }
@@ -80,7 +80,7 @@ import Testing
     @Test func aSlowListenerLosesNothing() async {
         let broadcast = StatusBroadcast()
         let stream = broadcast.subscribe()
-        let changes = Array(repeating: [LaunchGuard.Status.needsRepair, .repairing], count: 16).flatMap(\.self)
+        let changes = Array(repeating: [Launch.Status.needsRepair, .repairing], count: 16).flatMap(\.self)
         for status in changes { broadcast.publish(status) }
         broadcast.publish(.checking)
         broadcast.publish(.normal)

@@ -9,7 +9,7 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             for number in 1...5 {
                 launch.addTask("task \(number)") {
                     child.note("\(number) begins")
@@ -28,10 +28,10 @@ import Testing
         await scene.crashTwice()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addTask("work") { child.note("work") }
             launch.addRepair("mend", impact: 1) {
-                #expect(!launch.finished())
+                #expect(!launch.finish())
                 try await Task.sleep(for: .milliseconds(200))
                 child.note("mended")
             }
@@ -44,7 +44,7 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addTask("bad") { throw Failure(description: "no disk") }
             launch.addTask("good") { child.note("good") }
             try await launch.begin()
@@ -57,7 +57,7 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addTask("work") { child.note("first") }
             launch.addTask("work") { child.note("refused") }
             launch.addTask("more") { child.note("second") }
@@ -71,7 +71,7 @@ import Testing
     @Test func theKeyOfTheTaskThatCrashedIsInTheRunFile() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .signal(SIGSEGV)) { [directory = scene.directory as String] in
-            let launch = try Child(directory).start().launch("main")
+            let launch = try Child(directory).start().makeLaunch("main")
             launch.addTask("open window") {}
             launch.addTask("open database") { Child.fault() }
             try await launch.begin()
@@ -83,7 +83,7 @@ import Testing
         let scene = try Scene()
         await #expect(processExitsWith: .success) { @MainActor [directory = scene.directory as String] in
             let child = Child(directory)
-            let launch = try child.start().launch("main")
+            let launch = try child.start().makeLaunch("main")
             launch.addTask("show window") { await MainActor.run { child.note("shown") } }
             try await launch.begin()
             child.note("begun")
@@ -100,7 +100,7 @@ import Testing
             let session = try child.start()
             try await withThrowingTaskGroup { group in
                 for number in 1...16 {
-                    let launch = session.launch("context \(number)")
+                    let launch = session.makeLaunch("context \(number)")
                     launch.addTask("work") {
                         try await Task.sleep(for: .milliseconds(20))
                         child.note("worked")

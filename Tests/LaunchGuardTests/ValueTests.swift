@@ -10,12 +10,12 @@ import Testing
     }
 
     @Test func reportsAndInfosCanBeMadeAndWrittenDown() throws {
-        let report = LaunchGuard.Report(path: "/runs/1.lgrun", uuid: "u", ordinal: 7, end: .crash, signal: 11, isInLaunch: false)
+        let report = Report(path: "/runs/1.lgrun", uuid: "u", ordinal: 7, end: .crash, signal: 11, isInLaunch: false)
         #expect(try Self.written(report) == report)
-        let info = LaunchGuard.LaunchInfo(name: "main", status: .needsRepair, streak: 3, lastTask: "open", window: nil, finish: .mark)
+        let info = LaunchInfo(name: "main", status: .needsRepair, streak: 3, lastTask: "open", window: nil, finish: .mark)
         #expect(try Self.written(info) == info)
         #expect(info.repairAfter == 2 && info.window == nil && info.finish == .mark)
-        let memory = LaunchGuard.Memory(usedBytes: 90, limitBytes: 100, percent: 90, isOfCgroup: true)
+        let memory = Session.Memory(usedBytes: 90, limitBytes: 100, percent: 90, isOfCgroup: true)
         #expect(try Self.written(memory) == memory)
     }
 
@@ -36,15 +36,15 @@ import Testing
     @Test func copiesOfAnInterpolationDoNotShareABuffer() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
-            var first = LaunchGuard.LogMessage.StringInterpolation(literalCapacity: 64, interpolationCount: 0)
+            var first = LogMessage.StringInterpolation(literalCapacity: 64, interpolationCount: 0)
             first.appendLiteral("value ")
             var second = first
             first.appendInterpolation(1)
             second.appendInterpolation("two")
             first.appendLiteral("!")
             let session = try Child(directory).start()
-            session.log(.info, LaunchGuard.LogMessage(stringInterpolation: first))
-            session.log(.info, LaunchGuard.LogMessage(stringInterpolation: second))
+            session.log(.info, LogMessage(stringInterpolation: first))
+            session.log(.info, LogMessage(stringInterpolation: second))
         }
         let entries = try #require(try scene.runs().last?.breadcrumbs?.entries)
         #expect(entries.map(\.text) == ["value 1!", "value two"])

@@ -51,7 +51,7 @@ nonisolated let isEnough = Atomic(false)
 
 /// Runs when the hang and its stacks are in the run file. The request comes after the hang, so that
 /// no earlier heartbeat counts.
-func killWhenHanging(_ session: LaunchGuard.Session, since: UInt64) -> Never {
+func killWhenHanging(_ session: Session, since: UInt64) -> Never {
     while true {
         let snapshot = try? Reader(path: session.runPath ?? "").run().snapshots?.first
         if let snapshot, snapshot.isComplete, snapshot.resolvedNanoseconds == nil, snapshot.takenNanoseconds > since { kill(getpid(), SIGKILL) }
@@ -59,7 +59,7 @@ func killWhenHanging(_ session: LaunchGuard.Session, since: UInt64) -> Never {
     }
 }
 
-func hang(_ session: LaunchGuard.Session, _ how: String) -> Never {
+func hang(_ session: Session, _ how: String) -> Never {
     session.watchMainActor()
     Thread.detachNewThread {
         // Served, with the watch begun.
@@ -74,8 +74,10 @@ func hang(_ session: LaunchGuard.Session, _ how: String) -> Never {
 }
 
 alarm(60)  // bounds the life of the process, also where the queue is never served
-let session = try LaunchGuard.start(
-    appID: "org.example.probe", stateDirectory: CommandLine.arguments[1], hangThresholds: .init(running: .seconds(1)))
+var configuration = Session.Configuration(appID: "org.example.probe")
+configuration.stateDirectory = CommandLine.arguments[1]
+configuration.hangThresholds.running = .seconds(1)
+let session = try Session.start(configuration)
 let seen = Seen(), how = CommandLine.arguments[2]
 if how.hasPrefix("hangs") { hang(session, how) }
 session.watchMainActor(every: .milliseconds(5)) { seen.take() }

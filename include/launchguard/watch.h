@@ -118,13 +118,25 @@ LG_API lg_status lg_deadline_end(lg_session *session, uint64_t deadline);
  *  @param callback  NULL: mark and breadcrumb only.
  *  @param user      handed to the callback.
  *  @return LG_OK, also with a simulated session, where nothing is watched; LG_ERR_ALREADY: a watch
- *          runs already; LG_ERR_NOT_FOUND: no limit can be read; LG_ERR_ARGUMENT; LG_ERR_SYSTEM: no
+ *          runs; LG_ERR_NOT_FOUND: no limit can be read; LG_ERR_ARGUMENT; LG_ERR_SYSTEM: no
  *          thread (errno); LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: a thread that sleeps.
  *  Durable: survives the process at once.
  */
 LG_API lg_status lg_memory_watch(lg_session *session, uint32_t percent, lg_memory_callback callback, void *user);
+
+/** End the watch of lg_memory_watch(), and wait until its callback has returned, for good. In the
+ *  callback the call does not wait. A mark of memory near its limit is removed. The program may
+ *  then begin another watch.
+ *
+ *  @return LG_OK, also with a simulated session; LG_ERR_NOT_FOUND: no watch runs; LG_ERR_ARGUMENT;
+ *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_memory_unwatch(lg_session *session);
 
 LG_END
 

@@ -1,6 +1,6 @@
-/* lg_memory_watch(): a thread that sleeps, looks how much memory is left, and reports when it is
- * little. The mark is set before the breadcrumb, and the breadcrumb written before the stacks are
- * taken and the program is called, which may be ended meanwhile. */
+/* lg_memory_watch(), lg_memory_unwatch(): a thread that sleeps, looks how much memory is left, and
+ * reports when it is little. The mark is set before the breadcrumb, and the breadcrumb written
+ * before the stacks are taken and the program is called, which may be ended meanwhile. */
 #include "launchguard/watch.h"
 
 #include <errno.h>
@@ -21,7 +21,9 @@
 enum stacks { STACKS_NONE, STACKS_WANTED, STACKS_TAKEN };
 
 static struct {
-    _Atomic uint32_t taken;
+    _Atomic uint32_t turn;     /* futex: odd while a watch runs */
+    _Atomic uint32_t stop;     /* futex: the turn whose watch is to end */
+    _Atomic int32_t thread;    /* of the watch that runs: tid */
     _Atomic uint32_t stacks;   /* futex: enum stacks; of the first shortage alone */
     _Atomic uint64_t short_ns; /* since when there is a shortage, CLOCK_MONOTONIC */
     lg_session *session;
@@ -97,17 +99,35 @@ static void report_near_limit(const struct lg__os_memory *memory)
         watched.callback(&told, watched.user);
 }
 
+static void forget_near_limit(struct lg__state *state)
+{
+    atomic_store(&state->memory_near_ns, 0);
+    lg__snapshot_resolve(LG_SNAPSHOT_MEMORY, atomic_load(&watched.short_ns));
+}
+
+/* From here on another watch may begin. */
+static void leave_turn(void)
+{
+    atomic_store(&watched.thread, 0);
+    atomic_fetch_add(&watched.turn, 1);
+    lg__os_futex_wake((const uint32_t *)&watched.turn);
+}
+
 static void *watch_memory(void *argument)
 {
-    static const uint32_t nobody_wakes = 0;
     struct lg__host *host = &watched.session->host;
     struct lg__os_memory memory;
+    const uint32_t turn = atomic_load(&watched.turn);
     bool near = false;
     (void)argument;
+    atomic_store(&watched.thread, lg__os_tid());
     lg__capture_own_begin();
     lg__capture_thread_begin();
     while (!atomic_load(&host->closed)) {
+        const uint32_t stop = atomic_load(&watched.stop);
         uint64_t pause = PAUSE_NS;
+        if (stop == turn)
+            break;
         outlive_kills(host->run.state);
         if (sample_memory(&memory)) {
             uint64_t threshold = percent_of(memory.limit, watched.percent);
@@ -118,8 +138,7 @@ static void *watch_memory(void *argument)
                 near = true;
             } else if (near && memory.used < threshold / 10 * 9) {
                 near = false;
-                atomic_store(&host->run.state->memory_near_ns, 0);
-                lg__snapshot_resolve(LG_SNAPSHOT_MEMORY, atomic_load(&watched.short_ns));
+                forget_near_limit(host->run.state);
                 lg__host_log(host, LG_LEVEL_INFO, "launchguard: memory is no longer near its limit: %llu of %llu bytes",
                              (unsigned long long)memory.used, (unsigned long long)memory.limit);
                 lg__host_tell(host);
@@ -127,10 +146,13 @@ static void *watch_memory(void *argument)
             if (!near && memory.used >= threshold / 4 * 3)
                 pause = PAUSE_NEAR_NS;
         }
-        if (!lg__capture_wait(&nobody_wakes, 0, pause))
+        if (!lg__capture_wait((const uint32_t *)&watched.stop, stop, pause))
             break;
     }
+    if (near && atomic_load(&watched.stop) == turn) /* else the mark says how the run ended */
+        forget_near_limit(host->run.state);
     lg__capture_own_end();
+    leave_turn();
     return NULL;
 }
 
@@ -142,7 +164,8 @@ lg_status lg_memory_watch(lg_session *session, uint32_t percent, lg_memory_callb
     lg_status status = lg__session_check(session);
     if (status != LG_OK || session->host.simulated) /* memory is not simulated */
         return status;
-    if (atomic_exchange(&watched.taken, 1))
+    uint32_t turn = atomic_load(&watched.turn);
+    if (turn % 2 || !atomic_compare_exchange_strong(&watched.turn, &turn, turn + 1))
         return LG_ERR_ALREADY;
     watched.session = session;
     watched.percent = percent;
@@ -153,8 +176,27 @@ lg_status lg_memory_watch(lg_session *session, uint32_t percent, lg_memory_callb
     else if (!lg__callback_detach(watch_memory, NULL, true))
         status = LG_ERR_SYSTEM;
     if (status != LG_OK)
-        atomic_store(&watched.taken, 0);
+        leave_turn();
     if (status == LG_ERR_SYSTEM)
         errno = EAGAIN; /* what pthread_create(3) has for it */
     return status;
+}
+
+lg_status lg_memory_unwatch(lg_session *session)
+{
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    lg_status status = lg__session_check(session);
+    if (status != LG_OK || session->host.simulated)
+        return status;
+    const uint32_t turn = atomic_load(&watched.turn);
+    if (turn % 2 == 0)
+        return LG_ERR_NOT_FOUND;
+    atomic_store(&watched.stop, turn);
+    lg__os_futex_wake((const uint32_t *)&watched.stop);
+    if (atomic_load(&watched.thread) == lg__os_tid())
+        return LG_OK; /* in the callback: the watch ends when it has returned */
+    while (atomic_load(&watched.turn) == turn)
+        lg__os_futex_wait((const uint32_t *)&watched.turn, turn, LG__NEVER);
+    return LG_OK;
 }

@@ -24,7 +24,7 @@ enum Core {
 
     static func launchInfo(
         of context: String, stateDirectory: String, options: LaunchOptions?
-    ) throws(LaunchGuardError) -> LaunchGuard.LaunchInfo {
+    ) throws(LaunchGuardError) -> LaunchInfo {
         let context = try text(context, "context"), stateDirectory = try text(stateDirectory, "stateDirectory")
         var info = lg_launch_info()
         info.size = UInt32(MemoryLayout<lg_launch_info>.size)
@@ -35,7 +35,7 @@ enum Core {
             }
         }
         if let error = error(status) { throw error }
-        return LaunchGuard.LaunchInfo(info)
+        return LaunchInfo(info)
     }
 
     static func resetLaunch(_ context: String?, stateDirectory: String) throws(LaunchGuardError) {

@@ -11,13 +11,13 @@ extension CoreLaunch {
     }
 
     /// Blocks while a late task runs.
-    func addTask(_ task: LaunchTask, _ flags: LaunchTask.Flags, _ hooks: LaunchHooks) throws(LaunchGuardError) {
+    func addTask(_ task: LaunchTask, _ options: Launch.TaskOptions, _ hooks: LaunchHooks) throws(LaunchGuardError) {
         let key = try shortText(task.key, "key")
         let number = hooks.add(task)
         let box = unsafe Unmanaged.passRetained(Box(Custody(number: number, hooks: hooks)))
         var cTask = unsafe lg_task()
         unsafe cTask.size = UInt32(MemoryLayout<lg_task>.size)
-        unsafe cTask.flags = flags.rawValue
+        unsafe cTask.flags = options.rawValue
         unsafe cTask.user = box.toOpaque()
         unsafe cTask.run = { user in
             let custody = unsafe Box<Custody>.value(user)
@@ -41,7 +41,7 @@ extension CoreLaunch {
         }
         let error = Core.error(status) {
             guard status == LG_ERR_OPTION else { return "" }
-            return "flags are \(flags.rawValue); they must be flags of LaunchTask.Flags, and essential neither suspect nor unsafe"
+            return "options are \(options.rawValue); they must be those of Launch.TaskOptions, and essential neither suspect nor unsafe"
         }
         if let error {
             unsafe box.release()
@@ -70,7 +70,7 @@ extension CoreLaunch {
         }
     }
 
-    func state(ofTask key: String) -> LaunchTask.State? {
+    func state(ofTask key: String) -> Launch.TaskState? {
         var state = LG_TASK_HELD
         guard isText(key), unsafe key.withCString({ unsafe lg_launch_task_state(pointer, $0, &state) }) == LG_OK else { return nil }
         return switch state {

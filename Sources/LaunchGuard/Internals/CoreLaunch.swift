@@ -19,13 +19,13 @@ struct CoreLaunch: @unchecked Sendable {
         }
         unsafe cOptions.on_decide = { info, user in
             guard let info = unsafe info?.pointee, let hooks = unsafe Box<LaunchHooks>.value(user) else { return LG_DECISION_BY_RULE }
-            return hooks.decide(LaunchGuard.LaunchInfo(info)).core
+            return hooks.decide(LaunchInfo(info)).core
         }
         unsafe cOptions.on_give_up = { _, done, user in
             unsafe Box<LaunchHooks>.value(user)?.runGiveUp(CoreCompletion(done))
         }
         unsafe cOptions.on_status = { launch, status, user in
-            unsafe Box<LaunchHooks>.value(user)?.statusChanged(LaunchGuard.Status(status), of: CoreLaunch(pointer: launch))
+            unsafe Box<LaunchHooks>.value(user)?.statusChanged(Launch.Status(status), of: CoreLaunch(pointer: launch))
         }
         unsafe cOptions.user = Unmanaged.passRetained(Box(hooks)).toOpaque()
         var pointer: OpaquePointer?
@@ -41,14 +41,14 @@ struct CoreLaunch: @unchecked Sendable {
         return unsafe (CoreLaunch(pointer: pointer), status)
     }
 
-    var status: LaunchGuard.Status { unsafe LaunchGuard.Status(lg_launch_get_status(pointer)) }
+    var status: Launch.Status { unsafe Launch.Status(lg_launch_get_status(pointer)) }
 
     var streak: Int { unsafe Int(lg_launch_streak(pointer)) }
 
-    var info: LaunchGuard.LaunchInfo? {
+    var info: LaunchInfo? {
         var info = lg_launch_info()
         info.size = UInt32(MemoryLayout<lg_launch_info>.size)
-        return unsafe lg_launch_get_info(pointer, &info) == LG_OK ? LaunchGuard.LaunchInfo(info) : nil
+        return unsafe lg_launch_get_info(pointer, &info) == LG_OK ? LaunchInfo(info) : nil
     }
 
     /// Blocks while reports, repairs and tasks run.
@@ -65,16 +65,16 @@ struct CoreLaunch: @unchecked Sendable {
 
     func skip() -> Bool { unsafe lg_launch_skip(pointer) == LG_OK }
 
-    func trySafe() -> Bool { unsafe lg_launch_try_safe(pointer) == LG_OK }
+    func trySafeMode() -> Bool { unsafe lg_launch_try_safe(pointer) == LG_OK }
 
     func protect(_ reason: String?) -> Bool {
         unsafe withCString(reason) { unsafe lg_launch_protect(pointer, $0) == LG_OK }
     }
 
     /// The launch goes on without a repair, wherever it is held.
-    func goOn() { if !skip() { _ = trySafe() } }
+    func goOn() { if !skip() { _ = trySafeMode() } }
 
-    func finished() -> Bool { unsafe lg_launch_finished(pointer) == LG_OK }
+    func finish() -> Bool { unsafe lg_launch_finished(pointer) == LG_OK }
 
     func addRepair(
         _ rung: Rung, _ run: @escaping @Sendable (CoreCompletion) -> Void
@@ -127,8 +127,8 @@ final class Box<Value: Sendable>: Sendable {
     }
 }
 
-private func reports(_ batch: lg_report_batch) -> [LaunchGuard.Report] {
+private func reports(_ batch: lg_report_batch) -> [Report] {
     unsafe UnsafeBufferPointer(start: batch.reports, count: Int(batch.report_count)).compactMap { pointer in
-        unsafe pointer.map { unsafe LaunchGuard.Report($0.pointee) }
+        unsafe pointer.map { unsafe Report($0.pointee) }
     }
 }

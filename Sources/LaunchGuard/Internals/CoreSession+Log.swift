@@ -1,18 +1,18 @@
 internal import CLaunchGuard
 
 extension CoreSession {
-    func log(_ level: LaunchGuard.Level, _ text: UnsafeRawBufferPointer) {
+    func log(_ level: LogLevel, _ text: UnsafeRawBufferPointer) {
         _ = unsafe lg_log_write(pointer, lg_level(level.rawValue), text.baseAddress?.assumingMemoryBound(to: CChar.self), text.count)
     }
 
-    func log(_ level: LaunchGuard.Level, _ text: String) {
+    func log(_ level: LogLevel, _ text: String) {
         var text = text
         text.withUTF8 { unsafe log(level, UnsafeRawBufferPointer($0)) }
     }
 
     /// The strings are copied one behind the other, as only one string at a time can lend its
     /// bytes.
-    func log(_ level: LaunchGuard.Level, _ category: String?, _ text: UnsafeRawBufferPointer, _ fields: [(String, String)]) {
+    func log(_ level: LogLevel, _ category: String?, _ text: UnsafeRawBufferPointer, _ fields: [(String, String)]) {
         var category = category ?? ""
         if category.utf8.count > Int(LG_NAME_MAX) { category = String(decoding: category.utf8.prefix(Int(LG_NAME_MAX)), as: UTF8.self) }
         var room = Room(left: Int(LG_LOG_TEXT_MAX) - 4 - category.utf8.count - text.count, bytes: category.utf8.count)

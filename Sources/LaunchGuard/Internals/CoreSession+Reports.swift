@@ -1,14 +1,14 @@
 internal import CLaunchGuard
 
 extension CoreSession {
-    var untoldReports: [LaunchGuard.Report] {
-        var reports: [LaunchGuard.Report] = []
+    var untoldReports: [Report] {
+        var reports: [Report] = []
         unsafe withUnsafeMutablePointer(to: &reports) { reports in
             _ = unsafe lg_reports_untold(
                 pointer,
                 { report, reports in
                     guard let report = unsafe report?.pointee else { return }
-                    unsafe reports?.assumingMemoryBound(to: [LaunchGuard.Report].self).pointee.append(LaunchGuard.Report(report))
+                    unsafe reports?.assumingMemoryBound(to: [Report].self).pointee.append(Report(report))
                 }, reports)
         }
         return reports

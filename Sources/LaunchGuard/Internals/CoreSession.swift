@@ -8,7 +8,7 @@ struct CoreSession: @unchecked Sendable {
     var isSimulated = false
 
     static func start(
-        _ options: StartOptions, _ onLog: (@Sendable (LaunchGuard.Level, String, String) -> Void)?
+        _ options: StartOptions, _ onLog: (@Sendable (LogLevel, String, String) -> Void)?
     ) -> (CoreSession, LaunchGuardError?) {
         var pointer: OpaquePointer?
         var cOptions = unsafe lg_options()
@@ -57,12 +57,12 @@ struct CoreSession: @unchecked Sendable {
         return unsafe CoreSession(pointer: pointer, isSimulated: true)
     }
 
-    var protection: LaunchGuard.Protection {
+    var protection: Session.Protection {
         switch unsafe lg_session_protection(pointer) {
         case LG_PROTECTION_FULL: .full
         case LG_PROTECTION_RECORD: .recordOnly
         case LG_PROTECTION_LAUNCH: .launchOnly
-        default: .none
+        default: .unprotected
         }
     }
 
@@ -90,7 +90,7 @@ struct CoreSession: @unchecked Sendable {
         !key.utf8.contains(0) && (unsafe key.withCString { unsafe lg_redact(pointer, $0) == LG_OK })
     }
 
-    func heartbeatPause() { _ = unsafe lg_heartbeat_pause(pointer) }
+    func pauseHeartbeat() { _ = unsafe lg_heartbeat_pause(pointer) }
 
     /// 0 without a number.
     func beginDeadline(_ name: String, _ limit: Duration) -> UInt64 {
@@ -105,9 +105,9 @@ struct CoreSession: @unchecked Sendable {
 
     func refreshModules() { _ = unsafe lg_modules_refresh(pointer) }
 
-    func willTerminate() { _ = unsafe lg_will_terminate(pointer) }
+    func announceTermination() { _ = unsafe lg_will_terminate(pointer) }
 
-    func willRestart() { _ = unsafe lg_will_restart(pointer) }
+    func announceRestart() { _ = unsafe lg_will_restart(pointer) }
 
     func noteCrash(_ type: String) -> Bool { unsafe lg_crash_note(pointer, type) == LG_OK }
 
@@ -120,12 +120,12 @@ struct CoreSession: @unchecked Sendable {
         let problem = Core.error(status) {
             // The session keeps one message. The message is about this launch if it is new, or if
             // it gives the reason why nothing is protected.
-            message != messageBefore || protection == .none ? message : ""
+            message != messageBefore || protection == .unprotected ? message : ""
         }
         return (launch, problem)
     }
 
-    func simulate(_ end: LaunchGuard.End) -> Bool { unsafe lg_simulate(pointer, end.core) == LG_OK }
+    func simulate(_ end: Report.End) -> Bool { unsafe lg_simulate(pointer, end.core) == LG_OK }
 
     func pass(_ milliseconds: Int64) -> Bool { unsafe lg_simulate_pass(pointer, milliseconds) == LG_OK }
 

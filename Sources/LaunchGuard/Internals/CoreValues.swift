@@ -10,7 +10,7 @@ extension lg_launch_options {
         guard let options else { return }
         unsafe report_after = options.reportAfter
         unsafe repair_after = options.repairAfter
-        unsafe unknown_after = options.unknownAfter ?? .max  // LG_UNKNOWN_AFTER_DEFAULT
+        unsafe unknown_after = options.unknownAfter
         unsafe window_ms = options.window
         unsafe finish = options.finish.core
         unsafe report_wait_ms = options.reportWait
@@ -31,11 +31,11 @@ extension lg_launch_options {
     }
 }
 
-extension LaunchGuard.LaunchInfo {
+extension LaunchInfo {
     init(_ info: lg_launch_info) {
         name = text(info.name)
-        status = LaunchGuard.Status(info.status)
-        mode = LaunchGuard.Mode(info.mode)
+        status = Launch.Status(info.status)
+        mode = Launch.Mode(info.mode)
         isHalted = info.halted != 0
         isDue = info.due != 0
         isShadow = info.shadow != 0
@@ -61,7 +61,7 @@ extension LaunchGuard.LaunchInfo {
         let task = text(info.last_task)
         lastTask = task.isEmpty ? nil : task
         window = info.window_ms == 0 ? nil : .milliseconds(Int64(info.window_ms))
-        finish = LaunchGuard.Finish(info.finish)
+        finish = Launch.Finish(info.finish)
     }
 }
 
@@ -70,7 +70,7 @@ private func text<Characters>(_ characters: Characters) -> String {
     unsafe withUnsafeBytes(of: characters) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
-extension LaunchGuard.Finish {
+extension Launch.Finish {
     fileprivate var core: lg_finish {
         switch self {
         case .either: LG_FINISH_EITHER
@@ -90,7 +90,7 @@ extension LaunchGuard.Finish {
     }
 }
 
-extension LaunchGuard.Decision {
+extension Launch.Decision {
     var core: lg_decision {
         switch self {
         case .byRule: LG_DECISION_BY_RULE
@@ -101,30 +101,30 @@ extension LaunchGuard.Decision {
     }
 }
 
-extension LaunchGuard.Report {
+extension Report {
     init(_ report: lg_report) {
         unsafe self.init(
             path: String(cString: report.path),
             uuid: String(cString: report.uuid),
             ordinal: report.ordinal,
-            end: LaunchGuard.End(report.end),
+            end: Report.End(report.end),
             signal: report.signal == 0 ? nil : report.signal,
             isInLaunch: report.in_launch != 0
         )
     }
 }
 
-extension LaunchGuard.Hold {
+extension LaunchPolicy.Hold {
     fileprivate var core: lg_hold {
         switch self {
         case .block: LG_HOLD_BLOCK
         case .custody: LG_HOLD_CUSTODY
-        case .none: LG_HOLD_NONE
+        case .never: LG_HOLD_NONE
         }
     }
 }
 
-extension LaunchGuard.Status {
+extension Launch.Status {
     init(_ status: lg_launch_status) {
         switch status {
         case LG_LAUNCH_CHECKING: self = .checking
@@ -135,7 +135,7 @@ extension LaunchGuard.Status {
     }
 }
 
-extension LaunchGuard.Mode {
+extension Launch.Mode {
     fileprivate init(_ mode: lg_launch_mode) {
         switch mode {
         case LG_LAUNCH_MODE_PROBATION: self = .probation
@@ -146,9 +146,9 @@ extension LaunchGuard.Mode {
     }
 }
 
-extension LaunchGuard.End {
+extension Report.End {
     init(_ end: lg_end) {
-        self = unsafe LaunchGuard.End(rawValue: String(cString: lg_end_name(end))) ?? .unknown
+        self = unsafe Report.End(rawValue: String(cString: lg_end_name(end))) ?? .unknown
     }
 
     var core: lg_end {

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Repairs and tasks that the core refused: the program starts anyway.
-extension LaunchGuard.Launch {
+extension Launch {
     /// Note the error. A refused task runs all the same, after the others.
     func refuse(_ error: LaunchGuardError, task: LaunchTask? = nil) {
         hooks.log(.error, error.description)

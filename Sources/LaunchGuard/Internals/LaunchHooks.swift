@@ -3,14 +3,14 @@ import Synchronization
 /// The callbacks of the core during one launch. Each closure of the program runs as a Swift task on
 /// the thread on which the core calls, and the end of the task becomes the answer.
 final class LaunchHooks: Sendable {
-    typealias Report = @Sendable (Int, [LaunchGuard.Report]) async throws -> Void
+    typealias OnReport = @Sendable (Int, [Report]) async throws -> Void
     typealias Body = @Sendable () async throws -> Void
 
     private struct State {
-        var report: Report?
+        var report: OnReport?
         var giveUp: Body?
-        var decide: (@Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision)?
-        var status: (@Sendable (LaunchGuard.Status) -> Void)?
+        var decide: (@Sendable (LaunchInfo) -> Launch.Decision)?
+        var status: (@Sendable (Launch.Status) -> Void)?
         /// By the number that the core hands back.
         var repairs: [Int: Body] = [:]
         var tasks: [Int: LaunchTask] = [:]
@@ -28,11 +28,11 @@ final class LaunchHooks: Sendable {
     }
 
     let statuses = StatusBroadcast()
-    private let session: CoreSession
-    let cancellation: LaunchGuard.LaunchPolicy.Cancellation
+    let session: CoreSession
+    let cancellation: LaunchPolicy.Cancellation
     private let state = Mutex(State())
 
-    init(session: CoreSession, cancellation: LaunchGuard.LaunchPolicy.Cancellation) {
+    init(session: CoreSession, cancellation: LaunchPolicy.Cancellation) {
         self.session = session
         self.cancellation = cancellation
     }
@@ -40,15 +40,15 @@ final class LaunchHooks: Sendable {
     /// Whether the launch can be begun again, in the next simulated run.
     var isRepeated: Bool { session.isSimulated }
 
-    func log(_ level: LaunchGuard.Level, _ message: String) { session.log(level, message) }
+    func log(_ level: LogLevel, _ message: String) { session.log(level, message) }
 
-    func setReport(_ body: @escaping Report) { state.withLock { $0.report = body } }
+    func setReport(_ body: @escaping OnReport) { state.withLock { $0.report = body } }
 
     func setGiveUp(_ body: @escaping Body) { state.withLock { $0.giveUp = body } }
 
-    func setDecide(_ body: @escaping @Sendable (LaunchGuard.LaunchInfo) -> LaunchGuard.Decision) { state.withLock { $0.decide = body } }
+    func setDecide(_ body: @escaping @Sendable (LaunchInfo) -> Launch.Decision) { state.withLock { $0.decide = body } }
 
-    func setStatus(_ body: @escaping @Sendable (LaunchGuard.Status) -> Void) { state.withLock { $0.status = body } }
+    func setStatus(_ body: @escaping @Sendable (Launch.Status) -> Void) { state.withLock { $0.status = body } }
 
     /// - Returns: the number of the repair.
     func add(repair body: @escaping Body) -> Int {
@@ -108,9 +108,9 @@ final class LaunchHooks: Sendable {
 
     // MARK: Called on threads of the core
 
-    func decide(_ info: LaunchGuard.LaunchInfo) -> LaunchGuard.Decision { state.withLock { $0.decide }?(info) ?? .byRule }
+    func decide(_ info: LaunchInfo) -> Launch.Decision { state.withLock { $0.decide }?(info) ?? .byRule }
 
-    func runReport(_ count: Int, _ reports: [LaunchGuard.Report], _ done: CoreCompletion) {
+    func runReport(_ count: Int, _ reports: [Report], _ done: CoreCompletion) {
         guard let body = state.withLock({ $0.report }) else { return done.answer(.ok) }
         done.answer(run("report") { try await body(count, reports) })
     }
@@ -122,7 +122,7 @@ final class LaunchHooks: Sendable {
 
     /// One attempt. An earlier attempt that still runs has timed out. This attempt has timed out,
     /// too, when no repair runs `now`.
-    func runRepair(_ name: String, _ number: Int, _ done: CoreCompletion, now: () -> LaunchGuard.Status) {
+    func runRepair(_ name: String, _ number: Int, _ done: CoreCompletion, now: () -> Launch.Status) {
         guard let body = state.withLock({ $0.repairs[number] }) else { return done.answer(.closed) }
         for earlier in state.withLock({ $0.running.values.filter(\.isRepair) }) { earlier.task.cancel() }
         done.answer(run("repair \"\(name)\"", repair: done, body, while: { now() == .repairing }))
@@ -150,7 +150,7 @@ final class LaunchHooks: Sendable {
 
     /// The status changed. When it is not "repairing" by now, the attempts that were there before
     /// the look at it have timed out.
-    func statusChanged(_ status: LaunchGuard.Status, of launch: CoreLaunch) {
+    func statusChanged(_ status: Launch.Status, of launch: CoreLaunch) {
         let (attempts, context) = state.withLock { ($0.running.values.filter(\.isRepair), $0.context) }
         if !attempts.isEmpty, launch.status != .repairing {
             for attempt in attempts { attempt.task.cancel() }
@@ -199,7 +199,7 @@ final class LaunchHooks: Sendable {
             state.decide = nil
             state.status = nil
             state.repairs = [:]
-            state.tasks = withEvents ? [:] : state.tasks.mapValues { $0.flags.contains(.late) ? $0 : $0.spent }
+            state.tasks = withEvents ? [:] : state.tasks.mapValues { $0.options.contains(.late) ? $0 : $0.spent }
             return freed
         }
     }
@@ -247,7 +247,7 @@ final class LaunchHooks: Sendable {
                 if Task.isCancelled, isCancelled(context) { context?.isCutShort.store(true, ordering: .sequentiallyConsistent) }
                 let failure = "\(what) failed: \(error)"
                 if let repair { repair.fail("\(error)") } else { log(.error, failure) }
-                if let task, task.flags.contains(.essential) {
+                if let task, task.options.contains(.essential) {
                     state.withLock { $0.failure = TaskFailure(key: task.key, error: error, message: failure) }
                 }
                 return .failed

@@ -1,5 +1,5 @@
-/// Options of a session. Their numbers are checked here, because zero stands for "default" in C and
-/// is a mistake here: `nil` is the default. The core checks the texts.
+/// Options of a session in the form that C needs. Their numbers are checked here, because zero
+/// stands for "default" in C and is a mistake here. The core checks the texts.
 struct StartOptions {
     let appID: String
     let version: String
@@ -20,48 +20,43 @@ struct StartOptions {
     let capturesSignals: Bool
     let keepsCommandLine: Bool
 
-    init(
-        appID: String, version: String, stateDirectory: String?, role: String?, ringBytes: Int?, deadline: Duration?,
-        handlerDeadline: Duration?, hangThresholds: LaunchGuard.HangThresholds, keepRuns: Int?, keepBytes: Int?,
-        record: LaunchGuard.RecordOptions
-    ) throws(LaunchGuardError) {
-        self.appID = try text(appID, "appID")
-        self.version = try text(version, "version")
-        self.stateDirectory = if let stateDirectory { try text(stateDirectory, "stateDirectory") } else { nil }
-        self.role = if let role { try text(role, "role") } else { nil }
-        self.ringBytes = if let ringBytes { try number(ringBytes, "ringBytes", in: 4096...16_777_216) } else { 0 }
-        self.deadline = if let deadline { try number(deadline.milliseconds, "deadline in ms", in: 100...60_000) } else { 0 }
-        self.handlerDeadline =
-            if let handlerDeadline { try number(handlerDeadline.milliseconds, "handlerDeadline in ms", in: 100...3_600_000) } else { 0 }
-        hangLaunching =
-            if let time = hangThresholds.launching { try number(time.milliseconds, "hangThresholds.launching in ms", in: 100...3_600_000) } else { 0 }
-        hangRunning =
-            if let time = hangThresholds.running { try number(time.milliseconds, "hangThresholds.running in ms", in: 100...3_600_000) } else { 0 }
-        self.keepRuns = if let keepRuns { try number(keepRuns, "keepRuns", in: 1...(.max)) } else { 0 }
-        self.keepBytes = if let keepBytes { try number(keepBytes, "keepBytes", in: 1...UInt64(Int.max)) } else { 0 }
-        self.stackBytes = if let bytes = record.stackBytes { try number(bytes, "stackBytes", in: 4096...16_777_216) } else { 0 }
-        self.threadLimit = if let limit = record.threadLimit { try number(limit, "threadLimit", in: 1...1024) } else { 0 }
-        self.leaveOut = record.leaveOut.rawValue
-        self.keepsStandardError = record.keepsStandardError
+    init(_ configuration: Session.Configuration) throws(LaunchGuardError) {
+        let record = configuration.record, hang = configuration.hangThresholds
+        appID = try text(configuration.appID, "appID")
+        version = try text(configuration.version, "version")
+        stateDirectory = if let directory = configuration.stateDirectory { try text(directory, "stateDirectory") } else { nil }
+        role = if let role = configuration.role { try text(role, "role") } else { nil }
+        ringBytes = try number(configuration.ringBytes, "ringBytes", in: 4096...16_777_216)
+        deadline = try number(configuration.deadline.milliseconds, "deadline in ms", in: 100...60_000)
+        handlerDeadline = try number(configuration.handlerDeadline.milliseconds, "handlerDeadline in ms", in: 100...3_600_000)
+        hangLaunching = try number(hang.launching.milliseconds, "hangThresholds.launching in ms", in: 100...3_600_000)
+        hangRunning = try number(hang.running.milliseconds, "hangThresholds.running in ms", in: 100...3_600_000)
+        keepRuns = try number(configuration.keepRuns, "keepRuns", in: 1...(.max))
+        keepBytes = try number(configuration.keepBytes, "keepBytes", in: 1...UInt64(Int.max))
+        stackBytes = try number(record.stackBytes, "record.stackBytes", in: 4096...16_777_216)
+        threadLimit = try number(record.threadLimit, "record.threadLimit", in: 1...1024)
+        leaveOut = record.leaveOut.rawValue
+        keepsStandardError = record.keepsStandardError
         spareWalk = record.spareWalk
         capturesSignals = record.capturesSignals
         keepsCommandLine = record.keepsCommandLine
     }
 }
 
-/// Options of a launch: 0 stands for "never" and "none" in C, `nil` does here.
+/// Options of a launch in the form that C needs: 0 stands for "never" and "none" there, `nil` does
+/// here.
 struct LaunchOptions {
     let name: String
     let reportAfter: UInt32
     let repairAfter: UInt32
-    let unknownAfter: UInt32?
+    let unknownAfter: UInt32
     let window: Int64
-    let finish: LaunchGuard.Finish
+    let finish: Launch.Finish
     let reportWait: UInt32
     let count: UInt32
     let streakGap: Int64
     let heartbeat: UInt32
-    let hold: LaunchGuard.Hold
+    let hold: LaunchPolicy.Hold
     let holdDeadline: UInt32
     let automaticRepair: Bool
     let leavesOutSuspects: Bool
@@ -75,13 +70,18 @@ struct LaunchOptions {
     let modules: [String]
 
     init(
-        name: String, reportAfter: Int, repairAfter: Int, unknownAfter: Int?, window: Duration, finish: LaunchGuard.Finish,
-        reportWait: Duration, policy: LaunchGuard.LaunchPolicy
+        name: String, reportAfter: Int, repairAfter: Int, unknownAfter: Launch.UnknownThreshold, window: Duration, finish: Launch.Finish,
+        reportWait: Duration, policy: LaunchPolicy
     ) throws(LaunchGuardError) {
         self.name = try text(name, "name")
         self.reportAfter = try number(reportAfter, "reportAfter", in: 1...(.max))
         self.repairAfter = try number(repairAfter, "repairAfter", in: 1...(.max))
-        self.unknownAfter = if let unknownAfter { try number(unknownAfter, "unknownAfter", in: 0...(.max - 1)) } else { nil }
+        self.unknownAfter =
+            switch unknownAfter {
+            case .twiceRepairAfter: .max  // LG_UNKNOWN_AFTER_DEFAULT
+            case .never: 0
+            case .after(let count): try number(count, "unknownAfter", in: 1...(.max - 1))
+            }
         self.window = try number(window.milliseconds, "window in ms", in: 0...(.aDay))
         self.finish = finish
         self.reportWait = try number(reportWait.milliseconds, "reportWait in ms", in: 0...5000)
@@ -116,7 +116,7 @@ struct Rung {
     let flags: UInt32
 
     init(
-        name: String, impact: Int, timeout: Duration, attempts: Int, options: LaunchGuard.RepairOptions
+        name: String, impact: Int, timeout: Duration, attempts: Int, options: Launch.RepairOptions
     ) throws(LaunchGuardError) {
         self.name = try shortText(name, "name")
         self.impact = try number(impact, "impact", in: 0...100)

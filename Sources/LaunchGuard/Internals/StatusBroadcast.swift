@@ -2,7 +2,7 @@ import Synchronization
 
 /// Passes each change of a launch's status to every listener.
 final class StatusBroadcast: Sendable {
-    typealias Status = LaunchGuard.Status
+    typealias Status = Launch.Status
 
     private struct State {
         var current = Status.normal

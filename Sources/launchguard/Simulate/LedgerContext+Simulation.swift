@@ -3,7 +3,7 @@ import LaunchGuardReports
 
 extension LedgerContext {
     /// A simulated context, as a ledger would store it.
-    init(_ info: LaunchGuard.LaunchInfo, status: String, ladder: [LedgerRung]) {
+    init(_ info: LaunchInfo, status: String, ladder: [LedgerRung]) {
         self.init(
             name: info.name, status: status, mode: info.mode.rawValue, isHalted: info.isHalted, isDue: info.isDue, isShadow: info.isShadow,
             streak: UInt32(info.streak), unknown: UInt32(info.unknown), reported: UInt32(info.reported),

@@ -64,6 +64,14 @@ struct PolicyOptions: ParsableArguments {
         return given.enumerated().sorted { ($0.element.impact, $0.offset) < ($1.element.impact, $1.offset) }.map(\.element)
     }
 
+    private var unknownThreshold: Launch.UnknownThreshold {
+        switch unknownAfter {
+        case nil: .twiceRepairAfter
+        case 0?: .never
+        case let count?: .after(count)
+        }
+    }
+
     var tasks: [SimulatedTask] { task.isEmpty ? SimulatedTask.usual : task }
 
     func validate() throws {
@@ -76,11 +84,11 @@ struct PolicyOptions: ParsableArguments {
     }
 
     /// The launch with its repairs and tasks, whose closures are those of the stage.
-    func prepare(_ simulation: LaunchGuard.Simulation, _ stage: SimulationStage) throws -> LaunchGuard.Launch {
-        let launch = simulation.session.launch(
-            context, reportAfter: reportAfter, repairAfter: repairAfter, unknownAfter: unknownAfter, window: .zero, finish: .mark,
+    func prepare(_ simulation: Simulation, _ stage: SimulationStage) throws -> Launch {
+        let launch = simulation.session.makeLaunch(
+            context, reportAfter: reportAfter, repairAfter: repairAfter, unknownAfter: unknownThreshold, window: .zero, finish: .mark,
             reportWait: .seconds(5),
-            policy: LaunchGuard.LaunchPolicy(
+            policy: LaunchPolicy(
                 automaticRepair: !byHand, leavesOutSuspects: !repairsFirst,
                 safeMode: .init(retryRuns: safeRetryRuns, crashLimit: safeCrashLimit == 0 ? nil : safeCrashLimit),
                 deescalation: .init(runs: deescalateRuns == 0 ? nil : deescalateRuns), isSupervised: supervised, isShadow: shadow))
@@ -94,7 +102,7 @@ struct PolicyOptions: ParsableArguments {
             ) { try await stage.repair(repair.name) }
         }
         for task in tasks {
-            launch.addTask(task.key, flags: task.flags, onProtect: { stage.protect(task.key) }) { await stage.run(task.key) }
+            launch.addTask(task.key, options: task.options) { await stage.run(task.key) } onProtect: { stage.protect(task.key) }
             if task.isLeftOut { launch.leaveOut(task.key) }
         }
         if let problem = launch.problem { throw PolicyError(description: problem.message) }

@@ -51,8 +51,8 @@ struct SimulatedRepair: Sendable, Encodable {
         }
     }
 
-    var options: LaunchGuard.RepairOptions {
-        var options: LaunchGuard.RepairOptions = []
+    var options: Launch.RepairOptions {
+        var options: Launch.RepairOptions = []
         if isDestructive { options.insert(.destructive) }
         if needsConsent { options.insert(.consent) }
         if needsRestart { options.insert(.needsRestart) }

@@ -42,12 +42,12 @@ struct SimulatedTask: Sendable, Encodable {
         }
     }
 
-    var flags: LaunchTask.Flags {
-        var flags: LaunchTask.Flags = []
-        if isEssential { flags.insert(.essential) }
-        if isSuspect { flags.insert(.suspect) }
-        if isUnsafe { flags.insert(.unsafe) }
-        if isByKey { flags.insert(.byKey) }
-        return flags
+    var options: Launch.TaskOptions {
+        var options: Launch.TaskOptions = []
+        if isEssential { options.insert(.essential) }
+        if isSuspect { options.insert(.suspect) }
+        if isUnsafe { options.insert(.unsafe) }
+        if isByKey { options.insert(.byKey) }
+        return options
     }
 }

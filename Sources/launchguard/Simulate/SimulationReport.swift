@@ -72,7 +72,7 @@ struct SimulationReport: Encodable {
         var retryRuns: Int
         var safeCrashes: Int
 
-        init(_ info: LaunchGuard.LaunchInfo?, _ status: LaunchGuard.Status, _ repairs: [SimulatedRepair]) {
+        init(_ info: LaunchInfo?, _ status: Launch.Status, _ repairs: [SimulatedRepair]) {
             self.status = status.word
             mode = (info?.mode ?? .normal).rawValue
             isHalted = info?.isHalted ?? false
@@ -88,7 +88,7 @@ struct SimulationReport: Encodable {
     }
 }
 
-extension LaunchGuard.Status {
+extension Launch.Status {
     /// The name as everywhere in the tool.
     var word: String { self == .needsRepair ? "needs-repair" : rawValue }
 }

@@ -17,7 +17,7 @@ final class SimulationStage: Sendable {
     }
 
     private struct State {
-        var launch: LaunchGuard.Launch?
+        var launch: Launch?
         var tasks: [SimulatedTask] = []
         var callbacks: [SimulatedCallback] = []
         var place: Place?
@@ -27,7 +27,7 @@ final class SimulationStage: Sendable {
         /// Between two runs nothing is noted: a process that is gone sees no status.
         var isBetweenRuns = true
         var outcome: Outcome?
-        var decision = LaunchGuard.Decision.byRule
+        var decision = Launch.Decision.byRule
         var protected = 0
         var wasHeld = false
         var hasGivenUp = false
@@ -37,7 +37,7 @@ final class SimulationStage: Sendable {
 
     private let state = Mutex(State())
 
-    func watch(_ launch: LaunchGuard.Launch, tasks: [SimulatedTask]) {
+    func watch(_ launch: Launch, tasks: [SimulatedTask]) {
         state.withLock { state in
             state.launch = launch
             state.tasks = tasks
@@ -46,7 +46,7 @@ final class SimulationStage: Sendable {
 
     // MARK: - For the closures
 
-    func statusChanged(_ status: LaunchGuard.Status) {
+    func statusChanged(_ status: Launch.Status) {
         let info = state.withLock { $0.launch }?.info
         state.withLock { state in
             guard !state.isBetweenRuns else { return }
@@ -57,7 +57,7 @@ final class SimulationStage: Sendable {
         }
     }
 
-    func decide(_ info: LaunchGuard.LaunchInfo) -> LaunchGuard.Decision {
+    func decide(_ info: LaunchInfo) -> Launch.Decision {
         let decision = state.withLock { $0.decision }
         if decision != .byRule { note(SimulatedCallback(kind: .decide, name: decision.word, streak: info.streak, status: info.status.word)) }
         return decision
@@ -121,7 +121,7 @@ final class SimulationStage: Sendable {
         }
     }
 
-    func beginRun(stop: Place?, decision: LaunchGuard.Decision) {
+    func beginRun(stop: Place?, decision: Launch.Decision) {
         state.withLock { state in
             state.isBetweenRuns = false
             state.decision = decision
@@ -189,7 +189,7 @@ final class SimulationStage: Sendable {
     }
 }
 
-extension LaunchGuard.Decision {
+extension Launch.Decision {
     fileprivate var word: String {
         switch self {
         case .byRule: "by rule"

@@ -11,20 +11,20 @@ struct SimulationWord: Sendable {
     var remark: String?
 
     enum Event: Hashable, Sendable {
-        case end(LaunchGuard.End)
+        case end(Report.End)
         case finish, protect
         case repair, refuse, skip, trySafe
         case ok, fail, timeout
         case replay(String)
         case crashInTask(String), crashInRepair, crashInReport
         /// What the program decides about the next launch.
-        case decide(LaunchGuard.Decision)
+        case decide(Launch.Decision)
         case wait(Duration)
 
         var isWait: Bool { if case .wait = self { true } else { false } }
     }
 
-    static let ends: [LaunchGuard.End] = [
+    static let ends: [Report.End] = [
         .crash, .hang, .oom, .exit, .unknown, .killed, .clean, .terminated, .reboot, .upgrade, .debugger,
     ]
 
@@ -39,7 +39,7 @@ struct SimulationWord: Sendable {
             + ", finish protect, repair refuse skip try-safe, ok fail timeout, replay:TASK, crash-in:TASK crash-in-repair crash-in-report, decide:COURSE, wait:TIME"
     }
 
-    private static let decisions: [String: LaunchGuard.Decision] = ["go-on": .goOn, "protect": .protect, "hold": .hold]
+    private static let decisions: [String: Launch.Decision] = ["go-on": .goOn, "protect": .protect, "hold": .hold]
 
     /// Longest scenario, repetitions included.
     private static let most = 1000

@@ -20,8 +20,8 @@ final class Simulator {
     private static let patience = Duration.seconds(60)
 
     private let policy: PolicyOptions
-    private let simulation: LaunchGuard.Simulation
-    private let launch: LaunchGuard.Launch
+    private let simulation: Simulation
+    private let launch: Launch
     private let stage = SimulationStage()
     private var report: SimulationReport
     /// Called after each step.
@@ -32,8 +32,8 @@ final class Simulator {
     /// The user has consented in this hold.
     private var hasConsented = false
     /// The program's word for the next launch, and for this one.
-    private var nextDecision = LaunchGuard.Decision.byRule
-    private var decision = LaunchGuard.Decision.byRule
+    private var nextDecision = Launch.Decision.byRule
+    private var decision = Launch.Decision.byRule
     /// Simulated time since the start, since the begin of the attempt, and left of the hold.
     private var passed = Duration.zero
     private var attemptPassed = Duration.zero
@@ -45,7 +45,7 @@ final class Simulator {
         self.policy = policy
         self.show = show
         report = SimulationReport(policy: .init(policy))
-        simulation = try LaunchGuard.Simulation()
+        simulation = try Simulation()
         launch = try policy.prepare(simulation, stage)
     }
 
@@ -90,7 +90,7 @@ final class Simulator {
         case (.crashInReport, .inReport), (.crashInRepair, .repairing):
             try await self.end(.crash, next)
         case (.finish, .launching):
-            launch.finished()
+            launch.finish()
             try await settle()
         case (.protect, .launching):
             try await protect()
@@ -120,7 +120,7 @@ final class Simulator {
             launch.replay(key)
             try await settle { [launch] _ in launch.state(ofTask: key) != .held && launch.state(ofTask: key) != .running }
         case (.trySafe, .halted):
-            launch.trySafe()
+            launch.trySafeMode()
             try await settle { [launch] _ in launch.status != .needsRepair }
         default:
             throw ScenarioError(word.position, word.text, mistake(word))
@@ -195,7 +195,7 @@ final class Simulator {
 
     // MARK: - Runs
 
-    private func end(_ end: LaunchGuard.End, _ next: SimulationWord?) async throws {
+    private func end(_ end: Report.End, _ next: SimulationWord?) async throws {
         stage.endRun()
         let rung = launch.info?.rung
         simulation.end(end)
@@ -220,7 +220,7 @@ final class Simulator {
         nextDecision = .byRule
         stage.beginRun(stop: stop, decision: decision)
         hasConsented = false
-        holdLeft = LaunchGuard.LaunchPolicy().holdDeadline
+        holdLeft = LaunchPolicy().holdDeadline
         begun = Task { [launch, stage] in stage.goOn(await outcome { () throws(LaunchGuardError) in try await launch.begin() }) }
         try await settle()
     }
@@ -230,7 +230,7 @@ final class Simulator {
     /// Wait until the launch needs the next event.
     ///
     /// - Parameter isUnderWay: whether the context already shows the effect of the last event.
-    private func settle(_ isUnderWay: (LaunchGuard.LaunchInfo?) -> Bool = { _ in true }) async throws {
+    private func settle(_ isUnderWay: (LaunchInfo?) -> Bool = { _ in true }) async throws {
         let start = ContinuousClock.now
         while true {
             if isUnderWay(launch.info), let now = currentSituation {
@@ -275,7 +275,7 @@ final class Simulator {
         return stage.wasHeld && !left.isEmpty && left.allSatisfy { $0.isByKey && launch.state(ofTask: $0.key) == .held }
     }
 
-    private func waitsForConsent(_ info: LaunchGuard.LaunchInfo) -> Bool {
+    private func waitsForConsent(_ info: LaunchInfo) -> Bool {
         if decision == .hold, !hasConsented { return true }
         guard info.rung > 0, info.rung <= policy.repairs.count else { return false }
         if policy.repairs[info.rung - 1].needsConsent { return !hasConsented || info.attempts == 0 }

@@ -603,6 +603,65 @@ static void test_own_limits(void **state)
     expect_exit(body_own_limits, NULL, 0);
 }
 
+/* ---- lg_memory_unwatch() ---- */
+
+static _Atomic int entered, returned;
+
+static void take_long(const lg_memory *memory, void *user)
+{
+    (void)memory, (void)user;
+    entered++;
+    usleep(200000);
+    returned++;
+}
+
+static void end_own_watch(const lg_memory *memory, void *user)
+{
+    (void)memory, (void)user;
+    if (lg_memory_unwatch(session) != LG_OK)
+        _exit(70);
+    returned++;
+}
+
+/* One percent is always in use. */
+static void body_unwatch(void *argument)
+{
+    (void)argument;
+    begin();
+    if (lg_memory_unwatch(NULL) != LG_ERR_ARGUMENT || lg_memory_unwatch(session) != LG_ERR_NOT_FOUND)
+        _exit(71);
+    for (int watch = 1; watch <= 3; watch++) {
+        if (lg_memory_watch(session, 1, take_long, NULL) != LG_OK)
+            _exit(72);
+        while (entered < watch)
+            usleep(1000);
+        if (lg_memory_unwatch(session) != LG_OK || returned != watch || newest_info().memory_near_ns)
+            _exit(73);
+    }
+    returned = 0;
+    if (lg_memory_watch(session, 1, end_own_watch, NULL) != LG_OK)
+        _exit(74);
+    lg_status status;
+    while ((status = lg_memory_watch(session, 100, take_long, NULL)) != LG_OK) {
+        if (status != LG_ERR_ALREADY)
+            _exit(75);
+        usleep(1000);
+    }
+    if (returned != 1 || newest_info().memory_near_ns || lg_memory_unwatch(session) != LG_OK || entered != 3)
+        _exit(76);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(lg_memory_unwatch(session) == LG_ERR_FORKED ? 0 : 1);
+    if (waitpid(child, &(int){ 0 }, 0) != child || lg_stop(session) != LG_OK || lg_memory_unwatch(session) != LG_ERR_CLOSED)
+        _exit(77);
+}
+
+static void test_unwatch(void **state)
+{
+    (void)state;
+    expect_exit(body_unwatch, NULL, 0);
+}
+
 static void body_arguments(void *argument)
 {
     (void)argument;
@@ -665,7 +724,7 @@ int main(void)
         WITH_STATE(test_version_2),
         WITH_STATE(test_version_1),
         WITH_STATE(test_own_limits),
-        WITH_STATE(test_arguments),
+        WITH_STATE(test_unwatch), WITH_STATE(test_arguments),
         WITH_STATE(test_nothing_to_be_known),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

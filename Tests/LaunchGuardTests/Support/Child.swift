@@ -12,8 +12,11 @@ struct Child: Sendable {
         if seconds > 0 { alarm(seconds) }
     }
 
-    func start(version: String = "1") throws -> LaunchGuard.Session {
-        try LaunchGuard.start(appID: "org.example.tests", version: version, stateDirectory: directory + "/state")
+    func start(version: String = "1", _ configure: (inout Session.Configuration) -> Void = { _ in }) throws(LaunchGuardError) -> Session {
+        var configuration = Session.Configuration(appID: "org.example.tests", version: version)
+        configuration.stateDirectory = directory + "/state"
+        configure(&configuration)
+        return try Session.start(configuration)
     }
 
     /// Append a line to the journal of the scene.
@@ -34,18 +37,18 @@ struct Child: Sendable {
 
     /// A launch whose task crashes.
     func crash(in context: String = "main") async throws {
-        let launch = try start().launch(context, reportAfter: 2)
+        let launch = try start().makeLaunch(context, reportAfter: 2)
         launch.addTask("crash") { Self.fault() }
         try await launch.begin()
         note("survived")
     }
 
     /// Begin and finish a launch; returns every status on the way.
-    static func statuses(of launch: LaunchGuard.Launch) async throws -> [LaunchGuard.Status] {
+    static func statuses(of launch: Launch) async throws -> [Launch.Status] {
         var updates = launch.statusUpdates.makeAsyncIterator()
         try await launch.begin()
-        launch.finished()
-        var statuses: [LaunchGuard.Status] = []
+        launch.finish()
+        var statuses: [Launch.Status] = []
         while let status = await updates.next() { statuses.append(status) }
         return statuses
     }

@@ -27,7 +27,7 @@ if CommandLine.arguments[2] == "bare" {
     answer()
     exit(0)
 }
-let session = try LaunchGuard.start(appID: "org.example.consumer", stateDirectory: CommandLine.arguments[1])
+let session = try Session.start(appID: "org.example.consumer", stateDirectory: CommandLine.arguments[1])
 guard session.protection == .full, cpart_protection() == Int32(LG_PROTECTION_FULL.rawValue) else {
     fatalError("not fully protected: \(String(describing: session.problem))")
 }

@@ -11,7 +11,10 @@ import ServiceLifecycle
 @main
 enum App {
     static func main() async throws {
-        let session = try LaunchGuard.start(appID: "org.example.traits", stateDirectory: CommandLine.arguments[1], onLog: LaunchGuardLogHandler.forward())
+        var configuration = Session.Configuration(appID: "org.example.traits")
+        configuration.stateDirectory = CommandLine.arguments[1]
+        configuration.onLog = LaunchGuardLogHandler.forward()
+        let session = try Session.start(configuration)
         guard session.protection == .full else { fatalError("not fully protected: \(String(describing: session.problem))") }
         say(session.runPath ?? "")
         switch CommandLine.arguments[2] {
@@ -26,12 +29,13 @@ enum App {
         fflush(nil)
     }
 
-    static func log(_ session: LaunchGuard.Session) async {
+    static func log(_ session: Session) async {
         let provider = Logger.MetadataProvider { ["from": "provider", "provided": "1"] }
         LoggingSystem.bootstrap(
             { label, _ in LaunchGuardLogHandler(label: label, session: session, logLevel: .debug) }, metadataProvider: provider)
         signal(SIGILL, SIG_IGN)
-        session.heartbeat()  // LaunchGuard warns, and the handler gets the warning from swift-log.
+        // LaunchGuard warns, and the handler gets the warning from swift-log.
+        session.sendHeartbeat()
         var network = Logger(label: "network")
         network[metadataKey: "from"] = "handler"
         network[metadataKey: "kept"] = "2"
@@ -65,15 +69,15 @@ enum App {
 
     struct Failure: Error {}
 
-    static func serve(_ session: LaunchGuard.Session, _ how: String) async throws {
-        let launch = session.launch("main", window: .zero, finish: .mark)
+    static func serve(_ session: Session, _ how: String) async throws {
+        let launch = session.makeLaunch("main", window: .zero, finish: .mark)
         try await launch.begin()
         var logger = Logger(label: "group", factory: { _ in SwiftLogNoOpLogHandler() })
         logger.logLevel = .critical
         let group = ServiceGroup(
             services: [
                 Worker(isStuck: how == "stuck"),
-                LaunchGuardService(session, launch) {
+                LaunchGuardService(launch) {
                     if how == "fail" { throw Failure() }
                     if how == "early" {
                         say("started")
@@ -100,7 +104,7 @@ enum App {
 
     /// Prints a line when the launch is finished.
     struct Reporter: Service {
-        let launch: LaunchGuard.Launch?
+        let launch: Launch?
 
         func run() async throws {
             while let launch, launch.status != .normal { try await Task.sleep(for: .milliseconds(5)) }

@@ -1,13 +1,11 @@
-extension LaunchGuard {
+extension Session {
     /// Contents of a crash record besides the crashed thread. C: the fields of `lg_options` named
     /// below.
     public struct RecordOptions: Sendable {
-        /// Bytes of stack memory, for all threads together: 4096 to 16777216; `nil` for 131072. C:
-        /// `stack_bytes`.
-        public var stackBytes: Int?
-        /// Number of other threads for which the record has room: 1 to 1024; `nil` for 64. C:
-        /// `thread_limit`.
-        public var threadLimit: Int?
+        /// Bytes of stack memory, for all threads together: 4096 to 16777216. C: `stack_bytes`.
+        public var stackBytes: Int
+        /// Number of other threads for which the record has room: 1 to 1024. C: `thread_limit`.
+        public var threadLimit: Int
         /// Parts that the record leaves out. C: `leave_out`.
         public var leaveOut: Parts
         /// Whether the run file keeps the last 4032 bytes of standard error. File descriptor 2 then
@@ -27,7 +25,7 @@ extension LaunchGuard {
         public var keepsCommandLine: Bool
 
         public init(
-            stackBytes: Int? = nil, threadLimit: Int? = nil, leaveOut: Parts = [], keepsStandardError: Bool = false, spareWalk: Bool = false,
+            stackBytes: Int = 131_072, threadLimit: Int = 64, leaveOut: Parts = [], keepsStandardError: Bool = false, spareWalk: Bool = false,
             capturesSignals: Bool = true, keepsCommandLine: Bool = false
         ) {
             self.stackBytes = stackBytes

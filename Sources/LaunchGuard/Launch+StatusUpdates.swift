@@ -1,4 +1,4 @@
-extension LaunchGuard {
+extension Launch {
     /// The status of a launch and its changes, in order; ends when the launch is finished. See
     /// ``Launch/statusUpdates``.
     public struct StatusUpdates: AsyncSequence, Sendable {

@@ -1,4 +1,4 @@
-extension LaunchGuard {
+extension LaunchPolicy {
     /// The behaviour of ``Launch/begin()`` while the launch is held. C: `lg_hold`.
     public enum Hold: Sendable, CaseIterable {
         /// The call returns when the tasks have run.
@@ -8,6 +8,6 @@ extension LaunchGuard {
         /// held, the call runs the tasks before it returns.
         case custody
         /// Nothing is held: the tasks run at once, and a repair runs beside them.
-        case none
+        case never
     }
 }

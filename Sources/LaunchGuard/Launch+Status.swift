@@ -1,4 +1,4 @@
-extension LaunchGuard {
+extension Launch {
     /// The public states of a launch. C: `lg_launch_status`.
     public enum Status: String, Sendable, Codable, CaseIterable {
         /// Not begun, or finished: nothing to do.

@@ -1,4 +1,4 @@
-extension LaunchGuard {
+extension Launch {
     /// Kinds of repairs. C: `LG_REPAIR_…`.
     public struct RepairOptions: OptionSet, Sendable {
         public let rawValue: UInt32

@@ -1,4 +1,4 @@
-extension LaunchGuard {
+extension Launch {
     /// The kind of launch. The raw value is the word that the tools use. C: `lg_launch_mode`.
     public enum Mode: String, Sendable, Codable, CaseIterable {
         /// The usual launch.

@@ -1,4 +1,4 @@
-extension LaunchGuard {
+extension Launch {
     /// The course of a launch that begins, from the closure of ``Launch/onDecide(_:)``. C:
     /// `lg_decision`.
     public enum Decision: Sendable {
@@ -12,7 +12,7 @@ extension LaunchGuard {
         case protect
         /// The launch is held, also where there is no repair, and waits for ``Launch/repair()``,
         /// ``Launch/refuse()`` or ``Launch/skip()``, at most ``LaunchPolicy/holdDeadline``. In safe
-        /// mode by rule; a halted launch then waits for ``Launch/trySafe()``.
+        /// mode by rule; a halted launch then waits for ``Launch/trySafeMode()``.
         case hold
     }
 }

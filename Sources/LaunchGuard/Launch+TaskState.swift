@@ -1,6 +1,6 @@
-extension LaunchTask {
-    /// State of a task. C: `lg_task_state`.
-    public enum State: Sendable, CaseIterable {
+extension Launch {
+    /// State of a launch task. C: `lg_task_state`.
+    public enum TaskState: Sendable, CaseIterable {
         /// Not run yet.
         case held
         /// Running.
@@ -10,7 +10,7 @@ extension LaunchTask {
         /// The task threw an error.
         case failed
         /// Left out: unsafe in safe mode, or suspect, or behind an essential task that failed, or
-        /// by ``LaunchGuard/LaunchGuard/Launch/leaveOut(_:)``.
+        /// by ``Launch/leaveOut(_:)``.
         case leftOut
     }
 }

@@ -1,4 +1,4 @@
-extension LaunchGuard {
+extension Report {
     /// End of a run. The raw value is the word that the tools use. C: `lg_end`.
     public enum End: String, Sendable, Codable, CaseIterable {
         /// Through `exit`, the end of `main`, or ``Session/stop()``.

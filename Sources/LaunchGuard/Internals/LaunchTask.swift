@@ -1,0 +1,11 @@
+/// One task of a launch, from ``Launch/addTask(_:options:_:onProtect:onEvent:)``.
+struct LaunchTask: Sendable {
+    let key: String
+    let options: Launch.TaskOptions
+    let run: @Sendable () async throws -> Void
+    var protect: (@Sendable () async throws -> Void)?
+    var event: (@Sendable (String) async throws -> Void)?
+
+    /// What the launch needs of the task once it has had its turn.
+    var spent: LaunchTask { LaunchTask(key: key, options: options, run: {}, event: event) }
+}

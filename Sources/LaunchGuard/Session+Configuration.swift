@@ -1,0 +1,47 @@
+extension Session {
+    /// Configuration of a session: ``Session/start(_:)``. C: the fields of `lg_options` named
+    /// below.
+    public struct Configuration: Sendable {
+        /// Reverse-DNS name of the application: 1 to 63 letters, digits, '.', '-' and '_'. C:
+        /// `app_id`.
+        public var appID: String
+        /// Version of the application, at most 63 bytes. A different version at the next start
+        /// counts as an upgrade and resets all counters. C: `app_version`.
+        public var version: String
+        /// Directory of the files; `nil` for `$STATE_DIRECTORY`, else `$XDG_STATE_HOME/<appID>`,
+        /// else `$HOME/.local/state/<appID>`. C: `state_directory`.
+        public var stateDirectory: String? = nil
+        /// Role of a process that has launches of its own beside the primary process of the
+        /// application, for example "worker"; `nil` for the primary process. The files of a role
+        /// are in the folder of that name in the state directory. 1 to 63 letters, digits, '.', '-'
+        /// and '_'; neither "runs" nor a name that begins with "ledger.lg". C: `role`.
+        public var role: String? = nil
+        /// Size of the ring log, 4096 to 16777216. C: `ring_bytes`.
+        public var ringBytes = 262_144
+        /// Longest time for writing a crash record, 100 ms to 60 s. C: `deadline_ms`.
+        public var deadline: Duration = .seconds(3)
+        /// Longest time that a crash handler from before the start may take, such as that of the
+        /// Swift runtime, 100 ms to 1 h. C: `handler_ms`.
+        public var handlerDeadline: Duration = .seconds(30)
+        /// Longest time between two heartbeats of a run loop before the program counts as hanging.
+        public var hangThresholds = HangThresholds()
+        /// Number of ended run files that are kept, at least 1. C: `keep_runs`.
+        public var keepRuns = 32
+        /// Total size of ended run files that are kept, at least 1. C: `keep_bytes`.
+        public var keepBytes = 64 << 20
+        /// Contents of a crash record besides the crashed thread.
+        public var record = RecordOptions()
+        /// Called with what LaunchGuard decides and does (level, category "launchguard", text): its
+        /// own breadcrumbs, the problem of the start, and how the last run ended where that was no
+        /// clean end. The calls come one after the other, in the middle of the program's calls of
+        /// LaunchGuard or on threads of LaunchGuard. The closure may make any call of LaunchGuard;
+        /// the program must not hold a lock in such a call that the closure takes.
+        /// `LaunchGuardLogHandler.forward(to:)` makes one for swift-log. C: `on_log`.
+        public var onLog: (@Sendable (_ level: LogLevel, _ category: String, _ text: String) -> Void)? = nil
+
+        public init(appID: String, version: String = "") {
+            self.appID = appID
+            self.version = version
+        }
+    }
+}
