@@ -19,6 +19,10 @@ func nanoseconds() -> UInt64 {
 /// A value that the optimiser cannot see through.
 @inline(never) @_optimize(none) func opaque<Value>(_ value: Value) -> Value { value }
 
+/// As most programs have one.
+enum Phase { case idle, loading, ready }
+
+let load = opaque(0.7310585786300049), phase = opaque(Phase.loading)
 let text = opaque("the quick brown fox jumps over lazy dogs"), constant: StaticString = "the quick brown fox jumps over lazy dogs"
 let rows = opaque(41), milliseconds = opaque(12), code = opaque(Int32(-3)), name = opaque("notes.db")
 
@@ -28,6 +32,8 @@ let kinds: [(name: String, call: () -> Void)] = [
     ("a String of 40 bytes", { session.log(.info, text) }),
     ("an interpolation of 4 values", { session.log(.info, "opened \(name): \(rows) rows in \(milliseconds) ms, code \(code)") }),
     ("the same as a String", { session.log(.info, "opened \(name): \(rows) rows in \(milliseconds) ms, code \(code)" as String) }),
+    ("a Double", { session.log(.info, "load \(load)") }),
+    ("an enumeration", { session.log(.info, "phase \(phase)") }),
     ("a category", { session.log(.info, "the quick brown fox jumps over lazy dogs", category: "bench") }),
     ("a category and 2 fields", { session.log(.info, "the quick brown fox", category: "bench", fields: ["name": name, "rows": text]) }),
 ]

@@ -2,8 +2,9 @@
 /// \(duration) ms"`.
 ///
 /// The compiler makes one from the literal in a call of `session.log()`; there is no need to make
-/// one. A literal is copied only into the ring log. Strings, integers and truth values are put
-/// together in one buffer. For any other value its description is used, as by a `String`.
+/// one. A literal is copied only into the ring log. Strings, numbers, truth values and cases of
+/// enumerations are put together in one buffer. For any other value its description is used, as by
+/// a `String`.
 public struct LogMessage: ExpressibleByStringInterpolation {
     @usableFromInline let literal: StaticString
     @usableFromInline let interpolation: StringInterpolation?
@@ -71,8 +72,26 @@ public struct LogMessage: ExpressibleByStringInterpolation {
             appendLiteral(value ? "true" : "false")
         }
 
+        /// Append a number in as many digits as tell it from its neighbours.
+        public mutating func appendInterpolation(_ number: Double) {
+            appendInterpolation(number.description)
+        }
+
         /// Append the description of a value.
+        @inlinable public mutating func appendInterpolation<Value: CustomStringConvertible>(_ value: Value) {
+            appendInterpolation(value.description)
+        }
+
+        /// Append the text of a value that writes itself.
+        @inlinable public mutating func appendInterpolation<Value: CustomStringConvertible & TextOutputStreamable>(_ value: Value) {
+            var text = ""
+            value.write(to: &text)
+            appendInterpolation(text)
+        }
+
+        /// Append the description of a value. The name of an enumeration's case is looked up once.
         public mutating func appendInterpolation<Value>(_ value: Value) {
+            if let name = unsafe CaseNames.name(of: value) { return unsafe append(name) }
             appendInterpolation(String(describing: value))
         }
 

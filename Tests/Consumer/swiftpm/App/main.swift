@@ -23,11 +23,15 @@ func line() -> String {
     }
 }
 
+// Types of the program's own, with names that the library has, too.
+struct Session {}
+enum LogLevel {}
+
 if CommandLine.arguments[2] == "bare" {
     answer()
     exit(0)
 }
-let session = try Session.start(appID: "org.example.consumer", stateDirectory: CommandLine.arguments[1])
+let session: LaunchGuard.Session = try LaunchGuard.Session.start(appID: "org.example.consumer", stateDirectory: CommandLine.arguments[1])
 guard session.protection == .full, cpart_protection() == Int32(LG_PROTECTION_FULL.rawValue) else {
     fatalError("not fully protected: \(String(describing: session.problem))")
 }
