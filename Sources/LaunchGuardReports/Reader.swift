@@ -358,7 +358,7 @@ extension RunContext {
         name = string(&context.name)
         phase =
             switch context.phase {
-            case LG_PHASE_NONE: .none
+            case LG_PHASE_NONE: .notBegun
             case LG_PHASE_DECIDING: .deciding
             case LG_PHASE_REPAIRING: .repairing
             case LG_PHASE_LAUNCHING: .launching

@@ -4,7 +4,7 @@ extension RunReport {
         guard let verdict else { return "damaged: how this run ended cannot be read" }
         var text =
             switch verdict.end {
-            case .none: "none: there was no run before"
+            case .noRun: "none: there was no run before"
             case .clean: cleanSentence(verdict)
             case .terminated: terminatedSentence(verdict)
             case .crash: crashSentence(verdict)

@@ -135,7 +135,7 @@ extension RunContext {
     fileprivate func summary(from start: UInt64) -> String {
         func since(_ time: UInt64?) -> String { time.map { " after \(($0 >= start ? $0 - start : 0).durationText)" } ?? "" }
         switch phase {
-        case .none: return "\(name): not begun"
+        case .notBegun: return "\(name): not begun"
         case .deciding: return "\(name): begun\(since(begunNanoseconds)), deciding"
         case .repairing: return "\(name): repairing, rung \(rung ?? 0), attempt \(attempt ?? 1)"
         case .held: return "\(name): held for a repair, begun\(since(begunNanoseconds))"

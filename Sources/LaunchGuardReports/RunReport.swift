@@ -232,7 +232,8 @@ public struct RunContext: Codable, Hashable, Sendable {
 
     /// Phase of a context within a run.
     public enum Phase: String, Codable, Sendable {
-        case none, deciding, repairing, launching, finished, held, halted, terminating, invalid
+        case notBegun = "none"
+        case deciding, repairing, launching, finished, held, halted, terminating, invalid
     }
 
     /// The condition that finishes a launch.

@@ -1,6 +1,8 @@
 /// The end of a run.
 public enum RunEnd: String, Codable, Sendable, CaseIterable {
-    case none, clean, terminated, crash, hang, oom, killed, exit, reboot, upgrade, debugger, unknown, running
+    /// There was no run.
+    case noRun = "none"
+    case clean, terminated, crash, hang, oom, killed, exit, reboot, upgrade, debugger, unknown, running
 }
 
 /// The end of a run, and the evidence for it.

@@ -8,7 +8,7 @@ import Testing
     /// The first word for each end, whatever the evidence.
     private static func beginning(of end: RunEnd) -> [String] {
         switch end {
-        case .none: ["none: "]
+        case .noRun: ["none: "]
         case .clean: ["clean"]
         case .terminated: ["terminated: ", "stopped too slowly: "]
         case .crash: ["crashed"]
