@@ -1,0 +1,45 @@
+import Dispatch
+import Foundation
+import LaunchGuard
+
+// indexer STATE FOLDER: counts the words of the files in a folder. It keeps the counts in the file
+// "index" of the folder. Ctrl-C ends it, also while a repair runs.
+guard CommandLine.arguments.count == 3 else {
+    print("usage: indexer STATE FOLDER")
+    exit(64)
+}
+let session = try Session.start(appID: "org.example.indexer", version: "1.0", stateDirectory: CommandLine.arguments[1])
+let index = Index(folder: CommandLine.arguments[2])
+
+// Cancelling the caller of begin() reaches the task and the repair that run.
+let launch = session.makeLaunch("index", window: .zero, finish: .mark, policy: LaunchPolicy(cancellation: .forwarded))
+launch.addRepair("count again", impact: 10, timeout: .seconds(2), attempts: 1) { try await index.rebuild() }
+launch.addRepair("start with nothing", impact: 80) { try await index.clear() }
+launch.addTask("read index", options: .essential) { try await index.load() }
+
+let work = Task {
+    try await launch.begin()
+    launch.finish()
+    // A supervisor kills us after a minute: the report then shows where we were.
+    return try await session.withDeadline("count", limit: .seconds(60)) { try await index.update() }
+}
+signal(SIGINT, SIG_IGN)  // The handler below has it.
+let interrupt = DispatchSource.makeSignalSource(signal: SIGINT, queue: .main)
+interrupt.setEventHandler { work.cancel() }
+interrupt.resume()
+
+do {
+    print("\(try await work.value) words")
+} catch let error as LaunchGuardError where error.code == .cancelled {
+    print("cancelled")
+    session.announceTermination()
+    exit(130)
+} catch is CancellationError {
+    print("cancelled while counting")
+    session.announceTermination()
+    exit(130)
+} catch let error as LaunchGuardError {
+    // What the program threw is in it.
+    print("indexer: \(error.underlying.map { "\($0)" } ?? error.message)")
+    exit(1)
+}

@@ -1,0 +1,54 @@
+import Foundation
+import LaunchGuard
+import Testing
+
+@testable import player
+
+/// The program's own launch is walked through crashes, without a crash.
+@Suite struct LaunchTests {
+    private static func folder(_ order: String) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "player-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try order.write(to: folder.appending(path: "order"), atomically: true, encoding: .utf8)
+        return folder.path
+    }
+
+    @MainActor
+    @Test(arguments: [true, false])
+    func theUserIsAskedAfterTwoCrashes(_ agrees: Bool) async throws {
+        let folder = try Self.folder("a.ogg\nb.ogg\n")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let window = Window(userAgrees: agrees)
+        let simulation = try Simulation()
+        defer { simulation.close() }
+        let player = Player(library: Library(folder: folder), window: window)
+        let launch = player.prepareLaunch(on: simulation.session)
+        for _ in 1...2 {
+            try await launch.begin()
+            try await launch.waitUntilLaunched()
+            simulation.end(.crash)
+        }
+        let follow = Task { for await status in launch.statusUpdates { window.show(status, of: launch) } }
+        try await launch.begin()
+        try await launch.waitUntilLaunched(timeout: .seconds(20))
+        launch.finish()
+        await follow.value
+        #expect(launch.status == .normal)
+        #expect(await player.songCount == (agrees ? 0 : 2))
+        #expect(window.lines.contains("reset the library? \(agrees ? "yes" : "no")"))
+        #expect(window.lines.contains("one moment, please"))
+    }
+
+    @MainActor
+    @Test func aHealthyLaunchAsksNothing() async throws {
+        let folder = try Self.folder("a.ogg\n")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let window = Window(userAgrees: true)
+        let simulation = try Simulation()
+        defer { simulation.close() }
+        let launch = Player(library: Library(folder: folder), window: window).prepareLaunch(on: simulation.session)
+        try await launch.begin()
+        try await launch.waitUntilLaunched()
+        #expect(window.lines == ["1 songs"])
+    }
+}
