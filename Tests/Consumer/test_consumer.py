@@ -33,27 +33,42 @@ def run(*command, limit=LIMIT, **options):
     return done
 
 
-def swift_program(name, *examples):
-    """Build Tests/Consumer/NAME, a package that uses this one, with these folders of Examples.
+class SwiftConsumer:
+    """Tests/Consumer/NAME, a package that uses this one, with these folders of Examples.
 
-    The result stays in .build, so that the next build is short. SwiftPM does not look into that
+    What it builds stays in .build, so that the next build is short. SwiftPM does not look into that
     folder for sources, where the link to this package would lead it round in circles."""
-    work = ROOT / ".build/consumers" / name
-    package, scratch = work / "consumer", work / "scratch"
-    shutil.rmtree(package, ignore_errors=True)
-    shutil.copytree(HERE / name, package)
-    for example in examples:
-        shutil.copytree(ROOT / "Examples" / example, package / example)
-    if not (work / "LaunchGuard").is_symlink():
-        (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
-    manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
-    (package / "Package.swift").write_text(manifest)
-    with tempfile.TemporaryDirectory() as directory:
-        # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
-        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
-        run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--jobs", "2", limit=900,
-            env=environment)
-    return scratch / "debug/App"
+
+    def __init__(self, name, *examples):
+        work = ROOT / ".build/consumers" / name
+        self.package, self.scratch = work / "consumer", work / "scratch"
+        shutil.rmtree(self.package, ignore_errors=True)
+        shutil.copytree(HERE / name, self.package)
+        for example in examples:
+            shutil.copytree(ROOT / "Examples" / example, self.package / example)
+        if not (work / "LaunchGuard").is_symlink():
+            (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
+        manifest = (self.package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
+        (self.package / "Package.swift").write_text(manifest)
+
+    def swift(self, command, scratch, *arguments):
+        with tempfile.TemporaryDirectory() as directory:
+            # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
+            environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
+            run("swift", command, "--package-path", self.package, "--scratch-path", scratch, *arguments, limit=900, env=environment)
+
+    def build(self, *what):
+        self.swift("build", self.scratch, "--jobs", "2", *what)
+
+    def program(self, name):
+        self.build("--product", name)
+        return self.scratch / "debug" / name
+
+    def fetched(self):
+        """The packages that the first build of this one fetches."""
+        with tempfile.TemporaryDirectory() as scratch:
+            self.swift("package", scratch, "resolve")
+            return {entry.name for entry in pathlib.Path(scratch, "checkouts").glob("*")}
 
 
 class Installed(unittest.TestCase):
@@ -216,10 +231,36 @@ class Installed(unittest.TestCase):
 
 
 class SwiftPackage(unittest.TestCase):
-    @unittest.skipUnless(shutil.which("swift"), "no swift in PATH: the Swift package is not tried")
+    """A package in the Swift 5 mode that switches no trait on, and takes a warning for an error."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("swift"):
+            raise unittest.SkipTest("no swift in PATH: the Swift package is not tried")
+        cls.consumer = SwiftConsumer("swiftpm", "minimal-swift")
+
+    def test_no_other_package_is_fetched(self):
+        self.assertEqual(self.consumer.fetched(), set())
+
+    def test_a_trait_that_is_off_is_named(self):
+        with self.assertRaises(AssertionError) as failure:
+            self.consumer.build("--target", "SwitchedOff")
+        errors = re.findall(r"SwitchedOff\.swift:(\d+):\d+: error: (.*)", str(failure.exception))
+        self.assertEqual(sorted(set(errors)),
+                         [(line, "'%s' is unavailable: switch on its trait in Package.swift: .package(…, traits: [\"%s\"]) for LaunchGuard" % names)
+                          for lines, names in ((("13", "14"), ("LaunchGuardLogHandler", "SwiftLog")),
+                                               (("15", "16"), ("LaunchGuardService", "ServiceLifecycle"))) for line in lines])
+
+    def test_the_example(self):
+        with tempfile.TemporaryDirectory() as directory:
+            program = self.consumer.program("minimal-swift")
+            run(program, limit=60, env={"STATE_DIRECTORY": directory})
+            timeline = reader.read(pathlib.Path(directory) / "ledger.lg")
+            self.assertEqual(timeline["contexts"][0]["streak"], 0)
+
     def test_swift_package(self):
         with tempfile.TemporaryDirectory() as directory:
-            program, state = swift_program("swiftpm"), pathlib.Path(directory).resolve() / "state"
+            program, state = self.consumer.program("App"), pathlib.Path(directory).resolve() / "state"
             done = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
             protected, thrower = done.stdout.split("\n")[:2]
             self.assertEqual(protected, "fully protected")
@@ -240,7 +281,7 @@ class SwiftPackage(unittest.TestCase):
     def test_segmentation_fault_from_outside(self):
         """The runtime's backtracer lives on after a SIGSEGV that another process sent, with
         LaunchGuard as without it; the run then ends by its own exit."""
-        program = swift_program("swiftpm")
+        program = self.consumer.program("App")
         for how in ("bare", "protected"):
             with self.subTest(how), tempfile.TemporaryDirectory() as directory:
                 state = pathlib.Path(directory).resolve() / "state"
@@ -279,12 +320,17 @@ class Traits(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(directory.cleanup)
         cls.work = pathlib.Path(directory.name).resolve()
-        cls.program = swift_program("traits", "served-swift")
+        cls.consumer = SwiftConsumer("traits", "served-swift")
+        cls.consumer.build()
+        cls.program = cls.consumer.scratch / "debug/App"
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(dir=self.work)
         self.addCleanup(directory.cleanup)
         self.state = pathlib.Path(directory.name) / "state"
+
+    def test_what_is_fetched(self):
+        self.assertEqual(self.consumer.fetched(), {"swift-log", "swift-service-lifecycle", "swift-async-algorithms", "swift-collections"})
 
     def test_swift_log(self):
         done = run(self.program, self.state, "log", limit=60)
