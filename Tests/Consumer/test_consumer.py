@@ -258,6 +258,19 @@ class SwiftPackage(unittest.TestCase):
             timeline = reader.read(pathlib.Path(directory) / "ledger.lg")
             self.assertEqual(timeline["contexts"][0]["streak"], 0)
 
+    def test_library_evolution(self):
+        """The modules can be built as binary frameworks are, and their interfaces stand alone."""
+        scratch = self.consumer.package.parent / "evolution"
+        for module in ("LaunchGuard", "LaunchGuardReports"):
+            with self.subTest(module):
+                self.consumer.swift("build", scratch, "--jobs", "2", "--target", module, "-Xswiftc", "-enable-library-evolution",
+                                    "-Xswiftc", "-emit-module-interface")
+                interface = scratch / "debug" / (module + ".build") / (module + ".swiftinterface")
+                imported = set(re.findall(r"^(?:public )?import (\w+)$", interface.read_text(), re.M))
+                self.assertIn("Swift", imported)
+                self.assertEqual({name for name in imported if not name.startswith("_")}, {"Swift"}, "a reader of the interface needs nothing else")
+                run("swiftc", "-frontend", "-typecheck-module-from-interface", interface, "-module-name", module)
+
     def test_swift_package(self):
         with tempfile.TemporaryDirectory() as directory:
             program, state = self.consumer.program("App"), pathlib.Path(directory).resolve() / "state"
