@@ -33,6 +33,18 @@ def run(*command, limit=LIMIT, **options):
     return done
 
 
+def swift(command, package, scratch, *arguments):
+    with tempfile.TemporaryDirectory() as directory:
+        # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
+        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
+        run("swift", command, "--package-path", package, "--scratch-path", scratch, *arguments, limit=900, env=environment)
+
+
+def needed(program):
+    """The shared libraries that the program cannot start without."""
+    return re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", program).stdout)
+
+
 class SwiftConsumer:
     """Tests/Consumer/NAME, a package that uses this one, with these folders of Examples.
 
@@ -52,10 +64,7 @@ class SwiftConsumer:
         (self.package / "Package.swift").write_text(manifest)
 
     def swift(self, command, scratch, *arguments):
-        with tempfile.TemporaryDirectory() as directory:
-            # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
-            environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
-            run("swift", command, "--package-path", self.package, "--scratch-path", scratch, *arguments, limit=900, env=environment)
+        swift(command, self.package, scratch, *arguments)
 
     def build(self, *what):
         self.swift("build", self.scratch, "--jobs", "2", *what)
@@ -109,9 +118,6 @@ class Installed(unittest.TestCase):
     def pkg_config(self, *options):
         return run("pkg-config", *options, "launchguard", env=self.environment).stdout.split()
 
-    def needed(self, program):
-        return re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", program).stdout)
-
     def cmake(self, source, *options):
         build = self.here / "build"
         run("cmake", "-S", HERE / source, "-B", build, "-DCMAKE_BUILD_TYPE=Debug", *options, env=self.environment)
@@ -121,7 +127,7 @@ class Installed(unittest.TestCase):
     def test_pkg_config(self):
         flags = self.pkg_config("--cflags", "--libs")
         run(CC, HERE / "app.c", "-o", self.here / "app", *flags, env=self.environment)
-        self.assertIn("liblaunchguard.so.0", self.needed(self.here / "app"))
+        self.assertIn("liblaunchguard.so.0", needed(self.here / "app"))
         self.proves_itself(self.here / "app")
         self.records_overflow(self.here / "app")
 
@@ -129,8 +135,7 @@ class Installed(unittest.TestCase):
         flags = self.pkg_config("--static", "--cflags", "--libs")
         flags = ["-l:liblaunchguard.a" if flag == "-llaunchguard" else flag for flag in flags]
         run(CC, HERE / "app.c", "-o", self.here / "app", *flags, env=self.environment)
-        needed = self.needed(self.here / "app")
-        self.assertEqual([name for name in needed if "launchguard" in name or "unwind" in name], [], "it needs libc alone")
+        self.assertEqual([name for name in needed(self.here / "app") if "launchguard" in name or "unwind" in name], [], "it needs libc alone")
         self.proves_itself(self.here / "app")
         self.records_overflow(self.here / "app")
 
@@ -141,7 +146,7 @@ class Installed(unittest.TestCase):
 
     def keeps_its_frames(self, program):
         """A program without shared libraries and frame pointers: its stack is walked to the end."""
-        self.assertEqual(self.needed(program), [])
+        self.assertEqual(needed(program), [])
         self.proves_itself(program)
         walk = reader.read(min((self.state / "runs").iterdir()))["crash"]["frames"][1]
         self.assertEqual(walk["reason"], "")
@@ -186,7 +191,7 @@ class Installed(unittest.TestCase):
     def test_find_package(self):
         build = self.cmake("find_package", "-DCMAKE_PREFIX_PATH=%s" % self.prefix)
         with self.subTest("static library"):
-            self.assertNotIn("liblaunchguard.so.0", self.needed(build / "app-static"))
+            self.assertNotIn("liblaunchguard.so.0", needed(build / "app-static"))
             self.proves_itself(build / "app-static")
         with self.subTest("no shared library"):
             self.state = self.here / "state of whole"
@@ -203,7 +208,7 @@ class Installed(unittest.TestCase):
         with self.subTest("C program that loads a C++ library"):
             plugin = next(build.glob("libplugin.*"))
             for host in ("host", "host-static"):
-                self.assertNotIn("libstdc++.so.6", self.needed(build / host))
+                self.assertNotIn("libstdc++.so.6", needed(build / host))
                 library = self.start(build / host, plugin, self.here / "state of" / host).stdout
                 self.assertRegex(library, r"/libgcc_s\.so\.1$", host)
 
@@ -215,8 +220,7 @@ class Installed(unittest.TestCase):
         segments = run("readelf", "-lW", self.library).stdout
         self.assertIn("GNU_RELRO", segments)
         self.assertRegex(segments, r"GNU_STACK.* RW ")
-        needed = self.needed(self.library)
-        self.assertEqual([name for name in needed if name != "libc.so.6"], [], "each program that links the library would pay for them")
+        self.assertEqual(needed(self.library), ["libc.so.6"], "each program that links the library would pay for them")
 
     def test_exported_names(self):
         exported = [line.split()[2] for line in run("nm", "-Dg", "--defined-only", self.library).stdout.splitlines()]
@@ -270,6 +274,24 @@ class SwiftPackage(unittest.TestCase):
                 self.assertIn("Swift", imported)
                 self.assertEqual({name for name in imported if not name.startswith("_")}, {"Swift"}, "a reader of the interface needs nothing else")
                 run("swiftc", "-frontend", "-typecheck-module-from-interface", interface, "-module-name", module)
+
+    def test_static_programs(self):
+        """Programs with the Swift libraries inside: they start where there is no libunwind and no
+        liblzma, and the record of a crash has the stack."""
+        swift("build", ROOT, ROOT / ".build", "--jobs", "2", "--product", "launchguard")
+        for how, libraries in ((["--static-swift-stdlib"], r"lib(c|m|stdc\+\+|gcc_s)\.so|ld-linux"), (["-Xswiftc", "-static-executable"], "none")):
+            with self.subTest(how[-1]), tempfile.TemporaryDirectory() as state:
+                scratch = self.consumer.package.parent / how[-1].strip("-")
+                self.consumer.swift("build", scratch, "--jobs", "2", "--product", "App", *how)
+                program = scratch / "debug/App"
+                self.assertEqual([name for name in needed(program) if not re.match(libraries, name)], [])
+                done = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
+                self.assertEqual(done.stdout.split("\n")[0], "fully protected")
+                self.assertIn(done.returncode, (-signal.SIGILL, -signal.SIGTRAP))
+                run_file = next(pathlib.Path(state, "runs").iterdir())
+                self.assertEqual(reader.read(run_file)["crash"]["frames"][1]["reason"], "", "the walk comes to the end of the stack")
+                self.assertRegex(run(ROOT / ".build/debug/launchguard", "inspect", run_file, limit=60).stdout,
+                                 r"Fatal error: Index out of range\n(?s:.*) crashed\n.*\n(#.*\n)*#.*_assertionFailure.*\n(#.*\n)*#.*App_main.*main\.swift:\d+\n")
 
     def test_swift_package(self):
         with tempfile.TemporaryDirectory() as directory:
