@@ -252,8 +252,8 @@ class SwiftPackage(unittest.TestCase):
         errors = re.findall(r"SwitchedOff\.swift:(\d+):\d+: error: (.*)", str(failure.exception))
         self.assertEqual(sorted(set(errors)),
                          [(line, "'%s' is unavailable: switch on its trait in Package.swift: .package(…, traits: [\"%s\"]) for LaunchGuard" % names)
-                          for lines, names in ((("13", "14"), ("LaunchGuardLogHandler", "SwiftLog")),
-                                               (("15", "16"), ("LaunchGuardService", "ServiceLifecycle"))) for line in lines])
+                          for lines, names in ((("14", "15"), ("LaunchGuardLogHandler", "SwiftLog")),
+                                               (("16", "17"), ("LaunchGuardService", "ServiceLifecycle"))) for line in lines])
 
     def test_the_example(self):
         with tempfile.TemporaryDirectory() as directory:

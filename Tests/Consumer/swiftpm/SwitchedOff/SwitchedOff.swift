@@ -9,9 +9,10 @@ protocol Service {}
 func bootstrap(_ factory: (String) -> [any LogHandler]) {}
 func run(services: [any Service]) {}
 
-func use(_ session: LaunchGuard.Session, _ launch: LaunchGuard.Launch) throws {
-    _ = try LaunchGuard.start(appID: "org.example.consumer", onLog: LaunchGuardLogHandler.forward())
+func use(_ session: Session, _ launch: Launch) {
+    var configuration = Session.Configuration(appID: "org.example.consumer")
+    configuration.onLog = LaunchGuardLogHandler.forward()
     bootstrap { label in [LaunchGuardLogHandler(label: label, session: session)] }
-    run(services: [LaunchGuardService(session, launch) { try await Task.sleep(for: .seconds(1)) }])
-    _ = LaunchGuardService(session)
+    run(services: [LaunchGuardService(launch) { try await Task.sleep(for: .seconds(1)) }])
+    _ = LaunchGuardService(watching: session)
 }
