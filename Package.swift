@@ -32,7 +32,8 @@ let package = Package(
     traits: [
         .trait(name: "SwiftLog", description: "LaunchGuardLogging: a handler for swift-log that writes breadcrumbs."),
         .trait(name: "ServiceLifecycle", description: "LaunchGuardService: a member of a service group of swift-service-lifecycle."),
-        .default(enabledTraits: []),
+        .trait(name: "Tool", description: "The tool launchguard, whose dependency is fetched for no other product."),
+        .default(enabledTraits: ["Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -65,7 +66,7 @@ let package = Package(
         .target(name: "LaunchGuard", dependencies: ["CLaunchGuard", "CThread"], swiftSettings: strict),
         .systemLibrary(name: "CThread"),
 
-        // For other packages of the ecosystem; each is empty without its trait.
+        // For other packages of the ecosystem; each names its trait while that is off.
         .target(
             name: "LaunchGuardLogging",
             dependencies: ["LaunchGuard", .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"]))],
@@ -89,7 +90,7 @@ let package = Package(
                 "LaunchGuard",
                 "LaunchGuardReports",
                 "LaunchGuardSymbols",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ],
             swiftSettings: strict
         ),

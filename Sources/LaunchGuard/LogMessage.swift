@@ -5,7 +5,7 @@
 /// one. A literal is copied only into the ring log. Strings, numbers, truth values and cases of
 /// enumerations are put together in one buffer. For any other value its description is used, as by
 /// a `String`.
-public struct LogMessage: ExpressibleByStringInterpolation {
+@frozen public struct LogMessage: ExpressibleByStringInterpolation {
     @usableFromInline let literal: StaticString
     @usableFromInline let interpolation: StringInterpolation?
 

@@ -33,27 +33,51 @@ def run(*command, limit=LIMIT, **options):
     return done
 
 
-def swift_program(name, *examples):
-    """Build Tests/Consumer/NAME, a package that uses this one, with these folders of Examples.
-
-    The result stays in .build, so that the next build is short. SwiftPM does not look into that
-    folder for sources, where the link to this package would lead it round in circles."""
-    work = ROOT / ".build/consumers" / name
-    package, scratch = work / "consumer", work / "scratch"
-    shutil.rmtree(package, ignore_errors=True)
-    shutil.copytree(HERE / name, package)
-    for example in examples:
-        shutil.copytree(ROOT / "Examples" / example, package / example)
-    if not (work / "LaunchGuard").is_symlink():
-        (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
-    manifest = (package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
-    (package / "Package.swift").write_text(manifest)
+def swift(command, package, scratch, *arguments):
     with tempfile.TemporaryDirectory() as directory:
         # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
         environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
-        run("swift", "build", "--package-path", package, "--scratch-path", scratch, "--jobs", "2", limit=900,
-            env=environment)
-    return scratch / "debug/App"
+        run("swift", command, "--package-path", package, "--scratch-path", scratch, *arguments, limit=900, env=environment)
+
+
+def needed(program):
+    """The shared libraries that the program cannot start without."""
+    return re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", program).stdout)
+
+
+class SwiftConsumer:
+    """Tests/Consumer/NAME, a package that uses this one, with these folders of Examples.
+
+    What it builds stays in .build, so that the next build is short. SwiftPM does not look into that
+    folder for sources, where the link to this package would lead it round in circles."""
+
+    def __init__(self, name, *examples):
+        work = ROOT / ".build/consumers" / name
+        self.package, self.scratch = work / "consumer", work / "scratch"
+        shutil.rmtree(self.package, ignore_errors=True)
+        shutil.copytree(HERE / name, self.package)
+        for example in examples:
+            shutil.copytree(ROOT / "Examples" / example, self.package / example)
+        if not (work / "LaunchGuard").is_symlink():
+            (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
+        manifest = (self.package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
+        (self.package / "Package.swift").write_text(manifest)
+
+    def swift(self, command, scratch, *arguments):
+        swift(command, self.package, scratch, *arguments)
+
+    def build(self, *what):
+        self.swift("build", self.scratch, "--jobs", "2", *what)
+
+    def program(self, name):
+        self.build("--product", name)
+        return self.scratch / "debug" / name
+
+    def fetched(self):
+        """The packages that the first build of this one fetches."""
+        with tempfile.TemporaryDirectory() as scratch:
+            self.swift("package", scratch, "resolve")
+            return {entry.name for entry in pathlib.Path(scratch, "checkouts").glob("*")}
 
 
 class Installed(unittest.TestCase):
@@ -94,9 +118,6 @@ class Installed(unittest.TestCase):
     def pkg_config(self, *options):
         return run("pkg-config", *options, "launchguard", env=self.environment).stdout.split()
 
-    def needed(self, program):
-        return re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", program).stdout)
-
     def cmake(self, source, *options):
         build = self.here / "build"
         run("cmake", "-S", HERE / source, "-B", build, "-DCMAKE_BUILD_TYPE=Debug", *options, env=self.environment)
@@ -106,7 +127,7 @@ class Installed(unittest.TestCase):
     def test_pkg_config(self):
         flags = self.pkg_config("--cflags", "--libs")
         run(CC, HERE / "app.c", "-o", self.here / "app", *flags, env=self.environment)
-        self.assertIn("liblaunchguard.so.0", self.needed(self.here / "app"))
+        self.assertIn("liblaunchguard.so.0", needed(self.here / "app"))
         self.proves_itself(self.here / "app")
         self.records_overflow(self.here / "app")
 
@@ -114,8 +135,7 @@ class Installed(unittest.TestCase):
         flags = self.pkg_config("--static", "--cflags", "--libs")
         flags = ["-l:liblaunchguard.a" if flag == "-llaunchguard" else flag for flag in flags]
         run(CC, HERE / "app.c", "-o", self.here / "app", *flags, env=self.environment)
-        needed = self.needed(self.here / "app")
-        self.assertEqual([name for name in needed if "launchguard" in name or "unwind" in name], [], "it needs libc alone")
+        self.assertEqual([name for name in needed(self.here / "app") if "launchguard" in name or "unwind" in name], [], "it needs libc alone")
         self.proves_itself(self.here / "app")
         self.records_overflow(self.here / "app")
 
@@ -126,7 +146,7 @@ class Installed(unittest.TestCase):
 
     def keeps_its_frames(self, program):
         """A program without shared libraries and frame pointers: its stack is walked to the end."""
-        self.assertEqual(self.needed(program), [])
+        self.assertEqual(needed(program), [])
         self.proves_itself(program)
         walk = reader.read(min((self.state / "runs").iterdir()))["crash"]["frames"][1]
         self.assertEqual(walk["reason"], "")
@@ -171,7 +191,7 @@ class Installed(unittest.TestCase):
     def test_find_package(self):
         build = self.cmake("find_package", "-DCMAKE_PREFIX_PATH=%s" % self.prefix)
         with self.subTest("static library"):
-            self.assertNotIn("liblaunchguard.so.0", self.needed(build / "app-static"))
+            self.assertNotIn("liblaunchguard.so.0", needed(build / "app-static"))
             self.proves_itself(build / "app-static")
         with self.subTest("no shared library"):
             self.state = self.here / "state of whole"
@@ -188,7 +208,7 @@ class Installed(unittest.TestCase):
         with self.subTest("C program that loads a C++ library"):
             plugin = next(build.glob("libplugin.*"))
             for host in ("host", "host-static"):
-                self.assertNotIn("libstdc++.so.6", self.needed(build / host))
+                self.assertNotIn("libstdc++.so.6", needed(build / host))
                 library = self.start(build / host, plugin, self.here / "state of" / host).stdout
                 self.assertRegex(library, r"/libgcc_s\.so\.1$", host)
 
@@ -200,8 +220,7 @@ class Installed(unittest.TestCase):
         segments = run("readelf", "-lW", self.library).stdout
         self.assertIn("GNU_RELRO", segments)
         self.assertRegex(segments, r"GNU_STACK.* RW ")
-        needed = self.needed(self.library)
-        self.assertEqual([name for name in needed if name != "libc.so.6"], [], "each program that links the library would pay for them")
+        self.assertEqual(needed(self.library), ["libc.so.6"], "each program that links the library would pay for them")
 
     def test_exported_names(self):
         exported = [line.split()[2] for line in run("nm", "-Dg", "--defined-only", self.library).stdout.splitlines()]
@@ -216,10 +235,67 @@ class Installed(unittest.TestCase):
 
 
 class SwiftPackage(unittest.TestCase):
-    @unittest.skipUnless(shutil.which("swift"), "no swift in PATH: the Swift package is not tried")
+    """A package in the Swift 5 mode that switches no trait on, and takes a warning for an error."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("swift"):
+            raise unittest.SkipTest("no swift in PATH: the Swift package is not tried")
+        cls.consumer = SwiftConsumer("swiftpm", "minimal-swift")
+
+    def test_no_other_package_is_fetched(self):
+        self.assertEqual(self.consumer.fetched(), set())
+
+    def test_a_trait_that_is_off_is_named(self):
+        with self.assertRaises(AssertionError) as failure:
+            self.consumer.build("--target", "SwitchedOff")
+        errors = re.findall(r"SwitchedOff\.swift:(\d+):\d+: error: (.*)", str(failure.exception))
+        self.assertEqual(sorted(set(errors)),
+                         [(line, "'%s' is unavailable: switch on its trait in Package.swift: .package(…, traits: [\"%s\"]) for LaunchGuard" % names)
+                          for lines, names in ((("14", "15"), ("LaunchGuardLogHandler", "SwiftLog")),
+                                               (("16", "17"), ("LaunchGuardService", "ServiceLifecycle"))) for line in lines])
+
+    def test_the_example(self):
+        with tempfile.TemporaryDirectory() as directory:
+            program = self.consumer.program("minimal-swift")
+            run(program, limit=60, env={"STATE_DIRECTORY": directory})
+            timeline = reader.read(pathlib.Path(directory) / "ledger.lg")
+            self.assertEqual(timeline["contexts"][0]["streak"], 0)
+
+    def test_library_evolution(self):
+        """The modules can be built as binary frameworks are, and their interfaces stand alone."""
+        scratch = self.consumer.package.parent / "evolution"
+        for module in ("LaunchGuard", "LaunchGuardReports"):
+            with self.subTest(module):
+                self.consumer.swift("build", scratch, "--jobs", "2", "--target", module, "-Xswiftc", "-enable-library-evolution",
+                                    "-Xswiftc", "-emit-module-interface")
+                interface = scratch / "debug" / (module + ".build") / (module + ".swiftinterface")
+                imported = set(re.findall(r"^(?:public )?import (\w+)$", interface.read_text(), re.M))
+                self.assertIn("Swift", imported)
+                self.assertEqual({name for name in imported if not name.startswith("_")}, {"Swift"}, "a reader of the interface needs nothing else")
+                run("swiftc", "-frontend", "-typecheck-module-from-interface", interface, "-module-name", module)
+
+    def test_static_programs(self):
+        """Programs with the Swift libraries inside: they start where there is no libunwind and no
+        liblzma, and the record of a crash has the stack."""
+        swift("build", ROOT, ROOT / ".build", "--jobs", "2", "--product", "launchguard")
+        for how, libraries in ((["--static-swift-stdlib"], r"lib(c|m|stdc\+\+|gcc_s)\.so|ld-linux"), (["-Xswiftc", "-static-executable"], "none")):
+            with self.subTest(how[-1]), tempfile.TemporaryDirectory() as state:
+                scratch = self.consumer.package.parent / how[-1].strip("-")
+                self.consumer.swift("build", scratch, "--jobs", "2", "--product", "App", *how)
+                program = scratch / "debug/App"
+                self.assertEqual([name for name in needed(program) if not re.match(libraries, name)], [])
+                done = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
+                self.assertEqual(done.stdout.split("\n")[0], "fully protected")
+                self.assertIn(done.returncode, (-signal.SIGILL, -signal.SIGTRAP))
+                run_file = next(pathlib.Path(state, "runs").iterdir())
+                self.assertEqual(reader.read(run_file)["crash"]["frames"][1]["reason"], "", "the walk comes to the end of the stack")
+                self.assertRegex(run(ROOT / ".build/debug/launchguard", "inspect", run_file, limit=60).stdout,
+                                 r"Fatal error: Index out of range\n(?s:.*) crashed\n.*\n(#.*\n)*#.*_assertionFailure.*\n(#.*\n)*#.*App_main.*main\.swift:\d+\n")
+
     def test_swift_package(self):
         with tempfile.TemporaryDirectory() as directory:
-            program, state = swift_program("swiftpm"), pathlib.Path(directory).resolve() / "state"
+            program, state = self.consumer.program("App"), pathlib.Path(directory).resolve() / "state"
             done = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
             protected, thrower = done.stdout.split("\n")[:2]
             self.assertEqual(protected, "fully protected")
@@ -240,7 +316,7 @@ class SwiftPackage(unittest.TestCase):
     def test_segmentation_fault_from_outside(self):
         """The runtime's backtracer lives on after a SIGSEGV that another process sent, with
         LaunchGuard as without it; the run then ends by its own exit."""
-        program = swift_program("swiftpm")
+        program = self.consumer.program("App")
         for how in ("bare", "protected"):
             with self.subTest(how), tempfile.TemporaryDirectory() as directory:
                 state = pathlib.Path(directory).resolve() / "state"
@@ -279,12 +355,17 @@ class Traits(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(directory.cleanup)
         cls.work = pathlib.Path(directory.name).resolve()
-        cls.program = swift_program("traits", "served-swift")
+        cls.consumer = SwiftConsumer("traits", "served-swift")
+        cls.consumer.build()
+        cls.program = cls.consumer.scratch / "debug/App"
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(dir=self.work)
         self.addCleanup(directory.cleanup)
         self.state = pathlib.Path(directory.name) / "state"
+
+    def test_what_is_fetched(self):
+        self.assertEqual(self.consumer.fetched(), {"swift-log", "swift-service-lifecycle", "swift-async-algorithms", "swift-collections"})
 
     def test_swift_log(self):
         done = run(self.program, self.state, "log", limit=60)

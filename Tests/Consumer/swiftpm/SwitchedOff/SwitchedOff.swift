@@ -1,0 +1,18 @@
+import LaunchGuard
+import LaunchGuardLogging
+import LaunchGuardService
+
+// The uses that the README shows, with the protocols of the packages that are not there.
+protocol LogHandler {}
+protocol Service {}
+
+func bootstrap(_ factory: (String) -> [any LogHandler]) {}
+func run(services: [any Service]) {}
+
+func use(_ session: Session, _ launch: Launch) {
+    var configuration = Session.Configuration(appID: "org.example.consumer")
+    configuration.onLog = LaunchGuardLogHandler.forward()
+    bootstrap { label in [LaunchGuardLogHandler(label: label, session: session)] }
+    run(services: [LaunchGuardService(launch) { try await Task.sleep(for: .seconds(1)) }])
+    _ = LaunchGuardService(watching: session)
+}
