@@ -6,10 +6,12 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -22,6 +24,7 @@ CC = os.environ["CONSUMER_CC"]
 # Functions of libc that the shared library takes the place of.
 INTERPOSED = {"pthread_create", "sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "sigignore",
               "siginterrupt", "_exit", "_Exit"}
+REPAIRING, FINISHED = 2, 4  # phases of a launch, FORMAT.md
 LIMIT = 300  # seconds for building, a fraction of it for running
 
 
@@ -46,22 +49,31 @@ def needed(program):
 
 
 class SwiftConsumer:
-    """Tests/Consumer/NAME, a package that uses this one, with these folders of Examples.
+    """Tests/Consumer/NAME, or the package in another folder, with these folders of Examples.
 
     What it builds stays in .build, so that the next build is short. SwiftPM does not look into that
     folder for sources, where the link to this package would lead it round in circles."""
 
-    def __init__(self, name, *examples):
+    def __init__(self, name, *examples, source=None):
         work = ROOT / ".build/consumers" / name
         self.package, self.scratch = work / "consumer", work / "scratch"
         shutil.rmtree(self.package, ignore_errors=True)
-        shutil.copytree(HERE / name, self.package)
+        shutil.copytree(source or HERE / name, self.package, ignore=shutil.ignore_patterns(".build*"))
         for example in examples:
             shutil.copytree(ROOT / "Examples" / example, self.package / example)
         if not (work / "LaunchGuard").is_symlink():
             (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
-        manifest = (self.package / "Package.swift.in").read_text().replace("@LAUNCHGUARD@", str(work / "LaunchGuard"))
-        (self.package / "Package.swift").write_text(manifest)
+        if not source:
+            (self.package / "Package.swift.in").rename(self.package / "Package.swift")
+        self.change("../.." if source else "@LAUNCHGUARD@", str(work / "LaunchGuard"))
+
+    def change(self, old, new):
+        """Replace a part of the manifest."""
+        manifest = self.package / "Package.swift"
+        text = manifest.read_text()
+        if old not in text:
+            raise AssertionError("the manifest has no %s" % old)
+        manifest.write_text(text.replace(old, new))
 
     def swift(self, command, scratch, *arguments):
         swift(command, self.package, scratch, *arguments)
@@ -473,6 +485,153 @@ class Traits(unittest.TestCase):
         self.assertNotEqual(status, 0)
         self.assertEqual((announced, marked), (0, 0))
         self.assertIn((end, evidence), ((7, 4), (3, 3)))
+
+
+class Programs(unittest.TestCase):
+    """The package of three programs, as it stands in Examples."""
+
+    MODE, CONFIGURATION = "6", "debug"
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("swift"):
+            raise unittest.SkipTest("no swift in PATH: the programs are not tried")
+        cls.consumer = SwiftConsumer("programs", source=ROOT / "Examples/programs-swift")
+        cls.consumer.change(".v6", ".v" + cls.MODE)
+        cls.consumer.build("-c", cls.CONFIGURATION)
+        cls.programs = cls.consumer.scratch / cls.CONFIGURATION
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.state, self.folder = (pathlib.Path(directory.name).resolve() / name for name in ("state", "folder"))
+        self.folder.mkdir()
+        self.environment = {"SWIFT_BACKTRACE": "enable=no", "PATH": os.environ["PATH"]}
+
+    def dies(self, *command):
+        """A crash of the program's own."""
+        done = run(*command, limit=60, env=self.environment)
+        self.assertIn(done.returncode, (-signal.SIGILL, -signal.SIGTRAP), done.stdout + done.stderr)
+        return done
+
+    def ends(self):
+        return [entry["verdict"]["end"] for entry in reader.read(self.state / "ledger.lg")["timeline"]]
+
+    def talk(self, program, *arguments, asks, until="listening"):
+        """Start a program, wait for a line on its standard error, call, ask it to end by SIGTERM."""
+        child = subprocess.Popen([program, *arguments], stderr=subprocess.PIPE, text=True, env=self.environment)
+        timer = threading.Timer(60, child.kill)
+        timer.start()
+        try:
+            lines = []
+            while not lines or until not in lines[-1]:
+                lines.append(child.stderr.readline())
+                self.assertTrue(lines[-1], "it ended early: " + "".join(lines))
+            asks(child, lines[-1])
+            rest = child.stderr.read()
+            status = child.wait()
+            self.assertTrue(timer.is_alive(), "it hangs")
+            return status, "".join(lines) + rest
+        finally:
+            timer.cancel()
+            child.kill()
+            child.wait()
+            child.stderr.close()
+
+    def test_server(self):
+        server, greetings = self.programs / "echo-server", self.folder / "greetings"
+        answers = []
+
+        def asks(child, line):
+            port = int(re.search(r"port=(\d+)", line).group(1))
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+                for word in (b"one", b"two"):
+                    client.sendall(word)
+                    answers.append(client.recv(100))
+            child.send_signal(signal.SIGTERM)
+
+        greetings.write_text("good morning\ngood evening\n")
+        status, said = self.talk(server, self.state, greetings, asks=asks)
+        self.assertEqual((status, answers), (0, [b"good morning, one", b"good evening, two"]))
+        greetings.write_text("")
+        for _ in range(2):
+            self.dies(server, self.state, greetings)
+        answers.clear()
+        status, said = self.talk(server, self.state, greetings, asks=asks)
+        self.assertEqual((status, answers), (0, [b"hello, one", b"hello, two"]))
+        for words in ("launches crashed", "count=2", "repaired", 'repair "put greetings aside"', "the last run "):
+            self.assertIn(words, said)
+        self.assertTrue((self.folder / "greetings.bad").exists())
+        self.assertEqual(self.ends(), [1, 3, 3])
+
+    def test_indexer(self):
+        indexer = self.programs / "indexer"
+        (self.folder / "a").write_text("one two three")
+        self.assertEqual(run(indexer, self.state, self.folder, limit=60, env=self.environment).stdout, "3 words\n")
+        (self.folder / "index").write_text("no number\n")
+        for _ in range(2):
+            self.dies(indexer, self.state, self.folder)
+        # Ctrl-C interrupts the first repair, which has one attempt. At the next start the second
+        # one helps.
+        (self.folder / "slow").write_text("four")
+        self.assertEqual(self.interrupted(indexer, REPAIRING), (130, "cancelled\n"))
+        self.assertEqual(self.interrupted(indexer, FINISHED), (130, "cancelled while counting\n"))
+        (self.folder / "slow").unlink()
+        self.assertEqual(run(indexer, self.state, self.folder, limit=60, env=self.environment).stdout, "3 words\n")
+
+    def interrupted(self, program, phase):
+        """SIGINT when the launch is so far."""
+        child = subprocess.Popen([program, self.state, self.folder], stdout=subprocess.PIPE, text=True, env=self.environment)
+        timer = threading.Timer(60, child.kill)
+        timer.start()
+        try:
+            while timer.is_alive() and self.phase(child.pid) != phase:
+                time.sleep(0.01)
+            child.send_signal(signal.SIGINT)
+            said = child.stdout.read()
+            status = child.wait()
+            self.assertTrue(timer.is_alive(), "it hangs")
+            return status, said
+        finally:
+            timer.cancel()
+            child.kill()
+            child.wait()
+            child.stdout.close()
+
+    def phase(self, pid):
+        """Of the launch of a living process; None: too early."""
+        try:
+            run_file = reader.read(sorted((self.state / "runs").glob("*.lgrun"))[-1])
+        except (IndexError, AssertionError, OSError, ValueError):
+            return None
+        return run_file["contexts"][0]["phase"] if run_file["run"]["pid"] == pid and run_file["contexts"] else None
+
+    def test_player(self):
+        player, order = self.programs / "player", self.folder / "order"
+        order.write_text("a.ogg\nbad\n")
+        for _ in range(2):
+            self.dies(player, self.state, self.folder, "no")
+        done = run(player, self.state, self.folder, "yes", limit=60, env=self.environment)
+        self.assertEqual(done.stdout.split("\n")[-4:], ["one moment, please", "0 songs", "plays 0 songs, normal", ""])
+        self.assertIn("crashed 2 times", done.stdout)
+        self.assertEqual(order.read_text(), "")
+
+    def test_tests(self):
+        self.consumer.swift("test", self.consumer.scratch, "--jobs", "2", "--disable-xctest")
+
+
+class ProgramsInSwift5(Programs):
+    MODE = "5"
+
+
+class ReleasedPrograms(Programs):
+    CONFIGURATION = "release"
+
+    test_tests = None  # @testable is for debug builds
+
+
+class ReleasedProgramsInSwift5(ReleasedPrograms):
+    MODE = "5"
 
 
 if __name__ == "__main__":
