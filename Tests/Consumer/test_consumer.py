@@ -518,7 +518,7 @@ class Programs(unittest.TestCase):
         return [entry["verdict"]["end"] for entry in reader.read(self.state / "ledger.lg")["timeline"]]
 
     def talk(self, program, *arguments, asks, until="listening"):
-        """Start a program, wait for a line on its standard error, call, ask it to end by SIGTERM."""
+        """Start a program, wait for a line on its standard error, talk with it until it ends."""
         child = subprocess.Popen([program, *arguments], stderr=subprocess.PIPE, text=True, env=self.environment)
         timer = threading.Timer(60, child.kill)
         timer.start()

@@ -65,7 +65,7 @@ static void check_handler(int signal)
             lg__install_again(signal); /* a handler reset it, and the process lives on */
         else if (now.handler == (uintptr_t)SIG_DFL)
             say(signal, DEFAULTED, "was set to its default action: it no longer leaves a record");
-        else if (now.handler == (uintptr_t)SIG_IGN && signal != SIGPIPE) /* which network programs ignore */
+        else if (now.handler == (uintptr_t)SIG_IGN && signal != SIGPIPE) /* servers do that */
             say(signal, IGNORED, is_fault(signal) ? "is ignored: a fault will end the process without a record" : "is ignored: it no longer leaves a record");
         else if (now.handler != (uintptr_t)SIG_IGN)
             say(signal, REPLACED, "got another handler: it leaves no record unless the new handler calls that of LaunchGuard");

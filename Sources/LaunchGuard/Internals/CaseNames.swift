@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The names of enumerations' cases. The runtime finds a name by reflection, which takes longer than
-/// all the rest of a breadcrumb.
+/// The names of enumerations' cases. The runtime finds a name by reflection, which takes longer
+/// than all the rest of a breadcrumb.
 ///
 /// A table with a place for each hash. A name that is there stays there, so that a reader takes no
 /// lock. Where two names have the same place, the second one is looked up each time.

@@ -9,7 +9,8 @@ actor Library {
 
     func open() throws {
         let lines = try String(contentsOf: order, encoding: .utf8).split(separator: "\n").map(String.init)
-        precondition(lines.allSatisfy { $0.hasSuffix(".ogg") }, "no song")  // The bug of this program.
+        // The bug of this program.
+        precondition(lines.allSatisfy { $0.hasSuffix(".ogg") }, "no song")
         songs = lines
     }
 
