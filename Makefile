@@ -31,6 +31,7 @@ FILTER ?=
 # modifiers, or with a sample of them.
 RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --filter '$(FILTER)'
 RUN_FAULTS = $(RUN_ENTRIES) --cross
+RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults
 
@@ -88,20 +89,25 @@ test-swift: core-gcc swift swift-release
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
+	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
+	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
 
 long: core-gcc core-clang core-undefined swift swift-release
-	@echo "1 of 6: the core with gcc"
+	@echo "1 of 7: the core with gcc"
 	$(call CTEST,gcc)
-	@echo "2 of 6: the core with clang"
+	@echo "2 of 7: the core with clang"
 	$(call CTEST,clang)
-	@echo "3 of 6: the core with traps on undefined behaviour"
+	@echo "3 of 7: the core with traps on undefined behaviour"
 	$(call CTEST,undefined) -L '^check$$'
-	@echo "4 of 6: the Swift modules"
+	@echo "4 of 7: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
-	@echo "5 of 6: the ways to die of the Swift build, with every combination of modifiers"
+	@echo "5 of 7: the ways to die of the Swift build, with every combination of modifiers"
 	$(RUN_FAULTS) --failures $(SWIFT_DEBUG)
-	@echo "6 of 6: the same of its release build"
+	@echo "6 of 7: the same of its release build"
 	$(RUN_FAULTS) --failures $(SWIFT_RELEASE)
+	@echo "7 of 7: Swift's own backtracer beside LaunchGuard"
+	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
+	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
 
 faults: core-gcc swift swift-release
 	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults $(SWIFT_DEBUG) $(SWIFT_RELEASE)

@@ -33,7 +33,7 @@ HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errn
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"capture/caller.c", "capture/calls.c", "capture/complete.c", "capture/earlier.c", "capture/turn.c", "capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
                 "capture/finish.c", "capture/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c",
-                "capture/place.c", "capture/process.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/thread.c", "capture/other_threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
+                "capture/place.c", "capture/process.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/stoppable.c", "capture/thread.c", "capture/other_threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.

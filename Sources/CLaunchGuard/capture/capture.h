@@ -94,7 +94,10 @@ bool lg__capture_is_exempt(void);
 /* The calling thread is one of LaunchGuard's own, and all others of the process that have not ended
  * do nothing for the program: the process is at its end, and the calling thread must end. */
 bool lg__capture_alone(void);
-/* On such a thread: wait while `word` is `seen`, at most `timeout_ns`. false: alone. */
+/* On such a thread: sleep once while `word` is `seen`, at most `timeout_ns`, and do nothing for the
+ * program meanwhile. */
+void lg__capture_sleep(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
+/* The same until `timeout_ns` is over or the word has changed. false: alone. */
 bool lg__capture_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 
 /* Keep the end of standard error in the run file: make descriptor 2 a pipe. False with errno:

@@ -106,6 +106,7 @@ bool lg__crash_settled(const struct lg__crash *crash, uint64_t now_ns)
 bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_event event, bool unseen)
 {
     uint64_t word = atomic_load(&crash->word);
+    const long timer = atomic_load(&crash->timer);
     enum lg__crash_state to;
     do {
         to = lg__crash_next(lg__crash_state(word), event, unseen);
@@ -114,6 +115,8 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
         if (to == LG__CRASH_LEFT)
             atomic_store(&crash->left_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     } while (!atomic_compare_exchange_weak(&crash->word, &word, word_of(number, to)));
+    if (lg__crash_state(word) == LG__CRASH_CHAINED && timer >= 0)
+        lg__os_timer_end(timer);
     if (to == LG__CRASH_LEFT) {
         lg__run_left(&lg__fixed.options.run, lg__crash_slot_of(crash), number);
         lg__capture_wake_watch(); /* nothing else would make the watch thread look a second later */
@@ -165,6 +168,7 @@ LG__FIRST static struct lg__crash *begin(struct lg__crash *crash, uint32_t numbe
     crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
     atomic_store(&crash->left_ns, 0);
     atomic_store(&crash->deadline_ns, 0);
+    atomic_store(&crash->timer, -1);
     lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_RECORDING);
     /* the row "free, begins" */
     atomic_store(&crash->word, word_of(number, LG__CRASH_RECORDING));
@@ -277,6 +281,7 @@ struct lg__crash *lg__crash_promote(struct lg__crash *brief)
     atomic_store(&full->word, 0);
     atomic_store(&full->deadline_ns, 0);
     atomic_store(&full->left_ns, 0);
+    atomic_store(&full->timer, atomic_load(&brief->timer));
     memcpy(&full->tid, &brief->tid, sizeof *full - offsetof(struct lg__crash, tid));
     full->owes = false;
     full->completes = true;

@@ -15,6 +15,7 @@ struct lg__crash {
     /* CLOCK_MONOTONIC, of RECORDING, CHAINED and ENDING; 0: none yet */
     _Atomic uint64_t deadline_ns;
     _Atomic uint64_t left_ns;     /* CLOCK_MONOTONIC when its handler was left */
+    _Atomic long timer;           /* of CHAINED: number of a timer of the kernel; −1: none */
     int32_t tid;
     uint32_t depth;  /* crashes that it is known to be inside of, one in the other */
     uint32_t within; /* sequence number of the outermost of those; 0: none */

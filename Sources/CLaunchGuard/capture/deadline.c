@@ -117,12 +117,56 @@ static _Noreturn void end_process(const struct lg__crash *crash)
     lg__os_exit(128 + signal);
 }
 
-void lg__deadline_passed(uint64_t sequence)
+static bool is_still(const struct lg__crash *crash, uint64_t word)
+{
+    return atomic_load(&crash->word) == word;
+}
+
+/* The value of a timer: sequence number of the crash, and this for its earlier handler. */
+#define OF_HANDLER (UINT64_C(1) << 32)
+
+static bool begin_timer(struct lg__crash *crash, uint32_t sequence, uint64_t after_ns)
+{
+    atomic_store(&crash->timer, lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, OF_HANDLER | sequence, after_ns));
+    return atomic_load(&crash->timer) >= 0;
+}
+
+/* Behind the deadline, so that the watch thread comes first where it runs. */
+bool lg__deadline_arm_timer(struct lg__crash *crash)
+{
+    const uint64_t time_ns = (uint64_t)lg__fixed.options.handler_ms * 1000000u;
+    return lg__question_take_signal() && begin_timer(crash, lg__crash_sequence(atomic_load(&crash->word)), time_ns + KILL_NS);
+}
+
+/* The same looks as those of the watch thread, whose thread may have been stopped. */
+static void handler_passed(uint32_t sequence, const void *ucontext)
+{
+    static _Atomic uint64_t inside; /* sequence number, looks */
+    struct lg__crash *crash = lg__crash_find(sequence);
+    const uint64_t word = crash ? atomic_load(&crash->word) : 0;
+    struct lg__arch_fault context;
+    lg__arch_fault(ucontext, &context);
+    if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) ||
+        !atomic_load(&crash->deadline_ns) || lg__place_by_stack(crash, context.sp) != LG__PLACE_INSIDE)
+        return;
+    const uint64_t before = atomic_load(&inside), looks = before >> 32 == sequence ? (uint32_t)before + 1 : 1;
+    atomic_store(&inside, (uint64_t)sequence << 32 | looks);
+    if (looks == LOOKS && lg__crash_event(crash, sequence, LG__CRASH_EXPIRES, false))
+        end_process(crash);
+    lg__os_timer_end(atomic_load(&crash->timer));
+    begin_timer(crash, sequence, LOOKS_APART_NS);
+}
+
+void lg__deadline_passed(uint64_t value, const void *ucontext)
 {
     struct lg__crash *crash = lg__crash_holder() == lg__os_tid() ? lg__crash_current() : NULL;
     uint64_t word = crash ? atomic_load(&crash->word) : 0;
     LG_FAULT_POINT("deadline: over");
-    if (!crash || lg__crash_sequence(word) != sequence || (lg__crash_next_is_open(lg__crash_state(word)) && !crash->completes))
+    if (value & OF_HANDLER) {
+        handler_passed((uint32_t)value, ucontext);
+        return;
+    }
+    if (!crash || lg__crash_sequence(word) != value || (lg__crash_next_is_open(lg__crash_state(word)) && !crash->completes))
         return; /* the record was done when the signal came */
     if (lg__crash_state(word) == LG__CRASH_ENDING || lg__crash_event(crash, lg__crash_sequence(word), LG__CRASH_EXPIRES, false))
         end_process(crash);
@@ -192,11 +236,6 @@ static void pause_ns(uint64_t time_ns)
 {
     static const uint32_t nobody_wakes = 0;
     lg__os_futex_wait(&nobody_wakes, 0, time_ns);
-}
-
-static bool is_still(const struct lg__crash *crash, uint64_t word)
-{
-    return atomic_load(&crash->word) == word;
 }
 
 /* The finding at the deadline. INSIDE only where several looks say so, UNKNOWN only where none says

@@ -15,11 +15,15 @@ void lg__deadline_attend(struct lg__crash *crash);
 void lg__deadline_arm_signal(struct lg__crash *crash);
 /* The record is written. Under the crash lock. Handler. */
 void lg__deadline_disarm(void);
-/* On the crashed thread, by its timer: the time for the record with this number is over.
+/* On the crashed thread, by its timer: the time for a record or for an earlier handler is over.
  * Handler. */
-void lg__deadline_passed(uint64_t sequence);
+void lg__deadline_passed(uint64_t value, const void *ucontext);
 /* From here on the time of the earlier handler runs. Handler. */
 void lg__deadline_arm_handler(struct lg__crash *crash);
+/* That handler may stop the watch thread: a timer keeps its time as well, on the crashed thread,
+ * which runs on an alternate stack and takes the signal. Before lg__crash_event() says that the
+ * handler is called. false: the system refuses the timer. Handler. */
+bool lg__deadline_arm_timer(struct lg__crash *crash);
 /* The process is about to end by exit(): the watch thread looks at the crashes of all threads.
  * Waits for that look for a while. */
 void lg__deadline_exits(void);

@@ -166,6 +166,10 @@ bool lg__unwind_libunwind_prepare(void);
 /* own_threads.c: the thread is not asked and not counted: it is ours and does nothing for the
  * program. Handler. */
 bool lg__own_threads_exempt(int32_t tid);
+/* An earlier handler is called next: the watch thread and the threads that wait take this signal
+ * for a second, by which that handler may stop them (stoppable.h). Waits until they do. Under the
+ * crash lock. Handler. */
+void lg__own_threads_offer(int signal);
 
 /* ---- files.c: files of /proc; a relative path begins at the threads of this process ---- */
 
@@ -232,6 +236,8 @@ bool lg__other_threads_left(void);
 uint32_t lg__other_threads_count(void);
 /* Let these threads go on. */
 void lg__other_threads_release(void);
+/* Wait until they have the signal masks that they had before, for a while. */
+void lg__other_threads_wait_left(void);
 
 /* ---- earlier.c ---- */
 

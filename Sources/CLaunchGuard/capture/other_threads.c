@@ -139,3 +139,8 @@ void lg__other_threads_release(void)
         lg__question_release(LG__ASKER_CRASH, i);
     atomic_store(&threads.asked, 0);
 }
+
+void lg__other_threads_wait_left(void)
+{
+    lg__question_wait_left(LG__ASKER_CRASH, lg__os_clock_ns(CLOCK_MONOTONIC) + deadline_part(PATIENCE_PART));
+}

@@ -29,6 +29,7 @@ static struct asker {
     uint32_t sequence;         /* of what it asks for */
     _Atomic uint32_t answered; /* futex; of this turn alone */
     _Atomic uint32_t expected; /* the answer with this number wakes the asker */
+    _Atomic uint32_t inside;   /* futex: threads between the signal and the end of its handler */
 } askers[LG__ASKERS] = {
     { .words = crash_words, .places = LG__THREADS_MAX },
     { .words = watch_words, .places = LG__QUESTION_WATCH_PLACES },
@@ -96,6 +97,14 @@ static void stand(enum lg__asker asker, uint32_t place, uint32_t turn)
     change(asker, place, turn, LG__ANSWER_STANDS, LG__ANSWER_LEFT);
 }
 
+/* The handler is as good as left: the thread blocks what it did before. */
+static void leave(enum lg__asker asker, const void *ucontext)
+{
+    lg__os_signals_set(lg__arch_blocked(ucontext));
+    if (atomic_fetch_sub(&askers[asker].inside, 1) == 1)
+        lg__os_futex_wake((const uint32_t *)&askers[asker].inside);
+}
+
 /* A thread that crashes does not stand for a snapshot, not even before the first instruction of its
  * handler: its record would wait. */
 static bool is_wanted_elsewhere(const void *ucontext)
@@ -110,7 +119,7 @@ __attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info,
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     uint32_t turn = (uint32_t)(value >> 32), asker = (uint32_t)value >> PLACE_BITS, place = (uint32_t)value & ((1u << PLACE_BITS) - 1);
     if (info->si_code == SI_TIMER) {
-        lg__fixed.on_deadline(value);
+        lg__fixed.on_deadline(value, ucontext);
         return;
     }
     /* libc's own use of the signal */
@@ -123,10 +132,12 @@ __attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info,
         return;
     LG_FAULT_POINT("thread: asked");
     if (asker == LG__ASKER_CRASH) {
+        atomic_fetch_add(&askers[asker].inside, 1);
         if (write_answer(asker, place, turn, stands ? stands : ucontext)) {
             LG_FAULT_POINT("thread: answered");
             stand(asker, place, turn);
         }
+        leave(asker, ucontext);
         return;
     }
     if (place != LG__QUESTION_LOOK && is_wanted_elsewhere(ucontext))
@@ -279,4 +290,12 @@ bool lg__question_release(enum lg__asker asker, uint32_t place)
     } while (!change(asker, place, turn, answer, next[answer]));
     lg__os_futex_wake((const uint32_t *)&askers[asker].words[place]);
     return answer == LG__ANSWER_STANDS;
+}
+
+void lg__question_wait_left(enum lg__asker asker, uint64_t until_ns)
+{
+    uint32_t inside;
+    uint64_t now;
+    while ((inside = atomic_load(&askers[asker].inside)) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until_ns)
+        lg__os_futex_wait((const uint32_t *)&askers[asker].inside, inside, until_ns - now);
 }

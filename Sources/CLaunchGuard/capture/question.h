@@ -65,6 +65,9 @@ void lg__question_wait(enum lg__asker asker, uint32_t expected, uint64_t until_n
 bool lg__question_close(enum lg__asker asker, uint32_t place);
 /* Let the thread go on, or not begin to answer. false: it does not stand still. */
 bool lg__question_release(enum lg__asker asker, uint32_t place);
+/* For a crash: wait until the threads that were let go have the signal mask that they had before
+ * the question, or until `until_ns`. */
+void lg__question_wait_left(enum lg__asker asker, uint64_t until_ns);
 
 /* ---- on a thread that is asked. Handler. ---- */
 

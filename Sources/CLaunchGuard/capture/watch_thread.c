@@ -1,6 +1,7 @@
 #include "capture/watch_thread.h"
 
 #include "capture/fixed.h"
+#include "capture/stoppable.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 
@@ -19,6 +20,7 @@ static uint32_t watch_word;
 static struct lg__os_thread watch_memory;
 static bool is_reserved;
 static int32_t watch_tid; /* of the latest one: it is seen a little longer than it runs */
+static _Atomic uint32_t told; /* of lg__stoppable_sleep() */
 
 static void begin(void)
 {
@@ -82,6 +84,11 @@ bool lg__watch_thread_is(int32_t other)
     return __atomic_load_n(&watch_tid, __ATOMIC_RELAXED) == other;
 }
 
+bool lg__watch_thread_was_told(uint32_t offered)
+{
+    return atomic_load(&told) == offered;
+}
+
 uint32_t lg__watch_thread_seen(void)
 {
     return __atomic_load_n(&watch_word, __ATOMIC_SEQ_CST);
@@ -89,7 +96,7 @@ uint32_t lg__watch_thread_seen(void)
 
 void lg__watch_thread_sleep(uint32_t seen, uint64_t time_ns)
 {
-    lg__os_futex_wait(&watch_word, seen, time_ns);
+    lg__stoppable_sleep(&watch_word, seen, time_ns, &told);
 }
 
 void lg__watch_thread_leave(uint32_t seen)

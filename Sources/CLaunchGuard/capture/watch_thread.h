@@ -10,5 +10,7 @@
 bool lg__watch_thread_prepare(void);
 /* The latest watch thread has this number. */
 bool lg__watch_thread_is(int32_t tid);
+/* It sleeps, or slept, under this offer of stoppable.h. */
+bool lg__watch_thread_was_told(uint32_t offered);
 
 #endif

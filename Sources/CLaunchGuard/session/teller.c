@@ -18,9 +18,7 @@ static void *tell(void *argument)
     while (lg__session_open(session) && !lg__capture_alone()) {
         uint32_t seen = atomic_load(&changes);
         lg__host_tell(&session->host);
-        lg__capture_exempt();
-        lg__os_futex_wait((const uint32_t *)&changes, seen, ALONE_NS);
-        lg__capture_exempt_no_more();
+        lg__capture_sleep((const uint32_t *)&changes, seen, ALONE_NS);
     }
     lg__capture_own_end();
     return NULL;
