@@ -44,8 +44,9 @@ public final class Launch: Sendable {
     public var status: Status { core.status }
 
     /// The status now and every later change; ends when the launch is finished or its end was
-    /// announced, and when the session is stopped. Each iteration is independent, and gets every
-    /// change even when it is slow. C: `on_status`.
+    /// announced, when ``begin()`` has thrown or an essential task has failed, and when the session
+    /// is stopped. Each iteration is independent, and gets every change even when it is slow. C:
+    /// `on_status`.
     public var statusUpdates: StatusUpdates { StatusUpdates(source: hooks.statuses) }
 
     /// All that is known of the context now; `nil` for an unprotected launch. C:
@@ -94,7 +95,7 @@ public final class Launch: Sendable {
             context.end()
             throw error
         }
-        if code == .state { hooks.drop(context) }
+        if code == .state { hooks.drop(context) } else if code != .ok { hooks.end(core) }
         // From here on the caller is not in question.
         context.isCancelled.store(false, ordering: .sequentiallyConsistent)
         if context.isCutShort.load(ordering: .sequentiallyConsistent), code == .ok || code == .failed { code = .cancelled }

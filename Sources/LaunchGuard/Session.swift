@@ -78,6 +78,7 @@ public final class Session: Sendable {
             if let launch = launches[name] { return launch }
             let hooks = LaunchHooks(session: core, cancellation: policy.cancellation)
             let (launchCore, problem) = core.prepare(options, hooks)
+            hooks.attach(launchCore)
             let launch = Launch(name: name, core: launchCore, hooks: hooks, problem: mistake ?? problem)
             launches[name] = launch
             return launch

@@ -103,7 +103,9 @@ import Testing
     }
 
     /// Ways out of a launch that nobody finishes.
-    enum Outcome: Int, CaseIterable, Sendable { case restart, announced, stopped, stoppedInTask }
+    enum Outcome: Int, CaseIterable, Sendable { 
+        case restart, announced, stopped, stoppedInTask, failed, failedInCustody, cancelled
+    }
 
     @Test(arguments: Outcome.allCases)
     func updatesOfTheStatusEndInEveryOutcome(_ outcome: Outcome) async throws {
@@ -113,16 +115,24 @@ import Testing
             let outcome = Outcome(rawValue: number)
             let log = Log()
             let session = try Child(directory).start()
-            let launch = session.makeLaunch("main", window: .zero)
+            let launch = session.makeLaunch(
+                "main", window: .zero, policy: .init(hold: outcome == .failedInCustody ? .custody : .block, cancellation: .forwarded))
             launch.addRepair("mend", impact: 1, options: outcome == .restart ? .needsRestart : []) {}
-            launch.addTask("work") { [capture = Capture("task", log)] in
+            launch.addTask("work", options: .essential) { [capture = Capture("task", log)] in
                 capture.use()
+                if outcome == .failed || outcome == .failedInCustody { throw Failure(description: "no disk") }
+                if outcome == .cancelled { try await Task.sleep(for: .seconds(60)) }
                 if outcome == .announced { session.announceTermination() }
                 if outcome == .stoppedInTask { session.stop() }
             }
             let updates = launch.statusUpdates
             let listener = Task { await updates.reduce(into: []) { $0.append($1) } }
-            do throws(LaunchGuardError) { try await launch.begin() } catch { log.add(error.code.description) }
+            let caller = Task { do throws(LaunchGuardError) { try await launch.begin() } catch { log.add(error.code.description) } }
+            if outcome == .cancelled {
+                while launch.state(ofTask: "work") != .running { try await Task.sleep(for: .milliseconds(1)) }
+                caller.cancel()
+            }
+            await caller.value
             if outcome == .stopped { session.stop() }
             _ = await listener.value
             #expect(log.all.contains("restart") == (outcome == .restart))

@@ -16,6 +16,8 @@ final class LaunchHooks: Sendable {
         var tasks: [Int: LaunchTask] = [:]
         var added = 0
         var failure: TaskFailure?
+        /// Whose callbacks these are.
+        var launch: CoreLaunch?
         /// Of the caller of `begin()`.
         var context: CallerContext?
         var running: [Int: Running] = [:]
@@ -39,6 +41,9 @@ final class LaunchHooks: Sendable {
 
     /// Whether the launch can be begun again, in the next simulated run.
     var isRepeated: Bool { session.isSimulated }
+
+    /// Before any other call.
+    func attach(_ launch: CoreLaunch) { state.withLock { $0.launch = launch } }
 
     func log(_ level: LogLevel, _ message: String) { session.log(level, message) }
 
@@ -170,6 +175,19 @@ final class LaunchHooks: Sendable {
         release(of: launch, withEvents: true)
     }
 
+    /// The launch did not get as far as its end, and nothing more of it runs.
+    func end(_ launch: CoreLaunch) {
+        statuses.finish()
+        if !isRepeated { release(of: launch) }
+    }
+
+    /// The same when no task of the launch runs any more.
+    private func endWhenReturned(_ launch: CoreLaunch) {
+        startThread { [self] in
+            if launch.wait(milliseconds: .max) == .failed { end(launch) }
+        }
+    }
+
     /// Free the closures of a launch that is finished, as soon as no thread drives it any more. The
     /// core knows numbers only, so that a late call finds nothing.
     private func release(of launch: CoreLaunch, withEvents: Bool = false) {
@@ -248,7 +266,11 @@ final class LaunchHooks: Sendable {
                 let failure = "\(what) failed: \(error)"
                 if let repair { repair.fail("\(error)") } else { log(.error, failure) }
                 if let task, task.options.contains(.essential) {
-                    state.withLock { $0.failure = TaskFailure(key: task.key, error: error, message: failure) }
+                    let launch = state.withLock { state in
+                        state.failure = TaskFailure(key: task.key, error: error, message: failure)
+                        return state.launch
+                    }
+                    if let launch { endWhenReturned(launch) }
                 }
                 return .failed
             }
