@@ -8,6 +8,7 @@
 #                 `make check` with traps on undefined behaviour: long
 #   make faults   every way to die, of the C and of the Swift build, and what must be known
 #                 afterwards; FILTER=regex selects
+#   make docs     the pages of the Swift modules, with the toolchain's docc
 #   make bench    measurements, as ratios within one run; installs the libraries to compare with
 #                 (see scripts/install-packages)
 #   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default
@@ -39,7 +40,7 @@ SWIFT_RELEASE = .build/release/launchguard-faults
 # trap is not said there.
 RELEASE = -c release --static-swift-stdlib --product launchguard-faults
 
-.PHONY: all demo check test test-core test-swift long faults bench peers install clean packages core-gcc core-clang core-undefined swift swift-release
+.PHONY: all demo check test test-core test-swift long faults docs bench peers install clean packages core-gcc core-clang core-undefined swift swift-release
 
 all: core-gcc swift
 
@@ -93,24 +94,30 @@ test-swift: core-gcc swift swift-release
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
 
 long: core-gcc core-clang core-undefined swift swift-release
-	@echo "1 of 7: the core with gcc"
+	@echo "1 of 8: the core with gcc"
 	$(call CTEST,gcc)
-	@echo "2 of 7: the core with clang"
+	@echo "2 of 8: the core with clang"
 	$(call CTEST,clang)
-	@echo "3 of 7: the core with traps on undefined behaviour"
+	@echo "3 of 8: the core with traps on undefined behaviour"
 	$(call CTEST,undefined) -L '^check$$'
-	@echo "4 of 7: the Swift modules"
+	@echo "4 of 8: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
-	@echo "5 of 7: the ways to die of the Swift build, with every combination of modifiers"
+	@echo "5 of 8: the pages of the Swift modules"
+	SWIFT=$(SWIFT) scripts/build-docs
+	@echo "6 of 8: the ways to die of the Swift build, with every combination of modifiers"
 	$(RUN_FAULTS) --failures $(SWIFT_DEBUG)
-	@echo "6 of 7: the same of its release build"
+	@echo "7 of 8: the same of its release build"
 	$(RUN_FAULTS) --failures $(SWIFT_RELEASE)
-	@echo "7 of 7: Swift's own backtracer beside LaunchGuard"
+	@echo "8 of 8: Swift's own backtracer beside LaunchGuard"
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
 
 faults: core-gcc swift swift-release
 	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults $(SWIFT_DEBUG) $(SWIFT_RELEASE)
+
+docs: packages
+	@echo "Building the pages of the Swift modules (the first time takes a minute or two)"
+	@SWIFT=$(SWIFT) scripts/build-docs
 
 peers: packages
 	@scripts/install-packages peers || echo "Not every peer could be installed; the benchmarks say which ones they leave out" >&2

@@ -109,7 +109,7 @@ let package = Package(
             swiftSettings: unsafeOnPurpose
         ),
 
-        // The example programs of the README and of `make demo`.
+        // The example programs of the README, of the articles and of `make demo`.
         .executableTarget(
             name: "minimal-swift",
             dependencies: ["LaunchGuard"],
@@ -120,6 +120,24 @@ let package = Package(
             name: "watched-swift",
             dependencies: ["LaunchGuard"],
             path: "Examples/watched-swift",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "first-hour-swift",
+            dependencies: ["LaunchGuard"],
+            path: "Examples/first-hour-swift",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "desktop-swift",
+            dependencies: ["LaunchGuard"],
+            path: "Examples/desktop-swift",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "reader-swift",
+            dependencies: ["LaunchGuardReports"],
+            path: "Examples/reader-swift",
             swiftSettings: strict
         ),
         .systemLibrary(

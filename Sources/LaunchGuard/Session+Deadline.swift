@@ -11,6 +11,7 @@ extension Session {
     /// - Parameters:
     ///   - name: for people, cut to 63 bytes.
     ///   - limit: from a millisecond to a day; a value outside counts as the nearest of them.
+    ///   - job: runs on the calling thread; its result and its error are those of the call.
     public func withDeadline<Result, Failure: Error>(
         _ name: String, limit: Duration, _ job: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

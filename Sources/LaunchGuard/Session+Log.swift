@@ -27,8 +27,10 @@ extension Session {
 
     /// Append a breadcrumb with a category. C: `lg_log_fields()`.
     ///
-    /// - Parameter category: the part of the program that logs, for example "network"; cut to 63
-    ///   bytes.
+    /// - Parameters:
+    ///   - level: its importance.
+    ///   - message: its text, cut after 4000 bytes.
+    ///   - category: the part of the program that logs, for example "network"; cut to 63 bytes.
     public func log(_ level: LogLevel, _ message: LogMessage, category: String) {
         unsafe message.withBytes { unsafe core.log(level, category, $0, []) }
     }
@@ -45,6 +47,8 @@ extension Session {
     /// breadcrumb is marked as cut. C: `lg_log_fields()`.
     ///
     /// - Parameters:
+    ///   - level: its importance.
+    ///   - message: its text.
     ///   - category: the part of the program that logs, for example "network"; cut to 63 bytes.
     ///   - fields: keys and values; a field without a key is left out.
     public func log(

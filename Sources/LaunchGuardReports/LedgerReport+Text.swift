@@ -3,6 +3,7 @@ extension LedgerReport {
     /// oldest run first.
     ///
     /// - Parameters:
+    ///   - writer: gets the text.
     ///   - runLimit: how many of the newest runs; nil: all.
     ///   - now: what throttles are measured against.
     public func write(to writer: inout TextWriter, runLimit: Int? = nil, now: Timestamp = .now) {

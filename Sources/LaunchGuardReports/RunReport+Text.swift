@@ -2,6 +2,7 @@ extension RunReport {
     /// The report as text for a person: the cause first, then its evidence, then everything else.
     ///
     /// - Parameters:
+    ///   - writer: gets the text.
     ///   - breadcrumbLimit: how many breadcrumbs, and lines of standard error.
     ///   - includesMap: whether the memory map is written too.
     public func write(to writer: inout TextWriter, breadcrumbLimit: Int = 20, includesMap: Bool = false) {

@@ -2,6 +2,7 @@
 contract."""
 import pathlib
 import re
+import textwrap
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -19,6 +20,19 @@ class Documents(unittest.TestCase):
         self.assertGreaterEqual(len(quotes), 2)
         for path, text in quotes:
             self.assertEqual(text, (ROOT / path).read_text(), f"README.md quotes {path} as it is not")
+
+    def test_the_pages_of_the_modules_quote_what_is_built(self):
+        """Every block in Swift stands in the file that the comment above it names, where the block
+        may be indented."""
+        quotes = 0
+        for page in sorted(ROOT.glob("Sources/*/*.docc/**/*.md")):
+            for path, language, text in re.findall(r"(?:<!-- (\S+) -->\n)?```(\w*)\n(.*?)```\n", page.read_text(), re.S):
+                if language == "swift":
+                    quotes += 1
+                    self.assertTrue(path, f"{page.name}: no file is named for:\n{text}")
+                    file = (ROOT / path).read_text()
+                    self.assertTrue(text in file or textwrap.indent(text, "    ") in file, f"{page.name} quotes {path} as it is not:\n{text}")
+        self.assertGreaterEqual(quotes, 10)
 
     def test_every_public_function_has_its_contract(self):
         functions = 0

@@ -174,7 +174,7 @@ def too_long(path, text):
     for number in sorted(prose_of(path, text)):
         line = text.split("\n")[number].expandtabs(8)
         breakable = re.sub(r"\S+://\S+", "", line)
-        words = re.sub(r"^[\s/*#]*", "", line).split()
+        words = re.sub(r"^[\s/*#-]*", "", line).split()
         if len(breakable) > WIDTH and len(words) > 1 and not line.endswith("\\"):
             found[number + 1] = line
     return found
@@ -229,6 +229,7 @@ class Wrap(unittest.TestCase):
         self.assertEqual(self.numbers("a.py", f'a = "# {words}"'), [])
         self.assertEqual(self.numbers("a.sh", f'a="# {words}"', "cat <<END", f"# {words}", "END"), [])
         self.assertEqual(self.numbers("a.swift", "/// ``" + "a" * 120 + "``"), [])
+        self.assertEqual(self.numbers("a.md", "- ``" + "a" * 120 + "``"), [])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,44 @@
+// A desktop program whose main thread turns the loop of a toolkit: watched, and repaired only with
+// the consent of its user.
+import Foundation
+import LaunchGuard
+
+var configuration = Session.Configuration(appID: "org.example.desktop", version: "1.0")
+configuration.hangThresholds.running = .seconds(3)
+let session = try Session.start(configuration)
+let window = Window()
+
+let launch = session.makeLaunch("main", policy: .init(hold: .custody, automaticRepair: false))
+launch.addRepair("rebuild the index", impact: 30) { @MainActor in
+    window.show("rebuilding the index")
+    try FileManager.default.removeItem(atPath: "index.damaged")
+}
+launch.addTask("open documents", options: .essential) { @MainActor in
+    if FileManager.default.fileExists(atPath: "index.damaged") { fatalError("the index is damaged") }
+    window.show("your documents")
+} onProtect: { @MainActor in
+    window.show("something went wrong at the last start")
+}
+
+// The user's consent. The loop below turns while the question waits.
+Task { @MainActor in
+    for await status in launch.statusUpdates where status == .needsRepair {
+        if await window.ask("rebuild the index?") { launch.repair() } else { launch.skip() }
+    }
+}
+Task { @MainActor in
+    do {
+        try await launch.begin()
+        try await launch.waitUntilLaunched()
+        launch.finish()
+    } catch {
+        window.show("\(error)")
+    }
+}
+
+// The loop. The jobs of the main actor are in the main queue of Dispatch, which RunLoop serves.
+while window.isOpen {
+    session.sendHeartbeat()
+    window.handleEvent()
+    RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.01))
+}
