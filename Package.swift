@@ -20,6 +20,7 @@ let unsafeOnPurpose: [SwiftSetting] = [
 
 let package = Package(
     name: "LaunchGuard",
+    platforms: [.macOS(.v15)],
     products: [
         .library(name: "LaunchGuard", targets: ["LaunchGuard"]),
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard"]),
@@ -41,9 +42,18 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // The core: links libc only, and loads libunwind where a program asks for its walk.
+        // The C interface. On Linux the core is behind it, elsewhere a shell that protects nothing.
         .target(
             name: "CLaunchGuard",
+            dependencies: [.target(name: "CLaunchGuardCore", condition: .when(platforms: [.linux]))],
+            path: ".",
+            sources: ["Sources/CLaunchGuardShell"],
+            publicHeadersPath: "include",
+            cSettings: [.define("LG_CORE", .when(platforms: [.linux]))]
+        ),
+        // The core: links libc only, and loads libunwind where a program asks for its walk.
+        .target(
+            name: "CLaunchGuardCore",
             dependencies: ["CLibunwind"],
             path: ".",
             sources: ["Sources/CLaunchGuard"],
@@ -63,8 +73,9 @@ let package = Package(
         ),
 
         // The thin shell: no Foundation, no package dependency.
-        .target(name: "LaunchGuard", dependencies: ["CLaunchGuard", "CThread"], swiftSettings: strict),
+        .target(name: "LaunchGuard", dependencies: ["CLaunchGuard", "CThread", "LaunchGuardPlatform"], swiftSettings: strict),
         .systemLibrary(name: "CThread"),
+        .target(name: "LaunchGuardPlatform", swiftSettings: strict),
 
         // For other packages of the ecosystem; each names its trait while that is off.
         .target(
@@ -82,12 +93,13 @@ let package = Package(
         ),
 
         // Reading reports: model, symbols, tool.
-        .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard"], swiftSettings: strict),
-        .target(name: "LaunchGuardSymbols", dependencies: ["LaunchGuardReports"], swiftSettings: strict),
+        .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
+        .target(name: "LaunchGuardSymbols", dependencies: ["LaunchGuardPlatform", "LaunchGuardReports"], swiftSettings: strict),
         .executableTarget(
             name: "launchguard",
             dependencies: [
                 "LaunchGuard",
+                "LaunchGuardPlatform",
                 "LaunchGuardReports",
                 "LaunchGuardSymbols",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),

@@ -1,8 +1,4 @@
-#if canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import LaunchGuardPlatform
 
 /// Paths are bytes, and need not be text. As text, a byte that is no part of UTF-8 is the character
 /// U+10FF00 plus the byte, so that the text leads back to the file, whatever its name is.

@@ -1,11 +1,7 @@
 // With the other files Reader+… the only place of this library that names the C reader.
 internal import CLaunchGuard
 
-#if canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import LaunchGuardPlatform
 
 /// An open run file or ledger, of a dead or a living process. It reads, and never disturbs the
 /// writer.

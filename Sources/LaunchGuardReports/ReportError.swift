@@ -27,6 +27,8 @@ public struct ReportError: Error, Hashable, Sendable {
         public static let state = Code(rawValue: 20)
         /// The process ended before this part was committed.
         public static let incomplete = Code(rawValue: 25)
+        /// This platform reads no files of LaunchGuard; Linux does.
+        public static let unsupported = Code(rawValue: 30)
 
         /// Short, stable name, for example "damaged".
         public var name: String { CLibrary.statusName(rawValue) }

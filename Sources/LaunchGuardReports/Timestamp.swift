@@ -1,8 +1,4 @@
-#if canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import LaunchGuardPlatform
 
 /// A point in time: nanoseconds since 1970. Text and JSON show it in ISO 8601, in UTC, with all
 /// nine digits.

@@ -1,8 +1,4 @@
-#if canImport(Musl)
-internal import Musl
-#else
-internal import Glibc
-#endif
+internal import LaunchGuardPlatform
 
 /// Runs a program and collects its output.
 enum Subprocess {

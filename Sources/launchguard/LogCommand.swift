@@ -1,11 +1,6 @@
 import ArgumentParser
+import LaunchGuardPlatform
 import LaunchGuardReports
-
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// `launchguard log`
 struct LogCommand: ParsableCommand {

@@ -1,10 +1,6 @@
+import LaunchGuardPlatform
 import LaunchGuardReports
 
-#if canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// The output of the tool.
 enum Output {
@@ -32,11 +28,7 @@ enum Output {
     }
 
     private static func write(_ bytes: UnsafeRawBufferPointer, _ stream: Stream) -> Int {
-        #if canImport(Musl)
-        unsafe Musl.write(stream.rawValue, bytes.baseAddress, bytes.count)
-        #else
-        unsafe Glibc.write(stream.rawValue, bytes.baseAddress, bytes.count)
-        #endif
+        unsafe LaunchGuardPlatform.write(stream.rawValue, bytes.baseAddress, bytes.count)
     }
 
     /// So many bytes are worth a system call.

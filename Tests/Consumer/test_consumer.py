@@ -487,6 +487,57 @@ class Traits(unittest.TestCase):
         self.assertIn((end, evidence), ((7, 4), (3, 3)))
 
 
+class Shell(unittest.TestCase):
+    """The modules as on a platform that LaunchGuard does not know: without the core, built on this
+    one. Where the platforms' own headers differ is not seen here."""
+    SOURCES = sorted((ROOT / "Sources/CLaunchGuardShell").glob("*.c"))
+    SAID = ["launchguard: %s", "unprotected unsupported %s", "no run", "unprotected", "first checking", "first: before", "last", "last: before",
+            "normal 0 true", "last: after", "late", "done", "failed", "leftOut", "failed leftOut", "false 5", "unsupported", "%s"]
+
+    @classmethod
+    def setUpClass(cls):
+        directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(directory.cleanup)
+        cls.work = pathlib.Path(directory.name).resolve()
+        for source in cls.SOURCES:
+            run(CC, "-c", "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror",
+                "-I", ROOT / "include", source, "-o", cls.work / (source.name + ".o"))
+        cls.objects = sorted(cls.work.glob("*.o"))
+
+    def test_needs_nothing_of_linux(self):
+        for source in self.SOURCES:
+            self.assertLessEqual(set(re.findall(r"#include <(.+)>", source.read_text())), {"pthread.h", "stdbool.h", "stdlib.h", "string.h", "time.h"})
+
+    def test_every_public_function_is_there(self):
+        defined = {line.split()[-1] for line in run("nm", "-g", "--defined-only", *self.objects).stdout.splitlines() if len(line.split()) == 3}
+        declared = set()
+        for header in (ROOT / "include/launchguard").glob("*.h"):
+            declared |= set(re.findall(r"^LG_API[^;(]*?(lg_\w+)\(", header.read_text(), re.M))
+        self.assertEqual(defined, declared)
+
+    def swift(self, name, files, *options):
+        with tempfile.TemporaryDirectory() as directory:
+            run("swiftc", "-swift-version", "6", *(word for feature in ("ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility")
+                                                  for word in ("-enable-upcoming-feature", feature)), "-strict-memory-safety", "-warnings-as-errors",
+                "-package-name", "launchguard", "-module-name", name, "-I", self.work, "-I", ROOT / "include", "-I", ROOT / "Sources/CThread",
+                *files, *options, cwd=self.work, env=os.environ | {"TMPDIR": directory})
+
+    @unittest.skipUnless(shutil.which("swiftc"), "no swift in PATH: the Swift modules are not tried")
+    def test_programs_run_without_protection(self):
+        modules = "LaunchGuardPlatform", "LaunchGuard", "LaunchGuardReports"
+        for name in modules:
+            self.swift(name, sorted((ROOT / "Sources" / name).rglob("*.swift")), "-wmo", "-parse-as-library", "-emit-module", "-c", "-o", name + ".swift.o")
+        objects = *self.objects, *(name + ".swift.o" for name in modules)
+        for name, source in (("shell", HERE / "shell/main.swift"), ("minimal", ROOT / "Examples/minimal-swift/main.swift")):
+            self.swift(name, [source], *objects, "-o", name)
+        why = "LaunchGuard protects programs on Linux alone; on this system the program runs as without it"
+        done = run(self.work / "shell", limit=60)
+        self.assertEqual(done.stdout.splitlines(), [line.replace("%s", why) for line in self.SAID])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(run(self.work / "minimal", limit=60, env={"HOME": str(self.work)}).returncode, 0)
+        self.assertFalse((self.work / ".local").exists(), "no files are made")
+
+
 class Programs(unittest.TestCase):
     """The package of three programs, as it stands in Examples."""
 

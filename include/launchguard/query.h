@@ -31,7 +31,7 @@ LG_BEGIN
  *  @return LG_OK; LG_ERR_NOT_FOUND: no ledger there, or no such context in it; LG_ERR_OPTION;
  *          LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER; LG_ERR_PERMISSION; LG_ERR_LINK;
  *          LG_ERR_SYSTEM (errno); LG_ERR_STATE: a run file stands in the place of the ledger;
- *          LG_ERR_ARGUMENT.
+ *          LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored; opens files for reading only.
@@ -50,6 +50,7 @@ LG_API lg_status lg_launch_query(const char *state_directory, const char *contex
  *          process with this ledger lives, which may be the caller; LG_ERR_ALREADY: other processes
  *          keep replacing the ledger; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
  *          LG_ERR_PERMISSION; LG_ERR_LINK; LG_ERR_OWNER; LG_ERR_NOT_DIRECTORY; LG_ERR_READ_ONLY;
+ *          LG_ERR_UNSUPPORTED: this is not Linux;
  *          LG_ERR_NO_SPACE; LG_ERR_LIMIT; LG_ERR_SYSTEM (errno); LG_ERR_STATE: a run file stands in
  *          the place of the ledger; LG_ERR_ARGUMENT.
  *

@@ -246,7 +246,8 @@ LG_BEGIN
  *  @param ret_reader  to be closed with lg_reader_close(); untouched on failure.
  *  @return LG_OK; LG_ERR_DAMAGED: not such a file, or its header is damaged; LG_ERR_NEWER;
  *          LG_ERR_OLDER: a format that is no longer read; LG_ERR_LINK; LG_ERR_NOT_FOUND;
- *          LG_ERR_PERMISSION; LG_ERR_SYSTEM (errno); LG_ERR_ARGUMENT.
+ *          LG_ERR_PERMISSION; LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux;
+ *          LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored.

@@ -243,6 +243,8 @@ LG_BEGIN
  *          the run's file could not be made; else LG_PROTECTION_NONE.
  *          LG_ERR_DISABLED: the last starts ended in a fault inside this call; LG_PROTECTION_NONE
  *          for some starts. The message says when LaunchGuard tries again.
+ *          LG_ERR_UNSUPPORTED: this is not Linux, and every call works as documented for a session
+ *          without files; LG_PROTECTION_NONE.
  *
  *  Threads: call it once, from main.  Signals: unsafe.
  *  After fork: a child of a process with a session gets LG_ERR_FORKED.  Allocates: yes.
@@ -317,8 +319,8 @@ LG_API lg_status lg_crash_note(lg_session *session, const char *type);
  *          classified the run without it; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
  *          LG_ERR_PERMISSION; LG_ERR_READ_ONLY; LG_ERR_LINK; LG_ERR_OWNER: the file belongs to
  *          another user than its directory, or to another user than the caller, who is not root;
- *          LG_ERR_SYSTEM (errno); LG_ERR_ARGUMENT, also for the status of a process that has not
- *          ended.
+ *          LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT, also for
+ *          the status of a process that has not ended.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: survives the process at once. It decides how the run ended.
@@ -332,7 +334,7 @@ LG_API lg_status lg_witness(const char *state_directory, int32_t pid, int wait_s
  *  @param buffer  receives the path with its NUL.
  *  @param size    of the buffer; 4096 is always enough.
  *  @return LG_OK; LG_ERR_NO_DIRECTORY; LG_ERR_OPTION: the app_id makes no sense; LG_ERR_LIMIT: the
- *          buffer is too small; LG_ERR_ARGUMENT.
+ *          buffer is too small; LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored.

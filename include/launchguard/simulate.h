@@ -23,7 +23,7 @@ LG_BEGIN
 /** Make a simulated session. A process may have any number of them beside the real session.
  *
  *  @param ret_session  to be closed with lg_simulate_close(); untouched on failure.
- *  @return LG_OK; LG_ERR_SYSTEM: no memory; LG_ERR_ARGUMENT.
+ *  @return LG_OK; LG_ERR_SYSTEM: no memory; LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
  *  Durable: nothing is stored.

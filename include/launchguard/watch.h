@@ -117,9 +117,10 @@ LG_API lg_status lg_deadline_end(lg_session *session, uint64_t deadline);
  *  @param percent   of the limit, 1 to 100.
  *  @param callback  NULL: mark and breadcrumb only.
  *  @param user      handed to the callback.
- *  @return LG_OK, also with a simulated session, where nothing is watched; LG_ERR_ALREADY: a watch
- *          runs; LG_ERR_NOT_FOUND: no limit can be read; LG_ERR_ARGUMENT; LG_ERR_SYSTEM: no
- *          thread (errno); LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
+ *  @return LG_OK, also with a simulated session, and on another system than Linux, where nothing is
+ *          watched; LG_ERR_ALREADY: a watch runs; LG_ERR_NOT_FOUND: no limit can be read;
+ *          LG_ERR_ARGUMENT; LG_ERR_SYSTEM: no thread (errno); LG_ERR_UNPROTECTED; LG_ERR_CLOSED;
+ *          LG_ERR_FORKED.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: a thread that sleeps.
  *  Durable: survives the process at once.
@@ -130,8 +131,9 @@ LG_API lg_status lg_memory_watch(lg_session *session, uint32_t percent, lg_memor
  *  callback the call does not wait. A mark of memory near its limit is removed. The program may
  *  then begin another watch.
  *
- *  @return LG_OK, also with a simulated session; LG_ERR_NOT_FOUND: no watch runs; LG_ERR_ARGUMENT;
- *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED.
+ *  @return LG_OK, also with a simulated session, and on another system than Linux;
+ *          LG_ERR_NOT_FOUND: no watch runs; LG_ERR_ARGUMENT; LG_ERR_UNPROTECTED; LG_ERR_CLOSED;
+ *          LG_ERR_FORKED.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
  *  Durable: survives the process at once.

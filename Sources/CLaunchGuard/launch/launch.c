@@ -181,25 +181,3 @@ lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
     info.status = lg_launch_get_status(launch);
     return lg__reader_context_give(&info, ret_info);
 }
-
-const char *lg_launch_status_name(lg_launch_status status)
-{
-    switch (status) {
-    case LG_LAUNCH_NORMAL: return "normal";
-    case LG_LAUNCH_CHECKING: return "checking";
-    case LG_LAUNCH_NEEDS_REPAIR: return "needs-repair";
-    case LG_LAUNCH_REPAIRING: return "repairing";
-    }
-    return "invalid";
-}
-
-const char *lg_launch_mode_name(lg_launch_mode mode)
-{
-    switch (mode) {
-    case LG_LAUNCH_MODE_NORMAL: return "normal";
-    case LG_LAUNCH_MODE_PROBATION: return "probation";
-    case LG_LAUNCH_MODE_SAFE: return "safe";
-    case LG_LAUNCH_MODE_TRIAL: return "trial";
-    }
-    return "invalid";
-}

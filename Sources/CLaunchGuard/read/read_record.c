@@ -151,14 +151,3 @@ lg_status lg_reader_note(lg_reader *reader, uint32_t index, lg_note *ret_note)
     }
     return LG_ERR_NOT_FOUND;
 }
-
-const char *lg_crash_kind_name(lg_crash_kind kind)
-{
-    switch (kind) {
-#define NAME(identifier, value, name) \
-    case identifier: return name;
-        LG_CRASH_TABLE(NAME)
-#undef NAME
-    }
-    return "invalid";
-}

@@ -1,5 +1,7 @@
-/* Names and sentences of the public enums, each from its one table. */
+/* Names and sentences of the public enums, each from its one place. */
 #include "launchguard/end.h"
+#include "launchguard/launch.h"
+#include "launchguard/record.h"
 #include "launchguard/status.h"
 
 const char *lg_version(void)
@@ -49,4 +51,37 @@ const char *lg_evidence_sentence(lg_evidence evidence)
 #undef SENTENCE
     }
     return "evidence that this version does not know";
+}
+
+const char *lg_launch_status_name(lg_launch_status status)
+{
+    switch (status) {
+    case LG_LAUNCH_NORMAL: return "normal";
+    case LG_LAUNCH_CHECKING: return "checking";
+    case LG_LAUNCH_NEEDS_REPAIR: return "needs-repair";
+    case LG_LAUNCH_REPAIRING: return "repairing";
+    }
+    return "invalid";
+}
+
+const char *lg_launch_mode_name(lg_launch_mode mode)
+{
+    switch (mode) {
+    case LG_LAUNCH_MODE_NORMAL: return "normal";
+    case LG_LAUNCH_MODE_PROBATION: return "probation";
+    case LG_LAUNCH_MODE_SAFE: return "safe";
+    case LG_LAUNCH_MODE_TRIAL: return "trial";
+    }
+    return "invalid";
+}
+
+const char *lg_crash_kind_name(lg_crash_kind kind)
+{
+    switch (kind) {
+#define NAME(identifier, value, name) \
+    case identifier: return name;
+        LG_CRASH_TABLE(NAME)
+#undef NAME
+    }
+    return "invalid";
 }

@@ -1,5 +1,5 @@
 internal import CLaunchGuard
-import Glibc
+internal import LaunchGuardPlatform
 
 /// Facts about the C core. Only this file and its neighbours `Core…` and `StatusTable` call C.
 enum Core {

@@ -1,4 +1,4 @@
-import Glibc
+internal import CThread
 import Synchronization
 
 /// Makes the thread that waits for a task the executor of that task. No part of the task then needs
@@ -13,15 +13,15 @@ final class OwnThread: TaskExecutor {
     }
 
     private let state = Mutex(State())
-    private nonisolated(unsafe) let wake: UnsafeMutablePointer<sem_t>
+    private nonisolated(unsafe) let wake: UnsafeMutablePointer<lg_shim_semaphore>
 
     init() {
         unsafe wake = .allocate(capacity: 1)
-        unsafe sem_init(wake, 0, 0)
+        unsafe lg_shim_semaphore_init(wake)
     }
 
     deinit {
-        unsafe sem_destroy(wake)
+        unsafe lg_shim_semaphore_destroy(wake)
         unsafe wake.deallocate()
     }
 
@@ -45,7 +45,7 @@ final class OwnThread: TaskExecutor {
             return state.isOver
         }
         guard isOver else {
-            unsafe sem_post(wake)
+            unsafe lg_shim_semaphore_post(wake)
             return
         }
         // A job of something other than the task, which has ended: for example of an actor that the
@@ -55,12 +55,12 @@ final class OwnThread: TaskExecutor {
 
     private func end(_ outcome: LaunchGuardError.Code) {
         state.withLock { $0.outcome = outcome }
-        unsafe sem_post(wake)
+        unsafe lg_shim_semaphore_post(wake)
     }
 
     private func work() -> LaunchGuardError.Code {
         while true {
-            while unsafe sem_wait(wake) != 0 {}  // Only a signal handler ends the wait early.
+            unsafe lg_shim_semaphore_wait(wake)
             let job = state.withLock { state -> UnownedJob? in
                 if !state.jobs.isEmpty { return state.jobs.removeFirst() }
                 state.isOver = state.outcome != nil

@@ -66,4 +66,7 @@ extension LaunchGuardError.Code {
     public static let interrupted = Self(LG_ERR_INTERRUPTED)
     /// The task of the caller was cancelled. C: `LG_ERR_CANCELLED`.
     public static let cancelled = Self(LG_ERR_CANCELLED)
+    /// LaunchGuard does not know this platform: the program runs as without it. C:
+    /// `LG_ERR_UNSUPPORTED`.
+    public static let unsupported = Self(LG_ERR_UNSUPPORTED)
 }

@@ -1,4 +1,4 @@
-import Glibc
+internal import CThread
 import Synchronization
 
 /// Run a body that blocks on a thread of its own, and suspend meanwhile. The caller stays on its
@@ -31,9 +31,8 @@ func onThread<Value: Sendable>(
 @discardableResult
 func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
     let work = unsafe Unmanaged.passRetained(Work(body))
-    var thread = pthread_t()
-    let error = unsafe pthread_create(&thread, nil, runWork, work.toOpaque())
-    if error == 0 { pthread_detach(thread) } else { unsafe work.release() }
+    let error = unsafe lg_shim_start_thread(runWork, work.toOpaque())
+    if error != 0 { unsafe work.release() }
     return error
 }
 

@@ -1,5 +1,5 @@
 internal import CThread
-import Glibc
+internal import LaunchGuardPlatform
 import Synchronization
 
 /// Watches something that has no thread of its own, by a thread that asks again and again whether
@@ -13,7 +13,7 @@ package final class Watch: Sendable {
 
     private let isOver = Atomic(false)
     private let hasBeaten = Atomic(false)
-    private nonisolated(unsafe) let answers: UnsafeMutablePointer<sem_t>
+    private nonisolated(unsafe) let answers: UnsafeMutablePointer<lg_shim_semaphore>
 
     /// - Parameters:
     ///   - name: of the thread, at most 15 bytes.
@@ -24,17 +24,16 @@ package final class Watch: Sendable {
         ask: @escaping @Sendable (@escaping @Sendable (Answer) -> Void) -> Void
     ) {
         unsafe answers = .allocate(capacity: 1)
-        unsafe sem_init(answers, 0, 0)
+        unsafe lg_shim_semaphore_init(answers)
         startThread { [self] in
             unsafe lg_shim_name_thread(name)
             while true {
                 ask { [self] answer in
                     if answer == .isOver { isOver.store(true, ordering: .releasing) }
                     hasBeaten.store(answer == .hasBeaten, ordering: .relaxed)
-                    unsafe sem_post(answers)
+                    unsafe lg_shim_semaphore_post(answers)
                 }
-                // Only a signal handler ends the wait early.
-                while unsafe sem_wait(answers) != 0 {}
+                unsafe lg_shim_semaphore_wait(answers)
                 if isOver.load(ordering: .acquiring) { return }
                 if !hasBeaten.load(ordering: .relaxed), !beat() { return }
                 var left = timespec(tv_sec: Int(interval.components.seconds), tv_nsec: Int(interval.components.attoseconds / 1_000_000_000))
@@ -46,13 +45,13 @@ package final class Watch: Sendable {
     }
 
     deinit {
-        unsafe sem_destroy(answers)
+        unsafe lg_shim_semaphore_destroy(answers)
         unsafe answers.deallocate()
     }
 
     /// The thread ends, and its heart with it.
     package func end() {
         isOver.store(true, ordering: .releasing)
-        unsafe sem_post(answers)
+        unsafe lg_shim_semaphore_post(answers)
     }
 }

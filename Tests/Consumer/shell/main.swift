@@ -1,0 +1,47 @@
+import LaunchGuard
+import LaunchGuardReports
+
+// What a program sees where LaunchGuard does not know the platform.
+var configuration = Session.Configuration(appID: "org.example.shell")
+configuration.onLog = { _, category, text in print("\(category): \(text)") }
+let session = try Session.start(configuration)
+print(session.protection, session.problem!.code, session.problem!.message)
+print(session.runPath ?? "no run")
+
+let launch = session.makeLaunch("main", repairAfter: 1)
+print(launch.problem!.code)
+launch.onReport { _, _ in fatalError() }
+launch.addRepair("repair", impact: 0) { fatalError() }
+launch.addTask("first") { print("first", launch.status) } onEvent: { print("first:", $0) }
+launch.addTask("fails") { throw CancellationError() }
+launch.addTask("left out", options: .essential) { fatalError() }
+launch.addTask("last", options: .essential) {
+    await Task.yield()
+    _ = await launch.signal("before")
+    print("last")
+} onEvent: { print("last:", $0) }
+launch.leaveOut("left out")
+try await launch.begin()
+print(launch.status, launch.streak, launch.finish())
+try await launch.waitUntilLaunched()
+_ = await launch.signal("after", to: "last")
+launch.addTask("late", options: .late) { print("late") }
+while launch.state(ofTask: "late") != .done { try await Task.sleep(for: .milliseconds(1)) }
+for key in ["first", "fails", "left out"] { print(launch.state(ofTask: key)!) }
+
+let essential = session.makeLaunch("essential")
+essential.addTask("fails", options: .essential) { throw CancellationError() }
+essential.addTask("behind") { fatalError() }
+do {
+    try await essential.begin()
+} catch {
+    print(error.code, essential.state(ofTask: "behind")!)
+}
+
+session.watchMainActor()
+try session.watchMemory(nearPercent: 90)
+session.log(.info, "a breadcrumb")
+print(session.annotate("key", "value"), session.withDeadline("job", limit: .seconds(1)) { 5 })
+do { _ = try Simulation() } catch { print(error.code) }
+do { _ = try Reader(path: "/proc/self/exe") } catch { print(error.message) }
+session.stop()
