@@ -18,6 +18,11 @@ let unsafeOnPurpose: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Whether another package fetches this one. SwiftPM then has no folder for it at first ("/"), and
+/// later one below "checkouts". There nobody builds the tool, and SwiftPM would fetch what the tool
+/// needs all the same.
+let isFetched = Context.packageDirectory == "/" || Context.packageDirectory.contains("/checkouts/")
+
 let package = Package(
     name: "LaunchGuard",
     platforms: [.macOS(.v15)],
@@ -34,7 +39,7 @@ let package = Package(
         .trait(name: "SwiftLog", description: "LaunchGuardLogging: a handler for swift-log that writes breadcrumbs."),
         .trait(name: "ServiceLifecycle", description: "LaunchGuardService: a member of a service group of swift-service-lifecycle."),
         .trait(name: "Tool", description: "The tool launchguard, whose dependency is fetched for no other product."),
-        .default(enabledTraits: ["Tool"]),
+        .default(enabledTraits: isFetched ? [] : ["Tool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -258,6 +258,23 @@ class SwiftPackage(unittest.TestCase):
     def test_no_other_package_is_fetched(self):
         self.assertEqual(self.consumer.fetched(), set())
 
+    def test_no_other_package_is_fetched_from_a_repository(self):
+        """Where the consumer names no trait, too. SwiftPM needs the manifest alone for that."""
+        with tempfile.TemporaryDirectory() as directory:
+            package, consumer = (pathlib.Path(directory, name) for name in ("LaunchGuard", "consumer"))
+            for made in (package, consumer):
+                made.mkdir()
+            shutil.copy(ROOT / "Package.swift", package)
+            git = "git", "-C", package, "-c", "user.name=t", "-c", "user.email=t@example.org"
+            for command in (("init", "--quiet"), ("add", "Package.swift"), ("commit", "--quiet", "--message=all"), ("tag", "1.0.0")):
+                run(*git, *command, limit=60)
+            (consumer / "Package.swift").write_text(
+                '// swift-tools-version: 6.2\nimport PackageDescription\nlet package = Package(name: "consumer", dependencies: [\n'
+                '    .package(url: "file://%s", from: "1.0.0")\n], targets: [.target(name: "Library", dependencies: [\n'
+                '    .product(name: "LaunchGuard", package: "LaunchGuard")\n])])\n' % package)
+            swift("package", consumer, consumer / ".build", "resolve")
+            self.assertEqual([entry.name for entry in (consumer / ".build/checkouts").iterdir()], ["LaunchGuard"])
+
     def test_a_trait_that_is_off_is_named(self):
         with self.assertRaises(AssertionError) as failure:
             self.consumer.build("--target", "SwitchedOff")
