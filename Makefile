@@ -8,7 +8,7 @@
 #                 `make check` with traps on undefined behaviour: long
 #   make faults   every way to die, of the C and of the Swift build, and what must be known
 #                 afterwards; FILTER=regex selects
-#   make docs     the pages of the Swift modules, with the toolchain's docc
+#   make docs     the pages of the modules, with the toolchain's docc
 #   make bench    measurements, as ratios within one run; installs the libraries to compare with
 #                 (see scripts/install-packages)
 #   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default
@@ -102,7 +102,7 @@ long: core-gcc core-clang core-undefined swift swift-release
 	$(call CTEST,undefined) -L '^check$$'
 	@echo "4 of 8: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
-	@echo "5 of 8: the pages of the Swift modules"
+	@echo "5 of 8: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 8: the ways to die of the Swift build, with every combination of modifiers"
 	$(RUN_FAULTS) --failures $(SWIFT_DEBUG)
@@ -116,7 +116,7 @@ faults: core-gcc swift swift-release
 	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults $(SWIFT_DEBUG) $(SWIFT_RELEASE)
 
 docs: packages
-	@echo "Building the pages of the Swift modules (the first time takes a minute or two)"
+	@echo "Building the pages of the modules (the first time takes a minute or two)"
 	@SWIFT=$(SWIFT) scripts/build-docs
 
 peers: packages

@@ -1,8 +1,10 @@
 extension Launch {
     /// Kinds of repairs. C: `LG_REPAIR_…`.
     public struct RepairOptions: OptionSet, Sendable {
+        /// The bits, as in C.
         public let rawValue: UInt32
 
+        /// Make the set of these bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// The repair loses something: a new series of attempts at most once in 24 h.

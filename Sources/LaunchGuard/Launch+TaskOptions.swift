@@ -1,8 +1,10 @@
 extension Launch {
     /// Kinds of launch tasks. C: `LG_TASK_…`.
     public struct TaskOptions: OptionSet, Sendable {
+        /// The bits, as in C.
         public let rawValue: UInt32
 
+        /// Make the set of these bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// Left out by ``Launch/leaveOut(_:)`` only. When the task fails, the tasks behind it do

@@ -9,6 +9,7 @@ extension Launch {
         /// At least 1.
         case after(Int)
 
+        /// As ``after(_:)``: `unknownAfter: 3`.
         public init(integerLiteral count: Int) { self = .after(count) }
     }
 }

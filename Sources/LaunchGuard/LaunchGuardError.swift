@@ -20,10 +20,12 @@ public struct LaunchGuardError: Error, Sendable {
 /// Two errors are equal without a look at ``underlying``, which need not be comparable; its text is
 /// in ``message``.
 extension LaunchGuardError: Hashable {
+    /// Whether code, system error, message and failed task are the same.
     public static func == (one: Self, other: Self) -> Bool {
         (one.code, one.systemError, one.message, one.failedTask) == (other.code, other.systemError, other.message, other.failedTask)
     }
 
+    /// Hash what ``==(_:_:)`` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(code)
         hasher.combine(systemError)

@@ -1,8 +1,10 @@
 extension LaunchPolicy {
     /// Ends of a launch that count as a launch crash. C: `LG_COUNT_…`.
     public struct Count: OptionSet, Sendable {
+        /// The bits, as in C.
         public let rawValue: UInt32
 
+        /// Make the set of these bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// A crash other than by SIGPIPE.
@@ -28,6 +30,7 @@ extension LaunchPolicy {
         /// `safe_crash_limit`.
         public var crashLimit: Int?
 
+        /// By default: two good launches lead to a trial, two crashes in safe mode to a halt.
         public init(retryRuns: Int = 2, crashLimit: Int? = 2) {
             self.retryRuns = retryRuns
             self.crashLimit = crashLimit
@@ -42,6 +45,7 @@ extension LaunchPolicy {
         /// Time within one boot; `nil` for never. C: `deescalate_ms`.
         public var time: Duration?
 
+        /// By default: after three finished launches, or a day.
         public init(runs: Int? = 3, time: Duration? = .seconds(24 * 3600)) {
             self.runs = runs
             self.time = time

@@ -50,6 +50,7 @@ public struct LaunchPolicy: Sendable {
     /// bytes together. C: `modules`.
     public var modules: [String]
 
+    /// Every option has the default of the C interface.
     public init(
         count: Count = .default,
         streakGap: Duration? = .seconds(6 * 3600),

@@ -9,11 +9,13 @@
     @usableFromInline let literal: StaticString
     @usableFromInline let interpolation: StringInterpolation?
 
+    /// The message of a literal without values.
     @inlinable public init(stringLiteral literal: StaticString) {
         self.literal = literal
         interpolation = nil
     }
 
+    /// The message of a literal with values.
     @inlinable public init(stringInterpolation interpolation: StringInterpolation) {
         literal = ""
         self.interpolation = interpolation
@@ -31,6 +33,7 @@
         private var count = 0
         private var capacity: Int
 
+        /// Begin an empty text with room for what the compiler knows of it.
         public init(literalCapacity: Int, interpolationCount: Int) {
             capacity = literalCapacity + 24 * interpolationCount
             (owner, unsafe bytes) = unsafe Self.allocate(capacity)

@@ -13,6 +13,7 @@ public struct Report: Hashable, Sendable, Codable {
     /// Whether a launch of the context was under way; otherwise none was, or it was finished.
     public let isInLaunch: Bool
 
+    /// A run as it is given, for tests of ``Launch/onReport(_:)``.
     public init(path: String, uuid: String, ordinal: UInt64, end: End, signal: Int32? = nil, isInLaunch: Bool = true) {
         self.path = path
         self.uuid = uuid

@@ -39,6 +39,7 @@ extension Session {
         /// `LaunchGuardLogHandler.forward(to:)` makes one for swift-log. C: `on_log`.
         public var onLog: (@Sendable (_ level: LogLevel, _ category: String, _ text: String) -> Void)? = nil
 
+        /// The configuration of a program, with the defaults below.
         public init(appID: String, version: String = "") {
             self.appID = appID
             self.version = version

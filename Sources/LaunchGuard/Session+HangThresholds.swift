@@ -8,6 +8,7 @@ extension Session {
         /// At any other time: 100 ms to 1 h. C: `hang_running_ms`.
         public var running: Duration
 
+        /// By default 2 s in a launch, and 5 s at any other time.
         public init(launching: Duration = .seconds(2), running: Duration = .seconds(5)) {
             self.launching = launching
             self.running = running

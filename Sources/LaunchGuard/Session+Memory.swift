@@ -31,6 +31,7 @@ extension Session {
     /// Memory in use when it is near its limit: ``Session/watchMemory(nearPercent:onNear:)``. C:
     /// `lg_memory`.
     public struct Memory: Hashable, Sendable, Codable {
+        /// Memory in use, without cached files.
         public let usedBytes: UInt64
         /// The nearest of the limits that apply.
         public let limitBytes: UInt64
@@ -40,6 +41,7 @@ extension Session {
         /// machine's memory.
         public let isOfCgroup: Bool
 
+        /// Figures as they are given, for tests of the closure.
         public init(usedBytes: UInt64, limitBytes: UInt64, percent: Int, isOfCgroup: Bool) {
             self.usedBytes = usedBytes
             self.limitBytes = limitBytes

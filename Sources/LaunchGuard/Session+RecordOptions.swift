@@ -24,6 +24,7 @@ extension Session {
         /// name users, files and keys. C: `keep_command_line`.
         public var keepsCommandLine: Bool
 
+        /// Every option has the default of the C interface.
         public init(
             stackBytes: Int = 131_072, threadLimit: Int = 64, leaveOut: Parts = [], keepsStandardError: Bool = false, spareWalk: Bool = false,
             capturesSignals: Bool = true, keepsCommandLine: Bool = false
@@ -39,8 +40,10 @@ extension Session {
 
         /// Parts of a record that can be left out.
         public struct Parts: OptionSet, Sendable {
+            /// The bits, as in C.
             public let rawValue: UInt32
 
+            /// Make the set of these bits.
             public init(rawValue: UInt32) { self.rawValue = rawValue }
 
             /// Texts of libc, of the Swift runtime, of C++ exceptions.

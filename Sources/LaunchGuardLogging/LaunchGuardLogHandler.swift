@@ -26,8 +26,11 @@ public import Logging
 /// program. The handlers beside it show the log, with what LaunchGuard itself says
 /// (``forward(to:)``).
 public struct LaunchGuardLogHandler: LogHandler {
+    /// Lowest level that is written.
     public var logLevel: Logger.Level
+    /// Metadata of every breadcrumb; those of the provider and of the call count for more.
     public var metadata: Logger.Metadata = [:]
+    /// Gives metadata at each call; those of the call count for more.
     public var metadataProvider: Logger.MetadataProvider?
     /// Lowest level whose breadcrumbs have the place in the source; nil: none.
     public var locationLevel: Logger.Level?
@@ -56,6 +59,7 @@ public struct LaunchGuardLogHandler: LogHandler {
         self.locationLevel = locationLevel
     }
 
+    /// The value of a key in ``metadata``.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
@@ -79,6 +83,7 @@ public struct LaunchGuardLogHandler: LogHandler {
     /// No program has a file of this name.
     private static let ownFile = #fileID
 
+    /// Write a breadcrumb. swift-log calls it.
     public func log(event: LogEvent) {
         if event.file == Self.ownFile { return }
         var fields = Fields()

@@ -53,8 +53,10 @@ public struct LaunchGuardService: Service, CustomStringConvertible {
         whenReady = nil
     }
 
+    /// The name of the service in the log of the group.
     public var description: String { "LaunchGuard" }
 
+    /// Run until the group shuts down. The group calls it.
     public func run() async throws {
         let watch = process.watchPool()
         defer { watch.end() }

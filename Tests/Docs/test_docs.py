@@ -22,12 +22,12 @@ class Documents(unittest.TestCase):
             self.assertEqual(text, (ROOT / path).read_text(), f"README.md quotes {path} as it is not")
 
     def test_the_pages_of_the_modules_quote_what_is_built(self):
-        """Every block in Swift stands in the file that the comment above it names, where the block
-        may be indented."""
+        """Every block of a language stands in the file that the comment above it names, where the
+        block may be indented."""
         quotes = 0
-        for page in sorted(ROOT.glob("Sources/*/*.docc/**/*.md")):
+        for page in sorted([*ROOT.glob("Sources/*/*.docc/**/*.md"), *ROOT.glob("docs/*.docc/*.md")]):
             for path, language, text in re.findall(r"(?:<!-- (\S+) -->\n)?```(\w*)\n(.*?)```\n", page.read_text(), re.S):
-                if language == "swift":
+                if language:
                     quotes += 1
                     self.assertTrue(path, f"{page.name}: no file is named for:\n{text}")
                     file = (ROOT / path).read_text()
