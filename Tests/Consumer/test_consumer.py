@@ -314,6 +314,9 @@ class SwiftPackage(unittest.TestCase):
                 self.consumer.swift("build", scratch, "--jobs", "2", "--product", "App", *how)
                 program = scratch / "debug/App"
                 self.assertEqual([name for name in needed(program) if not re.match(libraries, name)], [])
+                self.consumer.swift("build", scratch, "--jobs", "2", "--product", "minimal-swift", *how)
+                threads = run(scratch / "debug/minimal-swift", limit=60, env={"STATE_DIRECTORY": state + "/threads"})
+                self.assertEqual(threads.returncode, 0, threads.stderr)
                 done = run(program, state, "crash", limit=60, env={"SWIFT_BACKTRACE": "enable=no"})
                 self.assertEqual(done.stdout.split("\n")[0], "fully protected")
                 self.assertIn(done.returncode, (-signal.SIGILL, -signal.SIGTRAP))

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
@@ -42,6 +43,11 @@ static bool took_place(void)
     return memcmp(&ours, &first, sizeof ours) == 0;
 }
 
+/* That of libc in a program without shared libraries, where no function is the next one. */
+extern int __pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) __attribute__((weak));
+/* A reference to this one brings the other from the archive of libc. */
+__attribute__((used)) static int (*const brings)(thrd_t *, thrd_start_t, void *) = thrd_create;
+
 static create_function real_create(void)
 {
     static _Atomic(create_function) real;
@@ -49,6 +55,8 @@ static create_function real_create(void)
     if (!create) {
         void *found = dlsym(RTLD_NEXT, "pthread_create");
         memcpy(&create, &found, sizeof create);
+        if (!create)
+            create = __pthread_create;
         if (__interceptor_pthread_create && took_place())
             create = __interceptor_pthread_create;
         atomic_store(&real, create);
