@@ -49,7 +49,7 @@ ALSO_AT_START = {
     "capture/libc.c": "dlsym sigaction",
     "capture/interpose_signals.c": "pthread_sigmask sigaddset sigdelset sigemptyset sigismember sigaction",
     "capture/prepare.c": "mmap",
-    "capture/interpose.c": "__interceptor_pthread_create __pthread_create dlsym free malloc pthread_create thrd_create",
+    "capture/interpose.c": "__interceptor_pthread_create __pthread_create __tsan_init dlsym free malloc pthread_create pthread_join thrd_create",
     "capture/modules.c": "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock",
     "capture/unwind_libunwind.c": "dlopen dlsym",
     "store/run.c": "snprintf",

@@ -85,6 +85,9 @@ void lg__capture_own_begin(void);
 void lg__capture_own_end(void);
 /* On a thread that libc does not know: end the process where it is at its end. */
 void lg__capture_end_if_alone(void);
+/* This thread is of a runtime under the program, and runs no code of ours: it is neither asked nor
+ * counted. One in a process. */
+void lg__capture_never_ask(int32_t tid);
 /* From now on, or no more: the calling thread does nothing for the program, and goes on while a
  * crash is recorded. */
 void lg__capture_exempt(void);

@@ -1,6 +1,8 @@
 /* pthread_create() of the shared library and of Swift packages: every thread begins protected. */
 #include "capture/capture.h"
 
+#include "os/os.h"
+
 #include <pthread.h>
 
 #ifdef LG_INTERPOSE_PTHREAD_CREATE
@@ -64,9 +66,45 @@ static create_function real_create(void)
     return create;
 }
 
+/* Of ThreadSanitizer's runtime. It makes a thread of its own inside the first pthread_create(), or
+ * before. */
+extern void __tsan_init(void) __attribute__((weak));
+
+static void *begin_nothing(void *argument)
+{
+    return argument;
+}
+
+static bool note_other(uint32_t number, void *argument)
+{
+    (void)argument;
+    if ((int32_t)number == lg__os_tid())
+        return true;
+    lg__capture_never_ask((int32_t)number);
+    return false;
+}
+
+/* Before the first thread of the program: the only other one is that of the runtime, and the kernel
+ * lists threads in the order in which they began. */
+static void note_runtime_thread(create_function create)
+{
+    static _Atomic bool noted;
+    pthread_t thread;
+    if (!__tsan_init || atomic_exchange(&noted, true) || create(&thread, NULL, begin_nothing, NULL) != 0)
+        return;
+    pthread_join(thread, NULL);
+    int directory = lg__os_open(-1, "/proc/self/task");
+    if (directory < 0)
+        return;
+    lg__os_list_numbers(directory, note_other, NULL);
+    lg__os_close(directory);
+}
+
 int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
     create_function create = real_create();
+    if (create)
+        note_runtime_thread(create);
     return create ? create(thread, attributes, run, argument) : EAGAIN;
 }
 
@@ -77,6 +115,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
     struct begin *begin = create ? malloc(sizeof *begin) : NULL;
     if (!begin)
         return EAGAIN;
+    note_runtime_thread(create);
     *begin = (struct begin){ run, argument };
     int error = create(thread, attributes, begin_thread, begin);
     if (error)

@@ -75,9 +75,17 @@ bool lg__capture_is_exempt(void)
     return is_exempt || lg__memory_walker == LG__WALKER_WATCH;
 }
 
+/* ThreadSanitizer's runtime has one, on which neither instrumented code nor memcpy() works. */
+static _Atomic int32_t never_asked;
+
+void lg__capture_never_ask(int32_t tid)
+{
+    atomic_store(&never_asked, tid);
+}
+
 bool lg__own_threads_exempt(int32_t tid)
 {
-    if (lg__watch_thread_is(tid))
+    if (lg__watch_thread_is(tid) || atomic_load(&never_asked) == tid)
         return true;
     for (int i = 0; i < THREADS_MAX; i++)
         if (atomic_load(&waiting[i].tid) == tid)
