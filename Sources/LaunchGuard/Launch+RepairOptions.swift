@@ -1,6 +1,6 @@
 extension Launch {
     /// Kinds of repairs. C: `LG_REPAIR_…`.
-    public struct RepairOptions: OptionSet, Sendable {
+    public struct RepairOptions: OptionSet, Hashable, Sendable {
         /// The bits, as in C.
         public let rawValue: UInt32
 

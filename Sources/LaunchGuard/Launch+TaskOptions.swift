@@ -1,6 +1,6 @@
 extension Launch {
     /// Kinds of launch tasks. C: `LG_TASK_…`.
-    public struct TaskOptions: OptionSet, Sendable {
+    public struct TaskOptions: OptionSet, Hashable, Sendable {
         /// The bits, as in C.
         public let rawValue: UInt32
 

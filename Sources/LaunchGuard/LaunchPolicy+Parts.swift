@@ -1,6 +1,6 @@
 extension LaunchPolicy {
     /// Ends of a launch that count as a launch crash. C: `LG_COUNT_…`.
-    public struct Count: OptionSet, Sendable {
+    public struct Count: OptionSet, Hashable, Sendable {
         /// The bits, as in C.
         public let rawValue: UInt32
 
@@ -22,7 +22,7 @@ extension LaunchPolicy {
     }
 
     /// The conditions under which safe mode is left and given up.
-    public struct SafeMode: Sendable {
+    public struct SafeMode: Hashable, Sendable {
         /// Finished launches in safe mode before the normal launch is tried again. Each trial that
         /// fails doubles the number, to at most 64. 1 to 64. C: `safe_retry_runs`.
         public var retryRuns: Int
@@ -39,7 +39,7 @@ extension LaunchPolicy {
 
     /// The conditions under which the ladder starts at its lowest rung again after a repair. Until
     /// then it goes on at the rung it had reached.
-    public struct Deescalation: Sendable {
+    public struct Deescalation: Hashable, Sendable {
         /// Number of finished launches; `nil` for never. C: `deescalate_runs`.
         public var runs: Int?
         /// Time within one boot; `nil` for never. C: `deescalate_ms`.

@@ -3,9 +3,10 @@
 /// ```swift
 /// session.makeLaunch(
 ///     "main",
-///     policy: .init(hold: .custody, automaticRepair: false, killSwitch: "PLAYER_UNPROTECTED"))
+///     policy: .init(
+///         hold: .custody, repairsAutomatically: false, killSwitch: "PLAYER_UNPROTECTED"))
 /// ```
-public struct LaunchPolicy: Sendable {
+public struct LaunchPolicy: Hashable, Sendable {
     /// The ends that count as a launch crash. Unexplained early deaths have a counter of their own.
     /// C: `count`.
     public var count: Count
@@ -25,7 +26,7 @@ public struct LaunchPolicy: Sendable {
     public var holdDeadline: Duration
     /// Whether repairs start by themselves; otherwise they wait for ``Launch/repair()``. C:
     /// `auto_repair`.
-    public var automaticRepair: Bool
+    public var repairsAutomatically: Bool
     /// Whether the launch is first tried without a suspect task, before any repair; otherwise the
     /// first repair takes the first turn. Safe mode leaves the task out all the same. C:
     /// `leave_out_suspects`.
@@ -57,7 +58,7 @@ public struct LaunchPolicy: Sendable {
         heartbeat: Duration? = nil,
         hold: Hold = .block,
         holdDeadline: Duration = .seconds(120),
-        automaticRepair: Bool = true,
+        repairsAutomatically: Bool = true,
         leavesOutSuspects: Bool = true,
         safeMode: SafeMode = SafeMode(),
         deescalation: Deescalation = Deescalation(),
@@ -72,7 +73,7 @@ public struct LaunchPolicy: Sendable {
         self.heartbeat = heartbeat
         self.hold = hold
         self.holdDeadline = holdDeadline
-        self.automaticRepair = automaticRepair
+        self.repairsAutomatically = repairsAutomatically
         self.leavesOutSuspects = leavesOutSuspects
         self.safeMode = safeMode
         self.deescalation = deescalation

@@ -2,7 +2,7 @@ extension Session {
     /// Longest time between two heartbeats of a run loop before the program counts as hanging:
     /// ``Session/sendHeartbeat()``, ``Session/watchMainActor()``. C: the fields of `lg_options`
     /// named below.
-    public struct HangThresholds: Sendable {
+    public struct HangThresholds: Hashable, Sendable {
         /// While a launch is under way: 100 ms to 1 h. C: `hang_launching_ms`.
         public var launching: Duration
         /// At any other time: 100 ms to 1 h. C: `hang_running_ms`.

@@ -1,7 +1,7 @@
 extension Session {
     /// Contents of a crash record besides the crashed thread. C: the fields of `lg_options` named
     /// below.
-    public struct RecordOptions: Sendable {
+    public struct RecordOptions: Hashable, Sendable {
         /// Bytes of stack memory, for all threads together: 4096 to 16777216. C: `stack_bytes`.
         public var stackBytes: Int
         /// Number of other threads for which the record has room: 1 to 1024. C: `thread_limit`.
@@ -14,7 +14,7 @@ extension Session {
         public var keepsStandardError: Bool
         /// Whether libunwind is loaded, to walk the stack where LaunchGuard's own walk by unwind
         /// tables crashes. Loading takes some 0.3 ms at the start. C: `spare_walk`.
-        public var spareWalk: Bool
+        public var hasSpareWalk: Bool
         /// Whether LaunchGuard takes signals. `false` is for a program that has a crash reporter
         /// already: there are no crash records then, no stacks of hangs, and no marks of SIGTERM
         /// and its like; everything else works as ever. C: `capture`.
@@ -26,20 +26,20 @@ extension Session {
 
         /// Every option has the default of the C interface.
         public init(
-            stackBytes: Int = 131_072, threadLimit: Int = 64, leaveOut: Parts = [], keepsStandardError: Bool = false, spareWalk: Bool = false,
+            stackBytes: Int = 131_072, threadLimit: Int = 64, leaveOut: Parts = [], keepsStandardError: Bool = false, hasSpareWalk: Bool = false,
             capturesSignals: Bool = true, keepsCommandLine: Bool = false
         ) {
             self.stackBytes = stackBytes
             self.threadLimit = threadLimit
             self.leaveOut = leaveOut
             self.keepsStandardError = keepsStandardError
-            self.spareWalk = spareWalk
+            self.hasSpareWalk = hasSpareWalk
             self.capturesSignals = capturesSignals
             self.keepsCommandLine = keepsCommandLine
         }
 
         /// Parts of a record that can be left out.
-        public struct Parts: OptionSet, Sendable {
+        public struct Parts: OptionSet, Hashable, Sendable {
             /// The bits, as in C.
             public let rawValue: UInt32
 

@@ -104,7 +104,7 @@ import Testing
 
     @Test func aCancelledCallerDoesNotWaitForConsent() async throws {
         let log = Log()
-        let launch = try await Self.crashed(.init(automaticRepair: false, cancellation: .forwarded)) { launch in
+        let launch = try await Self.crashed(.init(repairsAutomatically: false, cancellation: .forwarded)) { launch in
             launch.addRepair("mend", impact: 1) { log.add("mend") }
             launch.addTask("work") { log.add("work") } onProtect: { log.add("held") }
         }

@@ -98,7 +98,7 @@ import Testing
 
     @Test func aTaskThatIsAddedWhileTheLaunchIsHeldIsProtectedAtOnce() async throws {
         let log = Log()
-        let (simulation, launch) = try Self.simulated(.init(hold: .custody, automaticRepair: false))
+        let (simulation, launch) = try Self.simulated(.init(hold: .custody, repairsAutomatically: false))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("a") { log.add("a") } onProtect: { log.add("protect a") }
         try await launch.begin()
@@ -177,7 +177,7 @@ import Testing
 
     @Test func aLateTaskRunsAtOnce() async throws {
         let log = Log()
-        let (_, launch) = try Self.simulated(.init(hold: .custody, automaticRepair: false))
+        let (_, launch) = try Self.simulated(.init(hold: .custody, repairsAutomatically: false))
         launch.addRepair("mend", impact: 1) { log.add("mend") }
         launch.addTask("a", options: .late) { log.add("a") }
         try await launch.begin()

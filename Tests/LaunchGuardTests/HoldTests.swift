@@ -58,7 +58,7 @@ import Testing
 
     @Test func withCustodyBeginReturnsAtOnceAndTheTasksWait() async throws {
         let log = Log()
-        let (_, launch) = try await Self.launch(.init(hold: .custody, automaticRepair: false)) { launch in
+        let (_, launch) = try await Self.launch(.init(hold: .custody, repairsAutomatically: false)) { launch in
             launch.addRepair("mend", impact: 1) { log.add("mend") }
             launch.addTask("first") { log.add("first") }
             launch.addTask("first") { log.add("refused") }
@@ -174,7 +174,7 @@ import Testing
 
     @Test func anAnnouncedEndEndsTheHold() async throws {
         let log = Log()
-        let (simulation, launch) = try await Self.launch(.init(automaticRepair: false)) { launch in
+        let (simulation, launch) = try await Self.launch(.init(repairsAutomatically: false)) { launch in
             launch.addRepair("mend", impact: 1) { log.add("mend") }
             launch.addTask("work") { log.add("work") }
         }

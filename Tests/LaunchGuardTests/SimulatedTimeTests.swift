@@ -29,7 +29,7 @@ import Testing
         let log = Log()
         let simulation = try Simulation()
         let launch = simulation.session.makeLaunch(
-            "main", repairAfter: 1, window: .zero, policy: .init(holdDeadline: .seconds(3600), automaticRepair: false))
+            "main", repairAfter: 1, window: .zero, policy: .init(holdDeadline: .seconds(3600), repairsAutomatically: false))
         launch.addRepair("unwanted", impact: 1) { log.add("repair") }
         launch.addTask("task") { log.add("run") } onProtect: { log.add("protect") }
         try await launch.begin()

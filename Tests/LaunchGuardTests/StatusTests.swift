@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: [1, 2, 3])
     func aLateListenerBeginsWithTheStatusAtThatMoment(_ listeners: Int) async throws {
         let simulation = try Simulation()
-        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: .init(hold: .custody, automaticRepair: false))
+        let launch = simulation.session.makeLaunch("main", repairAfter: 1, window: .zero, policy: .init(hold: .custody, repairsAutomatically: false))
         launch.addRepair("mend", impact: 1) {}
         try await launch.begin()
         simulation.end(.crash)

@@ -19,6 +19,13 @@ import Testing
         #expect(try Self.written(memory) == memory)
     }
 
+    @Test func optionsAreComparedByValue() {
+        #expect(LaunchPolicy() == LaunchPolicy() && LaunchPolicy() != LaunchPolicy(hold: .custody))
+        #expect(LaunchPolicy(safeMode: .init(retryRuns: 3)) != LaunchPolicy())
+        #expect(Set([Session.RecordOptions(), Session.RecordOptions(), .init(threadLimit: 1)]).count == 2)
+        #expect(Session.HangThresholds(running: .seconds(3)) != Session.HangThresholds())
+    }
+
     @Test func fieldsComeFromDictionariesAndLeaveOutWhatIsNil() async throws {
         let scene = try Scene()
         await #expect(processExitsWith: .success) { [directory = scene.directory as String] in

@@ -24,7 +24,7 @@ struct CoreSession: @unchecked Sendable {
         unsafe cOptions.thread_limit = options.threadLimit
         unsafe cOptions.leave_out = options.leaveOut
         unsafe cOptions.keep_stderr = options.keepsStandardError ? 1 : 0
-        unsafe cOptions.spare_walk = options.spareWalk ? 1 : 0
+        unsafe cOptions.spare_walk = options.hasSpareWalk ? 1 : 0
         unsafe cOptions.capture = options.capturesSignals ? 0 : UInt32(LG_CAPTURE_NONE)
         unsafe cOptions.keep_command_line = options.keepsCommandLine ? 1 : 0
         // Retained for good: the session has no end while the process lives.

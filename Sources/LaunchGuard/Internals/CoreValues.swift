@@ -19,7 +19,7 @@ extension lg_launch_options {
         unsafe heartbeat_ms = options.heartbeat
         unsafe hold = options.hold.core
         unsafe hold_ms = options.holdDeadline
-        unsafe auto_repair = options.automaticRepair ? 1 : 0
+        unsafe auto_repair = options.repairsAutomatically ? 1 : 0
         unsafe leave_out_suspects = options.leavesOutSuspects ? 1 : 0
         unsafe safe_retry_runs = options.safeRetryRuns
         unsafe safe_crash_limit = options.safeCrashLimit

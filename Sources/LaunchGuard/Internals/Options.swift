@@ -16,7 +16,7 @@ struct StartOptions {
     let threadLimit: UInt32
     let leaveOut: UInt32
     let keepsStandardError: Bool
-    let spareWalk: Bool
+    let hasSpareWalk: Bool
     let capturesSignals: Bool
     let keepsCommandLine: Bool
 
@@ -37,7 +37,7 @@ struct StartOptions {
         threadLimit = try number(record.threadLimit, "record.threadLimit", in: 1...1024)
         leaveOut = record.leaveOut.rawValue
         keepsStandardError = record.keepsStandardError
-        spareWalk = record.spareWalk
+        hasSpareWalk = record.hasSpareWalk
         capturesSignals = record.capturesSignals
         keepsCommandLine = record.keepsCommandLine
     }
@@ -58,7 +58,7 @@ struct LaunchOptions {
     let heartbeat: UInt32
     let hold: LaunchPolicy.Hold
     let holdDeadline: UInt32
-    let automaticRepair: Bool
+    let repairsAutomatically: Bool
     let leavesOutSuspects: Bool
     let safeRetryRuns: UInt32
     let safeCrashLimit: UInt32
@@ -90,7 +90,7 @@ struct LaunchOptions {
         heartbeat = if let heartbeat = policy.heartbeat { try number(heartbeat.milliseconds, "heartbeat in ms", in: 1...(.aDay)) } else { 0 }
         hold = policy.hold
         holdDeadline = try number(policy.holdDeadline.milliseconds, "holdDeadline in ms", in: 1...(.aDay))
-        automaticRepair = policy.automaticRepair
+        repairsAutomatically = policy.repairsAutomatically
         leavesOutSuspects = policy.leavesOutSuspects
         safeRetryRuns = try number(policy.safeMode.retryRuns, "safeMode.retryRuns", in: 1...64)
         safeCrashLimit = if let limit = policy.safeMode.crashLimit { try number(limit, "safeMode.crashLimit", in: 1...(.max)) } else { 0 }

@@ -89,7 +89,7 @@ struct PolicyOptions: ParsableArguments {
             context, reportAfter: reportAfter, repairAfter: repairAfter, unknownAfter: unknownThreshold, window: .zero, finish: .mark,
             reportWait: .seconds(5),
             policy: LaunchPolicy(
-                automaticRepair: !byHand, leavesOutSuspects: !repairsFirst,
+                repairsAutomatically: !byHand, leavesOutSuspects: !repairsFirst,
                 safeMode: .init(retryRuns: safeRetryRuns, crashLimit: safeCrashLimit == 0 ? nil : safeCrashLimit),
                 deescalation: .init(runs: deescalateRuns == 0 ? nil : deescalateRuns), isSupervised: supervised, isShadow: shadow))
         launch.onStatus { stage.statusChanged($0) }
