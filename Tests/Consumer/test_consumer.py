@@ -1,5 +1,6 @@
 """Every way to install LaunchGuard, consumed from a clean prefix: the program runs protected and
 its crash is recorded."""
+import concurrent.futures
 import itertools
 import os
 import pathlib
@@ -556,6 +557,36 @@ class Shell(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(run(self.work / "minimal", limit=60, env={"HOME": str(self.work)}).returncode, 0)
         self.assertFalse((self.work / ".local").exists(), "no files are made")
+
+
+class Musl(unittest.TestCase):
+    """The core with another libc, as the Swift SDK for static programs has it, and with the defines
+    of the Swift package."""
+
+    @unittest.skipUnless(shutil.which("musl-gcc"), "no musl-gcc in PATH: musl is not tried")
+    def test_static_program(self):
+        with tempfile.TemporaryDirectory() as directory:
+            work = pathlib.Path(directory).resolve()
+            architecture = run("gcc", "-print-multiarch").stdout.strip()
+            for folder, place in (("linux", "linux"), ("asm-generic", "asm-generic"), ("asm", architecture + "/asm")):
+                (work / "kernel" / folder).parent.mkdir(exist_ok=True)
+                (work / "kernel" / folder).symlink_to(pathlib.Path("/usr/include") / place)
+            flags = ["-std=c11", "-Os", "-g", "-D_GNU_SOURCE", "-DLG_INTERPOSE_PTHREAD_CREATE", "-DLG_LIBUNWIND", "-fno-omit-frame-pointer", "-Wall",
+                     "-Wextra", "-Werror", "-I", ROOT / "include", "-I", ROOT / "Sources/CLaunchGuard", "-idirafter", work / "kernel"]
+            sources = sorted((ROOT / "Sources/CLaunchGuard").glob("*/*.c"))
+            objects = [work / ("%s-%s.o" % (source.parent.name, source.stem)) for source in sources]
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                list(pool.map(lambda source, to: run("musl-gcc", "-c", *flags, source, "-o", to), sources, objects))
+            run("musl-gcc", "-static", "-Wl,--eh-frame-hdr", *flags, HERE / "app.c", *objects, "-o", work / "app")
+            self.assertNotIn("INTERP", run("readelf", "-lW", work / "app").stdout)
+            for how, kind in (("crash", "fault.null_write"), ("overflow", "fault.stack_overflow")):
+                with self.subTest(how):
+                    done = run(work / "app", work / "state", how, limit=60)
+                    self.assertEqual((done.returncode, done.stdout), (-signal.SIGSEGV, "fully protected\n"))
+                    self.assertEqual(run(work / "app", work / "state", "check", limit=60).stdout, "fully protected\nlast run: crash, %s\n" % kind)
+            runs = [reader.read(run_file) for run_file in sorted((work / "state/runs").iterdir())]
+            self.assertGreater(runs[2]["crash"]["frames"][1]["total"], 100, "the stack that overflowed")
+            self.assertEqual(reader.read(work / "state/ledger.lg")["timeline"][-2]["verdict"]["end"], 1, "an exit() is an end")
 
 
 class Programs(unittest.TestCase):

@@ -6,7 +6,8 @@
  * holds the loader's lock; the remote one asks our accessors. */
 #include "capture/internal.h"
 
-#ifdef LG_LIBUNWIND
+/* The SDK for static programs (musl) has no such library. */
+#if defined(LG_LIBUNWIND) && __has_include(<libunwind-common.h>)
 #include <dlfcn.h>
 #if defined(__x86_64__)
 #include <libunwind-x86_64.h>

@@ -4,7 +4,11 @@
 #include "os/os.h"
 
 #include <errno.h>
+#if __has_include(<sys/platform/x86.h>)
 #include <sys/platform/x86.h>
+#else /* of the libc's that do not ask the CPU */
+#include <cpuid.h>
+#endif
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -212,6 +216,7 @@ uint64_t lg__arch_counter_hz(void)
 
 /* libc asked the CPU when the program was loaded; under a hypervisor each CPUID of our own would
  * cost microseconds. */
+#if __has_include(<sys/platform/x86.h>)
 bool lg__arch_counter_invariant(void)
 {
     return CPU_FEATURE_PRESENT(INVARIANT_TSC);
@@ -221,6 +226,19 @@ bool lg__arch_has_crc32c(void)
 {
     return CPU_FEATURE_ACTIVE(SSE4_2);
 }
+#else
+bool lg__arch_counter_invariant(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
+}
+
+bool lg__arch_has_crc32c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2);
+}
+#endif
 
 #else
 typedef int lg__not_x86_64;

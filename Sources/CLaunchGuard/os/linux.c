@@ -446,3 +446,25 @@ bool lg__os_wipe_on_fork(void *pages, size_t size)
 {
     return madvise(pages, size, MADV_WIPEONFORK) == 0;
 }
+
+#ifdef __GLIBC__
+void lg__os_at_exit(void (*at_exit)(int status, void *argument), void *argument)
+{
+    on_exit(at_exit, argument);
+}
+#else
+static void (*the_at_exit)(int status, void *argument);
+static void *the_argument;
+
+static void pass_through_exit(void)
+{
+    the_at_exit(0, the_argument);
+}
+
+void lg__os_at_exit(void (*at_exit)(int status, void *argument), void *argument)
+{
+    the_at_exit = at_exit;
+    the_argument = argument;
+    atexit(pass_through_exit);
+}
+#endif

@@ -27,6 +27,10 @@ void lg__os_bind(void);
 /* Raw system call; returns the kernel's value, −errno on failure. Handler. */
 long lg__os_call(long number, long a, long b, long c, long d, long e, long f);
 
+/* Call a function once, with the status of the process, when the process passes through exit().
+ * Where libc does not tell the status (musl), that is 0. */
+void lg__os_at_exit(void (*at_exit)(int status, void *argument), void *argument);
+
 /* Ids by raw system call: never cached, so also right in a forked or vforked child. Handler. */
 pid_t lg__os_pid(void);
 pid_t lg__os_tid(void);

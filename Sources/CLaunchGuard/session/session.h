@@ -92,7 +92,8 @@ void lg__limits_forked(struct lg_session *session);
  * nanoseconds until the next look; LG__NEVER: none is needed. */
 uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
 
-/* stop.c: mark a clean end, where it is one. For on_exit(3); `session` is a struct lg_session. */
+/* stop.c: mark a clean end, where it is one. For lg__os_at_exit(); `session` is a struct
+ * lg_session. */
 void lg__stop_at_exit(int code, void *session);
 
 /* witness.c: flock() a file, with some patience; false: another process keeps the lock. */

@@ -208,7 +208,7 @@ static void register_once(void)
     if (done)
         return;
     done = true;
-    on_exit(lg__stop_at_exit, &the_session);
+    lg__os_at_exit(lg__stop_at_exit, &the_session);
     pthread_atfork(NULL, session_in_parent, session_in_child);
 }
 

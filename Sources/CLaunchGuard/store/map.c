@@ -199,6 +199,9 @@ void lg__map_trim_ended(int directory, const char *name)
 
 /* More used bytes than these are not worth the time to clear them: the file is deleted. */
 #define CLEAR_MAX ((size_t)1 << 20)
+#ifndef MADV_POPULATE_WRITE /* of the libc's that have no name for it */
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* Make all content zero. */
 static bool clear(const struct lg__map *map)

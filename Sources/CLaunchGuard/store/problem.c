@@ -9,8 +9,7 @@ lg_status lg__problem_set(struct lg__problem *problem, lg_status status, const c
 {
     char reason[128] = "";
     if (error) {
-        char text[96];
-        snprintf(reason, sizeof reason, " (%s)", strerror_r(error, text, sizeof text));
+        snprintf(reason, sizeof reason, " (%s)", strerror(error));
         errno = error;
     }
     return lg__problem_say(problem, status, "%s%s%s%s", path ? path : "", path ? ": " : "", lg_status_message(status), reason);
