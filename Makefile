@@ -40,6 +40,14 @@ SWIFT_RELEASE = .build/release/launchguard-faults
 # trap is not said there.
 RELEASE = -c release --static-swift-stdlib --product launchguard-faults
 
+# The tests of the module with a sanitizer. They look at deaths by a signal, which the sanitizer
+# leaves alone; any report of it fails.
+DEATHS = handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_sigtrap=0:handle_abort=0
+SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS=$(DEATHS):$(4):log_path=$(CURDIR)/build/$(3)-report \
+	$(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching \
+		--filter '^LaunchGuardTests\.' || exit 1; \
+	if cat build/$(3)-report.* 2>/dev/null; then exit 1; fi
+
 .PHONY: all demo check test test-core test-swift long faults docs bench peers install clean packages core-gcc core-clang core-undefined swift swift-release
 
 all: core-gcc swift
@@ -94,23 +102,27 @@ test-swift: core-gcc swift swift-release
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
 
 long: core-gcc core-clang core-undefined swift swift-release
-	@echo "1 of 8: the core with gcc"
+	@echo "1 of 10: the core with gcc"
 	$(call CTEST,gcc)
-	@echo "2 of 8: the core with clang"
+	@echo "2 of 10: the core with clang"
 	$(call CTEST,clang)
-	@echo "3 of 8: the core with traps on undefined behaviour"
+	@echo "3 of 10: the core with traps on undefined behaviour"
 	$(call CTEST,undefined) -L '^check$$'
-	@echo "4 of 8: the Swift modules"
+	@echo "4 of 10: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
-	@echo "5 of 8: the pages of the modules"
+	@echo "5 of 10: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
-	@echo "6 of 8: the ways to die of the Swift build, with every combination of modifiers"
+	@echo "6 of 10: the ways to die of the Swift build, with every combination of modifiers"
 	$(RUN_FAULTS) --failures $(SWIFT_DEBUG)
-	@echo "7 of 8: the same of its release build"
+	@echo "7 of 10: the same of its release build"
 	$(RUN_FAULTS) --failures $(SWIFT_RELEASE)
-	@echo "8 of 8: Swift's own backtracer beside LaunchGuard"
+	@echo "8 of 10: Swift's own backtracer beside LaunchGuard"
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
+	@echo "9 of 10: the Swift module with ThreadSanitizer"
+	$(call SANITIZED,TSAN,thread,tsan,exitcode=0:print_suppressions=0:suppressions=$(CURDIR)/Tests/tsan.supp)
+	@echo "10 of 10: the Swift module with AddressSanitizer"
+	$(call SANITIZED,ASAN,address,asan,detect_leaks=0)
 
 faults: core-gcc swift swift-release
 	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults $(SWIFT_DEBUG) $(SWIFT_RELEASE)
@@ -134,4 +146,4 @@ install: packages
 	cmake --install build/release --prefix $(PREFIX)
 
 clean:
-	rm -rf build .build
+	rm -rf build .build .build-tsan .build-asan
