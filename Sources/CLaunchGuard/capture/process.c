@@ -223,7 +223,8 @@ static void store_stack(int32_t tid, uint64_t sp, uint64_t high, uint32_t room)
  * more. */
 static bool is_there(const struct lg__thread *slot)
 {
-    return atomic_load(&slot->commit) && slot->sp; /* in this order: a late answer may be under way */
+    /* in this order: a late answer may be under way */
+    return atomic_load(&slot->commit) && slot->sp;
 }
 
 static void store_stacks(void)
