@@ -4,8 +4,9 @@
 #   make check    what to run after each edit: under a minute once built
 #   make test     all that a change can break, in drawn samples where the whole is long: under ten
 #                 minutes once built
-#   make long     every campaign, mutant and combination, with gcc and with clang, and the tests of
-#                 `make check` with traps on undefined behaviour: long
+#   make long     every campaign, mutant and combination, with gcc and with clang, the tests of
+#                 `make check` with traps on undefined behaviour, and those of the Swift module with
+#                 two sanitizers: long
 #   make faults   every way to die, of the C and of the Swift build, and what must be known
 #                 afterwards; FILTER=regex selects
 #   make docs     the pages of the modules, with the toolchain's docc

@@ -4,6 +4,8 @@
 #include "capture/watch_thread.h"
 #include "os/fault_point.h"
 
+LG__NOT_INSTRUMENTED_BEGIN
+
 /* A thread writes an answer in less time, unless the thread does not run. */
 #define WRITING_NS UINT64_C(2000000)
 
@@ -299,3 +301,5 @@ void lg__question_wait_left(enum lg__asker asker, uint64_t until_ns)
     while ((inside = atomic_load(&askers[asker].inside)) && (now = lg__os_clock_ns(CLOCK_MONOTONIC)) < until_ns)
         lg__os_futex_wait((const uint32_t *)&askers[asker].inside, inside, until_ns - now);
 }
+
+LG__NOT_INSTRUMENTED_END

@@ -3,6 +3,8 @@
 #include "capture/question.h"
 #include "store/crc32c.h"
 
+LG__NOT_INSTRUMENTED_BEGIN
+
 /* At most this many frames of a thread are walked: the other threads and the later stages need
  * time, too. */
 #define FRAMES_LIMIT 4096u
@@ -170,3 +172,5 @@ void lg__thread_walk_crashed(struct lg__thread *slot)
     lg__frames_finish(&frames, LG__WALK_RECRASH);
     commit_walk(slot);
 }
+
+LG__NOT_INSTRUMENTED_END

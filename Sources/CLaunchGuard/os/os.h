@@ -141,6 +141,16 @@ void lg__os_thread_end_if(uint32_t *word, uint32_t expected, uint32_t desired);
 #ifndef LG__KEEPS_THREAD
 #define LG__KEEPS_THREAD 0
 #endif
+/* Around code that may interrupt the sanitizer's runtime: an instrumented store of an atomic would
+ * wait for ever for a lock that the interrupted code has. With clang. */
+#if LG__KEEPS_THREAD && defined(__clang__)
+#define LG__NOT_INSTRUMENTED_BEGIN \
+    _Pragma("clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)")
+#define LG__NOT_INSTRUMENTED_END _Pragma("clang attribute pop")
+#else
+#define LG__NOT_INSTRUMENTED_BEGIN
+#define LG__NOT_INSTRUMENTED_END
+#endif
 /* Make the thread, once in a process. Not handler. */
 bool lg__os_kept_make(void);
 /* lg__os_thread_begin() and lg__os_thread_end_if() of the thread. Handler. */

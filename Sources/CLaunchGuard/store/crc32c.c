@@ -2,6 +2,8 @@
 
 #include "os/os.h"
 
+LG__NOT_INSTRUMENTED_BEGIN
+
 /* One nibble at a time: 16 entries are enough where the CPU's instruction is missing, and need no
  * initialisation. */
 static uint32_t by_table(uint32_t crc, const void *bytes, size_t size)
@@ -43,3 +45,5 @@ LG__FIRST uint32_t lg__crc32c(uint32_t crc, const void *bytes, size_t size)
 {
     return ~(atomic_load_explicit(&lg__crc32c_by_cpu, memory_order_relaxed) ? by_cpu(~crc, bytes, size) : by_table(~crc, bytes, size));
 }
+
+LG__NOT_INSTRUMENTED_END
