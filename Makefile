@@ -41,12 +41,11 @@ SWIFT_RELEASE = .build/release/launchguard-faults
 # trap is not said there.
 RELEASE = -c release --static-swift-stdlib --product launchguard-faults
 
-# The tests of the module with a sanitizer. They look at deaths by a signal, which the sanitizer
-# leaves alone; any report of it fails.
+# The tests of the Swift modules with a sanitizer. They look at deaths by a signal, which the
+# sanitizer leaves alone; any report of it fails.
 DEATHS = handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_sigtrap=0:handle_abort=0
 SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS=$(DEATHS):$(4):log_path=$(CURDIR)/build/$(3)-report \
-	$(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching \
-		--filter '^LaunchGuardTests\.' || exit 1; \
+	$(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching || exit 1; \
 	if cat build/$(3)-report.* 2>/dev/null; then exit 1; fi
 
 .PHONY: all demo check test test-core test-swift long faults docs bench peers install clean packages core-gcc core-clang core-undefined swift swift-release
@@ -120,9 +119,9 @@ long: core-gcc core-clang core-undefined swift swift-release
 	@echo "8 of 10: Swift's own backtracer beside LaunchGuard"
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
-	@echo "9 of 10: the Swift module with ThreadSanitizer"
+	@echo "9 of 10: the Swift modules with ThreadSanitizer"
 	$(call SANITIZED,TSAN,thread,tsan,exitcode=0:print_suppressions=0:suppressions=$(CURDIR)/Tests/tsan.supp)
-	@echo "10 of 10: the Swift module with AddressSanitizer"
+	@echo "10 of 10: the Swift modules with AddressSanitizer"
 	$(call SANITIZED,ASAN,address,asan,detect_leaks=0)
 
 faults: core-gcc swift swift-release

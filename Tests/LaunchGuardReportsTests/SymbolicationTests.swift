@@ -206,7 +206,9 @@ extension RunReport {
     /// addresses. Its one module is the program that runs.
     fileprivate static func ofThisProcess(addresses: [UInt64]) throws -> RunReport {
         let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")
+        // String(contentsOfFile:) reads the first 4 KiB of such a file.
+        let handle = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/maps"))
+        let maps = String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n")
         let bounds = maps.filter { $0.hasSuffix(" " + path) }.flatMap {
             $0.prefix { $0 != " " }.split(separator: "-").compactMap { UInt64($0, radix: 16) }
         }
