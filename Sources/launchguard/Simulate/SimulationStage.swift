@@ -27,6 +27,8 @@ final class SimulationStage: Sendable {
         /// Between two runs nothing is noted: a process that is gone sees no status.
         var isBetweenRuns = true
         var outcome: Outcome?
+        /// The last one that was passed on.
+        var status = Launch.Status.normal
         var decision = Launch.Decision.byRule
         var protected = 0
         var wasHeld = false
@@ -49,6 +51,7 @@ final class SimulationStage: Sendable {
     func statusChanged(_ status: Launch.Status) {
         let info = state.withLock { $0.launch }?.info
         state.withLock { state in
+            state.status = status
             guard !state.isBetweenRuns else { return }
             let isHalted = status == .needsRepair && info?.isHalted == true
             state.wasHeld = state.wasHeld || status == .needsRepair
@@ -163,6 +166,9 @@ final class SimulationStage: Sendable {
     }
 
     var place: Place? { state.withLock { $0.place } }
+
+    /// A change of the launch's status comes here a moment later.
+    var status: Launch.Status { state.withLock { $0.status } }
 
     var outcome: Outcome? { state.withLock { $0.outcome } }
 

@@ -233,7 +233,7 @@ final class Simulator {
     private func settle(_ isUnderWay: (LaunchInfo?) -> Bool = { _ in true }) async throws {
         let start = ContinuousClock.now
         while true {
-            if isUnderWay(launch.info), let now = currentSituation {
+            if stage.status == launch.status, isUnderWay(launch.info), let now = currentSituation {
                 if case .repairing = now { noteAttempt() }
                 if now == .launching { hasConsented = false }
                 situation = now
