@@ -9,6 +9,7 @@
  *    watch.h     hangs, jobs with a deadline, memory that runs short
  *    launch.h    launch protection: streaks, report, repair, safe mode
  *    task.h      custody of launch tasks
+ *    delivery.h  reports leave the machine: agent, consent, waiting, acknowledgement
  *    simulate.h  walk a launch through every state without a crash
  *    end.h       ends of runs and their evidence
  *    reader.h    reads run files and ledgers, of any age, also of living processes
@@ -27,6 +28,7 @@
 #include <launchguard/launch.h>
 #include <launchguard/task.h>
 #include <launchguard/query.h>
+#include <launchguard/delivery.h>
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>

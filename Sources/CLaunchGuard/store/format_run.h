@@ -132,6 +132,9 @@ static_assert(sizeof(struct lg__state_context) == 256, "FORMAT.md, state");
 
 enum lg__announced { LG__ANNOUNCED_NOTHING = 0, LG__ANNOUNCED_TERMINATION = 1, LG__ANNOUNCED_RESTART = 2 };
 
+/* What the agent made of the ended run. */
+enum lg__reported { LG__REPORTED_NOT = 0, LG__REPORTED_NONE = 1, LG__REPORTED_SPOOLED = 2 };
+
 enum lg__ended { LG__ENDED_NO = 0, LG__ENDED_EXIT = 1, LG__ENDED_STOP = 2 };
 
 #define LG__CONTEXTS 16
@@ -186,7 +189,9 @@ struct lg__state {
     /* CLOCK_MONOTONIC when the program said that it had crashed; 0: it did not; written once */
     _Atomic uint64_t crash_noted_ns;
     char crash_type[LG__CRASH_TYPE_BYTES]; /* its word for that crash; written after it */
-    uint8_t reserved[8];
+    /* 1: an agent waits for the process, and will store its wait status */
+    _Atomic uint32_t attached;
+    _Atomic uint32_t reported; /* enum lg__reported; written by the agent */
     struct lg__state_context contexts[LG__CONTEXTS];
 };
 static_assert(offsetof(struct lg__state, ended) == 4, "FORMAT.md, state");
@@ -221,6 +226,8 @@ static_assert(offsetof(struct lg__state, memory_own) == 176, "FORMAT.md, state")
 static_assert(offsetof(struct lg__state, forked_ns) == 184, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, crash_noted_ns) == 192, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, crash_type) == 200, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, attached) == 248, "FORMAT.md, state");
+static_assert(offsetof(struct lg__state, reported) == 252, "FORMAT.md, state");
 static_assert(offsetof(struct lg__state, contexts) == 256, "FORMAT.md, state");
 static_assert(sizeof(struct lg__state) == 4352, "FORMAT.md, state");
 

@@ -1,0 +1,94 @@
+/* Layer 1: a report in the spool, and the table of the fingerprints. */
+#ifndef LG_STORE_FORMAT_REPORT_H
+#define LG_STORE_FORMAT_REPORT_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Report: this header, then `brief_bytes` and `full_bytes` of JSON ---- */
+
+#define LG__MAGIC_REPORT "LGREPORT"
+#define LG__REPORT_MAJOR 1
+#define LG__REPORT_MINOR 0
+#define LG__REPORT_ERROR_BYTES 160
+#define LG__REPORT_BRIEF_MAX 4096u
+#define LG__REPORT_FULL_MAX (UINT32_C(4) << 20)
+
+/* Flags. */
+#define LG__REPORT_BRIEF_SENT 1u /* the first part had its positive answer */
+#define LG__REPORT_FULL_SENT 2u  /* the second part had its positive answer, or is not to be sent */
+
+struct lg__report_header {
+    char magic[8];
+    uint16_t major, minor;
+    uint32_t header_bytes;  /* of this struct */
+    uint8_t uuid[16];       /* identity of the report */
+    uint8_t run_uuid[16];
+    uint8_t fingerprint[16];
+    uint64_t ordinal;       /* of the run */
+    uint64_t made_ns;       /* CLOCK_REALTIME, as all times here */
+    uint32_t end;           /* lg_end */
+    uint32_t brief_bytes;
+    uint32_t full_bytes;
+    uint32_t body_crc;      /* CRC-32C of both parts */
+    /* runs that have no report of their own, for which this one stands */
+    uint64_t more;
+    uint64_t more_first_ns; /* when the first of them ended; 0: none */
+    uint64_t more_last_ns;  /* and the last */
+    /* the rest changes while it is delivered */
+    uint32_t flags;
+    uint32_t attempts;
+    int32_t http_status;    /* of the last answer; 0: none */
+    uint32_t reserved0;
+    uint64_t first_ns;      /* first attempt; 0: none */
+    uint64_t attempted_ns;  /* last attempt; 0: none */
+    uint64_t next_ns;       /* earliest next attempt; 0: now */
+    uint8_t config[16];     /* digest of the configuration that the server refused; held reports */
+    char error[LG__REPORT_ERROR_BYTES];
+    uint8_t reserved[116];
+    uint32_t crc;           /* CRC-32C of all bytes before it */
+};
+static_assert(offsetof(struct lg__report_header, uuid) == 16, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, run_uuid) == 32, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, fingerprint) == 48, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, ordinal) == 64, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, made_ns) == 72, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, end) == 80, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, body_crc) == 92, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, more) == 96, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, flags) == 120, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, first_ns) == 136, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, config) == 160, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, error) == 176, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, crc) == 452, "FORMAT.md, report");
+static_assert(sizeof(struct lg__report_header) == 456, "FORMAT.md, report");
+
+/* ---- Tally: runs that gave way before they had a report, one row a fingerprint ---- */
+
+#define LG__MAGIC_TALLY "LGTALLY1"
+#define LG__TALLY_ROWS 64
+
+struct lg__tally_row {
+    uint8_t fingerprint[16];
+    uint64_t count;     /* 0: the row is free */
+    uint64_t first_ns;  /* CLOCK_REALTIME of the starts of the first and the last of them */
+    uint64_t last_ns;
+    uint64_t ordinal;   /* of the last */
+    uint8_t uuid[16];   /* of the last */
+    uint32_t end;       /* lg_end of the last */
+    uint32_t crc;       /* CRC-32C of all bytes before it */
+};
+static_assert(offsetof(struct lg__tally_row, uuid) == 48, "FORMAT.md, tally");
+static_assert(offsetof(struct lg__tally_row, end) == 64, "FORMAT.md, tally");
+static_assert(sizeof(struct lg__tally_row) == 72, "FORMAT.md, tally");
+
+struct lg__tally {
+    char magic[8];
+    uint32_t reserved[2];
+    struct lg__tally_row rows[LG__TALLY_ROWS]; /* the last one counts for all that found no row */
+};
+static_assert(offsetof(struct lg__tally, rows) == 16, "FORMAT.md, tally");
+static_assert(sizeof(struct lg__tally) == 4624, "FORMAT.md, tally");
+
+#endif

@@ -1,0 +1,41 @@
+/* What a report says: two JSON texts, made once from the run file, by the public reader.
+ *
+ * The brief part has at most LG__REPORT_BRIEF_MAX bytes: what died, where, how often. It goes first.
+ * The full part has the fields and names of `launchguard inspect --json --no-symbols`, without what
+ * must not leave the machine, so that the same programs read both. */
+#ifndef AGENT_COMPOSE_H
+#define AGENT_COMPOSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "launchguard/reader.h"
+
+/* What the run file does not say by itself. */
+struct facts {
+    char uuid[37];          /* identity of the report */
+    char run_uuid[37];
+    const char *reason;     /* of a request; NULL: the run ended */
+    lg_verdict verdict;     /* LG_END_RUNNING for a report of a living run */
+    char fingerprint[33];
+    bool launching;         /* a launch was under way */
+    char context[64];       /* its context; "": none */
+    char task[64];          /* task of that context that ran; "": none */
+    uint32_t streak;        /* consecutive launch crashes of that context, this one included */
+    uint64_t made_ns;       /* CLOCK_REALTIME */
+    uint64_t ended_ns;      /* CLOCK_REALTIME; 0: not known */
+    bool keep_home;
+};
+
+/* Both return JSON in memory of malloc(), or NULL without memory. The brief part is valid JSON at
+ * any size: it leaves frames out first. */
+char *compose_brief(lg_reader *reader, const struct facts *facts, size_t *ret_bytes);
+/* At most LG__REPORT_FULL_MAX bytes: it leaves the oldest breadcrumbs out first. */
+char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_bytes);
+
+/* Replace a home directory at the start of a path by "~": "/home/NAME", "/root", "/var/home/NAME",
+ * and that of the agent's own user. The result is in `buffer`, or is `path` itself. */
+const char *redact_home(const char *path, char *buffer, size_t room);
+
+#endif

@@ -1,0 +1,242 @@
+/** Delivery: reports leave the machine, also of a program that crashes in a loop and of one that
+ *  never starts again.
+ *
+ *  The program only says where reports go. A small program of its own, `launchguard-agent`, makes
+ *  the reports from the run files and sends them. The agent outlives the program, and waits as a
+ *  witness for its end. Each report keeps one identity for all attempts, and is deleted only after
+ *  a positive answer: a server may see a report twice under one identity, and never under two.
+ *
+ *  Nothing is sent before the user consented (lg_delivery_options.consent, lg_delivery_consent()).
+ *
+ *  Caveats
+ *  - The agent has a session (setsid) of its own, but a service manager that ends all processes of a
+ *    unit also ends the agent. In a container the agent dies with PID 1. Reports that were not sent
+ *    stay in the state directory and go when an agent runs again: at the next lg_delivery_start(),
+ *    or by `launchguard upload`.
+ *  - A simulated session delivers nothing.
+ */
+#ifndef LAUNCHGUARD_DELIVERY_H
+#define LAUNCHGUARD_DELIVERY_H
+
+#include <launchguard/end.h>
+#include <launchguard/session.h>
+
+/** The kind of server that reports go to. */
+typedef enum lg_delivery_target {
+    LG_TARGET_HTTP = 1,   /**< each report is the JSON body of a POST to the endpoint */
+    LG_TARGET_SENTRY = 2, /**< Sentry envelopes; the endpoint is the DSN */
+    LG_TARGET_OTLP = 3    /**< OTLP/HTTP log records in JSON, POSTed to the endpoint, for example
+                               "https://collector:4318/v1/logs" */
+} lg_delivery_target;
+
+/** Whether reports may leave the machine. */
+typedef enum lg_consent {
+    LG_CONSENT_KEPT = 0,    /**< as stored in the state directory; at first: withheld */
+    LG_CONSENT_GIVEN = 1,
+    LG_CONSENT_WITHHELD = 2 /**< what is stored for sending is deleted */
+} lg_consent;
+
+/** A bit of lg_delivery_options.ends. */
+#define LG_DELIVERY_END(end) (UINT32_C(1) << (end))
+/** Of lg_delivery_options.ends: an unknown end while a launch was under way. */
+#define LG_DELIVERY_UNKNOWN_IN_LAUNCH (UINT32_C(1) << 31)
+/** lg_delivery_options.ends unless the program says more: crash, hang, oom, killed, and unknown in
+ *  a launch. */
+#define LG_DELIVERY_ENDS                                                                           \
+    (LG_DELIVERY_END(LG_END_CRASH) | LG_DELIVERY_END(LG_END_HANG) | LG_DELIVERY_END(LG_END_OOM) |   \
+     LG_DELIVERY_END(LG_END_KILLED) | LG_DELIVERY_UNKNOWN_IN_LAUNCH)
+
+/** State of a report. */
+typedef enum lg_delivery_state {
+    LG_DELIVERY_PENDING = 1, /**< to be sent, or to be sent again */
+    LG_DELIVERY_SENT = 2,    /**< a positive answer came */
+    /** the server refused the credentials; sent again once the configuration has changed */
+    LG_DELIVERY_HELD = 3,
+    /** the server refused the report for good, the attempts are used up, or the report is damaged */
+    LG_DELIVERY_DEAD = 4
+} lg_delivery_state;
+
+/** A report in the spool. */
+typedef struct lg_delivery_info {
+    char uuid[37];            /**< identity of the report: that of the run, but for a report of a
+                                   living run, which has one of its own */
+    char run_uuid[37];        /**< identity of the run */
+    uint64_t ordinal;         /**< of the run */
+    lg_delivery_state state;
+    lg_end end;               /**< of the run; LG_END_RUNNING for a report of a living run */
+    char fingerprint[33];     /**< the same for equal crashes; see lg_reader_fingerprint() */
+    uint64_t made_ns;         /**< nanoseconds since 1970 */
+    uint32_t attempts;        /**< requests made so far */
+    int32_t http_status;      /**< of the last answer; 0: there was none */
+    uint64_t attempted_ns;    /**< of the last attempt, nanoseconds since 1970; 0: none */
+    uint64_t next_ns;         /**< earliest next attempt, nanoseconds since 1970; 0: now */
+    /** runs with this fingerprint that have no report of their own, because there were too many:
+     *  this report stands for them */
+    uint64_t more;
+    char error[160];          /**< why the last attempt failed, for a person; "": it did not */
+} lg_delivery_info;
+
+/** Called once for each report that was delivered, at the next launch that is finished.
+ *
+ *  @param report  borrowed during the call. */
+typedef void (*lg_delivered_callback)(const lg_delivery_info *report, void *user);
+
+/** Options of lg_delivery_start(). Zero means the default, everywhere. All strings are borrowed
+ *  during the call. */
+typedef struct lg_delivery_options {
+    /** sizeof(lg_delivery_options); LG_DELIVERY_OPTIONS_INIT sets it. */
+    uint32_t size;
+
+    /** Required. */
+    lg_delivery_target target;
+
+    /** Where reports go: an "https:" or "http:" address of at most LG_ENDPOINT_MAX bytes, without a
+     *  user name and a password; for LG_TARGET_SENTRY the DSN. NULL only with a credential_file that
+     *  holds it. */
+    const char *endpoint;
+
+    /** A file that only this user may read (mode 0600 or less). Each line is a header that goes with
+     *  each request, for example "Authorization: Bearer …", or "endpoint: " with the address. The
+     *  agent reads the file before each request. Absolute path; NULL = none. */
+    const char *credential_file;
+
+    /** Certificates (PEM) that the server's certificate is checked against. Absolute path; NULL =
+     *  those of the system. */
+    const char *ca_file;
+
+    /** The ends that make a run a report: LG_DELIVERY_END(), LG_DELIVERY_UNKNOWN_IN_LAUNCH. 0 =
+     *  LG_DELIVERY_ENDS. */
+    uint32_t ends;
+
+    /** LG_CONSENT_GIVEN and LG_CONSENT_WITHHELD are stored, as by lg_delivery_consent(). */
+    lg_consent consent;
+
+    /** Reports in the spool, whatever their state; 0 = 64, at most 4096. Beyond that, a report
+     *  stands for the later ones with its fingerprint, which are counted. */
+    uint32_t keep_reports;
+
+    /** 1: only the first part of each report is sent, of at most 4 KiB. 0: also the second part,
+     *  with all threads, breadcrumbs, annotations and modules. */
+    uint32_t brief;
+
+    /** Bytes of the reports in the spool; 0 = 16777216 (16 MiB), at least 65536. */
+    uint64_t keep_bytes;
+
+    /** 1: paths are sent as they are. 0: a home directory in a path is replaced by "~". */
+    uint32_t keep_home;
+
+    /** The agent's program. Absolute path; NULL = $LAUNCHGUARD_AGENT (not in a setuid program), else
+     *  "launchguard-agent" in the directory of the executable, else where the library was installed,
+     *  /usr/local/libexec/launchguard or /usr/libexec/launchguard. */
+    const char *agent_path;
+
+    /** NULL: nobody is called. */
+    lg_delivered_callback on_delivered;
+    /** Handed to on_delivered. */
+    void *user;
+} lg_delivery_options;
+
+/** Longest endpoint, in bytes without the NUL. */
+#define LG_ENDPOINT_MAX 1023
+
+#ifdef __cplusplus
+#define LG_DELIVERY_OPTIONS_INIT lg_delivery_options { (uint32_t)sizeof(lg_delivery_options), (lg_delivery_target)0, NULL, NULL, NULL, 0, (lg_consent)0, 0, 0, 0, 0, NULL, NULL, NULL }
+#else
+#define LG_DELIVERY_OPTIONS_INIT { .size = (uint32_t)sizeof(lg_delivery_options) }
+#endif
+
+/** Called while lg_delivery_wait() waits, about every 50 ms, on its thread: for a main loop, or for
+ *  a screen that tells the user.
+ *
+ *  @param left_ms  time that the wait has left. */
+typedef void (*lg_delivery_pump)(uint32_t left_ms, void *user);
+
+/** What lg_delivery_wait() found. */
+typedef enum lg_delivery_result {
+    LG_DELIVERY_NOTHING = 1,     /**< there was nothing to send */
+    LG_DELIVERY_DELIVERED = 2,   /**< all that was to be sent has had its answer */
+    LG_DELIVERY_HANDED_OVER = 3, /**< the time has passed, and a living agent goes on */
+    LG_DELIVERY_TIMEOUT = 4      /**< the time has passed, and no agent lives: reports stay owed */
+} lg_delivery_result;
+
+LG_BEGIN
+
+/** Begin to deliver reports: store the configuration, and start the agent where none runs.
+ *
+ *  The call returns before the agent runs, except where the last run crashed in its launch: then
+ *  the agent has started. The program's wait() never sees the agent, and the agent shares no
+ *  descriptor with it. The environment variable LAUNCHGUARD_NO_DELIVERY, or a file named "off" in
+ *  the folder "spool" of the state directory, switches delivery off.
+ *
+ *  @return LG_OK; LG_ERR_NO_AGENT: no agent's program was found, reports stay owed; LG_ERR_OPTION
+ *          (lg_session_message() names the option); LG_ERR_ALREADY: the call was made before;
+ *          LG_ERR_DISABLED: switched off; LG_ERR_SECONDARY: the primary delivers;
+ *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_UNSUPPORTED; LG_ERR_ARGUMENT;
+ *          LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION, LG_ERR_READ_ONLY, LG_ERR_NO_SPACE,
+ *          LG_ERR_NOT_DIRECTORY, LG_ERR_SYSTEM (errno): the spool cannot be written.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: yes, and a thread that
+ *  ends by itself.
+ *  Durable: the configuration survives the process at once.
+ */
+LG_API lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *options);
+
+/** Store whether reports may leave the machine. Withheld consent deletes all reports that were not
+ *  sent, and no run that ended before is ever sent, also if consent is given later.
+ *
+ *  @param consent  LG_CONSENT_GIVEN or LG_CONSENT_WITHHELD.
+ *  @return LG_OK; LG_ERR_OPTION; LG_ERR_SECONDARY; LG_ERR_UNPROTECTED; LG_ERR_CLOSED;
+ *          LG_ERR_FORKED; LG_ERR_ARGUMENT; as for lg_delivery_start() where the spool cannot be
+ *          written.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: yes.
+ *  Durable: survives a power cut.
+ */
+LG_API lg_status lg_delivery_consent(lg_session *session, lg_consent consent);
+
+/** Wait until the reports that are owed now were sent. For a program whose agent cannot outlive it,
+ *  as in a container, and for one that shows its user that a report is sent. In an on_report
+ *  callback and before lg_launch_begin() alike, the time counts neither towards the window of the
+ *  launch nor as a hang.
+ *
+ *  @param ms      longest time; 0 = 2000 less the time since the process started. At most 5000.
+ *  @param pump    NULL: the call only waits.
+ *  @return LG_OK; LG_ERR_STATE: lg_delivery_start() did not succeed before; LG_ERR_OPTION;
+ *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe; one waits at a time.  Signals: unsafe.  After fork: does nothing.
+ *  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_pump pump, void *user, lg_delivery_result *ret_result);
+
+/** Ask for a report of this run now, while it lives: of a hang that goes on, or of anything else.
+ *  The report has an identity of its own, so that a later report of the same run is another one.
+ *
+ *  @param reason    one line for a person; cut to 255 bytes. Copied.
+ *  @param ret_uuid  NULL, or the identity of the report (37 bytes).
+ *  @return LG_OK: the agent makes the report; LG_ERR_STATE: lg_delivery_start() did not succeed
+ *          before; LG_ERR_LIMIT: 16 requests wait already; LG_ERR_UNPROTECTED; LG_ERR_CLOSED;
+ *          LG_ERR_FORKED; LG_ERR_ARGUMENT; as for lg_delivery_start() where the spool cannot be
+ *          written.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Durable: survives the process at once.
+ */
+LG_API lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *ret_uuid);
+
+/** The reports in the spool of a state directory, oldest run first.
+ *
+ *  @param ret_entries  room for `room` reports; NULL with room 0.
+ *  @param ret_count    how many there are, which may be more than `room`.
+ *  @return LG_OK; LG_ERR_NOT_FOUND: there is no spool; LG_ERR_LINK; LG_ERR_PERMISSION;
+ *          LG_ERR_NOT_DIRECTORY; LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED; LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_delivery_entries(const char *state_directory, lg_delivery_info *ret_entries, uint32_t room, uint32_t *ret_count);
+
+LG_END
+
+#endif
