@@ -96,9 +96,6 @@ uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
  * lg_session. */
 void lg__stop_at_exit(int code, void *session);
 
-/* witness.c: flock() a file, with some patience; false: another process keeps the lock. */
-bool lg__witness_lock(int file, int how);
-
 /* retention.c. The name of the ended run that gives way to this one; its file can be used for this
  * run. false: none is known. */
 bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES]);

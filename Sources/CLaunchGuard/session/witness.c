@@ -1,9 +1,7 @@
 /* lg_witness(): a supervisor stores the wait status of a process that it has waited for.
  *
- * A process that may write to the run file may have written anything into it, and may belong to
- * another user than the supervisor. So nothing is mapped (a file that is cut meanwhile would end
- * the supervisor by SIGBUS), every bound is checked, and nothing is written but the two fields of
- * the witness and the word by which the ledger tells a clean end. */
+ * The files are those of another process: see foreign_file.h. Nothing is written but the two fields
+ * of the witness and the word by which the ledger tells a clean end. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +16,9 @@
 #include "launchguard/reader.h"
 #include "launchguard/session.h"
 #include "os/os.h"
-#include "session/session.h"
+#include "session/run_words.h"
 #include "store/crc32c.h"
-#include "store/header.h"
 #include "store/run.h"
-
-/* Two witnesses of one process wait for each other for at most these tries. */
-#define LOCK_TRIES 50
-#define LOCK_WAIT_NS 2000000L
 
 struct found {
     char name[LG__RUN_NAME_BYTES];
@@ -33,12 +26,6 @@ struct found {
     uint64_t newest; /* number of the newest file */
     lg_status why;   /* why that one cannot be read; LG_OK: it can */
 };
-
-static lg_status from_errno(int error)
-{
-    lg_status status = lg__problem_from_errno(error);
-    return status == LG_ERR_NOT_DIRECTORY ? LG_ERR_NOT_FOUND : status;
-}
 
 static bool this_boot(const lg_run_info *info)
 {
@@ -89,7 +76,7 @@ static lg_status find_run(int runs, const char *state_directory, int32_t pid, st
         if (copy >= 0)
             close(copy);
         errno = error;
-        return from_errno(error);
+        return lg__foreign_file_status(error);
     }
     for (struct dirent *entry; (entry = readdir(stream));)
         consider_run_file(state_directory, entry->d_name, pid, ret_found);
@@ -99,98 +86,24 @@ static lg_status find_run(int runs, const char *state_directory, int32_t pid, st
     return ret_found->why != LG_OK ? ret_found->why : LG_ERR_NOT_FOUND;
 }
 
-static bool read_at(int file, uint64_t at, void *to, size_t size)
-{
-    return pread(file, to, size, (off_t)at) == (ssize_t)size;
-}
-
-static bool write_at(int file, uint64_t at, const void *from, size_t size)
-{
-    return pwrite(file, from, size, (off_t)at) == (ssize_t)size;
-}
-
-static lg_status read_header(int file, const char magic[8], uint16_t major, struct lg__header *ret_header)
-{
-    struct lg__header header;
-    if (!read_at(file, 0, &header, sizeof header) || memcmp(header.magic, magic, sizeof header.magic) != 0 ||
-        header.byte_order != LG__BYTE_ORDER_MARK)
-        return LG_ERR_DAMAGED;
-    if (header.major > major || header.incompat_flags)
-        return LG_ERR_NEWER;
-    if (header.major < major)
-        return LG_ERR_OLDER;
-    if (header.header_bytes < sizeof header || header.crc != lg__header_crc(&header) || header.section_count > LG__SECTIONS_MAX)
-        return LG_ERR_DAMAGED;
-    *ret_header = header;
-    return LG_OK;
-}
-
-/* A section of at least `least` bytes that lies within the file; NULL: there is none. */
-static const struct lg__section *find_section(const struct lg__header *header, uint64_t file_size, uint32_t kind, size_t least)
-{
-    for (uint32_t i = 0; i < header->section_count; i++) {
-        const struct lg__section *section = &header->sections[i];
-        if (section->kind != kind)
-            continue;
-        bool within = section->offset <= file_size && section->size <= file_size - section->offset;
-        return within && section->offset % 64 == 0 && section->size >= least ? section : NULL;
-    }
-    return NULL;
-}
-
-/* Where the state is, in a file that is still the one that was found. */
-static lg_status locate_state(int file, uint64_t file_size, const struct found *found, uint64_t *ret_state)
-{
-    struct lg__header header;
-    struct lg__identity identity;
-    char uuid[37];
-    lg_status status = read_header(file, LG__MAGIC_RUN, LG__RUN_MAJOR, &header);
-    if (status != LG_OK)
-        return status;
-    const struct lg__section *state = find_section(&header, file_size, LG__SECTION_STATE, sizeof(struct lg__state));
-    const struct lg__section *who = find_section(&header, file_size, LG__SECTION_IDENTITY, sizeof identity);
-    if (!state || !who || !read_at(file, who->offset, &identity, sizeof identity) ||
-        identity.crc != lg__crc32c(0, &identity, offsetof(struct lg__identity, crc)))
-        return LG_ERR_DAMAGED;
-    lg__run_uuid_text(identity.uuid, uuid);
-    if (strcmp(uuid, found->info.uuid) != 0)
-        return LG_ERR_DAMAGED; /* another file is in its place now */
-    *ret_state = state->offset;
-    return LG_OK;
-}
-
 /* The ledger may tell a clean end of the run, which the wait status is to replace. A ledger that no
  * start uses tells nothing. */
-static lg_status withdraw_clean_end(int runs, uid_t owner, uint64_t ordinal)
+static lg_status withdraw_clean_end(int runs, uint64_t ordinal)
 {
     struct lg__header header;
-    struct stat info;
+    struct lg__foreign_file ledger;
     uint64_t told = 0;
-    int file = openat(runs, "../ledger.lg", O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file < 0)
-        return errno == ENOENT || errno == ELOOP ? LG_OK : from_errno(errno);
-    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 && info.st_uid == owner &&
-        read_header(file, LG__MAGIC_LEDGER, LG__LEDGER_MAJOR, &header) == LG_OK) {
-        const struct lg__section *hot = find_section(&header, (uint64_t)info.st_size, LG__SECTION_HOT, sizeof(struct lg__hot));
+    lg_status status = lg__foreign_file_open(runs, "../ledger.lg", &ledger);
+    if (status != LG_OK)
+        return status == LG_ERR_NOT_FOUND || status == LG_ERR_LINK || status == LG_ERR_DAMAGED || status == LG_ERR_OWNER ? LG_OK : status;
+    if (lg__foreign_file_header(&ledger, LG__MAGIC_LEDGER, LG__LEDGER_MAJOR, &header) == LG_OK) {
+        const struct lg__section *hot = lg__foreign_file_section(&ledger, &header, LG__SECTION_HOT, sizeof(struct lg__hot));
         uint64_t at = hot ? hot->offset + offsetof(struct lg__hot, clean_end.ordinal) : 0;
-        if (hot && read_at(file, at, &told, sizeof told) && told == ordinal)
-            write_at(file, at, &(uint64_t){ 0 }, sizeof told);
+        if (hot && lg__foreign_file_read(&ledger, at, &told, sizeof told) && told == ordinal)
+            lg__foreign_file_write(&ledger, at, &(uint64_t){ 0 }, sizeof told);
     }
-    close(file);
+    lg__foreign_file_close(&ledger);
     return LG_OK;
-}
-
-bool lg__witness_lock(int file, int how)
-{
-    const struct timespec wait = { 0, LOCK_WAIT_NS };
-    for (int tries = 0; tries < LOCK_TRIES; tries++) {
-        if (flock(file, how | LOCK_NB) == 0)
-            return true;
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return false;
-        nanosleep(&wait, NULL);
-    }
-    return false;
 }
 
 /* A later start has said in the ledger how the run ended. Secondary runs are in no ledger. */
@@ -208,27 +121,20 @@ static bool is_classified(const char *state_directory, const struct found *found
     return ledger.last_ordinal > found->info.ordinal;
 }
 
-static lg_status store_wait_status(const char *state_directory, int runs, int file, const struct stat *info, const struct found *found, int32_t wait_status)
+static lg_status store_wait_status(const char *state_directory, int runs, const struct lg__run_words *words, const struct found *found, int32_t wait_status)
 {
-    uint64_t state = 0;
+    const uint64_t at = words->state + offsetof(struct lg__state, witnessed);
     uint32_t witnessed = 1;
-    /* One lock keeps two witnesses apart, and the next start away while it classifies the run. The
-     * other keeps the file from being taken for another run. Both go with their descriptors. */
-    if (!lg__witness_lock(runs, LOCK_EX) || !lg__witness_lock(file, LOCK_SH))
-        return LG_ERR_SYSTEM;
-    lg_status status = locate_state(file, (uint64_t)info->st_size, found, &state);
-    if (status != LG_OK)
-        return status;
-    if (!read_at(file, state + offsetof(struct lg__state, witnessed), &witnessed, sizeof witnessed))
+    if (!lg__foreign_file_read(&words->file, at, &witnessed, sizeof witnessed))
         return LG_ERR_DAMAGED;
     if (witnessed || is_classified(state_directory, found))
         return LG_ERR_ALREADY;
-    status = withdraw_clean_end(runs, info->st_uid, found->info.ordinal);
+    lg_status status = withdraw_clean_end(runs, found->info.ordinal);
     if (status != LG_OK)
         return status;
     witnessed = 1;
-    if (!write_at(file, state + offsetof(struct lg__state, witness_status), &wait_status, sizeof wait_status) ||
-        !write_at(file, state + offsetof(struct lg__state, witnessed), &witnessed, sizeof witnessed))
+    if (!lg__foreign_file_write(&words->file, words->state + offsetof(struct lg__state, witness_status), &wait_status, sizeof wait_status) ||
+        !lg__foreign_file_write(&words->file, at, &witnessed, sizeof witnessed))
         return LG_ERR_SYSTEM;
     return LG_OK;
 }
@@ -236,7 +142,7 @@ static lg_status store_wait_status(const char *state_directory, int runs, int fi
 lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
 {
     char path[4096 + 8];
-    struct stat folder, info;
+    struct stat info;
     struct found found;
     if (!state_directory || !*state_directory || pid <= 0 || (!WIFEXITED(wait_status) && !WIFSIGNALED(wait_status)))
         return LG_ERR_ARGUMENT;
@@ -250,26 +156,20 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
         if (error == ENOTDIR && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
             return LG_ERR_LINK;
         errno = error;
-        return from_errno(error);
+        return lg__foreign_file_status(error);
     }
     lg__crc32c_init();
     lg_status status = find_run(runs, state_directory, pid, &found);
-    int file = -1;
-    if (status == LG_OK && (file = openat(runs, found.name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) < 0)
-        status = from_errno(errno);
-    /* A file that belongs to another user than its folder, or that has another name elsewhere, was
-     * put there. */
-    if (status == LG_OK && (fstat(runs, &folder) != 0 || fstat(file, &info) != 0))
+    struct lg__run_words words;
+    /* The lock keeps two witnesses apart, and the next start away while it classifies the run. It
+     * goes with the descriptor. */
+    if (status == LG_OK && !lg__foreign_file_lock(runs, LOCK_EX))
         status = LG_ERR_SYSTEM;
-    if (status == LG_OK && (!S_ISREG(info.st_mode) || info.st_nlink != 1 || info.st_size < 0))
-        status = LG_ERR_DAMAGED;
-    if (status == LG_OK && (info.st_uid != folder.st_uid || (geteuid() != 0 && info.st_uid != geteuid())))
-        status = LG_ERR_OWNER;
-    if (status == LG_OK)
-        status = store_wait_status(state_directory, runs, file, &info, &found, wait_status);
+    if (status == LG_OK && (status = lg__run_words_open(runs, found.name, found.info.uuid, &words)) == LG_OK) {
+        status = store_wait_status(state_directory, runs, &words, &found, wait_status);
+        lg__run_words_close(&words);
+    }
     int error = errno;
-    if (file >= 0)
-        close(file);
     close(runs);
     errno = error;
     return status;

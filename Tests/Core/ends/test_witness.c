@@ -5,12 +5,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
+#include "session/run_words.h"
 #include "store/crc32c.h"
 
 static int alive[2]; /* pipe by which a child says that it is ready */
@@ -358,6 +360,51 @@ static void test_witness_and_owners(void **state)
     assert_int_equal(newest_info().witnessed, 1);
 }
 
+static uint32_t word(size_t at)
+{
+    uint32_t value;
+    int file = open(newest_run_path(), O_RDONLY);
+    assert_int_equal(pread(file, &value, sizeof value, section_at(file, LG__SECTION_STATE) + (off_t)at), sizeof value);
+    close(file);
+    return value;
+}
+
+/* The words of an agent go into the file of the one run, and nowhere else. */
+static void test_words_of_an_agent(void **state)
+{
+    (void)state;
+    struct lg__identity identity;
+    char name[256], path[1024];
+    run_child(body, WAY(KILL));
+    snprintf(path, sizeof path, "%s", newest_run_path());
+    snprintf(name, sizeof name, "%s", strrchr(path, '/') + 1);
+    int runs = open(state_path("runs"), O_RDONLY | O_DIRECTORY), file = open(path, O_RDONLY);
+    assert_int_equal(pread(file, &identity, sizeof identity, section_at(file, LG__SECTION_IDENTITY)), sizeof identity);
+    assert_int_equal(lg__run_words_attach(runs, name, identity.uuid, true), LG_OK);
+    assert_int_equal(word(offsetof(struct lg__state, attached)), 1);
+    assert_int_equal(lg__run_words_set_reported(runs, name, identity.uuid, LG__REPORTED_SPOOLED), LG_OK);
+    assert_int_equal(word(offsetof(struct lg__state, reported)), LG__REPORTED_SPOOLED);
+    assert_int_equal(lg__run_words_attach(runs, name, identity.uuid, false), LG_OK);
+    assert_int_equal(word(offsetof(struct lg__state, attached)), 0);
+    assert_int_equal(lg__run_words_attach(runs, "nowhere.lgrun", identity.uuid, true), LG_ERR_NOT_FOUND);
+    /* Another run has the file now, and: a start is about to take it. */
+    identity.uuid[0] ^= 1;
+    assert_int_equal(lg__run_words_attach(runs, name, identity.uuid, true), LG_ERR_DAMAGED);
+    identity.uuid[0] ^= 1;
+    assert_int_equal(flock(file, LOCK_EX), 0);
+    assert_int_equal(lg__run_words_attach(runs, name, identity.uuid, true), LG_ERR_SYSTEM);
+    assert_int_equal(flock(file, LOCK_UN), 0);
+    assert_int_equal(rename(path, state_path("elsewhere")), 0);
+    assert_int_equal(symlink(state_path("elsewhere"), path), 0);
+    assert_int_equal(lg__run_words_attach(runs, name, identity.uuid, true), LG_ERR_LINK);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rename(state_path("elsewhere"), path), 0);
+    assert_int_equal(word(offsetof(struct lg__state, attached)), 0);
+    assert_int_equal(word(offsetof(struct lg__state, reported)), LG__REPORTED_SPOOLED);
+    close(file);
+    close(runs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +414,7 @@ int main(void)
         WITH_STATE(test_witness_of_nothing),
         WITH_STATE(test_witness_of_the_living),
         WITH_STATE(test_witness_and_owners),
+        WITH_STATE(test_words_of_an_agent),
     };
     return cmocka_run_group_tests_name("witness", tests, NULL, NULL);
 }
