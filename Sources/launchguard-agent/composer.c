@@ -52,7 +52,8 @@ static void note_launch(lg_reader *reader, const lg_run_info *run, struct facts 
     }
 }
 
-/* Consecutive launch crashes, this one included. The ledger counts a run when the next one starts. */
+/* Consecutive launch crashes, this one included. The ledger counts a run when the next one
+ * starts. */
 static void note_streak(const struct runs *runs, const lg_run_info *run, struct facts *facts)
 {
     char path[4096 + 16];
