@@ -199,7 +199,6 @@ static void gather(struct composer *composer, lg_reader *reader, const lg_run_in
     facts->made_ns = now_ns();
     facts->keep_home = composer->config->keep_home;
     memcpy(facts->run_uuid, run->uuid, sizeof facts->run_uuid);
-    extern lg_status lg_reader_fingerprint(lg_reader *, char *);
     if (lg_reader_fingerprint(reader, facts->fingerprint) != LG_OK)
         memset(facts->fingerprint, '0', sizeof facts->fingerprint - 1);
     note_launch(reader, run, facts);
