@@ -292,7 +292,7 @@ void lg__retention_apply(struct lg_session *session)
     struct lg__owed owed = lg__owed_open(session->runs_directory);
     choose(session, &owed, firsts, files, count);
     LG_FAULT_POINT("retention: chosen");
-    /* the oldest first: a run that was counted by a start that died is the next one to be counted */
+    /* the oldest first: what a start that died has counted is then the next one to be counted */
     for (uint32_t i = count; i-- > 0;)
         if (files[i].gives_way) {
             give_way(session, &owed, files[i].name);

@@ -7,8 +7,8 @@
 
 #include "store/format_report.h"
 
-/* Count the run of `run`, of which fingerprint, first_ns, ordinal, uuid and end are used. A run that
- * its row counted last is not counted again. false (errno): it could not be stored. */
+/* Count a run: its fingerprint, first_ns, ordinal, uuid and end are used. A run that its row
+ * counted last is not counted again. false (errno): it could not be stored. */
 bool lg__tally_add(int spool, const struct lg__tally_row *run);
 
 /* The rows with counts. The row of all that found none of their own has a fingerprint of zeros.

@@ -210,6 +210,19 @@ static void test_consent(void **state)
     }
 }
 
+/* The list of the runs that give way is older than the configuration. */
+static void test_configured_later(void **state)
+{
+    (void)state;
+    keep_bytes = 0;
+    crashes(KEEP + 2);
+    configure();
+    unsigned before = crashed_runs(NONE_MARKED);
+    crashes(10);
+    assert_int_equal(crashed_runs(NONE_MARKED), before + 10);
+    assert_int_equal(tallied(), 0);
+}
+
 /* A start that is killed at any step loses no run, and counts none twice. */
 static void test_killed_starts(void **state)
 {
@@ -275,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_without_delivery), WITH_STATE(test_nothing_is_lost), WITH_STATE(test_reported_runs_go_first),
         WITH_STATE(test_consent),          WITH_STATE(test_killed_starts),   WITH_STATE(test_tally),
+        WITH_STATE(test_configured_later),
     };
     return cmocka_run_group_tests_name("owed", tests, NULL, NULL);
 }
