@@ -222,7 +222,8 @@ typedef enum lg_protection {
 LG_BEGIN
 
 /** Start the session: map the files, classify the last run, install the handlers. The call never
- *  blocks the launch.
+ *  blocks the launch. Where the last run left nothing that explains its end, and a living agent
+ *  (delivery.h) is about to say how it ended, the call waits for that word, for 20 ms at most.
  *
  *  @param options      borrowed during the call.
  *  @param ret_session  always set to a handle that every other call accepts. A failure does not

@@ -215,6 +215,7 @@ static void register_once(void)
 /* Not while a witness stores how that run ended: it comes before, or is told that it comes late. */
 static void account_last_run(struct lg_session *session, const struct lg__identity *identity)
 {
+    lg__witness_wait(session);
     bool locked = lg__map_flock(session->runs_directory, LOCK_SH);
     lg__account_last_run(&session->host, identity);
     if (locked)
