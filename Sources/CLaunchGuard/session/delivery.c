@@ -7,14 +7,18 @@
 
 struct lg__delivery lg__delivery_state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-lg_status lg__delivery_check(const lg_session *session, bool primary)
+lg_status lg__delivery_check(const lg_session *session)
 {
-    if (!session)
-        return LG_ERR_ARGUMENT;
-    lg_status status = lg__session_check(session);
-    if (status != LG_OK)
-        return status;
-    return primary && !session->host.counts ? LG_ERR_SECONDARY : LG_OK;
+    lg_status status = session ? lg__session_check(session) : LG_ERR_ARGUMENT;
+    return status == LG_OK && !session->host.counts ? LG_ERR_SECONDARY : status;
+}
+
+bool lg__delivery_started(void)
+{
+    pthread_mutex_lock(&lg__delivery_state.lock);
+    bool started = lg__delivery_state.started;
+    pthread_mutex_unlock(&lg__delivery_state.lock);
+    return started;
 }
 
 int lg__delivery_spool(const lg_session *session, bool make, struct lg__problem *problem)

@@ -14,7 +14,7 @@
 /* A process has one session that delivers. */
 struct lg__delivery {
     pthread_mutex_t lock; /* of all of it */
-    bool started;         /* lg_delivery_start() succeeded, or found no agent's program */
+    bool started;
     char agent[4096];     /* path of the agent's program; "": there is none */
     uint64_t spawned_ns;  /* CLOCK_MONOTONIC of the last start of an agent; 0: none */
     uint32_t ends;        /* as of the configuration */
@@ -25,8 +25,11 @@ extern struct lg__delivery lg__delivery_state;
 
 /* ---- delivery.c ---- */
 
-/* The first question of every call. LG_OK also for a simulated session, which delivers nothing. */
-lg_status lg__delivery_check(const lg_session *session, bool primary);
+/* The first question of the calls that only the primary makes. LG_OK also for a simulated session,
+ * which delivers nothing. */
+lg_status lg__delivery_check(const lg_session *session);
+/* Whether lg_delivery_start() succeeded, or found no agent's program. */
+bool lg__delivery_started(void);
 /* Open the spool, and make it where `make` says so. A descriptor; −1 with the problem noted. */
 int lg__delivery_spool(const lg_session *session, bool make, struct lg__problem *problem);
 /* Hand a problem to lg_session_message(). Returns its status. */

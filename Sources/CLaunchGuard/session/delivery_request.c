@@ -49,15 +49,12 @@ lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *
 {
     struct lg__problem problem = { .status = LG_OK };
     char uuid[37];
-    lg_status status = reason ? lg__delivery_check(session, false) : LG_ERR_ARGUMENT;
+    lg_status status = session && reason ? lg__session_check(session) : LG_ERR_ARGUMENT;
     if (status != LG_OK)
         return status;
     make_uuid(uuid);
     if (!session->host.simulated) {
-        pthread_mutex_lock(&lg__delivery_state.lock);
-        bool started = lg__delivery_state.started;
-        pthread_mutex_unlock(&lg__delivery_state.lock);
-        if (!started)
+        if (!lg__delivery_started())
             return LG_ERR_STATE;
         if (session->ledger_alone)
             return LG_ERR_UNPROTECTED;

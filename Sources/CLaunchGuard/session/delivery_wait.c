@@ -118,7 +118,7 @@ static lg_status wait_in(lg_session *session, int spool, uint64_t ns, lg_deliver
 lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_pump pump, void *user, lg_delivery_result *ret_result)
 {
     struct lg__problem problem = { .status = LG_OK };
-    lg_status status = ret_result ? lg__delivery_check(session, false) : LG_ERR_ARGUMENT;
+    lg_status status = session && ret_result ? lg__session_check(session) : LG_ERR_ARGUMENT;
     if (status != LG_OK)
         return status;
     if (ms > MOST_MS) {
@@ -130,10 +130,7 @@ lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_pump pu
         *ret_result = LG_DELIVERY_NOTHING;
         return LG_OK;
     }
-    pthread_mutex_lock(&lg__delivery_state.lock);
-    bool started = lg__delivery_state.started;
-    pthread_mutex_unlock(&lg__delivery_state.lock);
-    if (!started)
+    if (!lg__delivery_started())
         return LG_ERR_STATE;
     int spool = lg__delivery_spool(session, false, &problem);
     if (spool < 0) {
