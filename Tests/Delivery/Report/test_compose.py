@@ -14,9 +14,10 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 DUMP = os.environ["COMPOSE_DUMP"]
 FAULTS = os.environ["FAULTS"]
+SECRETS = os.environ["SECRETS"]
 TOOL = os.environ.get("TOOL", os.path.join(ROOT, ".build/debug/launchguard"))
 GOLDEN = sorted(glob.glob(os.path.join(ROOT, "Tests/Golden/*/*.lgrun")))
-BRIEF_MAX, FULL_MAX, BREADCRUMBS_MAX = 4096, 4 << 20, 200
+BRIEF_MAX, FULL_MAX, BREADCRUMBS_MAX, FRAMES_MAX = 4096, 4 << 20, 200, 24
 INTEGER_MAX = (1 << 63) - 1  # of a number that a damaged file has
 
 FRESH = [
@@ -104,13 +105,64 @@ class Compose(unittest.TestCase):
             with self.subTest(arguments):
                 self.check(self.fresh(*arguments))
 
-    def test_sizes(self):
-        for path in GOLDEN:
+    def check_brief(self, path):
+        """What the brief part says is in the full one; returns how many frames it has, and how many
+        there are."""
+        text = compose("--brief", path)
+        self.assertLessEqual(len(text), BRIEF_MAX)
+        brief, full = json.loads(text), json.loads(compose(path))
+        identity, verdict, system = full["identity"], full["verdict"], full.get("system", {})
+        self.assertEqual(brief["schema"], "launchguard-report/1")
+        self.assertEqual((brief["uuid"], brief["runUUID"]), (full["report"]["uuid"], identity["uuid"]))
+        self.assertEqual((brief["end"], brief["evidence"]), (verdict["end"], verdict["evidence"]))
+        self.assertEqual(brief.get("signal"), verdict.get("signal", {}).get("name"))
+        for key in ("appID", "appVersion", "buildID", "ordinal", "started"):
+            self.assertEqual(brief.get(key), identity.get(key))
+        for key, value in brief.get("system", {}).items():
+            self.assertEqual(value, system[key])
+        for key in ("context", "task", "streak", "launching", "made", "fingerprint"):
+            self.assertEqual(brief.get(key), full["report"].get(key))
+        if verdict["end"] != "crash" or "crash" not in full:
+            return 0, 0
+        crash, modules = full["crash"], {module["path"]: module for module in full.get("modules", [])}
+        self.assertEqual((brief["kind"], brief["signalCode"], brief["thread"]["id"]), (crash["kind"], crash["code"], crash["threadID"]))
+        for message in crash.get("messages", []):
+            if message["source"] == "libc" and "what" not in str(crash["messages"]):
+                self.assertTrue(message["text"].strip().startswith(brief["message"]))
+        frames = [(int(frame["address"], 16), frame.get("module"), frame.get("buildID"), int(frame.get("offset", "0"), 16)) for frame in brief.get("frames", [])]
+        walks = [crash[name] for name in ("dwarfStack", "framePointerStack") if name in crash]
+        theirs = []
+        for walk in walks:
+            theirs.append([])
+            for frame in walk["frames"][: walk["innermost"]]:
+                module = modules.get(frame.get("module"), {})
+                name = os.path.basename(module["path"]) if module else None
+                theirs[-1].append((int(frame["lookup"], 16), name, module.get("buildID"), int(frame.get("fileAddress", "0"), 16)))
+        if walks and frames:
+            self.assertIn(frames, [walk[: len(frames)] for walk in theirs])
+        return len(frames), max(map(len, theirs), default=0)
+
+    def test_the_brief_part_says_what_the_full_one_says(self):
+        for path in GOLDEN + [self.fresh(*arguments) for arguments in FRESH]:
             with self.subTest(path):
-                brief, full = compose("--brief", path), compose(path)
-                self.assertLessEqual(len(brief), BRIEF_MAX)
-                self.assertLessEqual(len(full), FULL_MAX)
-                self.assertEqual(json.loads(brief)["schema"], "launchguard-report/1")
+                have, there_are = self.check_brief(path)
+                self.assertEqual(have, min(there_are, FRAMES_MAX))
+                self.assertLessEqual(len(compose(path)), FULL_MAX)
+
+    def test_the_brief_part_leaves_out_outer_frames_first(self):
+        state = os.path.join(self.folder, "long")
+        subprocess.run([SECRETS, state, "long"], capture_output=True, timeout=60, check=False)
+        (path,) = glob.glob(os.path.join(state, "**/*.lgrun"), recursive=True)
+        have, there_are = self.check_brief(path)
+        self.assertTrue(0 < have < FRAMES_MAX <= there_are, f"{have} of {there_are} frames")
+        # Characters that take six bytes each leave room for none.
+        state = os.path.join(self.folder, "longer")
+        subprocess.run([SECRETS, state, "longer"], capture_output=True, timeout=60, check=False)
+        (path,) = glob.glob(os.path.join(state, "**/*.lgrun"), recursive=True)
+        have, there_are = self.check_brief(path)
+        self.assertEqual(have, 0)
+        self.assertGreaterEqual(there_are, FRAMES_MAX)
+        self.assertGreater(len(json.loads(compose("--brief", path))["message"]), 200)
 
 
 if __name__ == "__main__":
