@@ -1,8 +1,8 @@
 /* What a report says: two JSON texts, made once from the run file, by the public reader.
  *
- * The brief part has at most LG__REPORT_BRIEF_MAX bytes: what died, where, how often. It goes first.
- * The full part has the fields and names of `launchguard inspect --json --no-symbols`, without what
- * must not leave the machine, so that the same programs read both. */
+ * The brief part has at most LG__REPORT_BRIEF_MAX bytes: what died, where, how often. It goes
+ * first. The full part has the fields and names of `launchguard inspect --json --no-symbols`,
+ * without what must not leave the machine, so that the same programs read both. */
 #ifndef AGENT_COMPOSE_H
 #define AGENT_COMPOSE_H
 

@@ -9,8 +9,8 @@
  *  Nothing is sent before the user consented (lg_delivery_options.consent, lg_delivery_consent()).
  *
  *  Caveats
- *  - The agent has a session (setsid) of its own, but a service manager that ends all processes of a
- *    unit also ends the agent. In a container the agent dies with PID 1. Reports that were not sent
+ *  - The agent has a session (setsid) of its own, but a service manager that ends all processes of
+ *    a unit also ends the agent. In a container the agent dies with PID 1. Reports that were not sent
  *    stay in the state directory and go when an agent runs again: at the next lg_delivery_start(),
  *    or by `launchguard upload`.
  *  - A simulated session delivers nothing.
@@ -52,7 +52,8 @@ typedef enum lg_delivery_state {
     LG_DELIVERY_SENT = 2,    /**< a positive answer came */
     /** the server refused the credentials; sent again once the configuration has changed */
     LG_DELIVERY_HELD = 3,
-    /** the server refused the report for good, the attempts are used up, or the report is damaged */
+    /** the server refused the report for good, the attempts are used up, or the report is
+     *  damaged */
     LG_DELIVERY_DEAD = 4
 } lg_delivery_state;
 
@@ -91,12 +92,12 @@ typedef struct lg_delivery_options {
     lg_delivery_target target;
 
     /** Where reports go: an "https:" or "http:" address of at most LG_ENDPOINT_MAX bytes, without a
-     *  user name and a password; for LG_TARGET_SENTRY the DSN. NULL only with a credential_file that
-     *  holds it. */
+     *  user name and a password; for LG_TARGET_SENTRY the DSN. NULL only with a credential_file
+     *  that holds it. */
     const char *endpoint;
 
-    /** A file that only this user may read (mode 0600 or less). Each line is a header that goes with
-     *  each request, for example "Authorization: Bearer …", or "endpoint: " with the address. The
+    /** A file that only this user may read (mode 0600 or less). Each line is a header that goes
+     *  with each request, for example "Authorization: Bearer …", or "endpoint: " with the address. The
      *  agent reads the file before each request. Absolute path; NULL = none. */
     const char *credential_file;
 
@@ -125,9 +126,9 @@ typedef struct lg_delivery_options {
     /** 1: paths are sent as they are. 0: a home directory in a path is replaced by "~". */
     uint32_t keep_home;
 
-    /** The agent's program. Absolute path; NULL = $LAUNCHGUARD_AGENT (not in a setuid program), else
-     *  "launchguard-agent" in the directory of the executable, else where the library was installed,
-     *  /usr/local/libexec/launchguard or /usr/libexec/launchguard. */
+    /** The agent's program. Absolute path; NULL = $LAUNCHGUARD_AGENT (not in a setuid program),
+     *  else "launchguard-agent" in the directory of the executable, else where the library was
+     *  installed, /usr/local/libexec/launchguard or /usr/libexec/launchguard. */
     const char *agent_path;
 
     /** NULL: nobody is called. */

@@ -1,0 +1,15 @@
+/* spool/agent.log: what the agent did, for a person who looks at the device. One line each, with
+ * the time; bounded, with one older file beside it. It names no credential, and of an endpoint only
+ * the host. */
+#ifndef AGENT_LOG_H
+#define AGENT_LOG_H
+
+#include <stdbool.h>
+
+#define AGENT_LOG_BYTES_MAX (256 * 1024)
+
+/* `spool` stays borrowed. `also_stderr`: a person watches. */
+void agent_log_open(int spool, bool also_stderr);
+void agent_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

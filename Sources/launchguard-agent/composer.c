@@ -1,0 +1,327 @@
+#include "composer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent_log.h"
+#include "compose.h"
+#include "os/fault_point.h"
+#include "launchguard/ledger.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define HOUR_NS (UINT64_C(3600) * SECOND_NS)
+
+/* As many reports of one fingerprint go out at once; each later one waits twice as long as the one
+ * before, and stands for the runs that end until then. */
+#define FREE_REPORTS 3u
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+/* ---- what the ledger knows of a launch ---- */
+
+static bool is_launching(lg_phase phase)
+{
+    return phase == LG_PHASE_DECIDING || phase == LG_PHASE_REPAIRING || phase == LG_PHASE_LAUNCHING || phase == LG_PHASE_HELD ||
+           phase == LG_PHASE_HALTED;
+}
+
+static void note_launch(lg_reader *reader, const lg_run_info *run, struct facts *facts)
+{
+    lg_run_context context;
+    for (uint32_t i = 0; i < run->context_count; i++) {
+        if (lg_reader_run_context(reader, i, &context) != LG_OK || !is_launching(context.phase))
+            continue;
+        bool better = !facts->launching || (!facts->task[0] && context.task[0]);
+        facts->launching = true;
+        if (better) {
+            memcpy(facts->context, context.name, sizeof facts->context);
+            memcpy(facts->task, context.task, sizeof facts->task);
+        }
+    }
+}
+
+/* Consecutive launch crashes, this one included. The ledger counts a run when the next one
+ * starts. */
+static void note_streak(const struct runs *runs, const lg_run_info *run, struct facts *facts)
+{
+    char path[4096 + 16];
+    lg_reader *ledger;
+    lg_ledger_info head;
+    lg_launch_info info = LG_LAUNCH_INFO_INIT;
+    if (!facts->launching)
+        return;
+    facts->streak = 1;
+    snprintf(path, sizeof path, "%s/ledger.lg", runs->state_directory);
+    if (lg_reader_open(path, &ledger) != LG_OK)
+        return;
+    if (lg_reader_ledger(ledger, &head) == LG_OK)
+        for (uint32_t i = 0; i < head.context_count; i++)
+            if (lg_reader_ledger_context(ledger, i, &info) == LG_OK && strcmp(info.name, facts->context) == 0) {
+                bool counted = head.last_ordinal > run->ordinal;
+                facts->streak = info.streak + !counted;
+                facts->streak += facts->streak == 0;
+            }
+    lg_reader_close(ledger);
+}
+
+/* ---- limits ---- */
+
+static struct mail *pending_like(struct mailbox *mailbox, const uint8_t fingerprint[16])
+{
+    for (uint32_t i = 0; i < mailbox->count; i++)
+        if (mailbox->mails[i].state == LG_DELIVERY_PENDING && memcmp(mailbox->mails[i].header.fingerprint, fingerprint, 16) == 0)
+            return &mailbox->mails[i];
+    return NULL;
+}
+
+/* When a report of this fingerprint may go: at once, or later where many went lately. */
+static uint64_t pace(const struct mailbox *mailbox, const uint8_t fingerprint[16], uint64_t now)
+{
+    uint64_t newest = 0, wait = SECOND_NS;
+    uint32_t lately = 0;
+    for (uint32_t i = 0; i < mailbox->count; i++) {
+        const struct lg__report_header *header = &mailbox->mails[i].header;
+        if (memcmp(header->fingerprint, fingerprint, 16) != 0 || header->made_ns > now || now - header->made_ns > 24 * HOUR_NS)
+            continue;
+        lately++;
+        newest = header->made_ns > newest ? header->made_ns : newest;
+    }
+    if (lately < FREE_REPORTS)
+        return 0;
+    for (uint32_t i = FREE_REPORTS; i < lately && wait < HOUR_NS; i++)
+        wait *= 2;
+    return newest + (wait < HOUR_NS ? wait : HOUR_NS);
+}
+
+/* The spool has room for one more of so many bytes; reports that nobody waits for give way. */
+static bool make_room(struct composer *composer, uint64_t bytes)
+{
+    struct mailbox *mailbox = composer->mailbox;
+    static const lg_delivery_state order[] = { LG_DELIVERY_SENT, LG_DELIVERY_DEAD };
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        while (mailbox->count >= composer->config->keep_reports || mailbox->bytes + bytes > composer->config->keep_bytes) {
+            struct mail *oldest = NULL;
+            for (uint32_t k = 0; k < mailbox->count; k++)
+                if (mailbox->mails[k].state == order[i] && (!oldest || mailbox->mails[k].parts.ordinal < oldest->parts.ordinal))
+                    oldest = &mailbox->mails[k];
+            if (!oldest)
+                break;
+            if (order[i] == LG_DELIVERY_DEAD)
+                agent_log("report %s, refused before, gives way to a new one", oldest->name);
+            mailbox_drop(mailbox, oldest);
+        }
+    return mailbox->count < composer->config->keep_reports && mailbox->bytes + bytes <= composer->config->keep_bytes;
+}
+
+static bool stand_for(struct composer *composer, struct mail *mail, uint64_t count, uint64_t first_ns, uint64_t last_ns)
+{
+    struct lg__report_header *header = &mail->header;
+    header->more += count;
+    if (!header->more_first_ns || first_ns < header->more_first_ns)
+        header->more_first_ns = first_ns;
+    if (last_ns > header->more_last_ns)
+        header->more_last_ns = last_ns;
+    return mailbox_update(composer->mailbox, mail);
+}
+
+/* ---- one report ---- */
+
+static bool take_hex(const char *text, uint8_t ret_bytes[16])
+{
+    for (int i = 0; i < 16; i++, text += 2) {
+        unsigned byte;
+        text += *text == '-';
+        if (sscanf(text, "%2x", &byte) != 1)
+            return false;
+        ret_bytes[i] = (uint8_t)byte;
+    }
+    return true;
+}
+
+enum made { MADE, MADE_COUNTED, MADE_NO_ROOM };
+
+static enum made make(struct composer *composer, lg_reader *reader, const struct facts *facts, const struct lg__report_name *parts)
+{
+    struct lg__report_header header = { .made_ns = facts->made_ns, .end = (uint32_t)facts->verdict.end };
+    size_t brief_bytes = 0, full_bytes = 0;
+    char *brief = NULL, *full = NULL;
+    struct mail *mail = NULL;
+    take_hex(facts->run_uuid, header.run_uuid);
+    take_hex(facts->fingerprint, header.fingerprint);
+    struct mail *like = facts->reason ? NULL : pending_like(composer->mailbox, header.fingerprint);
+    header.next_ns = facts->reason ? 0 : pace(composer->mailbox, header.fingerprint, facts->made_ns);
+    /* The first report of a streak and the newest launch crash go as they are; the others in
+     * between are counted. */
+    if (like && (header.next_ns || pending_like(composer->mailbox, header.fingerprint)->parts.priority != LG__PRIORITY_FIRST))
+        return stand_for(composer, like, 1, facts->ended_ns ? facts->ended_ns : facts->made_ns, facts->ended_ns ? facts->ended_ns : facts->made_ns)
+                   ? MADE_COUNTED : MADE_NO_ROOM;
+    brief = compose_brief(reader, facts, &brief_bytes);
+    if (!composer->config->brief)
+        full = compose_full(reader, facts, &full_bytes);
+    if (!full) {
+        full_bytes = 0;
+        header.flags |= LG__REPORT_FULL_SENT;
+    }
+    if (brief && make_room(composer, sizeof header + brief_bytes + full_bytes))
+        mail = mailbox_add(composer->mailbox, parts, &header, brief, brief_bytes, full ? full : "", full_bytes);
+    if (!mail && brief && full && make_room(composer, sizeof header + brief_bytes)) {
+        header.flags |= LG__REPORT_FULL_SENT; /* no room for the second part */
+        mail = mailbox_add(composer->mailbox, parts, &header, brief, brief_bytes, "", 0);
+    }
+    free(brief);
+    free(full);
+    if (mail) {
+        agent_log("run %" PRIu64 ": report %s made: %s%s%s", parts->ordinal, facts->uuid, lg_end_name(facts->verdict.end),
+                  facts->launching ? " in a launch" : "", header.next_ns ? ", to go later with its likes" : "");
+        return MADE;
+    }
+    like = pending_like(composer->mailbox, header.fingerprint);
+    if (like && !facts->reason && stand_for(composer, like, 1, facts->made_ns, facts->made_ns))
+        return MADE_COUNTED;
+    return MADE_NO_ROOM;
+}
+
+static void gather(struct composer *composer, lg_reader *reader, const lg_run_info *run, struct facts *facts)
+{
+    struct timespec monotonic;
+    facts->made_ns = now_ns();
+    facts->keep_home = composer->config->keep_home;
+    memcpy(facts->run_uuid, run->uuid, sizeof facts->run_uuid);
+    extern lg_status lg_reader_fingerprint(lg_reader *, char *);
+    if (lg_reader_fingerprint(reader, facts->fingerprint) != LG_OK)
+        memset(facts->fingerprint, '0', sizeof facts->fingerprint - 1);
+    note_launch(reader, run, facts);
+    note_streak(composer->runs, run, facts);
+    if (facts->verdict.monotonic_ns > run->monotonic_ns && run->wall_ns)
+        facts->ended_ns = run->wall_ns + (facts->verdict.monotonic_ns - run->monotonic_ns);
+    (void)monotonic;
+}
+
+/* ---- owed runs ---- */
+
+static bool report_run(struct composer *composer, struct known_run *run)
+{
+    struct lg__report_name parts = { .priority = LG__PRIORITY_OTHER, .ordinal = run->ordinal };
+    struct facts facts = { .reason = NULL };
+    lg_run_info info;
+    memcpy(parts.uuid, run->uuid, sizeof parts.uuid);
+    if (mailbox_find(composer->mailbox, run->uuid)) { /* an agent died before it could say so */
+        runs_settle(composer->runs, run, LG__REPORTED_SPOOLED);
+        return true;
+    }
+    if (run->ordinal < composer->consent.from_ordinal) {
+        runs_settle(composer->runs, run, LG__REPORTED_NONE);
+        return true;
+    }
+    lg_reader *reader = runs_reader(composer->runs, run->name);
+    if (!reader)
+        return true;
+    if (lg_reader_run(reader, &info) != LG_OK || lg_reader_verdict(reader, &facts.verdict) != LG_OK) {
+        lg_reader_close(reader);
+        run->state = RUN_UNREADABLE;
+        return true;
+    }
+    gather(composer, reader, &info, &facts);
+    memcpy(facts.uuid, info.uuid, sizeof facts.uuid);
+    enum made made = MADE;
+    bool wanted = lg__delivery_config_wants(composer->config->ends, facts.verdict.end, facts.launching);
+    if (wanted) {
+        parts.priority = !facts.launching ? LG__PRIORITY_OTHER : facts.streak <= 1 ? LG__PRIORITY_FIRST : LG__PRIORITY_LAUNCH;
+        made = make(composer, reader, &facts, &parts);
+    }
+    lg_reader_close(reader);
+    LG_FAULT_POINT("composer: report made");
+    if (made != MADE_NO_ROOM)
+        runs_settle(composer->runs, run, wanted ? LG__REPORTED_SPOOLED : LG__REPORTED_NONE);
+    LG_FAULT_POINT("composer: run settled");
+    return made != MADE_NO_ROOM;
+}
+
+static struct known_run *oldest_owed(const struct runs *runs, uint64_t after)
+{
+    struct known_run *oldest = NULL;
+    for (uint32_t i = 0; i < runs->count; i++)
+        if (runs->list[i].state == RUN_OWED && runs->list[i].ordinal > after && (!oldest || runs->list[i].ordinal < oldest->ordinal))
+            oldest = &runs->list[i];
+    return oldest;
+}
+
+/* ---- requests ---- */
+
+static bool report_request(struct composer *composer, const char *name, const char *text)
+{
+    struct lg__report_name parts = { .priority = LG__PRIORITY_OTHER };
+    struct facts facts = { .verdict.end = LG_END_RUNNING };
+    char run_name[LG__RUN_NAME_BYTES], run_uuid_text[37], reason[256] = "";
+    uint8_t run_uuid[16];
+    lg_run_info info;
+    if (strlen(name) != 36 || !take_hex(name, parts.uuid) || mailbox_find(composer->mailbox, parts.uuid))
+        return true;
+    if (sscanf(text, "%36s %" SCNu64 " %255[^\n]", run_uuid_text, &parts.ordinal, reason) < 2 || strlen(run_uuid_text) != 36 ||
+        !take_hex(run_uuid_text, run_uuid)) {
+        agent_log("request %s cannot be read, and is dropped", name);
+        return true;
+    }
+    lg__run_name(parts.ordinal, run_uuid, run_name);
+    lg_reader *reader = runs_reader(composer->runs, run_name);
+    if (!reader || lg_reader_run(reader, &info) != LG_OK) {
+        agent_log("request %s: the file of run %" PRIu64 " cannot be read", name, parts.ordinal);
+        lg_reader_close(reader);
+        return true;
+    }
+    gather(composer, reader, &info, &facts);
+    memcpy(facts.uuid, name, sizeof facts.uuid);
+    facts.reason = reason;
+    enum made made = make(composer, reader, &facts, &parts);
+    lg_reader_close(reader);
+    return made != MADE_NO_ROOM;
+}
+
+static bool report_requests(struct composer *composer)
+{
+    int folder = openat(composer->mailbox->spool, "requests", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *stream = folder < 0 ? NULL : fdopendir(folder);
+    bool all = true;
+    if (!stream) {
+        if (folder >= 0)
+            close(folder);
+        return true;
+    }
+    for (struct dirent *entry; (entry = readdir(stream));) {
+        char text[512];
+        if (entry->d_name[0] == '.' || lg__spool_read(dirfd(stream), entry->d_name, text, sizeof text) < 0)
+            continue;
+        if (report_request(composer, entry->d_name, text)) {
+            LG_FAULT_POINT("composer: request done");
+            unlinkat(dirfd(stream), entry->d_name, 0);
+        } else {
+            all = false;
+        }
+    }
+    closedir(stream);
+    return all;
+}
+
+bool composer_work(struct composer *composer)
+{
+    bool full = !report_requests(composer);
+    uint64_t after = 0;
+    for (struct known_run *run; (run = oldest_owed(composer->runs, after));) {
+        after = run->ordinal;
+        if (!report_run(composer, run))
+            full = true;
+    }
+    return full;
+}

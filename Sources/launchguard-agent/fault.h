@@ -1,0 +1,9 @@
+/* Of a test build alone: the agent kills itself at the point that a test names. */
+#ifndef AGENT_FAULT_H
+#define AGENT_FAULT_H
+
+/* LAUNCHGUARD_AGENT_FAULT: "POINT" or "POINT#N", the Nth time it is passed; "list:FILE" appends the
+ * name of each point to FILE. Without LG_FAULT_POINTS it does nothing. */
+void fault_prepare(void);
+
+#endif

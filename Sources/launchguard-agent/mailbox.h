@@ -1,0 +1,61 @@
+/* The reports in the spool, for the one process that writes them: made as a whole, kept up to date
+ * in place, moved by rename. A death at any step leaves a report in one folder, or in two, of which
+ * mailbox_open() keeps the later one. */
+#ifndef AGENT_MAILBOX_H
+#define AGENT_MAILBOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/spool.h"
+
+/* Reports in sent/ that the program was not told of are kept up to this number. */
+#define MAILBOX_SENT_MAX 256u
+
+struct mail {
+    char name[LG__REPORT_NAME_BYTES];
+    lg_delivery_state state;
+    struct lg__report_name parts;
+    struct lg__report_header header;
+};
+
+struct mailbox {
+    int spool;
+    int folders[5];     /* descriptors, by lg_delivery_state */
+    struct mail *mails; /* all that can be read */
+    uint32_t count, room;
+    uint64_t bytes;     /* of all of them on the disk */
+    uint32_t damaged;   /* put aside since the start */
+};
+
+/* Read what is there. Damaged reports move to dead/. false: a folder cannot be opened, and errno
+ * says why. */
+bool mailbox_open(int spool, struct mailbox *ret_mailbox);
+
+/* A new report: `header` without its sizes and checksums. The result is borrowed until the next
+ * change of the mailbox; NULL: it could not be written, and errno says why. */
+struct mail *mailbox_add(struct mailbox *mailbox, const struct lg__report_name *parts, const struct lg__report_header *header,
+                         const char *brief, size_t brief_bytes, const char *full, size_t full_bytes);
+
+/* Write the header of a report. false: errno says why; the report in memory has it all the same. */
+bool mailbox_update(struct mailbox *mailbox, struct mail *mail);
+
+/* Move a report to another state, with its header as it is now. A sent one leaves its parts
+ * behind. */
+bool mailbox_move(struct mailbox *mailbox, struct mail *mail, lg_delivery_state state);
+
+/* Delete a report. */
+void mailbox_drop(struct mailbox *mailbox, struct mail *mail);
+
+/* The two parts, read and checked: in memory of malloc(), one behind the other. NULL: damaged, or
+ * gone. */
+char *mailbox_read(const struct mailbox *mailbox, const struct mail *mail);
+
+/* The report with this identity, in any state. NULL: none. */
+struct mail *mailbox_find(struct mailbox *mailbox, const uint8_t uuid[16]);
+
+/* Look again at what others may have changed: the program empties the spool, or takes what it was
+ * told of. */
+void mailbox_refresh(struct mailbox *mailbox);
+
+#endif
