@@ -21,6 +21,7 @@
 #include "os/os.h"
 #include "rest.h"
 #include "runs.h"
+#include "scope.h"
 #include "sender.h"
 #include "store/crc32c.h"
 #include "store/digest.h"
@@ -481,6 +482,7 @@ int agent_run(const struct agent_options *options)
     }
     agent.composer = (struct composer){ .config = &agent.config, .mailbox = &agent.mailbox, .runs = &agent.runs };
     agent_log("agent %s begins, process %d, via %s", LG_VERSION_STRING, (int)getpid(), options->via);
+    scope_leave_unit();
     read_pause(&agent);
     int status = loop(&agent);
     agent_log("agent ends");

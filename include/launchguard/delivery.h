@@ -10,9 +10,9 @@
  *
  *  Caveats
  *  - The agent has a session (setsid) of its own, but a service manager that ends all processes of
- *    a unit also ends the agent. In a container the agent dies with PID 1. Reports that were not sent
- *    stay in the state directory and go when an agent runs again: at the next lg_delivery_start(),
- *    or by `launchguard upload`.
+ *    a unit also ends the agent. In a container the agent dies with PID 1. Reports that were not
+ *    sent stay in the state directory and go when an agent runs again: at the next
+ *    lg_delivery_start(), or by `launchguard upload`.
  *  - A simulated session delivers nothing.
  */
 #ifndef LAUNCHGUARD_DELIVERY_H
@@ -97,8 +97,8 @@ typedef struct lg_delivery_options {
     const char *endpoint;
 
     /** A file that only this user may read (mode 0600 or less). Each line is a header that goes
-     *  with each request, for example "Authorization: Bearer …", or "endpoint: " with the address. The
-     *  agent reads the file before each request. Absolute path; NULL = none. */
+     *  with each request, for example "Authorization: Bearer …", or "endpoint: " with the address.
+     *  The agent reads the file before each request. Absolute path; NULL = none. */
     const char *credential_file;
 
     /** Certificates (PEM) that the server's certificate is checked against. Absolute path; NULL =

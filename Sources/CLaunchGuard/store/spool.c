@@ -2,17 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/fault_point.h"
-#include "store/crc32c.h"
 #include "store/map.h"
-#include "store/run.h"
 
 static const char *const folders[] = { "tmp", "new", "sent", "held", "dead", "requests" };
 
@@ -48,70 +44,6 @@ int lg__spool_open(int state_directory, const char *path, bool make, struct lg__
         close(folder);
     }
     return spool;
-}
-
-/* ---- reports ---- */
-
-void lg__report_name(const struct lg__report_name *name, char ret_text[LG__REPORT_NAME_BYTES])
-{
-    char uuid[37];
-    lg__run_uuid_text(name->uuid, uuid);
-    snprintf(ret_text, LG__REPORT_NAME_BYTES, "%u-%020" PRIu64 "-%s.lgreport", (unsigned)name->priority, name->ordinal, uuid);
-}
-
-static int hex(char digit)
-{
-    return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
-
-bool lg__report_parse_name(const char *text, struct lg__report_name *ret_name)
-{
-    struct lg__report_name name = { .ordinal = 0 };
-    char same[LG__REPORT_NAME_BYTES];
-    if (strlen(text) != LG__REPORT_NAME_BYTES - 1 || text[0] < '0' || text[0] > '0' + LG__PRIORITY_OTHER)
-        return false;
-    name.priority = (enum lg__priority)(text[0] - '0');
-    name.ordinal = strtoull(text + 2, NULL, 10);
-    const char *at = text + 23;
-    for (int i = 0; i < 16; i++, at += 2) {
-        at += *at == '-';
-        if (hex(at[0]) < 0 || hex(at[1]) < 0)
-            return false;
-        name.uuid[i] = (uint8_t)(hex(at[0]) << 4 | hex(at[1]));
-    }
-    lg__report_name(&name, same);
-    if (strcmp(same, text) != 0)
-        return false;
-    *ret_name = name;
-    return true;
-}
-
-void lg__report_seal(struct lg__report_header *header)
-{
-    header->error[sizeof header->error - 1] = 0;
-    header->crc = lg__crc32c(0, header, offsetof(struct lg__report_header, crc));
-}
-
-lg_status lg__report_read(int folder, const char *name, struct lg__report_header *ret_header)
-{
-    struct lg__report_header header;
-    struct stat info;
-    int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file < 0)
-        return errno == ENOENT ? LG_ERR_NOT_FOUND : lg__problem_from_errno(errno);
-    bool plain = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
-    bool whole = plain && pread(file, &header, sizeof header, 0) == (ssize_t)sizeof header;
-    close(file);
-    if (!whole || memcmp(header.magic, LG__MAGIC_REPORT, sizeof header.magic) != 0)
-        return LG_ERR_DAMAGED;
-    if (header.major > LG__REPORT_MAJOR)
-        return LG_ERR_NEWER;
-    if (header.header_bytes != sizeof header || header.crc != lg__crc32c(0, &header, offsetof(struct lg__report_header, crc)) ||
-        header.brief_bytes > LG__REPORT_BRIEF_MAX || header.full_bytes > LG__REPORT_FULL_MAX ||
-        (uint64_t)info.st_size != sizeof header + (uint64_t)header.brief_bytes + header.full_bytes || header.error[sizeof header.error - 1])
-        return LG_ERR_DAMAGED;
-    *ret_header = header;
-    return LG_OK;
 }
 
 /* ---- small files ---- */
@@ -182,25 +114,4 @@ long lg__spool_read(int spool, const char *name, char *buffer, size_t room)
         return -1;
     buffer[size] = 0;
     return size;
-}
-
-/* ---- consent ---- */
-
-struct lg__consent lg__consent_read(int spool)
-{
-    struct lg__consent consent = { .given = false };
-    char text[64], given[8];
-    uint64_t from;
-    if (lg__spool_read(spool, "consent", text, sizeof text) > 0 && sscanf(text, "%7s %" SCNu64, given, &from) == 2) {
-        consent.given = strcmp(given, "given") == 0;
-        consent.from_ordinal = from;
-    }
-    return consent;
-}
-
-lg_status lg__consent_write(int spool, const struct lg__consent *consent)
-{
-    char text[64];
-    int size = snprintf(text, sizeof text, "%s %" PRIu64 "\n", consent->given ? "given" : "none", consent->from_ordinal);
-    return lg__spool_write(spool, "consent", text, (size_t)size);
 }
