@@ -129,7 +129,6 @@ static void children(void)
     printf("children: %s\n", found < 0 && errno == ECHILD ? "none" : "some");
 }
 
-/* Written over while it waits, as a hang would. */
 static void loop_for_ever(void)
 {
     for (;;)
@@ -138,7 +137,8 @@ static void loop_for_ever(void)
 
 __attribute__((noinline)) static void crash(void)
 {
-    *(volatile int *)16 = 1;
+    volatile int *volatile nowhere = (volatile int *)16;
+    *nowhere = 1;
 }
 
 static void step_forward(char *step)
@@ -171,6 +171,8 @@ static void step_forward(char *step)
         crash();
     else if (strcmp(step, "abort") == 0)
         abort();
+    else if (strcmp(step, "trap") == 0)
+        __builtin_trap();
     else if (strcmp(step, "kill") == 0)
         kill(getpid(), SIGKILL);
     else if (strcmp(step, "kill-group") == 0)
