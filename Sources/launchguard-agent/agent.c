@@ -349,6 +349,7 @@ static int work(struct agent *agent, bool *ret_go_on)
         runs_scan(&agent->runs);
     }
     int next = runs_look(&agent->runs);
+    agent->composer.sending = agent->sender.easy ? agent->sending : NULL;
     agent->full = composer_work(&agent->composer);
     return next;
 }
