@@ -180,7 +180,8 @@ class OneAgent(DeliveryTest):
     def test_it_shares_nothing_with_the_program(self):
         server = self.server()
         self.owe(server=server)
-        for crashed in False, True:  # the agent is started behind the call; or within it, as a crash is pending
+        # The agent is started behind the call, or within it where a crash is pending.
+        for crashed in False, True:
             with self.subTest(crashed=crashed), open(self.folder / "marker", "w") as marker:
                 if not crashed:
                     self.run_agent()

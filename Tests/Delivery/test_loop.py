@@ -1,5 +1,5 @@
-"""A program that crashes over and over: requests, bytes and the disk are bounded, and every crash is
-counted. LONG=1: ten thousand times."""
+"""A program that crashes over and over: requests, bytes and the disk are bounded, and every crash
+is counted. LONG=1: ten thousand times."""
 import concurrent.futures
 import unittest
 
