@@ -110,6 +110,9 @@ typedef struct lg_run_info {
     /** CLOCK_MONOTONIC of lg_crash_note(); 0: the program did not call it */
     uint64_t crash_noted_ns;
     char crash_type[64];      /**< the type given to that call; "" when none */
+    uint32_t attached;        /**< 1: an agent waits, or waited, for the process */
+    /** what the agent made of the ended run: 0 nothing yet, 1 no report, 2 a report in the spool */
+    uint32_t reported;
 } lg_run_info;
 
 /** The system that a run began on, as the start found it. "" or 0: not known, or there is none. */
