@@ -123,24 +123,35 @@ static uint64_t pace(const struct mailbox *mailbox, const uint8_t fingerprint[16
     return newest + (wait < HOUR_NS ? wait : HOUR_NS);
 }
 
+/* Reports that nobody waits for, the oldest one. What was sent within the last hour stays: so no
+ * more reports are made in an hour than the spool holds. */
+static struct mail *spare(struct mailbox *mailbox, lg_delivery_state state, uint64_t now)
+{
+    struct mail *oldest = NULL;
+    for (uint32_t i = 0; i < mailbox->count; i++) {
+        struct mail *mail = &mailbox->mails[i];
+        bool recent = state == LG_DELIVERY_SENT && mail->header.made_ns <= now && now - mail->header.made_ns < HOUR_NS;
+        if (mail->state == state && !recent && (!oldest || mail->parts.ordinal < oldest->parts.ordinal))
+            oldest = mail;
+    }
+    return oldest;
+}
+
 /* The spool has room for one more of so many bytes; reports that nobody waits for give way. */
 static bool make_room(struct composer *composer, uint64_t bytes)
 {
     struct mailbox *mailbox = composer->mailbox;
-    static const lg_delivery_state order[] = { LG_DELIVERY_SENT, LG_DELIVERY_DEAD };
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        while (mailbox->count >= composer->config->keep_reports || mailbox->bytes + bytes > composer->config->keep_bytes) {
-            struct mail *oldest = NULL;
-            for (uint32_t k = 0; k < mailbox->count; k++)
-                if (mailbox->mails[k].state == order[i] && (!oldest || mailbox->mails[k].parts.ordinal < oldest->parts.ordinal))
-                    oldest = &mailbox->mails[k];
-            if (!oldest)
-                break;
-            if (order[i] == LG_DELIVERY_DEAD)
-                agent_log("report %s, refused before, gives way to a new one", oldest->name);
-            mailbox_drop(mailbox, oldest);
-        }
-    return mailbox->count < composer->config->keep_reports && mailbox->bytes + bytes <= composer->config->keep_bytes;
+    const struct lg__delivery_config *config = composer->config;
+    const uint64_t now = now_ns();
+    while (mailbox->count >= config->keep_reports || mailbox->bytes + bytes > config->keep_bytes) {
+        struct mail *mail = spare(mailbox, LG_DELIVERY_SENT, now);
+        mail = mail ? mail : spare(mailbox, LG_DELIVERY_DEAD, now);
+        if (!mail)
+            return false;
+        agent_log("report %s, %s, gives way to a new one", mail->name, mail->state == LG_DELIVERY_SENT ? "delivered" : "given up");
+        mailbox_drop(mailbox, mail);
+    }
+    return true;
 }
 
 /* Runs that a report stands for. */
