@@ -223,7 +223,7 @@ static void conclude(struct agent *agent, const struct answer *answer, const cha
         agent->paused_until_ns = now + outcome.pause_ns;
         char text[32];
         int size = snprintf(text, sizeof text, "%" PRIu64 "\n", agent->paused_until_ns);
-        lg__spool_write(agent->spool, "pause", text, (size_t)size);
+        lg__spool_write(agent->spool, "pause", text, (size_t)size, false);
     }
     switch (outcome.fate) {
     case FATE_SMALL:

@@ -77,7 +77,7 @@ static void configure(void)
     size_t size = lg__delivery_config_format(&config, text, sizeof text);
     assert_true(size > 0);
     int folder = spool();
-    assert_int_equal(lg__spool_write(folder, "config", text, size), LG_OK);
+    assert_int_equal(lg__spool_write(folder, "config", text, size, false), LG_OK);
     close(folder);
 }
 
@@ -194,11 +194,11 @@ static void test_consent(void **state)
         configure();
         int folder = spool();
         if (way == 0)
-            assert_int_equal(lg__consent_write(folder, &(struct lg__consent){ .given = false, .from_ordinal = 1 }), LG_OK);
+            assert_int_equal(lg__consent_write(folder, &(struct lg__consent){ .given = false, .from_ordinal = 1 }, false), LG_OK);
         else if (way == 1)
-            assert_int_equal(lg__spool_write(folder, "off", "", 0), LG_OK);
+            assert_int_equal(lg__spool_write(folder, "off", "", 0, false), LG_OK);
         else
-            assert_int_equal(lg__consent_write(folder, &(struct lg__consent){ .given = true, .from_ordinal = 26 }), LG_OK);
+            assert_int_equal(lg__consent_write(folder, &(struct lg__consent){ .given = true, .from_ordinal = 26 }, false), LG_OK);
         close(folder);
         crashes(30);
         unsigned kept = crashed_runs(NONE_MARKED);
