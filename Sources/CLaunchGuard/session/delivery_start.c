@@ -1,8 +1,9 @@
 /* lg_delivery_start(): store where reports go, and see that an agent runs.
  *
- * A launch pays for some looks at small files. Only a configuration that has changed is
- * written, and no launch waits for the disk but one that withholds consent. The agent is started by a thread of libc that ends by itself, unless the last run
- * ended badly in a launch: a program that dies at once must have an agent by then. */
+ * A launch pays for some looks at small files. Only a configuration that has changed is written,
+ * and no launch waits for the disk but one that withholds consent. The agent is started by a thread
+ * of libc that ends by itself, unless the last run ended badly in a launch: a program that dies at
+ * once must have an agent by then. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
