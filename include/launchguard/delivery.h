@@ -209,8 +209,9 @@ LG_API lg_status lg_delivery_start(lg_session *session, const lg_delivery_option
  */
 LG_API lg_status lg_delivery_consent(lg_session *session, lg_consent consent);
 
-/** Wait until the reports that are owed now were sent. For a program whose agent cannot outlive it,
- *  as in a container, and for one that shows its user that a report is sent. In an on_report
+/** Wait until the reports that are owed now were sent. A report that waits for others like it, of
+ *  which many went lately, is not waited for. The call is for a program whose agent cannot outlive
+ *  it, as in a container, and for one that shows its user that a report is sent. In an on_report
  *  callback and before lg_launch_begin() alike, the time counts neither towards the window of a
  *  launch nor as a hang: the heartbeat of the calling thread pauses meanwhile, and goes on with the
  *  return.
