@@ -73,14 +73,20 @@ static void attach(bool attached)
     close(runs);
 }
 
+static int spool(void)
+{
+    struct lg__problem problem = { .status = LG_OK };
+    int directory = open(state_path(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int made = lg__spool_open(directory, state_path(""), true, &problem);
+    close(directory);
+    return made;
+}
+
 static void live_as_agent(int32_t pid, int status)
 {
     char byte;
-    struct lg__problem problem = { .status = LG_OK };
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int directory = open(state_path(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int spool = lg__spool_open(directory, state_path(""), true, &problem);
-    int lock = openat(spool, "agent", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int lock = openat(spool(), "agent", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (!lg__map_lock(lock) || write(from_agent[1], "l", 1) != 1)
         _exit(91);
     while (read(to_agent[0], &byte, 1) == 1) {
@@ -148,6 +154,7 @@ static void test_nothing_to_wait_for(void **state)
     (void)state;
     run_child(body_killed, NULL);
     attach(true);
+    close(spool()); /* that of a program that delivers */
     *turns = 0;
     expect_exit(body_next, NULL, 0); /* no agent lives */
     assert_int_equal(*turns, 0);
