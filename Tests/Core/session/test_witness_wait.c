@@ -20,6 +20,7 @@
 static int to_agent[2], from_agent[2]; /* pipes */
 static unsigned *turns;                /* shared with the children */
 static uint64_t *took_ns;
+static bool has_agent;
 
 static void body_killed(void *argument)
 {
@@ -47,7 +48,7 @@ static void ask(const char *point)
     char byte;
     if (strcmp(point, "witness wait: turn") != 0)
         return;
-    if ((*turns)++ == 0 && (write(to_agent[1], "a", 1) != 1 || read(from_agent[0], &byte, 1) != 1))
+    if ((*turns)++ == 0 && has_agent && (write(to_agent[1], "a", 1) != 1 || read(from_agent[0], &byte, 1) != 1))
         _exit(90);
 }
 
@@ -73,14 +74,20 @@ static void attach(bool attached)
     close(runs);
 }
 
+static int spool(void)
+{
+    struct lg__problem problem = { .status = LG_OK };
+    int directory = open(state_path(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int made = lg__spool_open(directory, state_path(""), true, &problem);
+    close(directory);
+    return made;
+}
+
 static void live_as_agent(int32_t pid, int status)
 {
     char byte;
-    struct lg__problem problem = { .status = LG_OK };
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int directory = open(state_path(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int spool = lg__spool_open(directory, state_path(""), true, &problem);
-    int lock = openat(spool, "agent", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int lock = openat(spool(), "agent", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (!lg__map_lock(lock) || write(from_agent[1], "l", 1) != 1)
         _exit(91);
     while (read(to_agent[0], &byte, 1) == 1) {
@@ -104,8 +111,10 @@ static lg_timeline_entry start_beside_agent(int32_t pid, int status)
         live_as_agent(pid, status);
     assert_int_equal(read(from_agent[0], &byte, 1), 1);
     *turns = 0;
+    has_agent = true;
     struct death death = run_child(body_next, NULL);
     int ended;
+    has_agent = false;
     kill(agent, SIGKILL);
     assert_int_equal(waitpid(agent, &ended, 0), agent);
     assert_true(WIFSIGNALED(ended));
@@ -148,6 +157,7 @@ static void test_nothing_to_wait_for(void **state)
     (void)state;
     run_child(body_killed, NULL);
     attach(true);
+    close(spool()); /* that of a program that delivers */
     *turns = 0;
     expect_exit(body_next, NULL, 0); /* no agent lives */
     assert_int_equal(*turns, 0);
