@@ -5,16 +5,17 @@ public struct DeliveryEntry: Codable, Hashable, Sendable {
     /// Identity of the report: that of the run, but for a report of a living run, which has one of
     /// its own.
     public var uuid: String
-    public var runUUID: String
+    /// Nil, as all that is not in the name of its file: the report is damaged.
+    public var runUUID: String?
     /// Number of the run in its state directory.
     public var ordinal: UInt64
     public var state: State
     /// The end of the run; `.running` for a report of a living run.
-    public var end: RunEnd
+    public var end: RunEnd?
     /// The same for equal crashes, in hexadecimal digits.
-    public var fingerprint: String
+    public var fingerprint: String?
     /// When the report was made.
-    public var made: Timestamp
+    public var made: Timestamp?
     /// Requests made so far.
     public var attempts: UInt32
     /// Status of the last answer; nil: there was none.

@@ -55,7 +55,7 @@ extension RunReport {
             field("context", context.summary(from: identity?.monotonicNanoseconds ?? 0))
             if let modules = context.modules { field("", "\(context.name): its own modules are \(modules.joined(separator: ", "))") }
         }
-        for entry in deliveries { field("delivery", entry.summary + (entry.uuid == entry.runUUID ? "" : "; report \(entry.uuid), which the run asked for")) }
+        for entry in deliveries { field("delivery", entry.summary + (entry.uuid == identity?.uuid ? "" : "; report \(entry.uuid), which the run asked for")) }
     }
 
     private func writeAnnotations(to writer: inout TextWriter) {

@@ -29,7 +29,7 @@ extension StateDirectory {
 extension DeliveryEntry {
     fileprivate init(_ info: inout lg_delivery_info) {
         uuid = string(&info.uuid)
-        runUUID = string(&info.run_uuid)
+        runUUID = string(&info.run_uuid).nonEmpty
         ordinal = info.ordinal
         state =
             switch info.state {
@@ -38,9 +38,9 @@ extension DeliveryEntry {
             case LG_DELIVERY_DEAD: .dead
             default: .pending
             }
-        end = unsafe RunEnd(rawValue: String(cString: lg_end_name(info.end))) ?? .unknown
-        fingerprint = string(&info.fingerprint)
-        made = Timestamp(nanoseconds: info.made_ns)
+        end = unsafe info.end == LG_END_NONE ? nil : RunEnd(rawValue: String(cString: lg_end_name(info.end))) ?? .unknown
+        fingerprint = string(&info.fingerprint).nonEmpty
+        made = info.made_ns.nonZero.map(Timestamp.init)
         attempts = info.attempts
         httpStatus = info.http_status == 0 ? nil : info.http_status
         attempted = info.attempted_ns.nonZero.map(Timestamp.init)

@@ -27,12 +27,20 @@ struct AgentProgram {
         for (stream, mode) in [(0, O_RDONLY), (1, O_WRONLY)] as [(Int32, Int32)] {
             unsafe posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", mode, 0)
         }
+        // A thread of Swift blocks signals, and SIGTERM has to reach the agent.
+        var attributes = unsafe posix_spawnattr_t()
+        guard unsafe posix_spawnattr_init(&attributes) == 0 else { return nil }
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let arguments = [program, "--state", directory.path, "--once", "--via", "tool"]
         var argv = unsafe arguments.map { unsafe Path.withCString($0) { unsafe strdup($0) } }
         unsafe argv.append(nil)
         defer { unsafe argv.forEach { unsafe free($0) } }
         var process: pid_t = 0
-        guard unsafe Path.withCString(program, { unsafe posix_spawn(&process, $0, &actions, nil, argv, environ) }) == 0 else { return nil }
+        guard unsafe Path.withCString(program, { unsafe posix_spawn(&process, $0, &actions, &attributes, argv, environ) }) == 0 else { return nil }
         self.process = process
     }
 

@@ -24,11 +24,11 @@ extension StateDirectory {
         self.init(path: parts.count == 1 ? ".." : parts.dropLast(2).isEmpty ? "." : parts.dropLast(2).joined(separator: "/"))
     }
 
-    /// The reports in the spool, by the identity of their run. A spool that cannot be read hides no
-    /// run.
+    /// The reports in the spool, by the identity of their run, which a damaged report of an ended
+    /// run has for its own. A spool that cannot be read hides no run.
     func deliveriesByRun() -> [String: [DeliveryEntry]] {
         do throws(ReportError) {
-            return Dictionary(grouping: try deliveries(), by: \.runUUID)
+            return Dictionary(grouping: try deliveries(), by: { $0.runUUID ?? $0.uuid })
         } catch {
             Output.complain("\(error)")
             return [:]

@@ -37,7 +37,7 @@ struct UploadProgress {
         if isJSON { return Output.writeLine(json: entry) }
         var writer = Output.makeWriter()
         writer.add("#\(entry.ordinal)", width: 6)
-        writer.add(entry.end.rawValue, width: 12)
+        writer.add(entry.end?.rawValue ?? "", width: 12)
         writer.line(entry.summary, entry.state.style)
         Output.write(writer.bytes)
     }
