@@ -82,6 +82,11 @@ lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict)
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33])
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback, void *user)
 {
     return LG_ERR_ARGUMENT;

@@ -32,6 +32,9 @@
 #define LINGER_NS (UINT64_C(10) * 1000000000)
 /* Whether the credential file has changed is seen this often, while a report is held. */
 #define HELD_LOOK_NS (UINT64_C(300) * 1000000000)
+/* A run that finds no room in the spool is tried again this often, for so long. */
+#define FULL_LOOK_MS 60000
+#define FULL_NS (UINT64_C(2) * 3600 * 1000000000)
 #define WAITS_MAX 1024
 #define REST_MS 1000
 
@@ -49,7 +52,7 @@ struct agent {
     uint8_t sending[16];      /* identity of the report under way */
     enum part part;
     bool changed;             /* something in the directory */
-    bool full;                /* a run is owed for which the spool has no room */
+    uint64_t full_since_ns;   /* CLOCK_MONOTONIC; a run is owed that finds no room; 0: none is */
 };
 
 static uint64_t wall_ns(void)
@@ -285,8 +288,10 @@ static void take_nudge(struct agent *agent)
     unlinkat(agent->spool, "nudge", 0);
     agent->via = strncmp(text, "tool", 4) == 0 ? "tool" : strncmp(text, "wait", 4) == 0 ? "wait" : agent->via;
     for (uint32_t i = 0; i < agent->mailbox.count; i++)
-        if (agent->mailbox.mails[i].state == LG_DELIVERY_PENDING && agent->mailbox.mails[i].header.attempts)
+        if (agent->mailbox.mails[i].state == LG_DELIVERY_PENDING && agent->mailbox.mails[i].header.attempts) {
             agent->mailbox.mails[i].header.next_ns = 0;
+            mailbox_update(&agent->mailbox, &agent->mailbox.mails[i]);
+        }
 }
 
 static void read_pause(struct agent *agent)
@@ -323,6 +328,11 @@ static bool any(const struct agent *agent, lg_delivery_state state)
     return false;
 }
 
+static int sooner(int a, int b)
+{
+    return a < 0 ? b : b < 0 ? a : a < b ? a : b;
+}
+
 /* Everything but the network. Returns milliseconds until it has to be done again; −1: never. */
 static int work(struct agent *agent, bool *ret_go_on)
 {
@@ -349,8 +359,16 @@ static int work(struct agent *agent, bool *ret_go_on)
         runs_scan(&agent->runs);
     }
     int next = runs_look(&agent->runs);
-    agent->full = composer_work(&agent->composer);
-    return next;
+    agent->composer.sending = agent->sender.easy ? agent->sending : NULL;
+    if (!composer_work(&agent->composer)) {
+        agent->full_since_ns = 0;
+        return next;
+    }
+    uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    if (!agent->full_since_ns)
+        agent_log("the spool has no room for a report: a run stays owed");
+    agent->full_since_ns = agent->full_since_ns ? agent->full_since_ns : now;
+    return now - agent->full_since_ns < FULL_NS ? sooner(next, FULL_LOOK_MS) : next;
 }
 
 static unsigned wait_list(const struct agent *agent, struct curl_waitfd *ret_waits, uint32_t *ret_index)
@@ -363,11 +381,6 @@ static unsigned wait_list(const struct agent *agent, struct curl_waitfd *ret_wai
             ret_waits[count++] = (struct curl_waitfd){ .fd = agent->runs.list[i].pidfd, .events = CURL_WAIT_POLLIN };
         }
     return count;
-}
-
-static int sooner(int a, int b)
-{
-    return a < 0 ? b : b < 0 ? a : a < b ? a : b;
 }
 
 /* Before a long wait, once after each time that there was something to do. */
@@ -404,8 +417,8 @@ static int loop(struct agent *agent)
             }
         }
         bool busy = agent->sender.easy != NULL, alive = runs_alive(&agent->runs) > 0, pending = any(agent, LG_DELIVERY_PENDING);
-        if (agent->options->once && !busy && until_due(agent, now) != 0 && timeout < 0)
-            return pending || agent->full ? AGENT_LEFT : AGENT_DONE;
+        if (agent->options->once && !busy && until_due(agent, now) != 0 && (timeout < 0 || agent->full_since_ns))
+            return pending || agent->full_since_ns ? AGENT_LEFT : AGENT_DONE;
         if (busy || alive || pending || timeout >= 0) {
             idle_since = 0;
         } else {

@@ -78,12 +78,20 @@ static void note_streak(const struct runs *runs, const lg_run_info *run, struct 
 
 /* ---- limits ---- */
 
-static struct mail *pending_like(struct mailbox *mailbox, const uint8_t fingerprint[16])
+/* A report of this fingerprint that can stand for more runs: its server does not have it yet. The
+ * first one of a streak only where there is no other. */
+static struct mail *pending_like(struct composer *composer, const uint8_t fingerprint[16])
 {
-    for (uint32_t i = 0; i < mailbox->count; i++)
-        if (mailbox->mails[i].state == LG_DELIVERY_PENDING && memcmp(mailbox->mails[i].header.fingerprint, fingerprint, 16) == 0)
-            return &mailbox->mails[i];
-    return NULL;
+    struct mailbox *mailbox = composer->mailbox;
+    struct mail *found = NULL;
+    for (uint32_t i = 0; i < mailbox->count; i++) {
+        struct mail *mail = &mailbox->mails[i];
+        bool under_way = mail->header.flags & LG__REPORT_BRIEF_SENT || (composer->sending && memcmp(mail->parts.uuid, composer->sending, 16) == 0);
+        if (mail->state == LG_DELIVERY_PENDING && !under_way && memcmp(mail->header.fingerprint, fingerprint, 16) == 0 &&
+            (!found || found->parts.priority == LG__PRIORITY_FIRST))
+            found = mail;
+    }
+    return found;
 }
 
 /* When a report of this fingerprint may go: at once, or later where many went lately. */
@@ -105,34 +113,54 @@ static uint64_t pace(const struct mailbox *mailbox, const uint8_t fingerprint[16
     return newest + (wait < HOUR_NS ? wait : HOUR_NS);
 }
 
+/* Reports that nobody waits for, the oldest one. What was sent within the last hour stays: so no
+ * more reports are made in an hour than the spool holds. */
+static struct mail *spare(struct mailbox *mailbox, lg_delivery_state state, uint64_t now)
+{
+    struct mail *oldest = NULL;
+    for (uint32_t i = 0; i < mailbox->count; i++) {
+        struct mail *mail = &mailbox->mails[i];
+        bool recent = state == LG_DELIVERY_SENT && mail->header.made_ns <= now && now - mail->header.made_ns < HOUR_NS;
+        if (mail->state == state && !recent && (!oldest || mail->parts.ordinal < oldest->parts.ordinal))
+            oldest = mail;
+    }
+    return oldest;
+}
+
 /* The spool has room for one more of so many bytes; reports that nobody waits for give way. */
 static bool make_room(struct composer *composer, uint64_t bytes)
 {
     struct mailbox *mailbox = composer->mailbox;
-    static const lg_delivery_state order[] = { LG_DELIVERY_SENT, LG_DELIVERY_DEAD };
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        while (mailbox->count >= composer->config->keep_reports || mailbox->bytes + bytes > composer->config->keep_bytes) {
-            struct mail *oldest = NULL;
-            for (uint32_t k = 0; k < mailbox->count; k++)
-                if (mailbox->mails[k].state == order[i] && (!oldest || mailbox->mails[k].parts.ordinal < oldest->parts.ordinal))
-                    oldest = &mailbox->mails[k];
-            if (!oldest)
-                break;
-            if (order[i] == LG_DELIVERY_DEAD)
-                agent_log("report %s, refused before, gives way to a new one", oldest->name);
-            mailbox_drop(mailbox, oldest);
-        }
-    return mailbox->count < composer->config->keep_reports && mailbox->bytes + bytes <= composer->config->keep_bytes;
+    const struct lg__delivery_config *config = composer->config;
+    const uint64_t now = now_ns();
+    while (mailbox->count >= config->keep_reports || mailbox->bytes + bytes > config->keep_bytes) {
+        struct mail *mail = spare(mailbox, LG_DELIVERY_SENT, now);
+        mail = mail ? mail : spare(mailbox, LG_DELIVERY_DEAD, now);
+        if (!mail)
+            return false;
+        agent_log("report %s, %s, gives way to a new one", mail->name, mail->state == LG_DELIVERY_SENT ? "delivered" : "given up");
+        mailbox_drop(mailbox, mail);
+    }
+    return true;
 }
 
-static bool stand_for(struct composer *composer, struct mail *mail, uint64_t count, uint64_t first_ns, uint64_t last_ns)
+/* Runs that a report stands for. */
+struct more {
+    uint64_t count, ordinal; /* of the last */
+    uint64_t first_ns, last_ns;
+};
+
+static bool stand_for(struct composer *composer, struct mail *mail, const struct more *more)
 {
     struct lg__report_header *header = &mail->header;
-    header->more += count;
-    if (!header->more_first_ns || first_ns < header->more_first_ns)
-        header->more_first_ns = first_ns;
-    if (last_ns > header->more_last_ns)
-        header->more_last_ns = last_ns;
+    if (header->more_ordinal == more->ordinal)
+        return true; /* an agent died right behind this count */
+    header->more += more->count;
+    header->more_ordinal = more->ordinal;
+    if (!header->more_first_ns || more->first_ns < header->more_first_ns)
+        header->more_first_ns = more->first_ns;
+    if (more->last_ns > header->more_last_ns)
+        header->more_last_ns = more->last_ns;
     return mailbox_update(composer->mailbox, mail);
 }
 
@@ -155,18 +183,19 @@ enum made { MADE, MADE_COUNTED, MADE_NO_ROOM };
 static enum made make(struct composer *composer, lg_reader *reader, const struct facts *facts, const struct lg__report_name *parts)
 {
     struct lg__report_header header = { .made_ns = facts->made_ns, .end = (uint32_t)facts->verdict.end };
+    const uint64_t ended_ns = facts->ended_ns ? facts->ended_ns : facts->made_ns;
+    const struct more one = { 1, parts->ordinal, ended_ns, ended_ns };
     size_t brief_bytes = 0, full_bytes = 0;
     char *brief = NULL, *full = NULL;
     struct mail *mail = NULL;
     take_hex(facts->run_uuid, header.run_uuid);
     take_hex(facts->fingerprint, header.fingerprint);
-    struct mail *like = facts->reason ? NULL : pending_like(composer->mailbox, header.fingerprint);
+    struct mail *like = facts->reason ? NULL : pending_like(composer, header.fingerprint);
     header.next_ns = facts->reason ? 0 : pace(composer->mailbox, header.fingerprint, facts->made_ns);
     /* The first report of a streak and the newest launch crash go as they are; the others in
      * between are counted. */
-    if (like && (header.next_ns || pending_like(composer->mailbox, header.fingerprint)->parts.priority != LG__PRIORITY_FIRST))
-        return stand_for(composer, like, 1, facts->ended_ns ? facts->ended_ns : facts->made_ns, facts->ended_ns ? facts->ended_ns : facts->made_ns)
-                   ? MADE_COUNTED : MADE_NO_ROOM;
+    if (like && (header.next_ns || like->parts.priority != LG__PRIORITY_FIRST))
+        return stand_for(composer, like, &one) ? MADE_COUNTED : MADE_NO_ROOM;
     brief = compose_brief(reader, facts, &brief_bytes);
     if (!composer->config->brief)
         full = compose_full(reader, facts, &full_bytes);
@@ -187,26 +216,23 @@ static enum made make(struct composer *composer, lg_reader *reader, const struct
                   facts->launching ? " in a launch" : "", header.next_ns ? ", to go later with its likes" : "");
         return MADE;
     }
-    like = pending_like(composer->mailbox, header.fingerprint);
-    if (like && !facts->reason && stand_for(composer, like, 1, facts->made_ns, facts->made_ns))
+    like = pending_like(composer, header.fingerprint);
+    if (like && !facts->reason && stand_for(composer, like, &one))
         return MADE_COUNTED;
     return MADE_NO_ROOM;
 }
 
 static void gather(struct composer *composer, lg_reader *reader, const lg_run_info *run, struct facts *facts)
 {
-    struct timespec monotonic;
     facts->made_ns = now_ns();
     facts->keep_home = composer->config->keep_home;
     memcpy(facts->run_uuid, run->uuid, sizeof facts->run_uuid);
-    extern lg_status lg_reader_fingerprint(lg_reader *, char *);
     if (lg_reader_fingerprint(reader, facts->fingerprint) != LG_OK)
         memset(facts->fingerprint, '0', sizeof facts->fingerprint - 1);
     note_launch(reader, run, facts);
     note_streak(composer->runs, run, facts);
     if (facts->verdict.monotonic_ns > run->monotonic_ns && run->wall_ns)
         facts->ended_ns = run->wall_ns + (facts->verdict.monotonic_ns - run->monotonic_ns);
-    (void)monotonic;
 }
 
 /* ---- owed runs ---- */

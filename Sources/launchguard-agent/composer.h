@@ -11,6 +11,7 @@ struct composer {
     struct lg__consent consent;
     struct mailbox *mailbox;
     struct runs *runs;
+    const uint8_t *sending; /* identity of the report that is under way; NULL: none */
 };
 
 /* Make reports of all owed runs, oldest first, of all requests, and of the runs that gave way

@@ -9,9 +9,6 @@
 
 #include "store/spool.h"
 
-/* Reports in sent/ that the program was not told of are kept up to this number. */
-#define MAILBOX_SENT_MAX 256u
-
 struct mail {
     char name[LG__REPORT_NAME_BYTES];
     lg_delivery_state state;

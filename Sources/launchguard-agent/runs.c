@@ -112,7 +112,7 @@ static void read_state(struct runs *runs, struct known_run *run)
     if (info.alive)
         attach(runs, run, &info);
     else
-        run->state = true ? RUN_OWED : RUN_SETTLED;
+        run->state = info.reported == LG__REPORTED_NOT ? RUN_OWED : RUN_SETTLED;
 }
 
 static void add(struct runs *runs, const char *name)

@@ -70,7 +70,7 @@ static int dump_run(void)
     UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, monotonic_ns), UNSIGNED(run, start_ticks), NUMBER(run, pid);
     UNSIGNED(run, uid), UNSIGNED(run, secondary), UNSIGNED(run, started), UNSIGNED(run, alive), NUMBER(run, exit_code);
     UNSIGNED(run, boottime_ns);
-    /* The fields that versions 1.2 and 1.3 added, printed where they exist. */
+    /* The fields that versions from 1.2 on added, printed where they exist. */
     if (run.end_announced)
         printf("\"announced\":%u,", run.end_announced);
     if (run.wait_status)
@@ -78,6 +78,7 @@ static int dump_run(void)
     LATER(run, announced_ns), LATER(run, witnessed), LATER(run, oom_known), LATER(run, oom_kills), LATER(run, oom_cgroup), LATER(run, hang_ns);
     LATER(run, term_kept), LATER(run, term_alive_ns), LATER(run, cpu_near_ns), LATER(run, cpu_used_ns), LATER(run, cpu_limit_s);
     LATER(run, memory_near_ns), LATER(run, memory_used), LATER(run, memory_limit), LATER(run, memory_own), LATER(run, forked_ns), LATER(run, crash_noted_ns);
+    LATER(run, attached), LATER(run, reported);
     if (run.crash_type[0])
         TEXT(run, crash_type);
     NUMBER(run, term_signal), NUMBER(run, term_pid), UNSIGNED(run, term_uid), UNSIGNED(run, term_ns), UNSIGNED(run, healed_pages);

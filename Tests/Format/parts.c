@@ -19,6 +19,7 @@
  * annotated, annotated-full
  *         no crash: annotations of every kind, a golden file; as many as there can be, as long as
  *         they can be
+ * agent   no crash: the words of an agent: a golden file
  * live    no crash: the fields that version 1.3 added, of a program that lives: hearts, deadlines
  *         and snapshots: a golden file
  * hung    the same, killed during the snapshot of a hang; the snapshot of the deadline was never
@@ -396,6 +397,12 @@ static void write_noted(void)
     atomic_store(&run.state->ended, LG__ENDED_EXIT);
 }
 
+static void write_agent(void)
+{
+    atomic_store(&run.state->attached, 1);
+    atomic_store(&run.state->reported, LG__REPORTED_SPOOLED);
+}
+
 /* Texts as untrusted as can be: without a NUL, with bytes that are no text. */
 static void write_system(bool is_full)
 {
@@ -642,6 +649,11 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "noted") == 0) {
         write_noted();
+        printf("%s\n", path);
+        return 0;
+    }
+    if (strcmp(how, "agent") == 0) {
+        write_agent();
         printf("%s\n", path);
         return 0;
     }

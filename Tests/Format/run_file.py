@@ -61,12 +61,14 @@ def read_system(file):
 
 
 def later_state(state):
-    """The fields that versions 1.2 and 1.3 added. A field that is 0 does not exist, and is not
+    """The fields that versions from 1.2 on added. A field that is 0 does not exist, and is not
     shown."""
     later = STATE.pick(state, "announced announced_ns witnessed witness_status oom_known oom_kills oom_cgroup hang_ns term_kept term_alive_ns "
                               "cpu_near_ns cpu_used_ns cpu_limit_s memory_near_ns memory_used memory_limit memory_own forked_ns "
-                              "crash_noted_ns crash_type")
+                              "crash_noted_ns crash_type attached reported")
     later["term_kept"] = int(later["term_kept"] == 1)
+    later["attached"] = int(later["attached"] == 1)
+    later["reported"] = later["reported"] if later["reported"] in (1, 2) else 0
     later["crash_type"] = later["crash_type"] if later["crash_noted_ns"] else ""
     for near, figures in (("cpu_near_ns", ("cpu_used_ns", "cpu_limit_s")), ("memory_near_ns", ("memory_used", "memory_limit", "memory_own"))):
         if not later[near]:

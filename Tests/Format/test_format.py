@@ -738,6 +738,16 @@ class Later(BothReaders):
         self.assertNotIn("crash_type", run)
         self.assertEqual(verdict, [1, 4, 0, 6 * second])
 
+    def test_words_of_an_agent(self):
+        """The part that version 1.12 added."""
+        said = self.changes(self.made("agent"))
+        run, verdict = said()
+        self.assertEqual((run["attached"], run["reported"]), (1, 2))
+        self.assertEqual(verdict, [11, 8, 0, 0])
+        run, verdict = said(("2I", 248, 2, 3))
+        self.assertNotIn("attached", run)
+        self.assertNotIn("reported", run)
+
     def test_system(self):
         """The part that version 1.10 added."""
         said = self.both(self.made("system"))["system"]

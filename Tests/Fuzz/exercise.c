@@ -418,6 +418,13 @@ static void exercise_arguments(lg_reader *reader, lg_file_kind kind)
     PROMISE(lg_reader_stderr(NULL, bytes, &size, &wide) == LG_ERR_ARGUMENT && lg_reader_stderr(reader, NULL, &size, &wide) == LG_ERR_ARGUMENT);
 }
 
+static void exercise_fingerprint(lg_reader *reader)
+{
+    char hex[33] = "";
+    if (expected(lg_reader_fingerprint(reader, hex)) == LG_OK)
+        PROMISE(strspn(hex, "0123456789abcdef") == 32 && !hex[32]);
+}
+
 static void on_block(const char *block, lg_status status, const char *detail, void *user)
 {
     PROMISE(*block && *detail);
@@ -442,6 +449,7 @@ int exercise(const char *path)
     exercise_modules_and_log(reader);
     exercise_annotations(reader);
     exercise_ledger(reader);
+    exercise_fingerprint(reader);
     lg_status worst = LG_OK;
     PROMISE(lg_reader_verify(reader, on_block, &worst) == worst);
     PROMISE(lg_reader_verify(reader, NULL, NULL) == worst);

@@ -13,7 +13,9 @@
  *    a unit also ends the agent. In a container the agent dies with PID 1. Reports that were not
  *    sent stay in the state directory and go when an agent runs again: at the next
  *    lg_delivery_start(), or by `launchguard upload`.
- *  - A simulated session delivers nothing.
+ *  - A program that is PID 1 or a subreaper becomes the parent of the agent, as of each orphan.
+ *  - A simulated session delivers nothing: each call checks its arguments and returns LG_OK, and
+ *    lg_delivery_wait() finds LG_DELIVERY_NOTHING.
  */
 #ifndef LAUNCHGUARD_DELIVERY_H
 #define LAUNCHGUARD_DELIVERY_H
@@ -77,7 +79,11 @@ typedef struct lg_delivery_info {
     char error[160];          /**< why the last attempt failed, for a person; "": it did not */
 } lg_delivery_info;
 
-/** Called once for each report that was delivered, at the next launch that is finished.
+/** Called once for each report that was delivered, oldest run first, when a launch of this run is
+ *  finished, by mark or by time; without any launch ten seconds after lg_delivery_start(). The call
+ *  comes within a second, on a thread of LaunchGuard, which the program may block. A report that is
+ *  delivered later is told in the next run. A call that does not return, because the program
+ *  crashes or ends in it, comes again in the next runs, at most three times in all.
  *
  *  @param report  borrowed during the call. */
 typedef void (*lg_delivered_callback)(const lg_delivery_info *report, void *user);
@@ -162,19 +168,23 @@ typedef enum lg_delivery_result {
 
 LG_BEGIN
 
-/** Begin to deliver reports: store the configuration, and start the agent where none runs.
+/** Begin to deliver reports: store the configuration, and start the agent where none runs. Only
+ *  one that has changed is written, which may take milliseconds.
  *
- *  The call returns before the agent runs, except where the last run crashed in its launch: then
- *  the agent has started. The program's wait() never sees the agent, and the agent shares no
- *  descriptor with it. The environment variable LAUNCHGUARD_NO_DELIVERY, or a file named "off" in
- *  the folder "spool" of the state directory, switches delivery off.
+ *  The call returns before the agent runs, except where the last run counted as a launch crash:
+ *  then the agent has started. The program's wait() never sees the agent, and the agent shares no
+ *  descriptor with it. Without consent no agent is started. The environment variable
+ *  LAUNCHGUARD_NO_DELIVERY, also in a setuid program, or a file named "off" in the folder "spool"
+ *  of the state directory, switches delivery off; the configuration and the consent are stored all
+ *  the same.
  *
  *  @return LG_OK; LG_ERR_NO_AGENT: no agent's program was found, reports stay owed; LG_ERR_OPTION
  *          (lg_session_message() names the option); LG_ERR_ALREADY: the call was made before;
  *          LG_ERR_DISABLED: switched off; LG_ERR_SECONDARY: the primary delivers;
- *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_UNSUPPORTED; LG_ERR_ARGUMENT;
- *          LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION, LG_ERR_READ_ONLY, LG_ERR_NO_SPACE,
- *          LG_ERR_NOT_DIRECTORY, LG_ERR_SYSTEM (errno): the spool cannot be written.
+ *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT; LG_ERR_LINK,
+ *          LG_ERR_OWNER, LG_ERR_PERMISSION, LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_LIMIT,
+ *          LG_ERR_NOT_DIRECTORY, LG_ERR_NOT_FOUND, LG_ERR_SYSTEM (errno): the spool cannot be
+ *          written.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: yes, and a thread that
  *  ends by itself.
@@ -183,12 +193,16 @@ LG_BEGIN
 LG_API lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *options);
 
 /** Store whether reports may leave the machine. Withheld consent deletes all reports that were not
- *  sent, and no run that ended before is ever sent, also if consent is given later.
+ *  sent. No run that ends before consent is given again is ever sent, nor is this one. Where nobody
+ *  has withheld it before, consent also holds for the runs that have ended. Consent starts the
+ *  agent where lg_delivery_start() was called before. A call that dies has stored the word, and the
+ *  next one with the same word deletes what is left.
  *
  *  @param consent  LG_CONSENT_GIVEN or LG_CONSENT_WITHHELD.
  *  @return LG_OK; LG_ERR_OPTION; LG_ERR_SECONDARY; LG_ERR_UNPROTECTED; LG_ERR_CLOSED;
- *          LG_ERR_FORKED; LG_ERR_ARGUMENT; as for lg_delivery_start() where the spool cannot be
- *          written.
+ *          LG_ERR_FORKED; LG_ERR_ARGUMENT; LG_ERR_LINK, LG_ERR_OWNER, LG_ERR_PERMISSION,
+ *          LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_LIMIT, LG_ERR_NOT_DIRECTORY, LG_ERR_NOT_FOUND,
+ *          LG_ERR_SYSTEM (errno): the spool cannot be written.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: yes.
  *  Durable: survives a power cut.
@@ -197,16 +211,24 @@ LG_API lg_status lg_delivery_consent(lg_session *session, lg_consent consent);
 
 /** Wait until the reports that are owed now were sent. For a program whose agent cannot outlive it,
  *  as in a container, and for one that shows its user that a report is sent. In an on_report
- *  callback and before lg_launch_begin() alike, the time counts neither towards the window of the
- *  launch nor as a hang.
+ *  callback and before lg_launch_begin() alike, the time counts neither towards the window of a
+ *  launch nor as a hang: the heartbeat of the calling thread pauses meanwhile, and goes on with the
+ *  return.
  *
- *  @param ms      longest time; 0 = 2000 less the time since the process started. At most 5000.
- *  @param pump    NULL: the call only waits.
- *  @return LG_OK; LG_ERR_STATE: lg_delivery_start() did not succeed before; LG_ERR_OPTION;
- *          LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT.
+ *  Owed are the reports in the spool that are to be sent, the requests of
+ *  lg_delivery_report_now(), and the last run where its end is in lg_delivery_options.ends and it
+ *  has no report yet. Without consent nothing is owed. Where no agent lives and none can be
+ *  started, the call returns LG_DELIVERY_TIMEOUT at once. The agent tries at once what was due
+ *  later.
  *
- *  Threads: safe; one waits at a time.  Signals: unsafe.  After fork: does nothing.
- *  Allocates: yes.
+ *  @param ms      longest time; 0 = 2000 less the time since the process started. At most 5000. The
+ *                 pump may make it longer.
+ *  @param pump    NULL: the call only waits. It may call lg_stop(), which ends the wait.
+ *  @return LG_OK; LG_ERR_STATE: lg_delivery_start() returned neither LG_OK nor LG_ERR_NO_AGENT
+ *          before; LG_ERR_OPTION; LG_ERR_UNPROTECTED; LG_ERR_CLOSED; LG_ERR_FORKED;
+ *          LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: yes.
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_pump pump, void *user, lg_delivery_result *ret_result);
@@ -214,19 +236,24 @@ LG_API lg_status lg_delivery_wait(lg_session *session, uint32_t ms, lg_delivery_
 /** Ask for a report of this run now, while it lives: of a hang that goes on, or of anything else.
  *  The report has an identity of its own, so that a later report of the same run is another one.
  *
- *  @param reason    one line for a person; cut to 255 bytes. Copied.
+ *  @param reason    one line for a person, UTF-8; cut to 255 bytes at a whole character. A control
+ *                   character becomes a blank. Copied.
  *  @param ret_uuid  NULL, or the identity of the report (37 bytes).
- *  @return LG_OK: the agent makes the report; LG_ERR_STATE: lg_delivery_start() did not succeed
- *          before; LG_ERR_LIMIT: 16 requests wait already; LG_ERR_UNPROTECTED; LG_ERR_CLOSED;
- *          LG_ERR_FORKED; LG_ERR_ARGUMENT; as for lg_delivery_start() where the spool cannot be
- *          written.
+ *  @return LG_OK: the agent makes the report; LG_ERR_STATE: lg_delivery_start() returned neither
+ *          LG_OK nor LG_ERR_NO_AGENT before, or there is no consent; LG_ERR_LIMIT: 16 requests wait
+ *          already; LG_ERR_UNPROTECTED: also where the run has no file (LG_PROTECTION_LAUNCH);
+ *          LG_ERR_CLOSED; LG_ERR_FORKED; LG_ERR_ARGUMENT; LG_ERR_LINK, LG_ERR_OWNER,
+ *          LG_ERR_PERMISSION, LG_ERR_READ_ONLY, LG_ERR_NO_SPACE, LG_ERR_NOT_DIRECTORY,
+ *          LG_ERR_NOT_FOUND, LG_ERR_SYSTEM (errno): the spool cannot be written.
  *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
+ *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: yes.
  *  Durable: survives the process at once.
  */
 LG_API lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *ret_uuid);
 
-/** The reports in the spool of a state directory, oldest run first.
+/** The reports in the spool of a state directory, oldest run first. A file that cannot be read has
+ *  the state LG_DELIVERY_DEAD, the name of the reader's status as its error ("damaged", "newer"),
+ *  and of the rest what its name tells. The files of an agent that works meanwhile may move.
  *
  *  @param ret_entries  room for `room` reports; NULL with room 0.
  *  @param ret_count    how many there are, which may be more than `room`.

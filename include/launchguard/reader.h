@@ -110,6 +110,9 @@ typedef struct lg_run_info {
     /** CLOCK_MONOTONIC of lg_crash_note(); 0: the program did not call it */
     uint64_t crash_noted_ns;
     char crash_type[64];      /**< the type given to that call; "" when none */
+    uint32_t attached;        /**< 1: an agent waits, or waited, for the process */
+    /** what the agent made of the ended run: 0 nothing yet, 1 no report, 2 a report in the spool */
+    uint32_t reported;
 } lg_run_info;
 
 /** The system that a run began on, as the start found it. "" or 0: not known, or there is none. */
@@ -407,6 +410,21 @@ LG_API lg_status lg_reader_log_field(lg_reader *reader, uint64_t index, uint32_t
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_reader_verdict(lg_reader *reader, lg_verdict *ret_verdict);
+
+/** The fingerprint of the run: the same for equal ends of one build of a program. A crash goes by
+ *  its kind, the message and the innermost frames of the program, any other end by its evidence,
+ *  the task and, for a hang, the frames: docs/FINGERPRINT.md. What the file does not hold, or what
+ *  is damaged in it, does not go into the fingerprint.
+ *
+ *  @param ret_hex  32 lower-case hex digits, with a NUL.
+ *  @return LG_OK; LG_ERR_DAMAGED: the identity of the run cannot be read; LG_ERR_STATE: not a run
+ *          file.
+ *
+ *  Threads: one reader, one thread at a time.  Signals: unsafe.  After fork: safe.
+ *  Allocates: as lg_reader_module().
+ *  Durable: nothing is stored.
+ */
+LG_API lg_status lg_reader_fingerprint(lg_reader *reader, char ret_hex[33]);
 
 /** Check every block of the file: bounds and checksums.
  *

@@ -35,6 +35,8 @@ struct lg__host {
     _Atomic uint64_t heartbeat_ns; /* CLOCK_MONOTONIC of the last lg_heartbeat() */
     _Atomic int32_t heartbeat_tid; /* of that thread; 0: there was none */
     _Atomic bool heartbeat_paused; /* lg_heartbeat_pause() came after it */
+    /* calls of ours in which the program waits: no launch lives meanwhile */
+    _Atomic uint32_t waits;
     _Atomic uint64_t hangs[LG__HANGS]; /* see hang.c */
     bool watched;                  /* lg__wake_now() wakes the watch thread */
     _Atomic uint64_t sleeps_until_ns; /* see wake.c */

@@ -81,7 +81,8 @@ static bool launch_beats(lg_launch *launch, uint64_t now)
     uint64_t most = (uint64_t)launch->options.heartbeat_ms * 1000000u;
     uint64_t beat = atomic_load(&launch->host->heartbeat_ns), begun = atomic_load(&launch->state->launching_ns);
     uint64_t last = beat < begun ? begun : beat;
-    bool alive = now < last || now - last <= most || atomic_load(&launch->host->heartbeat_paused);
+    bool alive = now < last || now - last <= most || atomic_load(&launch->host->heartbeat_paused) ||
+                 atomic_load(&launch->host->waits);
     if (!alive && !atomic_load(&launch->host->hangs[LG__HANG_LAUNCH])) {
         lg__hang_begin(launch->host, LG__HANG_LAUNCH, last);
         if (atomic_load(&launch->host->heartbeat_ns) > beat)
@@ -125,7 +126,7 @@ uint64_t lg__window_look(lg_launch *launch, uint64_t now)
     bool watches_heartbeat = launch->options.heartbeat_ms, beats = !watches_heartbeat || launch_beats(launch, now);
     if (!whole || lg__window_has_passed(launch))
         return watches_heartbeat ? slice : LG__NEVER;
-    if (beats && !atomic_load(&window->idle))
+    if (beats && !atomic_load(&window->idle) && !atomic_load(&launch->host->waits))
         window->counted_ns += passed < 2 * slice ? passed : slice;
     if (window->counted_ns < whole)
         return least(whole - window->counted_ns, slice);

@@ -271,6 +271,15 @@ void lg__os_executable(char *path, size_t size);
 /* Program headers of the executable and its load bias; NULL if unknown. */
 const void *lg__os_program_headers(size_t *ret_count, uint64_t *ret_bias);
 
+/* ---- linux_spawn.c: a program that is none of this process' ---- */
+
+/* Start a program that this process can neither wait for nor be told of, and that shares nothing
+ * with it: a session of its own, no descriptor but /dev/null as 0, 1 and 2, default dispositions,
+ * no blocked signal, "/" as its working directory, and no core file. Where this process is init, or
+ * a subreaper, the program is its child all the same. Returns 0, or errno; the program has begun
+ * then. */
+int lg__os_spawn_detached(const char *path, char *const argv[], char *const envp[]);
+
 /* ---- linux_system.c: the system that the process runs on ---- */
 
 /* Texts have a NUL, are cut to fit, and hold whatever the system says; "": unknown. `root` goes

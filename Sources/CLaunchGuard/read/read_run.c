@@ -121,6 +121,9 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     info.crash_noted_ns = atomic_load(&state.crash_noted_ns);
     if (info.crash_noted_ns)
         lg__reader_text(info.crash_type, sizeof info.crash_type, state.crash_type, sizeof state.crash_type);
+    info.attached = atomic_load(&state.attached) == 1;
+    uint32_t reported = atomic_load(&state.reported);
+    info.reported = reported <= LG__REPORTED_SPOOLED ? reported : LG__REPORTED_NOT;
     uint32_t contexts = atomic_load(&state.context_count);
     info.context_count = contexts <= LG__CONTEXTS ? contexts : LG__CONTEXTS;
     *ret_info = info;

@@ -22,7 +22,7 @@ lg_status lg__foreign_file_status(int error)
 
 /* A file that belongs to another user than its folder, or that has another name elsewhere, was put
  * there. */
-static lg_status check(int folder, struct lg__foreign_file *file)
+static lg_status check_origin(int folder, struct lg__foreign_file *file)
 {
     struct stat above, info;
     if (fstat(folder, &above) != 0 || fstat(file->file, &info) != 0)
@@ -41,7 +41,7 @@ lg_status lg__foreign_file_open(int folder, const char *name, struct lg__foreign
     struct lg__foreign_file file = { .file = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
     if (file.file < 0)
         return lg__foreign_file_status(errno);
-    lg_status status = check(folder, &file);
+    lg_status status = check_origin(folder, &file);
     if (status == LG_OK)
         *ret_file = file;
     else

@@ -202,6 +202,16 @@ lg_status lg_heartbeat(lg_session *session)
     return watched ? LG_OK : LG_ERR_LIMIT;
 }
 
+static void pause_own(struct lg_session *session)
+{
+    struct heartbeat *heartbeat = &heartbeats[own_heartbeat - 1];
+    atomic_store_explicit(&heartbeat_copy(heartbeat)->paused, 1, memory_order_relaxed);
+    atomic_store(&heartbeat->beat_ns, 0);
+    if (atomic_load(&session->host.hangs[heartbeat_number(heartbeat)]))
+        end_own_hang(heartbeat, "pauses");
+    lg__host_tell(&session->host);
+}
+
 lg_status lg_heartbeat_pause(lg_session *session)
 {
     if (!session)
@@ -212,15 +222,28 @@ lg_status lg_heartbeat_pause(lg_session *session)
     atomic_store(&session->host.heartbeat_paused, true);
     if (atomic_load(&session->host.hangs[LG__HANG_LAUNCH]))
         end_launch_hang(session);
-    if (session->host.simulated || !own_heartbeat)
-        return LG_OK;
-    struct heartbeat *heartbeat = &heartbeats[own_heartbeat - 1];
-    atomic_store_explicit(&heartbeat_copy(heartbeat)->paused, 1, memory_order_relaxed);
-    atomic_store(&heartbeat->beat_ns, 0);
-    if (atomic_load(&session->host.hangs[heartbeat_number(heartbeat)]))
-        end_own_hang(heartbeat, "pauses");
-    lg__host_tell(&session->host);
+    if (!session->host.simulated && own_heartbeat)
+        pause_own(session);
     return LG_OK;
+}
+
+/* ---- a call of ours waits on the thread ---- */
+
+bool lg__heartbeats_hold(struct lg_session *session)
+{
+    bool beats = own_heartbeat && atomic_load(&heartbeats[own_heartbeat - 1].beat_ns);
+    if (atomic_load(&session->host.hangs[LG__HANG_LAUNCH]))
+        end_launch_hang(session);
+    if (beats)
+        pause_own(session);
+    return beats;
+}
+
+void lg__heartbeats_go_on(struct lg_session *session, bool beats)
+{
+    atomic_store(&session->host.heartbeat_ns, now_ns()); /* of the launch */
+    if (beats)
+        lg_heartbeat(session);
 }
 
 /* ---- on the watch thread ---- */

@@ -48,7 +48,7 @@ void lg__run_words_close(const struct lg__run_words *words)
     lg__foreign_file_close(&words->file);
 }
 
-static lg_status store(int runs, const char *name, const uint8_t uuid[16], size_t at, uint32_t value)
+static lg_status store_word(int runs, const char *name, const uint8_t uuid[16], size_t at, uint32_t value)
 {
     struct lg__run_words words;
     char text[37];
@@ -64,10 +64,10 @@ static lg_status store(int runs, const char *name, const uint8_t uuid[16], size_
 
 lg_status lg__run_words_attach(int runs, const char *name, const uint8_t uuid[16], bool attached)
 {
-    return store(runs, name, uuid, offsetof(struct lg__state, attached), attached);
+    return store_word(runs, name, uuid, offsetof(struct lg__state, attached), attached);
 }
 
 lg_status lg__run_words_set_reported(int runs, const char *name, const uint8_t uuid[16], enum lg__reported reported)
 {
-    return store(runs, name, uuid, offsetof(struct lg__state, reported), reported);
+    return store_word(runs, name, uuid, offsetof(struct lg__state, reported), reported);
 }

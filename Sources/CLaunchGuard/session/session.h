@@ -133,6 +133,10 @@ uint64_t lg__heartbeats_look(struct lg_session *session);
 uint64_t lg__job_deadlines_look(struct lg_session *session);
 /* memory_watch.c: take the snapshot that lg_memory_watch() waits for. */
 uint64_t lg__memory_watch_look(struct lg_session *session);
+/* The calling thread waits by our doing: its heartbeat pauses, and goes on with the second call,
+ * which gets what the first one returned. */
+bool lg__heartbeats_hold(struct lg_session *session);
+void lg__heartbeats_go_on(struct lg_session *session, bool beats);
 /* Threads with a heartbeat that ended without a word. */
 void lg__heartbeats_check(struct lg_session *session);
 

@@ -46,7 +46,8 @@ struct lg__report_header {
     uint64_t next_ns;       /* earliest next attempt; 0: now */
     uint8_t config[16];     /* digest of the configuration that the server refused; held reports */
     char error[LG__REPORT_ERROR_BYTES];
-    uint8_t reserved[116];
+    uint64_t more_ordinal;  /* of the run that was counted last; 0: none */
+    uint8_t reserved[108];
     uint32_t crc;           /* CRC-32C of all bytes before it */
 };
 static_assert(offsetof(struct lg__report_header, uuid) == 16, "FORMAT.md, report");
@@ -61,6 +62,7 @@ static_assert(offsetof(struct lg__report_header, flags) == 120, "FORMAT.md, repo
 static_assert(offsetof(struct lg__report_header, first_ns) == 136, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, config) == 160, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, error) == 176, "FORMAT.md, report");
+static_assert(offsetof(struct lg__report_header, more_ordinal) == 336, "FORMAT.md, report");
 static_assert(offsetof(struct lg__report_header, crc) == 452, "FORMAT.md, report");
 static_assert(sizeof(struct lg__report_header) == 456, "FORMAT.md, report");
 

@@ -6,6 +6,7 @@
  *   spool/agent      locked while an agent lives; its pid and version in text
  *   spool/agent.log
  *   spool/nudge      "wait" or "tool": somebody waits; what is due later is tried now
+ *   spool/telling    the report that on_delivered is called for; the program alone has it
  *   spool/requests/UUID  text of a request for a report of a living run
  *   spool/tally      runs that gave way unreported
  *   spool/tmp new sent held dead   PRIORITY-ORDINAL-UUID.lgreport

@@ -1,0 +1,84 @@
+/* Consent: what may leave the machine, and what never will. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "os/fault_point.h"
+#include "session/delivery.h"
+
+static bool drop_one(int folder, const char *name, void *argument)
+{
+    (void)argument;
+    unlinkat(folder, name, 0);
+    return true;
+}
+
+static void empty(int spool)
+{
+    static const char *const folders[] = { "new", "held", "dead", "requests" };
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        lg__delivery_each(spool, folders[i], drop_one, NULL);
+    unlinkat(spool, "tally", 0);
+}
+
+/* Before the first consent there is no word of the user, and runs that ended may yet be sent. Where
+ * the user had said no, they may not. */
+static lg_status give(const lg_session *session, int spool)
+{
+    struct lg__consent consent = lg__consent_read(spool);
+    if (consent.given)
+        return LG_OK;
+    bool refused = faccessat(spool, "consent", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (refused && consent.from_ordinal < session->ordinal)
+        consent.from_ordinal = session->ordinal;
+    consent.given = true;
+    return lg__consent_write(spool, &consent);
+}
+
+static lg_status withhold(const lg_session *session, int spool)
+{
+    struct lg__consent consent = lg__consent_read(spool);
+    bool refused = !consent.given && faccessat(spool, "consent", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    lg_status status = LG_OK;
+    if (!refused) {
+        consent.given = false;
+        consent.from_ordinal = atomic_load(&session->host.ledger.hot->next_ordinal);
+        status = lg__consent_write(spool, &consent);
+    }
+    LG_FAULT_POINT("consent: withheld");
+    if (status == LG_OK)
+        empty(spool);
+    return status;
+}
+
+lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_consent consent)
+{
+    return consent == LG_CONSENT_GIVEN ? give(session, spool) : withhold(session, spool);
+}
+
+lg_status lg_delivery_consent(lg_session *session, lg_consent consent)
+{
+    struct lg__problem problem = { .status = LG_OK };
+    lg_status status = lg__delivery_check(session);
+    if (status != LG_OK)
+        return status;
+    if (consent != LG_CONSENT_GIVEN && consent != LG_CONSENT_WITHHELD) {
+        status = lg__problem_say(&problem, LG_ERR_OPTION, "lg_delivery_consent: consent is %u; it must be LG_CONSENT_GIVEN or LG_CONSENT_WITHHELD",
+                                 (unsigned)consent);
+        lg__delivery_problem(session, &problem);
+        return status;
+    }
+    if (session->host.simulated)
+        return LG_OK;
+    int spool = lg__delivery_spool(session, true, &problem);
+    status = spool < 0 ? problem.status : lg__delivery_consent_store(session, spool, consent);
+    int error = spool < 0 ? problem.error : errno;
+    if (status == LG_OK && consent == LG_CONSENT_GIVEN)
+        lg__delivery_agent_start(session, spool); /* none before lg_delivery_start() */
+    if (spool >= 0)
+        close(spool);
+    lg__host_tell(&session->host);
+    errno = error;
+    return status;
+}

@@ -1,0 +1,127 @@
+/* lg_delivery_entries(): the spool of any state directory, for whoever wants to look. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "session/delivery.h"
+#include "store/crc32c.h"
+
+struct list {
+    lg_delivery_info *entries;
+    uint32_t count, room;
+    lg_delivery_state state; /* of the folder that is being read */
+    bool failed; /* no memory */
+};
+
+void lg__delivery_entries_info(const struct lg__report_header *header, lg_delivery_state state, lg_delivery_info *ret_info)
+{
+    lg_delivery_info info = {
+        .ordinal = header->ordinal,
+        .state = state,
+        .end = (lg_end)header->end,
+        .made_ns = header->made_ns,
+        .attempts = header->attempts,
+        .http_status = header->http_status,
+        .attempted_ns = header->attempted_ns,
+        .next_ns = header->next_ns,
+        .more = header->more,
+    };
+    lg__run_uuid_text(header->uuid, info.uuid);
+    lg__run_uuid_text(header->run_uuid, info.run_uuid);
+    for (int i = 0; i < 16; i++)
+        snprintf(info.fingerprint + 2 * i, 3, "%02x", header->fingerprint[i]);
+    memcpy(info.error, header->error, sizeof info.error);
+    *ret_info = info;
+}
+
+/* The room for a report; NULL: no memory. A report that was moved meanwhile has one entry. */
+static lg_delivery_info *entry_for(struct list *list, const char *uuid)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->entries[i].uuid, uuid) == 0)
+            return &list->entries[i];
+    if (list->count == list->room) {
+        uint32_t room = list->room ? 2 * list->room : 64;
+        lg_delivery_info *entries = realloc(list->entries, room * sizeof *entries);
+        if (!entries)
+            return NULL;
+        list->entries = entries;
+        list->room = room;
+    }
+    return &list->entries[list->count++];
+}
+
+static bool take_one(int folder, const char *text, void *argument)
+{
+    struct list *list = argument;
+    struct lg__report_header header;
+    struct lg__report_name name;
+    lg_delivery_info info = { .state = LG_DELIVERY_DEAD };
+    if (!lg__report_parse_name(text, &name))
+        return true;
+    lg_status status = lg__report_read(folder, text, &header);
+    if (status == LG_ERR_NOT_FOUND)
+        return true; /* moved since */
+    if (status == LG_OK) {
+        lg__delivery_entries_info(&header, list->state, &info);
+    } else {
+        info.ordinal = name.ordinal;
+        lg__run_uuid_text(name.uuid, info.uuid);
+        snprintf(info.error, sizeof info.error, "%s", lg_status_name(status));
+    }
+    lg_delivery_info *entry = entry_for(list, info.uuid);
+    list->failed = !entry;
+    if (entry)
+        *entry = info;
+    return entry != NULL;
+}
+
+static int by_ordinal(const void *a, const void *b)
+{
+    const lg_delivery_info *one = a, *other = b;
+    if (one->ordinal != other->ordinal)
+        return one->ordinal < other->ordinal ? -1 : 1;
+    return strcmp(one->uuid, other->uuid);
+}
+
+static int open_spool(const char *path, struct lg__problem *problem)
+{
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) {
+        lg__problem_set(problem, lg__problem_from_errno(errno), path, errno);
+        return -1;
+    }
+    int spool = lg__spool_open(directory, path, false, problem);
+    close(directory);
+    return spool;
+}
+
+lg_status lg_delivery_entries(const char *state_directory, lg_delivery_info *ret_entries, uint32_t room, uint32_t *ret_count)
+{
+    static const lg_delivery_state states[] = { LG_DELIVERY_HELD, LG_DELIVERY_PENDING, LG_DELIVERY_SENT, LG_DELIVERY_DEAD };
+    struct lg__problem problem = { .status = LG_OK };
+    struct list list = { .entries = NULL };
+    if (!state_directory || !*state_directory || !ret_count || (room && !ret_entries))
+        return LG_ERR_ARGUMENT;
+    lg__crc32c_init();
+    int spool = open_spool(state_directory, &problem);
+    if (spool < 0)
+        return problem.status;
+    for (size_t i = 0; i < sizeof states / sizeof states[0] && !list.failed; i++) {
+        list.state = states[i];
+        lg__delivery_each(spool, lg__spool_folder(states[i]), take_one, &list);
+    }
+    close(spool);
+    if (!list.failed) {
+        if (list.count)
+            qsort(list.entries, list.count, sizeof *list.entries, by_ordinal);
+        for (uint32_t i = 0; i < list.count && i < room; i++)
+            ret_entries[i] = list.entries[i];
+        *ret_count = list.count;
+    }
+    free(list.entries);
+    errno = ENOMEM;
+    return list.failed ? LG_ERR_SYSTEM : LG_OK;
+}

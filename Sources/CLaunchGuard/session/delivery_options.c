@@ -1,0 +1,118 @@
+/* The options of lg_delivery_start(): checked, with defaults. */
+#include <stdio.h>
+
+#include "session/delivery.h"
+
+#define KEEP_REPORTS 64
+#define KEEP_REPORTS_MAX 4096u
+#define KEEP_BYTES (UINT64_C(16) << 20)
+#define KEEP_BYTES_MIN 65536u
+
+static bool is_plain(const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text <= ' ' || *text == 0x7f)
+            return false;
+    return true;
+}
+
+static const char *scheme_end(const char *endpoint)
+{
+    return strncmp(endpoint, "https://", 8) == 0 ? endpoint + 8 : strncmp(endpoint, "http://", 7) == 0 ? endpoint + 7 : NULL;
+}
+
+/* The endpoint is named in messages only where it can hold no secret. */
+static lg_status take_endpoint(const lg_delivery_options *options, struct lg__delivery_config *config, struct lg__problem *problem)
+{
+    const char *endpoint = options->endpoint;
+    if (!endpoint || !*endpoint)
+        return options->credential_file
+                   ? LG_OK
+                   : lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint is missing; give the address, or a credential_file that holds it");
+    if (strlen(endpoint) > LG_ENDPOINT_MAX)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint has %zu bytes; at most %d fit", strlen(endpoint), LG_ENDPOINT_MAX);
+    const char *host = scheme_end(endpoint);
+    if (!host || !*host || !is_plain(endpoint))
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint is no address; it must begin with \"https://\" or \"http://\" and have no "
+                                                       "blanks");
+    size_t authority = strcspn(host, "/?#");
+    bool has_user = memchr(host, '@', authority) != NULL;
+    if (options->target == LG_TARGET_SENTRY && !has_user)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint is no DSN of Sentry, which has the form \"https://KEY@HOST/PROJECT\"");
+    if (options->target != LG_TARGET_SENTRY && has_user)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: endpoint has a user name or a password; put them into a credential_file, as a header");
+    memcpy(config->endpoint, endpoint, strlen(endpoint) + 1);
+    return LG_OK;
+}
+
+static lg_status take_path(const char *name, const char *path, char *to, size_t room, struct lg__problem *problem)
+{
+    if (!path)
+        return LG_OK;
+    if (path[0] != '/' || strpbrk(path, "\r\n"))
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: %s is \"%.200s\"; it must be an absolute path without a line break", name, path);
+    if (strlen(path) >= room)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: %s has %zu bytes; at most %zu fit", name, strlen(path), room - 1);
+    if (to)
+        memcpy(to, path, strlen(path) + 1);
+    return LG_OK;
+}
+
+static lg_status take_paths(const lg_delivery_options *options, struct lg__delivery_config *config, struct lg__problem *problem)
+{
+    const size_t room = sizeof config->ca_file;
+    lg_status status = take_path("credential_file", options->credential_file, config->credential_file, room, problem);
+    if (status == LG_OK)
+        status = take_path("ca_file", options->ca_file, config->ca_file, room, problem);
+    return status == LG_OK ? take_path("agent_path", options->agent_path, NULL, 4096, problem) : status;
+}
+
+static lg_status check_numbers(const lg_delivery_options *options, struct lg__problem *problem)
+{
+    if (options->target < LG_TARGET_HTTP || options->target > LG_TARGET_OTLP)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: target is %u; it must be LG_TARGET_HTTP, LG_TARGET_SENTRY or LG_TARGET_OTLP",
+                               (unsigned)options->target);
+    if (options->consent > LG_CONSENT_WITHHELD)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: consent is %u; it must be LG_CONSENT_KEPT, LG_CONSENT_GIVEN or LG_CONSENT_WITHHELD",
+                               (unsigned)options->consent);
+    uint32_t known = LG_DELIVERY_UNKNOWN_IN_LAUNCH;
+#define END(identifier, value, name) known |= UINT32_C(1) << (value);
+    LG_END_TABLE(END)
+#undef END
+    if (options->ends & ~known || options->ends & LG_DELIVERY_END(LG_END_RUNNING))
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: ends is %#x, which has bits that are not LG_DELIVERY_END() of an end", options->ends);
+    if (options->keep_reports > KEEP_REPORTS_MAX)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: keep_reports is %u; it must be at most %u", options->keep_reports, KEEP_REPORTS_MAX);
+    if (options->keep_bytes && options->keep_bytes < KEEP_BYTES_MIN)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: keep_bytes is %llu; it must be 0 or at least %u", (unsigned long long)options->keep_bytes,
+                               KEEP_BYTES_MIN);
+    if (options->keep_bytes > INT64_MAX)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: keep_bytes is %llu; it must be at most %lld", (unsigned long long)options->keep_bytes,
+                               (long long)INT64_MAX);
+    if (options->brief > 1)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: brief is %u; it must be 0 or 1", options->brief);
+    if (options->keep_home > 1)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: keep_home is %u; it must be 0 or 1", options->keep_home);
+    return LG_OK;
+}
+
+lg_status lg__delivery_options_take(const lg_delivery_options *options, struct lg__delivery_config *ret_config, struct lg__problem *problem)
+{
+    struct lg__delivery_config config = { .target = options->target };
+    if (options->size != sizeof *options)
+        return lg__problem_say(problem, LG_ERR_OPTION, "lg_delivery_start: set the options with LG_DELIVERY_OPTIONS_INIT (size is %u)", options->size);
+    lg_status status = check_numbers(options, problem);
+    if (status == LG_OK)
+        status = take_endpoint(options, &config, problem);
+    if (status == LG_OK)
+        status = take_paths(options, &config, problem);
+    if (status != LG_OK)
+        return status;
+    config.ends = options->ends ? options->ends : LG_DELIVERY_ENDS;
+    config.keep_reports = options->keep_reports ? options->keep_reports : KEEP_REPORTS;
+    config.keep_bytes = options->keep_bytes ? options->keep_bytes : KEEP_BYTES;
+    config.brief = options->brief;
+    config.keep_home = options->keep_home;
+    *ret_config = config;
+    return LG_OK;
+}

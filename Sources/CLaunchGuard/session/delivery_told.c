@@ -1,0 +1,108 @@
+/* on_delivered: the program is told what was delivered, when a launch of it is finished.
+ *
+ * An entry in spool/sent is deleted after the call for it has returned. spool/telling names the
+ * report that the program is being told of, and the how-manieth call that is: a call that crashes
+ * comes three times. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "os/os.h"
+#include "session/delivery.h"
+
+#define LOOK_NS UINT64_C(1000000000)
+/* A program without launches is told after that. */
+#define NO_LAUNCH_NS UINT64_C(10000000000)
+#define TRIES 3u
+/* As many as the agent keeps. */
+#define SENT_MAX 256u
+
+struct list {
+    uint32_t count;
+    char names[SENT_MAX][LG__REPORT_NAME_BYTES];
+};
+
+static bool is_finished(const lg_session *session, uint64_t begun_ns)
+{
+    const struct lg__state *state = session->host.run.state;
+    uint32_t count = atomic_load(&state->context_count);
+    for (uint32_t i = 0; i < count && i < LG__CONTEXTS; i++)
+        if (atomic_load(&state->contexts[i].phase) == LG_PHASE_FINISHED)
+            return true;
+    return count == 0 && lg__os_clock_ns(CLOCK_MONOTONIC) - begun_ns >= NO_LAUNCH_NS;
+}
+
+static bool list_one(int folder, const char *name, void *argument)
+{
+    struct list *list = argument;
+    struct lg__report_name parts;
+    (void)folder;
+    if (lg__report_parse_name(name, &parts))
+        memcpy(list->names[list->count++], name, LG__REPORT_NAME_BYTES);
+    return list->count < SENT_MAX;
+}
+
+/* By the ordinal of the run, which stands behind the priority. */
+static int by_ordinal(const void *a, const void *b)
+{
+    return strcmp((const char *)a + 2, (const char *)b + 2);
+}
+
+/* Note the call that is about to come. false: it has crashed too often. */
+static bool note_call(int spool, const char *uuid)
+{
+    char text[64], before[37] = "";
+    unsigned count = 0;
+    if (lg__spool_read(spool, "telling", text, sizeof text) <= 0 || sscanf(text, "%36s %u", before, &count) != 2 || strcmp(before, uuid) != 0)
+        count = 0;
+    if (count >= TRIES)
+        return false;
+    int size = snprintf(text, sizeof text, "%s %u\n", uuid, count + 1);
+    lg__spool_write(spool, "telling", text, (size_t)size);
+    return true;
+}
+
+static void tell_one(int spool, const char *name)
+{
+    char path[8 + LG__REPORT_NAME_BYTES];
+    struct lg__report_header header;
+    lg_delivery_info info;
+    snprintf(path, sizeof path, "sent/%s", name);
+    if (lg__report_read(spool, path, &header) != LG_OK)
+        return; /* the agent puts it aside */
+    lg__delivery_entries_info(&header, LG_DELIVERY_SENT, &info);
+    if (note_call(spool, info.uuid))
+        lg__delivery_state.on_delivered(&info, lg__delivery_state.user);
+    unlinkat(spool, path, 0);
+}
+
+static void tell(const lg_session *session)
+{
+    struct lg__problem ignored = { .status = LG_OK };
+    struct list *list = calloc(1, sizeof *list);
+    int spool = list ? lg__delivery_spool(session, false, &ignored) : -1;
+    if (spool >= 0) {
+        lg__delivery_each(spool, "sent", list_one, list);
+        qsort(list->names, list->count, sizeof list->names[0], by_ordinal);
+        for (uint32_t i = 0; i < list->count && lg__session_open(session); i++)
+            tell_one(spool, list->names[i]);
+        unlinkat(spool, "telling", 0);
+        close(spool);
+    }
+    free(list);
+}
+
+void lg__delivery_told_wait(lg_session *session)
+{
+    static const uint32_t never;
+    const uint64_t begun_ns = lg__os_clock_ns(CLOCK_MONOTONIC);
+    while (lg__session_open(session) && !lg__capture_alone()) {
+        if (is_finished(session, begun_ns)) {
+            tell(session);
+            return;
+        }
+        lg__capture_sleep(&never, 0, LOOK_NS);
+    }
+}

@@ -1,0 +1,287 @@
+/* Sentry envelopes: the event is made of the brief part, the full part is an attachment of it. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "brief_json.h"
+#include "json_words.h"
+#include "target_parts.h"
+
+/* ---- the DSN: scheme://key[:secret]@host[:port]/[path/]project ---- */
+
+#define KEY_MAX 128
+
+static bool is_plain(const char *text, size_t size, const char *also)
+{
+    for (size_t i = 0; i < size; i++)
+        if (!isalnum((unsigned char)text[i]) && !(text[i] && strchr(also, text[i])))
+            return false;
+    return size > 0;
+}
+
+/* What is wrong is said without a word of the DSN, which holds a key. */
+static bool parse_dsn(const char *dsn, char ret_key[KEY_MAX + 1], struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
+{
+    const char *rest = strstr(dsn, "://");
+    size_t scheme = rest ? (size_t)(rest - dsn) : 0;
+    if (!rest || (strncmp(dsn, "https", scheme) != 0 && strncmp(dsn, "http", scheme) != 0) || scheme < 4)
+        return target_refuse(ret_why, "the DSN does not begin with \"https://\" or \"http://\"");
+    const char *user = rest + 3, *at = strchr(user, '@'), *slash = strchr(user, '/');
+    if (!at || (slash && slash < at))
+        return target_refuse(ret_why, "the DSN has no public key before \"@\"");
+    size_t key = strcspn(user, ":@");
+    if (key > KEY_MAX || !is_plain(user, key, "-_"))
+        return target_refuse(ret_why, "the public key of the DSN is empty, too long, or holds other characters than letters and digits");
+    const char *host = at + 1, *path = strchr(host, '/');
+    size_t host_size = path ? (size_t)(path - host) : 0;
+    if (host_size == 0 || host[0] == ':' || !is_plain(host, host_size, ".-_:[]"))
+        return target_refuse(ret_why, "the DSN names no host, or no project behind it");
+    const char *project = strrchr(path, '/') + 1;
+    if (!is_plain(project, strlen(project), "-_"))
+        return target_refuse(ret_why, "the DSN does not end with a project");
+    if (project > path + 1 && !is_plain(path, (size_t)(project - path), "/.-_~"))
+        return target_refuse(ret_why, "the path of the DSN holds a character that an address has not");
+    memcpy(ret_key, user, key);
+    ret_key[key] = 0;
+    int length = snprintf(request->url, sizeof request->url, "%.*s://%.*s%.*sapi/%s/envelope/", (int)scheme, dsn, (int)host_size, host,
+                          (int)(project - path), path, project);
+    if (length < 0 || (size_t)length >= sizeof request->url)
+        return target_refuse(ret_why, "the DSN is too long");
+    return true;
+}
+
+/* ---- the event ---- */
+
+static json_t *hex_address(uint64_t address)
+{
+    return words_short_address(address);
+}
+
+/* The identifier of Sentry's symbol server: the first 16 bytes of the build id as a GUID, whose
+ * first three fields are little-endian. */
+static json_t *debug_id(const char *build_id)
+{
+    static const int order[] = { 3, 2, 1, 0, -1, 5, 4, -1, 7, 6, -1, 8, 9, -1, 10, 11, 12, 13, 14, 15 };
+    size_t bytes = strlen(build_id) / 2, used = 0;
+    char text[37];
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        if (order[i] < 0) {
+            text[used++] = '-';
+            continue;
+        }
+        bool has = (size_t)order[i] < bytes;
+        text[used++] = has ? build_id[2 * order[i]] : '0';
+        text[used++] = has ? build_id[2 * order[i] + 1] : '0';
+    }
+    return json_stringn(text, used);
+}
+
+static void add_image(json_t *images, const json_t *frame, const char *base)
+{
+    json_t *image;
+    size_t index;
+    const char *build_id = brief_text(frame, "buildID");
+    if (!build_id[0])
+        return;
+    json_array_foreach(images, index, image)
+        if (strcmp(brief_text(image, "image_addr"), base) == 0)
+            return;
+    image = json_object();
+    put(image, "type", json_string("elf"));
+    brief_put(image, "code_file", brief_text(frame, "module"));
+    put(image, "code_id", json_string(build_id));
+    put(image, "debug_id", debug_id(build_id));
+    put(image, "image_addr", json_string(base));
+    json_array_append_new(images, image);
+}
+
+/* Outermost first. NULL: there is none. */
+static json_t *stack_trace(const json_t *report, json_t *images)
+{
+    const json_t *from = json_object_get(report, "frames");
+    json_t *frames = json_array();
+    for (size_t i = json_array_size(from); i-- > 0;) {
+        const json_t *frame = json_array_get(from, i);
+        json_t *to = json_object();
+        put(to, "instruction_addr", hex_address(brief_address(frame, "address")));
+        if (brief_text(frame, "module")[0]) {
+            json_t *base = hex_address(brief_address(frame, "address") - brief_address(frame, "offset"));
+            brief_copy(to, "package", frame, "module");
+            add_image(images, frame, json_string_value(base) ? json_string_value(base) : "");
+            put(to, "image_addr", base);
+        }
+        json_array_append_new(frames, to);
+    }
+    if (!json_array_size(frames)) {
+        json_decref(frames);
+        return NULL;
+    }
+    json_t *trace = json_object();
+    put(trace, "frames", frames);
+    /* the addresses are those of the calls, not the return addresses behind them */
+    put(trace, "instruction_addr_adjustment", json_string("none"));
+    return trace;
+}
+
+static json_t *mechanism(const json_t *report)
+{
+    json_t *object = json_object();
+    bool is_signal = brief_text(report, "signal")[0];
+    put(object, "type", json_string(is_signal ? "signalhandler" : brief_text(report, "end")));
+    put(object, "handled", json_false());
+    if (is_signal) {
+        json_t *meta = json_object(), *signal = json_object();
+        brief_copy(signal, "number", report, "signalNumber");
+        brief_copy(signal, "code", report, "signalCode");
+        brief_copy(signal, "name", report, "signal");
+        brief_copy(signal, "code_name", report, "signalCodeName");
+        put(meta, "signal", signal);
+        put(object, "meta", meta);
+    }
+    return object;
+}
+
+static json_t *values(json_t *value)
+{
+    json_t *object = json_object(), *list = json_array();
+    json_array_append_new(list, value);
+    put(object, "values", list);
+    return object;
+}
+
+static json_t *tags(const json_t *report)
+{
+    static const char *const texts[] = { "end", "kind", "context", "task" };
+    json_t *object = json_object();
+    char streak[24];
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        brief_copy(object, texts[i], report, texts[i]);
+    json_int_t count = json_integer_value(json_object_get(report, "streak"));
+    snprintf(streak, sizeof streak, "%" JSON_INTEGER_FORMAT, count);
+    brief_put(object, "streak", count ? streak : "");
+    put(object, "launching", json_string(json_is_true(json_object_get(report, "launching")) ? "yes" : "no"));
+    return object;
+}
+
+static json_t *contexts(const json_t *report)
+{
+    const json_t *system = json_object_get(report, "system");
+    json_t *object = json_object(), *os = json_object(), *device = json_object(), *launch = json_object();
+    static const char *const own[] = { "end", "evidence", "streak", "context", "task", "launching", "runUUID", "ordinal", "reason" };
+    put(os, "type", json_string("os"));
+    put(os, "name", json_string("Linux"));
+    brief_copy(os, "version", system, "kernel");
+    brief_copy(os, "distribution_name", system, "distribution");
+    brief_copy(os, "distribution_version", system, "distributionVersion");
+    put(device, "type", json_string("device"));
+    brief_copy(device, "arch", system, "hardware");
+    brief_copy(device, "model", system, "model");
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        brief_copy(launch, own[i], report, own[i]);
+    put(object, "os", os);
+    put(object, "device", device);
+    put(object, "launchguard", launch);
+    return object;
+}
+
+static char *event_json(const json_t *report, const char *event_id)
+{
+    json_t *event = json_object(), *exception = json_object(), *images = json_array(), *list = json_array();
+    const json_t *thread = json_object_get(report, "thread"), *system = json_object_get(report, "system");
+    char release[256];
+    put(event, "event_id", json_string(event_id));
+    brief_copy(event, "timestamp", report, json_object_get(report, "ended") ? "ended" : "made");
+    put(event, "platform", json_string("native"));
+    put(event, "level", json_string("fatal"));
+    put(event, "logger", json_string("launchguard"));
+    put(exception, "type", json_string(brief_type(report)));
+    put(exception, "value", json_string(brief_value(report)));
+    put(exception, "mechanism", mechanism(report));
+    put(exception, "stacktrace", stack_trace(report, images));
+    if (thread) {
+        json_t *crashed = json_object();
+        brief_copy(exception, "thread_id", thread, "id");
+        brief_copy(crashed, "id", thread, "id");
+        brief_copy(crashed, "name", thread, "name");
+        put(crashed, "crashed", json_true());
+        put(crashed, "current", json_true());
+        put(event, "threads", values(crashed));
+    }
+    put(event, "exception", values(exception));
+    json_t *debug_meta = json_object();
+    put(debug_meta, "images", images);
+    put(event, "debug_meta", debug_meta);
+    json_array_append_new(list, json_string(brief_text(report, "fingerprint")));
+    put(event, "fingerprint", list);
+    if (brief_text(report, "appVersion")[0]) {
+        snprintf(release, sizeof release, "%s@%s", brief_text(report, "appID"), brief_text(report, "appVersion"));
+        put(event, "release", json_string(release));
+    }
+    put(event, "tags", tags(report));
+    put(event, "contexts", contexts(report));
+    if (brief_text(system, "machineID")[0]) {
+        json_t *user = json_object();
+        brief_copy(user, "id", system, "machineID");
+        put(event, "user", user);
+    }
+    char *text = json_dumps(event, JSON_COMPACT);
+    json_decref(event);
+    return text;
+}
+
+/* ---- the envelope ---- */
+
+static bool write_envelope(struct request *request, const char *event_id, const char *item, const char *payload, size_t bytes)
+{
+    char header[512], sent_at[32];
+    struct tm parts;
+    time_t now = time(NULL);
+    if (!gmtime_r(&now, &parts) || !strftime(sent_at, sizeof sent_at, "%Y-%m-%dT%H:%M:%SZ", &parts))
+        return false;
+    int length = snprintf(header, sizeof header, "{\"event_id\":\"%s\",\"sent_at\":\"%s\"}\n{%s,\"content_type\":\"application/json\",\"length\":%zu}\n",
+                          event_id, sent_at, item, bytes);
+    if (length < 0 || (size_t)length >= sizeof header)
+        return false;
+    size_t head = (size_t)length;
+    request->body = malloc(head + bytes + 2);
+    if (!request->body)
+        return false;
+    memcpy(request->body, header, head);
+    memcpy(request->body + head, payload, bytes);
+    memcpy(request->body + head + bytes, "\n", 2);
+    request->bytes = head + bytes + 1;
+    return true;
+}
+
+bool sentry_request(const char *dsn, const struct letter *letter, enum part part, struct request *request, char ret_why[LG__REPORT_ERROR_BYTES])
+{
+    char key[KEY_MAX + 1], event_id[37];
+    bool made = false;
+    if (!parse_dsn(dsn, key, request, ret_why))
+        return false;
+    target_uuid(letter->header.uuid, event_id);
+    size_t used = 0;
+    for (const char *c = event_id; *c; c++)
+        if (*c != '-')
+            event_id[used++] = *c;
+    event_id[used] = 0;
+    if (part == PART_FULL) {
+        made = write_envelope(request, event_id, "\"type\":\"attachment\",\"filename\":\"launchguard.json\",\"attachment_type\":\"event.attachment\"",
+                              letter->full, letter->header.full_bytes);
+    } else {
+        json_t *report = brief_read(letter);
+        if (!report)
+            return target_refuse(ret_why, "the first part of the report is no JSON object");
+        char *event = event_json(report, event_id);
+        made = event && write_envelope(request, event_id, "\"type\":\"event\"", event, strlen(event));
+        free(event);
+        json_decref(report);
+    }
+    if (!made || !target_add_header(&request->headers, "Content-Type: application/x-sentry-envelope") ||
+        !target_add_header(&request->headers, "X-Sentry-Auth: Sentry sentry_version=7, sentry_client=%s, sentry_key=%s", AGENT_NAME, key))
+        return target_refuse(ret_why, "no memory");
+    return true;
+}

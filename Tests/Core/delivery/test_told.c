@@ -1,0 +1,161 @@
+/* on_delivered: at the next launch that is finished, once a report; a call that crashes comes again
+ * twice. */
+#include "spool_support.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct told {
+    _Atomic unsigned calls;
+    _Atomic uint64_t ordinals[8];
+    bool crashes;
+};
+
+static struct told *told;
+
+static void on_delivered(const lg_delivery_info *report, void *user)
+{
+    REQUIRE(user == told, 60);
+    REQUIRE(report->state == LG_DELIVERY_SENT && report->fingerprint[0] == 'a', 61);
+    REQUIRE(gettid() != getpid(), 62); /* not on the program's first thread */
+    unsigned call = atomic_fetch_add(&told->calls, 1);
+    atomic_store(&told->ordinals[call % 8], report->ordinal);
+    if (told->crashes)
+        crash();
+}
+
+static lg_session *start_told(void)
+{
+    lg_delivery_options options = good_options();
+    options.on_delivered = on_delivered;
+    options.user = told;
+    return start_delivery(options, LG_OK);
+}
+
+static lg_launch *begin_launch(lg_session *session, lg_finish finish)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_launch *launch;
+    options.finish = finish;
+    options.window_ms = 100;
+    options.repair_after = 100;
+    REQUIRE(lg_launch_prepare(session, "main", &options, &launch) == LG_OK && lg_launch_begin(launch) == LG_OK, 63);
+    return launch;
+}
+
+static void await_calls(unsigned count)
+{
+    for (int i = 0; i < 1000 && atomic_load(&told->calls) < count; i++)
+        rest(10);
+    REQUIRE(atomic_load(&told->calls) == count, 64);
+}
+
+static void await_empty(void)
+{
+    for (int i = 0; i < 1000 && entries_in("sent"); i++)
+        rest(10);
+    REQUIRE(entries_in("sent") == 0, 65);
+}
+
+static void body_marked(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_told();
+    put_report("sent", 12, 2);
+    put_report("sent", 11, 3);
+    lg_launch *launch = begin_launch(session, LG_FINISH_MARK);
+    rest(1500); /* more than one look */
+    REQUIRE(atomic_load(&told->calls) == 0, 72);
+    REQUIRE(lg_launch_finished(launch) == LG_OK, 73);
+    await_calls(2);
+    REQUIRE(told->ordinals[0] == 11 && told->ordinals[1] == 12, 74);
+    await_empty();
+}
+
+static void test_marked(void **state)
+{
+    (void)state;
+    plan("stay");
+    told = shared_memory(sizeof *told);
+    expect_exit(body_marked, NULL, 0);
+    assert_false(is_there("spool/telling"));
+}
+
+static void body_by_time(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_told();
+    put_report("sent", 11, 3);
+    begin_launch(session, LG_FINISH_TIME);
+    await_calls(1);
+    await_empty();
+}
+
+static void test_by_time(void **state)
+{
+    (void)state;
+    plan("stay");
+    told = shared_memory(sizeof *told);
+    expect_exit(body_by_time, NULL, 0);
+}
+
+static void body_not_finished(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_told();
+    put_report("sent", 11, 3);
+    begin_launch(session, LG_FINISH_MARK);
+    rest(1500);
+}
+
+static void test_not_finished(void **state)
+{
+    (void)state;
+    plan("stay");
+    told = shared_memory(sizeof *told);
+    expect_exit(body_not_finished, NULL, 0);
+    assert_int_equal(told->calls, 0);
+    assert_int_equal(entries_in("sent"), 1);
+}
+
+static void body_crashes(void *argument)
+{
+    (void)argument;
+    lg_session *session = start_told();
+    if (atomic_load(&told->calls) == 0)
+        put_report("sent", 11, 3);
+    begin_launch(session, LG_FINISH_TIME);
+    rest(60000);
+}
+
+static void body_after_crashes(void *argument)
+{
+    (void)argument;
+    begin_launch(start_told(), LG_FINISH_TIME);
+    await_empty();
+}
+
+static void test_crash_within(void **state)
+{
+    (void)state;
+    plan("stay");
+    told = shared_memory(sizeof *told);
+    told->crashes = true;
+    for (unsigned i = 1; i <= 3; i++) {
+        expect_signal(body_crashes, NULL, SIGSEGV);
+        assert_int_equal(told->calls, i);
+        assert_int_equal(entries_in("sent"), 1);
+    }
+    expect_exit(body_after_crashes, NULL, 0);
+    assert_int_equal(told->calls, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { WITH_AGENTS(test_marked), WITH_AGENTS(test_by_time), WITH_AGENTS(test_not_finished), WITH_AGENTS(test_crash_within) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* lg_reader_fingerprint(): equal for the same crash, different for another one. */
+#undef NDEBUG
+#include "ending_program.h"
+
+#include <assert.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Runs of one test have one directory: the newest is asked. */
+static void newest_fingerprint(char ret_hex[33])
+{
+    lg_reader *reader = newest_run();
+    memset(ret_hex, 0, 33);
+    assert_int_equal(lg_reader_fingerprint(reader, ret_hex), LG_OK);
+    assert_int_equal(strspn(ret_hex, "0123456789abcdef"), 32);
+    lg_reader_close(reader);
+}
+
+static char first[33], other[33];
+
+/* Both children are started by one line: this program is among their callers. */
+static void compare(void (*const ways[2])(void *), const uintptr_t arguments[2], bool equal, int line)
+{
+    for (volatile int i = 0; i < 2; i++) {
+        struct death death = run_child(ways[i], (void *)arguments[i]);
+        assert_false(death.late);
+        newest_fingerprint(i ? other : first);
+    }
+    if ((strcmp(first, other) == 0) != equal)
+        fail_msg("line %d: %s, %s", line, first, other);
+}
+
+#define expect_equal(a, a_argument, b, b_argument)                                                  \
+    compare((void (*const[])(void *)){ a, b }, (const uintptr_t[]){ a_argument, b_argument }, true, __LINE__)
+#define expect_different(a, a_argument, b, b_argument)                                              \
+    compare((void (*const[])(void *)){ a, b }, (const uintptr_t[]){ a_argument, b_argument }, false, __LINE__)
+
+/* ---- ways to crash ---- */
+
+#define KEPT __attribute__((noinline, noclone))
+
+static volatile int *volatile nowhere;
+
+KEPT static void crash_here(void) { *nowhere = 1; __asm__ volatile(""); }
+KEPT static void crash_there(void) { *nowhere = 2; __asm__ volatile("nop"); }
+
+static void body_here(void *argument)
+{
+    (void)argument;
+    begin();
+    crash_here();
+}
+
+static void body_there(void *argument)
+{
+    (void)argument;
+    begin();
+    crash_there();
+}
+
+KEPT static void recurse(uintptr_t depth)
+{
+    if (depth)
+        recurse(depth - 1);
+    else
+        crash_here();
+    __asm__ volatile("");
+}
+
+static void body_recursion(void *depth)
+{
+    begin();
+    recurse((uintptr_t)depth);
+}
+
+/* Five callers and more, of which only the outer ones differ. */
+KEPT static void inner(int depth)
+{
+    switch (depth) {
+    case 0: crash_here(); break;
+    case 1: inner(0); break;
+    case 2: inner(1); break;
+    case 3: inner(2); break;
+    case 4: inner(3); break;
+    default: inner(4); break;
+    }
+    __asm__ volatile("");
+}
+KEPT static void outer_1(void) { inner(5); __asm__ volatile(""); }
+KEPT static void outer_2(void) { inner(5); __asm__ volatile("nop"); }
+KEPT static void near_1(void) { inner(1); __asm__ volatile(""); }
+KEPT static void near_2(void) { inner(1); __asm__ volatile("nop"); }
+
+static void body_callers(void *argument)
+{
+    void (*const callers[])(void) = { outer_1, outer_2, near_1, near_2 };
+    begin();
+    callers[(uintptr_t)argument]();
+}
+
+static volatile int zero;
+
+static void body_says(void *text)
+{
+    begin();
+    close(STDERR_FILENO);
+    if (text)
+        __assert_fail("zero == 1", text, 17, "body_says");
+    assert(zero == 1);
+}
+
+static void test_crashes(void **state)
+{
+    (void)state;
+    expect_equal(body_here, 0, body_here, 0);
+    expect_different(body_here, 0, body_there, 0);
+    expect_equal(body_recursion, 2, body_recursion, 200);
+    expect_different(body_here, 0, body_recursion, 3);
+    expect_equal(body_callers, 0, body_callers, 1);
+    expect_different(body_callers, 2, body_callers, 3);
+    /* the signal and the kind */
+    expect_different(body, CRASH, body, ABORT);
+}
+
+static void test_messages(void **state)
+{
+    (void)state;
+    static char one[] = "player.c:12 at 0x7ffe1234abcd", same[] = "player.c:99 at 0x55d0", another[] = "decoder.c:12 at 0x7ffe1234abcd";
+    expect_equal(body_says, (uintptr_t)one, body_says, (uintptr_t)same);
+    expect_different(body_says, (uintptr_t)one, body_says, (uintptr_t)another);
+    static char word[] = "cafe babe", number[] = "object 00cafe12 died", number_too[] = "object 7f00cafe1234 died";
+    expect_different(body_says, (uintptr_t)word, body_says, (uintptr_t)number);
+    expect_equal(body_says, (uintptr_t)number, body_says, (uintptr_t)number_too);
+}
+
+/* The program is loaded elsewhere at each start. */
+static void body_afresh(void *argument)
+{
+    (void)argument;
+    setenv("FINGERPRINT_STATE", state_path(""), 1);
+    execl("/proc/self/exe", "fingerprint", (char *)NULL);
+    _exit(98);
+}
+
+static int crash_afresh(const char *directory)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    lg_session *begun;
+    options.app_id = "org.example.fingerprint";
+    options.state_directory = directory;
+    if (lg_start(&options, &begun) != LG_OK)
+        return 97;
+    crash_here();
+    return 96;
+}
+
+static void test_addresses(void **state)
+{
+    (void)state;
+    lg_module module;
+    uint64_t bias[2];
+    for (volatile int i = 0; i < 2; i++) {
+        expect_signal(body_afresh, NULL, SIGSEGV);
+        newest_fingerprint(i ? other : first);
+        lg_reader *reader = newest_run();
+        assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK);
+        lg_reader_close(reader);
+        bias[i] = module.bias;
+    }
+    assert_string_equal(first, other);
+    if (bias[0] == bias[1])
+        skip_because("the program was loaded at one address both times");
+}
+
+static lg_status die_in_task(void *user)
+{
+    (void)user;
+    raise(SIGKILL);
+    return LG_OK;
+}
+
+static void body_task(void *key)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_task task = LG_TASK_INIT;
+    session = start_session();
+    task.key = key;
+    task.run = die_in_task;
+    if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_add_task(launch, &task) != LG_OK)
+        _exit(97);
+    lg_launch_begin(launch);
+    _exit(98);
+}
+
+static void *kill_when_hanging(void *argument)
+{
+    (void)argument;
+    while (!newest_info().hang_ns || !said("it hangs"))
+        rest(2);
+    kill(getpid(), SIGKILL);
+    return NULL;
+}
+
+/* At any place of its loop. */
+KEPT static void spin(uint32_t turns)
+{
+    for (volatile uint32_t i = 0;; i = (i + 1) % turns)
+        if (i % 3 == 0)
+            i *= 1;
+}
+KEPT static void spin_here(void) { spin(1000); __asm__ volatile(""); }
+KEPT static void spin_there(void) { spin(77); __asm__ volatile("nop"); }
+
+static void body_hangs(void *there)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    options.hang_running_ms = 150;
+    session = start_with(options);
+    lg_heartbeat(session);
+    in_thread(kill_when_hanging, NULL);
+    (there ? spin_there : spin_here)();
+}
+
+/* The file of the same end, read with a witness and without; any other end goes by its evidence,
+ * the task and the place of the hang. */
+static void test_other_ends(void **state)
+{
+    (void)state;
+    struct death death = run_child(body_here, NULL);
+    newest_fingerprint(first);
+    assert_int_equal(lg_witness(state_path(""), newest_info().pid, death.status), LG_OK);
+    assert_int_equal(newest_verdict().evidence, LG_EVIDENCE_WITNESS);
+    newest_fingerprint(other);
+    assert_string_equal(first, other);
+    expect_equal(body, KILL, body, KILL);
+    expect_different(body, KILL, body, EXIT_7);
+    expect_different(body, TERMINATE, body, INTERRUPT);
+    static char one[] = "open database", another[] = "load map";
+    expect_equal(body_task, (uintptr_t)one, body_task, (uintptr_t)one);
+    expect_different(body_task, (uintptr_t)one, body_task, (uintptr_t)another);
+    expect_equal(body_hangs, 0, body_hangs, 0);
+    assert_int_equal(newest_verdict().end, LG_END_HANG);
+    expect_different(body_hangs, 0, body_hangs, 1);
+}
+
+static void test_wrong_calls(void **state)
+{
+    (void)state;
+    lg_reader *reader;
+    run_child(body, WAY(CRASH));
+    assert_int_equal(lg_reader_fingerprint(NULL, first), LG_ERR_ARGUMENT);
+    reader = newest_run();
+    assert_int_equal(lg_reader_fingerprint(reader, NULL), LG_ERR_ARGUMENT);
+    lg_reader_close(reader);
+    memset(first, 'x', sizeof first);
+    assert_int_equal(lg_reader_open(state_path("ledger.lg"), &reader), LG_OK);
+    assert_int_equal(lg_reader_fingerprint(reader, first), LG_ERR_STATE);
+    assert_int_equal(first[0], 'x');
+    lg_reader_close(reader);
+}
+
+/* A file of any version has a fingerprint, and each of these another one. */
+static void test_old_files(void **state)
+{
+    (void)state;
+    glob_t files;
+    assert_int_equal(glob(GOLDEN "/v1.*/*.lgrun", 0, NULL, &files), 0);
+    assert_true(files.gl_pathc >= 20);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        lg_reader *reader;
+        assert_int_equal(lg_reader_open(files.gl_pathv[i], &reader), LG_OK);
+        memset(first, 0, sizeof first);
+        assert_int_equal(lg_reader_fingerprint(reader, first), LG_OK);
+        assert_int_equal(strlen(first), 32);
+        /* the selected crash stays selected */
+        lg_crash_info before, behind;
+        uint32_t crashes = 0;
+        lg_reader_crash_count(reader, &crashes);
+        for (uint32_t crash = 0; crash < crashes; crash++) {
+            assert_int_equal(lg_reader_select_crash(reader, crash), LG_OK);
+            lg_status status = lg_reader_crash(reader, &before);
+            assert_int_equal(lg_reader_fingerprint(reader, other), LG_OK);
+            assert_string_equal(first, other);
+            assert_int_equal(lg_reader_crash(reader, &behind), status);
+            if (status == LG_OK)
+                assert_int_equal(before.sequence, behind.sequence);
+        }
+        lg_reader_close(reader);
+    }
+    globfree(&files);
+}
+
+int main(void)
+{
+    const char *directory = getenv("FINGERPRINT_STATE");
+    if (directory)
+        return crash_afresh(directory);
+    const struct CMUnitTest tests[] = {
+        WITH_STATE(test_crashes),
+        WITH_STATE(test_messages),
+        WITH_STATE(test_addresses),
+        WITH_STATE(test_other_ends),
+        WITH_STATE(test_wrong_calls),
+        cmocka_unit_test(test_old_files),
+    };
+    return cmocka_run_group_tests_name("fingerprint", tests, NULL, NULL);
+}
