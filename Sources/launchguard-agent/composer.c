@@ -52,8 +52,18 @@ static void note_launch(lg_reader *reader, const lg_run_info *run, struct facts 
     }
 }
 
-/* Consecutive launch crashes, this one included. The ledger counts a run when the next one
- * starts. */
+/* Runs after this one that counted against a context. */
+static uint32_t counted_after(lg_reader *ledger, uint32_t timeline_count, uint32_t context, uint64_t ordinal)
+{
+    lg_timeline_entry entry;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < timeline_count; i++)
+        count += lg_reader_timeline(ledger, i, &entry) == LG_OK && entry.ordinal > ordinal && entry.counted >> context & 1;
+    return count;
+}
+
+/* Consecutive launch crashes, this one included. The ledger counts a run when the next one starts,
+ * and may have counted others since. */
 static void note_streak(const struct runs *runs, const lg_run_info *run, struct facts *facts)
 {
     char path[4096 + 16];
@@ -69,9 +79,9 @@ static void note_streak(const struct runs *runs, const lg_run_info *run, struct 
     if (lg_reader_ledger(ledger, &head) == LG_OK)
         for (uint32_t i = 0; i < head.context_count; i++)
             if (lg_reader_ledger_context(ledger, i, &info) == LG_OK && strcmp(info.name, facts->context) == 0) {
-                bool counted = head.last_ordinal > run->ordinal;
-                facts->streak = info.streak + !counted;
-                facts->streak += facts->streak == 0;
+                uint32_t later = counted_after(ledger, head.timeline_count, i, run->ordinal);
+                uint32_t streak = info.streak + (head.last_ordinal <= run->ordinal);
+                facts->streak = streak > later ? streak - later : 1;
             }
     lg_reader_close(ledger);
 }

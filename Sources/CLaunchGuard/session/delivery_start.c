@@ -1,7 +1,7 @@
 /* lg_delivery_start(): store where reports go, and see that an agent runs.
  *
- * A launch pays for some looks at small files. Only a configuration that has changed is written,
- * and waited for. The agent is started by a thread of libc that ends by itself, unless the last run
+ * A launch pays for some looks at small files. Only a configuration that has changed is
+ * written, and no launch waits for the disk but one that withholds consent. The agent is started by a thread of libc that ends by itself, unless the last run
  * ended badly in a launch: a program that dies at once must have an agent by then. */
 #include <errno.h>
 #include <stdio.h>
@@ -66,11 +66,12 @@ static int store(const lg_session *session, const struct lg__delivery_config *co
     if (spool < 0)
         return -1;
     if (consent == LG_CONSENT_WITHHELD)
-        status = lg__delivery_consent_store(session, spool, consent);
+        status = lg__delivery_consent_store(session, spool, consent, true);
     if (status == LG_OK && !whole)
-        status = lg__spool_write(spool, "config", text, size);
+        status = lg__spool_write(spool, "config", text, size, false);
+    /* A power cut may take this consent back; the next start gives it again. */
     if (status == LG_OK && consent == LG_CONSENT_GIVEN)
-        status = lg__delivery_consent_store(session, spool, consent);
+        status = lg__delivery_consent_store(session, spool, consent, false);
     if (status == LG_OK)
         return spool;
     lg__problem_set(problem, status, "spool", errno);

@@ -106,7 +106,7 @@ static lg_status wait_in(lg_session *session, int spool, uint64_t ns, lg_deliver
         return LG_OK;
     }
     lg__delivery_agent_start(session, spool);
-    lg__spool_write(spool, "nudge", "wait", 4);
+    lg__spool_write(spool, "nudge", "wait", 4, false);
     atomic_fetch_add(&session->host.waits, 1);
     bool beats = lg__heartbeats_hold(session);
     lg_status status = wait_until(session, spool, lg__os_clock_ns(CLOCK_MONOTONIC) + ns, pump, user, ret_result);

@@ -1,6 +1,9 @@
 /* The ended runs that are kept. A start that finds the oldest one in the list of an earlier start
  * takes its file; only every sixteenth start or so looks at all runs. A start that finds the file
- * system full deletes the oldest ones until there is room. */
+ * system full deletes the oldest ones until there is room.
+ *
+ * A run that delivery still owes a report gives way behind all others, only for want of bytes, and
+ * is counted in the tally of the spool: no report is lost without a word. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +15,7 @@
 #include <unistd.h>
 
 #include "os/fault_point.h"
+#include "session/owed.h"
 #include "session/session.h"
 
 /* More files than this in one directory are dealt with at the next starts. */
@@ -27,6 +31,8 @@
 struct run_file {
     uint64_t ordinal;
     uint64_t size; /* on the disk */
+    bool owed;     /* a report, and there is room for the run */
+    bool gives_way;
     char name[LG__RUN_NAME_BYTES];
 };
 
@@ -63,6 +69,18 @@ static bool delete_run(int directory, const char *name)
     return deleted;
 }
 
+/* Delete a run that a report is owed of, and count it. A start that dies in between finds the run
+ * again, and does not count it twice. */
+static bool give_way(const struct lg_session *session, const struct lg__owed *owed, const char *name)
+{
+    bool is_owed = lg__owed_is(owed, session->host.directory, name);
+    bool counted = !is_owed || lg__owed_count(owed, session->host.directory, name);
+    LG_FAULT_POINT("retention: counted");
+    if (!counted)
+        lg__host_log(&session->host, LG_LEVEL_WARNING, "a run without a report gave way, and could not be counted: %s", name);
+    return delete_run(session->runs_directory, name);
+}
+
 static uint32_t list_runs(int directory, struct run_file **ret_files)
 {
     struct run_file *files = NULL;
@@ -88,6 +106,7 @@ static uint32_t list_runs(int directory, struct run_file **ret_files)
             files = more;
         }
         files[count].ordinal = ordinal;
+        files[count].owed = files[count].gives_way = false;
         files[count].size = (uint64_t)info.st_blocks * 512u;
         memcpy(files[count].name, entry->d_name, strlen(entry->d_name) + 1);
         count++;
@@ -138,7 +157,11 @@ bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RU
     if (is_first(firsts, oldest->ordinal) || oldest->ordinal >= session->host.ledger.payload.last_ordinal)
         return false;
     lg__run_name(oldest->ordinal, oldest->uuid, ret_name);
-    return true;
+    /* the list is older than the configuration of delivery may be */
+    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    bool is_owed = lg__owed_is(&owed, session->host.directory, ret_name);
+    lg__owed_close(&owed);
+    return !is_owed;
 }
 
 /* Where its file could not be used. */
@@ -170,9 +193,24 @@ static uint64_t most_bytes(const struct lg_session *session)
     return share && share < session->keep_bytes ? share : session->keep_bytes;
 }
 
+/* The newest of the owed runs for which there is room. Returns their bytes. */
+static uint64_t keep_owed(const struct lg_session *session, const struct lg__owed *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files,
+                          uint32_t count)
+{
+    uint64_t bytes = 0, most = most_bytes(session);
+    for (uint32_t i = 0; owed->spool >= 0 && i < count && bytes <= most; i++) {
+        if (files[i].ordinal == session->ordinal || is_first(firsts, files[i].ordinal) || !lg__owed_is(owed, session->host.directory, files[i].name))
+            continue;
+        bytes += files[i].size;
+        files[i].owed = bytes <= most;
+    }
+    return bytes <= most ? bytes : most;
+}
+
 /* The runs that are kept. */
 struct kept {
-    const struct run_file *files; /* newest first; without the first runs of the streaks */
+    /* newest first; without the first runs of the streaks, and without the owed ones */
+    const struct run_file *files;
     uint32_t count;
     uint64_t bytes;
 };
@@ -218,6 +256,23 @@ static void trim_last(const struct lg_session *session)
     lg__map_trim_ended(session->runs_directory, name);
 }
 
+/* The runs that give way. The newest ended one and the first ones of the streaks never do. */
+static void choose(const struct lg_session *session, const struct lg__owed *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files, uint32_t count)
+{
+    uint64_t bytes = keep_owed(session, owed, firsts, files, count), most = most_bytes(session);
+    uint32_t kept = 0;
+    bool newest = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (files[i].ordinal == session->ordinal)
+            continue; /* this run has not ended */
+        bool first = is_first(firsts, files[i].ordinal);
+        bytes += files[i].owed ? 0 : files[i].size;
+        files[i].gives_way = !files[i].owed && !first && !newest && (kept >= session->keep_runs || bytes > most);
+        kept += !files[i].owed && !first && !files[i].gives_way;
+        newest &= first;
+    }
+}
+
 void lg__retention_apply(struct lg_session *session)
 {
     struct lg__host *host = &session->host;
@@ -234,20 +289,23 @@ void lg__retention_apply(struct lg_session *session)
     pthread_mutex_lock(&host->lock);
     first_runs(session, firsts);
     pthread_mutex_unlock(&host->lock);
-    struct kept kept = { files, 0, 0 };
-    uint64_t bytes = 0, most = most_bytes(session);
-    for (uint32_t i = 0; i < count; i++) {
-        if (files[i].ordinal == session->ordinal)
-            continue; /* this run has not ended */
-        bool first = is_first(firsts, files[i].ordinal);
-        bytes += files[i].size;
-        if (first || kept.count == 0 || (kept.count < session->keep_runs && bytes <= most)) {
-            kept.bytes += files[i].size;
-            if (!first)
-                files[kept.count++] = files[i];
-        } else {
-            delete_run(session->runs_directory, files[i].name);
+    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    choose(session, &owed, firsts, files, count);
+    LG_FAULT_POINT("retention: chosen");
+    /* the oldest first: what a start that died has counted is then the next one to be counted */
+    for (uint32_t i = count; i-- > 0;)
+        if (files[i].gives_way) {
+            give_way(session, &owed, files[i].name);
+            LG_FAULT_POINT("retention: given way");
         }
+    lg__owed_close(&owed);
+    struct kept kept = { files, 0, 0 };
+    for (uint32_t i = 0; i < count; i++) {
+        if (files[i].ordinal == session->ordinal || files[i].gives_way)
+            continue;
+        kept.bytes += files[i].size;
+        if (!files[i].owed && !is_first(firsts, files[i].ordinal))
+            files[kept.count++] = files[i];
     }
     list_oldest(session, &kept);
     free(files);
@@ -260,13 +318,17 @@ bool lg__retention_make_room(const struct lg_session *session, bool firsts_too)
     struct run_file *files = NULL;
     bool deleted = false;
     uint32_t count = list_runs(session->runs_directory, &files);
+    struct lg__owed owed = lg__owed_open(session->runs_directory);
     first_runs(session, firsts);
-    for (uint32_t i = count; i-- > 0 && !deleted;) {
-        /* the last run is still to be classified */
-        bool needed = payload->last_ordinal && files[i].ordinal >= payload->last_ordinal;
-        if (!needed && (firsts_too || !is_first(firsts, files[i].ordinal)))
-            deleted = delete_run(session->runs_directory, files[i].name);
-    }
+    for (int owed_too = 0; owed_too <= (owed.spool >= 0) && !deleted; owed_too++)
+        for (uint32_t i = count; i-- > 0 && !deleted;) {
+            /* the last run is still to be classified */
+            bool needed = payload->last_ordinal && files[i].ordinal >= payload->last_ordinal;
+            if (!needed && (firsts_too || !is_first(firsts, files[i].ordinal)) &&
+                (owed_too || !lg__owed_is(&owed, session->host.directory, files[i].name)))
+                deleted = give_way(session, &owed, files[i].name);
+        }
+    lg__owed_close(&owed);
     free(files);
     return deleted;
 }
