@@ -28,7 +28,7 @@ struct AgentProgram {
             unsafe posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", mode, 0)
         }
         // A thread of Swift blocks signals, and SIGTERM has to reach the agent.
-        var attributes = unsafe posix_spawnattr_t()
+        var attributes = posix_spawnattr_t()
         guard unsafe posix_spawnattr_init(&attributes) == 0 else { return nil }
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var none = sigset_t()

@@ -41,7 +41,9 @@ import Testing
         ("exit 6", 4, "#3    crash       pending; stands for 2 more\n"),
         ("exit 5", 5, ""),
         (#"[ "$*" = "--state $2 --once --via tool" ] && [ "$(cat "$2/spool/nudge")" = tool ] && exit 6"#, 4, "#3    crash       pending; stands for 2 more\n"),
-        ("exec sleep 60", 4, "#3    crash       pending; stands for 2 more\n"),
+        ("kill $$", 4, "#3    crash       pending; stands for 2 more\n"),
+        // Were it not ended in time, it would send.
+        (#"sleep 30 & trap "kill $!; exit 6" TERM; wait; mv "$2"/spool/new/* "$2/spool/sent""#, 4, "#3    crash       pending; stands for 2 more\n"),
     ]
 
     @Test(arguments: agents) func anAgentIsRun(script: String, status: Int32, output: String) throws {
@@ -120,9 +122,11 @@ private final class ReportServer {
         }
         try #require(status == 0)
         address = "http://127.0.0.1:\(UInt16(bigEndian: name.sin_port))/reports"
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         Thread.detachNewThread { [listener] in
-            while case let client = unsafe accept(listener, nil, nil), client >= 0 {
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { break }
                 Self.serve(client, file)
                 close(client)
             }
