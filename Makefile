@@ -84,7 +84,7 @@ swift-release: packages
 
 demo: core-gcc swift
 	@TOOL=.build/debug/launchguard NOTES=.build/debug/notes-swift Examples/demo.sh
-	@TOOL=.build/debug/launchguard NOTES=build/gcc/Examples/notes-c/notes Examples/demo.sh --quiet
+	@TOOL=.build/debug/launchguard NOTES=build/gcc/Examples/notes-c/notes AGENT=$(AGENT) Examples/demo.sh --quiet
 
 check: packages
 	@$(call CMAKE_BUILD,gcc,--target check-programs)
