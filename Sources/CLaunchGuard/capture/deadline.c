@@ -139,8 +139,15 @@ bool lg__deadline_arm_timer(struct lg__crash *crash)
     return atomic_load(&crash->timer) >= 0;
 }
 
-/* The same looks as those of the watch thread, whose thread may have been stopped. While our own
- * handler has a further crash of the thread, its stack shows nothing. */
+/* A thread stands still for the record of another thread's crash, or waits to write one of its own,
+ * also on the alternate stack: its place does not show. */
+static bool may_stand(const struct lg__crash *crash)
+{
+    const int32_t holder = lg__crash_holder();
+    return holder && holder != crash->tid;
+}
+
+/* The same looks as those of the watch thread, which may have been stopped. */
 static void handler_passed(uint32_t sequence, const void *ucontext)
 {
     static _Atomic uint64_t inside; /* sequence number, looks */
@@ -148,12 +155,13 @@ static void handler_passed(uint32_t sequence, const void *ucontext)
     const uint64_t word = crash ? atomic_load(&crash->word) : 0;
     struct lg__arch_fault context;
     lg__arch_fault(ucontext, &context);
-    if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) || lg__crash_entered)
+    if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) || may_stand(crash))
         return;
-    if (lg__place_by_stack(crash, context.sp) != LG__PLACE_INSIDE) {
+    const enum lg__place place = lg__place_by_stack(crash, context.sp);
+    if (place == LG__PLACE_OUTSIDE)
         lg__crash_event(crash, sequence, LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
+    if (place != LG__PLACE_INSIDE)
         return;
-    }
     const uint64_t before = atomic_load(&inside), looks = before >> 32 == sequence ? (uint32_t)before + 1 : 1;
     atomic_store(&inside, (uint64_t)sequence << 32 | looks);
     if (looks >= LOOKS && lg__crash_event(crash, sequence, LG__CRASH_EXPIRES, false))
@@ -270,7 +278,7 @@ static enum finding look_closely(const struct lg__crash *crash, uint64_t word)
         finding = look_once(crash);
         if (finding == OUTSIDE || finding == VANISHED)
             return finding;
-        if (finding == INSIDE && ++inside == LOOKS)
+        if (finding == INSIDE && !may_stand(crash) && ++inside == LOOKS)
             return INSIDE;
         /* Not in step with a thread that works at equal distances. */
         pause_ns(finding == INSIDE ? LOOKS_APART_NS : LOOKS_APART_NS / 16);

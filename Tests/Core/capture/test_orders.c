@@ -882,6 +882,52 @@ static void test_jumped_answers_slowly(void **state)
     state_remove();
 }
 
+/* ---- a thread that recovered stands still for the record of another thread's crash ---- */
+
+static void hook_long_record(const char *point)
+{
+    if (strcmp(point, "threads: asked") == 0)
+        rest(1000);
+}
+
+static void ignores(int number)
+{
+    (void)number;
+}
+
+static void *recovers_and_runs(void *argument)
+{
+    survive_by_jumping();
+    atomic_fetch_add(&crashes, 1);
+    for (;;) {}
+    return argument;
+}
+
+static void body_stands_for_record(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    signal(SIGBUS, ignores);
+    start(LONG_MS, 400);
+    survive_by_jumping(); /* has the full record, so that the crash of the other thread is brief */
+    in_thread(recovers_and_runs, NULL);
+    await(&crashes, 1);
+    lg_heartbeat(session); /* the first crash is over: the next one gets the full record */
+    lg__fault_hook = hook_long_record;
+    raise(SIGBUS);
+    while (lg__capture_busy())
+        usleep(1000);
+    _exit(0);
+}
+
+static void test_stands_for_record(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_stands_for_record, NULL, 0);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -907,6 +953,7 @@ int main(void)
         cmocka_unit_test(test_found_later),
         cmocka_unit_test(test_watched_meanwhile),
         cmocka_unit_test(test_jumped_answers_slowly),
+        cmocka_unit_test(test_stands_for_record),
         cmocka_unit_test(test_late_word),
     };
     struct rlimit no_core = { 0, 0 };
