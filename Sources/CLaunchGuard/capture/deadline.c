@@ -8,8 +8,8 @@
 
 /* The watch thread looks at a thread that is with its earlier handler at this interval. */
 #define LOOK_NS UINT64_C(1000000000)
-/* At its deadline a thread is looked at this many times, at this interval, and always found inside: a
- * short signal handler that looks the same on a walk is over by then. */
+/* At its deadline a thread is looked at this many times, at this interval, and always found inside:
+ * a short signal handler that looks the same on a walk is over by then. */
 #define LOOKS 3
 #define LOOKS_APART_NS UINT64_C(20000000)
 /* An exit waits this long for a look of the watch thread. */

@@ -854,7 +854,7 @@ static void test_watched_meanwhile(void **state)
     state_remove();
 }
 
-/* ---- the handler of a question runs on the alternate stack, too, and is no earlier handler ---- */
+/* ---- the handler of a question runs on the alternate stack, too: it is no earlier handler ---- */
 
 static void hook_before_answer(const char *point)
 {
