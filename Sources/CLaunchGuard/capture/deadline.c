@@ -133,8 +133,8 @@ static bool is_still(const struct lg__crash *crash, uint64_t word)
 bool lg__deadline_arm_timer(struct lg__crash *crash)
 {
     const uint64_t time_ns = (uint64_t)lg__fixed.options.handler_ms * 1000000u, value = OF_HANDLER | lg__crash_sequence(atomic_load(&crash->word));
-    if (!lg__question_take_signal())
-        return false;
+    if (!crash->altstack_low || !lg__question_take_signal())
+        return false; /* without that stack the place does not show */
     atomic_store(&crash->timer, lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, value, time_ns + KILL_NS, LOOKS_APART_NS));
     return atomic_load(&crash->timer) >= 0;
 }

@@ -572,9 +572,28 @@ static void body_blocks_and_jumps(void *argument)
         pause();
 }
 
+/* On its own stack: where the frame of our handler was, it is gone. */
+static void body_jumps_without_stack(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 100);
+    sigaltstack(&none, NULL);
+    survive_by_jumping();
+    block_everything();
+    in_thread(ends_when_over, NULL);
+    for (;;)
+        pause();
+}
+
 static void test_blocks_everything(void **state)
 {
     (void)state;
+    state_make();
+    expect_exit(body_jumps_without_stack, NULL, 0);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 1);
+    state_remove();
     state_make();
     expect_signal(body_blocks_and_hangs, NULL, SIGSEGV);
     state_remove();
