@@ -308,9 +308,8 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
 static _Atomic uint32_t exit_asked, exit_answered; /* futex */
 
 /* The deadline of the crash has passed, or it is time to look; returns nanoseconds until the next
- * look. There always is one: a thread whose place does not show stays in its handler, or is found
- * outside, at a later look. Each comes after as much time again as the handler has had beyond its
- * own: looks disturb a thread that recovered. */
+ * look. There always is one: a later look may show a place that this one does not. Behind the time
+ * of the handler the pauses double, because looks disturb a thread that recovered. */
 static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t deadline, bool exiting)
 {
     uint32_t sequence = lg__crash_sequence(word);
@@ -333,8 +332,9 @@ static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t
     if (finding == OUTSIDE)
         lg__crash_event(crash, sequence, exiting ? LG__CRASH_EXITS : LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
     now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    /* The time for the rest of a record may end before that of the handler. */
     if (finding == UNKNOWN && over)
-        atomic_compare_exchange_strong(&crash->deadline_ns, &deadline, now + (now - handler_ns));
+        atomic_compare_exchange_strong(&crash->deadline_ns, &deadline, now + (now > handler_ns ? now - handler_ns : LOOK_NS));
     if (!is_still(crash, word) || over)
         return 1;
     return !deadline || deadline > now + LOOK_NS ? LOOK_NS : deadline > now ? deadline - now : 1;
