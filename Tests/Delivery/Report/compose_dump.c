@@ -3,8 +3,8 @@
  * compose-dump FILE                 the full part, home directories kept
  * compose-dump --brief FILE         the brief part
  * compose-dump --redact [--brief] FILE
- * compose-dump TARGET ENDPOINT FILE the requests of both parts: url, headers, body; home directories
- *                                   are redacted; TARGET: http, sentry, otlp */
+ * compose-dump TARGET ENDPOINT FILE the requests of both parts: url, headers, body; home
+ *                                   directories are redacted; TARGET: http, sentry, otlp */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

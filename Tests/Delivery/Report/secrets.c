@@ -1,5 +1,5 @@
-/* A run whose secrets must not leave the machine: dies by abort(), as PROGRAM STATE [ARGUMENT…], and
- * with "long" or "longer" far from main() and with many words.
+/* A run whose secrets must not leave the machine: dies by abort(), as PROGRAM STATE [ARGUMENT…],
+ * and with "long" or "longer" far from main() and with many words.
  *
  * A redacted annotation, a field of its key, and home directories in texts; what may leave stands
  * beside them. */
