@@ -238,6 +238,8 @@ class DeliveryTest(unittest.TestCase):
     def entries(self, state=None):
         done = subprocess.run([ENTRIES, str(self.state)], stdout=subprocess.PIPE, timeout=LIMIT, text=True, env=self.environment)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
+        if lines == [{"status": "not-found"}]:
+            return [] # no program has made a spool yet
         if done.returncode:
             raise AssertionError("lg_delivery_entries(): %s" % done.stdout)
         self.assertEqual(lines.pop(), {"count": len(lines)})

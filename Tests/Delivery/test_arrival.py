@@ -2,6 +2,7 @@
 agent that brings it does the program no harm."""
 import os
 import re
+import shutil
 import signal
 import stat
 import time
@@ -87,7 +88,7 @@ class Arrival(DeliveryTest):
 
     def test_other_ends_on_request(self):
         server = self.server()
-        run = self.run_victim("deliver", "begin", "finish", "exit:3", endpoint=server.url(), ends=0x7fffffff)
+        run = self.run_victim("deliver", "begin", "finish", "exit:3", endpoint=server.url(), ends=1 << 7)
         self.until_sent(run.uuid)
         self.assertEqual(self.entry()["end"], "exit")
 
@@ -292,8 +293,11 @@ class Waiting(DeliveryTest):
     def test_no_agent_lives(self):
         server = self.server(otherwise=scripted.hang)
         self.owe(server=server)
-        child = self.start("deliver", "sleep:2500", "wait:500", "begin", "finish", endpoint=server.url())
+        agent = self.folder / "launchguard-agent"
+        shutil.copy(AGENT, agent)
+        child = self.start("deliver", "sleep:2500", "wait:500", "begin", "finish", endpoint=server.url(), agent_path=str(agent))
         until(lambda: server.requests, "the agent sends")
+        agent.chmod(0o600) # another one cannot be started
         self.end_agent(self.agent())
         run = self.end(child)
         self.assertEqual((run["wait"], run["result"], run["begin"]), ("ok", "timeout", "ok"))

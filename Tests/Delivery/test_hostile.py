@@ -130,7 +130,8 @@ class Unreachable(DeliveryTest):
             with self.subTest(endpoint):
                 self.state = self.folder / str(number)
                 self.spool = self.state / "spool"
-                self.named(".", server.url(), state="held", target=SENTRY if "sentry" in endpoint else HTTP,
+                sentry = "sentry" in endpoint
+                self.named(".", server.url("/1").replace("//", "//key@", 1) if sentry else server.url(), state="held", target=SENTRY if sentry else HTTP,
                            credential_file=self.credentials("endpoint: " + endpoint))
         self.assertEqual(server.requests, [])
 

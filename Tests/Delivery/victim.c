@@ -17,6 +17,7 @@
 
 #include <launchguard/delivery.h>
 #include <launchguard/launch.h>
+#include <launchguard/reader.h>
 
 static lg_session *session;
 static lg_launch *launch;
@@ -141,6 +142,21 @@ __attribute__((noinline)) static void crash(void)
     *nowhere = 1;
 }
 
+/* Until an agent waits for the end of this process, for at most 30 s. */
+static void await_agent(const char *step)
+{
+    lg_run_info info = { .attached = 0 };
+    for (int tries = 0; tries < 3000 && !info.attached; tries++) {
+        lg_reader *reader;
+        sleep_ms(10);
+        if (lg_reader_open(lg_session_run_path(session), &reader) != LG_OK)
+            continue;
+        lg_reader_run(reader, &info);
+        lg_reader_close(reader);
+    }
+    say(step, info.attached ? LG_OK : LG_ERR_TIMEOUT);
+}
+
 static void step_forward(char *step)
 {
     char *colon = strchr(step, ':');
@@ -161,6 +177,8 @@ static void step_forward(char *step)
         report_now(step, value);
     else if (strcmp(step, "children") == 0)
         children();
+    else if (strcmp(step, "attached") == 0)
+        await_agent(step);
     else if (strcmp(step, "sleep") == 0)
         sleep_ms(strtol(value, NULL, 0));
     else if (strcmp(step, "stop") == 0)

@@ -51,7 +51,7 @@ class Consent(DeliveryTest):
         self.assertFalse(list((self.spool / "requests").iterdir()))
         tried = len(server.requests)
         server.otherwise = scripted.status(200)
-        again = self.run_victim("deliver", "begin", "crash", endpoint=server.url())
+        again = self.run_victim("deliver", "attached", "begin", "crash", endpoint=server.url())
         self.until_sent(again.uuid)
         self.assertEqual(list(self.identities(server)), [again.uuid])
         self.assertEqual(len(server.requests), tried + 2)
