@@ -4,7 +4,7 @@
  *                                     then print CLOCK_REALTIME and die of SIGSEGV
  *   delivering STATE ENDPOINT at-once the same without waiting for the agent
  *   delivering STATE ENDPOINT live    deliver, print "ready", live until standard input ends
- *   delivering STATE ENDPOINT start   print the nanoseconds that lg_delivery_start() took, and exit */
+ *   delivering STATE ENDPOINT start   print the nanoseconds that lg_delivery_start() took */
 #include <launchguard/launchguard.h>
 
 #include <inttypes.h>

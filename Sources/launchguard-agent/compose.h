@@ -35,7 +35,8 @@ char *compose_brief(lg_reader *reader, const struct facts *facts, size_t *ret_by
 char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_bytes);
 
 /* The brief part of `count` runs that gave way before they had a report. Of the facts, the
- * identities, the fingerprint, the end and `made_ns` are used; `ordinal` is that of the last run. */
+ * identities, the fingerprint, the end and `made_ns` are used; `ordinal` is that of the last
+ * run. */
 char *compose_counted(const struct facts *facts, const char *state_directory, uint64_t ordinal, uint64_t count, size_t *ret_bytes);
 
 /* Replace a home directory at the start of a path by "~": "/home/NAME", "/root", "/var/home/NAME",

@@ -145,7 +145,8 @@ static bool is_listed(const struct lg_session *session, uint64_t ordinal)
            hot->keep_bytes == session->keep_bytes;
 }
 
-bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES])
+/* The run that gives way to this one by the list. */
+static bool find_listed(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES])
 {
     const struct lg__hot *hot = session->host.ledger.hot;
     uint64_t firsts[LG__CONTEXTS], index = session->ordinal - atomic_load(&hot->oldest_from);
@@ -157,19 +158,62 @@ bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RU
     if (is_first(firsts, oldest->ordinal) || oldest->ordinal >= session->host.ledger.payload.last_ordinal)
         return false;
     lg__run_name(oldest->ordinal, oldest->uuid, ret_name);
-    /* the list is older than the configuration of delivery may be */
+    return true;
+}
+
+bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES])
+{
+    if (!find_listed(session, ret_name))
+        return false;
     struct lg__owed owed = lg__owed_open(session->runs_directory);
     bool is_owed = lg__owed_is(&owed, session->host.directory, ret_name);
     lg__owed_close(&owed);
     return !is_owed;
 }
 
-/* Where its file could not be used. */
-static void delete_oldest(const struct lg_session *session)
+static uint64_t most_bytes(const struct lg_session *session)
+{
+    struct statvfs info;
+    uint64_t share = fstatvfs(session->runs_directory, &info) == 0 ? (uint64_t)info.f_blocks * info.f_frsize / SHARE : UINT64_MAX;
+    return share && share < session->keep_bytes ? share : session->keep_bytes;
+}
+
+/* All ended runs together, without a look into their files. */
+static bool are_too_large(const struct lg_session *session)
+{
+    struct run_file *files = NULL;
+    uint64_t bytes = 0;
+    uint32_t count = list_runs(session->runs_directory, &files);
+    for (uint32_t i = 0; i < count; i++)
+        bytes += files[i].ordinal == session->ordinal ? 0 : files[i].size;
+    free(files);
+    return bytes > most_bytes(session);
+}
+
+static bool is_last_owed(const struct lg_session *session, const struct lg__owed *owed)
+{
+    const struct lg__ledger_payload *payload = &session->host.ledger.payload;
+    const struct lg__ledger_run *last = payload->timeline_count ? &payload->timeline[payload->timeline_count - 1] : NULL;
+    char name[LG__RUN_NAME_BYTES];
+    if (!last)
+        return false;
+    lg__run_name(last->ordinal, last->uuid, name);
+    return lg__owed_is(owed, session->host.directory, name);
+}
+
+/* Where its file could not be used. An owed run gives way for want of bytes, and while all runs
+ * since the list are owed too. false: the list says no more. */
+static bool delete_listed(const struct lg_session *session)
 {
     char name[LG__RUN_NAME_BYTES];
-    if (lg__retention_oldest(session, name))
-        delete_run(session->runs_directory, name);
+    if (!find_listed(session, name))
+        return true;
+    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    bool is_owed = lg__owed_is(&owed, session->host.directory, name), valid = !is_owed || is_last_owed(session, &owed);
+    if (!is_owed || (valid && are_too_large(session)))
+        give_way(session, &owed, name);
+    lg__owed_close(&owed);
+    return valid && !(is_owed && are_too_large(session));
 }
 
 /* The part of a name behind the ordinal. */
@@ -184,13 +228,6 @@ static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
         ret_uuid[i] = (uint8_t)byte;
     }
     return true;
-}
-
-static uint64_t most_bytes(const struct lg_session *session)
-{
-    struct statvfs info;
-    uint64_t share = fstatvfs(session->runs_directory, &info) == 0 ? (uint64_t)info.f_blocks * info.f_frsize / SHARE : UINT64_MAX;
-    return share && share < session->keep_bytes ? share : session->keep_bytes;
 }
 
 /* The newest of the owed runs for which there is room. Returns their bytes. */
@@ -209,8 +246,10 @@ static uint64_t keep_owed(const struct lg_session *session, const struct lg__owe
 
 /* The runs that are kept. */
 struct kept {
-    /* newest first; without the first runs of the streaks, and without the owed ones */
+    /* those that give way last come first: owed ones, then the others, each newest first; without
+     * the first runs of the streaks */
     const struct run_file *files;
+    uint32_t owed;
     uint32_t count;
     uint64_t bytes;
 };
@@ -219,13 +258,17 @@ struct kept {
 static void list_oldest(struct lg_session *session, const struct kept *kept)
 {
     struct lg__hot *hot = session->host.ledger.hot;
-    const uint64_t own = session->host.run.map.size, most = most_bytes(session), unused = kept->count < session->keep_runs ? session->keep_runs - kept->count : 0;
+    const uint64_t own = session->host.run.map.size, most = most_bytes(session), others = kept->count - kept->owed;
+    uint64_t unused = others < session->keep_runs ? session->keep_runs - others : 0;
     atomic_store(&hot->oldest_until, 0);
     hot->keep_runs = session->keep_runs;
     hot->keep_bytes = session->keep_bytes;
     uint64_t starts = 0, bytes = kept->bytes;
     for (uint32_t listed = 0; starts < LIST_STARTS; starts++) {
         bytes += own;
+        /* from now on each start needs the bytes of an older run */
+        if (kept->owed && bytes > most && starts < unused)
+            unused = starts;
         if (starts >= unused) {
             if (listed == LG__OLDEST || listed == kept->count)
                 break;
@@ -236,12 +279,31 @@ static void list_oldest(struct lg_session *session, const struct kept *kept)
             bytes -= file->size;
             listed++;
         }
-        if (bytes > most)
+        /* what the owed ones take is measured when one of them is to give way */
+        if (bytes > most && !kept->owed)
             break;
     }
     atomic_store(&hot->oldest_from, session->ordinal + 1 + unused);
     LG_FAULT_POINT("retention: listed");
     atomic_store(&hot->oldest_until, session->ordinal + 1 + starts);
+}
+
+static void list_kept(struct lg_session *session, const uint64_t firsts[LG__CONTEXTS], const struct run_file *files, uint32_t count)
+{
+    struct run_file *ordered = malloc((count + 1) * sizeof *ordered);
+    struct kept kept = { .files = ordered };
+    for (int others = 0; ordered && others < 2; others++)
+        for (uint32_t i = 0; i < count; i++) {
+            if (files[i].ordinal == session->ordinal || files[i].gives_way || files[i].owed == others)
+                continue;
+            kept.bytes += files[i].size;
+            if (!is_first(firsts, files[i].ordinal))
+                ordered[kept.count++] = files[i];
+            kept.owed += files[i].owed;
+        }
+    if (ordered)
+        list_oldest(session, &kept);
+    free(ordered);
 }
 
 /* A crashed process could not give back what its file did not need. A clean one has. */
@@ -281,9 +343,8 @@ void lg__retention_apply(struct lg_session *session)
     if (!host->counts)
         return;
     trim_last(session);
-    if (is_listed(session, session->ordinal))
-        delete_oldest(session);
-    if (is_listed(session, session->ordinal + 1))
+    bool says_more = !is_listed(session, session->ordinal) || delete_listed(session);
+    if (says_more && is_listed(session, session->ordinal + 1))
         return; /* the next start finds its run in the list */
     uint32_t count = list_runs(session->runs_directory, &files);
     pthread_mutex_lock(&host->lock);
@@ -299,15 +360,7 @@ void lg__retention_apply(struct lg_session *session)
             LG_FAULT_POINT("retention: given way");
         }
     lg__owed_close(&owed);
-    struct kept kept = { files, 0, 0 };
-    for (uint32_t i = 0; i < count; i++) {
-        if (files[i].ordinal == session->ordinal || files[i].gives_way)
-            continue;
-        kept.bytes += files[i].size;
-        if (!files[i].owed && !is_first(firsts, files[i].ordinal))
-            files[kept.count++] = files[i];
-    }
-    list_oldest(session, &kept);
+    list_kept(session, firsts, files, count);
     free(files);
 }
 

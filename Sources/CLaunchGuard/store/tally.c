@@ -54,7 +54,8 @@ static int open_tally(int spool, bool make, struct lg__tally *ret_tally)
             if (read_whole(file, ret_tally))
                 return file;
             if (is_empty(file)) {
-                *ret_tally = (struct lg__tally){ .magic = LG__MAGIC_TALLY };
+                *ret_tally = (struct lg__tally){ .rows = { { .count = 0 } } };
+                memcpy(ret_tally->magic, LG__MAGIC_TALLY, sizeof ret_tally->magic);
                 if (pwrite(file, ret_tally, sizeof *ret_tally, 0) == (ssize_t)sizeof *ret_tally)
                     return file;
                 int error = errno;

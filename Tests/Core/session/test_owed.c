@@ -53,10 +53,21 @@ static void body_exit(void *argument)
     start_keeping();
 }
 
+/* So far from the test that its frame is none of those that a fingerprint looks at. */
+static __attribute__((noinline)) void crash_once(void)
+{
+    expect_signal(body_crash, NULL, SIGSEGV);
+}
+
+static __attribute__((noinline)) void crash_from_afar(void)
+{
+    crash_once();
+}
+
 static void crashes(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        expect_signal(body_crash, NULL, SIGSEGV);
+        crash_from_afar();
 }
 
 static int spool(void)
@@ -234,19 +245,22 @@ static void test_killed_starts(void **state)
     assert_int_equal(stat(newest_run_path(), &info), 0);
     keep_bytes = 4 * (uint64_t)info.st_size;
     configure();
-    unsigned crashed = 0, killed = 0;
-    for (unsigned round = 0; round < 8; round++)
+    unsigned crashed = 0;
+    for (unsigned round = 0; round < 4; round++)
         for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
-            crashes(2);
-            expect_signal(body_crash, (void *)1, SIGABRT);
-            crashed += 3;
-            fatal_point = points[i];
-            struct death death = run_child(body_exit, NULL);
-            fatal_point = NULL;
-            assert_false(death.late);
-            killed += WIFSIGNALED(death.status);
+            bool killed = false;
+            for (unsigned tries = 0; !killed; tries++) {
+                assert_true(tries < 64); /* a start passes each point now and then */
+                crashes(1);
+                expect_signal(body_crash, (void *)1, SIGABRT);
+                crashed += 2;
+                fatal_point = points[i];
+                struct death death = run_child(body_exit, NULL);
+                fatal_point = NULL;
+                assert_false(death.late);
+                killed = WIFSIGNALED(death.status);
+            }
         }
-    assert_true(killed >= 20);
     assert_int_equal(crashed_runs(NONE_MARKED) + tallied(), crashed);
 }
 
