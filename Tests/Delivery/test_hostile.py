@@ -130,8 +130,8 @@ class Unreachable(DeliveryTest):
             with self.subTest(endpoint):
                 self.state = self.folder / str(number)
                 self.spool = self.state / "spool"
-                sentry = "sentry" in endpoint
-                self.named(".", server.url("/1").replace("//", "//key@", 1) if sentry else server.url(), state="held", target=SENTRY if sentry else HTTP,
+                is_dsn = "sentry" in endpoint
+                self.named(".", None if is_dsn else server.url(), state="held", target=SENTRY if is_dsn else HTTP,
                            credential_file=self.credentials("endpoint: " + endpoint))
         self.assertEqual(server.requests, [])
 

@@ -17,11 +17,11 @@
 
 #include <launchguard/delivery.h>
 #include <launchguard/launch.h>
-#include <launchguard/reader.h>
 
 static lg_session *session;
 static lg_launch *launch;
 static lg_delivery_options options = LG_DELIVERY_OPTIONS_INIT;
+static const char *state_directory;
 static uint32_t pumped;
 
 static void say(const char *step, lg_status status)
@@ -130,6 +130,27 @@ static void children(void)
     printf("children: %s\n", found < 0 && errno == ECHILD ? "none" : "some");
 }
 
+/* Wait until an agent waits for the end of this process. */
+static void wait_for_witness(const char *state)
+{
+    char path[4096], line[1024], text[64];
+    snprintf(path, sizeof path, "%s/spool/agent.log", state);
+    snprintf(text, sizeof text, "waiting for the end of process %d\n", (int)getpid());
+    for (int i = 0; i < 3000; i++) {
+        FILE *log = fopen(path, "re");
+        while (log && fgets(line, sizeof line, log))
+            if (strstr(line, text)) {
+                fclose(log);
+                return;
+            }
+        if (log)
+            fclose(log);
+        sleep_ms(20);
+    }
+    fputs("no agent waits for this program\n", stderr);
+    exit(3);
+}
+
 static void loop_for_ever(void)
 {
     for (;;)
@@ -140,21 +161,6 @@ __attribute__((noinline)) static void crash(void)
 {
     volatile int *volatile nowhere = (volatile int *)16;
     *nowhere = 1;
-}
-
-/* Until an agent waits for the end of this process, for at most 30 s. */
-static void await_agent(const char *step)
-{
-    lg_run_info info = { .attached = 0 };
-    for (int tries = 0; tries < 3000 && !info.attached; tries++) {
-        lg_reader *reader;
-        sleep_ms(10);
-        if (lg_reader_open(lg_session_run_path(session), &reader) != LG_OK)
-            continue;
-        lg_reader_run(reader, &info);
-        lg_reader_close(reader);
-    }
-    say(step, info.attached ? LG_OK : LG_ERR_TIMEOUT);
 }
 
 static void step_forward(char *step)
@@ -177,8 +183,8 @@ static void step_forward(char *step)
         report_now(step, value);
     else if (strcmp(step, "children") == 0)
         children();
-    else if (strcmp(step, "attached") == 0)
-        await_agent(step);
+    else if (strcmp(step, "witness") == 0)
+        wait_for_witness(state_directory);
     else if (strcmp(step, "sleep") == 0)
         sleep_ms(strtol(value, NULL, 0));
     else if (strcmp(step, "stop") == 0)
@@ -241,7 +247,7 @@ int main(int argc, char **argv)
     if (argc < 3 || strcmp(argv[1], "--state") != 0)
         return 2;
     how.app_id = "org.example.victim";
-    how.state_directory = argv[2];
+    how.state_directory = state_directory = argv[2];
     options.target = LG_TARGET_HTTP;
     options.consent = LG_CONSENT_GIVEN;
     options.on_delivered = on_delivered;
