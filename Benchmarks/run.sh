@@ -2,15 +2,15 @@
 # Measure the core as it is shipped beside floors and peers, in the same run.
 # Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]
 #
-# Tables: start launch crash hostile weight steps faults annotate log swift tool; without names all;
-# also start-quick (on the disk alone) and crash-quick (64 calls, without other handlers). Absolute
-# figures belong to this machine and moment. Only the ratios can be compared. Nothing here fails
-# because of a figure.
+# Tables: start launch crash hostile weight steps faults annotate log swift tool delivery; without
+# names all; also start-quick (on the disk alone) and crash-quick (64 calls, without other
+# handlers). Absolute figures belong to this machine and moment. Only the ratios can be compared.
+# Nothing here fails because of a figure.
 set -eu
 build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]}
 rounds=${2:-60}
 shift $(($# < 2 ? $# : 2))
-[ $# -gt 0 ] || set -- start launch crash hostile weight steps faults annotate log swift tool
+[ $# -gt 0 ] || set -- start launch crash hostile weight steps faults annotate log swift tool delivery
 here=$(dirname "$0")
 programs=$build/Benchmarks
 directory=$(mktemp -d "${TMPDIR:-/tmp}/launchguard-bench-XXXXXX")
@@ -71,6 +71,7 @@ for table; do
     tool) # the release build of `make bench`
         [ ! -x .build/release/launchguard ] || limit 300 python3 -B "$here/tool.py" "$build" .build/release/launchguard --rounds "$some"
         ;;
+    delivery) limit 300 python3 -B "$here/delivery.py" "$build" --rounds "$some" ;;
     *) echo "unknown table: $table" >&2; failed=1 ;;
     esac
 done

@@ -4,6 +4,7 @@
 #
 #   demo.sh [--quiet] NOTES TOOL      NOTES: the notes program, in C or Swift; TOOL: launchguard
 #   NOTES=… TOOL=… demo.sh            the same; TEXT=… names another text to keep
+#   AGENT=…                           launchguard-agent: the reports also reach a server
 set -euo pipefail
 ulimit -c 0
 export SWIFT_BACKTRACE=enable=no
@@ -12,25 +13,44 @@ quiet=0
 if [[ "${1-}" == --quiet ]]; then quiet=1; shift; fi
 notes=$(realpath -e -- "${1-${NOTES:?the notes program is needed}}")
 tool=$(realpath -e -- "${2-${TOOL:?the launchguard tool is needed}}")
-text=$(realpath -e -- "${TEXT-$(dirname -- "$0")/../ARCHITECTURE.md}")
+here=$(dirname -- "$(realpath -e -- "$0")")
+text=$(realpath -e -- "${TEXT-$here/../ARCHITECTURE.md}")
+unset NOTES_REPORTS_TO LAUNCHGUARD_NO_DELIVERY
+if [[ -n "${AGENT-}" ]]; then
+    LAUNCHGUARD_AGENT=$(realpath -e -- "$AGENT")
+    export LAUNCHGUARD_AGENT
+else
+    echo 'no AGENT is named: no report is delivered'
+fi
 
 if [[ -t 1 && -z "${NO_COLOR-}" ]]; then bold=$'\e[1m' green=$'\e[32m' red=$'\e[31m' dim=$'\e[2m' plain=$'\e[0m'
 else bold='' green='' red='' dim='' plain=''; fi
 
-logger=''
+logger='' server=''
 work=$(mktemp -d)
 cleanup() {
-    if [[ -n "$logger" ]]; then { kill -9 "$logger" && wait "$logger"; } 2>/dev/null || true; fi
+    for process in $logger $server; do { kill -9 "$process" && wait "$process"; } 2>/dev/null || true; done
+    end_agent
     rm -rf -- "$work"
 }
+# The agent waits ten seconds for another start; here there is none.
+end_agent() {
+    local agent=''
+    if [[ -f "$home/state/spool/agent" ]]; then read -r agent _ <"$home/state/spool/agent" || true; fi
+    while [[ -n "$agent" ]] && grep -qsF -- "$home/state" "/proc/$agent/cmdline"; do
+        kill "$agent" 2>/dev/null || true
+        sleep 0.05
+    done
+}
+home=$work/home
 trap cleanup EXIT
 trap 'exit 1' INT TERM
-home=$work/home
 mkdir "$home"
 cd "$work"
 : >out
 
-step() { printf '%s%s%s\n' "$bold" "$*" "$plain"; }
+steps=0
+step() { steps=$((steps + 1)); printf '%s%d. %s%s\n' "$bold" "$steps" "$*" "$plain"; }
 fine() { printf '  %s✓%s %s\n' "$green" "$plain" "$*"; }
 show() { if (( ! quiet )); then sed "/^\$/d; s|$work/||g; s/^/    $dim/; s/\$/$plain/"; else cat >/dev/null; fi; }
 narrow() { cut -c 1-140; }
@@ -51,8 +71,39 @@ start() {
 # The pid after a word of the output.
 process() { sed -nE "s/^$1.*process ([0-9]+).*/\1/p" out; }
 last_run() { find "$home/state" -name '*.lgrun' | sort -V | tail -n 1; }
+# Wait until the server has both parts of the report of a run file. The first part is then $brief.
+await_report() {
+    local uuid i
+    uuid=$("$tool" inspect --no-symbols "$1" | sed -nE 's/^run +[0-9]+, ([0-9a-f-]{36}).*/\1/p')
+    brief=received/$uuid.brief.json
+    for (( i = 0; i < 600; i++ )); do
+        if [[ -s "$brief" && -s "received/$uuid.full.json" ]]; then return; fi
+        sleep 0.1
+    done
+    fail "the report of ${1##*/} did not arrive" "$home/state/spool/agent.log"
+}
+# Run the application until it has logged 5000 breadcrumbs and an agent watches it. Its process is
+# then $logger.
+start_logging() {
+    local i
+    "$notes" "$home" run --keep-logging >out 2>&1 &
+    logger=$!
+    for (( i = 0; i < 600; i++ )); do
+        if grep -q '^5000$' out && { [[ -z "${AGENT-}" ]] || "$tool" inspect "$home/state" | grep -q '^  agent     process'; }; then return; fi
+        kill -0 "$logger" 2>/dev/null || fail 'the program ended by itself'
+        sleep 0.1
+    done
+    fail 'the program does not log, or no agent watches it'
+}
+# End the logging application by a signal.
+end_logging() {
+    status=0
+    { kill "-$1" "$logger"; wait "$logger"; } 2>/dev/null || status=$?
+    logger=''
+    (( status == 128 + $(kill -l "$1") )) || fail "the program should die by SIG$1; its status is $status"
+}
 
-step "1. A program keeps notes: ${notes##*/}"
+step "A program keeps notes: ${notes##*/}"
 "$notes" "$home" import "$text"
 "$notes" "$home" add 'the last note'
 { grep -v '^$' "$text"; echo 'the last note'; } >expected
@@ -70,14 +121,23 @@ refuse out '^(report|repair)' 'a healthy start was reported or repaired'
 show <out
 fine 'the start is healthy: checked, finished, streak 0'
 
-step '2. The database is damaged'
+step 'The database is damaged'
 printf 'these bytes do not belong here' | dd of="$home/notes.db" bs=1 seek=4096 conv=notrunc status=none
 if "$notes" "$home" list >out 2>&1; then fail 'the damage has no effect'; fi
 expect out 'malformed' 'SQLite does not notice the damage'
 show <out
 fine 'SQLite reports the damage'
 
-step '3. The program crashes at every start'
+step 'The program crashes at every start'
+if [[ -n "${AGENT-}" ]]; then
+    mkdir received
+    python3 -B "$here/report-server.py" received >address &
+    server=$!
+    for (( i = 0; i < 600; i++ )); do if [[ -s address ]]; then break; fi; sleep 0.1; done
+    NOTES_REPORTS_TO=$(<address)
+    export NOTES_REPORTS_TO
+    fine "a server for its reports listens: $NOTES_REPORTS_TO"
+fi
 crashed=()
 for run in 1 2; do
     start
@@ -87,7 +147,20 @@ for run in 1 2; do
     fine "start $run died by SIG$(kill -l $((status - 128)))"
 done
 
-step '4. The third start gets the report, repairs the database and goes on'
+if [[ -n "${AGENT-}" ]]; then
+    step 'The reports reach the server while the program still crashes'
+    for file in "${crashed[@]}"; do
+        await_report "$file"
+        expect "$brief" '"crash"' 'the report does not name the crash'
+        (( $(wc -c <"$brief") <= 4096 )) || fail 'the first part of the report is too long'
+    done
+    { cat "$brief"; echo; } | narrow | show
+    "$tool" list "$home/state" >report 2>&1
+    (( $(grep -Ec ' crash SIG[^ ]+ .*  sent' report) == 2 )) || fail 'the tool does not show that the reports were sent' report
+    fine 'both reports are there, though the program has done nothing but crash since'
+fi
+
+step 'The third start gets the report, repairs the database and goes on'
 start
 (( status == 0 )) || fail "the third start ended with status $status"
 expect out '^report: streak 2$' 'the crashes were not reported'
@@ -102,7 +175,7 @@ fine "repair: the backup is back, in the same process: $before before, $after af
 cmp -s expected found || fail 'a note of the backup is missing'
 fine "all $count notes of the backup are there, compared one by one"
 
-step '5. The place of the crash'
+step 'The place of the crash'
 for file in "${crashed[@]}"; do
     "$tool" inspect "$file" >report 2>&1 || fail 'the tool cannot read the file' report
     expect report '^crashed: SIG' 'the tool does not show the crash'
@@ -111,7 +184,7 @@ done
 awk 'NR == 1 || /^#/ { print } /load_?[sS]ummary.*:[0-9]+$/ { exit }' report | narrow | show
 fine 'both run files name the function that crashed, with file and line'
 
-step '6. The fourth start'
+step 'The fourth start'
 start
 (( status == 0 )) || fail "the fourth start ended with status $status"
 expect out 'streak 0$' 'the streak is not 0 again'
@@ -119,18 +192,9 @@ refuse out '^(report|repair)' 'the start was reported or repaired once more'
 expect out '^finished: process [0-9]+, status normal$' 'the launch was not finished'
 fine 'healthy: streak 0, finished, nothing to report'
 
-step '7. SIGKILL ends the program in the middle of its work'
-"$notes" "$home" run --keep-logging >out 2>&1 &
-logger=$!
-for (( i = 0; i < 600; i++ )); do
-    if grep -q '^5000$' out; then break; fi
-    kill -0 "$logger" 2>/dev/null || fail 'the program ended by itself'
-    sleep 0.1
-done
-status=0
-{ kill -9 "$logger"; wait "$logger"; } 2>/dev/null || status=$?
-logger=''
-(( status == 137 )) || fail "the program should die by SIGKILL; its status is $status"
+step 'SIGKILL ends the program in the middle of its work'
+start_logging
+end_logging KILL
 announced=$(head -n "$(wc -l <out)" out | tail -n 1)
 "$tool" log -n 1000000 "$(last_run)" >log 2>&1 || fail 'the tool cannot read the file' log
 grep -oE 'breadcrumb [0-9]+$' log | awk '
@@ -141,11 +205,34 @@ logged=$(grep -oE 'breadcrumb [0-9]+$' log | tail -n 1 | cut -d ' ' -f 2)
 (( logged >= announced )) || fail "breadcrumb $announced was announced, but the last one is $logged"
 "$tool" log -n 3 "$(last_run)" | narrow | show
 fine "the program announced breadcrumb $announced; the last one in the log is $logged, and none is missing"
+if [[ -n "${AGENT-}" ]]; then
+    await_report "$(last_run)"
+    expect "$brief" '"killed"' 'the report does not say that the program was killed'
+    fine 'its report is with the server, and the program was not started again'
+fi
 
-step '8. The whole story'
+step 'The whole story'
 "$tool" inspect "$home/state" >report 2>&1 || fail 'the tool cannot read the file' report
 (( $(grep -Ec '#[23] .* crash SIG' report) == 2 )) || fail 'the timeline does not show both crashes' report
 expect report '1 repairs? since' 'the ledger does not show the repair'
 expect report 'streak 0' 'the streak is not 0'
 narrow <report | show
 fine 'the tool shows the story from the files alone'
+
+if [[ -n "${AGENT-}" ]]; then
+    step 'The program crashes once more, and is never started again'
+    start_logging
+    end_logging SEGV
+    await_report "$(last_run)"
+    expect "$brief" '"SIGSEGV"' 'the report does not name the signal'
+    fine 'the last report is with the server'
+    for (( i = 0; i < 600; i++ )); do
+        "$tool" list "$home/state" >report 2>&1
+        if ! grep -q ' pending ' report; then break; fi
+        sleep 0.1
+    done
+    (( $(grep -Ec '  sent' report) == 4 )) || fail 'the tool does not show four reports that were sent' report
+    narrow <report | show
+    "$tool" upload "$home/state" >report 2>&1 || fail 'reports are left' report
+    fine 'the tool shows what was sent, and nothing is left to send'
+fi

@@ -57,6 +57,57 @@ package enum Path {
         return status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// The user that a folder belongs to; nil: there is no such folder. A link is no folder.
+    static func owner(ofFolder path: String) throws(ReportError) -> UInt32? {
+        var status = stat()
+        guard unsafe withCString(path, { unsafe lstat($0, &status) }) == 0 else { return try missing(path) }
+        return status.st_mode & S_IFMT == S_IFDIR ? status.st_uid : nil
+    }
+
+    /// The folder of the file that a symbolic link leads to; nil: there is no such link.
+    package static func folder(ofLink path: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe withCString(path) { path in
+            unsafe bytes.withUnsafeMutableBytes { unsafe readlink(path, $0.bindMemory(to: CChar.self).baseAddress!, $0.count) }
+        }
+        guard count > 0, let slash = bytes[..<count].lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return text(bytes[..<slash])
+    }
+
+    /// The first bytes of a file as text; nil: there is no such plain file, or it may not be read.
+    static func firstBytes(of path: String, _ limit: Int) -> String? {
+        guard let file = openPlain(path) else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = unsafe read(file, &bytes, bytes.count)
+        return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    /// Whether a living process has locked a file, as the agent does and every writer of
+    /// LaunchGuard's files.
+    static func isLocked(_ path: String) -> Bool {
+        #if os(Linux)
+        guard let file = openPlain(path) else { return false }
+        defer { close(file) }
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        let ofdGetLock: Int32 = 36  // F_OFD_GETLK, for which not every C library has a name here
+        return unsafe fcntl(file, ofdGetLock, &lock) == 0 && lock.l_type != F_UNLCK
+        #else
+        return false
+        #endif
+    }
+
+    private static func openPlain(_ path: String) -> Int32? {
+        let file = unsafe withCString(path) { unsafe open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+        guard file >= 0 else { return nil }
+        var status = stat()
+        if unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return file }
+        close(file)
+        return nil
+    }
+
     /// The names in a folder, in no order; nil: there is no such folder.
     static func names(in folder: String) throws(ReportError) -> [String]? {
         guard let stream = unsafe withCString(folder, { unsafe opendir($0) }) else { return try missing(folder) }

@@ -5,11 +5,12 @@ extension RunReport {
     ///   - writer: gets the text.
     ///   - breadcrumbLimit: how many breadcrumbs, and lines of standard error.
     ///   - includesMap: whether the memory map is written too.
-    public func write(to writer: inout TextWriter, breadcrumbLimit: Int = 20, includesMap: Bool = false) {
+    ///   - deliveries: the reports in the spool of this run; see ``StateDirectory/deliveries()``.
+    public func write(to writer: inout TextWriter, breadcrumbLimit: Int = 20, includesMap: Bool = false, deliveries: [DeliveryEntry] = []) {
         writer.line(headline, verdict?.end == .crash ? .red : .bold)
         crash?.writeMessages(to: &writer)
         if let verdict { writer.line("  evidence: \(verdict.evidence)") }
-        writeIdentity(to: &writer)
+        writeIdentity(to: &writer, deliveries)
         writeAnnotations(to: &writer)
         if let crash {
             crash.writeThread(to: &writer)
@@ -28,7 +29,7 @@ extension RunReport {
         writeProblems(problems, to: &writer)
     }
 
-    private func writeIdentity(to writer: inout TextWriter) {
+    private func writeIdentity(to writer: inout TextWriter, _ deliveries: [DeliveryEntry]) {
         writer.endLine()
         func field(_ name: String, _ value: String) {
             writer.add(name, width: 10, .dim)
@@ -54,6 +55,7 @@ extension RunReport {
             field("context", context.summary(from: identity?.monotonicNanoseconds ?? 0))
             if let modules = context.modules { field("", "\(context.name): its own modules are \(modules.joined(separator: ", "))") }
         }
+        for entry in deliveries { field("delivery", entry.summary + (entry.uuid == identity?.uuid ? "" : "; report \(entry.uuid), which the run asked for")) }
     }
 
     private func writeAnnotations(to writer: inout TextWriter) {

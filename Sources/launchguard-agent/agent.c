@@ -66,6 +66,12 @@ static bool is_due(uint64_t when_ns, uint64_t now_ns)
     return when_ns <= now_ns || when_ns - now_ns > PAUSE_MAX_NS + BACKOFF_MAX_NS;
 }
 
+/* Where the last attempt is yet to come, the clock was set back, and the report has waited. */
+static bool mail_is_due(const struct mail *mail, uint64_t now_ns)
+{
+    return mail->header.attempted_ns > now_ns || is_due(mail->header.next_ns, now_ns);
+}
+
 /* ---- configuration ---- */
 
 static bool read_config(struct agent *agent)
@@ -106,7 +112,7 @@ static struct mail *next_due(struct agent *agent, uint64_t now)
         return NULL;
     for (uint32_t i = 0; i < agent->mailbox.count; i++) {
         struct mail *mail = &agent->mailbox.mails[i];
-        if (mail->state != LG_DELIVERY_PENDING || !is_due(mail->header.next_ns, now))
+        if (mail->state != LG_DELIVERY_PENDING || !mail_is_due(mail, now))
             continue;
         const struct lg__report_name *a = &mail->parts, *b = best ? &best->parts : NULL;
         /* the first of a streak, then the newest launch crash, then the oldest of the others */
@@ -217,7 +223,7 @@ static void conclude(struct agent *agent, const struct answer *answer, const cha
         agent->paused_until_ns = now + outcome.pause_ns;
         char text[32];
         int size = snprintf(text, sizeof text, "%" PRIu64 "\n", agent->paused_until_ns);
-        lg__spool_write(agent->spool, "pause", text, (size_t)size);
+        lg__spool_write(agent->spool, "pause", text, (size_t)size, false);
     }
     switch (outcome.fate) {
     case FATE_SMALL:
@@ -309,7 +315,7 @@ static int until_due(const struct agent *agent, uint64_t now)
         const struct mail *mail = &agent->mailbox.mails[i];
         if (mail->state != LG_DELIVERY_PENDING)
             continue;
-        uint64_t when = is_due(mail->header.next_ns, now) ? now : mail->header.next_ns;
+        uint64_t when = mail_is_due(mail, now) ? now : mail->header.next_ns;
         if (!is_due(agent->paused_until_ns, now) && agent->paused_until_ns > when)
             when = agent->paused_until_ns;
         next = when < next ? when : next;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "launchguard/reader.h"
+#include "launchguard/ledger.h"
 
 /* What the run file does not say by itself. */
 struct facts {
@@ -33,6 +33,11 @@ struct facts {
 char *compose_brief(lg_reader *reader, const struct facts *facts, size_t *ret_bytes);
 /* At most LG__REPORT_FULL_MAX bytes: it leaves the oldest breadcrumbs out first. */
 char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_bytes);
+
+/* The brief part of `count` runs that gave way before they had a report. Of the facts, the
+ * identities, the fingerprint, the end and `made_ns` are used; `ordinal` is that of the last
+ * run. */
+char *compose_counted(const struct facts *facts, const char *state_directory, uint64_t ordinal, uint64_t count, size_t *ret_bytes);
 
 /* Replace a home directory at the start of a path by "~": "/home/NAME", "/root", "/var/home/NAME",
  * and that of the agent's own user. The result is in `buffer`, or is `path` itself. */

@@ -515,8 +515,8 @@ char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_byt
     full_add_crashes(&full);
     full_add_snapshots(&full);
     add_pulse(&full);
-    /* Which keys are redacted is asked behind the snapshot of the log: a key of a living program may
-     * be redacted, and used, in between. */
+    /* Which keys are redacted is asked behind the snapshot of the log: a key of a living program
+     * may be redacted, and used, in between. */
     bool has_log = full_has(&full, lg_reader_log(reader, &log), "ring log");
     json_t *redacted = add_annotations(&full);
     if (has_log)

@@ -12,8 +12,9 @@
 
 #include "agent_log.h"
 #include "compose.h"
-#include "os/fault_point.h"
 #include "launchguard/ledger.h"
+#include "os/fault_point.h"
+#include "store/tally.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define HOUR_NS (UINT64_C(3600) * SECOND_NS)
@@ -52,8 +53,18 @@ static void note_launch(lg_reader *reader, const lg_run_info *run, struct facts 
     }
 }
 
-/* Consecutive launch crashes, this one included. The ledger counts a run when the next one
- * starts. */
+/* Runs after this one that counted against a context. */
+static uint32_t counted_after(lg_reader *ledger, uint32_t timeline_count, uint32_t context, uint64_t ordinal)
+{
+    lg_timeline_entry entry;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < timeline_count; i++)
+        count += lg_reader_timeline(ledger, i, &entry) == LG_OK && entry.ordinal > ordinal && entry.counted >> context & 1;
+    return count;
+}
+
+/* Consecutive launch crashes, this one included. The ledger counts a run when the next one starts,
+ * and may have counted others since. */
 static void note_streak(const struct runs *runs, const lg_run_info *run, struct facts *facts)
 {
     char path[4096 + 16];
@@ -69,9 +80,9 @@ static void note_streak(const struct runs *runs, const lg_run_info *run, struct 
     if (lg_reader_ledger(ledger, &head) == LG_OK)
         for (uint32_t i = 0; i < head.context_count; i++)
             if (lg_reader_ledger_context(ledger, i, &info) == LG_OK && strcmp(info.name, facts->context) == 0) {
-                bool counted = head.last_ordinal > run->ordinal;
-                facts->streak = info.streak + !counted;
-                facts->streak += facts->streak == 0;
+                uint32_t later = counted_after(ledger, head.timeline_count, i, run->ordinal);
+                uint32_t streak = info.streak + (head.last_ordinal <= run->ordinal);
+                facts->streak = streak > later ? streak - later : 1;
             }
     lg_reader_close(ledger);
 }
@@ -340,6 +351,53 @@ static bool report_requests(struct composer *composer)
     return all;
 }
 
+/* ---- runs of which only the count is left ---- */
+
+static bool report_counted(struct composer *composer, const struct lg__tally_row *row)
+{
+    const struct more more = { row->count, row->ordinal, row->first_ns, row->last_ns };
+    struct lg__report_name parts = { .priority = LG__PRIORITY_OTHER, .ordinal = row->ordinal };
+    struct lg__report_header header = { .made_ns = now_ns(), .end = row->end, .flags = LG__REPORT_FULL_SENT, .more = row->count - 1,
+                                        .more_first_ns = row->first_ns, .more_last_ns = row->last_ns };
+    struct facts facts = { .verdict.end = (lg_end)row->end, .made_ns = header.made_ns };
+    size_t bytes = 0;
+    struct mail *mail = pending_like(composer, row->fingerprint);
+    if (mail)
+        return stand_for(composer, mail, &more);
+    if (mailbox_find(composer->mailbox, row->uuid)) /* an agent died before it could take the row */
+        return true;
+    memcpy(parts.uuid, row->uuid, sizeof parts.uuid);
+    memcpy(header.run_uuid, row->uuid, sizeof header.run_uuid);
+    memcpy(header.fingerprint, row->fingerprint, sizeof header.fingerprint);
+    header.next_ns = pace(composer->mailbox, row->fingerprint, header.made_ns);
+    lg__run_uuid_text(row->uuid, facts.uuid);
+    lg__run_uuid_text(row->uuid, facts.run_uuid);
+    for (int i = 0; i < 16; i++)
+        snprintf(facts.fingerprint + 2 * i, 3, "%02x", row->fingerprint[i]);
+    char *brief = compose_counted(&facts, composer->runs->state_directory, row->ordinal, row->count, &bytes);
+    if (brief && make_room(composer, sizeof header + bytes))
+        mail = mailbox_add(composer->mailbox, &parts, &header, brief, bytes, "", 0);
+    free(brief);
+    if (mail)
+        agent_log("run %" PRIu64 ": report %s made: stands for %" PRIu64 " runs that gave way", row->ordinal, facts.uuid, row->count);
+    return mail != NULL;
+}
+
+static bool report_tally(struct composer *composer)
+{
+    struct lg__tally_row rows[LG__TALLY_ROWS];
+    uint32_t count = lg__tally_read(composer->mailbox->spool, rows);
+    bool all = true;
+    for (uint32_t i = 0; i < count; i++) {
+        bool reported = rows[i].ordinal < composer->consent.from_ordinal || report_counted(composer, &rows[i]);
+        LG_FAULT_POINT("composer: row reported");
+        if (reported)
+            lg__tally_take(composer->mailbox->spool, &rows[i], 1);
+        all &= reported;
+    }
+    return all;
+}
+
 bool composer_work(struct composer *composer)
 {
     bool full = !report_requests(composer);
@@ -349,5 +407,6 @@ bool composer_work(struct composer *composer)
         if (!report_run(composer, run))
             full = true;
     }
-    return full;
+    /* Behind the runs: their reports can stand for the counted ones. */
+    return !report_tally(composer) || full;
 }

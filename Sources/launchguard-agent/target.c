@@ -111,7 +111,10 @@ bool target_is_address(const char *endpoint, char ret_why[LG__REPORT_ERROR_BYTES
     for (const char *c = endpoint; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7F)
             return target_refuse(ret_why, "the endpoint holds a space or a control character");
-    return true;
+    CURLU *parts = curl_url();
+    bool is_whole = parts && curl_url_set(parts, CURLUPART_URL, endpoint, 0) == CURLUE_OK;
+    curl_url_cleanup(parts);
+    return is_whole || target_refuse(ret_why, "the endpoint is no whole address");
 }
 
 char *target_copy(const char *bytes, size_t size)

@@ -55,11 +55,6 @@ static bool parse_dsn(const char *dsn, char ret_key[KEY_MAX + 1], struct request
 
 /* ---- the event ---- */
 
-static json_t *hex_address(uint64_t address)
-{
-    return words_short_address(address);
-}
-
 /* The identifier of Sentry's symbol server: the first 16 bytes of the build id as a GUID, whose
  * first three fields are little-endian. */
 static json_t *debug_id(const char *build_id)
@@ -106,9 +101,9 @@ static json_t *stack_trace(const json_t *report, json_t *images)
     for (size_t i = json_array_size(from); i-- > 0;) {
         const json_t *frame = json_array_get(from, i);
         json_t *to = json_object();
-        put(to, "instruction_addr", hex_address(brief_address(frame, "address")));
+        put(to, "instruction_addr", words_short_address(brief_address(frame, "address")));
         if (brief_text(frame, "module")[0]) {
-            json_t *base = hex_address(brief_address(frame, "address") - brief_address(frame, "offset"));
+            json_t *base = words_short_address(brief_address(frame, "address") - brief_address(frame, "offset"));
             brief_copy(to, "package", frame, "module");
             add_image(images, frame, json_string_value(base) ? json_string_value(base) : "");
             put(to, "image_addr", base);
@@ -152,13 +147,23 @@ static json_t *values(json_t *value)
     return object;
 }
 
+/* The server refuses a release or a tag with such a character. */
+static void put_plain(json_t *object, const char *key, const char *text, const char *forbidden)
+{
+    char plain[256];
+    size_t size = strnlen(text, sizeof plain - 1);
+    for (size_t i = 0; i < size; i++)
+        plain[i] = (unsigned char)text[i] < ' ' || strchr(forbidden, text[i]) ? '_' : text[i];
+    put(object, key, size ? words_text(plain, size) : NULL);
+}
+
 static json_t *tags(const json_t *report)
 {
     static const char *const texts[] = { "end", "kind", "context", "task" };
     json_t *object = json_object();
     char streak[24];
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        brief_copy(object, texts[i], report, texts[i]);
+        put_plain(object, texts[i], brief_text(report, texts[i]), "");
     json_int_t count = json_integer_value(json_object_get(report, "streak"));
     snprintf(streak, sizeof streak, "%" JSON_INTEGER_FORMAT, count);
     brief_put(object, "streak", count ? streak : "");
@@ -218,7 +223,7 @@ static char *event_json(const json_t *report, const char *event_id)
     put(event, "fingerprint", list);
     if (brief_text(report, "appVersion")[0]) {
         snprintf(release, sizeof release, "%s@%s", brief_text(report, "appID"), brief_text(report, "appVersion"));
-        put(event, "release", json_string(release));
+        put_plain(event, "release", release, "/\\");
     }
     put(event, "tags", tags(report));
     put(event, "contexts", contexts(report));

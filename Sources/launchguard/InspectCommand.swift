@@ -52,22 +52,23 @@ struct InspectCommand: ParsableCommand {
     func run() throws {
         switch try Target(target, run: runs.run) {
         case .directory(let directory):
-            try show(try directory.ledger())
+            try show(try directory.ledger(), try Spool(directory))
         case .file(let path):
             let reader = try Reader(path: path)
             switch reader.kind {
-            case .ledger: try show(try reader.ledger())
+            case .ledger: try show(try reader.ledger(), nil)
             case .run: try show(try reader.run(includingMemory: memory))
             }
         }
     }
 
-    private func show(_ ledger: LedgerReport) throws {
+    private func show(_ ledger: LedgerReport, _ spool: Spool?) throws {
         if output.json {
-            Output.writeLine(json: ledger)
+            Output.writeLine(json: Delivered(report: ledger, delivery: spool))
         } else {
             var writer = Output.makeWriter()
             ledger.write(to: &writer, runLimit: lines)
+            spool?.write(to: &writer)
             Output.write(writer.bytes)
         }
         if ledger.isDamaged { try ExitStatus.damaged.end() }
@@ -77,11 +78,12 @@ struct InspectCommand: ParsableCommand {
     private func show(_ run: RunReport) throws {
         var reports = [run]
         symbols.apply(to: &reports)
+        let delivery = run.identity.flatMap { StateDirectory(ofRun: run.path)?.deliveriesByRun()[$0.uuid] }
         if output.json {
-            Output.writeLine(json: reports[0])
+            Output.writeLine(json: Delivered(report: reports[0], delivery: delivery))
         } else {
             var writer = Output.makeWriter()
-            reports[0].write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: map)
+            reports[0].write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: map, deliveries: delivery ?? [])
             Output.write(writer.bytes)
         }
         if run.isDamaged { try ExitStatus.damaged.end() }

@@ -11,13 +11,15 @@ struct LaunchGuardTool: AsyncParsableCommand {
         discussion: """
             DIR is the state directory of an application, with ledger.lg and the run files runs/*.lgrun. Without DIR the tool \
             uses the first part of $STATE_DIRECTORY, or else the current directory if it holds a ledger. The tool never writes to \
-            these files and never disturbs a living process.
+            these files and never disturbs a living process. upload asks an agent to send the reports of DIR/spool.
 
             EXIT STATUS
               0  everything is shown
               1  nothing was found, or the file may not be read
               2  the command line is wrong, or an event of a simulation is not possible
               3  a file is damaged; its readable parts are shown
+              4  upload: reports are left that were not sent
+              5  upload: nothing can be sent
 
             EXAMPLES
               launchguard list /var/lib/notes
@@ -26,9 +28,10 @@ struct LaunchGuardTool: AsyncParsableCommand {
               launchguard log -f /var/lib/notes
               launchguard verify --json /var/lib/notes/ledger.lg | jq .status
               launchguard simulate crash crash ok finish
+              launchguard upload /var/lib/notes
             """,
         version: Reader.libraryVersion,
-        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self]
+        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self, UploadCommand.self]
     )
 
     static func main() async {
@@ -62,6 +65,9 @@ enum ExitStatus: Int32 {
     case nothingFound = 1
     case usage = 2
     case damaged = 3
+    /// `upload`: reports are left; nothing can be sent.
+    case unsent = 4
+    case cannotSend = 5
 
     init(_ error: ReportError) {
         self = error.code == .damaged || error.code == .newer || error.code == .older ? .damaged : .nothingFound

@@ -5,12 +5,13 @@ import LaunchGuardReports
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the runs of an application: when and how each one ended, and the place of a crash or a hang.",
+        abstract: "List the runs of an application: when and how each one ended, the place of a crash or a hang, and whether its report was sent.",
         discussion: """
             EXAMPLES
               launchguard list
               launchguard list /var/lib/notes
               launchguard list --json /var/lib/notes | jq 'select(.verdict.end == "crash") | .path'
+              launchguard list --json /var/lib/notes | jq -r '.delivery[]? | select(.state == "dead") | .error'
             """
     )
 
@@ -21,16 +22,11 @@ struct ListCommand: AsyncParsableCommand {
     @OptionGroup var symbols: SymbolOptions
 
     func run() async throws {
-        let directory: StateDirectory
-        switch try Target(self.directory) {
-        case .directory(let found):
-            directory = found
-        case .file(let path):
-            let kind = try Reader(path: path).kind
-            throw ValidationError("\(path) is a \(kind == .run ? "run file" : "ledger"); list needs a state directory.")
-        }
+        let directory = try Target(self.directory).stateDirectory(for: "list")
         let ledger = try? Reader(path: directory.ledgerPath).ledger()
-        let runs = await load(try directory.runPaths(), ledger)
+        var runs = await load(try directory.runPaths(), ledger)
+        let deliveries = directory.deliveriesByRun()
+        for index in runs.indices { runs[index].delivery = runs[index].uuid.flatMap { deliveries[$0] } }
         if output.json {
             Output.writeLines(json: runs)
         } else {
@@ -107,7 +103,8 @@ struct ListCommand: AsyncParsableCommand {
             writer.line(contexts.isEmpty ? "" : "  (\(contexts.joined(separator: "; ")))")
         }
         let endWidth = runs.map { $0.end.count }.max() ?? 0
-        for run in runs { run.write(to: &writer, endWidth: endWidth) }
+        let stateWidth = runs.map { $0.states.count }.max() ?? 0
+        for run in runs { run.write(to: &writer, endWidth: endWidth, stateWidth: stateWidth) }
         Output.write(writer.bytes)
     }
 }
@@ -129,12 +126,14 @@ private struct ListedRun: Encodable, Sendable {
     var message: String?
     /// The program's own function nearest to the crash or the hang.
     var place: String?
+    /// Its reports in the spool; nil: there are none.
+    var delivery: [DeliveryEntry]?
     var problems: [Problem]
     /// Whether there may be symbols for it.
     let hasStack: Bool
 
     private enum CodingKeys: CodingKey {
-        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, reason, message, place, problems
+        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, reason, message, place, delivery, problems
     }
 
     init(_ report: RunReport, counted entry: TimelineEntry?) {
@@ -157,15 +156,20 @@ private struct ListedRun: Encodable, Sendable {
     /// The end in words.
     var end: String { verdict?.summary(reason: reason) ?? "damaged" }
 
-    /// The place and the message.
+    /// The states of its reports.
+    var states: String { (delivery ?? []).map(\.state.rawValue).joined(separator: ", ") }
+
+    /// The place and the message, and what is to be said about its reports.
     private var details: String {
         let words = message.map { $0.prefix(Self.messageLength) + ($0.count > Self.messageLength ? "…" : "") }
-        return [place, words.map(String.init)].compactMap(\.self).joined(separator: ": ")
+        let remarks = (delivery ?? []).flatMap(\.remarks).joined(separator: "; ")
+        let cause = [place, words.map(String.init)].compactMap(\.self).joined(separator: ": ")
+        return [cause, remarks.isEmpty ? "" : "(\(remarks))"].filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
     private static let messageLength = 120
 
-    func write(to writer: inout TextWriter, endWidth: Int) {
+    func write(to writer: inout TextWriter, endWidth: Int, stateWidth: Int) {
         writer.add(ordinal.map { "#\($0)" } ?? "?", width: 6)
         guard let verdict else {
             writer.line("\(path): \(problems.first.map { "\($0.code): \($0.message)" } ?? "damaged")", .red)
@@ -173,7 +177,8 @@ private struct ListedRun: Encodable, Sendable {
         }
         writer.add(started?.description ?? "at an unknown time", width: 32, .dim)
         writer.add(durationNanoseconds?.durationText ?? "", width: 12)
-        writer.add(end, width: details.isEmpty ? 0 : endWidth + 2, verdict.end.style)
+        writer.add(end, width: details.isEmpty && states.isEmpty ? 0 : endWidth + 2, verdict.end.style)
+        if stateWidth > 0 { writer.add(states, width: details.isEmpty ? 0 : stateWidth + 2, delivery?.last?.state.style ?? .plain) }
         writer.add(details)
         if isDamaged { writer.add("  damaged; see launchguard verify", .red) }
         writer.endLine()

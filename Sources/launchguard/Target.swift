@@ -39,6 +39,17 @@ enum Target {
             "No state directory is known: name one, set STATE_DIRECTORY, or change to a directory that holds ledger.lg.")
     }
 
+    /// The state directory, for a command that needs one.
+    func stateDirectory(for command: String) throws -> StateDirectory {
+        switch self {
+        case .directory(let directory):
+            return directory
+        case .file(let path):
+            let kind = try Reader(path: path).kind
+            throw ValidationError("\(path) is a \(kind == .run ? "run file" : "ledger"); \(command) needs a state directory.")
+        }
+    }
+
     /// The file itself, or the newest run of the directory.
     func newestRun() throws -> String {
         switch self {

@@ -431,6 +431,12 @@ static void on_block(const char *block, lg_status status, const char *detail, vo
     *(lg_status *)user = status == LG_ERR_DAMAGED ? status : *(lg_status *)user;
 }
 
+/* A snapshot of the ring log, an index that is at most as large, and the reader itself. */
+size_t most_memory(size_t size)
+{
+    return 2 * size + 4096;
+}
+
 int exercise(const char *path)
 {
     lg_reader *reader;

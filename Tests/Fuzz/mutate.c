@@ -85,8 +85,7 @@ static void try(const uint8_t *original, size_t original_size, long which, unsig
         dying();
         exit(1);
     }
-    /* A snapshot of the ring log, an index that is at most as large, and the reader itself. */
-    if (most_allocated - before > 2 * size + 4096) {
+    if (most_allocated - before > most_memory(size)) {
         fprintf(stderr, "mutate: the reader allocates %zu bytes for a file of %zu\n", most_allocated - before, size);
         dying();
         exit(1);

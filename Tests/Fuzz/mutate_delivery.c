@@ -111,7 +111,7 @@ static void put(int folder, const char *name, const void *bytes, size_t size)
 static void try_files(int folder, const char *path, const char *text, size_t size)
 {
     struct credentials credentials;
-    struct lg__report_header header = { .magic = LG__MAGIC_REPORT, .major = 1, .header_bytes = sizeof header, .brief_bytes = 5 }, read;
+    struct lg__report_header header = { .major = 1, .header_bytes = sizeof header, .brief_bytes = 5 }, read;
     char why[LG__REPORT_ERROR_BYTES], file[4200], bytes[sizeof header + 5];
     put(folder, "consent", text, size);
     put(folder, "secret", text, size);
@@ -120,6 +120,7 @@ static void try_files(int folder, const char *path, const char *text, size_t siz
     snprintf(file, sizeof file, "%s/secret", path);
     if (credentials_read(file, &credentials, why))
         credentials_free(&credentials);
+    memcpy(header.magic, LG__MAGIC_REPORT, sizeof header.magic);
     lg__report_seal(&header);
     memcpy(bytes, &header, sizeof header);
     memset(bytes + sizeof header, 'x', 5);

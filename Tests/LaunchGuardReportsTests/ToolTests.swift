@@ -139,7 +139,7 @@ import Testing
         let folder = try TemporaryFolder()
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: Sample.golden("v2.0/story.lg"))))
         bytes[12] = 1
-        let crc = Self.crc32c(bytes.prefix(448))
+        let crc = CRC32C.of(bytes.prefix(448))
         for index in 0..<4 { bytes[448 + index] = UInt8(truncatingIfNeeded: crc >> (8 * UInt32(index))) }
         let path = try folder.write(bytes, "ledger.lg")
         for command in ["inspect", "verify"] {
@@ -148,12 +148,6 @@ import Testing
         }
         let directory = try Tool.run(["inspect", folder.path])
         #expect(directory.status == 1 && directory.output.contains("ledger: older: a file was written by an older version"))
-    }
-
-    private static func crc32c(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        ~bytes.reduce(~0 as UInt32) { crc, byte in
-            (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0x82F6_3B78 : 0) }
-        }
     }
 
     @Test func theLogIsFiltered() async throws {

@@ -171,12 +171,12 @@ LG_BEGIN
 /** Begin to deliver reports: store the configuration, and start the agent where none runs. Only
  *  one that has changed is written, which may take milliseconds.
  *
- *  The call returns before the agent runs, except where the last run counted as a launch crash:
- *  then the agent has started. The program's wait() never sees the agent, and the agent shares no
- *  descriptor with it. Without consent no agent is started. The environment variable
- *  LAUNCHGUARD_NO_DELIVERY, also in a setuid program, or a file named "off" in the folder "spool"
- *  of the state directory, switches delivery off; the configuration and the consent are stored all
- *  the same.
+ *  The call returns before the agent runs, except where the last run counted as a launch crash, or
+ *  the configuration is new, as at the very first start: then the agent has started. The program's
+ *  wait() never sees the agent, and the agent shares no descriptor with it. Without consent no
+ *  agent is started. The environment variable LAUNCHGUARD_NO_DELIVERY, also in a setuid program, or
+ *  a file named "off" in the folder "spool" of the state directory, switches delivery off; the
+ *  configuration and the consent are stored all the same.
  *
  *  @return LG_OK; LG_ERR_NO_AGENT: no agent's program was found, reports stay owed; LG_ERR_OPTION
  *          (lg_session_message() names the option); LG_ERR_ALREADY: the call was made before;
@@ -209,8 +209,9 @@ LG_API lg_status lg_delivery_start(lg_session *session, const lg_delivery_option
  */
 LG_API lg_status lg_delivery_consent(lg_session *session, lg_consent consent);
 
-/** Wait until the reports that are owed now were sent. For a program whose agent cannot outlive it,
- *  as in a container, and for one that shows its user that a report is sent. In an on_report
+/** Wait until the reports that are owed now were sent. A report that waits for others like it, of
+ *  which many went lately, is not waited for. The call is for a program whose agent cannot outlive
+ *  it, as in a container, and for one that shows its user that a report is sent. In an on_report
  *  callback and before lg_launch_begin() alike, the time counts neither towards the window of a
  *  launch nor as a hang: the heartbeat of the calling thread pauses meanwhile, and goes on with the
  *  return.

@@ -95,12 +95,13 @@ typedef struct lg_options {
     uint32_t ring_bytes;
 
     /** Number of ended run files that are kept; 0 = 32. The first run of a streak is kept beyond
-     *  that. */
+     *  that, and so is a run that delivery still owes a report (delivery.h). */
     uint32_t keep_runs;
 
     /** Space on the disk in bytes that ended run files take together; 0 = 67108864 (64 MiB). It is
      *  never more than a quarter of the file system. The newest one and the first run of a streak
-     *  are kept beyond that. */
+     *  are kept beyond that. A run that delivery still owes a report gives way to this limit last,
+     *  and is counted. */
     uint64_t keep_bytes;
 
     /** Bytes of stack memory that a crash record keeps, for all threads together; 0 = 131072.
@@ -221,7 +222,8 @@ typedef enum lg_protection {
 LG_BEGIN
 
 /** Start the session: map the files, classify the last run, install the handlers. The call never
- *  blocks the launch.
+ *  blocks the launch. Where the last run left nothing that explains its end, and a living agent
+ *  (delivery.h) is about to say how it ended, the call waits for that word, for 20 ms at most.
  *
  *  @param options      borrowed during the call.
  *  @param ret_session  always set to a handle that every other call accepts. A failure does not

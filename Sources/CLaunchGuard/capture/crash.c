@@ -135,7 +135,8 @@ bool lg__crash_event(struct lg__crash *crash, uint32_t number, enum lg__crash_ev
 static bool has_time(const struct lg__crash *crash, uint32_t until)
 {
     uint64_t word = atomic_load(&crash->word);
-    return lg__crash_state(word) == LG__CRASH_CHAINED && lg__crash_sequence(word) <= until && atomic_load(&crash->deadline_ns);
+    return lg__crash_state(word) == LG__CRASH_CHAINED && lg__crash_sequence(word) <= until &&
+           atomic_load(&crash->deadline_ns) <= atomic_load(&crash->handler_ns);
 }
 
 bool lg__capture_open_until(uint32_t until)
@@ -168,6 +169,7 @@ LG__FIRST static struct lg__crash *begin(struct lg__crash *crash, uint32_t numbe
     crash->handler_sp = crash->altstack_low = crash->return_pc = 0;
     atomic_store(&crash->left_ns, 0);
     atomic_store(&crash->deadline_ns, 0);
+    atomic_store(&crash->handler_ns, 0);
     atomic_store(&crash->timer, -1);
     lg__run_outcome(&lg__fixed.options.run, lg__crash_slot_of(crash), number, LG__OUTCOME_RECORDING);
     /* the row "free, begins" */
@@ -281,6 +283,7 @@ struct lg__crash *lg__crash_promote(struct lg__crash *brief)
     atomic_store(&full->word, 0);
     atomic_store(&full->deadline_ns, 0);
     atomic_store(&full->left_ns, 0);
+    atomic_store(&full->handler_ns, atomic_load(&brief->handler_ns));
     atomic_store(&full->timer, atomic_load(&brief->timer));
     memcpy(&full->tid, &brief->tid, sizeof *full - offsetof(struct lg__crash, tid));
     full->owes = false;

@@ -12,8 +12,10 @@
  * threads look at it; a reader compares the word again after its look. */
 struct lg__crash {
     _Atomic uint64_t word;        /* sequence number, enum lg__crash_state */
-    /* CLOCK_MONOTONIC, of RECORDING, CHAINED and ENDING; 0: none yet */
+    /* CLOCK_MONOTONIC, of RECORDING, CHAINED and ENDING; 0: none yet. Where the place of the thread
+     * is not known then, a later time to look again. */
     _Atomic uint64_t deadline_ns;
+    _Atomic uint64_t handler_ns;  /* the first deadline of CHAINED */
     _Atomic uint64_t left_ns;     /* CLOCK_MONOTONIC when its handler was left */
     _Atomic long timer;           /* of CHAINED: number of a timer of the kernel; −1: none */
     int32_t tid;

@@ -8,8 +8,8 @@
 
 /* The watch thread looks at a thread that is with its earlier handler at this interval. */
 #define LOOK_NS UINT64_C(1000000000)
-/* At its deadline a thread is asked this many times, at this interval, and always found inside: a
- * short signal handler that looks the same on a walk is over by then. */
+/* At its deadline a thread is looked at this many times, at this interval, and always found inside:
+ * a short signal handler that looks the same on a walk is over by then. */
 #define LOOKS 3
 #define LOOKS_APART_NS UINT64_C(20000000)
 /* An exit waits this long for a look of the watch thread. */
@@ -17,7 +17,8 @@
 /* At an exit: for a thread that is just ending. */
 #define ENDING_TRIES 20
 #define ENDING_NS UINT64_C(1000000)
-/* A thread that does not answer is asked again: the machine may be busy. */
+/* A thread whose place does not show is looked at again this often, but no longer than a question
+ * stands: the machine may be busy. */
 #define TRIES 200
 #define ANSWER_NS UINT64_C(50000000)
 #define STANDS_NS UINT64_C(2000000000)
@@ -44,7 +45,7 @@ void lg__deadline_arm(struct lg__crash *crash)
         return;
     arm(crash, lg__fixed.options.deadline_ms);
     timers[0] = -1;
-    timers[1] = lg__os_timer_begin(0, SIGKILL, 0, time_ns + KILL_NS);
+    timers[1] = lg__os_timer_begin(0, SIGKILL, 0, time_ns + KILL_NS, 0);
 }
 
 /* The watch thread looks each second while such crashes come. Each side first changes its own word
@@ -87,7 +88,7 @@ void lg__deadline_arm_signal(struct lg__crash *crash)
     if (timers[0] >= 0)
         return;
     if (timers[1] >= 0 && lg__question_take_signal())
-        timers[0] = lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, lg__crash_sequence(atomic_load(&crash->word)), until > now ? until - now : 1);
+        timers[0] = lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, lg__crash_sequence(atomic_load(&crash->word)), until > now ? until - now : 1, 0);
     if (timers[0] < 0)
         lg__capture_wake_watch(); /* the user's signals are used up, or a sandbox refuses timers */
 }
@@ -102,7 +103,9 @@ void lg__deadline_disarm(void)
 
 void lg__deadline_arm_handler(struct lg__crash *crash)
 {
-    arm(crash, lg__fixed.options.handler_ms);
+    const uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + (uint64_t)lg__fixed.options.handler_ms * 1000000u;
+    atomic_store(&crash->handler_ns, until);
+    atomic_store(&crash->deadline_ns, until);
 }
 
 /* Committed stages stay. The process dies of its own signal, on this thread because the crashed
@@ -125,20 +128,26 @@ static bool is_still(const struct lg__crash *crash, uint64_t word)
 /* The value of a timer: sequence number of the crash, and this for its earlier handler. */
 #define OF_HANDLER (UINT64_C(1) << 32)
 
-static bool begin_timer(struct lg__crash *crash, uint32_t sequence, uint64_t after_ns)
+/* Behind the deadline, so that the watch thread comes first where it runs. The timer goes on until
+ * the crash is CHAINED no more. */
+bool lg__deadline_arm_timer(struct lg__crash *crash)
 {
-    atomic_store(&crash->timer, lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, OF_HANDLER | sequence, after_ns));
+    const uint64_t time_ns = (uint64_t)lg__fixed.options.handler_ms * 1000000u, value = OF_HANDLER | lg__crash_sequence(atomic_load(&crash->word));
+    if (!crash->altstack_low || !lg__question_take_signal())
+        return false; /* without that stack the place does not show */
+    atomic_store(&crash->timer, lg__os_timer_begin(crash->tid, LG__QUESTION_SIGNAL, value, time_ns + KILL_NS, LOOKS_APART_NS));
     return atomic_load(&crash->timer) >= 0;
 }
 
-/* Behind the deadline, so that the watch thread comes first where it runs. */
-bool lg__deadline_arm_timer(struct lg__crash *crash)
+/* A thread stands still for the record of another thread's crash, or waits to write one of its own,
+ * also on the alternate stack: its place does not show. */
+static bool may_stand(const struct lg__crash *crash)
 {
-    const uint64_t time_ns = (uint64_t)lg__fixed.options.handler_ms * 1000000u;
-    return lg__question_take_signal() && begin_timer(crash, lg__crash_sequence(atomic_load(&crash->word)), time_ns + KILL_NS);
+    const int32_t holder = lg__crash_holder();
+    return holder && holder != crash->tid;
 }
 
-/* The same looks as those of the watch thread, whose thread may have been stopped. */
+/* The same looks as those of the watch thread, which may have been stopped. */
 static void handler_passed(uint32_t sequence, const void *ucontext)
 {
     static _Atomic uint64_t inside; /* sequence number, looks */
@@ -146,15 +155,17 @@ static void handler_passed(uint32_t sequence, const void *ucontext)
     const uint64_t word = crash ? atomic_load(&crash->word) : 0;
     struct lg__arch_fault context;
     lg__arch_fault(ucontext, &context);
-    if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) ||
-        !atomic_load(&crash->deadline_ns) || lg__place_by_stack(crash, context.sp) != LG__PLACE_INSIDE)
+    if (!crash || crash->tid != lg__os_tid() || lg__crash_state(word) != LG__CRASH_CHAINED || !is_still(crash, word) || may_stand(crash))
+        return;
+    const enum lg__place place = lg__place_by_stack(crash, context.sp);
+    if (place == LG__PLACE_OUTSIDE)
+        lg__crash_event(crash, sequence, LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
+    if (place != LG__PLACE_INSIDE)
         return;
     const uint64_t before = atomic_load(&inside), looks = before >> 32 == sequence ? (uint32_t)before + 1 : 1;
     atomic_store(&inside, (uint64_t)sequence << 32 | looks);
-    if (looks == LOOKS && lg__crash_event(crash, sequence, LG__CRASH_EXPIRES, false))
+    if (looks >= LOOKS && lg__crash_event(crash, sequence, LG__CRASH_EXPIRES, false))
         end_process(crash);
-    lg__os_timer_end(atomic_load(&crash->timer));
-    begin_timer(crash, sequence, LOOKS_APART_NS);
 }
 
 void lg__deadline_passed(uint64_t value, const void *ucontext)
@@ -188,11 +199,22 @@ static enum finding finding_of(enum lg__place place)
     return place == LG__PLACE_INSIDE ? INSIDE : place == LG__PLACE_OUTSIDE ? OUTSIDE : UNKNOWN;
 }
 
+/* The thread may be in the handler of a question, which runs on the alternate stack as well. */
+static bool may_answer(const struct lg__crash *crash)
+{
+    return lg__question_is_blocked(LG__ASKER_WATCH, LG__QUESTION_LOOK) ||
+           (lg__question_answer(LG__ASKER_WATCH, LG__QUESTION_LOOK) == LG__ANSWER_ASKED &&
+            lg__question_slot(LG__ASKER_WATCH, LG__QUESTION_LOOK)->tid == crash->tid);
+}
+
 /* By the kernel's word about a thread that sleeps: a question would end its sleep. */
 static enum finding look_asleep(const struct lg__crash *crash)
 {
     uint64_t sp;
-    return crash->altstack_low && lg__thread_sleeps(crash->tid, &sp) ? finding_of(lg__place_by_stack(crash, sp)) : NO_ANSWER;
+    if (!lg__thread_sleeps(crash->tid, &sp) || (may_answer(crash) && !lg__thread_is_asked(crash->tid)))
+        return NO_ANSWER;
+    const enum lg__place place = lg__place_by_stack(crash, sp);
+    return place == LG__PLACE_UNKNOWN ? NO_ANSWER : finding_of(place);
 }
 
 /* A question without an answer stays open for its time: repeated questions would keep a slow thread
@@ -238,15 +260,25 @@ static void pause_ns(uint64_t time_ns)
     lg__os_futex_wait(&nobody_wakes, 0, time_ns);
 }
 
+static enum finding look_once(const struct lg__crash *crash)
+{
+    const enum finding finding = look_asleep(crash);
+    return finding == NO_ANSWER ? ask_thread(crash) : finding;
+}
+
 /* The finding at the deadline. INSIDE only where several looks say so, UNKNOWN only where none says
- * more. */
+ * more. A look without an answer costs time, but no try: an answer that is being written may take
+ * as long as any other. */
 static enum finding look_closely(const struct lg__crash *crash, uint64_t word)
 {
-    for (int tries = 0, inside = 0; tries < TRIES && is_still(crash, word); tries++) {
-        enum finding finding = ask_thread(crash);
+    const uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + STANDS_NS;
+    enum finding finding = UNKNOWN;
+    for (int tries = 0, inside = 0; tries < TRIES && is_still(crash, word) && lg__os_clock_ns(CLOCK_MONOTONIC) < until;
+         tries += finding != NO_ANSWER) {
+        finding = look_once(crash);
         if (finding == OUTSIDE || finding == VANISHED)
             return finding;
-        if (finding == INSIDE && ++inside == LOOKS)
+        if (finding == INSIDE && !may_stand(crash) && ++inside == LOOKS)
             return INSIDE;
         /* Not in step with a thread that works at equal distances. */
         pause_ns(finding == INSIDE ? LOOKS_APART_NS : LOOKS_APART_NS / 16);
@@ -259,8 +291,8 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
 {
     if (!exiting && !crash->altstack_low)
         return UNKNOWN; /* only a question could find out, and it would end a sleep */
-    enum finding finding = look_asleep(crash);
-    if (finding == NO_ANSWER && (finding = ask_thread(crash)) == NO_ANSWER)
+    enum finding finding = look_once(crash);
+    if (finding == NO_ANSWER)
         close_question(); /* until the next look nobody would let the thread go on */
     /* A thread that ends in the kernel answers nothing, although pthread_join() has returned; it is
      * gone a moment later. An exit does not look again. */
@@ -276,14 +308,16 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
 static _Atomic uint32_t exit_asked, exit_answered; /* futex */
 
 /* The deadline of the crash has passed, or it is time to look; returns nanoseconds until the next
- * look. */
+ * look. There always is one: a later look may show a place that this one does not. Behind the time
+ * of the handler the pauses double, because looks disturb a thread that recovered. */
 static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t deadline, bool exiting)
 {
     uint32_t sequence = lg__crash_sequence(word);
     uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    uint64_t handler_ns = atomic_load(&crash->handler_ns);
     bool over = deadline && now >= deadline;
     /* Most handlers are done sooner, and a look may disturb one that has just begun. */
-    uint64_t chained = deadline - (uint64_t)lg__fixed.options.handler_ms * 1000000u, first = chained + LOOK_NS;
+    uint64_t first = handler_ns - (uint64_t)lg__fixed.options.handler_ms * 1000000u + LOOK_NS;
     if (deadline && !over && !exiting && now < first)
         return (first < deadline ? first : deadline) - now;
     if (over)
@@ -297,13 +331,13 @@ static uint64_t look_at_chained(struct lg__crash *crash, uint64_t word, uint64_t
         lg__crash_event(crash, sequence, LG__CRASH_VANISHES, false);
     if (finding == OUTSIDE)
         lg__crash_event(crash, sequence, exiting ? LG__CRASH_EXITS : LG__CRASH_OUTSIDE, lg__crash_action_is_default(crash->info.si_signo));
+    now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    /* The time for the rest of a record may end before that of the handler. */
     if (finding == UNKNOWN && over)
-        /* nothing is known, and nothing is done */
-        atomic_compare_exchange_strong(&crash->deadline_ns, &deadline, 0);
+        atomic_compare_exchange_strong(&crash->deadline_ns, &deadline, now + (now > handler_ns ? now - handler_ns : LOOK_NS));
     if (!is_still(crash, word) || over)
         return 1;
-    now = lg__os_clock_ns(CLOCK_MONOTONIC);
-    return deadline <= now ? deadline ? 1 : UINT64_MAX : deadline - now < LOOK_NS ? deadline - now : LOOK_NS;
+    return !deadline || deadline > now + LOOK_NS ? LOOK_NS : deadline > now ? deadline - now : 1;
 }
 
 static uint64_t look_at(struct lg__crash *crash, bool exiting)

@@ -20,9 +20,10 @@ void lg__deadline_disarm(void);
 void lg__deadline_passed(uint64_t value, const void *ucontext);
 /* From here on the time of the earlier handler runs. Handler. */
 void lg__deadline_arm_handler(struct lg__crash *crash);
-/* That handler may stop the watch thread: a timer keeps its time as well, on the crashed thread,
- * which runs on an alternate stack and takes the signal. Before lg__crash_event() says that the
- * handler is called. false: the system refuses the timer. Handler. */
+/* That handler may stop the watch thread, or there is no such thread: a timer keeps the time as
+ * well, on the crashed thread. Under the crash lock; where there is a watch thread, before
+ * lg__crash_event() says that the handler is called. false: the thread does not run on an alternate
+ * stack, or the system refuses the timer. Handler. */
 bool lg__deadline_arm_timer(struct lg__crash *crash);
 /* The process is about to end by exit(): the watch thread looks at the crashes of all threads.
  * Waits for that look for a while. */

@@ -114,6 +114,8 @@ static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_ev
         lg__other_threads_wait_left();
     } else if (event == LG__CRASH_CHAINS && !crash->owes) {
         lg__capture_wake_watch();
+        if (!lg__capture_watched())
+            lg__deadline_arm_timer(crash); /* the system refuses the thread */
     }
     lg__deadline_disarm();
     lg__crash_unlock();

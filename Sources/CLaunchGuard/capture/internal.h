@@ -218,6 +218,8 @@ int lg__thread_blocks(int32_t tid, uint64_t *ret_blocked, uint32_t *ret_state);
 /* The thread is in a system call: its stack pointer at the call. false: the thread is in none, or
  * the kernel does not show it. */
 bool lg__thread_sleeps(int32_t tid, uint64_t *ret_sp);
+/* A question waits for the thread, which is not in the handler of one. */
+bool lg__thread_is_asked(int32_t tid);
 /* Walk the thread's stack, which stands still or may be wrong; commits the second part. */
 void lg__thread_walk(struct lg__thread *slot);
 /* That walk crashed: commit its frames so far. */

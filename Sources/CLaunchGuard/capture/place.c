@@ -17,8 +17,9 @@ static bool is_beyond(const struct lg__crash *crash, uint64_t sp)
 enum lg__place lg__place_by_stack(const struct lg__crash *crash, uint64_t sp)
 {
     uint64_t low = crash->altstack_low, handler = crash->handler_sp;
+    /* on the thread's own stack, where the frame of our handler is gone if `sp` is above */
     if (!low)
-        return LG__PLACE_UNKNOWN;
+        return handler >= crash->stack_low && sp >= handler && sp < crash->stack_high ? LG__PLACE_OUTSIDE : LG__PLACE_UNKNOWN;
     /* our handler runs on the alternate stack, and so does the handler that it called */
     if (sp >= low)
         return sp < handler ? LG__PLACE_INSIDE : LG__PLACE_OUTSIDE;

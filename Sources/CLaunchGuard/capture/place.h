@@ -7,7 +7,8 @@
 
 enum lg__place { LG__PLACE_UNKNOWN, LG__PLACE_INSIDE, LG__PLACE_OUTSIDE };
 
-/* By the stack pointer alone: known where the handler runs on an alternate stack. Handler. */
+/* By the stack pointer alone: known where the handler runs on an alternate stack, or where the
+ * thread has left the part of its own stack that the handler runs on. Handler. */
 enum lg__place lg__place_by_stack(const struct lg__crash *crash, uint64_t sp);
 /* By a walk of the stack: known where the walk is whole, or comes to our handler. Handler. */
 enum lg__place lg__place_by_walk(const struct lg__crash *crash, const struct lg__frames_head *head, const uint64_t *pcs);

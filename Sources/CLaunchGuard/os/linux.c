@@ -91,9 +91,14 @@ bool lg__os_counter_trusted(void)
     return got == (long)size + 1 && memcmp(name, lg__arch_counter_source, size) == 0 && name[size] == '\n';
 }
 
+static struct timespec time_of(uint64_t ns)
+{
+    return (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+}
+
 void lg__os_futex_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
-    struct timespec timeout = { (time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u) };
+    struct timespec timeout = time_of(timeout_ns);
     lg__os_call(SYS_futex, (long)(uintptr_t)word, FUTEX_WAIT_PRIVATE, (long)seen,
                 timeout_ns == UINT64_MAX ? 0 : (long)(uintptr_t)&timeout, 0, 0);
 }
@@ -175,7 +180,7 @@ long lg__os_signal_ask(pid_t pid, pid_t tid, int signal, uint64_t value)
     return lg__os_signal_queue(pid, tid, signal, &info);
 }
 
-long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns)
+long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns, uint64_t again_ns)
 {
     struct sigevent event;
     int timer = -1; /* the kernel's type */
@@ -187,7 +192,7 @@ long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns
     long result = lg__os_call(SYS_timer_create, CLOCK_MONOTONIC, (long)(uintptr_t)&event, (long)(uintptr_t)&timer, 0, 0, 0);
     if (result != 0)
         return result;
-    const struct itimerspec time = { .it_value = { (time_t)(after_ns / 1000000000u), (long)(after_ns % 1000000000u) } };
+    const struct itimerspec time = { .it_value = time_of(after_ns), .it_interval = time_of(again_ns) };
     result = lg__os_call(SYS_timer_settime, timer, 0, (long)(uintptr_t)&time, 0, 0, 0);
     if (result == 0)
         return timer;

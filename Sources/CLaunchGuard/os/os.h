@@ -90,9 +90,10 @@ uint64_t lg__os_signals_blocked(void);
 /* Signals that wait until the calling thread unblocks them. Handler. */
 uint64_t lg__os_signals_pending(void);
 
-/* Send `signal` to a thread of this process (tid; 0: to the process) once, `after_ns` from now,
- * with si_code SI_TIMER and `value`. The number of the timer or −errno. Handler. */
-long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns);
+/* Send `signal` to a thread of this process (tid; 0: to the process) `after_ns` from now, and from
+ * then on at the interval `again_ns` (0: once), with si_code SI_TIMER and `value`. The number of
+ * the timer or −errno. Handler. */
+long lg__os_timer_begin(pid_t tid, int signal, uint64_t value, uint64_t after_ns, uint64_t again_ns);
 /* Take it back; the signal may be on its way. Handler. */
 void lg__os_timer_end(long timer);
 

@@ -12,7 +12,7 @@
 #define REASON_BYTES 512u
 
 /* Changes with what goes into the digest. */
-static const uint8_t version_1[16] = "LG fingerprint 1";
+static const uint8_t version_1[16] = { 'L', 'G', ' ', 'f', 'i', 'n', 'g', 'e', 'r', 'p', 'r', 'i', 'n', 't', ' ', '1' };
 
 /* What goes into the digest: lines of text. What has no room is left out. */
 struct inputs {

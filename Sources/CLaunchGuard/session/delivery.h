@@ -62,8 +62,9 @@ bool lg__delivery_agent_is_off(int spool);
 
 /* ---- delivery_consent.c ---- */
 
-/* As lg_delivery_consent(), where it changes what is stored. */
-lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_consent consent);
+/* As lg_delivery_consent(), where it changes what is stored. `durable`: see spool.h; withheld
+ * consent always is. */
+lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_consent consent, bool durable);
 
 /* ---- delivery_told.c ---- */
 

@@ -24,7 +24,7 @@ static void empty(int spool)
 
 /* Before the first consent there is no word of the user, and runs that ended may yet be sent. Where
  * the user had said no, they may not. */
-static lg_status give(const lg_session *session, int spool)
+static lg_status give(const lg_session *session, int spool, bool durable)
 {
     struct lg__consent consent = lg__consent_read(spool);
     if (consent.given)
@@ -33,7 +33,7 @@ static lg_status give(const lg_session *session, int spool)
     if (refused && consent.from_ordinal < session->ordinal)
         consent.from_ordinal = session->ordinal;
     consent.given = true;
-    return lg__consent_write(spool, &consent);
+    return lg__consent_write(spool, &consent, durable);
 }
 
 static lg_status withhold(const lg_session *session, int spool)
@@ -44,7 +44,7 @@ static lg_status withhold(const lg_session *session, int spool)
     if (!refused) {
         consent.given = false;
         consent.from_ordinal = atomic_load(&session->host.ledger.hot->next_ordinal);
-        status = lg__consent_write(spool, &consent);
+        status = lg__consent_write(spool, &consent, true);
     }
     LG_FAULT_POINT("consent: withheld");
     if (status == LG_OK)
@@ -52,9 +52,9 @@ static lg_status withhold(const lg_session *session, int spool)
     return status;
 }
 
-lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_consent consent)
+lg_status lg__delivery_consent_store(const lg_session *session, int spool, lg_consent consent, bool durable)
 {
-    return consent == LG_CONSENT_GIVEN ? give(session, spool) : withhold(session, spool);
+    return consent == LG_CONSENT_GIVEN ? give(session, spool, durable) : withhold(session, spool);
 }
 
 lg_status lg_delivery_consent(lg_session *session, lg_consent consent)
@@ -72,7 +72,7 @@ lg_status lg_delivery_consent(lg_session *session, lg_consent consent)
     if (session->host.simulated)
         return LG_OK;
     int spool = lg__delivery_spool(session, true, &problem);
-    status = spool < 0 ? problem.status : lg__delivery_consent_store(session, spool, consent);
+    status = spool < 0 ? problem.status : lg__delivery_consent_store(session, spool, consent, true);
     int error = spool < 0 ? problem.error : errno;
     if (status == LG_OK && consent == LG_CONSENT_GIVEN)
         lg__delivery_agent_start(session, spool); /* none before lg_delivery_start() */

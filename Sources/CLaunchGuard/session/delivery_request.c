@@ -42,7 +42,7 @@ static lg_status request(const lg_session *session, int spool, const char *reaso
     lg__run_uuid_text(session->host.run.identity->uuid, run_uuid);
     snprintf(name, sizeof name, "requests/%s", uuid);
     int size = snprintf(text, sizeof text, "%s\n%" PRIu64 "\n%s\n", run_uuid, session->ordinal, line);
-    return lg__spool_write(spool, name, text, (size_t)size);
+    return lg__spool_write(spool, name, text, (size_t)size, false);
 }
 
 lg_status lg_delivery_report_now(lg_session *session, const char *reason, char *ret_uuid)

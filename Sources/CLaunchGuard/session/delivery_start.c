@@ -1,8 +1,9 @@
 /* lg_delivery_start(): store where reports go, and see that an agent runs.
  *
  * A launch pays for some looks at small files. Only a configuration that has changed is written,
- * and waited for. The agent is started by a thread of libc that ends by itself, unless the last run
- * ended badly in a launch: a program that dies at once must have an agent by then. */
+ * and no launch waits for the disk but one that withholds consent. The agent is started by a thread
+ * of libc that ends by itself, unless the last run ended badly in a launch, or the configuration is
+ * new, as at the very first start: a program that dies at once must have an agent by then. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -44,8 +45,8 @@ static bool is_stored(int spool, const char *text, size_t size)
 }
 
 /* Store the configuration and the consent. An agent that lives never sees a new address with an old
- * consent. Returns the spool; −1 with the problem noted. */
-static int store(const lg_session *session, const struct lg__delivery_config *config, lg_consent consent, struct lg__problem *problem)
+ * consent. Returns the spool; −1 with the problem noted. `ret_new`: it was not there before. */
+static int store(const lg_session *session, const struct lg__delivery_config *config, lg_consent consent, bool *ret_new, struct lg__problem *problem)
 {
     char text[LG__CONFIG_MAX];
     struct lg__problem none = { .status = LG_OK };
@@ -58,6 +59,7 @@ static int store(const lg_session *session, const struct lg__delivery_config *co
     }
     int spool = lg__delivery_spool(session, false, &none);
     bool whole = spool >= 0 && is_stored(spool, text, size);
+    *ret_new = !whole;
     if (!whole) { /* the folders come before the configuration */
         if (spool >= 0)
             close(spool);
@@ -66,11 +68,12 @@ static int store(const lg_session *session, const struct lg__delivery_config *co
     if (spool < 0)
         return -1;
     if (consent == LG_CONSENT_WITHHELD)
-        status = lg__delivery_consent_store(session, spool, consent);
+        status = lg__delivery_consent_store(session, spool, consent, true);
     if (status == LG_OK && !whole)
-        status = lg__spool_write(spool, "config", text, size);
+        status = lg__spool_write(spool, "config", text, size, false);
+    /* A power cut may take this consent back; the next start gives it again. */
     if (status == LG_OK && consent == LG_CONSENT_GIVEN)
-        status = lg__delivery_consent_store(session, spool, consent);
+        status = lg__delivery_consent_store(session, spool, consent, false);
     if (status == LG_OK)
         return spool;
     lg__problem_set(problem, status, "spool", errno);
@@ -79,10 +82,11 @@ static int store(const lg_session *session, const struct lg__delivery_config *co
 }
 
 /* Under the lock. */
-static lg_status start(lg_session *session, const lg_delivery_options *options, const struct lg__delivery_config *config, struct lg__problem *problem)
+static lg_status start(lg_session *session, const lg_delivery_options *options, const struct lg__delivery_config *config, bool *ret_new,
+                       struct lg__problem *problem)
 {
     struct lg__delivery *delivery = &lg__delivery_state;
-    int spool = store(session, config, options->consent, problem);
+    int spool = store(session, config, options->consent, ret_new, problem);
     if (spool < 0)
         return problem->status;
     bool off = lg__delivery_agent_is_off(spool);
@@ -106,6 +110,7 @@ lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *opti
     struct lg__problem problem = { .status = LG_OK };
     struct lg__delivery *delivery = &lg__delivery_state;
     struct lg__delivery_config config;
+    bool is_new = false;
     lg_status status = options ? lg__delivery_check(session) : LG_ERR_ARGUMENT;
     if (status == LG_OK)
         status = lg__delivery_options_take(options, &config, &problem);
@@ -113,12 +118,12 @@ lg_status lg_delivery_start(lg_session *session, const lg_delivery_options *opti
         return LG_OK;
     if (status == LG_OK) {
         pthread_mutex_lock(&delivery->lock);
-        status = delivery->started ? LG_ERR_ALREADY : start(session, options, &config, &problem);
+        status = delivery->started ? LG_ERR_ALREADY : start(session, options, &config, &is_new, &problem);
         pthread_mutex_unlock(&delivery->lock);
     }
     if (problem.status != LG_OK)
         lg__delivery_problem(session, &problem);
-    if (status == LG_OK && crashed_in_launch(&session->host)) {
+    if (status == LG_OK && (is_new || crashed_in_launch(&session->host))) {
         int spool = lg__delivery_spool(session, false, &problem);
         if (spool >= 0) {
             lg__delivery_agent_start(session, spool);

@@ -60,7 +60,7 @@ static bool note_call(int spool, const char *uuid)
     if (count >= TRIES)
         return false;
     int size = snprintf(text, sizeof text, "%s %u\n", uuid, count + 1);
-    lg__spool_write(spool, "telling", text, (size_t)size);
+    lg__spool_write(spool, "telling", text, (size_t)size, false);
     return true;
 }
 

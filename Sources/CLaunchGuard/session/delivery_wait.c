@@ -36,13 +36,34 @@ static bool owes_last_run(lg_session *session, uint64_t from_ordinal)
     return reported == LG__REPORTED_NOT;
 }
 
+/* A report that is not to go now, or was not when it was made: many like it went lately. */
+static bool is_postponed(const struct lg__report_header *header)
+{
+    return !header->attempts && header->next_ns > lg__os_clock_ns(CLOCK_REALTIME);
+}
+
+static bool note_due(int folder, const char *name, void *argument)
+{
+    struct lg__report_header header;
+    lg_status status = lg__report_read(folder, name, &header);
+    *(bool *)argument |= status == LG_OK && !is_postponed(&header);
+    return !*(bool *)argument;
+}
+
+static bool any_due(int spool)
+{
+    bool any = false;
+    lg__delivery_each(spool, "new", note_due, &any);
+    return any;
+}
+
 /* In the order in which a report moves: none is missed. */
 static bool owes(lg_session *session, int spool)
 {
     struct lg__consent consent = lg__consent_read(spool);
     if (!consent.given || lg__delivery_agent_is_off(spool))
         return false;
-    return owes_last_run(session, consent.from_ordinal) || lg__delivery_count(spool, "requests") > 0 || lg__delivery_count(spool, "new") > 0;
+    return owes_last_run(session, consent.from_ordinal) || lg__delivery_count(spool, "requests") > 0 || any_due(spool);
 }
 
 /* ---- the wait ---- */
@@ -106,7 +127,7 @@ static lg_status wait_in(lg_session *session, int spool, uint64_t ns, lg_deliver
         return LG_OK;
     }
     lg__delivery_agent_start(session, spool);
-    lg__spool_write(spool, "nudge", "wait", 4);
+    lg__spool_write(spool, "nudge", "wait", 4, false);
     atomic_fetch_add(&session->host.waits, 1);
     bool beats = lg__heartbeats_hold(session);
     lg_status status = wait_until(session, spool, lg__os_clock_ns(CLOCK_MONOTONIC) + ns, pump, user, ret_result);

@@ -3,16 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/header.h"
-
-/* Two processes that write to one file wait for each other for at most these tries. */
-#define LOCK_TRIES 50
-#define LOCK_WAIT_NS 2000000L
 
 lg_status lg__foreign_file_status(int error)
 {
@@ -92,17 +86,4 @@ const struct lg__section *lg__foreign_file_section(const struct lg__foreign_file
         return within && section->offset % 64 == 0 && section->size >= least ? section : NULL;
     }
     return NULL;
-}
-
-bool lg__foreign_file_lock(int file, int how)
-{
-    const struct timespec wait = { 0, LOCK_WAIT_NS };
-    for (int tries = 0; tries < LOCK_TRIES; tries++) {
-        if (flock(file, how | LOCK_NB) == 0)
-            return true;
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return false;
-        nanosleep(&wait, NULL);
-    }
-    return false;
 }

@@ -33,9 +33,6 @@ lg_status lg__foreign_file_header(const struct lg__foreign_file *file, const cha
 /* A section of at least `least` bytes that lies within the file; NULL: there is none. */
 const struct lg__section *lg__foreign_file_section(const struct lg__foreign_file *file, const struct lg__header *header, uint32_t kind, size_t least);
 
-/* flock() a file or a folder, with some patience; false: another process keeps the lock. */
-bool lg__foreign_file_lock(int file, int how);
-
 /* The status of an errno, where a path is a name in a state directory. */
 lg_status lg__foreign_file_status(int error);
 

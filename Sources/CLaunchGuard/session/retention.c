@@ -1,6 +1,9 @@
 /* The ended runs that are kept. A start that finds the oldest one in the list of an earlier start
  * takes its file; only every sixteenth start or so looks at all runs. A start that finds the file
- * system full deletes the oldest ones until there is room. */
+ * system full deletes the oldest ones until there is room.
+ *
+ * A run that delivery still owes a report gives way behind all others, only for want of bytes, and
+ * is counted in the tally of the spool: no report is lost without a word. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +15,7 @@
 #include <unistd.h>
 
 #include "os/fault_point.h"
+#include "session/owed.h"
 #include "session/session.h"
 
 /* More files than this in one directory are dealt with at the next starts. */
@@ -27,6 +31,8 @@
 struct run_file {
     uint64_t ordinal;
     uint64_t size; /* on the disk */
+    bool owed;     /* a report, and there is room for the run */
+    bool gives_way;
     char name[LG__RUN_NAME_BYTES];
 };
 
@@ -63,6 +69,18 @@ static bool delete_run(int directory, const char *name)
     return deleted;
 }
 
+/* Delete a run that a report is owed of, and count it. A start that dies in between finds the run
+ * again, and does not count it twice. */
+static bool give_way(const struct lg_session *session, const struct lg__owed *owed, const char *name)
+{
+    bool is_owed = lg__owed_is(owed, session->host.directory, name);
+    bool counted = !is_owed || lg__owed_count(owed, session->host.directory, name);
+    LG_FAULT_POINT("retention: counted");
+    if (!counted)
+        lg__host_log(&session->host, LG_LEVEL_WARNING, "a run without a report gave way, and could not be counted: %s", name);
+    return delete_run(session->runs_directory, name);
+}
+
 static uint32_t list_runs(int directory, struct run_file **ret_files)
 {
     struct run_file *files = NULL;
@@ -88,6 +106,7 @@ static uint32_t list_runs(int directory, struct run_file **ret_files)
             files = more;
         }
         files[count].ordinal = ordinal;
+        files[count].owed = files[count].gives_way = false;
         files[count].size = (uint64_t)info.st_blocks * 512u;
         memcpy(files[count].name, entry->d_name, strlen(entry->d_name) + 1);
         count++;
@@ -126,7 +145,8 @@ static bool is_listed(const struct lg_session *session, uint64_t ordinal)
            hot->keep_bytes == session->keep_bytes;
 }
 
-bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES])
+/* The run that gives way to this one by the list. */
+static bool find_listed(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES])
 {
     const struct lg__hot *hot = session->host.ledger.hot;
     uint64_t firsts[LG__CONTEXTS], index = session->ordinal - atomic_load(&hot->oldest_from);
@@ -141,12 +161,59 @@ bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RU
     return true;
 }
 
-/* Where its file could not be used. */
-static void delete_oldest(const struct lg_session *session)
+bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES])
+{
+    if (!find_listed(session, ret_name))
+        return false;
+    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    bool is_owed = lg__owed_is(&owed, session->host.directory, ret_name);
+    lg__owed_close(&owed);
+    return !is_owed;
+}
+
+static uint64_t most_bytes(const struct lg_session *session)
+{
+    struct statvfs info;
+    uint64_t share = fstatvfs(session->runs_directory, &info) == 0 ? (uint64_t)info.f_blocks * info.f_frsize / SHARE : UINT64_MAX;
+    return share && share < session->keep_bytes ? share : session->keep_bytes;
+}
+
+/* All ended runs together, without a look into their files. */
+static bool are_too_large(const struct lg_session *session)
+{
+    struct run_file *files = NULL;
+    uint64_t bytes = 0;
+    uint32_t count = list_runs(session->runs_directory, &files);
+    for (uint32_t i = 0; i < count; i++)
+        bytes += files[i].ordinal == session->ordinal ? 0 : files[i].size;
+    free(files);
+    return bytes > most_bytes(session);
+}
+
+static bool is_last_owed(const struct lg_session *session, const struct lg__owed *owed)
+{
+    const struct lg__ledger_payload *payload = &session->host.ledger.payload;
+    const struct lg__ledger_run *last = payload->timeline_count ? &payload->timeline[payload->timeline_count - 1] : NULL;
+    char name[LG__RUN_NAME_BYTES];
+    if (!last)
+        return false;
+    lg__run_name(last->ordinal, last->uuid, name);
+    return lg__owed_is(owed, session->host.directory, name);
+}
+
+/* Where its file could not be used. An owed run gives way for want of bytes, and while all runs
+ * since the list are owed too. false: the list says no more. */
+static bool delete_listed(const struct lg_session *session)
 {
     char name[LG__RUN_NAME_BYTES];
-    if (lg__retention_oldest(session, name))
-        delete_run(session->runs_directory, name);
+    if (!find_listed(session, name))
+        return true;
+    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    bool is_owed = lg__owed_is(&owed, session->host.directory, name), valid = !is_owed || is_last_owed(session, &owed);
+    if (!is_owed || (valid && are_too_large(session)))
+        give_way(session, &owed, name);
+    lg__owed_close(&owed);
+    return valid && !(is_owed && are_too_large(session));
 }
 
 /* The part of a name behind the ordinal. */
@@ -163,16 +230,26 @@ static bool parse_uuid(const char *name, uint8_t ret_uuid[16])
     return true;
 }
 
-static uint64_t most_bytes(const struct lg_session *session)
+/* The newest of the owed runs for which there is room. Returns their bytes. */
+static uint64_t keep_owed(const struct lg_session *session, const struct lg__owed *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files,
+                          uint32_t count)
 {
-    struct statvfs info;
-    uint64_t share = fstatvfs(session->runs_directory, &info) == 0 ? (uint64_t)info.f_blocks * info.f_frsize / SHARE : UINT64_MAX;
-    return share && share < session->keep_bytes ? share : session->keep_bytes;
+    uint64_t bytes = 0, most = most_bytes(session);
+    for (uint32_t i = 0; owed->spool >= 0 && i < count && bytes <= most; i++) {
+        if (files[i].ordinal == session->ordinal || is_first(firsts, files[i].ordinal) || !lg__owed_is(owed, session->host.directory, files[i].name))
+            continue;
+        bytes += files[i].size;
+        files[i].owed = bytes <= most;
+    }
+    return bytes <= most ? bytes : most;
 }
 
 /* The runs that are kept. */
 struct kept {
-    const struct run_file *files; /* newest first; without the first runs of the streaks */
+    /* those that give way last come first: owed ones, then the others, each newest first; without
+     * the first runs of the streaks */
+    const struct run_file *files;
+    uint32_t owed;
     uint32_t count;
     uint64_t bytes;
 };
@@ -181,13 +258,17 @@ struct kept {
 static void list_oldest(struct lg_session *session, const struct kept *kept)
 {
     struct lg__hot *hot = session->host.ledger.hot;
-    const uint64_t own = session->host.run.map.size, most = most_bytes(session), unused = kept->count < session->keep_runs ? session->keep_runs - kept->count : 0;
+    const uint64_t own = session->host.run.map.size, most = most_bytes(session), others = kept->count - kept->owed;
+    uint64_t unused = others < session->keep_runs ? session->keep_runs - others : 0;
     atomic_store(&hot->oldest_until, 0);
     hot->keep_runs = session->keep_runs;
     hot->keep_bytes = session->keep_bytes;
     uint64_t starts = 0, bytes = kept->bytes;
     for (uint32_t listed = 0; starts < LIST_STARTS; starts++) {
         bytes += own;
+        /* from now on each start needs the bytes of an older run */
+        if (kept->owed && bytes > most && starts < unused)
+            unused = starts;
         if (starts >= unused) {
             if (listed == LG__OLDEST || listed == kept->count)
                 break;
@@ -198,12 +279,31 @@ static void list_oldest(struct lg_session *session, const struct kept *kept)
             bytes -= file->size;
             listed++;
         }
-        if (bytes > most)
+        /* what the owed ones take is measured when one of them is to give way */
+        if (bytes > most && !kept->owed)
             break;
     }
     atomic_store(&hot->oldest_from, session->ordinal + 1 + unused);
     LG_FAULT_POINT("retention: listed");
     atomic_store(&hot->oldest_until, session->ordinal + 1 + starts);
+}
+
+static void list_kept(struct lg_session *session, const uint64_t firsts[LG__CONTEXTS], const struct run_file *files, uint32_t count)
+{
+    struct run_file *ordered = malloc((count + 1) * sizeof *ordered);
+    struct kept kept = { .files = ordered };
+    for (int others = 0; ordered && others < 2; others++)
+        for (uint32_t i = 0; i < count; i++) {
+            if (files[i].ordinal == session->ordinal || files[i].gives_way || files[i].owed == others)
+                continue;
+            kept.bytes += files[i].size;
+            if (!is_first(firsts, files[i].ordinal))
+                ordered[kept.count++] = files[i];
+            kept.owed += files[i].owed;
+        }
+    if (ordered)
+        list_oldest(session, &kept);
+    free(ordered);
 }
 
 /* A crashed process could not give back what its file did not need. A clean one has. */
@@ -218,6 +318,23 @@ static void trim_last(const struct lg_session *session)
     lg__map_trim_ended(session->runs_directory, name);
 }
 
+/* The runs that give way. The newest ended one and the first ones of the streaks never do. */
+static void choose(const struct lg_session *session, const struct lg__owed *owed, const uint64_t firsts[LG__CONTEXTS], struct run_file *files, uint32_t count)
+{
+    uint64_t bytes = keep_owed(session, owed, firsts, files, count), most = most_bytes(session);
+    uint32_t kept = 0;
+    bool newest = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (files[i].ordinal == session->ordinal)
+            continue; /* this run has not ended */
+        bool first = is_first(firsts, files[i].ordinal);
+        bytes += files[i].owed ? 0 : files[i].size;
+        files[i].gives_way = !files[i].owed && !first && !newest && (kept >= session->keep_runs || bytes > most);
+        kept += !files[i].owed && !first && !files[i].gives_way;
+        newest &= first;
+    }
+}
+
 void lg__retention_apply(struct lg_session *session)
 {
     struct lg__host *host = &session->host;
@@ -226,30 +343,24 @@ void lg__retention_apply(struct lg_session *session)
     if (!host->counts)
         return;
     trim_last(session);
-    if (is_listed(session, session->ordinal))
-        delete_oldest(session);
-    if (is_listed(session, session->ordinal + 1))
+    bool says_more = !is_listed(session, session->ordinal) || delete_listed(session);
+    if (says_more && is_listed(session, session->ordinal + 1))
         return; /* the next start finds its run in the list */
     uint32_t count = list_runs(session->runs_directory, &files);
     pthread_mutex_lock(&host->lock);
     first_runs(session, firsts);
     pthread_mutex_unlock(&host->lock);
-    struct kept kept = { files, 0, 0 };
-    uint64_t bytes = 0, most = most_bytes(session);
-    for (uint32_t i = 0; i < count; i++) {
-        if (files[i].ordinal == session->ordinal)
-            continue; /* this run has not ended */
-        bool first = is_first(firsts, files[i].ordinal);
-        bytes += files[i].size;
-        if (first || kept.count == 0 || (kept.count < session->keep_runs && bytes <= most)) {
-            kept.bytes += files[i].size;
-            if (!first)
-                files[kept.count++] = files[i];
-        } else {
-            delete_run(session->runs_directory, files[i].name);
+    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    choose(session, &owed, firsts, files, count);
+    LG_FAULT_POINT("retention: chosen");
+    /* the oldest first: what a start that died has counted is then the next one to be counted */
+    for (uint32_t i = count; i-- > 0;)
+        if (files[i].gives_way) {
+            give_way(session, &owed, files[i].name);
+            LG_FAULT_POINT("retention: given way");
         }
-    }
-    list_oldest(session, &kept);
+    lg__owed_close(&owed);
+    list_kept(session, firsts, files, count);
     free(files);
 }
 
@@ -260,13 +371,17 @@ bool lg__retention_make_room(const struct lg_session *session, bool firsts_too)
     struct run_file *files = NULL;
     bool deleted = false;
     uint32_t count = list_runs(session->runs_directory, &files);
+    struct lg__owed owed = lg__owed_open(session->runs_directory);
     first_runs(session, firsts);
-    for (uint32_t i = count; i-- > 0 && !deleted;) {
-        /* the last run is still to be classified */
-        bool needed = payload->last_ordinal && files[i].ordinal >= payload->last_ordinal;
-        if (!needed && (firsts_too || !is_first(firsts, files[i].ordinal)))
-            deleted = delete_run(session->runs_directory, files[i].name);
-    }
+    for (int owed_too = 0; owed_too <= (owed.spool >= 0) && !deleted; owed_too++)
+        for (uint32_t i = count; i-- > 0 && !deleted;) {
+            /* the last run is still to be classified */
+            bool needed = payload->last_ordinal && files[i].ordinal >= payload->last_ordinal;
+            if (!needed && (firsts_too || !is_first(firsts, files[i].ordinal)) &&
+                (owed_too || !lg__owed_is(&owed, session->host.directory, files[i].name)))
+                deleted = give_way(session, &owed, files[i].name);
+        }
+    lg__owed_close(&owed);
     free(files);
     return deleted;
 }

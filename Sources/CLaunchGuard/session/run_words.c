@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include "store/crc32c.h"
+#include "store/map.h"
 #include "store/run.h"
 
 /* Where the state is, in a file that is still that of the run. */
@@ -35,7 +36,7 @@ lg_status lg__run_words_open(int runs, const char *name, const char *uuid, struc
     if (status != LG_OK)
         return status;
     /* The lock keeps the file from being taken for another run, and goes with the descriptor. */
-    status = lg__foreign_file_lock(words.file.file, LOCK_SH) ? locate_state(&words.file, uuid, &words.state) : LG_ERR_SYSTEM;
+    status = lg__map_flock(words.file.file, LOCK_SH) ? locate_state(&words.file, uuid, &words.state) : LG_ERR_SYSTEM;
     if (status == LG_OK)
         *ret_words = words;
     else

@@ -96,6 +96,10 @@ uint64_t lg__limits_look(struct lg_session *session, uint64_t now);
  * lg_session. */
 void lg__stop_at_exit(int code, void *session);
 
+/* witness_wait.c: before the last run is classified: wait, for 20 ms at most, where a living agent
+ * is about to say how that run ended, and nothing else says so. */
+void lg__witness_wait(const struct lg_session *session);
+
 /* retention.c. The name of the ended run that gives way to this one; its file can be used for this
  * run. false: none is known. */
 bool lg__retention_oldest(const struct lg_session *session, char ret_name[LG__RUN_NAME_BYTES]);

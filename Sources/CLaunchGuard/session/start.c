@@ -10,7 +10,6 @@
 #include "capture/capture.h"
 #include "os/fault_point.h"
 #include "os/os.h"
-#include "session/foreign_file.h"
 #include "store/crc32c.h"
 
 /* all zero until the first start: most of its pages are never there */
@@ -216,7 +215,8 @@ static void register_once(void)
 /* Not while a witness stores how that run ended: it comes before, or is told that it comes late. */
 static void account_last_run(struct lg_session *session, const struct lg__identity *identity)
 {
-    bool locked = lg__foreign_file_lock(session->runs_directory, LOCK_SH);
+    lg__witness_wait(session);
+    bool locked = lg__map_flock(session->runs_directory, LOCK_SH);
     lg__account_last_run(&session->host, identity);
     if (locked)
         flock(session->runs_directory, LOCK_UN);

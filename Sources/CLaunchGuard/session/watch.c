@@ -86,14 +86,16 @@ static void watch(void)
         atomic_store(&session->host.sleeps_until_ns, LG__NEVER);
         if (lg__capture_busy()) { /* a crash waits for nothing of what follows */
             sleep = sleep < CRASH_NS ? sleep : CRASH_NS;
-        } else if (sleep == LG__NEVER) {
-            sleep = look_around(session);
+        } else {
+            const bool open = sleep != LG__NEVER; /* nothing else looks at that crash */
+            uint64_t around = look_around(session);
+            sleep = around < sleep ? around : sleep;
             if (lg__outbox_waits(session->host.run.ring.outbox))
                 lg__teller_wake();
             now = lg__os_clock_ns(CLOCK_MONOTONIC);
             uint64_t look = look_at_rights(&rights, now);
             lg__capture_end_if_alone();
-            if (sleep == LG__NEVER || look == 0) {
+            if (sleep == LG__NEVER || (look == 0 && !open)) {
                 lg__watch_thread_leave(seen);
                 rights.next_ns = now;
                 continue;
@@ -101,7 +103,7 @@ static void watch(void)
             sleep = look < sleep ? look : sleep;
             sleep = sleep < ALONE_NS ? sleep : ALONE_NS;
             uint64_t check = next > now ? next - now : 1;
-            sleep = check < sleep ? check : sleep;
+            sleep = check < sleep && !open ? check : sleep;
             atomic_store(&session->host.sleeps_until_ns, now + sleep);
         }
         LG_FAULT_POINT("watch: sleeps");

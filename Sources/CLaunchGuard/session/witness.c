@@ -163,7 +163,7 @@ lg_status lg_witness(const char *state_directory, int32_t pid, int wait_status)
     struct lg__run_words words;
     /* The lock keeps two witnesses apart, and the next start away while it classifies the run. It
      * goes with the descriptor. */
-    if (status == LG_OK && !lg__foreign_file_lock(runs, LOCK_EX))
+    if (status == LG_OK && !lg__map_flock(runs, LOCK_EX))
         status = LG_ERR_SYSTEM;
     if (status == LG_OK && (status = lg__run_words_open(runs, found.name, found.info.uuid, &words)) == LG_OK) {
         status = store_wait_status(state_directory, runs, &words, &found, wait_status);

@@ -18,9 +18,9 @@ struct lg__consent lg__consent_read(int spool)
     return consent;
 }
 
-lg_status lg__consent_write(int spool, const struct lg__consent *consent)
+lg_status lg__consent_write(int spool, const struct lg__consent *consent, bool durable)
 {
     char text[64];
     int size = snprintf(text, sizeof text, "%s %" PRIu64 "\n", consent->given ? "given" : "none", consent->from_ordinal);
-    return lg__spool_write(spool, "consent", text, (size_t)size);
+    return lg__spool_write(spool, "consent", text, (size_t)size, durable);
 }

@@ -14,6 +14,6 @@ struct lg__consent {
 
 /* Without the file, or with a damaged one: not given. */
 struct lg__consent lg__consent_read(int spool);
-lg_status lg__consent_write(int spool, const struct lg__consent *consent);
+lg_status lg__consent_write(int spool, const struct lg__consent *consent, bool durable);
 
 #endif

@@ -313,6 +313,23 @@ bool lg__map_locked(int file)
     return fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+/* Two processes that write to one file wait for each other for at most these tries. */
+#define FLOCK_TRIES 50
+#define FLOCK_WAIT_NS 2000000L
+
+bool lg__map_flock(int file, int how)
+{
+    const struct timespec wait = { 0, FLOCK_WAIT_NS };
+    for (int tries = 0; tries < FLOCK_TRIES; tries++) {
+        if (flock(file, how | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return false;
+        nanosleep(&wait, NULL);
+    }
+    return false;
+}
+
 void lg__map_abandon(struct lg__map *map)
 {
     if (!map->base || map->file < 0)

@@ -58,6 +58,9 @@ bool lg__map_lock(int file);
 /* True if another process holds the lock. */
 bool lg__map_locked(int file);
 
+/* flock() a file or a folder, with some patience; false: another process keeps the lock. */
+bool lg__map_flock(int file, int how);
+
 /* An address lies in a mapped file of ours. Handler. */
 bool lg__map_holds(const void *address);
 

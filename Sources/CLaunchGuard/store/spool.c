@@ -76,7 +76,7 @@ static bool write_all(int file, const char *bytes, size_t size)
     return true;
 }
 
-lg_status lg__spool_write(int spool, const char *name, const void *bytes, size_t size)
+lg_status lg__spool_write(int spool, const char *name, const void *bytes, size_t size, bool durable)
 {
     char temporary[96];
     /* two writers never write the same file */
@@ -88,12 +88,13 @@ lg_status lg__spool_write(int spool, const char *name, const void *bytes, size_t
     if (file < 0)
         return lg__problem_from_errno(errno);
     LG_FAULT_POINT("spool: file made");
-    bool written = write_all(file, bytes, size) && fsync(file) == 0;
+    bool written = write_all(file, bytes, size) && (!durable || fsync(file) == 0);
     int error = errno;
     close(file);
     LG_FAULT_POINT("spool: file written");
     if (written && renameat(spool, temporary, spool, name) == 0) {
-        fsync(spool);
+        if (durable)
+            fsync(spool);
         return LG_OK;
     }
     error = written ? errno : error;

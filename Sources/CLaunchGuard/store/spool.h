@@ -36,8 +36,9 @@ bool lg__spool_agent_lives(int spool);
 /* Whether a person switched delivery off. */
 bool lg__spool_is_off(int spool);
 
-/* Replace a small file as a whole: write, fsync, rename, fsync of the folder. */
-lg_status lg__spool_write(int spool, const char *name, const void *bytes, size_t size);
+/* Replace a small file as a whole, by rename. `durable`: it survives a power cut when the call
+ * returns, for which the call waits many milliseconds; else the process alone. */
+lg_status lg__spool_write(int spool, const char *name, const void *bytes, size_t size, bool durable);
 
 /* Read a small file: at most `room` − 1 bytes, and a NUL. −1: there is none, or no plain file. */
 long lg__spool_read(int spool, const char *name, char *buffer, size_t room);

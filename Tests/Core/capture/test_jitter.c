@@ -88,6 +88,16 @@ static void spin_us(unsigned us)
     while ((now.tv_sec - begin.tv_sec) * 1000000 + (now.tv_nsec - begin.tv_nsec) / 1000 < (long)us);
 }
 
+/* What is not slept is given back: a thread that passes its points without end would else count
+ * down to the other end of the numbers, where there is no limit. */
+static void delay(unsigned us)
+{
+    if (atomic_fetch_sub(&delays_left_us, (int)us) >= (int)us)
+        sleep_us(us);
+    else
+        atomic_fetch_add(&delays_left_us, (int)us);
+}
+
 /* Called from every thread and in signal handlers. */
 static void jitter(const char *point)
 {
@@ -106,8 +116,8 @@ static void jitter(const char *point)
     case 4:
     case 5: /* in the order of the times in the options of a session */
         us = below(2) ? below(400000) : below(30000);
-        if (chance(60) && atomic_fetch_sub(&delays_left_us, (int)us) >= (int)us)
-            sleep_us(us);
+        if (chance(60))
+            delay(us);
         break;
     default: break;
     }

@@ -572,9 +572,28 @@ static void body_blocks_and_jumps(void *argument)
         pause();
 }
 
+/* On its own stack: where the frame of our handler was, it is gone. */
+static void body_jumps_without_stack(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 100);
+    sigaltstack(&none, NULL);
+    survive_by_jumping();
+    block_everything();
+    in_thread(ends_when_over, NULL);
+    for (;;)
+        pause();
+}
+
 static void test_blocks_everything(void **state)
 {
     (void)state;
+    state_make();
+    expect_exit(body_jumps_without_stack, NULL, 0);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 1);
+    state_remove();
     state_make();
     expect_signal(body_blocks_and_hangs, NULL, SIGSEGV);
     state_remove();
@@ -752,6 +771,182 @@ static void test_leaves_slowly(void **state)
     state_remove();
 }
 
+/* ---- a thread that is late with its answer keeps no handler for ever ---- */
+
+static _Atomic unsigned held;
+
+/* Longer than any patience of the watch thread; the later answers come at once. */
+static void hook_first_answer(const char *point)
+{
+    if (strcmp(point, "question: writes") == 0 && atomic_fetch_add(&held, 1) == 0)
+        rest(2500);
+}
+
+/* A thread that runs is questioned, where a sleeping one on an alternate stack is not. */
+static void runs_for_ever(int number)
+{
+    (void)number;
+    for (;;) {}
+}
+
+static void body_writes_slowly(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    signal(SIGSEGV, argument ? runs_for_ever : hang);
+    start(LONG_MS, 100);
+    if (!argument)
+        sigaltstack(&none, NULL);
+    lg__fault_hook = hook_first_answer;
+    crash();
+}
+
+static void test_writes_slowly(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_signal(body_writes_slowly, i ? (void *)state : NULL, SIGSEGV);
+        state_remove();
+    }
+}
+
+/* ---- a handler whose place was unknown at its deadline is ended once the place is known ---- */
+
+static void block_question(int how)
+{
+    const uint64_t bit = UINT64_C(1) << (33 - 1); /* LG__QUESTION_SIGNAL */
+    syscall(SYS_rt_sigprocmask, how, &bit, NULL, sizeof bit);
+}
+
+/* Runs, and cannot be questioned, until its deadline is over. */
+static void hides_then_hangs(int number)
+{
+    block_question(SIG_BLOCK);
+    while (lg__capture_busy()) {}
+    block_question(SIG_UNBLOCK);
+    hang(number);
+}
+
+static void body_found_later(void *argument)
+{
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    signal(SIGSEGV, hides_then_hangs);
+    start(LONG_MS, 100);
+    if (!argument)
+        sigaltstack(&none, NULL);
+    crash();
+}
+
+static void test_found_later(void **state)
+{
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_signal(body_found_later, i ? (void *)state : NULL, SIGSEGV);
+        state_remove();
+    }
+}
+
+/* Meanwhile the program is watched as ever. */
+static void hides_for_ever(int number)
+{
+    (void)number;
+    block_question(SIG_BLOCK);
+    for (;;) {}
+}
+
+static void body_watched_meanwhile(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, hides_for_ever);
+    start(LONG_MS, 100);
+    lg_heartbeat(session);
+    in_thread(faults, NULL);
+    while (!atomic_load(&session->host.run.state->hang_ns))
+        usleep(1000);
+    _exit(0);
+}
+
+static void test_watched_meanwhile(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_watched_meanwhile, NULL, 0);
+    state_remove();
+}
+
+/* ---- the handler of a question runs on the alternate stack, too: it is no earlier handler ---- */
+
+static void hook_before_answer(const char *point)
+{
+    if (strcmp(point, "thread: asked") == 0)
+        rest(400);
+}
+
+static void body_jumped_answers_slowly(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    start(LONG_MS, 100);
+    lg__fault_hook = hook_before_answer;
+    survive_by_jumping();
+    while (lg__capture_busy()) {}
+    _exit(0);
+}
+
+static void test_jumped_answers_slowly(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_jumped_answers_slowly, NULL, 0);
+    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 1);
+    state_remove();
+}
+
+/* ---- a thread that recovered stands still for the record of another thread's crash ---- */
+
+static void hook_long_record(const char *point)
+{
+    if (strcmp(point, "threads: asked") == 0)
+        rest(1000);
+}
+
+static void ignores(int number)
+{
+    (void)number;
+}
+
+static void *recovers_and_runs(void *argument)
+{
+    survive_by_jumping();
+    atomic_fetch_add(&crashes, 1);
+    for (;;) {}
+    return argument;
+}
+
+static void body_stands_for_record(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    signal(SIGBUS, ignores);
+    start(LONG_MS, 400);
+    survive_by_jumping(); /* has the full record, so that the crash of the other thread is brief */
+    in_thread(recovers_and_runs, NULL);
+    await(&crashes, 1);
+    lg_heartbeat(session); /* the first crash is over: the next one gets the full record */
+    lg__fault_hook = hook_long_record;
+    raise(SIGBUS);
+    while (lg__capture_busy())
+        usleep(1000);
+    _exit(0);
+}
+
+static void test_stands_for_record(void **state)
+{
+    (void)state;
+    state_make();
+    expect_exit(body_stands_for_record, NULL, 0);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -773,6 +968,11 @@ int main(void)
         cmocka_unit_test(test_long_time),
         cmocka_unit_test(test_answers_slowly),
         cmocka_unit_test(test_leaves_slowly),
+        cmocka_unit_test(test_writes_slowly),
+        cmocka_unit_test(test_found_later),
+        cmocka_unit_test(test_watched_meanwhile),
+        cmocka_unit_test(test_jumped_answers_slowly),
+        cmocka_unit_test(test_stands_for_record),
         cmocka_unit_test(test_late_word),
     };
     struct rlimit no_core = { 0, 0 };

@@ -89,9 +89,10 @@ const char *put_report(const char *folder, uint64_t ordinal, uint8_t number)
     char path[128];
     struct lg__report_name parts = { .priority = LG__PRIORITY_OTHER, .ordinal = ordinal, .uuid = { number } };
     struct lg__report_header header = {
-        .magic = LG__MAGIC_REPORT, .major = LG__REPORT_MAJOR, .header_bytes = sizeof header, .uuid = { number },
+        .major = LG__REPORT_MAJOR, .header_bytes = sizeof header, .uuid = { number },
         .run_uuid = { number }, .fingerprint = { 0xab, number }, .ordinal = ordinal, .made_ns = 7, .end = LG_END_CRASH, .attempts = 3,
     };
+    memcpy(header.magic, LG__MAGIC_REPORT, sizeof header.magic);
     lg__crc32c_init();
     lg__report_seal(&header);
     lg__report_name(&parts, name);

@@ -41,7 +41,11 @@ static void compare(void (*const ways[2])(void *), const uintptr_t arguments[2],
 
 /* ---- ways to crash ---- */
 
+#ifdef __clang__
+#define KEPT __attribute__((noinline))
+#else
 #define KEPT __attribute__((noinline, noclone))
+#endif
 
 static volatile int *volatile nowhere;
 

@@ -175,20 +175,24 @@ static void test_crashes_at_once(void **state)
 
 /* ---- a sandbox that refuses threads and timers costs the deadline and not the record ---- */
 
-static void body_refused(void *argument)
+static void refuse(uint32_t how, uint32_t call, uint32_t other)
 {
-    const uint32_t how = argument ? SECCOMP_RET_TRAP : SECCOMP_RET_ERRNO | EPERM;
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_timer_create, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, how),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = { sizeof code / sizeof code[0], code };
-    session = start_session();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
         _exit(77);
+}
+
+static void body_refused(void *argument)
+{
+    session = start_session();
+    refuse(argument ? SECCOMP_RET_TRAP : SECCOMP_RET_ERRNO | EPERM, SYS_clone, SYS_timer_create);
     lg_heartbeat(session);
     EXPECT(count_threads() == 1);
     crash();
@@ -207,11 +211,40 @@ static void test_refused(void **state)
     }
 }
 
+/* ---- where threads alone are refused, an earlier handler that hangs is ended all the same ---- */
+
+static void body_handler_unwatched(void *argument)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    (void)argument;
+    plain_signals();
+    signal(SIGSEGV, hang);
+    /* the program has a use for each signal by which our threads could be stopped */
+    signal(SIGPROF, hang);
+    signal(SIGUSR1, hang);
+    signal(SIGUSR2, hang);
+    options.handler_ms = 100;
+    session = start_with(options);
+    refuse(SECCOMP_RET_ERRNO | EAGAIN, SYS_clone, SYS_clone3);
+    crash();
+}
+
+static void test_handler_unwatched(void **state)
+{
+    (void)state;
+    struct death death = run_child(body_handler_unwatched, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
+        skip_because("the kernel takes no seccomp filter");
+    expect_death(death, SIGSEGV);
+    newest_crash(LG_STAGE_DONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_alone), WITH_STATE(test_comes_and_goes), WITH_STATE(test_window), WITH_STATE(test_dies_of_a_request),
         WITH_STATE(test_crashes_at_once), WITH_STATE(test_refused),
+        WITH_STATE(test_handler_unwatched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,71 @@
+/* The one wait of a start: for an agent that is about to store how the last run ended.
+ *
+ * The agent learns of the end when the program's parent does, and the parent may start the program
+ * again at once. The end would be unknown then, and the word of the agent would come too late: a
+ * run is classified once. Where no agent is at work the start opens one folder, which is not there,
+ * and waits for nothing. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/fault_point.h"
+#include "os/os.h"
+#include "session/session.h"
+#include "store/spool.h"
+
+#define WAIT_NS UINT64_C(20000000)
+#define TURN_NS 1000000L
+
+/* What a witness may still explain. A record, or a mark of the program, is more than that. */
+static bool is_open_question(lg_evidence evidence)
+{
+    switch (evidence) {
+    case LG_EVIDENCE_NO_MARK:
+    case LG_EVIDENCE_HANDLED:
+    case LG_EVIDENCE_OOM_COUNTER:
+    case LG_EVIDENCE_NEAR_MEMORY_LIMIT:
+    case LG_EVIDENCE_FORK: return true;
+    default: return false;
+    }
+}
+
+/* The process has ended, an agent waits for it, and its word is missing. */
+static bool is_missing(lg_reader *reader)
+{
+    lg_run_info run;
+    return lg_reader_run(reader, &run) == LG_OK && run.attached && !run.witnessed && !run.alive;
+}
+
+static void wait_for(lg_reader *reader, int spool)
+{
+    const uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + WAIT_NS;
+    const struct timespec turn = { 0, TURN_NS };
+    do {
+        LG_FAULT_POINT("witness wait: turn");
+        nanosleep(&turn, NULL);
+    } while (is_missing(reader) && lg__spool_agent_lives(spool) && lg__os_clock_ns(CLOCK_MONOTONIC) < until);
+}
+
+void lg__witness_wait(const struct lg_session *session)
+{
+    const struct lg__ledger_payload *payload = &session->host.ledger.payload;
+    const struct lg__hot *hot = session->host.ledger.hot;
+    const uint64_t last = payload->last_ordinal;
+    char name[LG__RUN_NAME_BYTES], path[4096 + 96];
+    lg_reader *reader;
+    lg_verdict verdict;
+    if (!last || atomic_load(&hot->clean_end.ordinal) == last || atomic_load(&hot->crash_ordinal) == last)
+        return;
+    int spool = openat(session->runs_directory, "../spool", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (spool < 0)
+        return;
+    lg__run_name(last, payload->last_uuid, name);
+    snprintf(path, sizeof path, "%s/runs/%s", session->host.directory, name);
+    if (lg__spool_agent_lives(spool) && lg_reader_open(path, &reader) == LG_OK) {
+        if (is_missing(reader) && lg_reader_verdict(reader, &verdict) == LG_OK && is_open_question(verdict.evidence))
+            wait_for(reader, spool);
+        lg_reader_close(reader);
+    }
+    close(spool);
+}

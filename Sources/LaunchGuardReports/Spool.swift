@@ -1,0 +1,80 @@
+internal import LaunchGuardPlatform
+
+/// The spool of a state directory: where its reports go, whether they may, and how many there are.
+package struct Spool: Codable, Hashable, Sendable {
+    /// The folder.
+    package var path: String
+    /// The user that it belongs to.
+    package var userID: UInt32
+    /// Whether the user of the program has consented that reports leave the machine.
+    package var hasConsent: Bool
+    /// Whether the file "off" switches delivery off.
+    package var isOff: Bool
+    /// Process of the agent, 0 when it is not known; nil: none lives.
+    package var agentProcessID: Int32?
+    /// "http", "sentry" or "otlp"; nil: no program has said where reports go.
+    package var target: String?
+    /// Of the server: no more of the address, which may hold a secret. nil: not known, or in the
+    /// credential file.
+    package var host: String?
+    /// Reports, by state.
+    package var pending = 0, sent = 0, held = 0, dead = 0
+
+    /// nil: the directory has none.
+    package init?(_ directory: StateDirectory) throws(ReportError) {
+        path = directory.spoolPath
+        guard let owner = try Path.owner(ofFolder: path) else { return nil }
+        userID = owner
+        hasConsent = Path.firstBytes(of: path + "/consent", 64)?.split(separator: " ").first == "given"
+        isOff = try Path.isFolder(path + "/off") != nil
+        if Self.agentLives(in: directory) {
+            agentProcessID = Path.firstBytes(of: path + "/agent", 64)?.split(separator: " ").first.flatMap { Int32($0) } ?? 0
+        }
+        let lines = Path.firstBytes(of: path + "/config", 8192)?.split(separator: "\n") ?? []
+        func value(_ key: String) -> Substring? { lines.first { $0.hasPrefix(key + "=") }?.dropFirst(key.count + 1) }
+        target = value("target").map(String.init)
+        host = value("endpoint").flatMap(Self.host)
+        for entry in try directory.deliveries() {
+            switch entry.state {
+            case .pending: pending += 1
+            case .sent: sent += 1
+            case .held: held += 1
+            case .dead: dead += 1
+            }
+        }
+    }
+
+    /// Whether an agent serves a state directory.
+    package static func agentLives(in directory: StateDirectory) -> Bool { Path.isLocked(directory.spoolPath + "/agent") }
+
+    /// Host and port of an address.
+    static func host(of address: Substring) -> String? {
+        guard let scheme = address.firstRange(of: "://") else { return nil }
+        let authority = address[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        return authority.split(separator: "@", omittingEmptySubsequences: false).last.map(String.init)?.nonEmpty
+    }
+
+    /// Why nothing can be sent, and what to do; nil: it can.
+    package var obstacle: String? {
+        if isOff { return "delivery is switched off: delete \(path)/off to switch it on" }
+        if target == nil { return "no program has said where reports go: lg_delivery_start() does" }
+        if !hasConsent { return "the user has not consented that reports leave the machine: the program stores consent with lg_delivery_consent()" }
+        return nil
+    }
+
+    /// The spool as text for a person.
+    package func write(to writer: inout TextWriter) {
+        writer.heading("delivery")
+        func field(_ name: String, _ value: String, _ style: TextWriter.Style = .plain) {
+            writer.add("  ")
+            writer.add(name, width: 10, .dim)
+            writer.line(value, style)
+        }
+        let counts = zip(DeliveryEntry.State.allCases, [pending, sent, held, dead]).filter { $0.1 > 0 }.map { "\($0.1) \($0.0.rawValue)" }
+        field("reports", counts.isEmpty ? "none" : counts.joined(separator: ", "))
+        field("target", target.map { "\($0), \(host ?? "the address is in the credential file")" } ?? "none")
+        field("consent", hasConsent ? "given" : "not given", hasConsent ? .plain : .yellow)
+        field("agent", agentProcessID.map { $0 > 0 ? "process \($0)" : "alive" } ?? "none lives")
+        if isOff { field("", "switched off by \(path)/off", .yellow) }
+    }
+}

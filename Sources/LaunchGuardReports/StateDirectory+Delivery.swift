@@ -1,0 +1,51 @@
+// Beside Reader and its extensions the only place of this library that names the C library.
+internal import CLaunchGuard
+
+internal import LaunchGuardPlatform
+
+extension StateDirectory {
+    /// The reports in the spool, oldest run first: which were sent, and why the others were not. A
+    /// directory without a spool has none.
+    ///
+    /// `lg_delivery_entries()`
+    public func deliveries() throws(ReportError) -> [DeliveryEntry] {
+        var entries: [lg_delivery_info] = []
+        var count: UInt32 = 64
+        // The agent may add some between two looks.
+        while count > entries.count {
+            entries = Array(repeating: lg_delivery_info(), count: Int(count))
+            let status = unsafe Path.withCString(path) { unsafe lg_delivery_entries($0, &entries, UInt32(entries.count), &count) }
+            if status == LG_ERR_NOT_FOUND { return [] }
+            guard status == LG_OK else {
+                throw ReportError(code: .init(rawValue: status.rawValue), errno: status == LG_ERR_SYSTEM ? errno : nil, path: spoolPath)
+            }
+        }
+        return entries.indices.prefix(Int(count)).map { DeliveryEntry(&entries[$0]) }
+    }
+
+    package var spoolPath: String { path + "/spool" }
+}
+
+extension DeliveryEntry {
+    fileprivate init(_ info: inout lg_delivery_info) {
+        uuid = string(&info.uuid)
+        runUUID = string(&info.run_uuid).nonEmpty
+        ordinal = info.ordinal
+        state =
+            switch info.state {
+            case LG_DELIVERY_SENT: .sent
+            case LG_DELIVERY_HELD: .held
+            case LG_DELIVERY_DEAD: .dead
+            default: .pending
+            }
+        end = unsafe info.end == LG_END_NONE ? nil : RunEnd(rawValue: String(cString: lg_end_name(info.end))) ?? .unknown
+        fingerprint = string(&info.fingerprint).nonEmpty
+        made = info.made_ns.nonZero.map(Timestamp.init)
+        attempts = info.attempts
+        httpStatus = info.http_status == 0 ? nil : info.http_status
+        attempted = info.attempted_ns.nonZero.map(Timestamp.init)
+        next = info.next_ns.nonZero.map(Timestamp.init)
+        more = info.more
+        error = string(&info.error).nonEmpty
+    }
+}

@@ -1,0 +1,37 @@
+import LaunchGuardReports
+
+/// A report of the reader with what the spool says, in one object of JSON.
+struct Delivered<Report: Encodable, Delivery: Encodable>: Encodable {
+    var report: Report
+    var delivery: Delivery?
+
+    private enum CodingKeys: CodingKey {
+        case delivery
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try report.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(delivery, forKey: .delivery)
+    }
+}
+
+extension StateDirectory {
+    /// The state directory of a run file; nil: the file is not in one.
+    init?(ofRun path: String) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard let folder = parts.dropLast().last, folder == "runs" || parts.count == 1 else { return nil }
+        self.init(path: parts.count == 1 ? ".." : parts.dropLast(2).isEmpty ? "." : parts.dropLast(2).joined(separator: "/"))
+    }
+
+    /// The reports in the spool, by the identity of their run, which a damaged report of an ended
+    /// run has for its own. A spool that cannot be read hides no run.
+    func deliveriesByRun() -> [String: [DeliveryEntry]] {
+        do throws(ReportError) {
+            return Dictionary(grouping: try deliveries(), by: { $0.runUUID ?? $0.uuid })
+        } catch {
+            Output.complain("\(error)")
+            return [:]
+        }
+    }
+}

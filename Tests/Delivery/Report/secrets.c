@@ -1,0 +1,53 @@
+/* A run whose secrets must not leave the machine: dies by abort(), as PROGRAM STATE [ARGUMENT…],
+ * and with "long" or "longer" far from main() and with many words.
+ *
+ * A redacted annotation, a field of its key, and home directories in texts; what may leave stands
+ * beside them. */
+#undef NDEBUG
+#include <assert.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launchguard/launchguard.h"
+
+/* A deep stack, and a message that leaves little room. */
+static volatile int depth = 60;
+
+static __attribute__((noinline)) int fall(char letter)
+{
+    char text[501];
+    if (depth-- > 0)
+        return fall(letter) + 1;
+    memset(text, letter, sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    if (depth < 0)
+        __assert_fail(text, "f", 1, "f");
+    return 0;
+}
+
+int main(int count, char **arguments)
+{
+    lg_session *session = NULL;
+    static const lg_field fields[] = { { "token", "planted-field" }, { "file", "/home/planted-user/notes.db" }, { "size", "12" } };
+    static const char text[] = "opened /home/planted-user/notes.db (file:///home/planted-user/a, -I/home/planted-user/b)";
+    if (count < 2)
+        return 2;
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_id = "org.example.secrets";
+    bool is_longer = count > 2 && strcmp(arguments[2], "longer") == 0;
+    options.app_version = is_longer ? "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1" : "1.1/beta 2";
+    options.state_directory = arguments[1];
+    options.keep_command_line = 1;
+    if (lg_start(&options, &session) != LG_OK)
+        return 1;
+    lg_annotate(session, "token", "planted-annotation");
+    lg_redact(session, "token");
+    lg_annotate(session, "document", "/var/home/planted-user/letter");
+    lg_annotate(session, "language", "harmless");
+    lg_log_fields(session, LG_LEVEL_INFO, "files", text, strlen(text), fields, 3);
+    if (count > 2 && strncmp(arguments[2], "long", 4) == 0)
+        return fall(is_longer ? '\1' : 'm');
+    abort();
+}

@@ -1,0 +1,142 @@
+"""Readers that others wrote take every event and log record, and find in it what the brief part
+says.
+
+They come from requirements.txt, into a folder of the build directory, once. Where pip cannot get
+them, the test is skipped, and says why.
+"""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+GOLDEN = sorted(glob.glob(os.path.join(ROOT, "Tests/Golden/*/*.lgrun")))
+SKIPPED = 77
+
+
+def have_readers(folder):
+    """Whether the readers are in `folder`; why not, as text."""
+    wanted = open(os.path.join(HERE, "requirements.txt"), encoding="utf-8").read()
+    mark = os.path.join(folder, "installed")
+    if os.path.exists(mark) and open(mark, encoding="utf-8").read() == wanted:
+        return None
+    python = os.path.join(folder, "bin/python")
+    steps = [
+        [sys.executable, "-m", "venv", folder],
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1", "--timeout", "20", "-r",
+         os.path.join(HERE, "requirements.txt")],
+    ]
+    for step in steps:
+        try:
+            result = subprocess.run(step, capture_output=True, text=True, timeout=300, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        if result.returncode != 0:
+            return (result.stderr.strip().splitlines() or ["pip fails"])[-1]
+    with open(mark, "w", encoding="utf-8") as file:
+        file.write(wanted)
+    return None
+
+
+def brief_of(path):
+    return json.loads(subprocess.run([os.environ["COMPOSE_DUMP"], "--redact", "--brief", path], check=True, capture_output=True, timeout=60).stdout)
+
+
+def secret_run(folder):
+    """The run file of a program with a version and texts that no server takes as they are."""
+    subprocess.run([os.environ["SECRETS"], folder], capture_output=True, timeout=60, check=False)
+    return glob.glob(os.path.join(folder, "**/*.lgrun"), recursive=True)[0]
+
+
+class Readers(unittest.TestCase):
+    def setUp(self):
+        import tempfile
+
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.paths = GOLDEN + [secret_run(folder.name)]
+        self.assertGreater(len(self.paths), 10)
+
+    def test_sentry(self):
+        from agent_requests import requests
+        from sentry_relay.processing import StoreNormalizer
+        from sentry_sdk.envelope import Envelope
+
+        for path in self.paths:
+            with self.subTest(path):
+                brief = brief_of(path)
+                first, second = requests("sentry", path)
+                self.assertEqual(first.url, "https://reports.example:9000/path/api/42/envelope/")
+                envelope = Envelope.deserialize(first.body)
+                event = envelope.get_event()
+                self.assertEqual(envelope.headers["event_id"], brief["uuid"].replace("-", ""))
+                self.assertNotIn("dsn", envelope.headers)
+                normal = StoreNormalizer(project_id=42).normalize_event(dict(event))
+                self.assertFalse(normal.get("errors"))
+                self.assertFalse(normal.get("_meta"))
+                self.assert_event(normal, brief)
+                attachment = Envelope.deserialize(second.body)
+                self.assertEqual(attachment.headers["event_id"], envelope.headers["event_id"])
+                (item,) = attachment.items
+                self.assertEqual((item.headers["type"], item.headers["filename"]), ("attachment", "launchguard.json"))
+                self.assertEqual(json.loads(item.payload.get_bytes())["report"]["uuid"], brief["uuid"])
+
+    def assert_event(self, event, brief):
+        (exception,) = event["exception"]["values"]
+        self.assertEqual((event["level"], event["platform"]), ("fatal", "native"))
+        self.assertEqual(event["fingerprint"], [brief["fingerprint"]])
+        self.assertEqual(exception["type"], brief.get("exception") or brief.get("signal") or brief["end"])
+        self.assertFalse(exception["mechanism"]["handled"])
+        tags = dict(event["tags"])
+        self.assertEqual((tags["end"], tags["streak"]), (brief["end"], str(brief["streak"])))
+        frames = exception.get("stacktrace", {}).get("frames", [])
+        self.assertEqual([frame["instruction_addr"] for frame in reversed(frames)], [frame["address"] for frame in brief.get("frames", [])])
+        self.assertEqual([frame.get("package") for frame in reversed(frames)], [frame.get("module") for frame in brief.get("frames", [])])
+        images = event.get("debug_meta", {}).get("images", [])
+        self.assertEqual({image["code_id"] for image in images}, {frame["buildID"] for frame in brief.get("frames", []) if "buildID" in frame})
+
+    def test_opentelemetry(self):
+        from google.protobuf import json_format
+        from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+        from agent_requests import requests
+
+        def attributes(values):
+            return {item.key: getattr(item.value, item.value.WhichOneof("value")) for item in values}
+
+        for path in self.paths:
+            with self.subTest(path):
+                brief = brief_of(path)
+                (request,) = requests("otlp", path)
+                message = json_format.Parse(request.body.decode(), ExportLogsServiceRequest())
+                (resource_logs,) = message.resource_logs
+                (scope_logs,) = resource_logs.scope_logs
+                (record,) = scope_logs.log_records
+                found, resource = attributes(record.attributes), attributes(resource_logs.resource.attributes)
+                self.assertEqual((record.severity_number, record.event_name), (21, "app.crash"))
+                self.assertEqual(record.observed_time_unix_nano, 1767225601000000000)
+                self.assertEqual(found["log.record.uid"], brief["uuid"])
+                self.assertEqual(found["exception.type"], brief.get("exception") or brief.get("signal") or brief["end"])
+                self.assertEqual(found["launchguard.streak"], brief["streak"])
+                self.assertEqual(found.get("exception.stacktrace", "").count("\n"), len(brief.get("frames", [])))
+                self.assertEqual(resource["service.name"], brief["appID"])
+                self.assertEqual(resource.get("host.id"), brief.get("system", {}).get("machineID"))
+
+
+def main():
+    folder = os.environ["VENV"]
+    if "READERS" not in os.environ:
+        why = have_readers(folder)
+        if why:
+            print(f"skipped: the readers of requirements.txt cannot be had: {why}")
+            sys.exit(SKIPPED)
+        python = os.path.join(folder, "bin/python")
+        os.execve(python, [python, *sys.argv], {**os.environ, "READERS": folder})
+    unittest.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+/* Requests, DSNs and home directories. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+/* after those */
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "compose.h"
+#include "json_words.h"
+#include "redact.h"
+#include "target.h"
+
+static const char brief[] = "{\"schema\":\"launchguard-report/1\",\"uuid\":\"01020304-0506-0708-090a-0b0c0d0e0f10\",\"end\":\"crash\","
+                            "\"signal\":\"SIGSEGV\",\"fingerprint\":\"00\",\"appID\":\"org.example\",\"appVersion\":\"1\\n/\\\\2\","
+                            "\"frames\":[{\"module\":\"a\",\"buildID\":\"000102030405060708090a0b0c0d0e0f10111213\",\"offset\":\"0x10\","
+                            "\"address\":\"0x1010\"},{\"address\":\"0xffffffffffffffff\"}]}";
+static const char full[] = "{\"schema\":1}";
+
+static struct letter letter_of(const char *text)
+{
+    struct letter letter = { .brief = text, .full = full, .via = "agent" };
+    for (uint8_t i = 0; i < 16; i++)
+        letter.header.uuid[i] = (uint8_t)(i + 1);
+    letter.header.attempts = 3;
+    letter.header.ordinal = 12;
+    letter.header.more = 4;
+    letter.header.brief_bytes = (uint32_t)strlen(text);
+    letter.header.full_bytes = sizeof full - 1;
+    return letter;
+}
+
+static char why[LG__REPORT_ERROR_BYTES];
+
+static bool ask(lg_delivery_target target, const char *endpoint, const char *text, enum part part, struct request *request)
+{
+    struct lg__delivery_config config = { .target = target };
+    struct credentials credentials = { .headers = NULL };
+    struct letter letter = letter_of(text);
+    snprintf(config.endpoint, sizeof config.endpoint, "%s", endpoint);
+    memset(why, 0, sizeof why);
+    return target_request(&config, &credentials, &letter, part, request, why);
+}
+
+static void assert_header(const struct request *request, const char *line)
+{
+    for (const struct curl_slist *one = request->headers; one; one = one->next)
+        if (strcmp(one->data, line) == 0)
+            return;
+    fail_msg("there is no header \"%s\"", line);
+}
+
+static void test_plain_requests(void **state)
+{
+    struct request request;
+    (void)state;
+    assert_true(ask(LG_TARGET_HTTP, "https://reports.example:8443/a?b=c", brief, PART_BRIEF, &request));
+    assert_string_equal(request.url, "https://reports.example:8443/a?b=c");
+    assert_int_equal(request.bytes, sizeof brief - 1);
+    assert_memory_equal(request.body, brief, sizeof brief - 1);
+    assert_header(&request, "Idempotency-Key: 01020304-0506-0708-090a-0b0c0d0e0f10");
+    assert_header(&request, "X-LaunchGuard-Part: brief");
+    assert_header(&request, "X-LaunchGuard-Attempt: 3");
+    assert_header(&request, "X-LaunchGuard-Ordinal: 12");
+    assert_header(&request, "X-LaunchGuard-More: 4");
+    assert_header(&request, "Content-Type: application/json");
+    request_free(&request);
+    assert_true(ask(LG_TARGET_HTTP, "http://reports.example", brief, PART_FULL, &request));
+    assert_string_equal(request.body, full);
+    assert_header(&request, "Idempotency-Key: 01020304-0506-0708-090a-0b0c0d0e0f10/full");
+    assert_header(&request, "X-LaunchGuard-Part: full");
+    request_free(&request);
+}
+
+static void test_refused_addresses(void **state)
+{
+    static const char *const endpoints[] = { "", "ftp://a", "https://", "https:///x", "https://:80/", "a.example", "https://user:planted@a.example/",
+                                             "https://a.example/\r\nX: y", "https://a b/" };
+    struct request request;
+    (void)state;
+    for (size_t i = 0; i < sizeof endpoints / sizeof endpoints[0]; i++) {
+        assert_false(ask(LG_TARGET_HTTP, endpoints[i], brief, PART_BRIEF, &request));
+        assert_true(why[0]);
+        assert_null(strstr(why, "planted"));
+        request_free(&request);
+        assert_false(ask(LG_TARGET_OTLP, endpoints[i], brief, PART_BRIEF, &request));
+        request_free(&request);
+    }
+}
+
+static void test_dsns(void **state)
+{
+    static const char *const good[][2] = {
+        { "https://abc@o1.ingest.example/42", "https://o1.ingest.example/api/42/envelope/" },
+        { "http://abc:secret@localhost:9000/7", "http://localhost:9000/api/7/envelope/" },
+        { "https://abc@a.example/deep/er/42", "https://a.example/deep/er/api/42/envelope/" },
+        { "https://abc@[::1]:9000/1", "https://[::1]:9000/api/1/envelope/" },
+    };
+    static const char *const bad[] = {
+        "planted", "https://planted", "https://planted@", "https://planted@host", "https://planted@host/", "https://@host/1", "https://:planted@host/1",
+        "ftp://planted@host/1", "https://host/planted@1", "://planted@host/1", "htt://planted@host/1", "https://planted@:80/1", "https://planted@host/1?x",
+        "https://planted@host/a b/1", "https://planted key@host/1", "https://planted@ho\nst/1", "https://planted@host/\xFF",
+    };
+    struct request request;
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(ask(LG_TARGET_SENTRY, good[i][0], brief, PART_BRIEF, &request));
+        assert_string_equal(request.url, good[i][1]);
+        assert_header(&request, "X-Sentry-Auth: Sentry sentry_version=7, sentry_client=" AGENT_NAME ", sentry_key=abc");
+        assert_null(strstr(request.body, "abc"));
+        assert_null(strstr(request.body, "secret"));
+        request_free(&request);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        if (ask(LG_TARGET_SENTRY, bad[i], brief, PART_BRIEF, &request))
+            fail_msg("%s passes", bad[i]);
+        assert_true(why[0]);
+        assert_null(strstr(why, "planted"));
+        request_free(&request);
+    }
+    char dsn[LG_ENDPOINT_MAX + 1] = "https://k@h/";
+    memset(dsn + 12, 'p', sizeof dsn - 13);
+    memcpy(dsn + sizeof dsn - 3, "/1", 3);
+    assert_true(ask(LG_TARGET_SENTRY, dsn, brief, PART_BRIEF, &request));
+    request_free(&request);
+}
+
+/* The payload of the only item of an envelope. */
+static json_t *event_of(const struct request *request)
+{
+    const char *header = strchr(request->body, '\n') + 1, *payload = strchr(header, '\n') + 1;
+    json_t *item = json_loads(header, JSON_DISABLE_EOF_CHECK, NULL);
+    size_t length = (size_t)json_integer_value(json_object_get(item, "length"));
+    assert_ptr_equal(payload + length + 1, request->body + request->bytes);
+    json_decref(item);
+    json_t *event = json_loadb(payload, length, 0, NULL);
+    assert_non_null(event);
+    return event;
+}
+
+static void test_an_event(void **state)
+{
+    struct request request;
+    (void)state;
+    assert_true(ask(LG_TARGET_SENTRY, "https://abc@a.example/42", brief, PART_BRIEF, &request));
+    json_t *event = event_of(&request);
+    json_t *images = json_object_get(json_object_get(event, "debug_meta"), "images"), *image = json_array_get(images, 0);
+    assert_int_equal(json_array_size(images), 1);
+    assert_string_equal(json_string_value(json_object_get(image, "debug_id")), "03020100-0504-0706-0809-0a0b0c0d0e0f");
+    assert_string_equal(json_string_value(json_object_get(image, "image_addr")), "0x1000");
+    assert_string_equal(json_string_value(json_object_get(event, "release")), "org.example@1___2");
+    json_t *exception = json_array_get(json_object_get(json_object_get(event, "exception"), "values"), 0);
+    json_t *frames = json_object_get(json_object_get(exception, "stacktrace"), "frames");
+    /* outermost first */
+    assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 0), "instruction_addr")), "0xffffffffffffffff");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 1), "instruction_addr")), "0x1010");
+    json_decref(event);
+    request_free(&request);
+}
+
+static void test_what_is_no_report(void **state)
+{
+    static const char *const texts[] = { "", "x", "[]", "{", "{}", "{\"frames\":7,\"system\":[],\"thread\":\"\",\"streak\":-1}" };
+    struct request request;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        bool is_object = texts[i][0] == '{' && texts[i][1];
+        assert_int_equal(ask(LG_TARGET_SENTRY, "https://abc@a.example/42", texts[i], PART_BRIEF, &request), is_object);
+        request_free(&request);
+        assert_int_equal(ask(LG_TARGET_OTLP, "https://a.example/v1/logs", texts[i], PART_BRIEF, &request), is_object);
+        request_free(&request);
+    }
+    assert_false(target_takes(LG_TARGET_OTLP, PART_FULL));
+    assert_false(ask(LG_TARGET_OTLP, "https://a.example/v1/logs", brief, PART_FULL, &request));
+    request_free(&request);
+}
+
+static void test_home_directories(void **state)
+{
+    static const char *const paths[][2] = {
+        { "/home/ann/a", "~/a" }, { "/home/ann", "~" }, { "/home//ann/a", "~/a" }, { "/var/home/ann/a", "~/a" }, { "/root/a", "~/a" }, { "/root", "~" },
+        { "/home/ann b/a", "~/a" }, { "/opt/own/a", "~/a" }, { "/rootfs/a", "/rootfs/a" }, { "/home", "/home" }, { "/home/", "/home/" },
+        { "/opt/owner/a", "/opt/owner/a" }, { "/usr/home/a", "/usr/home/a" }, { "", "" }, { "home/ann", "home/ann" },
+    };
+    static const char *const texts[][2] = {
+        { "/home/ann/a and /home/ann/b", "~/a and ~/b" }, { "open(\"/home/ann/a\")", "open(\"~/a\")" }, { "file:///home/ann/a", "file://~/a" },
+        { "PATH=/usr/bin:/home/ann/bin", "PATH=/usr/bin:~/bin" }, { "-I/home/ann/a -L/root/b", "-I~/a -L~/b" }, { "/home/ann: no such file", "~: no such file" },
+        { "/mnt/home/ann", "/mnt/home/ann" }, { "x/root", "x/root" }, { "", "" }, { "/", "/" }, { "/home/ann/home/bob", "~/home/bob" },
+    };
+    char buffer[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        assert_string_equal(redact_home(paths[i][0], buffer, sizeof buffer), paths[i][1]);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        snprintf(buffer, sizeof buffer, "%s", texts[i][0]);
+        buffer[redact_text(buffer, strlen(buffer))] = 0;
+        assert_string_equal(buffer, texts[i][1]);
+    }
+}
+
+static void test_bytes_that_are_not_utf8(void **state)
+{
+    static const char *const texts[][2] = {
+        { "Gr\xC3\xBC\xC3\x9F""e", "Gr\xC3\xBC\xC3\x9F""e" }, { "\xFF", "\xEF\xBF\xBD" }, { "a\xC3", "a\xEF\xBF\xBD" },
+        { "\xE2\x82z", "\xEF\xBF\xBDz" }, { "\xC0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD" }, { "\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD" },
+        { "\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80" }, { "\xF4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        json_t *text = words_text(texts[i][0], strlen(texts[i][0]));
+        assert_string_equal(json_string_value(text), texts[i][1]);
+        json_decref(text);
+    }
+}
+
+int main(void)
+{
+    setenv("HOME", "/opt/own/", 1);
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain_requests), cmocka_unit_test(test_refused_addresses), cmocka_unit_test(test_dsns), cmocka_unit_test(test_an_event),
+        cmocka_unit_test(test_what_is_no_report), cmocka_unit_test(test_home_directories), cmocka_unit_test(test_bytes_that_are_not_utf8),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

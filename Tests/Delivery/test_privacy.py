@@ -1,0 +1,151 @@
+"""Nothing leaves without consent, and no secret leaves at all."""
+import pathlib
+import signal
+import time
+import unittest
+
+import server as scripted
+from delivery import GIVEN, WITHHELD, DeliveryTest, agents_of, is_gone, until
+
+KEPT = 0
+REPORTS = ("new", "held", "dead", "tmp")
+SECRET = "Zm9vLXNlY3JldC1iYXI"
+
+
+class Consent(DeliveryTest):
+    def nothing_leaves(self, server):
+        """No agent of ours lives, or will; and none has opened a connection."""
+        until(lambda: agents_of(self.folder) == [], "no agent lives")
+        self.run_agent()
+        self.assertEqual(server.requests, [])
+
+    def test_at_first_there_is_none(self):
+        server = self.server()
+        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url(), consent=KEPT)
+        self.assertEqual((run["deliver"], run["begin"], run.status), ("ok", "ok", -signal.SIGSEGV))
+        self.nothing_leaves(server)
+
+    def test_it_is_kept(self):
+        server = self.server()
+        self.run_victim("deliver", "begin", "finish", endpoint=server.url())
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url(), consent=KEPT)
+        self.until_sent(run.uuid)
+
+    def test_what_ended_before_it_was_given_never_goes(self):
+        server = self.server()
+        self.run_victim("deliver", "begin", "crash", endpoint=server.url(), consent=WITHHELD)
+        self.nothing_leaves(server)
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url(), consent=GIVEN)
+        self.until_sent(run.uuid)
+        self.assertEqual(list(self.identities(server)), [run.uuid])
+
+    def test_revoked_consent_empties_the_spool(self):
+        server = self.server(otherwise=scripted.status(503))
+        self.owe(server=server)
+        self.owe(server=server)
+        self.run_agent()
+        self.assertEqual(len(self.files("new")), 2)
+        run = self.run_victim("consent:2", "begin", "finish")
+        self.assertEqual(run["consent"], "ok")
+        self.assertEqual([self.files(folder) for folder in REPORTS], [[], [], [], []])
+        self.assertFalse(list((self.spool / "requests").iterdir()))
+        tried = len(server.requests)
+        server.otherwise = scripted.status(200)
+        again = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url())
+        self.until_sent(again.uuid)
+        self.assertEqual(list(self.identities(server)), [again.uuid])
+        self.assertEqual(len(server.requests), tried + 2)
+
+    def test_revoked_consent_stops_a_transfer(self):
+        server = self.server(otherwise=scripted.hang)
+        self.owe(server=server)
+        child = self.start("deliver", "begin", "finish", "sleep:2500", "consent:2", "loop", endpoint=server.url())
+        until(lambda: server.requests, "the agent sends")
+        agent = self.agent()
+        self.said(child, "consent: ok")
+        begin = time.monotonic()
+        until(lambda: is_gone(agent), "the agent ends")
+        self.assertLess(time.monotonic() - begin, 25)  # the request alone would take 30 s
+        child.kill()
+        self.end(child)
+        self.assertEqual([self.files(folder) for folder in REPORTS], [[], [], [], []])
+        self.run_agent()
+        self.assertEqual(len(server.requests), 1)
+
+    def test_the_consent_of_a_damaged_file(self):
+        server = self.server()
+        self.owe(server=server)
+        for text in b"", b"given", b"yes 1\n", b"\0" * 100, b"x" * 100000:
+            (self.spool / "consent").write_bytes(text)
+            self.assertNotEqual(self.run_agent(), 0, text[:20])
+        self.assertEqual(server.requests, [])
+
+
+class Switches(DeliveryTest):
+    def test_the_environment(self):
+        server = self.server()
+        self.owe(server=server)
+        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url(), environment={"LAUNCHGUARD_NO_DELIVERY": "1"})
+        self.assertEqual((run["deliver"], run["begin"], run.status), ("disabled", "ok", -signal.SIGSEGV))
+        self.assertEqual((agents_of(self.folder), server.requests), ([], []))
+
+    def test_the_file(self):
+        server = self.server()
+        self.owe(server=server)
+        (self.spool / "off").touch()
+        run = self.run_victim("deliver", "begin", "finish", endpoint=server.url())
+        self.assertEqual((run["deliver"], run["begin"], run.status), ("disabled", "ok", 0))
+        self.assertNotEqual(self.run_agent(), 0)
+        self.assertEqual((agents_of(self.folder), server.requests), ([], []))
+        (self.spool / "off").unlink()
+        self.assertEqual(self.run_agent(), 0)
+        self.assertEqual(len(server.requests), 2)
+
+    def test_the_file_stops_a_living_agent(self):
+        server = self.server(otherwise=scripted.hang)
+        self.owe(server=server)
+        agent = self.start_agent()
+        until(lambda: server.requests, "the agent sends")
+        (self.spool / "off").touch()
+        begin = time.monotonic()
+        self.assertNotEqual(agent.wait(60), 0)
+        self.assertLess(time.monotonic() - begin, 25)
+
+
+class Secrets(DeliveryTest):
+    def test_credentials_are_in_no_argument_log_or_report(self):
+        server = self.server(scripted.status(503), scripted.status(401))
+        credentials = self.credentials("Authorization: Bearer " + SECRET, "endpoint: " + server.url("/" + SECRET))
+        child = self.start("deliver", "begin", "finish", "report-now:x", "loop", credential_file=credentials)
+        until(lambda: server.requests, "the agent sends")
+        self.assertEqual((server.requests[0].headers["authorization"], server.requests[0].path), ("Bearer " + SECRET, "/" + SECRET))
+        process = pathlib.Path("/proc/%d" % self.agent())
+        for name in "cmdline", "environ":
+            self.assertNotIn(SECRET.encode(), (process / name).read_bytes())
+        until(lambda: self.nudge() or self.entries("held"), "the report is held")
+        child.kill()
+        self.end(child)
+        for path in self.state.rglob("*"):
+            if path.is_file():
+                self.assertNotIn(SECRET.encode(), path.read_bytes(), path)
+        for request in server.requests:
+            self.assertNotIn(SECRET.encode(), request.body)
+
+    def test_home_directories_are_in_no_report(self):
+        server = self.server()
+        self.owe(server=server)
+        self.run_agent(HOME=str(self.folder))
+        self.assertEqual(len(server.requests), 2)
+        for request in server.requests:
+            self.assertNotRegex(request.body.decode(), r'"/(home/[^"/]+|root)[/"]')
+
+    def test_the_folders_are_private(self):
+        server = self.server()
+        self.owe(server=server)
+        self.run_agent()
+        for path in [self.spool, *self.spool.rglob("*")]:
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+
+
+if __name__ == "__main__":
+    unittest.main()

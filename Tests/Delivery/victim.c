@@ -1,0 +1,263 @@
+/* A program that delivers reports, and dies as it is told.
+ *
+ *   delivery-victim --state DIRECTORY [OPTION=VALUE …] STEP …
+ *
+ * Options are those of lg_delivery_options, by name, and `window`, the length of the launch in
+ * milliseconds. Steps run one after the other; without a step that ends it the program exits with
+ * 0. What a call returns is a line of standard output, "step: status". */
+#include <errno.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <launchguard/delivery.h>
+#include <launchguard/launch.h>
+
+static lg_session *session;
+static lg_launch *launch;
+static lg_delivery_options options = LG_DELIVERY_OPTIONS_INIT;
+static const char *state_directory;
+static uint32_t pumped;
+
+static void say(const char *step, lg_status status)
+{
+    printf("%s: %s\n", step, lg_status_name(status));
+}
+
+static void on_delivered(const lg_delivery_info *report, void *user)
+{
+    (void)user;
+    printf("delivered: %s\n", report->uuid);
+}
+
+static void pump(uint32_t left_ms, void *user)
+{
+    (void)left_ms;
+    (void)user;
+    pumped++;
+}
+
+static void sleep_ms(long ms)
+{
+    struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+/* ---- options ---- */
+
+static long window_ms = 60000;
+
+static int take_option(const char *name, size_t size, char *value)
+{
+#define IS(text) (size == sizeof(text) - 1 && memcmp(name, text, sizeof(text) - 1) == 0)
+    unsigned long number = strtoul(value, NULL, 0);
+    if (IS("target"))
+        options.target = (lg_delivery_target)number;
+    else if (IS("endpoint"))
+        options.endpoint = value;
+    else if (IS("credential_file"))
+        options.credential_file = value;
+    else if (IS("ca_file"))
+        options.ca_file = value;
+    else if (IS("ends"))
+        options.ends = (uint32_t)number;
+    else if (IS("consent"))
+        options.consent = (lg_consent)number;
+    else if (IS("keep_reports"))
+        options.keep_reports = (uint32_t)number;
+    else if (IS("keep_bytes"))
+        options.keep_bytes = number;
+    else if (IS("brief"))
+        options.brief = (uint32_t)number;
+    else if (IS("agent_path"))
+        options.agent_path = value;
+    else if (IS("window"))
+        window_ms = (long)number;
+    else
+        return 0;
+    return 1;
+#undef IS
+}
+
+/* ---- steps ---- */
+
+static void deliver(const char *step)
+{
+    lg_status status = lg_delivery_start(session, &options);
+    say(step, status);
+    if (status != LG_OK)
+        printf("message: %s\n", lg_session_message(session) ? lg_session_message(session) : "");
+}
+
+static void begin(const char *step)
+{
+    lg_launch_options how = LG_LAUNCH_OPTIONS_INIT;
+    how.window_ms = window_ms;
+    lg_launch_prepare(session, "main", &how, &launch);
+    say(step, lg_launch_begin(launch));
+}
+
+static void wait_for_reports(const char *step, const char *ms)
+{
+    static const char *const names[] = { "untouched", "nothing", "delivered", "handed-over", "timeout" };
+    lg_delivery_result result = (lg_delivery_result)0;
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    say(step, lg_delivery_wait(session, (uint32_t)strtoul(ms, NULL, 0), pump, NULL, &result));
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    printf("result: %s\npumped: %u\nwaited: %ld\n", names[result], pumped,
+           (after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000);
+}
+
+static void report_now(const char *step, const char *reason)
+{
+    char uuid[37] = "";
+    say(step, lg_delivery_report_now(session, reason, uuid));
+    printf("requested: %s\n", uuid);
+}
+
+/* What wait() would see: a program that waits for any child must not meet the agent. */
+static void children(void)
+{
+    siginfo_t info = { .si_pid = 0 };
+    int found = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT);
+    printf("children: %s\n", found < 0 && errno == ECHILD ? "none" : "some");
+}
+
+/* Wait until an agent waits for the end of this process. */
+static void wait_for_witness(const char *state)
+{
+    char path[4096], line[1024], text[64];
+    snprintf(path, sizeof path, "%s/spool/agent.log", state);
+    snprintf(text, sizeof text, "waiting for the end of process %d\n", (int)getpid());
+    for (int i = 0; i < 3000; i++) {
+        FILE *log = fopen(path, "re");
+        while (log && fgets(line, sizeof line, log))
+            if (strstr(line, text)) {
+                fclose(log);
+                return;
+            }
+        if (log)
+            fclose(log);
+        sleep_ms(20);
+    }
+    fputs("no agent waits for this program\n", stderr);
+    exit(3);
+}
+
+static void loop_for_ever(void)
+{
+    for (;;)
+        pause();
+}
+
+__attribute__((noinline)) static void crash(void)
+{
+    volatile int *volatile nowhere = (volatile int *)16;
+    *nowhere = 1;
+}
+
+static void step_forward(char *step)
+{
+    char *colon = strchr(step, ':');
+    const char *value = colon ? colon + 1 : "";
+    if (colon)
+        *colon = 0;
+    if (strcmp(step, "deliver") == 0)
+        deliver(step);
+    else if (strcmp(step, "begin") == 0)
+        begin(step);
+    else if (strcmp(step, "finish") == 0)
+        say(step, lg_launch_finished(launch));
+    else if (strcmp(step, "consent") == 0)
+        say(step, lg_delivery_consent(session, (lg_consent)strtol(value, NULL, 0)));
+    else if (strcmp(step, "wait") == 0)
+        wait_for_reports(step, value);
+    else if (strcmp(step, "report-now") == 0)
+        report_now(step, value);
+    else if (strcmp(step, "children") == 0)
+        children();
+    else if (strcmp(step, "witness") == 0)
+        wait_for_witness(state_directory);
+    else if (strcmp(step, "sleep") == 0)
+        sleep_ms(strtol(value, NULL, 0));
+    else if (strcmp(step, "stop") == 0)
+        say(step, lg_stop(session));
+    else if (strcmp(step, "loop") == 0)
+        loop_for_ever();
+    else if (strcmp(step, "crash") == 0)
+        crash();
+    else if (strcmp(step, "abort") == 0)
+        abort();
+    else if (strcmp(step, "trap") == 0)
+        __builtin_trap();
+    else if (strcmp(step, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    else if (strcmp(step, "kill-group") == 0)
+        kill(0, SIGKILL);
+    else if (strcmp(step, "exit") == 0)
+        exit((int)strtol(value, NULL, 0));
+    else {
+        fprintf(stderr, "unknown step: %s\n", step);
+        exit(2);
+    }
+}
+
+#ifdef LG_FAULT_POINTS
+#include <fcntl.h>
+
+#include "os/fault_point.h"
+
+/* VICTIM_FAULT: "list:FILE" appends the name of each fault point that is passed; "POINT" kills the
+ * program there. */
+static void pass(const char *point)
+{
+    const char *text = getenv("VICTIM_FAULT");
+    if (strncmp(text, "list:", 5) == 0) {
+        int file = open(text + 5, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        dprintf(file, "%s\n", point);
+        close(file);
+    } else if (strcmp(text, point) == 0) {
+        kill(getpid(), SIGKILL);
+    }
+}
+
+static void prepare_faults(void)
+{
+    if (getenv("VICTIM_FAULT"))
+        lg__fault_hook = pass;
+}
+#else
+static void prepare_faults(void)
+{
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    lg_options how = LG_OPTIONS_INIT;
+    int i = 3;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc < 3 || strcmp(argv[1], "--state") != 0)
+        return 2;
+    how.app_id = "org.example.victim";
+    how.state_directory = state_directory = argv[2];
+    options.target = LG_TARGET_HTTP;
+    options.consent = LG_CONSENT_GIVEN;
+    options.on_delivered = on_delivered;
+    for (; i < argc && strchr(argv[i], '='); i++)
+        if (!take_option(argv[i], strcspn(argv[i], "="), strchr(argv[i], '=') + 1))
+            return 2;
+    prepare_faults();
+    say("start", lg_start(&how, &session));
+    printf("run: %s\n", lg_session_run_path(session) ? lg_session_run_path(session) : "");
+    for (; i < argc; i++)
+        step_forward(argv[i]);
+    return 0;
+}
