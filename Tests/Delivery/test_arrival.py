@@ -1,14 +1,14 @@
 """A report gets out of a program that dies, once, whether the program starts again or not; and the
 agent that brings it does the program no harm."""
 import os
-import re
+import shutil
 import signal
 import stat
 import time
 import unittest
 
 import server as scripted
-from delivery import AGENT, GIVEN, LIMIT, MISSING, KINDS, DeliveryTest, agents_of, end_of, is_gone, status_of, until
+from delivery import AGENT, LIMIT, MISSING, KINDS, DeliveryTest, agents_of, end_of, is_gone, status_of, until
 
 BRIEF_MAX = 4096
 
@@ -16,7 +16,7 @@ BRIEF_MAX = 4096
 class Arrival(DeliveryTest):
     def test_brief_goes_before_full_under_one_identity(self):
         server = self.server()
-        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url("/in/box"))
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url("/in/box"))
         self.assertEqual((run["deliver"], run.status), ("ok", -signal.SIGSEGV))
         self.until_sent(run.uuid)
         brief, full = server.requests
@@ -37,7 +37,7 @@ class Arrival(DeliveryTest):
 
     def test_a_delivered_report_leaves_its_parts_behind(self):
         server = self.server()
-        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url())
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url())
         self.until_sent(run.uuid)
         entry = self.entry()
         self.assertEqual((entry["state"], entry["end"], entry["run_uuid"], entry["ordinal"]), ("sent", "crash", run.uuid, run.ordinal))
@@ -47,13 +47,13 @@ class Arrival(DeliveryTest):
 
     def test_the_brief_part_alone(self):
         server = self.server()
-        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url(), brief=1)
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url(), brief=1)
         self.until_sent(run.uuid)
         self.assertEqual(self.identities(server), {run.uuid: ["brief"]})
 
     def test_each_run_has_its_own_report(self):
         server = self.server()
-        runs = [self.run_victim("deliver", "begin", kind, endpoint=server.url()) for kind in KINDS]
+        runs = [self.run_victim("deliver", "begin", "witness", kind, endpoint=server.url()) for kind in KINDS]
         self.until_sent(*(run.uuid for run in runs))
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"] for run in runs})
         self.assertEqual(len({request.headers["x-launchguard-fingerprint"] for request in server.requests}), 3)
@@ -63,14 +63,14 @@ class Arrival(DeliveryTest):
         server = self.server()
         runs = []
         for _ in range(3):
-            runs.append(self.run_victim("deliver", "begin", "crash", endpoint=server.url()))
+            runs.append(self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url()))
             self.until_sent(runs[-1].uuid)
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"] for run in runs})
         self.assertEqual(len({request.headers["x-launchguard-fingerprint"] for request in server.requests}), 1)
 
     def test_the_program_is_told_at_its_next_finished_launch(self):
         server = self.server()
-        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url())
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url())
         self.until_sent(run.uuid)
         again = self.run_victim("deliver", "begin", "finish", "sleep:1000", endpoint=server.url())
         self.assertEqual(again.said.get("delivered"), [run.uuid])
@@ -78,22 +78,29 @@ class Arrival(DeliveryTest):
         third = self.run_victim("deliver", "begin", "finish", "sleep:1000", endpoint=server.url())
         self.assertNotIn("delivered", third.said)
 
+    def test_a_program_that_dies_at_once_has_its_agent_at_the_second_start(self):
+        """The call has started the agent before it returns, as a launch crash is pending."""
+        server = self.server()
+        runs = [self.run_victim("deliver", "begin", kind, endpoint=server.url()) for kind in KINDS]
+        self.until_sent(*(run.uuid for run in runs))
+        self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"] for run in runs})
+
     def test_a_clean_end_is_no_report(self):
         server = self.server()
-        run = self.run_victim("deliver", "begin", "finish", "exit:0", endpoint=server.url())
+        run = self.run_victim("deliver", "begin", "finish", "witness", "exit:0", endpoint=server.url())
         self.assertEqual(run.status, 0)
         until(lambda: agents_of(self.folder) == [], "the agent ends by itself, as nothing is left to do")
         self.assertEqual((server.requests, self.entries()), ([], []))
 
     def test_other_ends_on_request(self):
         server = self.server()
-        run = self.run_victim("deliver", "begin", "finish", "exit:3", endpoint=server.url(), ends=0x7fffffff)
+        run = self.run_victim("deliver", "begin", "finish", "witness", "exit:3", endpoint=server.url(), ends=1 << 7)
         self.until_sent(run.uuid)
         self.assertEqual(self.entry()["end"], "exit")
 
 
 class NeverAgain(DeliveryTest):
-    """The program never starts again, so that nobody but the agent can send the report."""
+    """The program never starts again, so that nobody but its agent can send the report."""
 
     def ends(self, end, *steps):
         server = self.server()
@@ -103,7 +110,7 @@ class NeverAgain(DeliveryTest):
             os.killpg(child.pid, signal.SIGKILL)
             run = self.end(child)
         else:
-            run = self.run_victim("deliver", *steps, endpoint=server.url())
+            run = self.run_victim("deliver", *steps[:-1], "witness", steps[-1], endpoint=server.url())
         self.until_sent(run.uuid)
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"]})
         self.assertEqual(self.entry()["end"], end)
@@ -128,9 +135,7 @@ class NeverAgain(DeliveryTest):
 
     def test_sigkill_of_itself(self):
         server = self.server()
-        child = self.start("deliver", "begin", "sleep:1500", "kill", endpoint=server.url())
-        self.attached(child)
-        run = self.end(child)
+        run = self.run_victim("deliver", "begin", "witness", "kill", endpoint=server.url())
         self.assertEqual(run.status, -signal.SIGKILL)
         self.until_sent(run.uuid)
         self.assertEqual(self.entry()["end"], "killed")
@@ -240,7 +245,7 @@ class NoAgent(DeliveryTest):
 
     def test_the_environment_names_it(self):
         server = self.server()
-        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url(), agent_path=None, environment={"LAUNCHGUARD_AGENT": AGENT})
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url(), agent_path=None, environment={"LAUNCHGUARD_AGENT": AGENT})
         self.assertEqual(run["deliver"], "ok")
         self.until_sent(run.uuid)
 
@@ -256,7 +261,7 @@ class NoAgent(DeliveryTest):
                 {"endpoint": "http://h/" + "x" * 2000}, {"endpoint": "http://h/", "target": 9}, {"endpoint": "http://h/", "consent": 7}, \
                 {"endpoint": "http://h/", "keep_reports": 5000}, {"endpoint": "http://h/", "keep_bytes": 5}, \
                 {"endpoint": "http://h/", "agent_path": "relative/agent"}, {"endpoint": "http://h/", "ca_file": "relative.pem"}, \
-                {"endpoint": "no-dsn", "target": 2}:
+                {"endpoint": "http://h/", "ends": 0x7fffffff}, {"endpoint": "no-dsn", "target": 2}:
             with self.subTest(options):
                 run = self.run_victim("deliver", "begin", "finish", **options)
                 self.assertEqual((run["deliver"], run["begin"], run.status), ("option", "ok", 0))
@@ -271,7 +276,7 @@ class Waiting(DeliveryTest):
 
     def test_delivered(self):
         server = self.server(scripted.status(200), scripted.hang)
-        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url())
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url())
         until(lambda: len(server.requests) == 2, "the second part is on its way")
         server.down()
         self.until_tried(2)
@@ -292,8 +297,11 @@ class Waiting(DeliveryTest):
     def test_no_agent_lives(self):
         server = self.server(otherwise=scripted.hang)
         self.owe(server=server)
-        child = self.start("deliver", "sleep:2500", "wait:500", "begin", "finish", endpoint=server.url())
+        path = self.folder / "launchguard-agent"
+        shutil.copy(AGENT, path)
+        child = self.start("deliver", "sleep:2500", "wait:500", "begin", "finish", endpoint=server.url(), agent_path=path)
         until(lambda: server.requests, "the agent sends")
+        path.unlink()  # none can be started again
         self.end_agent(self.agent())
         run = self.end(child)
         self.assertEqual((run["wait"], run["result"], run["begin"]), ("ok", "timeout", "ok"))

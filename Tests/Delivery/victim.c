@@ -21,6 +21,7 @@
 static lg_session *session;
 static lg_launch *launch;
 static lg_delivery_options options = LG_DELIVERY_OPTIONS_INIT;
+static const char *state_directory;
 static uint32_t pumped;
 
 static void say(const char *step, lg_status status)
@@ -129,6 +130,27 @@ static void children(void)
     printf("children: %s\n", found < 0 && errno == ECHILD ? "none" : "some");
 }
 
+/* Wait until an agent waits for the end of this process. */
+static void wait_for_witness(const char *state)
+{
+    char path[4096], line[1024], text[64];
+    snprintf(path, sizeof path, "%s/spool/agent.log", state);
+    snprintf(text, sizeof text, "waiting for the end of process %d\n", (int)getpid());
+    for (int i = 0; i < 3000; i++) {
+        FILE *log = fopen(path, "re");
+        while (log && fgets(line, sizeof line, log))
+            if (strstr(line, text)) {
+                fclose(log);
+                return;
+            }
+        if (log)
+            fclose(log);
+        sleep_ms(20);
+    }
+    fputs("no agent waits for this program\n", stderr);
+    exit(3);
+}
+
 static void loop_for_ever(void)
 {
     for (;;)
@@ -161,6 +183,8 @@ static void step_forward(char *step)
         report_now(step, value);
     else if (strcmp(step, "children") == 0)
         children();
+    else if (strcmp(step, "witness") == 0)
+        wait_for_witness(state_directory);
     else if (strcmp(step, "sleep") == 0)
         sleep_ms(strtol(value, NULL, 0));
     else if (strcmp(step, "stop") == 0)
@@ -223,7 +247,7 @@ int main(int argc, char **argv)
     if (argc < 3 || strcmp(argv[1], "--state") != 0)
         return 2;
     how.app_id = "org.example.victim";
-    how.state_directory = argv[2];
+    how.state_directory = state_directory = argv[2];
     options.target = LG_TARGET_HTTP;
     options.consent = LG_CONSENT_GIVEN;
     options.on_delivered = on_delivered;

@@ -28,14 +28,14 @@ class Consent(DeliveryTest):
     def test_it_is_kept(self):
         server = self.server()
         self.run_victim("deliver", "begin", "finish", endpoint=server.url())
-        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url(), consent=KEPT)
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url(), consent=KEPT)
         self.until_sent(run.uuid)
 
     def test_what_ended_before_it_was_given_never_goes(self):
         server = self.server()
         self.run_victim("deliver", "begin", "crash", endpoint=server.url(), consent=WITHHELD)
         self.nothing_leaves(server)
-        run = self.run_victim("deliver", "begin", "crash", endpoint=server.url(), consent=GIVEN)
+        run = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url(), consent=GIVEN)
         self.until_sent(run.uuid)
         self.assertEqual(list(self.identities(server)), [run.uuid])
 
@@ -51,7 +51,7 @@ class Consent(DeliveryTest):
         self.assertFalse(list((self.spool / "requests").iterdir()))
         tried = len(server.requests)
         server.otherwise = scripted.status(200)
-        again = self.run_victim("deliver", "begin", "crash", endpoint=server.url())
+        again = self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url())
         self.until_sent(again.uuid)
         self.assertEqual(list(self.identities(server)), [again.uuid])
         self.assertEqual(len(server.requests), tried + 2)
