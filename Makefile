@@ -86,7 +86,7 @@ swift-release: packages
 AGENT = $$(ls build/gcc/Sources/launchguard-agent/launchguard-agent 2>/dev/null)
 
 demo: core-gcc swift
-	@TOOL=.build/debug/launchguard NOTES=.build/debug/notes-swift Examples/demo.sh
+	@TOOL=.build/debug/launchguard NOTES=.build/debug/notes-swift AGENT=$(AGENT) Examples/demo.sh
 	@TOOL=.build/debug/launchguard NOTES=build/gcc/Examples/notes-c/notes AGENT=$(AGENT) Examples/demo.sh --quiet
 
 check: packages

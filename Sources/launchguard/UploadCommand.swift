@@ -69,8 +69,7 @@ struct UploadCommand: AsyncParsableCommand {
         }
         // A living agent may end at any time, and another one begin.
         while ContinuousClock.now < deadline {
-            let isAsked = Spool.agentLives(in: directory)
-            if isAsked {
+            if Spool.agentLives(in: directory) {
                 if try await watch(directory, &progress) { return }
             } else {
                 try await runAgent(directory, until: deadline, &progress)
@@ -95,9 +94,10 @@ struct UploadCommand: AsyncParsableCommand {
         guard var process = AgentProgram(program, directory) else { throw refusal("\(program): it cannot be started") }
         while process.isRunning {
             if ContinuousClock.now >= deadline { process.stop() }
-            try await Task.sleep(for: Self.pause)
             progress.update(try directory.deliveries())
+            try await Task.sleep(for: Self.pause)
         }
+        progress.update(try directory.deliveries())
         if process.hasFailed { throw refusal("\(program): it failed; \(directory.spoolPath)/agent.log says more") }
     }
 

@@ -51,8 +51,11 @@ import Testing
         try folder.makeSpool()
         try folder.write([], "runs/none")
         try folder.add(SpooledReport(ordinal: 3, more: output.contains("2 more") || status == 5 ? 2 : 0), to: "new")
-        let agent = try folder.write(Array("#!/bin/sh\n\(script)\n".utf8), "agent")
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: agent)
+        // Another process writes the program: a file cannot be executed while a process has it open
+        // for writing, as a child that this process forks at the same time may.
+        let text = try folder.write(Array("#!/bin/sh\n\(script)\n".utf8), "agent.text")
+        let agent = folder.path + "/agent"
+        #expect(try Tool.run(["-c", #"cp "$0" "$1" && chmod 700 "$1""#, text, agent], program: "/bin/sh").status == 0)
         let result = try Tool.run(["upload", "--timeout", script.contains("sleep") ? "1" : "60", "--agent", agent, folder.path])
         #expect(result.status == status && result.output == output, "\(result)")
         #expect(result.errors == (status == 5 ? "launchguard: \(agent): it failed; \(folder.path)/spool/agent.log says more\n" : ""))
