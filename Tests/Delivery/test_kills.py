@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import time
 import unittest
@@ -192,6 +193,24 @@ class OfTheProgram(Kills):
                 self.assertTrue(all(set(parts) == {"brief", "full"} for parts in self.identities(server).values()))
                 for pid in agents_of(self.folder):
                     self.end_agent(pid)
+
+    def test_between_the_word_of_the_user_and_its_deed(self):
+        """The program dies before it has emptied the spool: what is there never goes."""
+        server = self.server(status(503))
+        self.owe(server=server)
+        self.assertNotEqual(self.run_agent(), 0)
+        self.assertEqual(len(self.files("new")), 1)
+        run = self.run_victim("deliver", "report-now:x", "consent:2", program=FAULTY_VICTIM, endpoint=server.url(), agent_path=MISSING,
+                              environment={"VICTIM_FAULT": "consent: withheld"})
+        left = len(self.files("new")), len(list((self.spool / "requests").iterdir()))
+        self.assertEqual((run.status, left), (-signal.SIGKILL, (1, 1)))
+        self.run_victim("deliver", "begin", "witness", "finish", endpoint=server.url())
+        self.nudge()
+        for pid in agents_of(self.folder):
+            self.end_agent(pid)
+        self.nudge()
+        self.run_agent()
+        self.assertEqual(len(server.requests), 1)
 
     def test_at_any_moment(self):
         server = self.server()
