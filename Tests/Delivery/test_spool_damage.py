@@ -72,7 +72,8 @@ class FullDisk(DeliveryTest):
         self.fill()
         run = self.run_victim("deliver", "begin", "finish", endpoint="http://127.0.0.1:9/")
         self.assertEqual((run["begin"], run.status), ("ok", 0))
-        self.assertIn(run["deliver"], ("ok", "no-space", "unprotected"))  # the start may have made space
+        # The start may have made space.
+        self.assertIn(run["deliver"], ("ok", "no-space", "unprotected"))
 
 
 class Replaced(DeliveryTest):
