@@ -11,6 +11,7 @@ public final class Session: Sendable {
     let core: CoreSession
     private let launches = Mutex<[String: Launch]>([:])
     let isMainActorWatched = Atomic(false)
+    let deliveredReports = DeliveryBroadcast()
 
     var preparedLaunches: [Launch] { launches.withLock { Array($0.values) } }
 
@@ -117,5 +118,6 @@ public final class Session: Sendable {
     public func stop() {
         guard core.stop() else { return }
         for launch in preparedLaunches { launch.hooks.stop(launch.core) }
+        deliveredReports.finish()
     }
 }

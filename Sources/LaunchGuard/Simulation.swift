@@ -55,5 +55,6 @@ public final class Simulation: Sendable {
     public func close() {
         session.core.closeSimulation()
         for launch in session.preparedLaunches { launch.hooks.endLastRun() }
+        session.deliveredReports.finish()
     }
 }

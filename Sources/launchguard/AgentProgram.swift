@@ -5,6 +5,7 @@ import LaunchGuardReports
 struct AgentProgram {
     private let process: pid_t
     private var status: Int32?
+    private var isStopped = false
 
     /// The program that was chosen, else the one in its usual place; nil: there is none.
     static func path(chosen: String?) -> String? {
@@ -27,7 +28,7 @@ struct AgentProgram {
         for (stream, mode) in [(0, O_RDONLY), (1, O_WRONLY)] as [(Int32, Int32)] {
             unsafe posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", mode, 0)
         }
-        // A thread of Swift blocks signals, and SIGTERM has to reach the agent.
+        // A thread of Swift blocks signals, and those of the terminal have to reach the agent.
         var attributes = posix_spawnattr_t()
         guard unsafe posix_spawnattr_init(&attributes) == 0 else { return nil }
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -53,15 +54,14 @@ struct AgentProgram {
         }
     }
 
-    /// It keeps all that it needs on the disk, so that another one goes on where it was.
-    func stop() {
-        kill(process, SIGTERM)
+    /// Ends it at once: all that it needs is on the disk, and another one goes on where it was.
+    mutating func stop() {
+        isStopped = true
+        kill(process, SIGKILL)
     }
 
-    /// Whether it ended otherwise than with all that it could do done.
+    /// Whether it ended by itself, and otherwise than when nothing more could be done.
     var hasFailed: Bool {
-        guard let status else { return false }
-        let done: Set<Int32> = [0, 6 << 8, SIGTERM]
-        return !done.contains(status)
+        !isStopped && status != 0 && status != 6 << 8
     }
 }

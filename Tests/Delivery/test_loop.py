@@ -24,6 +24,11 @@ class Loop(DeliveryTest):
               (CRASHES, len(server.requests), sent, len(self.entries()), size), flush=True)
         self.assertLessEqual(len(server.requests), REQUESTS_MAX)
         self.assertLess(size, DISK_MAX)
+        # A count that a report got too late would never reach the server.
+        more = {request.headers["x-request-id"]: int(request.headers["x-launchguard-more"]) for request in server.accepted()
+                if request.headers["x-launchguard-part"] == "brief"}
+        for entry in self.entries("sent"):
+            self.assertEqual(more[entry["uuid"]], entry["more"], entry)
         identities = self.identities(server)
         self.assertTrue(all(parts == ["brief", "full"] for parts in identities.values()))
         self.assertLessEqual(len(agents_of(self.folder)), 1)

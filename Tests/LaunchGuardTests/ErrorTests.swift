@@ -10,7 +10,7 @@ import Testing
         (.already, "already"), (.closed, "closed"), (.forked, "forked"), (.disabled, "disabled"), (.notFound, "not-found"),
         (.limit, "limit"), (.state, "state"), (.duplicate, "duplicate"), (.unprotected, "unprotected"), (.timeout, "timeout"),
         (.failed, "failed"), (.incomplete, "incomplete"), (.restart, "restart"), (.older, "older"), (.interrupted, "interrupted"),
-        (.cancelled, "cancelled"), (.unsupported, "unsupported"),
+        (.cancelled, "cancelled"), (.unsupported, "unsupported"), (.noAgent, "no-agent"),
     ])
     func everyCodeHasItsNameAndMessage(_ code: LaunchGuardError.Code, _ name: String) {
         #expect(code.description == name)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func theTableHasNoOtherCodes() {
-        #expect(LaunchGuardError.Code(rawValue: 31).description == "unknown")
+        #expect(LaunchGuardError.Code(rawValue: 32).description == "unknown")
     }
 
     @Test func anErrorSaysWhatIsWrong() {

@@ -33,7 +33,7 @@ extension lg_launch_options {
 
 extension LaunchInfo {
     init(_ info: lg_launch_info) {
-        name = text(info.name)
+        name = characters(info.name)
         status = Launch.Status(info.status)
         mode = Launch.Mode(info.mode)
         isHalted = info.halted != 0
@@ -58,7 +58,7 @@ extension LaunchInfo {
         launches = info.launches
         crashes = info.crashes
         repairs = info.repairs
-        let task = text(info.last_task)
+        let task = characters(info.last_task)
         lastTask = task.isEmpty ? nil : task
         window = info.window_ms == 0 ? nil : .milliseconds(Int64(info.window_ms))
         finish = Launch.Finish(info.finish)
@@ -66,8 +66,8 @@ extension LaunchInfo {
 }
 
 /// The text in an array of `char`, which Swift sees as a tuple.
-private func text<Characters>(_ characters: Characters) -> String {
-    unsafe withUnsafeBytes(of: characters) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+func characters<Characters>(_ array: Characters) -> String {
+    unsafe withUnsafeBytes(of: array) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
 extension Launch.Finish {

@@ -127,7 +127,7 @@ struct Rung {
 }
 
 /// The number in the type that C needs. The ranges are those of the core.
-private func number<Number: FixedWidthInteger>(
+func number<Number: FixedWidthInteger>(
     _ value: some BinaryInteger, _ name: String, in range: ClosedRange<Number>
 ) throws(LaunchGuardError) -> Number {
     guard let number = Number(exactly: value), range.contains(number) else {

@@ -69,4 +69,6 @@ extension LaunchGuardError.Code {
     /// LaunchGuard does not know this platform: the program runs as without it. C:
     /// `LG_ERR_UNSUPPORTED`.
     public static let unsupported = Self(LG_ERR_UNSUPPORTED)
+    /// No program `launchguard-agent` was found; reports stay owed. C: `LG_ERR_NO_AGENT`.
+    public static let noAgent = Self(LG_ERR_NO_AGENT)
 }

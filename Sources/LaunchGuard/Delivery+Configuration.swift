@@ -1,0 +1,68 @@
+extension Delivery {
+    /// Configuration of ``Delivery/start(_:)``. C: the fields of `lg_delivery_options` named below.
+    public struct Configuration: Sendable {
+        /// The server. C: `target` and `endpoint`.
+        public var target: Target
+        /// Whether reports may leave the machine; `nil` for what is stored, and at first withheld.
+        /// C: `consent`.
+        public var consent: Consent? = nil
+        /// A file that only this user may read, with headers for each request; absolute path. C:
+        /// `credential_file`.
+        public var credentialFile: String? = nil
+        /// Certificates that the server's is checked against; absolute path; `nil` for those of the
+        /// system. C: `ca_file`.
+        public var certificateFile: String? = nil
+        /// The ends that make a run a report, at least one. C: `ends`.
+        public var ends: Set<Report.End> = [.crash, .hang, .oom, .killed]
+        /// Whether an unknown end makes a run a report where a launch was under way. C: `ends`.
+        public var reportsUnknownInLaunch = true
+        /// Reports in the spool, 1 to 4096. C: `keep_reports`.
+        public var keepReports = 64
+        /// Bytes of the reports in the spool, at least 65536. C: `keep_bytes`.
+        public var keepBytes = 16 << 20
+        /// Whether only the first part of each report is sent, of at most 4 KiB. C: `brief`.
+        public var isBrief = false
+        /// Whether paths are sent with the names of home directories. C: `keep_home`.
+        public var keepsHomeDirectories = false
+        /// The agent's program; absolute path; `nil` for the places that the C header names. C:
+        /// `agent_path`.
+        public var agentPath: String? = nil
+
+        /// The configuration of a program, with the defaults above.
+        public init(target: Target, consent: Consent? = nil) {
+            self.target = target
+            self.consent = consent
+        }
+    }
+
+    /// A server, with its address; `nil` where the credential file has the address. C:
+    /// `lg_delivery_target`.
+    public enum Target: Hashable, Sendable {
+        /// Each report is the JSON body of a POST.
+        case http(String?)
+        /// Sentry envelopes.
+        case sentry(dsn: String?)
+        /// OTLP log records in JSON, for example for "https://collector:4318/v1/logs".
+        case otlp(String?)
+    }
+
+    /// Whether reports may leave the machine. C: `lg_consent`.
+    public enum Consent: String, Sendable, Codable, CaseIterable {
+        /// They may.
+        case given
+        /// They may not, and those that were not sent are deleted.
+        case withheld
+    }
+
+    /// What ``Delivery/wait(_:)`` found. C: `lg_delivery_result`.
+    public enum WaitResult: String, Sendable, Codable, CaseIterable {
+        /// There was nothing to send.
+        case nothing
+        /// All that was to be sent has had its answer.
+        case delivered
+        /// The time has passed, and a living agent goes on.
+        case handedOver
+        /// The time has passed, and no agent lives: reports stay owed.
+        case timeout
+    }
+}

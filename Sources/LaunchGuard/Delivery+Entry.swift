@@ -1,0 +1,65 @@
+extension Delivery {
+    /// A report in the spool. C: `lg_delivery_info`.
+    public struct Entry: Hashable, Sendable, Codable {
+        /// Identity of the report: that of the run, but for a report of a living run.
+        public let uuid: String
+        /// Identity of the run.
+        public let runUUID: String
+        /// Number of the run in its state directory.
+        public let ordinal: UInt64
+        /// Where the report stands.
+        public let state: State
+        /// End of the run; ``Report/End/running`` for a report of a living run; `nil` for a damaged
+        /// report.
+        public let end: Report.End?
+        /// The same for equal crashes.
+        public let fingerprint: String
+        /// When the report was made, in nanoseconds since 1970.
+        public let madeNanoseconds: UInt64
+        /// Requests made so far.
+        public let attempts: Int
+        /// HTTP status of the last answer; `nil`: there was none.
+        public let httpStatus: Int?
+        /// When the last attempt was made, in nanoseconds since 1970; `nil`: there was none.
+        public let attemptedNanoseconds: UInt64?
+        /// Earliest next attempt, in nanoseconds since 1970; `nil`: now.
+        public let nextNanoseconds: UInt64?
+        /// Runs with this fingerprint that have no report of their own.
+        public let more: UInt64
+        /// Why the last attempt failed, for a person; `nil`: it did not.
+        public let error: String?
+
+        /// A report as it is given, for tests.
+        public init(
+            uuid: String, runUUID: String, ordinal: UInt64, state: State, end: Report.End?, fingerprint: String = "", madeNanoseconds: UInt64 = 0,
+            attempts: Int = 0, httpStatus: Int? = nil, attemptedNanoseconds: UInt64? = nil, nextNanoseconds: UInt64? = nil, more: UInt64 = 0,
+            error: String? = nil
+        ) {
+            self.uuid = uuid
+            self.runUUID = runUUID
+            self.ordinal = ordinal
+            self.state = state
+            self.end = end
+            self.fingerprint = fingerprint
+            self.madeNanoseconds = madeNanoseconds
+            self.attempts = attempts
+            self.httpStatus = httpStatus
+            self.attemptedNanoseconds = attemptedNanoseconds
+            self.nextNanoseconds = nextNanoseconds
+            self.more = more
+            self.error = error
+        }
+    }
+
+    /// State of a report. C: `lg_delivery_state`.
+    public enum State: String, Sendable, Codable, CaseIterable {
+        /// To be sent, or to be sent again.
+        case pending
+        /// A positive answer came.
+        case sent
+        /// The server refused the credentials; sent again once the configuration has changed.
+        case held
+        /// Refused for good, given up, or damaged.
+        case dead
+    }
+}
