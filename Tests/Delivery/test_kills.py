@@ -11,7 +11,6 @@ import subprocess
 import time
 import unittest
 
-import server as scripted
 from delivery import DUMP, FAULTY_AGENT, FAULTY_VICTIM, ENDS, LIMIT, LONG, MISSING, KINDS, DeliveryTest, agents_of, end_of, until
 from server import status
 
