@@ -54,8 +54,8 @@ public struct Delivery: Sendable {
 
     /// Wait until the reports that are owed now were sent. For a program whose agent cannot outlive
     /// it, as in a container, and for one that shows its user that a report is sent. The time
-    /// counts neither towards the window of a launch nor as a hang. A thread of its own waits, while
-    /// the caller's actor goes on with other work. A cancelled task waits to the end. C:
+    /// counts neither towards the window of a launch nor as a hang. A thread of its own waits,
+    /// while the caller's actor goes on with other work. A cancelled task waits to the end. C:
     /// `lg_delivery_wait()`.
     ///
     /// - Parameter limit: longest time, 1 ms to 5 s; `nil` for two seconds less the time since the

@@ -11,7 +11,8 @@ extension CoreSession {
         unsafe cOptions.keep_bytes = options.keepBytes
         unsafe cOptions.brief = options.isBrief ? 1 : 0
         unsafe cOptions.keep_home = options.keepsHomeDirectories ? 1 : 0
-        // Retained for good where the call succeeds: the session has no end while the process lives.
+        // Retained for good where the call succeeds: the session has no end while the process
+        // lives.
         let hook = unsafe Unmanaged.passRetained(told)
         unsafe cOptions.on_delivered = { entry, hook in
             guard let entry = unsafe entry?.pointee, let hook = unsafe hook else { return }

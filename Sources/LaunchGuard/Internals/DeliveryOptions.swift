@@ -26,7 +26,8 @@ struct DeliveryOptions {
         certificateFile = if let file = configuration.certificateFile { try text(file, "certificateFile") } else { nil }
         agentPath = if let path = configuration.agentPath { try text(path, "agentPath") } else { nil }
         consent = configuration.consent
-        let inLaunch: UInt32 = configuration.reportsUnknownInLaunch ? 1 << 31 : 0  // LG_DELIVERY_UNKNOWN_IN_LAUNCH
+        // LG_DELIVERY_UNKNOWN_IN_LAUNCH
+        let inLaunch: UInt32 = configuration.reportsUnknownInLaunch ? 1 << 31 : 0
         ends = configuration.ends.reduce(inLaunch) { $0 | 1 << $1.core.rawValue }
         guard ends != 0 else { throw LaunchGuardError(.option, "ends is empty; name at least one end") }
         keepReports = try number(configuration.keepReports, "keepReports", in: 1...4096)
