@@ -29,8 +29,8 @@ class Kills(DeliveryTest):
         return points
 
     def sample(self, points):
-        """Each one the first and the last time that it is passed; with LONG=1 each time but for those
-        of the reader, which changes nothing."""
+        """Each one the first and the last time that it is passed; with LONG=1 each time, but for
+        those of the reader, which changes nothing."""
         ends = {}
         for point in points:
             ends.setdefault(point.split("#")[0], []).append(point)
