@@ -339,6 +339,18 @@ static int sooner(int a, int b)
     return a < 0 ? b : b < 0 ? a : a < b ? a : b;
 }
 
+/* The user refused them, and the program died before it had deleted them. */
+static void drop_refused(struct agent *agent)
+{
+    for (uint32_t i = 0; i < agent->mailbox.count;) {
+        struct mail *mail = &agent->mailbox.mails[i];
+        if (mail->state != LG_DELIVERY_SENT && mail->parts.ordinal < agent->composer.consent.from_ordinal)
+            mailbox_drop(&agent->mailbox, mail);
+        else
+            i++;
+    }
+}
+
 /* Everything but the network. Returns milliseconds until it has to be done again; −1: never. */
 static int work(struct agent *agent, bool *ret_go_on)
 {
@@ -346,6 +358,7 @@ static int work(struct agent *agent, bool *ret_go_on)
     bool was_changed = agent->changed;
     if (agent->changed) {
         agent->changed = false;
+        const uint64_t from_ordinal = agent->composer.consent.from_ordinal;
         if (!may_send(agent)) {
             sender_cancel(&agent->sender);
             agent_log("the user has not consented, or delivery is switched off: the agent ends");
@@ -356,10 +369,13 @@ static int work(struct agent *agent, bool *ret_go_on)
             *ret_go_on = false;
             return -1;
         }
+        if (agent->composer.consent.from_ordinal > from_ordinal)
+            sender_cancel(&agent->sender); /* the user has said no in between */
         if (!agent->sender.easy)
             mailbox_refresh(&agent->mailbox);
         else
             agent->changed = was_changed; /* again when the request is over */
+        drop_refused(agent);
         release_held(agent);
         take_nudge(agent);
         runs_scan(&agent->runs);

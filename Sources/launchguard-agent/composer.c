@@ -311,6 +311,8 @@ static bool report_request(struct composer *composer, const char *name, const ch
         agent_log("request %s cannot be read, and is dropped", name);
         return true;
     }
+    if (parts.ordinal < composer->consent.from_ordinal)
+        return true;
     lg__run_name(parts.ordinal, run_uuid, run_name);
     lg_reader *reader = runs_reader(composer->runs, run_name);
     if (!reader || lg_reader_run(reader, &info) != LG_OK) {

@@ -3,7 +3,6 @@ import email.utils
 import time
 import unittest
 
-import server as scripted
 from delivery import KINDS, DeliveryTest, Report, until
 from server import status
 

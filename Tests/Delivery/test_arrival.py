@@ -1,5 +1,6 @@
 """A report gets out of a program that dies, once, whether the program starts again or not; and the
 agent that brings it does the program no harm."""
+import json
 import os
 import shutil
 import signal
@@ -8,7 +9,7 @@ import time
 import unittest
 
 import server as scripted
-from delivery import AGENT, LIMIT, MISSING, KINDS, DeliveryTest, agents_of, end_of, is_gone, status_of, until
+from delivery import AGENT, KINDS, LIMIT, MISSING, OTLP, SENTRY, DeliveryTest, agents_of, end_of, is_gone, status_of, until
 
 BRIEF_MAX = 4096
 
@@ -67,6 +68,25 @@ class Arrival(DeliveryTest):
             self.until_sent(runs[-1].uuid)
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"] for run in runs})
         self.assertEqual(len({request.headers["x-launchguard-fingerprint"] for request in server.requests}), 1)
+
+    def test_a_sentry_server_gets_an_event_and_an_attachment(self):
+        server = self.server()
+        run = self.run_victim("deliver", "begin", "witness", "crash", target=SENTRY, endpoint=server.url("/42").replace("//", "//key@", 1))
+        self.until_sent(run.uuid)
+        self.assertEqual([request.path for request in server.requests], ["/api/42/envelope/"] * 2)
+        event = run.uuid.replace("-", "")
+        for request, kind in zip(server.requests, ("event", "attachment")):
+            head, item = (json.loads(line) for line in request.body.split(b"\n")[:2])
+            self.assertEqual((head["event_id"].replace("-", ""), item["type"]), (event, kind))
+            self.assertIn("sentry_key=key", request.headers.get("x-sentry-auth", ""))
+
+    def test_a_collector_gets_a_log_record(self):
+        server = self.server()
+        run = self.run_victim("deliver", "begin", "witness", "crash", target=OTLP, endpoint=server.url("/v1/logs"))
+        self.until_sent(run.uuid)
+        self.assertEqual([request.path for request in server.requests], ["/v1/logs"])
+        self.assertTrue(server.requests[0].json()["resourceLogs"])
+        self.assertIn("app.crash", server.requests[0].body.decode())
 
     def test_the_program_is_told_at_its_next_finished_launch(self):
         server = self.server()

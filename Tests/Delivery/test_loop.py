@@ -1,6 +1,5 @@
 """A program that crashes over and over: requests, bytes and the disk are bounded, and every crash
 is counted. LONG=1: ten thousand times."""
-import concurrent.futures
 import unittest
 
 from delivery import LONG, DeliveryTest, agents_of, until

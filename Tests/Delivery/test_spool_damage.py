@@ -1,7 +1,6 @@
 """Disks that are full, and a spool that is damaged, replaced or of another version: the program
 starts, what can go goes, and what is lost is counted."""
 import os
-import pathlib
 import subprocess
 import unittest
 
