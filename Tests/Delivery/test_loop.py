@@ -4,6 +4,7 @@ import unittest
 
 from delivery import LONG, DeliveryTest, agents_of, until
 
+DONE = 0  # exit status of an agent that has nothing left to do
 CRASHES = 10_000 if LONG else 300
 KEEP_REPORTS, KEEP_BYTES = 64, 1 << 20
 REQUESTS_MAX = 2 * KEEP_REPORTS
@@ -31,6 +32,21 @@ class Loop(DeliveryTest):
         identities = self.identities(server)
         self.assertTrue(all(parts == ["brief", "full"] for parts in identities.values()))
         self.assertLessEqual(len(agents_of(self.folder)), 1)
+
+    def test_crashes_without_an_agent(self):
+        """Runs that gave way before an agent came are counted, and so the server learns of all."""
+        server, crashes = self.server(), CRASHES // 5
+        for _ in range(crashes):
+            run = self.owe("begin", "crash", server=server, runs_bytes=1 << 20)
+            self.assertEqual(run.status, -11)
+        kept = len(list(self.state.glob("runs/*.lgrun")))
+        self.assertLess(kept, crashes)
+        self.assertEqual(self.run_agent(), DONE)
+        self.assertEqual(self.counted(), crashes)
+        self.assertEqual({1 + int(request.headers["x-launchguard-more"]) for request in server.accepted()}, {crashes})
+        # An agent that comes again finds nothing more.
+        self.assertEqual(self.run_agent(), DONE)
+        self.assertEqual((len(server.requests), self.counted()), (2, crashes))
 
     def counted(self):
         return sum(1 + entry["more"] for entry in self.entries())

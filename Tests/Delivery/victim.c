@@ -2,8 +2,8 @@
  *
  *   delivery-victim --state DIRECTORY [OPTION=VALUE …] STEP …
  *
- * Options are those of lg_delivery_options, by name, and `window`, the length of the launch in
- * milliseconds. Steps run one after the other; without a step that ends it the program exits with
+ * Options are those of lg_delivery_options, by name; `window`, the length of the launch in
+ * milliseconds; `runs_bytes`, which is lg_options.keep_bytes. Steps run one after the other; without a step that ends it the program exits with
  * 0. What a call returns is a line of standard output, "step: status". */
 #include <errno.h>
 #include <dirent.h>
@@ -52,6 +52,7 @@ static void sleep_ms(long ms)
 /* ---- options ---- */
 
 static long window_ms = 60000;
+static uint64_t runs_bytes;
 
 static int take_option(const char *name, size_t size, char *value)
 {
@@ -79,6 +80,8 @@ static int take_option(const char *name, size_t size, char *value)
         options.agent_path = value;
     else if (IS("window"))
         window_ms = (long)number;
+    else if (IS("runs_bytes"))
+        runs_bytes = number;
     else
         return 0;
     return 1;
@@ -254,6 +257,7 @@ int main(int argc, char **argv)
     for (; i < argc && strchr(argv[i], '='); i++)
         if (!take_option(argv[i], strcspn(argv[i], "="), strchr(argv[i], '=') + 1))
             return 2;
+    how.keep_bytes = runs_bytes;
     prepare_faults();
     say("start", lg_start(&how, &session));
     printf("run: %s\n", lg_session_run_path(session) ? lg_session_run_path(session) : "");
