@@ -49,6 +49,7 @@ struct agent {
     struct sender sender;
     const char *via;
     uint64_t paused_until_ns; /* CLOCK_REALTIME; the server asked for it */
+    uint64_t begun_ns;        /* CLOCK_REALTIME */
     uint8_t sending[16];      /* identity of the report under way */
     enum part part;
     bool changed;             /* something in the directory */
@@ -105,6 +106,12 @@ static bool may_send(struct agent *agent)
 
 /* ---- sending ---- */
 
+/* Since this agent began; a later time than now is one of before a clock was set back. */
+static bool has_failed(const struct agent *agent, const struct mail *mail, uint64_t now)
+{
+    return mail->header.error[0] && mail->header.attempted_ns >= agent->begun_ns && mail->header.attempted_ns <= now;
+}
+
 static struct mail *next_due(struct agent *agent, uint64_t now)
 {
     struct mail *best = NULL;
@@ -112,7 +119,7 @@ static struct mail *next_due(struct agent *agent, uint64_t now)
         return NULL;
     for (uint32_t i = 0; i < agent->mailbox.count; i++) {
         struct mail *mail = &agent->mailbox.mails[i];
-        if (mail->state != LG_DELIVERY_PENDING || !mail_is_due(mail, now))
+        if (mail->state != LG_DELIVERY_PENDING || !mail_is_due(mail, now) || (agent->options->once && has_failed(agent, mail, now)))
             continue;
         const struct lg__report_name *a = &mail->parts, *b = best ? &best->parts : NULL;
         /* the first of a streak, then the newest launch crash, then the oldest of the others */
@@ -439,7 +446,7 @@ static int loop(struct agent *agent)
             }
         }
         bool busy = agent->sender.easy != NULL, alive = runs_alive(&agent->runs) > 0, pending = any(agent, LG_DELIVERY_PENDING);
-        if (agent->options->once && !busy && until_due(agent, now) != 0 && (timeout < 0 || agent->full_since_ns))
+        if (agent->options->once && !busy && !next_due(agent, now) && (timeout < 0 || agent->full_since_ns))
             return pending || agent->full_since_ns ? AGENT_LEFT : AGENT_DONE;
         if (busy || alive || pending || timeout >= 0) {
             idle_since = 0;
@@ -487,7 +494,7 @@ static bool open_folders(struct agent *agent)
 
 int agent_run(const struct agent_options *options)
 {
-    struct agent agent = { .options = options, .via = options->via, .changed = true };
+    struct agent agent = { .options = options, .via = options->via, .begun_ns = wall_ns(), .changed = true };
     umask(077);
     if (!open_folders(&agent))
         return AGENT_NO_SPOOL;

@@ -16,7 +16,7 @@ static const char help[] =
     "person may as well. One agent serves a directory: a second one ends at once.\n"
     "\n"
     "  --state DIRECTORY  the state directory of the program\n"
-    "  --once             send what is due now, then end\n"
+    "  --once             send what is due now, each report once, then end\n"
     "  --via tool         say in the requests that a person asked for them\n"
     "  --verbose          log to standard error too\n"
     "  --help, --version\n"

@@ -3,9 +3,9 @@
  *   delivery-victim --state DIRECTORY [OPTION=VALUE …] STEP …
  *
  * Options are those of lg_delivery_options, by name; `window`, the length of the launch in
- * milliseconds; `runs_bytes`, which is lg_options.keep_bytes. Steps run one after the other; without
- * a step that ends it the program exits with 0. What a call returns is a line of standard output,
- * "step: status". */
+ * milliseconds; `runs_bytes`, which is lg_options.keep_bytes. Steps run one after the other;
+ * without a step that ends it the program exits with 0. What a call returns is a line of standard
+ * output, "step: status". */
 #include <errno.h>
 #include <dirent.h>
 #include <signal.h>
