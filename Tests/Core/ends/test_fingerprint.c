@@ -82,22 +82,16 @@ static void body_recursion(void *depth)
 }
 
 /* Five callers and more, of which only the outer ones differ. */
-KEPT static void inner(int depth)
-{
-    switch (depth) {
-    case 0: crash_here(); break;
-    case 1: inner(0); break;
-    case 2: inner(1); break;
-    case 3: inner(2); break;
-    case 4: inner(3); break;
-    default: inner(4); break;
-    }
-    __asm__ volatile("");
-}
-KEPT static void outer_1(void) { inner(5); __asm__ volatile(""); }
-KEPT static void outer_2(void) { inner(5); __asm__ volatile("nop"); }
-KEPT static void near_1(void) { inner(1); __asm__ volatile(""); }
-KEPT static void near_2(void) { inner(1); __asm__ volatile("nop"); }
+KEPT static void inner_0(void) { crash_here(); __asm__ volatile(""); }
+KEPT static void inner_1(void) { inner_0(); __asm__ volatile(""); }
+KEPT static void inner_2(void) { inner_1(); __asm__ volatile(""); }
+KEPT static void inner_3(void) { inner_2(); __asm__ volatile(""); }
+KEPT static void inner_4(void) { inner_3(); __asm__ volatile(""); }
+KEPT static void inner_5(void) { inner_4(); __asm__ volatile(""); }
+KEPT static void outer_1(void) { inner_5(); __asm__ volatile(""); }
+KEPT static void outer_2(void) { inner_5(); __asm__ volatile("nop"); }
+KEPT static void near_1(void) { inner_1(); __asm__ volatile(""); }
+KEPT static void near_2(void) { inner_1(); __asm__ volatile("nop"); }
 
 static void body_callers(void *argument)
 {
