@@ -182,6 +182,8 @@ static bool begin(struct agent *agent, struct mail *mail)
     struct credentials credentials = { .headers = NULL };
     struct request request = { .headers = NULL };
     char why[LG__REPORT_ERROR_BYTES] = "";
+    /* A report that cannot be moved, on a read-only disk, is not due again at once. */
+    mail->header.next_ns = wall_ns() + BACKOFF_MAX_NS;
     if (!target_takes(agent->config.target, PART_FULL) || agent->config.brief)
         mail->header.flags |= LG__REPORT_FULL_SENT;
     if (is_complete(mail)) {
@@ -224,6 +226,7 @@ static void conclude(struct agent *agent, const struct answer *answer, const cha
     header->attempted_ns = now;
     header->first_ns = header->first_ns && header->first_ns <= now ? header->first_ns : now;
     header->http_status = answer->http_status;
+    header->next_ns = now + BACKOFF_MAX_NS; /* where it cannot be moved */
     struct outcome outcome = retry_decide(answer, header->attempts, now - header->first_ns, random_number(), agent->part == PART_FULL);
     snprintf(header->error, sizeof header->error, "%s", why);
     if (outcome.pause_ns) {
