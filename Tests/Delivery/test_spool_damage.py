@@ -2,9 +2,10 @@
 starts, what can go goes, and what is lost is counted."""
 import os
 import subprocess
+import time
 import unittest
 
-from delivery import AGENT, KINDS, LIMIT, DeliveryTest, Report
+from delivery import AGENT, KINDS, LIMIT, DeliveryTest, Report, until
 from server import status
 
 DONE, NO_SPOOL, NO_CONFIG, LEFT = 0, 3, 4, 6
@@ -128,6 +129,23 @@ class Replaced(DeliveryTest):
         run = self.end(child)
         self.assertIn(run["deliver"], ("owner", "permission"))
         self.assertEqual((run["begin"], run.status), ("ok", 0))
+
+
+class Immovable(DeliveryTest):
+    def test_a_refused_report_that_cannot_be_moved(self):
+        """It is not sent over and over."""
+        server = self.server(status(503), otherwise=status(404))
+        self.owe(server=server)
+        self.assertEqual(self.run_agent(), LEFT)
+        (path,) = self.files("new")
+        Report(path).change(next_ns=0)
+        (self.spool / "dead" / path.name).mkdir()  # in its way
+        child = self.start_agent()
+        until(lambda: len(server.requests) > 1, "it is sent again")
+        time.sleep(1)
+        self.assertIsNone(child.poll())
+        self.assertEqual(len(server.requests), 2)
+        self.assertEqual(self.files("new"), [path])
 
 
 class Damaged(DeliveryTest):
