@@ -125,8 +125,11 @@ static json_t *counts(const lg_threads_info *info)
     put(object, "masked", json_integer(info->masked));
     put(object, "silent", json_integer(info->silent));
     put(object, "omitted", json_integer(info->omitted));
-    if (info->error)
-        put(object, "listProblem", json_string(info->error < 0 ? "the threads could not be asked" : strerror(info->error)));
+    if (info->error) {
+        char room[64];
+        put(object, "listProblem",
+            json_string(info->error < 0 ? "the threads could not be asked" : strerror_r(info->error, room, sizeof room)));
+    }
     put(object, "waitedNanoseconds", words_number(info->waited_ns));
     return object;
 }
