@@ -36,6 +36,10 @@ struct lg__capture_options {
 
 /* Add a first-chance function, before lg__capture_start(). false: the table is full. */
 bool lg__capture_add_first_chance(lg__first_chance function);
+/* The last of them, at any time; NULL: none. It is asked about faults of the program's own
+ * instructions alone: not in forked children, for sent signals, in handlers and on threads of
+ * LaunchGuard that wait. */
+void lg__capture_set_program_chance(lg__first_chance function);
 
 /* Install the handlers, unless `none` is set. false with errno: the signals could not be taken. */
 bool lg__capture_start(const struct lg__capture_options *options);

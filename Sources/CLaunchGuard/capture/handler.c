@@ -10,6 +10,7 @@
 #define FIRST_CHANCES 4
 static lg__first_chance first_chances[FIRST_CHANCES];
 static unsigned first_chance_count;
+static _Atomic(lg__first_chance) last_chance;
 
 bool lg__capture_add_first_chance(lg__first_chance function)
 {
@@ -22,12 +23,34 @@ bool lg__capture_add_first_chance(lg__first_chance function)
     return true;
 }
 
+void lg__capture_set_program_chance(lg__first_chance function)
+{
+    atomic_store_explicit(&last_chance, function, memory_order_release);
+}
+
 static bool claimed(int signal, siginfo_t *info, void *ucontext)
 {
     for (unsigned i = 0; i < first_chance_count; i++)
         if (first_chances[i](signal, info, ucontext))
             return true;
     return false;
+}
+
+/* The calling thread is inside the earlier handler of a crash, as far as is known. */
+static bool is_in_earlier_handler(void)
+{
+    const int32_t self = lg__os_tid();
+    for (int i = 0; i < LG__CRASHES; i++)
+        if (lg__crash_slots[i].tid == self && lg__crash_next_is_open(lg__crash_state(atomic_load(&lg__crash_slots[i].word))))
+            return true;
+    return false;
+}
+
+/* A fault of an instruction of the program, outside of all handlers of ours. */
+static bool claimed_for_program(int signal, siginfo_t *info, void *ucontext)
+{
+    const lg__first_chance function = atomic_load_explicit(&last_chance, memory_order_acquire);
+    return function && !lg__capture_is_exempt() && !is_in_earlier_handler() && function(signal, info, ucontext);
 }
 
 /* Other code took SA_SIGINFO from our handler: `info` is not filled. The fault of an instruction
@@ -198,7 +221,8 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
             return false;
         }
     }
-    if (claimed(signal, info, ucontext) || (owner && pass_on(signal, info))) {
+    if (claimed(signal, info, ucontext) || (owner && pass_on(signal, info)) ||
+        (owner && !outer && !sent && info != &unknown && claimed_for_program(signal, info, ucontext))) {
         take_back(&begun);
         lg__crash_entered = outer;
         errno = error;

@@ -267,6 +267,11 @@ bool lg__os_secure(void);
 size_t lg__os_min_altstack(void);
 /* Bounds of the calling thread's stack; false if unknown. */
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
+/* Call `each` with every executable segment of every loaded module; the path of the program itself
+ * is "". Under the lock of the loader. */
+void lg__os_each_code(void (*each)(const char *path, uint64_t start, uint64_t end, void *argument), void *argument);
+/* Bytes of the function that begins at an address; 1 where no module names it. */
+uint64_t lg__os_function_bytes(const void *function);
 /* Path of the executable, cut to fit; "" if unknown. */
 void lg__os_executable(char *path, size_t size);
 /* Program headers of the executable and its load bias; NULL if unknown. */

@@ -79,6 +79,11 @@ bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext);
 /* last_run.c: put into the outbox how the last run ended, where that was no clean end. */
 void lg__last_run_say(struct lg__host *host);
 
+/* guards.c: the guards are off, and the thread that tells their events ends. */
+void lg__guards_stop(void);
+/* Tell, on the calling thread, what they have not told yet. */
+void lg__guards_tell(void);
+
 /* teller.c: a thread of libc hands over what the watch thread says, where the program has a logger.
  * There is a thread from the first call on. */
 void lg__teller_want(struct lg_session *session);

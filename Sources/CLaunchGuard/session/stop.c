@@ -45,6 +45,7 @@ lg_status lg_stop(lg_session *session)
     mark_end(session, LG__ENDED_STOP, 0);
     lg__terminate_launches(&session->host);
     lg__host_tell(&session->host);
+    lg__guards_tell();
     lg__outbox_close(session->host.run.ring.outbox);
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
@@ -52,6 +53,7 @@ lg_status lg_stop(lg_session *session)
         if (lg__capture_watched())
             lg__wake_now(&session->host); /* to end */
         lg__teller_wake(); /* the same */
+        lg__guards_stop();
         lg__capture_stop();
         if (session->host.counts)
             /* another process may become the primary */

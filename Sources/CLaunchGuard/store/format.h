@@ -7,6 +7,7 @@
 #ifndef LG_STORE_FORMAT_H
 #define LG_STORE_FORMAT_H
 
+#include "store/format_guard.h"
 #include "store/format_header.h"
 #include "store/format_ledger.h"
 #include "store/format_live.h"

@@ -12,7 +12,7 @@
 #endif
 
 #define LG__RUN_MAJOR 1
-#define LG__RUN_MINOR 12
+#define LG__RUN_MINOR 13
 #define LG__LEDGER_MAJOR 2
 #define LG__LEDGER_MINOR 6
 #define LG__BYTE_ORDER_MARK UINT32_C(0x01020304)
@@ -44,7 +44,8 @@ enum lg__section_kind {
     LG__SECTION_MEMORY_SNAPSHOT = 15,
     LG__SECTION_HOT = 16,
     LG__SECTION_SLOT_A = 17,
-    LG__SECTION_SLOT_B = 18
+    LG__SECTION_SLOT_B = 18,
+    LG__SECTION_GUARDS = 19
 };
 
 struct lg__section {

@@ -80,7 +80,7 @@ static size_t record_bytes(const struct lg__run_sizes *sizes)
     return sizes->room < LG__ROOM_LITTLE ? RECORD_BYTES : RECORD_WITHOUT_PROCESS;
 }
 
-#define SECTIONS 15u
+#define SECTIONS 16u
 
 /* The sections of the file come first in the table. The others are in memory. */
 struct layout {
@@ -106,6 +106,7 @@ static void lay_out(const struct lg__run_sizes *sizes, struct layout *ret_layout
         { LG__SECTION_PULSE, sizeof(struct lg__pulse), LG__ROOM_LITTLE },
         { LG__SECTION_TAIL, sizeof(struct lg__tail), LG__ROOM_LITTLE },
         { LG__SECTION_BRIEFS, sizeof(struct lg__briefs), LG__ROOM_LITTLE },
+        { LG__SECTION_GUARDS, sizeof(struct lg__guards), LG__ROOM_LITTLE },
         { LG__SECTION_MODULES, 2 * sizeof(struct lg__module_table), LG__ROOM_LITTLE },
         { LG__SECTION_THREADS, sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread), LG__ROOM_SMALL },
         { LG__SECTION_STACKS, sizes->stack_bytes, LG__ROOM_SMALL },
@@ -198,6 +199,7 @@ lg_status lg__run_create(int directory, const char *name, const char *path, cons
     run.hang_slots = hang_slots(sizes);
     run.memory_snapshot = place_of(&layout, base, rest, LG__SECTION_MEMORY_SNAPSHOT);
     run.memory_slots = (struct lg__thread *)(void *)(run.memory_snapshot + 1);
+    run.guards = place_of(&layout, base, rest, LG__SECTION_GUARDS);
     run.annotations.file = place_of(&layout, base, rest, LG__SECTION_ANNOTATIONS);
     run.annotations.memory = (struct lg__annotation_memory *)(void *)((uint8_t *)memory.base + ring_memory);
     lg__ring_init(&run.ring, place_of(&layout, base, rest, LG__SECTION_RING), memory.base, shape, run.state);

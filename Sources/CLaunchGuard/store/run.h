@@ -23,6 +23,7 @@ struct lg__run {
     uint32_t stack_bytes;
     struct lg__pulse *pulse;
     struct lg__briefs *briefs;
+    struct lg__guards *guards;
     struct lg__snapshots *snapshots;
     struct lg__thread *snapshot_slots; /* those of the hang, then that of the deadline */
     struct lg__memory_snapshot *memory_snapshot;

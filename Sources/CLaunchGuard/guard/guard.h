@@ -1,0 +1,99 @@
+/* Layer 2: guards. They find a fault before it happens, or are asked by the handler before it is
+ * recorded. Nothing in this folder knows the handler or the session: the session hands in what a
+ * guard needs of them (struct lg__guard_host), and offers the first chances to the handler.
+ *
+ * switch.c holds what is on, ranges.c where it holds, site.c counts and describes by site, event.c
+ * decides about one fault and tells it. One file a guard stands on them. */
+#ifndef LG_GUARD_GUARD_H
+#define LG_GUARD_GUARD_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "launchguard/guard.h"
+#include "store/format.h"
+
+/* What guards need of the session. Set before anything is on; kept until the process ends. */
+struct lg__guard_host {
+    struct lg__guards *file; /* the section of the run file, or memory in its place */
+    const _Atomic uint32_t *unforked; /* 0 in forked children */
+    /* Append a breadcrumb of category "guard". Handler. */
+    void (*breadcrumb)(lg_level level, const char *text, const lg_field *fields, size_t count);
+    /* There is something to tell. Handler. */
+    void (*wake)(void);
+    /* The frames of an interrupted context, or from the caller on (NULL), by unwind tables. Returns
+     * their number; 0: no walk can be made now. Handler. */
+    uint32_t (*walk)(const void *ucontext, uint64_t *ret_frames, uint32_t most);
+};
+
+/* ---- switch.c: what is on ---- */
+
+/* Classes whose guards need a handler. */
+#define LG__SWITCH_BY_SIGNAL (LG_GUARDS(LG_GUARD_MEMORY) | LG_GUARDS(LG_GUARD_NULL_CALL))
+
+void lg__switch_set(uint32_t classes);
+/* In a forked child, too. */
+void lg__switch_off(void);
+void lg__switch_set_policy(uint32_t classes, lg_guard_policy policy);
+/* Handler. */
+lg_guard_policy lg__switch_policy(lg_guard_class guard_class);
+
+/* ---- ranges.c: where guards hold ---- */
+
+/* Take new lists, or with NULL the modules of today for those that are there. LG_OK or the status
+ * of lg_guard_set_lists(). */
+lg_status lg__ranges_set(const lg_guard_lists *lists);
+lg_status lg__ranges_refresh(void);
+/* Whether the guards of a class hold for code at an address. Handler. */
+bool lg__ranges_hold(lg_guard_class guard_class, uint64_t address);
+
+/* ---- site.c: events by site ---- */
+
+/* An event of one site, for lg_guard_callback; `event` refers to the rest. */
+struct lg__site_event {
+    lg_guard_event event;
+    lg_field fields[LG__GUARD_FIELDS];
+};
+
+void lg__site_open(struct lg__guards *file, uint32_t budget);
+/* Index of the site; *ret_new: the caller describes it. Handler. */
+uint32_t lg__site_find(lg_guard_class guard_class, uint64_t address, bool *ret_new);
+/* One more fault may be survived there in this minute. Handler. */
+bool lg__site_spend(uint32_t site, uint64_t now);
+struct lg__guard_fault;
+void lg__site_describe(uint32_t site, const struct lg__guard_fault *fault, const uint64_t *frames, uint32_t frame_count, uint64_t now);
+/* Count it. Returns true where it is to be told now: the first of the site, the first for a second,
+ * or the first with another action. Handler. */
+bool lg__site_count(uint32_t site, lg_guard_action action, uint64_t now);
+/* The events of a site that on_event was not called for, as one event; false: there are none, or
+ * the last call was less than a second ago, unless `at_once`. On an ordinary thread. */
+bool lg__site_take(uint32_t site, bool at_once, struct lg__site_event *ret_event);
+
+/* ---- event.c ---- */
+
+struct lg__guard_fault {
+    lg_guard_class guard_class;
+    uint64_t site;        /* address */
+    const void *ucontext; /* of the handler; NULL: the calling function meets the fault */
+    const char *text;
+    const lg_field *fields;
+    size_t field_count;
+};
+
+void lg__event_open(const struct lg__guard_host *host);
+/* Decide about a fault, and tell it. True: neutralise it. In a handler the policy LG_GUARD_FATAL
+ * returns false: the crash that follows ends the program. Bounded, no lock. Handler. */
+bool lg__event_claim(const struct lg__guard_fault *fault);
+
+/* ---- chance.c: what the handler asks before it records a fault of the program ---- */
+
+/* True: the context was mended, or the instruction can be repeated. Handler. */
+bool lg__chance_claim(int signal, siginfo_t *info, void *ucontext);
+
+/* ---- stack.c ---- */
+
+/* Frames by frame pointers: of an interrupted context, or from the caller on (NULL). Returns their
+ * number, at least 1. Handler. */
+uint32_t lg__stack_walk(const void *ucontext, uint64_t *ret_frames, uint32_t most);
+
+#endif

@@ -1,0 +1,245 @@
+/* The switchboard of the guards: they stand on the folder guard/, and this file gives them the run
+ * file, breadcrumbs, the first chances of the handler, and a thread of libc that tells events. */
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "guard/guard.h"
+#include "os/os.h"
+#include "session/session.h"
+
+/* The thread looks this often: whether a site has events that were not told, and whether any thread
+ * of the program is left. */
+#define LOOK_NS UINT64_C(1000000000)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the switches; no call of the program under it */
+static struct lg_session *guarded;                       /* NULL until the first start */
+static bool is_started;
+static _Atomic uint32_t changes; /* futex */
+/* What the thread tells to; a thread ends when the number of starts is another one. */
+static _Atomic uint32_t starts;
+static struct {
+    lg_guard_callback on_event;
+    void *user;
+    bool quiet;
+} teller;
+
+/* ---- what guards need of the session ---- */
+
+static void leave_breadcrumb(lg_level level, const char *text, const lg_field *fields, size_t count)
+{
+    lg_log_fields(guarded, level, "guard", text, strnlen(text, LG_GUARD_TEXT_MAX), fields, count);
+}
+
+static void wake(void)
+{
+    atomic_fetch_add(&changes, 1);
+    lg__os_futex_wake((const uint32_t *)&changes);
+}
+
+static void off_in_child(void)
+{
+    lg__switch_off();
+}
+
+/* ---- telling ---- */
+
+static void print(const lg_guard_event *event)
+{
+    char line[512];
+    const int size = snprintf(line, sizeof line, "launchguard: guard %s: %s (%s, event %llu at 0x%llx)\n", lg_guard_class_name(event->guard_class),
+                              event->text, lg_guard_action_name(event->action), (unsigned long long)event->count, (unsigned long long)event->site);
+    if (write(STDERR_FILENO, line, (size_t)size < sizeof line ? (size_t)size : sizeof line - 1) < 0)
+        return; /* nobody reads it */
+}
+
+/* Tell what was not told. `at_once`: also sites that were told less than a second ago. */
+static void tell(bool at_once)
+{
+    for (uint32_t site = 0; site < LG__GUARD_SITES; site++) {
+        struct lg__site_event event;
+        if (!lg__site_take(site, at_once, &event))
+            continue;
+        if (!teller.quiet)
+            print(&event.event);
+        if (teller.on_event)
+            teller.on_event(&event.event, teller.user);
+    }
+}
+
+void lg__guards_tell(void)
+{
+    tell(true);
+}
+
+static void *tell_events(void *argument)
+{
+    const uint32_t mine = (uint32_t)(uintptr_t)argument;
+    lg__capture_own_begin();
+    lg__capture_thread_begin();
+    while (atomic_load(&starts) == mine && !lg__capture_alone()) {
+        const uint32_t seen = atomic_load(&changes);
+        tell(false);
+        lg__capture_sleep((const uint32_t *)&changes, seen, LOOK_NS);
+    }
+    if (atomic_load(&starts) == mine + 1) /* stopped, and not started again */
+        tell(true);
+    lg__capture_own_end();
+    return NULL;
+}
+
+void lg__guards_stop(void)
+{
+    pthread_mutex_lock(&lock);
+    lg__switch_off();
+    if (is_started) {
+        is_started = false;
+        atomic_fetch_add(&starts, 1);
+        wake();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- the switches ---- */
+
+static bool has_handlers(const lg_session *session)
+{
+    return lg__session_check(session) == LG_OK && session->capture != LG_CAPTURE_NONE;
+}
+
+/* What the status of a session says to guards: they work without files. */
+static lg_status check(const lg_session *session)
+{
+    if (!session)
+        return LG_ERR_ARGUMENT;
+    const lg_status status = lg__session_check(session);
+    return status == LG_ERR_UNPROTECTED ? LG_OK : status;
+}
+
+static lg_status set_classes(const lg_session *session, uint32_t classes)
+{
+    const uint32_t possible = has_handlers(session) ? classes : classes & ~LG__SWITCH_BY_SIGNAL;
+    lg__switch_set(possible);
+    return possible == classes ? LG_OK : LG_ERR_UNPROTECTED;
+}
+
+static bool is_policy(lg_guard_policy policy)
+{
+    return policy == LG_GUARD_SURVIVE || policy == LG_GUARD_REPORT || policy == LG_GUARD_FATAL;
+}
+
+static bool are_classes(uint32_t classes)
+{
+    return (classes & ~LG_GUARDS_ALL) == 0;
+}
+
+static void open_once(lg_session *session)
+{
+    static const _Atomic uint32_t always = 1; /* without files: the switches are off in a child */
+    static bool is_open;
+    if (is_open)
+        return;
+    is_open = true;
+    guarded = session;
+    pthread_atfork(NULL, NULL, off_in_child);
+    const struct lg__guard_host host = {
+        .file = session->host.run.guards,
+        .unforked = session->host.unforked ? session->host.unforked : &always,
+        .breadcrumb = leave_breadcrumb,
+        .wake = wake,
+        .walk = NULL,
+    };
+    lg__event_open(&host);
+    lg__capture_set_program_chance(lg__chance_claim);
+}
+
+static lg_status start(lg_session *session, const lg_guard_options *options)
+{
+    if (is_started)
+        return LG_ERR_ALREADY;
+    open_once(session);
+    lg__site_open(session->host.run.guards, options->budget ? options->budget : LG_GUARD_BUDGET);
+    lg__switch_set_policy(LG_GUARDS_ALL, options->policy ? options->policy : LG_GUARD_FATAL);
+    teller.on_event = options->on_event;
+    teller.user = options->user;
+    teller.quiet = options->quiet;
+    const uint32_t mine = atomic_fetch_add(&starts, 1) + 1;
+    if ((teller.on_event || !teller.quiet) && !lg__callback_detach(tell_events, (void *)(uintptr_t)mine, true))
+        return LG_ERR_SYSTEM;
+    is_started = true;
+    return set_classes(session, options->classes ? options->classes : LG_GUARDS_DEFAULT);
+}
+
+lg_status lg_guard_start(lg_session *session, const lg_guard_options *options)
+{
+    static const lg_guard_options defaults = { .size = sizeof defaults };
+    lg_status status = check(session);
+    if (status != LG_OK)
+        return status;
+    options = options ? options : &defaults;
+    if (options->size != sizeof *options || !are_classes(options->classes) || (options->policy && !is_policy(options->policy)) ||
+        options->budget > 1000000 || options->quiet > 1)
+        return LG_ERR_OPTION;
+    if (session->host.simulated)
+        return LG_OK;
+    status = lg__ranges_set(NULL);
+    if (status != LG_OK)
+        return status;
+    pthread_mutex_lock(&lock);
+    status = start(session, options);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+lg_status lg_guard_stop(lg_session *session)
+{
+    const lg_status status = check(session);
+    if (status == LG_OK && !session->host.simulated)
+        lg__guards_stop();
+    return status;
+}
+
+/* Do something to guards that are started. */
+static lg_status change(lg_session *session, uint32_t classes, lg_guard_policy policy)
+{
+    lg_status status = check(session);
+    if (status != LG_OK)
+        return status;
+    if (!are_classes(classes) || (policy && !is_policy(policy)))
+        return LG_ERR_OPTION;
+    if (session->host.simulated)
+        return LG_OK;
+    pthread_mutex_lock(&lock);
+    if (!is_started)
+        status = LG_ERR_STATE;
+    else if (policy)
+        lg__switch_set_policy(classes, policy);
+    else
+        status = set_classes(session, classes);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+lg_status lg_guard_set_classes(lg_session *session, uint32_t classes)
+{
+    return change(session, classes, (lg_guard_policy)0);
+}
+
+lg_status lg_guard_set_policy(lg_session *session, uint32_t classes, lg_guard_policy policy)
+{
+    return change(session, classes, policy ? policy : (lg_guard_policy)-1);
+}
+
+lg_status lg_guard_set_lists(lg_session *session, const lg_guard_lists *lists)
+{
+    const lg_status status = check(session);
+    if (status != LG_OK)
+        return status;
+    if (lists && lists->size != sizeof *lists)
+        return LG_ERR_OPTION;
+    pthread_mutex_lock(&lock);
+    const bool is_possible = is_started || session->host.simulated;
+    pthread_mutex_unlock(&lock);
+    return !is_possible ? LG_ERR_STATE : session->host.simulated ? LG_OK : lg__ranges_set(lists);
+}
