@@ -1,6 +1,6 @@
 """The layer rule of the core, and what its crash handler may call.
 
-Layers: os < store < capture, read < launch < session. Arrows point down; two folders of one layer
+Layers: os < store < capture, guard, read < launch < session. Arrows point down; two folders of one layer
 do not see each other. Called with the shared library, a library that breaks the rules, and the
 objects of the core.
 """
@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORE = ROOT / "Sources/CLaunchGuard"
 LIBRARY, FORBIDDEN, *OBJECTS = sys.argv[1:]
 
-LEVELS = {"os": 0, "store": 1, "capture": 2, "read": 2, "launch": 3, "session": 4}
+LEVELS = {"os": 0, "store": 1, "capture": 2, "guard": 2, "read": 2, "launch": 3, "session": 4}
 
 # Files of one folder that use each other, by symbols, folder → lists of names. None do.
 CIRCLES = {}
@@ -57,7 +57,7 @@ ALSO_AT_START = {
 
 # The entry points of the handler: called by the kernel, by the watch thread while a crash is under
 # way, and through tables of function pointers.
-ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler ask_thread count_one heal_page lg__pump_redirect lg__deadline_passed lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__memory_watch_look lg__heartbeats_check lg_crash_note find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
+ENTRIES = """lg__handler_crash lg__handler_terminate lg__question_handler lg__chance_claim leave_breadcrumb ask_thread count_one heal_page lg__pump_redirect lg__deadline_passed lg__capture_deadline ask_other lg__heartbeats_look lg__job_deadlines_look lg__memory_watch_look lg__heartbeats_check lg_crash_note find_proc_info put_unwind_info get_dyn_info_list_addr access_mem
     access_reg access_fpreg resume get_proc_name""".split()
 
 
