@@ -14,6 +14,8 @@ PUBLIC = re.compile(r"/\*\*((?:(?!\*/).)*)\*/\nLG_API lg_status (\w+)\(", re.S)
 STATUS = r"LG_(?:OK|ERR_\w+)"
 
 IMPOSSIBLE = {
+    # it sets no lists
+    "lg_guard_start": {"LG_ERR_LIMIT"},
     # a folder of this application's own is not another one's
     "lg_start": {"LG_ERR_STATE"},
     # an open() that makes no file

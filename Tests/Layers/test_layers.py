@@ -1,8 +1,8 @@
 """The layer rule of the core, and what its crash handler may call.
 
-Layers: os < store < capture, guard, read < launch < session. Arrows point down; two folders of one layer
-do not see each other. Called with the shared library, a library that breaks the rules, and the
-objects of the core.
+Layers: os < store < capture, guard, read < launch < session. Arrows point down; two folders of one
+layer do not see each other. Called with the shared library, a library that breaks the rules, and
+the objects of the core.
 """
 import functools
 import pathlib

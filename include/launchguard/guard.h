@@ -95,13 +95,15 @@ typedef struct lg_guard_event {
     int32_t tid;                  /**< of the thread that met the fault */
     char thread_name[16];
     uint64_t time_ns;             /**< CLOCK_MONOTONIC */
-    uint64_t site;                /**< address of the code that met the fault; 0: beyond LG_GUARD_SITES_MAX */
+    /** address of the code that met the fault; 0: beyond LG_GUARD_SITES_MAX */
+    uint64_t site;
     uint64_t count;               /**< events at this site so far */
-    uint64_t skipped;             /**< of them, those since the last call for this site, but this one */
+    uint64_t skipped;             /**< of them, those since the last call but this one */
     const char *text;             /**< NUL-terminated; this and the rest: of the first event here */
     const lg_field *fields;       /**< `field_count` */
     size_t field_count;
-    const uint64_t *frames;       /**< `frame_count`, innermost first: return addresses, but the first */
+    /** `frame_count`, innermost first: return addresses, but the first */
+    const uint64_t *frames;
     size_t frame_count;
 } lg_guard_event;
 

@@ -1,8 +1,6 @@
 /* One fault: the decision, and its traces. */
 #include "guard/guard.h"
 
-#include <stdlib.h>
-
 #include "os/os.h"
 
 static struct lg__guard_host host;
@@ -34,6 +32,16 @@ static void describe(uint32_t site, const struct lg__guard_fault *fault, uint64_
     lg__site_describe(site, fault, frames + first, count - first, now);
 }
 
+/* As abort() ends it, but without the lock of abort(). */
+static _Noreturn void end_program(void)
+{
+    lg__os_signal_block(SIGABRT, false);
+    lg__os_signal_send(lg__os_pid(), lg__os_tid(), SIGABRT);
+    lg__os_signal_default(SIGABRT); /* the program's handler returned */
+    lg__os_signal_send(lg__os_pid(), lg__os_tid(), SIGABRT);
+    __builtin_trap();
+}
+
 static lg_level level_of(lg_guard_action action)
 {
     return action == LG_GUARD_SURVIVED ? LG_LEVEL_WARNING : LG_LEVEL_ERROR;
@@ -55,7 +63,7 @@ bool lg__event_claim(const struct lg__guard_fault *fault)
         host.wake();
     }
     if (action == LG_GUARD_ENDED && !fault->ucontext)
-        abort();
+        end_program();
     return action == LG_GUARD_SURVIVED;
 }
 

@@ -100,7 +100,7 @@ static bool is_name(const char *name)
     return name && name[0] && !strchr(name, '/');
 }
 
-static lg_status check(const lg_guard_lists *lists, size_t *ret_bytes)
+static lg_status check_lists(const lg_guard_lists *lists, size_t *ret_bytes)
 {
     const uint32_t counts[] = { lists->denied_module_count, lists->allowed_module_count, lists->denied_function_count, lists->allowed_function_count };
     const char *const *modules[] = { lists->denied_modules, lists->allowed_modules };
@@ -140,10 +140,10 @@ static void take_functions(struct ranges *ranges, enum list list, const void *co
         ranges->functions[list][i] = functions[i];
 }
 
-static lg_status make(const lg_guard_lists *lists, struct ranges **ret)
+static lg_status make_ranges(const lg_guard_lists *lists, struct ranges **ret)
 {
     size_t bytes;
-    lg_status status = check(lists, &bytes);
+    lg_status status = check_lists(lists, &bytes);
     if (status != LG_OK)
         return status;
     struct ranges *ranges = calloc(1, sizeof *ranges + bytes);
@@ -192,7 +192,7 @@ lg_status lg__ranges_set(const lg_guard_lists *lists)
 {
     static const lg_guard_lists none = LG_GUARD_LISTS_INIT;
     struct ranges *ranges;
-    lg_status status = make(lists ? lists : &none, &ranges);
+    lg_status status = make_ranges(lists ? lists : &none, &ranges);
     if (status == LG_OK)
         give_up(atomic_exchange(&current, ranges));
     return status;
@@ -206,7 +206,7 @@ lg_status lg__ranges_refresh(void)
         const lg_guard_lists lists = { sizeof lists, old->module_count[ALLOWED], old->module_count[DENIED], old->function_count[ALLOWED],
                                        old->function_count[DENIED], old->modules[ALLOWED], old->modules[DENIED], old->functions[ALLOWED],
                                        old->functions[DENIED] };
-        status = make(&lists, &ranges);
+        status = make_ranges(&lists, &ranges);
     }
     /* not over lists that were set meanwhile: those know today's modules */
     const bool is_taken = ranges && atomic_compare_exchange_strong(&current, &(struct ranges *){ old }, ranges);

@@ -27,27 +27,3 @@ lg_guard_policy lg__switch_policy(lg_guard_class guard_class)
 {
     return (lg_guard_policy)atomic_load_explicit(&policies[guard_class], memory_order_relaxed);
 }
-
-const char *lg_guard_class_name(lg_guard_class guard_class)
-{
-    switch (guard_class) {
-#define CASE(identifier, value, name, message) \
-    case identifier:                           \
-        return name;
-        LG_GUARD_CLASS_TABLE(CASE)
-#undef CASE
-    case LG_GUARD_CLASS_NONE: break;
-    }
-    return "unknown";
-}
-
-const char *lg_guard_action_name(lg_guard_action action)
-{
-    switch (action) {
-    case LG_GUARD_SURVIVED: return "survived";
-    case LG_GUARD_REPORTED: return "reported";
-    case LG_GUARD_ENDED: return "ended";
-    case LG_GUARD_EXHAUSTED: return "exhausted";
-    }
-    return "unknown";
-}

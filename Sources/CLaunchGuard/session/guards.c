@@ -2,6 +2,7 @@
  * file, breadcrumbs, the first chances of the handler, and a thread of libc that tells events. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
@@ -13,8 +14,9 @@
  * of the program is left. */
 #define LOOK_NS UINT64_C(1000000000)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the switches; no call of the program under it */
-static struct lg_session *guarded;                       /* NULL until the first start */
+/* of the switches; no code of the program runs under it */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lg_session *guarded; /* NULL until the first start */
 static bool is_started;
 static _Atomic uint32_t changes; /* futex */
 /* What the thread tells to; a thread ends when the number of starts is another one. */
@@ -29,7 +31,7 @@ static struct {
 
 static void leave_breadcrumb(lg_level level, const char *text, const lg_field *fields, size_t count)
 {
-    lg_log_fields(guarded, level, "guard", text, strnlen(text, LG_GUARD_TEXT_MAX), fields, count);
+    lg_log_fields(guarded, level, "guard", text, strlen(text), fields, count);
 }
 
 static void wake(void)
@@ -109,7 +111,7 @@ static bool has_handlers(const lg_session *session)
 }
 
 /* What the status of a session says to guards: they work without files. */
-static lg_status check(const lg_session *session)
+static lg_status check_guarded(const lg_session *session)
 {
     if (!session)
         return LG_ERR_ARGUMENT;
@@ -154,7 +156,7 @@ static void open_once(lg_session *session)
     lg__capture_set_program_chance(lg__chance_claim);
 }
 
-static lg_status start(lg_session *session, const lg_guard_options *options)
+static lg_status start_guards(lg_session *session, const lg_guard_options *options)
 {
     if (is_started)
         return LG_ERR_ALREADY;
@@ -174,7 +176,7 @@ static lg_status start(lg_session *session, const lg_guard_options *options)
 lg_status lg_guard_start(lg_session *session, const lg_guard_options *options)
 {
     static const lg_guard_options defaults = { .size = sizeof defaults };
-    lg_status status = check(session);
+    lg_status status = check_guarded(session);
     if (status != LG_OK)
         return status;
     options = options ? options : &defaults;
@@ -187,53 +189,55 @@ lg_status lg_guard_start(lg_session *session, const lg_guard_options *options)
     if (status != LG_OK)
         return status;
     pthread_mutex_lock(&lock);
-    status = start(session, options);
+    status = start_guards(session, options);
     pthread_mutex_unlock(&lock);
     return status;
 }
 
 lg_status lg_guard_stop(lg_session *session)
 {
-    const lg_status status = check(session);
+    const lg_status status = check_guarded(session);
     if (status == LG_OK && !session->host.simulated)
         lg__guards_stop();
     return status;
 }
 
-/* Do something to guards that are started. */
-static lg_status change(lg_session *session, uint32_t classes, lg_guard_policy policy)
+/* Whether guards that are started can be changed. */
+static lg_status check_change(const lg_session *session, uint32_t classes)
 {
-    lg_status status = check(session);
-    if (status != LG_OK)
-        return status;
-    if (!are_classes(classes) || (policy && !is_policy(policy)))
-        return LG_ERR_OPTION;
-    if (session->host.simulated)
-        return LG_OK;
-    pthread_mutex_lock(&lock);
-    if (!is_started)
-        status = LG_ERR_STATE;
-    else if (policy)
-        lg__switch_set_policy(classes, policy);
-    else
-        status = set_classes(session, classes);
-    pthread_mutex_unlock(&lock);
-    return status;
+    const lg_status status = check_guarded(session);
+    return status != LG_OK || are_classes(classes) ? status : LG_ERR_OPTION;
 }
 
 lg_status lg_guard_set_classes(lg_session *session, uint32_t classes)
 {
-    return change(session, classes, (lg_guard_policy)0);
+    lg_status status = check_change(session, classes);
+    if (status != LG_OK || session->host.simulated)
+        return status;
+    pthread_mutex_lock(&lock);
+    status = is_started ? set_classes(session, classes) : LG_ERR_STATE;
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 lg_status lg_guard_set_policy(lg_session *session, uint32_t classes, lg_guard_policy policy)
 {
-    return change(session, classes, policy ? policy : (lg_guard_policy)-1);
+    lg_status status = check_change(session, classes);
+    if (status == LG_OK && !is_policy(policy))
+        return LG_ERR_OPTION;
+    if (status != LG_OK || session->host.simulated)
+        return status;
+    pthread_mutex_lock(&lock);
+    status = is_started ? LG_OK : LG_ERR_STATE;
+    if (is_started)
+        lg__switch_set_policy(classes, policy);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 lg_status lg_guard_set_lists(lg_session *session, const lg_guard_lists *lists)
 {
-    const lg_status status = check(session);
+    const lg_status status = check_guarded(session);
     if (status != LG_OK)
         return status;
     if (lists && lists->size != sizeof *lists)

@@ -35,8 +35,13 @@ lg_status lg_stop(lg_session *session)
     if (!session)
         return LG_ERR_ARGUMENT;
     lg_status status = lg__session_check(session);
+    if (status == LG_ERR_UNPROTECTED) {
+        lg__guards_tell();
+        lg__guards_stop();
+        return LG_OK;
+    }
     if (status != LG_OK)
-        return status == LG_ERR_UNPROTECTED ? LG_OK : status;
+        return status;
     if (session->host.simulated) { /* handlers, marks and owner are the real one's */
         lg_simulate_close(session);
         return LG_OK;

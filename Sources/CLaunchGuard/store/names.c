@@ -1,5 +1,6 @@
 /* Names and sentences of the public enums, each from its one place. */
 #include "launchguard/end.h"
+#include "launchguard/guard.h"
 #include "launchguard/launch.h"
 #include "launchguard/record.h"
 #include "launchguard/status.h"
@@ -84,4 +85,28 @@ const char *lg_crash_kind_name(lg_crash_kind kind)
 #undef NAME
     }
     return "invalid";
+}
+
+const char *lg_guard_class_name(lg_guard_class guard_class)
+{
+    switch (guard_class) {
+#define CASE(identifier, value, name, message) \
+    case identifier:                           \
+        return name;
+        LG_GUARD_CLASS_TABLE(CASE)
+#undef CASE
+    case LG_GUARD_CLASS_NONE: break;
+    }
+    return "unknown";
+}
+
+const char *lg_guard_action_name(lg_guard_action action)
+{
+    switch (action) {
+    case LG_GUARD_SURVIVED: return "survived";
+    case LG_GUARD_REPORTED: return "reported";
+    case LG_GUARD_ENDED: return "ended";
+    case LG_GUARD_EXHAUSTED: return "exhausted";
+    }
+    return "unknown";
 }
