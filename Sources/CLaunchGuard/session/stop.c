@@ -30,18 +30,21 @@ void lg__stop_at_exit(int code, void *argument)
         lg__tail_settle(TAIL_WAIT_NS);
 }
 
+/* They work without files, too. */
+static lg_status stop_guards(void)
+{
+    lg__guards_tell();
+    lg__guards_stop();
+    return LG_OK;
+}
+
 lg_status lg_stop(lg_session *session)
 {
     if (!session)
         return LG_ERR_ARGUMENT;
     lg_status status = lg__session_check(session);
-    if (status == LG_ERR_UNPROTECTED) {
-        lg__guards_tell();
-        lg__guards_stop();
-        return LG_OK;
-    }
     if (status != LG_OK)
-        return status;
+        return status == LG_ERR_UNPROTECTED ? stop_guards() : status;
     if (session->host.simulated) { /* handlers, marks and owner are the real one's */
         lg_simulate_close(session);
         return LG_OK;
@@ -50,7 +53,7 @@ lg_status lg_stop(lg_session *session)
     mark_end(session, LG__ENDED_STOP, 0);
     lg__terminate_launches(&session->host);
     lg__host_tell(&session->host);
-    lg__guards_tell();
+    stop_guards();
     lg__outbox_close(session->host.run.ring.outbox);
     pthread_mutex_lock(&session->host.lock);
     if (!atomic_exchange(&session->host.closed, true)) {
@@ -58,7 +61,6 @@ lg_status lg_stop(lg_session *session)
         if (lg__capture_watched())
             lg__wake_now(&session->host); /* to end */
         lg__teller_wake(); /* the same */
-        lg__guards_stop();
         lg__capture_stop();
         if (session->host.counts)
             /* another process may become the primary */
