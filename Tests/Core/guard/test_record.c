@@ -1,5 +1,5 @@
 /* What guards leave in the run file, read by the public reader: after a death at any moment, of a
- * process that lives, and where there is nothing to read. */
+ * process that lives, of a program that they ended, and where there is nothing to read. */
 #include "harness.h"
 
 #include <signal.h>
@@ -174,6 +174,73 @@ static void test_more_sites_than_places(void **state)
     lg_reader_close(reader);
 }
 
+/* ---- the message of a program that a guard ended ---- */
+
+static sigjmp_buf behind;
+
+static void leave(int signal)
+{
+    (void)signal;
+    siglongjmp(behind, 1);
+}
+
+/* The program's own handler comes back from the first fault; the second is another one. */
+static void survive_and_crash(void *argument)
+{
+    (void)argument;
+    struct sigaction action = { .sa_handler = leave };
+    sigaction(SIGABRT, &action, NULL);
+    start_guards(LG_GUARD_FATAL, 0);
+    if (sigsetjmp(behind, 1) == 0)
+        claim_at(ADDRESS(1));
+    lg_log(session, LG_LEVEL_INFO, "the program lives on");
+    crash();
+}
+
+static void *claim_here(void *argument)
+{
+    claim_at(argument);
+    return NULL;
+}
+
+static void claim_on_a_thread(void *argument)
+{
+    (void)argument;
+    start_guards(LG_GUARD_FATAL, 0);
+    in_thread(claim_here, (void *)(uintptr_t)ADDRESS(1));
+    wait_for_ever(NULL);
+}
+
+/* Messages of the crash that counts: the first one, and their number. */
+static unsigned messages_of_newest(lg_message *ret_first)
+{
+    static lg_message message;
+    unsigned count = 0;
+    lg_reader *reader = newest_run();
+    while (lg_reader_message(reader, count, &message) == LG_OK)
+        if (count++ == 0)
+            *ret_first = message;
+    lg_reader_close(reader);
+    return count;
+}
+
+static void test_says_why_it_ended(void **state)
+{
+    (void)state;
+    static lg_message message;
+    void (*const bodies[])(void *) = { claim_five, claim_on_a_thread };
+    for (unsigned i = 0; i < 2; i++) {
+        expect_signal(bodies[i], (void *)LG_GUARD_FATAL, SIGABRT);
+        assert_int_equal(messages_of_newest(&message), 1);
+        assert_int_equal(message.source, LG_MESSAGE_GUARD);
+        assert_string_equal(message.text, "launchguard: guard container: index 9 of 3");
+        assert_int_equal(message.size, strlen(message.text));
+        assert_false(message.cut);
+    }
+    expect_signal(survive_and_crash, NULL, SIGSEGV);
+    assert_int_equal(messages_of_newest(&message), 0);
+}
+
 /* ---- killed at any moment, and read before ---- */
 
 static void claim_for_ever(void *argument)
@@ -313,6 +380,7 @@ int main(void)
         WITH_STATE(test_survives_the_process),
         WITH_STATE(test_counts),
         WITH_STATE(test_more_sites_than_places),
+        WITH_STATE(test_says_why_it_ended),
         WITH_STATE(test_killed_at_any_moment),
         WITH_STATE(test_a_forked_child_counts_nothing),
         WITH_STATE(test_nothing_to_read),
