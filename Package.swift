@@ -85,7 +85,7 @@ let package = Package(
         .target(name: "LaunchGuardPlatform", swiftSettings: strict),
 
         // Guards: operations and types that survive a fault. Foundation only behind its trait.
-        .target(name: "LaunchGuardGuards", dependencies: ["LaunchGuard", "CLaunchGuard", "CCallSite", "CThread"], swiftSettings: strict),
+        .target(name: "LaunchGuardGuards", dependencies: ["LaunchGuard", "CLaunchGuard", "CCallSite", "CThread", "LaunchGuardPlatform"], swiftSettings: strict),
         .systemLibrary(name: "CCallSite"),
 
         // For other packages of the ecosystem; each names its trait while that is off.
