@@ -8,7 +8,7 @@ internal import CCallSite
 /// public func remove(_ token: Token) {
 ///     let site = callSite()
 ///     …
-///     if guardClaim(.observer, of: [Owner.self], at: site, "removed twice", ["id": "\(id)"]) { return }
+///     if guardClaim(.observer, of: [Owner.self], at: site, "removed twice") { return }
 ///     …what the unguarded operation does
 /// ```
 ///
