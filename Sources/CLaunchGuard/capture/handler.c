@@ -36,13 +36,17 @@ static bool claimed(int signal, siginfo_t *info, void *ucontext)
     return false;
 }
 
-/* The calling thread is inside the earlier handler of a crash, as far as is known. */
-static bool is_in_earlier_handler(void)
+/* The interrupted context is inside the earlier handler of a crash, or may be. */
+static bool is_in_earlier_handler(const void *ucontext)
 {
     const int32_t self = lg__os_tid();
-    for (int i = 0; i < LG__CRASHES; i++)
-        if (lg__crash_slots[i].tid == self && lg__crash_next_is_open(lg__crash_state(atomic_load(&lg__crash_slots[i].word))))
+    for (int i = 0; i < LG__CRASHES; i++) {
+        const struct lg__crash *crash = &lg__crash_slots[i];
+        const uint32_t state = lg__crash_state(atomic_load(&crash->word));
+        if (crash->tid == self && lg__crash_next_is_open(state) && state != LG__CRASH_LEFT &&
+            lg__place_of_context(crash, ucontext) != LG__PLACE_OUTSIDE)
             return true;
+    }
     return false;
 }
 
@@ -50,7 +54,7 @@ static bool is_in_earlier_handler(void)
 static bool claimed_for_program(int signal, siginfo_t *info, void *ucontext)
 {
     const lg__first_chance function = atomic_load_explicit(&last_chance, memory_order_acquire);
-    return function && !lg__capture_is_exempt() && !is_in_earlier_handler() && function(signal, info, ucontext);
+    return function && !lg__capture_is_exempt() && !is_in_earlier_handler(ucontext) && function(signal, info, ucontext);
 }
 
 /* Other code took SA_SIGINFO from our handler: `info` is not filled. The fault of an instruction
