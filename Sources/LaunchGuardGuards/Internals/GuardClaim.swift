@@ -13,8 +13,8 @@
 /// - Parameters:
 ///   - subjects: the types that the lists of types are asked about, for example that of the owner
 ///     (`type(of: owner)`), or of the container and its elements.
-///   - site: from `lg_shim_call_site()` of CCallSite. The function that the program calls makes that
-///     call itself, with nothing between them: a debug build inlines nothing. And it is
+///   - site: from `lg_shim_call_site()` of CCallSite. The function that the program calls makes
+///     that call itself, with nothing between them: a debug build inlines nothing. And it is
 ///     `@inline(never)`: inlined, it has no caller of its own. Events are counted by the site.
 ///   - text: one line for people; made only where the guard is on.
 ///   - fields: up to four.
