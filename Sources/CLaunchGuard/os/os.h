@@ -219,8 +219,12 @@ unsigned lg__os_processors(void);
 size_t lg__os_page_size(void);
 /* The next multiple of that. */
 size_t lg__os_to_pages(size_t size);
-/* Replace whole pages of the kernel by private anonymous zero pages. 0 or −errno. Handler. */
-long lg__os_pages_replace(void *pages, size_t size);
+/* Replace whole pages of the kernel by private anonymous zero pages with this protection (PROT_*).
+ * 0 or −errno. Handler. */
+long lg__os_pages_replace(void *pages, size_t size, int protection);
+/* Whether whole pages of the kernel can be read, or written to, now. They are brought in. false
+ * also where the kernel cannot say (before Linux 5.14). Handler. */
+bool lg__os_pages_there(void *pages, size_t size, bool to_write);
 
 /* Boot id of the kernel; false if it cannot be read. */
 bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
@@ -380,6 +384,15 @@ uint64_t lg__arch_code_address(uint64_t word);
 /* Whether the bytes before an address can be a call. Handler. */
 #define LG__ARCH_CALL_BYTES 8u
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES]);
+
+/* Copy. Returns how many bytes are left: 0, unless lg__arch_copy_end() ended the copy. The places do
+ * not overlap. `site` is for the handler. */
+size_t lg__arch_copy(void *to, const void *from, size_t size, uint64_t site);
+/* The interrupted context is inside a copy that cannot read its source; `address` is that of the
+ * fault. Handler. */
+bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_site);
+/* Change the interrupted context: that copy returns. Handler. */
+void lg__arch_copy_end(void *ucontext);
 
 /* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc.
  * lg__arch_mark() returns 0, and once more 1 when lg__arch_jump() is called while its caller has
