@@ -59,7 +59,7 @@ static void print(const lg_guard_event *event)
 /* Tell what was not told. `at_once`: also sites that were told less than a second ago. */
 static void tell(bool at_once)
 {
-    for (uint32_t site = 0; site < LG__GUARD_SITES; site++) {
+    for (uint32_t site = 0; guarded && site < LG__GUARD_SITES; site++) {
         struct lg__site_event event;
         if (!lg__site_take(site, at_once, &event))
             continue;
