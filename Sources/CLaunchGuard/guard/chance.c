@@ -3,6 +3,5 @@
 
 bool lg__chance_claim(int signal, siginfo_t *info, void *ucontext)
 {
-    (void)signal, (void)info, (void)ucontext;
-    return false;
+    return lg__null_call_claim(signal, info, ucontext);
 }
