@@ -84,6 +84,9 @@ struct lg__guard_fault {
 };
 
 void lg__event_open(const struct lg__guard_host *host);
+/* A fault of a class at a site would be survived, but for the budget of the site. Nothing is told.
+ * Handler. */
+bool lg__event_survives(lg_guard_class guard_class, uint64_t site);
 /* Decide about a fault, and tell it. True: neutralise it. In a handler the policy LG_GUARD_FATAL
  * returns false: the crash that follows ends the program. Bounded, no lock. Handler. */
 bool lg__event_claim(const struct lg__guard_fault *fault);
@@ -111,6 +114,11 @@ bool lg__copy_claim(const siginfo_t *info, void *ucontext);
 
 /* True: the context was mended, or the instruction can be repeated. Handler. */
 bool lg__chance_claim(int signal, siginfo_t *info, void *ucontext);
+
+/* ---- null_call.c: calls through NULL ---- */
+
+/* True: the call returns 0. Handler. */
+bool lg__null_call_claim(int signal, const siginfo_t *info, void *ucontext);
 
 /* ---- stack.c ---- */
 

@@ -234,6 +234,11 @@ void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t w
     registers[lg__arch_pc] = registers[30];
 }
 
+void lg__arch_go_on_at(void *ucontext, uint64_t pc)
+{
+    ((ucontext_t *)ucontext)->uc_mcontext.pc = pc;
+}
+
 const char lg__arch_counter_source[] = "arch_sys_counter";
 
 uint64_t lg__arch_counter_hz(void)

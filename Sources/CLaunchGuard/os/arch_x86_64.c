@@ -161,6 +161,11 @@ void lg__arch_return_to_caller(uint64_t registers[LG__REGISTERS_MAX], uint64_t w
     registers[lg__arch_sp] += 8;
 }
 
+void lg__arch_go_on_at(void *ucontext, uint64_t pc)
+{
+    ((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+}
+
 uint64_t lg__arch_code_address(uint64_t word)
 {
     return word;
