@@ -150,7 +150,7 @@ static void open_once(lg_session *session)
         .unforked = session->host.unforked ? session->host.unforked : &always,
         .breadcrumb = leave_breadcrumb,
         .wake = wake,
-        .walk = NULL,
+        .walk = lg__capture_walk,
     };
     lg__event_open(&host);
     lg__capture_set_program_chance(lg__chance_claim);
