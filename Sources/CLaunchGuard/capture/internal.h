@@ -15,8 +15,8 @@
 
 /* ---- walkers ---- */
 
-/* Three threads walk stacks: the one whose crash is recorded; the watch thread, for a snapshot of
- * a program that lives; and one whose guard has found a fault, over its own stack. Each of the three
+/* Three threads walk stacks: the one whose crash is recorded; the watch thread, for a snapshot of a
+ * program that lives; and one whose guard has found a fault, over its own stack. Each of the three
  * has its own memory for a walk: a crash waits for no other walk, and a page that one of them lost
  * does not mislead another. */
 enum lg__walker { LG__WALKER_CRASH, LG__WALKER_WATCH, LG__WALKER_GUARD, LG__WALKERS };
@@ -81,7 +81,8 @@ extern uint32_t lg__memory_age[LG__WALKERS];
 /* In the handler, for a fault of the calling thread: if a guarded read made the fault, go back to
  * that read. */
 void lg__memory_recover(void);
-/* The same, for a handler that returns: the mark of that read, which is left; NULL: none made it. */
+/* The same for a handler that returns: the mark to go back to. NULL: no guarded read made the
+ * fault. */
 const struct lg__arch_mark *lg__memory_mark(void);
 /* Make our own pages exist; in the handler that costs microseconds for each. On an ordinary thread,
  * also while another thread crashes. */
