@@ -21,7 +21,8 @@ bool lg__walk_here_takes(int signal, const siginfo_t *info, void *ucontext)
 {
     if (lg__memory_walker != LG__WALKER_GUARD)
         return false;
-    if (lg__fixed_is_sent(info)) {
+    if (info->si_code <= 0) { /* also by another thread of this process */
+        lg__os_signal_block(signal, true);
         lg__arch_block_on_return(ucontext, signal);
         return lg__os_signal_queue(lg__fixed.pid, lg__os_tid(), signal, info) == 0 || lg__os_signal_send(lg__fixed.pid, lg__os_tid(), signal) == 0;
     }

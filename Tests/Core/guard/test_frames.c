@@ -487,18 +487,19 @@ static void jump_behind_walk(int number)
     jump_out(number);
 }
 
-/* 0: the program's own signal; else a fault that another process sends. */
-static int number_sent;
+/* Which signal comes: one of the program, or that of a crash, by another process or by a thread of
+ * this one. */
+static enum { OWN, BY_PROCESS, BY_THREAD } sender;
 
 static void hook_signal(const char *point)
 {
     if (strcmp(point, "guard: walk") != 0 || atomic_exchange(&has_walked, true))
         return;
-    const siginfo_t sent = { .si_signo = number_sent, .si_code = SI_USER, .si_pid = getppid() };
-    if (number_sent)
-        lg__os_signal_queue(getpid(), lg__os_tid(), number_sent, &sent);
+    const siginfo_t sent = { .si_signo = SIGSEGV, .si_code = SI_USER, .si_pid = getppid() };
+    if (sender == BY_PROCESS)
+        lg__os_signal_queue(getpid(), lg__os_tid(), SIGSEGV, &sent);
     else
-        lg__os_signal_send(getpid(), lg__os_tid(), SIGUSR1);
+        lg__os_signal_send(getpid(), lg__os_tid(), sender == OWN ? SIGUSR1 : SIGSEGV);
     if (atomic_load(&has_handled))
         _exit(14);
 }
@@ -506,7 +507,7 @@ static void hook_signal(const char *point)
 static void body_signal_crashes(void *argument)
 {
     signal(SIGUSR1, crash_behind_walk);
-    number_sent = *(int *)argument;
+    sender = (unsigned)(uintptr_t)argument;
     start_guards();
     lg__fault_hook = hook_signal;
     claim_and_check();
@@ -530,8 +531,8 @@ static void test_signals(void **state)
 {
     (void)state;
     state_remove();
-    for (int i = 0; i < 2; i++)
-        expect_plain_crash(body_signal_crashes, &(int){ i ? SIGSEGV : 0 });
+    for (uintptr_t from = OWN; from <= BY_THREAD; from++)
+        expect_plain_crash(body_signal_crashes, (void *)from);
     state_make();
     expect_exit(body_signal_jumps, NULL, 0);
 }
@@ -548,7 +549,7 @@ static void body_signal_survived(void *argument)
 {
     (void)argument;
     signal(SIGSEGV, note_behind_walk);
-    number_sent = SIGSEGV;
+    sender = BY_PROCESS;
     start_guards();
     lg__fault_hook = hook_signal;
     claim_and_check();
@@ -620,39 +621,54 @@ static void claim_from_plugin(void)
     claim(&plugged);
 }
 
-static NOT_INLINED int through_plugin(void)
+static NOT_INLINED int through_plugin(void (*function)(void))
 {
     plugged.returns[2] = HERE;
-    return plugin_call(claim_from_plugin) + 1;
+    return plugin_call(function) + 1;
+}
+
+/* In a first chance; `plugged` has the frames. */
+static void fault_from_plugin(void)
+{
+    plugged.returns[1] = HERE;
+    write_to_page(&plugged);
 }
 
 static void body_plugin(void *argument)
 {
-    (void)argument;
     start_guards();
     claim_and_check();
+    prepare_handler(&plugged);
     void *plugin = dlopen(PLUGIN_A, RTLD_NOW);
     *(void **)(void *)&plugin_call = plugin ? dlsym(plugin, "plugin_call") : NULL;
-    if (!plugin_call || through_plugin() == 0)
+    if (!plugin_call || through_plugin(argument ? fault_from_plugin : claim_from_plugin) == 0)
         _exit(22);
-    const uint32_t first = first_of(&plugged);
+    const uint32_t first = argument ? 1 : first_of(&plugged);
     if (plugged.count < first + 4 || plugged.frames[first + 1] != plugged.returns[1] || plugged.frames[first + 3] != plugged.returns[2])
         _exit(23);
     kill(getpid(), SIGKILL);
 }
 
 /* The run file names the library. */
-static void test_plugin(void **state)
+static bool newest_run_has(const char *path)
 {
-    (void)state;
     lg_module module;
     bool found = false;
-    expect_signal(body_plugin, NULL, SIGKILL);
     lg_reader *reader = newest_run();
     for (uint32_t i = 0; !found && lg_reader_module(reader, i, &module) == LG_OK; i++)
-        found = strcmp(module.path, PLUGIN_A) == 0;
-    assert_true(found);
+        found = strcmp(module.path, path) == 0;
     lg_reader_close(reader);
+    return found;
+}
+
+static void test_plugin(void **state)
+{
+    expect_signal(body_plugin, NULL, SIGKILL);
+    assert_true(newest_run_has(PLUGIN_A));
+    state_remove();
+    state_make();
+    expect_signal(body_plugin, state, SIGKILL);
+    assert_true(newest_run_has(PLUGIN_A));
 }
 
 /* ---- many walks, and a crash among them ---- */
