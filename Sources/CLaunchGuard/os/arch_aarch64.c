@@ -207,6 +207,22 @@ __asm__(".text\n"
         "    ldp d8, d9, [x0, 104]\n    ldp d10, d11, [x0, 120]\n    ldp d12, d13, [x0, 136]\n    ldp d14, d15, [x0, 152]\n"
         "    mov w0, 1\n    ret\n");
 
+void lg__arch_jump_on_return(void *ucontext, const struct lg__arch_mark *mark)
+{
+    mcontext_t *machine = &((ucontext_t *)ucontext)->uc_mcontext;
+    machine->pc = (uintptr_t)lg__arch_jump;
+    machine->regs[0] = (uintptr_t)mark;
+}
+
+void lg__arch_registers_of_mark(const struct lg__arch_mark *mark, uint64_t registers[LG__REGISTERS_MAX])
+{
+    /* x19…x30 and sp, as lg__arch_mark() stores them; its return address is in x30 */
+    memset(registers, 0, LG__REGISTERS_MAX * sizeof registers[0]);
+    memcpy(&registers[19], mark->words, 12 * sizeof registers[0]);
+    registers[lg__arch_sp] = mark->words[12];
+    registers[lg__arch_pc] = mark->words[11];
+}
+
 uint64_t lg__arch_blocked(const void *ucontext)
 {
     /* the kernel's 64 signals */

@@ -254,6 +254,22 @@ __asm__(".text\n"
         "    jmpq *56(%rdi)\n"
         ".size lg__arch_jump, . - lg__arch_jump\n");
 
+void lg__arch_jump_on_return(void *ucontext, const struct lg__arch_mark *mark)
+{
+    greg_t *registers = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
+    registers[REG_RIP] = (greg_t)(uintptr_t)lg__arch_jump;
+    registers[REG_RDI] = (greg_t)(uintptr_t)mark;
+}
+
+void lg__arch_registers_of_mark(const struct lg__arch_mark *mark, uint64_t registers[LG__REGISTERS_MAX])
+{
+    /* rbx rbp r12…r15 rsp rip, as lg__arch_mark() stores them */
+    static const uint8_t columns[] = { 3, 6, 12, 13, 14, 15, 7, 16 };
+    memset(registers, 0, LG__REGISTERS_MAX * sizeof registers[0]);
+    for (size_t i = 0; i < sizeof columns; i++)
+        registers[columns[i]] = mark->words[i];
+}
+
 const char lg__arch_counter_source[] = "tsc";
 
 uint64_t lg__arch_counter_hz(void)

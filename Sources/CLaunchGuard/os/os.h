@@ -406,6 +406,10 @@ struct lg__arch_mark {
 };
 int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
 _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
+/* The interrupted code jumps so, when the handler returns. Handler. */
+void lg__arch_jump_on_return(void *ucontext, const struct lg__arch_mark *mark);
+/* The registers that a mark holds, as lg__arch_registers(); the others are 0. Handler. */
+void lg__arch_registers_of_mark(const struct lg__arch_mark *mark, uint64_t registers[LG__REGISTERS_MAX]);
 
 /* ---- calls that lead to no function (arch_*_stub.c, arch_*.c) ---- */
 
