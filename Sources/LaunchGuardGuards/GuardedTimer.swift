@@ -10,6 +10,7 @@ public import Dispatch
 /// that ends cancels it. A timer that fires for an owner that is gone is a fault of
 /// ``GuardClass/timer``, whose site is where the timer was made. Guarded, the timer is cancelled.
 /// Unguarded, the program traps, as a timer does whose handler refers to its owner as `unowned`.
+/// An owner that cancels in its `deinit` ends on the queue: elsewhere the timer may fire meanwhile.
 ///
 /// Any thread may call every member.
 @safe

@@ -22,7 +22,7 @@ extension MainActor {
     ) {
         let site = Site.ofCaller
         if CoreGuards.isWorking(.confinement), !MainThread.isCurrent,
-            MainThread.claim("a function of the main actor", of: [], at: site)
+            MainThread.claim("a function of the main actor is called", of: [], at: site)
         {
             return MainThread.send(operation)
         }

@@ -29,7 +29,7 @@ public final class MainConfined<Value>: Sendable {
     @inline(never)
     public func update(_ body: @escaping @MainActor @Sendable (inout Value) -> Void, file: StaticString = #fileID, line: UInt = #line) {
         let site = Site.ofCaller
-        if isElsewhere("update of a confined value", at: site) { return MainThread.send { unsafe body(&self.value) } }
+        if isElsewhere("a confined value is changed", at: site) { return MainThread.send { unsafe body(&self.value) } }
         MainActor.assumeIsolated({ unsafe body(&value) }, file: file, line: line)
     }
 
@@ -43,11 +43,11 @@ public final class MainConfined<Value>: Sendable {
         file: StaticString = #fileID, line: UInt = #line, _ body: @MainActor (inout Value) throws -> Result
     ) rethrows -> Result? {
         let site = Site.ofCaller
-        if isElsewhere("read of a confined value", at: site) { return nil }
+        if isElsewhere("a confined value is read", at: site) { return nil }
         return try MainActor.assumeIsolated({ try unsafe body(&value) }, file: file, line: line)
     }
 
-    private func isElsewhere(_ call: String, at site: Site) -> Bool {
-        CoreGuards.isWorking(.confinement) && !MainThread.isCurrent && MainThread.claim(call, of: [Value.self], at: site)
+    private func isElsewhere(_ what: String, at site: Site) -> Bool {
+        CoreGuards.isWorking(.confinement) && !MainThread.isCurrent && MainThread.claim(what, of: [Value.self], at: site)
     }
 }

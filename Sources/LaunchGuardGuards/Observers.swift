@@ -82,8 +82,9 @@ public final class Observers<Event>: Sendable {
         return observer.token
     }
 
-    /// Remove the observer of an owner. The owner may be in its `deinit`. Of an owner that was
-    /// added more than once, unguarded, the last observer is removed.
+    /// Remove the observer of an owner. The owner may be in its `deinit`, where no other thread
+    /// posts meanwhile: an event of that moment finds the owner gone. Of an owner that was added
+    /// more than once, unguarded, the last observer is removed.
     @inline(never)
     public func remove(_ owner: some AnyObject) {
         let site = Site.ofCaller, identity = ObjectIdentifier(owner)
