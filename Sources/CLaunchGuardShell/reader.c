@@ -222,6 +222,26 @@ lg_status lg_reader_snapshot_frame(lg_reader *reader, lg_snapshot_kind kind, uin
     return LG_ERR_ARGUMENT;
 }
 
+lg_status lg_reader_guards(lg_reader *reader, lg_guards_info *ret_guards)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_guard(lg_reader *reader, uint32_t index, lg_guard_info *ret_guard)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_guard_field(lg_reader *reader, uint32_t index, uint32_t field, lg_guard_field *ret_field)
+{
+    return LG_ERR_ARGUMENT;
+}
+
+lg_status lg_reader_guard_frame(lg_reader *reader, uint32_t index, uint32_t frame, uint64_t *ret_pc)
+{
+    return LG_ERR_ARGUMENT;
+}
+
 lg_status lg_reader_ledger(lg_reader *reader, lg_ledger_info *ret_info)
 {
     return LG_ERR_ARGUMENT;

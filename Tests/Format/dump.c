@@ -327,7 +327,7 @@ static void dump_timeline(uint32_t index)
     putchar('{');
     TEXT(run, uuid), TEXT(run, app_version), UNSIGNED(run, ordinal), UNSIGNED(run, wall_ns), UNSIGNED(run, duration_ns);
     UNSIGNED(run, launching), UNSIGNED(run, repairing), UNSIGNED(run, counted), UNSIGNED(run, attributed);
-    LATER(run, late), LATER(run, told);
+    LATER(run, late), LATER(run, told), LATER(run, degraded);
     if (run.reason[0])
         TEXT(run, reason);
     printf("\"events\":[");
@@ -374,7 +374,7 @@ int main(int count, char **arguments)
         dump_crashes(); /* the last one stays selected: the verdict is the same */
         if (lg_reader_verdict(reader, &verdict) != LG_OK)
             return 1;
-        dump_stderr(), dump_annotations(), dump_pulse(), dump_snapshots(), dump_memory_snapshot(), dump_modules(), dump_log(), dump_verdict(&verdict);
+        dump_stderr(), dump_annotations(), dump_pulse(), dump_snapshots(), dump_memory_snapshot(), dump_guards(), dump_modules(), dump_log(), dump_verdict(&verdict);
         printf("}\n");
     }
     int result = run ? 0 : dump_ledger();

@@ -34,5 +34,6 @@ void dump_annotations(void);
 void dump_pulse(void);
 void dump_snapshots(void);
 void dump_memory_snapshot(void);
+void dump_guards(void);
 
 #endif

@@ -197,6 +197,49 @@ void dump_memory_snapshot(void)
     dump_snapshot(LG_SNAPSHOT_MEMORY), putchar(',');
 }
 
+static void dump_guard_description(uint32_t index, const lg_guard_info *site)
+{
+    lg_guard_field field;
+    uint64_t pc;
+    if (!site->described) {
+        printf(site->damaged ? "\"damaged\"" : "null");
+        return;
+    }
+    putchar('{');
+    UNSIGNED(*site, first_ns), NUMBER(*site, tid), TEXT(*site, thread_name), TEXT(*site, text);
+    printf("\"fields\":[");
+    for (uint32_t i = 0; lg_reader_guard_field(reader, index, i, &field) == LG_OK; i++) {
+        printf(i ? ",[" : "[");
+        json_text(field.key, strlen(field.key)), putchar(','), json_text(field.value, strlen(field.value)), putchar(']');
+    }
+    printf("],\"frames\":[");
+    for (uint32_t i = 0; lg_reader_guard_frame(reader, index, i, &pc) == LG_OK; i++)
+        printf("%s%llu", i ? "," : "", (unsigned long long)pc);
+    printf("]}");
+}
+
+/* Printed where guards were started. */
+void dump_guards(void)
+{
+    lg_guards_info guards;
+    lg_guard_info site;
+    uint32_t count = 0;
+    if (!begin("guards", lg_reader_guards(reader, &guards)))
+        return;
+    putchar('{');
+    UNSIGNED(guards, events), UNSIGNED(guards, survived), printf("\"sites\":[");
+    for (uint32_t i = 0; i <= LG_GUARD_SITES_MAX; i++) {
+        if (lg_reader_guard(reader, i, &site) != LG_OK)
+            continue;
+        printf(count++ ? ",{" : "{");
+        NUMBER(site, guard_class), UNSIGNED(site, site), UNSIGNED(site, action), UNSIGNED(site, count), UNSIGNED(site, survived);
+        UNSIGNED(site, last_ns), printf("\"place\":%u,\"description\":", i), dump_guard_description(i, &site), putchar('}');
+    }
+    if (count != guards.sites || lg_reader_guard(reader, LG_GUARD_SITES_MAX + 1, &site) != LG_ERR_NOT_FOUND)
+        abort();
+    printf("]},");
+}
+
 void dump_memory(void)
 {
     lg_memory_info memory;

@@ -237,11 +237,26 @@ static void make_omitted(void)
     add_run(LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, 0, 0, LG_EVENT_REPORTED | LG_EVENT_OMITTED, 0);
 }
 
+static void make_degraded(void)
+{
+    struct lg__ledger_context *context = add_context("main", LG_LAUNCH_MODE_NORMAL);
+    context->phase = LG_PHASE_FINISHED;
+    add_run(LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, 0, 0, 0, 0)->degraded = 1;
+    add_run(LG_END_CRASH, LG_EVIDENCE_CRASH_RECORD, 1, 1, 0, 0)->degraded = 1;
+    add_run(LG_END_CLEAN, LG_EVIDENCE_EXIT_MARK, 0, 0, 0, 0)->degraded = 2; /* says nothing */
+    struct lg__hot_end *end = &ledger.hot->clean_end;
+    end->wall_ns = NEW_YEAR;
+    end->begun_ns = 1000000000;
+    end->ended_ns = 2000000000;
+    end->finished = LG__END_DEGRADED | 1;
+}
+
 int main(int count, char **arguments)
 {
     static const struct { const char *name; void (*make)(void); } states[] = {
         { "story", make_story }, { "safe", make_safe }, { "halted", make_halted }, { "full", make_full }, { "faults", make_faults },
-        { "upgraded", make_upgraded }, { "late", make_late }, { "omitted", make_omitted }, { "machine", make_machine }, { "empty", NULL },
+        { "upgraded", make_upgraded }, { "late", make_late }, { "omitted", make_omitted }, { "machine", make_machine },
+        { "degraded", make_degraded }, { "empty", NULL },
     };
     char path[4096];
     uint8_t boot_id[16] = { 0 };

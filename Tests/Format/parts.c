@@ -20,6 +20,7 @@
  *         no crash: annotations of every kind, a golden file; as many as there can be, as long as
  *         they can be
  * agent   no crash: the words of an agent: a golden file
+ * guards  no crash: guard events of every kind, some damaged: a golden file
  * live    no crash: the fields that version 1.3 added, of a program that lives: hearts, deadlines
  *         and snapshots: a golden file
  * hung    the same, killed during the snapshot of a hang; the snapshot of the deadline was never
@@ -403,6 +404,65 @@ static void write_agent(void)
     atomic_store(&run.state->reported, LG__REPORTED_SPOOLED);
 }
 
+/* A site with a description as long as can be, or as short. */
+static struct lg__guard_site *write_guard(uint32_t index, uint32_t class, uint64_t address, uint32_t action, bool is_long)
+{
+    struct lg__guard_site *site = &run.guards->sites[index];
+    atomic_store(&site->key, (uint64_t)class << 56 | address);
+    site->guard_class = class;
+    site->first_ns = 2000000000u + index;
+    site->tid = 4711;
+    memcpy(site->thread_name, is_long ? "sixteen letters!" : "player", is_long ? 16 : 6);
+    memset(site->text, 't', is_long ? sizeof site->text : 0); /* without a NUL */
+    site->field_count = is_long ? LG__GUARD_FIELDS : 0;
+    for (uint32_t i = 0; i < site->field_count; i++) {
+        memset(site->fields[i].key, 'a' + (int)i, sizeof site->fields[i].key);
+        memset(site->fields[i].value, '0' + (int)i, sizeof site->fields[i].value);
+    }
+    site->frame_count = is_long ? LG__GUARD_FRAMES : 1;
+    for (uint32_t i = 0; i < site->frame_count; i++)
+        site->frames[i] = address + 16 * i;
+    atomic_store(&site->count, 10 + index);
+    atomic_store(&site->survived, action == LG_GUARD_SURVIVED ? 10 + index : index);
+    atomic_store(&site->last_ns, 3000000000u + index);
+    atomic_store(&site->action, action);
+    return site;
+}
+
+static void commit_guard(struct lg__guard_site *site)
+{
+    site->crc = lg__crc32c(0, &site->guard_class, sizeof *site - offsetof(struct lg__guard_site, guard_class));
+    atomic_store(&site->commit, LG__COMMIT_GUARD);
+}
+
+static void write_guards(void)
+{
+    struct lg__guards *guards = run.guards;
+    struct lg__guard_site *site = write_guard(1, LG_GUARD_CONTAINER, PROGRAM + 0x1234, LG_GUARD_SURVIVED, false);
+    memcpy(site->text, "index 9 of 3 \x1b[31m\xff", 20);
+    memcpy(site->fields[0].key, "index", 6), memcpy(site->fields[0].value, "9", 2);
+    memcpy(site->fields[1].key, "count", 6), memcpy(site->fields[1].value, "3", 2);
+    site->field_count = 2;
+    commit_guard(site);
+    commit_guard(write_guard(2, LG_GUARD_MEMORY, LIBRARY + 0x5678, LG_GUARD_EXHAUSTED, true));
+    write_guard(3, LG_GUARD_STRING, PROGRAM + 0x2000, LG_GUARD_REPORTED, false);
+    site = write_guard(4, LG_GUARD_HANDLE, PROGRAM + 0x3000, LG_GUARD_ENDED, false);
+    commit_guard(site);
+    site->text[0] = 'x'; /* damaged */
+    site = write_guard(5, 99, PROGRAM + 0x4000, 77, false); /* of a later version */
+    commit_guard(site);
+    site = &guards->sites[6]; /* under way */
+    atomic_store(&site->key, (uint64_t)LG_GUARD_TIMER << 56 | (PROGRAM + 0x5000));
+    atomic_store(&guards->sites[0].count, 1000);
+    atomic_store(&guards->sites[0].survived, 999);
+    atomic_store(&guards->sites[0].last_ns, 4000000000u);
+    atomic_store(&guards->sites[0].action, LG_GUARD_SURVIVED);
+    atomic_store(&guards->events, 1065);
+    atomic_store(&guards->survived, 1024);
+    guards->site_count = LG__GUARD_SITES;
+    atomic_store(&guards->site_bytes, sizeof(struct lg__guard_site));
+}
+
 /* Texts as untrusted as can be: without a NUL, with bytes that are no text. */
 static void write_system(bool is_full)
 {
@@ -654,6 +714,11 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "agent") == 0) {
         write_agent();
+        printf("%s\n", path);
+        return 0;
+    }
+    if (strcmp(how, "guards") == 0) {
+        write_guards();
         printf("%s\n", path);
         return 0;
     }

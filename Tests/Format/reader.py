@@ -8,7 +8,7 @@ import re
 import sys
 
 from page import STRUCTURES, Damaged, File, crc32c, part, require, uuid
-from run_file import read_annotations, read_crashes, read_log, read_memory_snapshot, read_modules, read_pulse, read_run, read_snapshots, read_stderr, read_system
+from run_file import read_annotations, read_crashes, read_guards, read_log, read_memory_snapshot, read_modules, read_pulse, read_run, read_snapshots, read_stderr, read_system
 
 HOT, FAULTS, SLOT, BOOK, BOOK_CONTEXT, BOOK_RUN, RUNG, SUSPECT = (
     STRUCTURES[name] for name in ("hot", "hot_faults", "slot", "ledger_payload", "ledger_context", "ledger_run", "ledger_rung", "ledger_suspect"))
@@ -92,7 +92,8 @@ def read_rung(block):
 
 def read_book_run(block):
     run = BOOK_RUN.pick(block, "ordinal wall_ns duration_ns launching repairing counted attributed events app_version")
-    late = {"late": BOOK_RUN.get(block, "late"), "told": int(BOOK_RUN.get(block, "told") == 1), "reason": BOOK_RUN.get(block, "reason")}
+    late = {"late": BOOK_RUN.get(block, "late"), "told": int(BOOK_RUN.get(block, "told") == 1), "reason": BOOK_RUN.get(block, "reason"),
+            "degraded": int(BOOK_RUN.get(block, "degraded") == 1)}
     return run | {name: value for name, value in late.items() if value} | {"uuid": uuid(BOOK_RUN.get(block, "uuid")),
                   "verdict": BOOK_RUN.pick(block, "end evidence signal code kind monotonic_ns")}
 
@@ -270,7 +271,7 @@ def read(path):
     said = {"kind": "run", "run": run, "contexts": contexts, "crash": crash, "modules": part(read_modules, file),
             "log": part(read_log, file), "verdict": verdict(run, crash, pulse, same_boot)}
     later = {"crashes": crashes, "stderr": tail, "annotations": read_annotations(file), "pulse": pulse, "snapshots": part(read_snapshots, file, arch),
-             "memory_snapshot": part(read_memory_snapshot, file, arch)}
+             "memory_snapshot": part(read_memory_snapshot, file, arch), "guards": part(read_guards, file)}
     system = read_system(file)
     said |= {} if system is None else {"system": system or None}  # null: not committed
     return said | {name: what for name, what in later.items() if what is not None}

@@ -16,6 +16,8 @@ BRIEFS, BRIEF, BRIEF_COMMIT = (STRUCTURES[name] for name in ("briefs", "brief", 
 PULSE, HEART, DEADLINE, SNAPSHOTS, SNAPSHOT, MEMORY_SNAPSHOT = (STRUCTURES[name] for name in (
     "pulse", "heartbeat", "deadline", "snapshots", "snapshot", "memory_snapshot"))
 
+GUARDS, GUARD, GUARD_FIELD = (STRUCTURES[name] for name in ("guards", "guard_site", "guard_field"))
+
 X86_64 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags".split()
 AARCH64 = ["x%d" % i for i in range(31)] + ["sp", "pc", "pstate"]
 REASONS = ["", "the frame pointer chain leaves the stack", "memory of the stack cannot be read",
@@ -129,6 +131,40 @@ def read_annotation(file, index):
     none = head["flags"] & 2
     return {"key": head["key"], "monotonic_ns": head["monotonic_ns"], "redacted": int(slot["redacted"] != 0),
             "value": None if none else text.decode("latin-1"), "cut": 0 if none else head["flags"] & 1}
+
+
+# ---- §5.4: guard events ----
+
+def read_guards(file):
+    """Counts, and what is known of each site; None where guards were never started."""
+    if 19 not in file.sections:
+        return None
+    head = GUARDS.pick(file.block(19, 0, GUARDS.at("sites")), "events survived site_bytes site_count")
+    size, count = head["site_bytes"], head["site_count"]
+    if size == 0:
+        return None
+    require(size >= GUARD.size and count <= 32 and GUARDS.at("sites") + count * size <= len(file.section(19)), "head of the guard events")
+    sites = [file.block(19, GUARDS.at("sites") + size * i, GUARD.size) for i in range(count)]
+    used = [(i, site) for i, site in enumerate(sites) if GUARD.get(site, "key" if i else "count")]
+    return {"events": head["events"], "survived": head["survived"], "sites": [read_guard(i, site) for i, site in used]}
+
+
+def read_guard(index, block):
+    key = GUARD.get(block, "key")
+    site = GUARD.pick(block, "count survived last_ns action") | {"place": index, "guard_class": key >> 56, "site": key & 2**56 - 1}
+    return site | {"description": part(read_description, block, key >> 56)}
+
+
+def read_description(block, guard_class):
+    head = GUARD.pick(block, "commit crc guard_class frame_count field_count")
+    if head["commit"] == 0:
+        return None
+    require(head["commit"] == 0x53455447 and head["crc"] == crc32c(block[44:GUARD.size]) and head["guard_class"] == guard_class and
+            head["field_count"] <= 4 and head["frame_count"] <= 32, "guard event")
+    fields = [block[GUARD.at("fields") + GUARD_FIELD.size * i:] for i in range(head["field_count"])]
+    return GUARD.pick(block, "first_ns tid thread_name text") | {
+        "fields": [[GUARD_FIELD.get(field, "key"), GUARD_FIELD.get(field, "value")] for field in fields],
+        "frames": GUARD.get(block, "frames")[:head["frame_count"]]}
 
 
 # ---- §6: modules ----

@@ -66,6 +66,10 @@ class Page(unittest.TestCase):
             values = re.findall(r"X\(LG_\w+, (\d+), \"([^\"]+)\"\)", text.split("#define " + table)[1].split("typedef")[0])
             self.assertGreater(len(values), 10)
             self.assertEqual(set(values) - rows, set(), table)
+        classes = re.findall(r"X\(LG_GUARD_\w+, (\d+), \"([^\"]+)\", \"", text)
+        self.assertGreater(len(classes), 9)
+        table = page.PAGE.read_text(encoding="utf-8").split("| class | name | guards against |")[1].split("\n\n")[0]
+        self.assertEqual(classes, re.findall(r"^\| (\d+) \| ([\w-]+) \|", table, re.M))
         figures = re.findall(r"X\(LG_RESOURCE_\w+, (\d+), \"([^\"]+)\", +\"([^\"]*)\"\)", text)
         self.assertGreater(len(figures), 20)
         self.assertEqual({int(number): (name, unit) for number, name, unit in figures}, page.RESOURCES)
@@ -972,6 +976,76 @@ class Live(BothReaders):
                     self.assertEqual(said[0]["complete"], int(wanted is None))
                 if wanted == "fewer":
                     self.assertEqual(len(said[0]["threads"]), 2)
+
+
+class Guards(BothReaders):
+    """The section that version 1.13 added."""
+
+    def made(self):
+        os.makedirs(self.state, exist_ok=True)
+        return subprocess.run([PARTS, self.state, "guards"], stdout=subprocess.PIPE, timeout=LIMIT, text=True, check=True).stdout.strip()
+
+    def test_every_kind(self):
+        guards = self.both(self.made())["guards"]
+        self.assertEqual((guards["events"], guards["survived"]), (1065, 1024))
+        self.assertEqual([(one["place"], one["guard_class"], one["action"], one["count"], one["survived"]) for one in guards["sites"]],
+                         [(0, 0, 1, 1000, 999), (1, 6, 1, 11, 11), (2, 1, 4, 12, 2), (3, 8, 2, 13, 3), (4, 10, 3, 14, 4), (5, 99, 77, 15, 5), (6, 5, 0, 0, 0)])
+        first, longest = (guards["sites"][place]["description"] for place in (1, 2))
+        self.assertEqual((first["text"], first["fields"], first["frames"]),
+                         ("index 9 of 3 \x1b[31m\xff", [["index", "9"], ["count", "3"]], [guards["sites"][1]["site"]]))
+        self.assertEqual((len(longest["frames"]), longest["fields"][3][1][:2], longest["thread_name"]), (32, "33", "sixteen letters!"))
+        self.assertEqual([one["description"] if one["place"] in (0, 3, 4, 6) else "" for one in guards["sites"]], [None, "", "", None, "damaged", "", None])
+
+    def test_files_without_them(self):
+        self.assertNotIn("guards", self.both(ROOT / "Tests/Golden/v1.12/agent.lgrun"))
+        path, _ = write(self.state, "kill")
+        self.assertIn(19, page.File(path).sections)
+        self.assertNotIn("guards", self.both(path))  # the program has not started guards
+
+    def test_damage(self):
+        """Counts are believed without a checksum. A description that is not whole hides no count, a
+        head that is wrong hides all."""
+        path = self.made()
+        whole, clean = pathlib.Path(path).read_bytes(), self.both(path)["guards"]
+        at, size = page.File(path).sections[19]
+        site = at + 64 + 1024
+
+        def changed(*changes, seal=False):
+            copy = bytearray(whole)
+            for where, kind, what in changes:
+                struct.pack_into(kind, copy, where, what)
+            if seal:
+                struct.pack_into("<I", copy, site + 40, page.crc32c(copy[site + 44:site + 1024]))
+            pathlib.Path(self.state + "/copy").write_bytes(copy)
+            return self.both(self.state + "/copy").get("guards")
+
+        def second(guards):
+            return guards["sites"][1]
+        self.assertEqual(changed(), clean)
+        for where, what in ((16, 1023), (16, 2**32 - 1), (20, 33), (20, 2**32 - 1), (16, 1088)):
+            with self.subTest(head=where, what=what):
+                self.assertEqual(changed((at + where, "<I", what)), "damaged")
+        self.assertIsNone(changed((at + 16, "<I", 0)))
+        self.assertEqual(changed((at + 20, "<I", 0))["sites"], [])
+        self.assertEqual(changed((at, "<Q", 2**64 - 1))["events"], 2**64 - 1)
+        self.assertEqual(changed((site, "<Q", 0))["sites"], clean["sites"][:1] + clean["sites"][2:])
+        for name, place in (("count", 8), ("survived", 16), ("last_ns", 24)):
+            self.assertEqual(second(changed((site + place, "<Q", 2**64 - 1))), second(clean) | {name: 2**64 - 1})
+        for what in ((36, 1), (40, 0), (44, 7), (48, 1), (60, 2), (80, 3), (84, 1), (96, 1), (256, 1), (768, 1), (1020, 1)):
+            with self.subTest(unsealed=what):
+                self.assertEqual(second(changed((site + what[0], "<I", what[1]))), second(clean) | {"description": "damaged"})
+        for what in ((44, 7), (60, 33), (60, 2**32 - 1), (80, 5), (80, 2**32 - 1)):
+            with self.subTest(sealed=what):
+                self.assertEqual(second(changed((site + what[0], "<I", what[1]), seal=True)), second(clean) | {"description": "damaged"})
+        self.assertEqual(second(changed((site + 60, "<I", 32), seal=True))["description"]["frames"][1:], 31 * [0])
+        self.assertEqual(second(changed((site + 84, "<I", 9), seal=True)), second(clean))
+
+    def test_section_that_is_cut(self):
+        path = self.made()
+        whole, (at, size) = pathlib.Path(path).read_bytes(), page.File(path).sections[19]
+        for length in (at, at + 63, at + 64, at + size - 1):
+            pathlib.Path(self.state + "/copy").write_bytes(whole[:length])
+            self.assertEqual(self.both(self.state + "/copy")["guards"], "damaged", length)
 
 
 class Lanes(unittest.TestCase):

@@ -85,6 +85,8 @@ typedef struct lg_timeline_entry {
     uint32_t told;            /**< 1: the program was told of the run */
     /** beginning of the text of lg_complete_text() with which a repair failed last; "": none */
     char reason[32];
+    /** 1: guards survived faults in the run, as far as is known. That counts against no context. */
+    uint32_t degraded;
 } lg_timeline_entry;
 
 LG_BEGIN

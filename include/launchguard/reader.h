@@ -16,7 +16,8 @@
  *  Every call returns LG_ERR_ARGUMENT where a pointer is NULL that it needs.
  *
  *  <launchguard/record.h> reads the crash record of a run file, <launchguard/snapshot.h> what the
- *  file holds of a living program, <launchguard/ledger.h> the ledger. This header includes them.
+ *  file holds of a living program, <launchguard/guard_record.h> what its guards left,
+ *  <launchguard/ledger.h> the ledger. This header includes them.
  */
 #ifndef LAUNCHGUARD_READER_H
 #define LAUNCHGUARD_READER_H
@@ -438,6 +439,7 @@ LG_API lg_status lg_reader_verify(lg_reader *reader, lg_verify_callback callback
 
 LG_END
 
+#include <launchguard/guard_record.h>
 #include <launchguard/ledger.h>
 
 #endif

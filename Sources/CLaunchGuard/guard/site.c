@@ -99,6 +99,8 @@ bool lg__site_count(uint32_t index, lg_guard_action action, uint64_t now)
 
 bool lg__site_take(uint32_t index, bool at_once, struct lg__site_event *ret)
 {
+    if (!file)
+        return false; /* guards were never started */
     struct lg__guard_site *site = &file->sites[index];
     const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC), count = atomic_load(&site->count);
     uint64_t told = atomic_load(&memory[index].told);

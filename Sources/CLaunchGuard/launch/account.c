@@ -109,6 +109,7 @@ static void account(struct lg__host *host, const struct lg__identity *self)
     entry.code = last.verdict.code;
     entry.kind = last.verdict.kind;
     entry.monotonic_ns = last.verdict.monotonic_ns;
+    entry.degraded = last.is_degraded;
     lg__ledger_append(payload, &entry);
 }
 

@@ -32,7 +32,7 @@ void lg__clean_end_note(struct lg__host *host)
     end->wall_ns = run->wall_ns;
     end->begun_ns = run->monotonic_ns;
     end->ended_ns = atomic_load(&host->run.state->ended_ns);
-    end->finished = 0;
+    end->finished = atomic_load(&host->run.guards->survived) ? LG__END_DEGRADED : 0;
     for (uint32_t i = 0; i < payload->context_count; i++)
         if (is_finished(host->run.state, payload->contexts[i].name))
             end->finished |= 1u << i;
@@ -53,6 +53,7 @@ bool lg__clean_end_read(const struct lg__hot *hot, const struct lg__ledger_paylo
     ret_last->info.wall_ns = end->wall_ns;
     ret_last->info.monotonic_ns = end->begun_ns;
     ret_last->verdict = (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_EXIT_MARK, .monotonic_ns = end->ended_ns };
+    ret_last->is_degraded = (end->finished & LG__END_DEGRADED) != 0;
     lg__evidence_finished(ret_last, payload, end->finished);
     return true;
 }

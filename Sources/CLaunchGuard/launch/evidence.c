@@ -16,6 +16,8 @@ static bool read_run(lg_reader *reader, bool replaced, struct lg__last_run *last
     for (uint32_t i = 0; i < last->info.context_count; i++)
         if (lg_reader_run_context(reader, i, &last->contexts[last->context_count]) == LG_OK)
             last->context_count++;
+    lg_guards_info guards;
+    last->is_degraded = lg_reader_guards(reader, &guards) == LG_OK && guards.survived;
     last->boottime_ns = last->info.boottime_ns;
     if (file.died && last->verdict.monotonic_ns == file.crash.monotonic_ns) {
         last->boottime_ns = file.crash.boottime_ns;

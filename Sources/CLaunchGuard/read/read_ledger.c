@@ -156,6 +156,7 @@ lg_status lg_reader_timeline(lg_reader *reader, uint32_t index, lg_timeline_entr
     entry.attributed = stored->attributed;
     entry.late = stored->late;
     entry.told = stored->told == 1;
+    entry.degraded = stored->degraded == 1;
     lg__reader_text(entry.reason, sizeof entry.reason, stored->reason, sizeof stored->reason);
     static_assert(sizeof entry.events == sizeof stored->events, "as many contexts");
     memcpy(entry.events, stored->events, sizeof entry.events);

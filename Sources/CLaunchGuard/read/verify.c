@@ -265,6 +265,26 @@ static void verify_snapshot(lg_reader *reader, uint32_t kind, const char *name, 
     report_block(check, name, LG_OK, detail);
 }
 
+static void verify_guards(lg_reader *reader, struct check *check)
+{
+    char detail[160];
+    lg_guards_info guards;
+    lg_guard_info site;
+    lg_status status = lg_reader_guards(reader, &guards);
+    if (status == LG_ERR_NOT_FOUND)
+        return; /* a file of an older version, or a program without guards */
+    for (uint32_t i = 0; i <= LG_GUARD_SITES_MAX; i++) {
+        if (lg_reader_guard(reader, i, &site) != LG_OK || !site.damaged)
+            continue;
+        snprintf(detail, sizeof detail, "site %u: commit word, bounds or checksum wrong", i);
+        report_block(check, "guards: site", LG_ERR_DAMAGED, detail);
+    }
+    if (status == LG_OK)
+        snprintf(detail, sizeof detail, "%u sites, %llu events, %llu survived", guards.sites, (unsigned long long)guards.events,
+                 (unsigned long long)guards.survived);
+    report_block(check, "guards", status, status == LG_OK ? detail : "bounds wrong");
+}
+
 static void verify_run(lg_reader *reader, struct check *check)
 {
     char detail[160];
@@ -294,6 +314,7 @@ static void verify_run(lg_reader *reader, struct check *check)
     reader->place = selected;
     verify_tail(reader, check);
     verify_pulse(reader, check);
+    verify_guards(reader, check);
     verify_snapshot(reader, LG_SNAPSHOT_HANG, "snapshot: hang", check);
     verify_snapshot(reader, LG_SNAPSHOT_DEADLINE, "snapshot: deadline", check);
     verify_snapshot(reader, LG_SNAPSHOT_MEMORY, "snapshot: memory", check);

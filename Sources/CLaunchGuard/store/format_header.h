@@ -14,7 +14,7 @@
 #define LG__RUN_MAJOR 1
 #define LG__RUN_MINOR 13
 #define LG__LEDGER_MAJOR 2
-#define LG__LEDGER_MINOR 6
+#define LG__LEDGER_MINOR 7
 #define LG__BYTE_ORDER_MARK UINT32_C(0x01020304)
 
 #define LG__MAGIC_RUN "\x89LGR\r\n\x1a\n"

@@ -18,12 +18,14 @@ static_assert(sizeof(struct lg__hot_run) == 24, "FORMAT.md, ledger");
 /* A clean end, so that the next start does not read the run file. It says nothing where the run
  * crashed (`crash_ordinal`). A process that stores a wait status for the run makes `ordinal` 0
  * first. */
+#define LG__END_DEGRADED UINT32_C(0x80000000)
 struct lg__hot_end {
     _Atomic uint64_t ordinal;   /* of the run; 0: none; written last */
     uint64_t wall_ns;           /* of its start */
     uint64_t begun_ns;          /* CLOCK_MONOTONIC of its start */
     uint64_t ended_ns;          /* CLOCK_MONOTONIC of its end */
-    uint32_t finished;          /* bit i: the launch of contexts[i] of the payload was finished */
+    /* bit i: the launch of contexts[i] of the payload was finished; LG__END_DEGRADED */
+    uint32_t finished;
     uint32_t crc;               /* CRC-32C of `ordinal` and of wall_ns to finished, in this order */
 };
 static_assert(offsetof(struct lg__hot_end, wall_ns) == 8, "FORMAT.md, ledger");
@@ -74,7 +76,7 @@ struct lg__hot {
 static_assert(offsetof(struct lg__hot, next_ordinal) == 8, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, starting) == 16, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, passed) == 20, "FORMAT.md, ledger");
-static_assert(LG__CONTEXTS <= 16, "a bit each, beside the ordinal");
+static_assert(LG__CONTEXTS <= 16, "a bit each, beside the ordinal and LG__END_DEGRADED");
 static_assert(offsetof(struct lg__hot, crash_ordinal) == 24, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, oldest_from) == 40, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__hot, keep_bytes) == 56, "FORMAT.md, ledger");
@@ -216,7 +218,7 @@ struct lg__ledger_run {
     uint32_t late;
     uint32_t told; /* 1: the program was told of the run */
     char reason[LG__REASON_BYTES]; /* of the first context that has one */
-    uint32_t reserved;
+    uint32_t degraded; /* 1: guards survived faults in it */
 };
 static_assert(offsetof(struct lg__ledger_run, end) == 40, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_run, launching) == 60, "FORMAT.md, ledger");
@@ -226,6 +228,7 @@ static_assert(offsetof(struct lg__ledger_run, attributed) == 144, "FORMAT.md, le
 static_assert(offsetof(struct lg__ledger_run, events) == 148, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_run, late) == 212, "FORMAT.md, ledger");
 static_assert(offsetof(struct lg__ledger_run, reason) == 220, "FORMAT.md, ledger");
+static_assert(offsetof(struct lg__ledger_run, degraded) == 252, "FORMAT.md, ledger");
 static_assert(sizeof(struct lg__ledger_run) == 256, "FORMAT.md, ledger");
 
 #define LG__TIMELINE 16
