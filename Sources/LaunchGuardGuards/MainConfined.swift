@@ -1,3 +1,5 @@
+internal import CCallSite
+
 /// A value that is only touched on the main thread, for code that the compiler cannot place on the
 /// main actor. Where it can, a property with `@MainActor` does better.
 ///
@@ -28,7 +30,7 @@ public final class MainConfined<Value>: Sendable {
     @available(*, noasync, message: "await a function of the main actor that changes the value")
     @inline(never)
     public func update(_ body: @escaping @MainActor @Sendable (inout Value) -> Void, file: StaticString = #fileID, line: UInt = #line) {
-        let site = Site.ofCaller
+        let site = unsafe Site(lg_shim_call_site())
         if isElsewhere("a confined value is changed", at: site) { return MainThread.send { unsafe body(&self.value) } }
         MainActor.assumeIsolated({ unsafe body(&value) }, file: file, line: line)
     }
@@ -42,7 +44,7 @@ public final class MainConfined<Value>: Sendable {
     public func read<Result: Sendable>(
         file: StaticString = #fileID, line: UInt = #line, _ body: @MainActor (inout Value) throws -> Result
     ) rethrows -> Result? {
-        let site = Site.ofCaller
+        let site = unsafe Site(lg_shim_call_site())
         if isElsewhere("a confined value is read", at: site) { return nil }
         return try MainActor.assumeIsolated({ try unsafe body(&value) }, file: file, line: line)
     }

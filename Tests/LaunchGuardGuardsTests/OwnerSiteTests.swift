@@ -12,34 +12,36 @@ import Testing
     enum Kind: String, CaseIterable, Codable, Sendable {
         case removed, outlived, timer, resumed, released, called
 
-        @inline(never) func commitHere() {
-            commit()
-            pass()
-        }
-
-        @inline(never) func commitThere() {
-            commit()
-            pass()
-        }
-
-        /// The place is in its caller.
-        @inline(__always) private func commit() {
-            let list = Observers<Int>()
-            switch self {
-            case .removed: list.remove(Owner())
-            case .outlived:
-                do { list.add(Owner()) { _, _ in } }
-                list.post(1)
-            case .timer:
-                let timer = GuardedTimer(owner: Owner(), every: .milliseconds(1), on: .global()) { _ in }
+        /// Two places in the program.
+        var places: [@Sendable () -> Void] {
+            let list = Observers<Int>(), journal = Journal()
+            @Sendable func end(_ timer: GuardedTimer) {
                 while !timer.isCancelled { usleep(5000) }
-            case .resumed:
-                let source = GuardedSource(OwnerFault.ticks(Journal()))
-                source.resume()
-                source.resume()
-                source.cancel()
-            case .released: _ = GuardedSource(OwnerFault.ticks(Journal()))
-            case .called: MainActor.assumeIsolatedGuarded {}
+            }
+            @Sendable func source() -> GuardedSource {
+                let source = GuardedSource(OwnerFault.ticks(journal))
+                source.activate()
+                return source
+            }
+            return switch self {
+            case .removed: [{ list.remove(Owner()) }, { list.remove(Owner()) }]
+            case .outlived: [
+                {
+                    addNobody(to: list)
+                    list.post(1)
+                },
+                {
+                    do { list.add(Owner()) { _, _ in } }
+                    list.post(1)
+                },
+            ]
+            case .timer: [
+                { end(GuardedTimer(owner: Owner(), every: .milliseconds(1), on: .global()) { _ in }) },
+                { end(GuardedTimer(owner: Owner(), every: .milliseconds(1), on: .global()) { _ in }) },
+            ]
+            case .resumed: [{ source().resume() }, { source().resume() }]
+            case .released: [{ _ = GuardedSource(OwnerFault.ticks(journal)) }, { _ = GuardedSource(OwnerFault.ticks(journal)) }]
+            case .called: [{ MainActor.assumeIsolatedGuarded {} }, { MainActor.assumeIsolatedGuarded {} }]
             }
         }
     }
@@ -58,8 +60,9 @@ import Testing
             }
             try session.guards.start(configuration)
             OwnerFault.elsewhere {
-                for _ in 0..<3 { kind.commitHere() }
-                kind.commitThere()
+                let places = kind.places
+                for _ in 0..<3 { places[0]() }
+                places[1]()
             }
             session.guards.stop()
             for _ in 0..<4000 where !(counts.all.contains("3") && Set(sites.all).count == 2) { usleep(5000) }
@@ -70,5 +73,7 @@ import Testing
     }
 }
 
-/// Keeps the calls before it from being the last of their function.
-@inline(never) private func pass() { usleep(0) }
+@inline(never) private func addNobody(to list: Observers<Int>) {
+    let owner = OwnerSiteTests.Owner()
+    list.add(owner) { _, _ in }
+}
