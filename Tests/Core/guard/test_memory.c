@@ -1,5 +1,5 @@
-/* A mapped file is cut short: a registered mapping goes on with pages of zeros and says so; all else
- * crashes as before. */
+/* A mapped file is cut short: a registered mapping goes on with pages of zeros and says so; all
+ * else crashes as before. */
 #include "harness.h"
 
 #include <errno.h>
