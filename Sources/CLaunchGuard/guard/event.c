@@ -82,7 +82,7 @@ bool lg__event_claim(const struct lg__guard_fault *fault)
 
 int lg_guard_claim(lg_guard_class guard_class, const void *site, const char *text, const lg_field *fields, size_t count)
 {
-    if (!lg_guard_is_working(guard_class))
+    if (guard_class > LG_GUARD_HANDLE || !lg_guard_is_working(guard_class))
         return 0;
     const struct lg__guard_fault fault = {
         .guard_class = guard_class,
