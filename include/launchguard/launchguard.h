@@ -10,7 +10,7 @@
  *    launch.h    launch protection: streaks, report, repair, safe mode
  *    task.h      custody of launch tasks
  *    delivery.h  reports leave the machine: agent, consent, waiting, acknowledgement
- *    guard.h     chosen faults are neutralised and told
+ *    guard.h     chosen faults are neutralised and told; it lists the guards, guard_*.h
  *    simulate.h  walk a launch through every state without a crash
  *    end.h       ends of runs and their evidence
  *    reader.h    reads run files and ledgers, of any age, also of living processes
@@ -31,6 +31,7 @@
 #include <launchguard/query.h>
 #include <launchguard/delivery.h>
 #include <launchguard/guard.h>
+#include <launchguard/guard_checked.h>
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>

@@ -85,6 +85,11 @@ void lg__event_open(const struct lg__guard_host *host);
  * returns false: the crash that follows ends the program. Bounded, no lock. Handler. */
 bool lg__event_claim(const struct lg__guard_fault *fault);
 
+/* ---- words.c: texts and fields of events ---- */
+
+/* Format into `to`, with a NUL, cut to `size` bytes. Handler. */
+void lg__words_put(char *to, size_t size, const char *format, ...) LG_PRINTF(3, 4);
+
 /* ---- chance.c: what the handler asks before it records a fault of the program ---- */
 
 /* True: the context was mended, or the instruction can be repeated. Handler. */
