@@ -1,6 +1,7 @@
-/* Guarded types without their guards. */
+/* Guarded types without their guards: what is checked is done, and a handle is the pointer. */
 #ifndef LG_CORE
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#include <stdlib.h>
 #include <string.h>
 
 #include "launchguard/launchguard.h"
@@ -48,5 +49,45 @@ size_t lg_guard_copy(char *to, size_t room, const char *from)
     const size_t size = strlen(from);
     memcpy(to, from, size + 1);
     return size;
+}
+
+/* ---- handles ---- */
+
+struct lg_handles {
+    char unused;
+};
+
+lg_status lg_handles_create(const char *name, lg_handles **ret_handles)
+{
+    if (!ret_handles)
+        return LG_ERR_ARGUMENT;
+    lg_handles *handles = malloc(sizeof *handles);
+    if (!handles)
+        return LG_ERR_SYSTEM;
+    *ret_handles = handles;
+    return LG_OK;
+}
+
+void lg_handles_destroy(lg_handles *handles)
+{
+    free(handles);
+}
+
+lg_status lg_handles_make(lg_handles *handles, void *object, lg_handle *ret_handle)
+{
+    if (!handles || !object || !ret_handle)
+        return LG_ERR_ARGUMENT;
+    *ret_handle = (lg_handle)(uintptr_t)object;
+    return LG_OK;
+}
+
+void *lg_handles_get(const lg_handles *handles, lg_handle handle)
+{
+    return handles ? (void *)(uintptr_t)handle : NULL;
+}
+
+void *lg_handles_release(lg_handles *handles, lg_handle handle)
+{
+    return lg_handles_get(handles, handle);
 }
 #endif

@@ -32,6 +32,7 @@
 #include <launchguard/delivery.h>
 #include <launchguard/guard.h>
 #include <launchguard/guard_checked.h>
+#include <launchguard/guard_handles.h>
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>

@@ -90,6 +90,12 @@ bool lg__event_claim(const struct lg__guard_fault *fault);
 /* Format into `to`, with a NUL, cut to `size` bytes. Handler. */
 void lg__words_put(char *to, size_t size, const char *format, ...) LG_PRINTF(3, 4);
 
+/* ---- handles.c ---- */
+
+/* A slot that was released in this generation is not used again, so that no number comes twice.
+ * Tests make it less. */
+extern uint32_t lg__handles_oldest;
+
 /* ---- chance.c: what the handler asks before it records a fault of the program ---- */
 
 /* True: the context was mended, or the instruction can be repeated. Handler. */
