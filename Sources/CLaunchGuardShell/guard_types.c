@@ -1,6 +1,7 @@
 /* Guarded types without their guards: what is checked is done, and a handle is the pointer. */
 #ifndef LG_CORE
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,5 +90,122 @@ void *lg_handles_get(const lg_handles *handles, lg_handle handle)
 void *lg_handles_release(lg_handles *handles, lg_handle handle)
 {
     return lg_handles_get(handles, handle);
+}
+
+/* ---- observers ---- */
+
+/* Those that were removed stay in the chain, without a callback: a post may stand there. */
+struct observer {
+    struct observer *next;
+    lg_owner owner;
+    lg_observer_callback callback;
+    void *user;
+};
+
+struct lg_observers {
+    struct observer *first;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all lists */
+static lg_owner owners;
+
+lg_status lg_owner_create(const char *name, lg_owner *ret_owner)
+{
+    if (!ret_owner)
+        return LG_ERR_ARGUMENT;
+    pthread_mutex_lock(&lock);
+    *ret_owner = ++owners;
+    pthread_mutex_unlock(&lock);
+    return LG_OK;
+}
+
+lg_status lg_owner_end(lg_owner owner)
+{
+    return LG_OK;
+}
+
+lg_status lg_observers_create(const char *name, lg_observers **ret_observers)
+{
+    if (!ret_observers)
+        return LG_ERR_ARGUMENT;
+    lg_observers *observers = calloc(1, sizeof *observers);
+    if (!observers)
+        return LG_ERR_SYSTEM;
+    *ret_observers = observers;
+    return LG_OK;
+}
+
+void lg_observers_destroy(lg_observers *observers)
+{
+    for (struct observer *observer = observers ? observers->first : NULL, *next; observer; observer = next) {
+        next = observer->next;
+        free(observer);
+    }
+    free(observers);
+}
+
+lg_status lg_observers_add(lg_observers *observers, lg_owner owner, lg_observer_callback callback, void *user)
+{
+    if (!observers || !callback)
+        return LG_ERR_ARGUMENT;
+    struct observer *observer = calloc(1, sizeof *observer);
+    if (!observer)
+        return LG_ERR_SYSTEM;
+    observer->owner = owner;
+    observer->callback = callback;
+    observer->user = user;
+    pthread_mutex_lock(&lock);
+    struct observer **at = &observers->first;
+    while (*at)
+        at = &(*at)->next;
+    *at = observer;
+    pthread_mutex_unlock(&lock);
+    return LG_OK;
+}
+
+lg_status lg_observers_remove(lg_observers *observers, lg_owner owner, lg_observer_callback callback, void *user)
+{
+    struct observer *found = NULL;
+    if (!observers || !callback)
+        return LG_ERR_ARGUMENT;
+    pthread_mutex_lock(&lock);
+    for (struct observer *at = observers->first; at; at = at->next)
+        if (at->owner == owner && at->callback == callback && at->user == user)
+            found = at;
+    if (found)
+        found->callback = NULL;
+    pthread_mutex_unlock(&lock);
+    if (!found)
+        abort();
+    return LG_OK;
+}
+
+size_t lg_observers_count(const lg_observers *observers)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&lock);
+    for (const struct observer *at = observers ? observers->first : NULL; at; at = at->next)
+        count += at->callback != NULL;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+size_t lg_observers_post(lg_observers *observers, const void *event)
+{
+    size_t called = 0, left = 0;
+    pthread_mutex_lock(&lock);
+    for (const struct observer *at = observers ? observers->first : NULL; at; at = at->next)
+        left++; /* what a callback adds comes behind them */
+    for (const struct observer *at = left ? observers->first : NULL; left; at = at->next, left--) {
+        const struct observer observer = *at;
+        if (!observer.callback)
+            continue;
+        pthread_mutex_unlock(&lock);
+        observer.callback(event, observer.user);
+        called++;
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    return called;
 }
 #endif

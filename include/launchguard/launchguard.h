@@ -33,6 +33,7 @@
 #include <launchguard/guard.h>
 #include <launchguard/guard_checked.h>
 #include <launchguard/guard_handles.h>
+#include <launchguard/guard_observers.h>
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>

@@ -90,6 +90,11 @@ bool lg__event_claim(const struct lg__guard_fault *fault);
 /* Format into `to`, with a NUL, cut to `size` bytes. Handler. */
 void lg__words_put(char *to, size_t size, const char *format, ...) LG_PRINTF(3, 4);
 
+/* ---- lock.c: of lists and queues that typed guards keep ---- */
+
+void lg__lock_take(void);
+void lg__lock_give(void);
+
 /* ---- handles.c ---- */
 
 /* A slot that was released in this generation is not used again, so that no number comes twice.
