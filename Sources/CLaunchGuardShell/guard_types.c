@@ -208,4 +208,56 @@ size_t lg_observers_post(lg_observers *observers, const void *event)
     pthread_mutex_unlock(&lock);
     return called;
 }
+
+/* ---- confinement ---- */
+
+struct lg_confinement {
+    char unused;
+};
+
+lg_status lg_confinement_create(const lg_confinement_options *options, lg_confinement **ret_confinement)
+{
+    if (!ret_confinement)
+        return LG_ERR_ARGUMENT;
+    if (options && options->size != sizeof *options)
+        return LG_ERR_OPTION;
+    lg_confinement *confinement = malloc(sizeof *confinement);
+    if (!confinement)
+        return LG_ERR_SYSTEM;
+    *ret_confinement = confinement;
+    return LG_OK;
+}
+
+uint32_t lg_confinement_destroy(lg_confinement *confinement)
+{
+    free(confinement);
+    return 0;
+}
+
+lg_status lg_guard_confine(lg_confinement *confinement, void (*work)(void *argument), void *argument)
+{
+    if (!confinement || !work)
+        return LG_ERR_ARGUMENT;
+    work(argument);
+    return LG_OK;
+}
+
+lg_status lg_confinement_serve(lg_confinement *confinement)
+{
+    return confinement ? LG_OK : LG_ERR_ARGUMENT;
+}
+
+int lg_confinement_fd(const lg_confinement *confinement)
+{
+    return -1;
+}
+
+lg_status lg_confinement_check(lg_confinement *confinement, uint32_t *ret_waiting)
+{
+    if (!confinement)
+        return LG_ERR_ARGUMENT;
+    if (ret_waiting)
+        *ret_waiting = 0;
+    return LG_OK;
+}
 #endif

@@ -34,6 +34,7 @@
 #include <launchguard/guard_checked.h>
 #include <launchguard/guard_handles.h>
 #include <launchguard/guard_observers.h>
+#include <launchguard/guard_confine.h>
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>
