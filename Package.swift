@@ -185,7 +185,7 @@ let package = Package(
             dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardSymbols", "main-actor-probe"],
             swiftSettings: strict
         ),
-        .testTarget(name: "LaunchGuardGuardsTests", dependencies: ["LaunchGuard", "LaunchGuardGuards"], swiftSettings: strict),
+        .testTarget(name: "LaunchGuardGuardsTests", dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardReports"], swiftSettings: strict),
         .testTarget(
             name: "LaunchGuardReportsTests",
             dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard"],
