@@ -10,7 +10,13 @@
  *    launch.h    launch protection: streaks, report, repair, safe mode
  *    task.h      custody of launch tasks
  *    delivery.h  reports leave the machine: agent, consent, waiting, acknowledgement
- *    guard.h     chosen faults are neutralised and told; it lists the guards, guard_*.h
+ *    guard.h     chosen faults are neutralised and told
+ *    guard_memory.h  mapped files that may be cut short, reads that may fault
+ *    guard_plugin.h  tables of functions with gaps, calls through NULL
+ *    guard_checked.h  arrays, arithmetic and strings that look before they act
+ *    guard_handles.h  handles that know that their object is gone
+ *    guard_observers.h  observers with owners
+ *    guard_confine.h  calls that belong to one thread
  *    simulate.h  walk a launch through every state without a crash
  *    end.h       ends of runs and their evidence
  *    reader.h    reads run files and ledgers, of any age, also of living processes
@@ -31,6 +37,8 @@
 #include <launchguard/query.h>
 #include <launchguard/delivery.h>
 #include <launchguard/guard.h>
+#include <launchguard/guard_memory.h>
+#include <launchguard/guard_plugin.h>
 #include <launchguard/guard_checked.h>
 #include <launchguard/guard_handles.h>
 #include <launchguard/guard_observers.h>

@@ -32,7 +32,7 @@ static void wake_nobody(void)
 
 static int start_guards(void **state)
 {
-    const struct lg__guard_host host = { &file, &unforked, leave_no_breadcrumb, wake_nobody, NULL };
+    const struct lg__guard_host host = { .file = &file, .unforked = &unforked, .breadcrumb = leave_no_breadcrumb, .wake = wake_nobody };
     (void)state;
     lg__event_open(&host);
     lg__site_open(&file, UINT32_MAX);
