@@ -43,7 +43,7 @@ static bool is_home(const lg_confinement *confinement)
 static bool claim(const lg_confinement *confinement, const void *site, const char *text, uint32_t count)
 {
     char whole[LG_GUARD_TEXT_MAX + 1];
-    lg__event_format(whole, sizeof whole, text, confinement->name, count);
+    lg__words_put(whole, sizeof whole, text, confinement->name, count);
     const lg_field fields[] = { { "confinement", confinement->name } };
     return lg_guard_claim(LG_GUARD_CONFINEMENT, site, whole, fields, 1);
 }
@@ -168,7 +168,7 @@ lg_status lg_confinement_create(const lg_confinement_options *options, lg_confin
     confinement->executor = options->executor;
     confinement->user = options->user;
     confinement->event = options->executor ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    lg__event_format(confinement->name, sizeof confinement->name, "%s", options->name ? options->name : "");
+    lg__words_put(confinement->name, sizeof confinement->name, "%s", options->name ? options->name : "");
     if (!options->executor && confinement->event < 0) {
         free(confinement);
         return LG_ERR_SYSTEM;
