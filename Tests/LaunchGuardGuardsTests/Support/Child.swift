@@ -7,10 +7,10 @@ import Synchronization
 struct Child: Sendable {
     let directory: String
 
-    /// The child dies by SIGALRM if it takes longer than 20 seconds.
+    /// The child dies by SIGALRM if it takes longer than two minutes.
     init(_ directory: String) {
         self.directory = directory
-        alarm(20)
+        alarm(120)
     }
 
     func start() throws(LaunchGuardError) -> Session {
@@ -31,7 +31,7 @@ struct Child: Sendable {
         return session.guards
     }
 
-    /// Append a line to the journal of the scene.
+    /// Append a line to the journal of the trial.
     func note(_ line: String) {
         let file = unsafe open(directory + "/journal", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         let line = line + "\n"
