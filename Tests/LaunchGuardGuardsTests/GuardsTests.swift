@@ -11,23 +11,23 @@ import Testing
     }
 
     @Test func aDebugBuildEndsAtTheFirstFault() async throws {
-        let trial = try Trial()
+        let scene = try TestDirectory()
         #if DEBUG
         let end = ExitTest.Condition.signal(SIGABRT)
         #else
         let end = ExitTest.Condition.success
         #endif
-        await #expect(processExitsWith: end) { [directory = trial.directory as String] in
+        await #expect(processExitsWith: end) { [directory = scene.directory as String] in
             let session = try Child(directory).start()
             try session.guards.start()
             _ = Fault.element.meet()
         }
-        #expect(try trial.guardLog() == ["index 3 of Array<Int> with 3 elements"])
+        #expect(try scene.guardLog() == ["index 3 of Array<Int> with 3 elements"])
     }
 
     @Test func classesAreChangedLive() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             let child = Child(directory), session = try child.start(), guards = session.guards
             #expect(!guards.isWorking && guards.classes.isEmpty)
             #expect(throws: LaunchGuardError.self) { try guards.setClasses(.all) }
@@ -42,29 +42,29 @@ import Testing
             child.note(Fault.element.meet())
             child.note(Fault.sum.meet())
         }
-        #expect(trial.journal == ["nil"])
+        #expect(scene.journal == ["nil"])
     }
 
     @Test func aPolicyIsChangedLive() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(SIGABRT)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(SIGABRT)) { [directory = scene.directory as String] in
             let child = Child(directory), guards = try child.startGuards(.fatal)
             try guards.setPolicy(.survive, for: [.container])
             child.note(Fault.element.meet())
             child.note(Fault.sum.meet())
         }
-        #expect(trial.journal == ["nil"])
+        #expect(scene.journal == ["nil"])
     }
 
     @Test func aSpentBudgetLeavesTheFaultAsItWas() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             let child = Child(directory)
             _ = try child.startGuards(.survive, budget: 3)
             for _ in 1...5 { child.note(Fault.element.meet()) }
         }
         // A minute may begin in between.
-        #expect(trial.journal.count >= 3 && trial.journal.allSatisfy { $0 == "nil" })
+        #expect(scene.journal.count >= 3 && scene.journal.allSatisfy { $0 == "nil" })
     }
 
     /// Starts that are refused, and change nothing.
@@ -82,8 +82,8 @@ import Testing
     }
 
     @Test func aMistakeInTheCallIsThrown() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .success) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let guards = try Child(directory).start().guards
             for mistake in Mistake.allCases {
                 var configuration = Guards.Configuration()
@@ -105,15 +105,15 @@ import Testing
     }
 
     @Test func aModuleIsDenied() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             let child = Child(directory), guards = try child.startGuards(.survive)
             try guards.setModules(denied: ["libno-such-module.so"])
             child.note(Fault.element.meet())
             try guards.setModules(denied: [moduleName()])
             child.note(Fault.element.meet())
         }
-        #expect(trial.journal == ["nil"])
+        #expect(scene.journal == ["nil"])
     }
 
     // MARK: Types
@@ -127,8 +127,8 @@ import Testing
     static func isSurvived<Element>(_ element: Element) -> String { "\(opaque([element])[guarded: 1] == nil)" }
 
     @Test func aTypeIsDeniedWithItsSubclasses() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             let child = Child(directory), guards = try child.startGuards(.survive)
             guards.deny(Track.self)
             child.note(Self.isSurvived(Chapter()))
@@ -138,13 +138,13 @@ import Testing
             guards.deny(Track.self)
             child.note(Self.isSurvived(LiveTrack()))
         }
-        #expect(trial.journal == ["true", "true"])
+        #expect(scene.journal == ["true", "true"])
     }
 
     @Test func withAnAllowedTypeNoOtherIsGuarded() async throws {
         for isChapter in [false, true] {
-            let trial = try Trial()
-            await #expect(processExitsWith: .signal(trap)) { [isChapter = isChapter as Bool, directory = trial.directory as String] in
+            let scene = try TestDirectory()
+            await #expect(processExitsWith: .signal(trap)) { [isChapter = isChapter as Bool, directory = scene.directory as String] in
                 let child = Child(directory), guards = try child.startGuards(.survive)
                 guards.allow(Track.self)
                 guards.allow([Chapter].self)
@@ -153,28 +153,28 @@ import Testing
                 child.note(Self.isSurvived(Chapter()))
                 child.note(isChapter ? Self.isSurvived(1) : Fault.sum.meet())
             }
-            #expect(trial.journal == ["true", "true", "true"])
+            #expect(scene.journal == ["true", "true", "true"])
         }
     }
 
     /// A limit: a protocol is no type of the lists.
     @Test func aProtocolAllowsNothing() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             let child = Child(directory), guards = try child.startGuards(.survive)
             guards.deny((any Playable).self)
             child.note(Self.isSurvived(Song()))
             guards.allow((any Playable).self)
             child.note(Self.isSurvived(Song()))
         }
-        #expect(trial.journal == ["true"])
+        #expect(scene.journal == ["true"])
     }
 
     // MARK: Events
 
     @Test func anEventSaysWhatHappened() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .success) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let told = Told()
             let guards = try Child(directory).startGuards(.survive, onEvent: told.add)
             for _ in 1...5 { _ = opaque([1, 2, 3])[guarded: opaque(7)] }
@@ -186,14 +186,14 @@ import Testing
             #expect(Set(events.map(\.site)).count == 1 && events.map { $0.skipped + 1 }.reduce(0, +) == 5)
             #expect(events.allSatisfy { $0.action == .survived && $0.dropped == 0 && !$0.threadName.isEmpty })
         }
-        let entry = try #require(try trial.lastRun()?.breadcrumbs?.entries.first { $0.category == "guard" })
+        let entry = try #require(try scene.lastRun()?.breadcrumbs?.entries.first { $0.category == "guard" })
         #expect(entry.level == .warning && entry.fields?.map(\.key) == ["index", "count", "type"])
     }
 
     /// Two uses in one function are two sites.
     @Test func eachUseIsASite() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .success) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let told = Told()
             _ = try Child(directory).startGuards(.survive, onEvent: told.add)
             let numbers = opaque([1, 2, 3])
@@ -207,8 +207,8 @@ import Testing
     }
 
     @Test func everyIterationGetsTheEventsFromItsStartOn() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .success) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let guards = try Child(directory).startGuards(.survive)
             var one = guards.events.makeAsyncIterator(), other = guards.events.makeAsyncIterator()
             _ = Fault.element.meet()
@@ -231,8 +231,8 @@ import Testing
 
     /// A stop tells at once what waits.
     @Test func eventsFasterThanTheirReaderAreCounted() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .success) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory), told = Told(), guards = try child.start().guards
             var configuration = Guards.Configuration()
             configuration.policy = .survive
@@ -259,8 +259,8 @@ import Testing
 
     /// The closure is called on a thread of LaunchGuard, and may stop the guards.
     @Test func guardsAreStoppedInTheirClosure() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             let child = Child(directory), session = try child.start()
             var configuration = Guards.Configuration()
             configuration.policy = .survive
@@ -270,22 +270,22 @@ import Testing
             while session.guards.isWorking { try await Task.sleep(for: .milliseconds(2)) }
             child.note(Fault.element.meet())
         }
-        #expect(trial.journal == ["nil"])
+        #expect(scene.journal == ["nil"])
     }
 
     @Test func aClosureThatCrashesIsACrashOfTheProgram() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             _ = try Child(directory).startGuards(.survive) { _ in print(opaque([1])[opaque(1)]) }
             _ = Fault.element.meet()
             try await Task.sleep(for: .seconds(100))
         }
-        #expect(try trial.lastRun()?.verdict?.end == .crash)
+        #expect(try scene.lastRun()?.verdict?.end == .crash)
     }
 
     @Test func aClosureOfAnEarlierStartIsNotCalled() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .success) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let child = Child(directory), first = Told(), second = Told()
             let guards = try child.startGuards(.survive, onEvent: first.add)
             guards.stop()
@@ -301,8 +301,8 @@ import Testing
 
     /// Typed guards need no files.
     @Test func aSessionWithoutFilesHasGuards() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             let child = Child(directory)
             let session = try Session.start(appID: "org.example.tests", stateDirectory: "/dev/null/state")
             child.note("started")
@@ -316,7 +316,7 @@ import Testing
             session.guards.stop()
             child.note(Fault.element.meet())
         }
-        #expect(trial.journal == ["started", "nil"])
+        #expect(scene.journal == ["started", "nil"])
     }
 }
 

@@ -8,20 +8,20 @@ import Testing
 @Suite struct OperationsTests {
     @Test(arguments: Fault.allCases)
     func aFaultEndsAProgramWithoutGuards(_ fault: Fault) async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [fault = fault as Fault, directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [fault = fault as Fault, directory = scene.directory as String] in
             let child = Child(directory)
             _ = try child.start()
             child.note(fault.meet())
         }
-        #expect(trial.journal == [])
-        #expect(try trial.lastRun()?.verdict?.end == .crash)
+        #expect(scene.journal == [])
+        #expect(try scene.lastRun()?.verdict?.end == .crash)
     }
 
     @Test(arguments: Fault.allCases)
     func aFaultIsSurvivedAndToldUntilTheStop(_ fault: Fault) async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [fault = fault as Fault, directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [fault = fault as Fault, directory = scene.directory as String] in
             let child = Child(directory), told = Told()
             let guards = try child.startGuards(.survive, onEvent: told.add)
             child.note(fault.meet())
@@ -33,34 +33,34 @@ import Testing
             guards.stop()
             child.note(fault.meet())
         }
-        #expect(trial.journal == [fault.neutral, "survived"])
-        #expect(try trial.guardLog().isEmpty == false)
-        #expect(try trial.lastRun()?.verdict?.end == .crash)
+        #expect(scene.journal == [fault.neutral, "survived"])
+        #expect(try scene.guardLog().isEmpty == false)
+        #expect(try scene.lastRun()?.verdict?.end == .crash)
     }
 
     @Test(arguments: [Fault.element, .sum, .offset])
     func aReportedFaultIsLeftAsItWas(_ fault: Fault) async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(trap)) { [fault = fault as Fault, directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(trap)) { [fault = fault as Fault, directory = scene.directory as String] in
             let child = Child(directory)
             _ = try child.startGuards(.report)
             child.note(fault.meet())
         }
-        #expect(trial.journal == [])
-        #expect(try trial.guardLog().count == 1)
+        #expect(scene.journal == [])
+        #expect(try scene.guardLog().count == 1)
     }
 
     @Test(arguments: [Fault.element, .sum, .offset])
     func aFatalFaultEndsTheProgramAtOnce(_ fault: Fault) async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(SIGABRT)) { [fault = fault as Fault, directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(SIGABRT)) { [fault = fault as Fault, directory = scene.directory as String] in
             let child = Child(directory)
             _ = try child.startGuards(.fatal)
             child.note(fault.meet())
         }
-        #expect(trial.journal == [])
-        #expect(try trial.guardLog().count == 1)
-        #expect(try trial.lastRun()?.verdict?.end == .crash)
+        #expect(scene.journal == [])
+        #expect(try scene.guardLog().count == 1)
+        #expect(try scene.lastRun()?.verdict?.end == .crash)
     }
 
     /// What guards do not guard.
@@ -82,17 +82,17 @@ import Testing
     @Test(arguments: OtherBug.allCases)
     func operationsThatAreNotGuardedCrashAsBefore(_ bug: OtherBug) async throws {
         for isGuarded in [false, true] {
-            let trial = try Trial()
+            let scene = try TestDirectory()
             await #expect(processExitsWith: .signal(trap)) {
-                [bug = bug as OtherBug, isGuarded = isGuarded as Bool, directory = trial.directory as String] in
+                [bug = bug as OtherBug, isGuarded = isGuarded as Bool, directory = scene.directory as String] in
                 let child = Child(directory)
                 if isGuarded { _ = try child.startGuards(.survive) } else { _ = try child.start() }
                 if isGuarded { child.note(Fault.element.meet()) }
                 bug.meet()
             }
-            let run = try #require(try trial.lastRun())
+            let run = try #require(try scene.lastRun())
             #expect(run.verdict?.end == .crash && run.crash?.signal.number == trap)
-            #expect(trial.journal == (isGuarded ? ["nil"] : []))
+            #expect(scene.journal == (isGuarded ? ["nil"] : []))
         }
     }
 
@@ -155,8 +155,8 @@ import Testing
 
     /// A limit: what is stored outside is lost, and `nil` is never stored.
     @Test func whatIsStoredOutsideIsLost() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .success) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             _ = try Child(directory).startGuards(.survive)
             var maybe: [Int?] = [1, 2]
             maybe[guarded: opaque(5)] = 3
@@ -169,8 +169,8 @@ import Testing
 
     /// A limit: of several changes in place, one site is known, that of the accessor.
     @Test func changesInPlaceOfOneTypeAreOneSite() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .success) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let told = Told()
             let guards = try Child(directory).startGuards(.survive, onEvent: told.add)
             var numbers = [1, 2]

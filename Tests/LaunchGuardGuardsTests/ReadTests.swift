@@ -17,20 +17,20 @@ import Testing
     }
 
     @Test func anUnguardedReadEndsTheProgram() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(SIGBUS)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(SIGBUS)) { [directory = scene.directory as String] in
             let child = Child(directory)
             _ = try child.start()
             _ = try unsafe guardedRead(from: Self.cutShort(directory))
             child.note("read")
         }
-        #expect(trial.journal == [])
-        #expect(try trial.lastRun()?.verdict?.end == .crash)
+        #expect(scene.journal == [])
+        #expect(try scene.lastRun()?.verdict?.end == .crash)
     }
 
     @Test func aGuardedReadThrowsUntilTheStop() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(SIGBUS)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(SIGBUS)) { [directory = scene.directory as String] in
             let child = Child(directory), told = Told(), guards = try child.startGuards(.survive, onEvent: told.add)
             let mapping = unsafe Self.cutShort(directory), half = unsafe UnsafeRawBufferPointer(rebasing: mapping[..<(mapping.count / 2)])
             #expect(try unsafe guardedRead(from: half).count == half.count)
@@ -43,27 +43,27 @@ import Testing
             _ = try unsafe guardedRead(from: mapping)
             child.note("read")
         }
-        #expect(trial.journal == ["survived"])
+        #expect(scene.journal == ["survived"])
     }
 
     /// A limit: only the copy is guarded.
     @Test func aReadThatIsNotGuardedCrashesAsBefore() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .signal(SIGBUS)) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .signal(SIGBUS)) { [directory = scene.directory as String] in
             let child = Child(directory)
             _ = try child.startGuards(.survive)
             let mapping = unsafe Self.cutShort(directory)
             child.note((try? unsafe guardedRead(from: mapping)) == nil ? "survived" : "read")
             print(unsafe mapping[mapping.count - 1])
         }
-        #expect(trial.journal == ["survived"])
-        #expect(try trial.lastRun()?.crash?.signal.number == SIGBUS)
+        #expect(scene.journal == ["survived"])
+        #expect(try scene.lastRun()?.crash?.signal.number == SIGBUS)
     }
 
     /// A limit: two reads at two places are one site.
     @Test func allReadsAreOneSite() async throws {
-        let trial = try Trial()
-        await #expect(processExitsWith: .success) { [directory = trial.directory as String] in
+        let scene = try TestDirectory()
+        await #expect(processExitsWith: .success) { [directory = scene.directory as String] in
             let told = Told(), guards = try Child(directory).startGuards(.survive, onEvent: told.add)
             let mapping = unsafe Self.cutShort(directory)
             #expect((try? unsafe guardedRead(from: mapping)) == nil)

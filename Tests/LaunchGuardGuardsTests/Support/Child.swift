@@ -31,7 +31,7 @@ struct Child: Sendable {
         return session.guards
     }
 
-    /// Append a line to the journal of the trial.
+    /// Append a line to the journal of the scene.
     func note(_ line: String) {
         let file = unsafe open(directory + "/journal", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         let line = line + "\n"

@@ -3,7 +3,7 @@ import LaunchGuardReports
 
 /// A directory for one test, with a state directory and a journal into which children write.
 /// Removed at the end of the test.
-final class Trial: Sendable {
+final class TestDirectory: Sendable {
     let directory: String
 
     init() throws {
