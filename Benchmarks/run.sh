@@ -68,6 +68,7 @@ for table; do
     log) limit 300 "$here/log/run.sh" "$build" "$some" ;;
     swift) # the release build of `make bench`
         [ ! -x .build/release/bench-log-swift ] || limit 60 .build/release/bench-log-swift "$directory/log-swift" "$rounds"
+        [ ! -x .build/release/bench-guards-swift ] || limit 60 .build/release/bench-guards-swift "$directory/guards-swift" "$rounds"
         ;;
     tool) # the release build of `make bench`
         [ ! -x .build/release/launchguard ] || limit 300 python3 -B "$here/tool.py" "$build" .build/release/launchguard --rounds "$some"

@@ -24,7 +24,7 @@ import Synchronization
 /// they were added, and under no lock: they may add, remove and post. An observer that is removed
 /// gets no further event; one that another thread removes may just be getting one.
 public final class Observers<Event>: Sendable {
-    /// Names an observer, for ``Observers/remove(_:)-(Token)``.
+    /// Names an observer, for ``Observers/remove(_:)-(Observers<Event>.Token)``.
     public struct Token: Sendable {
         fileprivate let number: UInt64
         fileprivate let ownerType: any AnyObject.Type
