@@ -73,25 +73,27 @@ struct CoreGuards: @unchecked Sendable {
 
     // MARK: A fault
 
-    /// `lg_guard_claim()` with texts of Swift, each cut at its first NUL.
+    /// `lg_guard_claim()` with texts of Swift, each cut at its first NUL. No closures: their frames
+    /// would leave no room in the event for those of the program.
+    @inline(never)
     static func claim(
         _ guardClass: GuardClass, _ site: UnsafeRawPointer?, _ text: String, _ fields: KeyValuePairs<String, String>
     ) -> Bool {
-        let count = min(fields.count, Int(LG_GUARD_FIELDS_MAX))
-        return unsafe withUnsafeTemporaryAllocation(of: lg_field.self, capacity: Int(LG_GUARD_FIELDS_MAX)) { cFields in
-            func add(_ index: Int) -> Bool {
-                guard index < count else {
-                    return unsafe text.withCString { unsafe lg_guard_claim(guardClass.core, site, $0, cFields.baseAddress, count) != 0 }
-                }
-                return unsafe fields[index].key.withCString { key in
-                    unsafe fields[index].value.withCString { value in
-                        unsafe (cFields.baseAddress! + index).initialize(to: lg_field(key: key, value: value))
-                        return add(index + 1)
-                    }
-                }
-            }
-            return add(0)
+        let text = unsafe strdup(text)
+        let cFields = UnsafeMutablePointer<lg_field>.allocate(capacity: fields.count)
+        var count = 0
+        for (key, value) in fields {
+            unsafe (cFields + count).initialize(to: lg_field(key: strdup(key), value: strdup(value)))
+            count += 1
         }
+        let isSurvived = unsafe lg_guard_claim(guardClass.core, site, text, cFields, count) != 0
+        for index in 0..<count {
+            unsafe free(UnsafeMutableRawPointer(mutating: cFields[index].key))
+            unsafe free(UnsafeMutableRawPointer(mutating: cFields[index].value))
+        }
+        unsafe cFields.deallocate()
+        unsafe free(text)
+        return isSurvived
     }
 }
 

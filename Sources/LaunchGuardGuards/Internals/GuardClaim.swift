@@ -1,21 +1,21 @@
-internal import CCallSite
-
 /// A fault was found before it happens: ask what is to be done, and tell it. All typed guards call
 /// this function, and only when they have found a fault.
 ///
 /// ```swift
 /// @inline(never)
 /// public func remove(_ token: Token) {
-///     let site = callSite()
+///     let site = unsafe lg_shim_call_site()
 ///     …
-///     if guardClaim(.observer, of: [Owner.self], at: site, "removed twice") { return }
+///     if unsafe guardClaim(.observer, of: [Owner.self], at: site, "removed twice") { return }
 ///     …what the unguarded operation does
 /// ```
 ///
 /// - Parameters:
 ///   - subjects: the types that the lists of types are asked about, for example that of the owner
 ///     (`type(of: owner)`), or of the container and its elements.
-///   - site: from ``callSite()``. Events are counted by it.
+///   - site: from `lg_shim_call_site()` of CCallSite. The function that the program calls makes
+///     that call itself, with nothing between them: a debug build inlines nothing. And it is
+///     `@inline(never)`: inlined, it has no caller of its own. Events are counted by the site.
 ///   - text: one line for people; made only where the guard is on.
 ///   - fields: up to four.
 /// - Returns: true: neutralise the fault, and go on; false: do what the unguarded operation does.
@@ -27,8 +27,3 @@ func guardClaim(
     guard CoreGuards.isWorking(guardClass), GuardedTypes.hold(for: subjects) else { return false }
     return unsafe CoreGuards.claim(guardClass, site, text(), fields())
 }
-
-/// Where the calling function was called from. That function must be `@inline(never)`: inlined, it
-/// has no caller of its own.
-@inline(__always)
-func callSite() -> UnsafeRawPointer? { unsafe lg_shim_call_site() }
