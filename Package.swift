@@ -163,6 +163,12 @@ let package = Package(
             path: "Examples/reader-swift",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "plugin-host-swift",
+            dependencies: ["LaunchGuard", "LaunchGuardGuards"],
+            path: "Examples/plugin-host-swift",
+            swiftSettings: strict
+        ),
         .systemLibrary(
             name: "CSQLite",
             path: "Examples/CSQLite",
