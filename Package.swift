@@ -191,7 +191,12 @@ let package = Package(
             dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardSymbols", "main-actor-probe"],
             swiftSettings: strict
         ),
-        .testTarget(name: "LaunchGuardGuardsTests", dependencies: ["LaunchGuard", "LaunchGuardGuards"], swiftSettings: strict),
+        .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards"], path: "Tests/ConfinementProbe", swiftSettings: strict),
+        .testTarget(
+            name: "LaunchGuardGuardsTests",
+            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardReports", "confinement-probe"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "LaunchGuardReportsTests",
             dependencies: ["LaunchGuardReports", "LaunchGuardSymbols", "CLaunchGuard"],

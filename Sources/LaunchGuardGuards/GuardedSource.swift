@@ -1,3 +1,4 @@
+internal import CCallSite
 public import Dispatch
 import Synchronization
 
@@ -44,9 +45,13 @@ public final class GuardedSource: Sendable {
 
     /// Take over a source that was made and never resumed.
     @inline(never)
-    public init(_ source: any DispatchSourceProtocol) {
-        site = Site.ofCaller
+    public convenience init(_ source: any DispatchSourceProtocol) {
+        self.init(source, madeAt: unsafe Site(lg_shim_call_site()))
+    }
+
+    private init(_ source: any DispatchSourceProtocol, madeAt site: Site) {
         unsafe self.source = source
+        self.site = site
     }
 
     deinit {
@@ -69,7 +74,7 @@ public final class GuardedSource: Sendable {
     /// Start the source, or let it go on after ``suspend()``.
     @inline(never)
     public func resume() {
-        let site = Site.ofCaller
+        let site = unsafe Site(lg_shim_call_site())
         state.withLock { state in
             if state.runs, guardClaim(.timer, of: [Self.self], at: site, "a dispatch source is resumed that runs") { return }
             if state.suspensions > 0 { state.suspensions -= 1 } else { state.isActive = true }
@@ -80,7 +85,7 @@ public final class GuardedSource: Sendable {
     /// Hold the source. One ``resume()`` lets it go on, however often it was suspended.
     @inline(never)
     public func suspend() {
-        let site = Site.ofCaller
+        let site = unsafe Site(lg_shim_call_site())
         state.withLock { state in
             let suspensions = state.suspensions
             if !state.runs,

@@ -1,3 +1,4 @@
+internal import CCallSite
 public import Dispatch
 
 /// A timer that does not keep its owner alive, and that ends itself when it finds the owner gone.
@@ -10,6 +11,7 @@ public import Dispatch
 /// that ends cancels it. A timer that fires for an owner that is gone is a fault of
 /// ``GuardClass/timer``, whose site is where the timer was made. Guarded, the timer is cancelled.
 /// Unguarded, the program traps, as a timer does whose handler refers to its owner as `unowned`.
+/// An owner that cancels in its `deinit` ends on the queue: elsewhere the timer may fire meanwhile.
 ///
 /// Any thread may call every member.
 @safe
@@ -25,10 +27,16 @@ public final class GuardedTimer: Sendable {
     ///   - handler: gets the owner; it should not capture the owner.
     @inline(never)
     @discardableResult
-    public init<Owner: AnyObject & Sendable>(
+    public convenience init<Owner: AnyObject & Sendable>(
         owner: Owner, every interval: Duration, on queue: DispatchQueue, _ handler: @escaping @Sendable (Owner) -> Void
     ) {
-        let site = Site.ofCaller, type: any AnyObject.Type = type(of: owner)
+        self.init(owner, interval, queue, madeAt: unsafe Site(lg_shim_call_site()), handler)
+    }
+
+    private init<Owner: AnyObject & Sendable>(
+        _ owner: Owner, _ interval: Duration, _ queue: DispatchQueue, madeAt site: Site, _ handler: @escaping @Sendable (Owner) -> Void
+    ) {
+        let type: any AnyObject.Type = type(of: owner)
         let time = DispatchTimeInterval(max(interval, .milliseconds(1)))
         unsafe source = DispatchSource.makeTimerSource(queue: queue)
         unsafe source.schedule(deadline: .now() + time, repeating: time)

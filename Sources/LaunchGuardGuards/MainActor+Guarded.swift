@@ -1,3 +1,5 @@
+internal import CCallSite
+
 extension MainActor {
     /// Call a function of the main actor from code that is on the main thread, and that the
     /// compiler does not know to be there: `MainActor.assumeIsolated(_:)` that stands the wrong
@@ -20,9 +22,9 @@ extension MainActor {
     public static func assumeIsolatedGuarded(
         _ operation: @escaping @MainActor @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
     ) {
-        let site = Site.ofCaller
+        let site = unsafe Site(lg_shim_call_site())
         if CoreGuards.isWorking(.confinement), !MainThread.isCurrent,
-            MainThread.claim("a function of the main actor", of: [], at: site)
+            MainThread.claim("a function of the main actor is called", of: [], at: site)
         {
             return MainThread.send(operation)
         }

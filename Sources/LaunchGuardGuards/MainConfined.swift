@@ -1,3 +1,5 @@
+internal import CCallSite
+
 /// A value that is only touched on the main thread, for code that the compiler cannot place on the
 /// main actor. Where it can, a property with `@MainActor` does better.
 ///
@@ -28,8 +30,8 @@ public final class MainConfined<Value>: Sendable {
     @available(*, noasync, message: "await a function of the main actor that changes the value")
     @inline(never)
     public func update(_ body: @escaping @MainActor @Sendable (inout Value) -> Void, file: StaticString = #fileID, line: UInt = #line) {
-        let site = Site.ofCaller
-        if isElsewhere("update of a confined value", at: site) { return MainThread.send { unsafe body(&self.value) } }
+        let site = unsafe Site(lg_shim_call_site())
+        if isElsewhere("a confined value is changed", at: site) { return MainThread.send { unsafe body(&self.value) } }
         MainActor.assumeIsolated({ unsafe body(&value) }, file: file, line: line)
     }
 
@@ -42,12 +44,12 @@ public final class MainConfined<Value>: Sendable {
     public func read<Result: Sendable>(
         file: StaticString = #fileID, line: UInt = #line, _ body: @MainActor (inout Value) throws -> Result
     ) rethrows -> Result? {
-        let site = Site.ofCaller
-        if isElsewhere("read of a confined value", at: site) { return nil }
+        let site = unsafe Site(lg_shim_call_site())
+        if isElsewhere("a confined value is read", at: site) { return nil }
         return try MainActor.assumeIsolated({ try unsafe body(&value) }, file: file, line: line)
     }
 
-    private func isElsewhere(_ call: String, at site: Site) -> Bool {
-        CoreGuards.isWorking(.confinement) && !MainThread.isCurrent && MainThread.claim(call, of: [Value.self], at: site)
+    private func isElsewhere(_ what: String, at site: Site) -> Bool {
+        CoreGuards.isWorking(.confinement) && !MainThread.isCurrent && MainThread.claim(what, of: [Value.self], at: site)
     }
 }

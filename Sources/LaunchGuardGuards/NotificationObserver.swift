@@ -1,4 +1,5 @@
 #if FoundationGuards
+internal import CCallSite
 public import Foundation
 import Synchronization
 
@@ -44,11 +45,18 @@ public final class NotificationObserver: Sendable {
     ///   - handler: gets the owner and the notification; it should not capture the owner.
     @inline(never)
     @discardableResult
-    public init<Owner: AnyObject & Sendable>(
+    public convenience init<Owner: AnyObject & Sendable>(
         owner: Owner, of name: Notification.Name, from sender: Any? = nil, in center: NotificationCenter = .default, on queue: OperationQueue? = nil,
         _ handler: @escaping @Sendable (Owner, Notification) -> Void
     ) {
-        let site = Site.ofCaller, type: any AnyObject.Type = type(of: owner)
+        self.init(owner, name, sender, center, queue, addedAt: unsafe Site(lg_shim_call_site()), handler)
+    }
+
+    private init<Owner: AnyObject & Sendable>(
+        _ owner: Owner, _ name: Notification.Name, _ sender: Any?, _ center: NotificationCenter, _ queue: OperationQueue?, addedAt site: Site,
+        _ handler: @escaping @Sendable (Owner, Notification) -> Void
+    ) {
+        let type: any AnyObject.Type = type(of: owner)
         self.center = center
         ownerType = type
         let token = center.addObserver(forName: name, object: sender, queue: queue) { [weak owner, unowned unownedOwner = owner, self] notification in
@@ -68,7 +76,7 @@ public final class NotificationObserver: Sendable {
     /// Observe no longer. The owner may be in its `deinit`.
     @inline(never)
     public func remove() {
-        let site = Site.ofCaller
+        let site = unsafe Site(lg_shim_call_site())
         if !end() { _ = guardClaim(.observer, of: [ownerType], at: site, "\(ownerType) is removed as an observer, and is none", ["owner": "\(ownerType)"]) }
     }
 

@@ -1,3 +1,4 @@
+internal import CCallSite
 import Synchronization
 
 /// Observers of one kind of event, each with an owner that it does not keep alive.
@@ -69,7 +70,7 @@ public final class Observers<Event>: Sendable {
     @inline(never)
     @discardableResult
     public func add<Owner: AnyObject & Sendable>(_ owner: Owner, _ handler: @escaping @Sendable (Owner, Event) -> Void) -> Token {
-        let site = Site.ofCaller, identity = ObjectIdentifier(owner)
+        let site = unsafe Site(lg_shim_call_site()), identity = ObjectIdentifier(owner)
         if let former = observers.withLock({ $0.last { $0.owner == identity } }),
             guardClaim(
                 .observer, of: [type(of: owner)], at: site, "\(type(of: owner)) is added as an observer, and is one already",
@@ -82,18 +83,19 @@ public final class Observers<Event>: Sendable {
         return observer.token
     }
 
-    /// Remove the observer of an owner. The owner may be in its `deinit`. Of an owner that was
-    /// added more than once, unguarded, the last observer is removed.
+    /// Remove the observer of an owner. The owner may be in its `deinit`, where no other thread
+    /// posts meanwhile: an event of that moment finds the owner gone. Of an owner that was added
+    /// more than once, unguarded, the last observer is removed.
     @inline(never)
     public func remove(_ owner: some AnyObject) {
-        let site = Site.ofCaller, identity = ObjectIdentifier(owner)
+        let site = unsafe Site(lg_shim_call_site()), identity = ObjectIdentifier(owner)
         if !remove(where: { $0.owner == identity }) { missed(type(of: owner), at: site) }
     }
 
     /// Remove an observer by the name that it got when it was added.
     @inline(never)
     public func remove(_ token: Token) {
-        let site = Site.ofCaller
+        let site = unsafe Site(lg_shim_call_site())
         if !remove(where: { $0.token.number == token.number }) { missed(token.ownerType, at: site) }
     }
 

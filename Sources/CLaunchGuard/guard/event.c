@@ -62,6 +62,8 @@ bool lg__event_claim(const struct lg__guard_fault *fault)
         host.breadcrumb(level_of(action), fault->text, fault->fields, fault->field_count);
         host.wake();
     }
+    if (action == LG_GUARD_ENDED)
+        host.say(fault->guard_class, fault->text);
     if (action == LG_GUARD_ENDED && !fault->ucontext)
         end_program();
     return action == LG_GUARD_SURVIVED;

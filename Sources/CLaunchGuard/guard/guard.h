@@ -21,6 +21,9 @@ struct lg__guard_host {
     void (*breadcrumb)(lg_level level, const char *text, const lg_field *fields, size_t count);
     /* There is something to tell. Handler. */
     void (*wake)(void);
+    /* The calling thread is about to end the program for this reason: its crash record says so.
+     * Handler. */
+    void (*say)(lg_guard_class guard_class, const char *text);
     /* The frames of an interrupted context, or from the caller on (NULL), by unwind tables. Returns
      * their number; 0: no walk can be made now. Handler. */
     uint32_t (*walk)(const void *ucontext, uint64_t *ret_frames, uint32_t most);

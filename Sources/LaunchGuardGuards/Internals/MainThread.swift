@@ -2,7 +2,7 @@ internal import CThread
 internal import Dispatch
 import Synchronization
 
-/// The threads that serve the main actor. Where the main thread serves its queue that is the main
+/// The threads that serve the main actor. Where the main thread serves its queue, that is the main
 /// thread; else, after `dispatchMain()` or with an asynchronous `main`, threads of the pool take
 /// turns with the queue.
 enum MainThread {
@@ -16,14 +16,14 @@ enum MainThread {
     /// to another queue that the main queue waits for on a thread of the pool.
     static var isCurrent: Bool { lg_shim_is_main_thread() != 0 || DispatchQueue.getSpecific(key: mark) != nil }
 
-    /// A call for the main thread comes from elsewhere: ask what is to be done.
-    static func claim(_ call: @autoclosure () -> String, of subjects: [any Any.Type], at site: Site) -> Bool {
+    /// Something of the main actor is done elsewhere: ask what is to be done instead.
+    static func claim(_ what: @autoclosure () -> String, of subjects: [any Any.Type], at site: Site) -> Bool {
         guardClaim(
-            .confinement, of: subjects, at: site, "\(call()) is called on a thread other than the main one",
-            ["main actor": isWaitedFor.load(ordering: .relaxed) ? "has served nothing since an earlier such call" : "serves"])
+            .confinement, of: subjects, at: site, "\(what()) off the main actor",
+            isWaitedFor.load(ordering: .relaxed) ? ["main actor": "has served nothing since an earlier event"] : [:])
     }
 
-    /// Call it on the main actor, later. When the main actor has not come to it after
+    /// Call a function on the main actor, later. When the main actor has not come to it after
     /// ``patience``, this is told as well: the program may not serve the main queue at all.
     static func send(_ operation: @escaping @MainActor @Sendable () -> Void) {
         let isWatched = isWaitedFor.exchange(true, ordering: .acquiringAndReleasing)
@@ -34,11 +34,9 @@ enum MainThread {
             operation()
         }
         guard !isWatched else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + patience) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(patience)) {
             guard !isServed.value.load(ordering: .relaxed) else { return }
-            _ = guardClaim(
-                .confinement, of: [], at: .own, "calls that were sent to the main actor wait: it has served none for \(patience) s",
-                ["main actor": "serves nothing"])
+            _ = guardClaim(.confinement, of: [], at: .own, "the main actor has served nothing for \(patience) s, and calls that were sent to it wait")
         }
     }
 
@@ -47,7 +45,7 @@ enum MainThread {
     }
 
     /// Seconds.
-    static let patience = 2.0
+    private static let patience = 2
 
     /// A call was sent, and since then none was served.
     private static let isWaitedFor = Atomic(false)

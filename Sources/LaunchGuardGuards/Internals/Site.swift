@@ -3,12 +3,13 @@
 struct Site: Sendable {
     private let bits: UInt
 
-    /// Where the calling function was called from: ``callSite()``.
-    @inline(__always)
-    static var ofCaller: Site { unsafe Site(bits: UInt(bitPattern: callSite())) }
+    /// - Parameter address: from `lg_shim_call_site()`; see ``guardClaim(_:of:at:_:_:)``. An
+    ///   initializer of a class that asks for it is a convenience one: of others Swift makes two
+    ///   functions, and one calls the other.
+    init(_ address: UnsafeRawPointer?) { bits = UInt(bitPattern: address) }
 
     /// Our own code.
-    static let own = Site(bits: 0)
+    static let own = unsafe Site(nil)
 
     fileprivate var address: UnsafeRawPointer? { unsafe UnsafeRawPointer(bitPattern: bits) }
 }
