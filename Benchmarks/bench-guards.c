@@ -140,10 +140,10 @@ static const struct operation {
 static struct work *prepare_work(void)
 {
     struct work *work = calloc(1, sizeof *work);
-    lg_observer_owner owner;
-    if (!work || lg_observers_create("bench", &work->observers) != LG_OK || lg_observer_owner_create("bench", &owner) != LG_OK ||
+    lg_owner owner;
+    if (!work || lg_observers_create("bench", &work->observers) != LG_OK || lg_owner_create("bench", &owner) != LG_OK ||
         lg_observers_add(work->observers, owner, observe, &work->sum) != LG_OK ||
-        lg_confinement_create("bench", NULL, &work->confinement) != LG_OK || lg_handles_create("bench", &work->handles) != LG_OK)
+        lg_confinement_create(NULL, &work->confinement) != LG_OK || lg_handles_create("bench", &work->handles) != LG_OK)
         exit(1);
     work->object = &work->numbers[2];
     if (lg_handles_make(work->handles, work->object, &work->handle) != LG_OK)

@@ -89,7 +89,7 @@ static void draw_where_it_belongs(void *picture) {
 
 static void wrong_thread(void) {
     plugin->paint(&host, NULL);
-    lg_confinement_serve(screen, 0); /* The event loop. */
+    lg_confinement_serve(screen); /* The event loop. */
 }
 
 static void gone_handle(void) {
@@ -101,4 +101,135 @@ static void gone_handle(void) {
     free(lg_handles_release(pictures, picture)); /* Again: freed twice, if it was a pointer. */
     printf("the picture was freed once\n");
     lg_handles_destroy(pictures);
+}
+
+static void on_change(const void *event, void *user) {
+    const char *const *name = user;
+    printf("%s hears of %s\n", *name, (const char *)event);
+}
+
+static void gone_observer(void) {
+    lg_observers *changes;
+    lg_owner owner;
+    const char **window = malloc(sizeof *window);
+    *window = "the plugin's window";
+    if (lg_observers_create("changes", &changes) != LG_OK || lg_owner_create("window", &owner) != LG_OK ||
+        lg_observers_add(changes, owner, on_change, window) != LG_OK)
+        exit(1);
+    *window = NULL; /* The plugin closes its window, and forgets the observer. */
+    lg_owner_end(owner);
+    printf("%zu observers hear of the change\n", lg_observers_post(changes, "a change"));
+    lg_observers_destroy(changes);
+    free(window);
+}
+
+static const struct way {
+    const char *name;
+    void (*run)(void);
+} ways[] = {
+    { "missing-function", missing_function },
+    { "null-call", null_call },
+    { "no-title", no_title },
+    { "wrong-index", wrong_index },
+    { "zero-rate", zero_rate },
+    { "cut-file", cut_file },
+    { "wild-pointer", wild_pointer },
+    { "wrong-thread", wrong_thread },
+    { "gone-handle", gone_handle },
+    { "gone-observer", gone_observer },
+};
+#define WAYS (sizeof ways / sizeof ways[0])
+
+/* ---- the host ---- */
+
+static void show(const lg_guard_event *event, void *user) {
+    (void)user;
+    fprintf(stderr, "  guard %s: %s (%s, %" PRIu64 ")\n", lg_guard_class_name(event->guard_class), event->text,
+            lg_guard_action_name(event->action), event->count);
+}
+
+/* The plugin of this program is a module beside it. */
+static void load_plugin(void) {
+    char path[4096];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof path - 32);
+    path[size > 0 ? size : 0] = 0;
+    char *slash = strrchr(path, '/');
+    strcpy(slash ? slash + 1 : path, "careless-plugin.so");
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    plugin = module ? dlsym(module, "plugin") : NULL;
+    if (!plugin) {
+        fprintf(stderr, "plugin-host: %s\n", dlerror());
+        exit(1);
+    }
+    const lg_guard_row rows[] = {
+        LG_GUARD_ROW_REQUIRED("title", plugin->title),
+        LG_GUARD_ROW("close", plugin->close, NULL),
+    };
+    const char *missing = "a function";
+    if (lg_guard_fill(NULL, rows, sizeof rows / sizeof rows[0], &missing) != LG_OK) {
+        fprintf(stderr, "plugin-host: the plugin lacks %s\n", missing);
+        exit(1);
+    }
+}
+
+static void start_guards(void) {
+    lg_guard_options options = LG_GUARD_OPTIONS_INIT;
+    options.classes = LG_GUARDS_ALL;
+    options.policy = LG_GUARD_SURVIVE; /* In debug builds, too: that is what this host is for. */
+    options.quiet = 1;
+    options.on_event = show;
+    lg_status status = lg_guard_start(session, &options);
+    if (status != LG_OK)
+        fprintf(stderr, "plugin-host: guards: %s\n", lg_status_message(status));
+}
+
+static int usage(void) {
+    fprintf(stderr, "usage: plugin-host DIRECTORY [--no-guards WAY | --stop-guards WAY]\n"
+                    "       plugin-host --list\n");
+    return 2;
+}
+
+static int run_one(const char *name) {
+    for (size_t i = 0; i < WAYS; i++)
+        if (strcmp(ways[i].name, name) == 0) {
+            ways[i].run();
+            return 0;
+        }
+    fprintf(stderr, "plugin-host: no such way: %s; --list shows them\n", name);
+    return 2;
+}
+
+int main(int count, char **arguments) {
+    if (count == 2 && strcmp(arguments[1], "--list") == 0) {
+        for (size_t i = 0; i < WAYS; i++)
+            printf("%s\n", ways[i].name);
+        return 0;
+    }
+    const char *how = count == 4 ? arguments[2] : "";
+    const int has_none = strcmp(how, "--no-guards") == 0, has_stopped = strcmp(how, "--stop-guards") == 0;
+    if (count != 2 && !has_none && !has_stopped)
+        return usage();
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    snprintf(directory, sizeof directory, "%s", arguments[1]);
+    lg_options options = LG_OPTIONS_INIT;
+    options.app_id = "org.example.plugin-host";
+    options.state_directory = directory;
+    lg_start(&options, &session);
+    if (!has_none)
+        start_guards();
+    if (has_stopped)
+        lg_guard_stop(session);
+    host.draw = draw_where_it_belongs;
+    load_plugin();
+    if (lg_confinement_create(NULL, &screen) != LG_OK)
+        return 1;
+    int result = 0;
+    if (count == 4)
+        result = run_one(arguments[3]);
+    else
+        for (size_t i = 0; i < WAYS; i++)
+            ways[i].run();
+    lg_stop(session); /* Tells what was not told yet. */
+    printf("the host is well\n");
+    return result;
 }

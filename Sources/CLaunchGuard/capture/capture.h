@@ -124,6 +124,11 @@ void lg__tail_give_back(void);
 /* Read the module table again. On an ordinary thread. */
 void lg__capture_refresh_modules(void);
 
+/* The calling thread's stack by unwind tables: of an interrupted context, or from the caller on
+ * (NULL). Returns the number of frames, innermost first; 0: another thread walks, or a fault could
+ * not come back. A fault of the walk ends it. `most`: at least 2. Handler. */
+uint32_t lg__capture_walk(const void *ucontext, uint64_t *ret_frames, uint32_t most);
+
 /* ---- the watch thread: there is one while there is something to watch (watch_thread.c) ---- */
 
 /* Something has changed: the thread looks at all there is to watch. Makes the thread where there is

@@ -3,6 +3,8 @@
 
 bool lg__chance_claim(int signal, siginfo_t *info, void *ucontext)
 {
-    (void)signal, (void)info, (void)ucontext;
-    return false;
+    /* before the mappings: a guarded read of one says so, and reads no zeros */
+    if (lg__copy_failed(signal, info, ucontext))
+        return lg__copy_claim(info, ucontext);
+    return lg__mapping_claim(signal, info, ucontext) || lg__null_call_claim(signal, info, ucontext);
 }

@@ -2,6 +2,7 @@
 #include "guard/guard.h"
 
 #include "os/os.h"
+#include "store/text.h"
 
 static struct lg__guard_host host;
 
@@ -28,7 +29,11 @@ static void describe(uint32_t site, const struct lg__guard_fault *fault, uint64_
         count = lg__stack_walk(fault->ucontext, frames, LG__GUARD_FRAMES);
     while (first < count && frames[first] != fault->site)
         first++;
-    first = first < count ? first : 0; /* else our own functions come first */
+    if (first == count) { /* else our own functions come first */
+        first = 0;
+        if (fault->ucontext)
+            frames[0] = fault->site; /* a call led to where no code is */
+    }
     lg__site_describe(site, fault, frames + first, count - first, now);
 }
 
@@ -47,10 +52,19 @@ static lg_level level_of(lg_guard_action action)
     return action == LG_GUARD_SURVIVED ? LG_LEVEL_WARNING : LG_LEVEL_ERROR;
 }
 
+static bool holds(lg_guard_class guard_class, uint64_t site)
+{
+    return lg_guard_is_working(guard_class) && atomic_load_explicit(host.unforked, memory_order_relaxed) && lg__ranges_hold(guard_class, site);
+}
+
+bool lg__event_survives(lg_guard_class guard_class, uint64_t site)
+{
+    return holds(guard_class, site) && lg__switch_policy(guard_class) == LG_GUARD_SURVIVE;
+}
+
 bool lg__event_claim(const struct lg__guard_fault *fault)
 {
-    if (!lg_guard_is_working(fault->guard_class) || !atomic_load_explicit(host.unforked, memory_order_relaxed) ||
-        !lg__ranges_hold(fault->guard_class, fault->site))
+    if (!holds(fault->guard_class, fault->site))
         return false;
     const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
     bool is_new;
@@ -67,6 +81,15 @@ bool lg__event_claim(const struct lg__guard_fault *fault)
     if (action == LG_GUARD_ENDED && !fault->ucontext)
         end_program();
     return action == LG_GUARD_SURVIVED;
+}
+
+void lg__event_format(char *to, size_t room, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t size = lg__text_format(to, room - 1, format, arguments);
+    va_end(arguments);
+    to[size < room ? size : room - 1] = 0;
 }
 
 int lg_guard_claim(lg_guard_class guard_class, const void *site, const char *text, const lg_field *fields, size_t count)

@@ -84,14 +84,41 @@ struct lg__guard_fault {
 };
 
 void lg__event_open(const struct lg__guard_host *host);
+/* A fault of a class at a site would be survived, but for the budget of the site. Nothing is told.
+ * Handler. */
+bool lg__event_survives(lg_guard_class guard_class, uint64_t site);
 /* Decide about a fault, and tell it. True: neutralise it. In a handler the policy LG_GUARD_FATAL
  * returns false: the crash that follows ends the program. Bounded, no lock. Handler. */
 bool lg__event_claim(const struct lg__guard_fault *fault);
+
+/* Format what lg__text_format() understands, with a NUL, cut to fit. Handler. */
+void lg__event_format(char *to, size_t room, const char *format, ...) LG_PRINTF(3, 4);
+
+/* ---- mapping.c: registered mappings ---- */
+
+/* Statuses of lg_guard_map() and lg_guard_unmap(). */
+lg_status lg__mapping_add(void *base, size_t size, int protection);
+lg_status lg__mapping_remove(void *base);
+/* True: the page is there now, or another thread is about to replace it; repeat the access.
+ * Handler. */
+bool lg__mapping_claim(int signal, const siginfo_t *info, const void *ucontext);
+
+/* ---- copy.c: guarded reads ---- */
+
+/* The source of a guarded read faulted. Handler. */
+bool lg__copy_failed(int signal, const siginfo_t *info, const void *ucontext);
+/* Decide about that; true: the copy returns. Handler. */
+bool lg__copy_claim(const siginfo_t *info, void *ucontext);
 
 /* ---- chance.c: what the handler asks before it records a fault of the program ---- */
 
 /* True: the context was mended, or the instruction can be repeated. Handler. */
 bool lg__chance_claim(int signal, siginfo_t *info, void *ucontext);
+
+/* ---- null_call.c: calls through NULL ---- */
+
+/* True: the call returns 0. Handler. */
+bool lg__null_call_claim(int signal, const siginfo_t *info, void *ucontext);
 
 /* ---- stack.c ---- */
 

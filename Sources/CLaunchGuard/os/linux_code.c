@@ -30,7 +30,7 @@ void lg__os_each_code(void (*each)(const char *path, uint64_t start, uint64_t en
 
 uint64_t lg__os_function_bytes(const void *function)
 {
-#ifdef RTLD_DL_SYMENT
+#ifdef __GLIBC__ /* musl has no dladdr1() */
     Dl_info info;
     ElfW(Sym) *symbol = NULL;
     if (dladdr1(function, &info, (void **)(void *)&symbol, RTLD_DL_SYMENT) && symbol && info.dli_saddr == function && symbol->st_size)
@@ -39,4 +39,23 @@ uint64_t lg__os_function_bytes(const void *function)
     (void)function;
 #endif
     return 1;
+}
+
+void *lg__os_symbol(void *handle, const char *name)
+{
+    void *symbol = dlsym(handle, name);
+    if (!symbol)
+        dlerror();
+    return symbol;
+}
+
+void lg__os_module_name(void *handle, char *name, size_t size)
+{
+    const struct link_map *map = NULL;
+    const char *path = handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name ? map->l_name : "";
+    const char *slash = strrchr(path, '/');
+    path = slash ? slash + 1 : path;
+    const size_t length = strnlen(path, size - 1);
+    memcpy(name, path, length);
+    name[length] = 0;
 }

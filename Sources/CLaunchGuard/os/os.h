@@ -219,8 +219,12 @@ unsigned lg__os_processors(void);
 size_t lg__os_page_size(void);
 /* The next multiple of that. */
 size_t lg__os_to_pages(size_t size);
-/* Replace whole pages of the kernel by private anonymous zero pages. 0 or −errno. Handler. */
-long lg__os_pages_replace(void *pages, size_t size);
+/* Replace whole pages of the kernel by private anonymous zero pages with this protection (PROT_*).
+ * 0 or −errno. Handler. */
+long lg__os_pages_replace(void *pages, size_t size, int protection);
+/* Whether whole pages of the kernel can be read, or written to, now. They are brought in. false
+ * also where the kernel cannot say (before Linux 5.14). Handler. */
+bool lg__os_pages_there(void *pages, size_t size, bool to_write);
 
 /* Boot id of the kernel; false if it cannot be read. */
 bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
@@ -270,6 +274,10 @@ bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
 /* Call `each` with every executable segment of every loaded module; the path of the program itself
  * is "". Under the lock of the loader. */
 void lg__os_each_code(void (*each)(const char *path, uint64_t start, uint64_t end, void *argument), void *argument);
+/* What dlsym() finds, without a trace in dlerror(); NULL: nothing. */
+void *lg__os_symbol(void *handle, const char *name);
+/* File name of a module, by its handle of dlopen(), without the folder; "" if unknown. */
+void lg__os_module_name(void *handle, char *name, size_t size);
 /* Bytes of the function that begins at an address; 1 where no module names it. */
 uint64_t lg__os_function_bytes(const void *function);
 /* Path of the executable, cut to fit; "" if unknown. */
@@ -381,6 +389,15 @@ uint64_t lg__arch_code_address(uint64_t word);
 #define LG__ARCH_CALL_BYTES 8u
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES]);
 
+/* Copy. Returns how many bytes are left: 0, unless lg__arch_copy_end() ended the copy. The places do
+ * not overlap. `site` is for the handler. */
+size_t lg__arch_copy(void *to, const void *from, size_t size, uint64_t site);
+/* The interrupted context is inside a copy that cannot read its source; `address` is that of the
+ * fault. Handler. */
+bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_site);
+/* Change the interrupted context: that copy returns. Handler. */
+void lg__arch_copy_end(void *ucontext);
+
 /* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc.
  * lg__arch_mark() returns 0, and once more 1 when lg__arch_jump() is called while its caller has
  * not returned. Handler. */
@@ -389,6 +406,23 @@ struct lg__arch_mark {
 };
 int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
 _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
+/* The interrupted code jumps so, when the handler returns. Handler. */
+void lg__arch_jump_on_return(void *ucontext, const struct lg__arch_mark *mark);
+/* The registers that a mark holds, as lg__arch_registers(); the others are 0. Handler. */
+void lg__arch_registers_of_mark(const struct lg__arch_mark *mark, uint64_t registers[LG__REGISTERS_MAX]);
+
+/* ---- calls that lead to no function (arch_*_stub.c, arch_*.c) ---- */
+
+/* Entries in place of functions of any type, LG__ARCH_STUBS of them. A call of an entry asks
+ * `target`, with the number of the entry and the return address of the call, and goes on at the
+ * address that it returns, with all arguments; at 0 as a call through NULL does. */
+#define LG__ARCH_STUBS 64u
+void lg__arch_stub_open(uint64_t (*target)(uint32_t index, uint64_t caller));
+const void *lg__arch_stub(uint32_t index);
+/* A function that returns 0, NULL, 0.0: all registers that hold results are 0. Handler. */
+void lg__arch_return_zero(void);
+/* Let the interrupted context go on at an address. Handler. */
+void lg__arch_go_on_at(void *ucontext, uint64_t pc);
 
 /* ---- for linux_thread.c ---- */
 

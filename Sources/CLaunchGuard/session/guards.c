@@ -170,7 +170,7 @@ static void open_once(lg_session *session)
         .breadcrumb = leave_breadcrumb,
         .wake = wake,
         .say = say,
-        .walk = NULL,
+        .walk = lg__capture_walk,
     };
     lg__event_open(&host);
     lg__capture_set_program_chance(lg__chance_claim);
