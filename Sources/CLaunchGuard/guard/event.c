@@ -94,7 +94,7 @@ void lg__event_format(char *to, size_t room, const char *format, ...)
 
 int lg_guard_claim(lg_guard_class guard_class, const void *site, const char *text, const lg_field *fields, size_t count)
 {
-    if (!lg_guard_is_working(guard_class))
+    if (guard_class > LG_GUARD_HANDLE || !lg_guard_is_working(guard_class))
         return 0;
     const struct lg__guard_fault fault = {
         .guard_class = guard_class,

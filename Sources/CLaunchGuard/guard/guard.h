@@ -109,6 +109,21 @@ bool lg__mapping_claim(int signal, const siginfo_t *info, const void *ucontext);
 bool lg__copy_failed(int signal, const siginfo_t *info, const void *ucontext);
 /* Decide about that; true: the copy returns. Handler. */
 bool lg__copy_claim(const siginfo_t *info, void *ucontext);
+/* ---- words.c: texts and fields of events ---- */
+
+/* Format into `to`, with a NUL, cut to `size` bytes. Handler. */
+void lg__words_put(char *to, size_t size, const char *format, ...) LG_PRINTF(3, 4);
+
+/* ---- lock.c: of lists and queues that typed guards keep ---- */
+
+void lg__lock_take(void);
+void lg__lock_give(void);
+
+/* ---- handles.c ---- */
+
+/* A slot that was released in this generation is not used again, so that no number comes twice.
+ * Tests make it less. */
+extern uint32_t lg__handles_oldest;
 
 /* ---- chance.c: what the handler asks before it records a fault of the program ---- */
 
