@@ -61,44 +61,52 @@ struct Operation {
 let operations = [
     Operation(name: "array[index]", count: 1000) { work in
         let values = work.values
-        for index in work.indices { work.sum &+= values[index] }
+        var sum = 0
+        for index in work.indices { sum &+= values[index] }
+        work.sum = sum
     } guarded: { work in
         let values = work.values
-        for index in work.indices { work.sum &+= values[guarded: index] ?? 0 }
+        var sum = 0
+        for index in work.indices { sum &+= values[guarded: index] ?? 0 }
+        work.sum = sum
     },
     Operation(name: "dictionary[key]!", count: 1000) { work in
         let dictionary = work.dictionary
-        for key in work.keys { work.sum &+= dictionary[key]! }
+        var sum = 0
+        for key in work.keys { sum &+= dictionary[key]! }
+        work.sum = sum
     } guarded: { work in
         let dictionary = work.dictionary
-        for key in work.keys { work.sum &+= dictionary[guarded: key] ?? 0 }
+        var sum = 0
+        for key in work.keys { sum &+= dictionary[guarded: key] ?? 0 }
+        work.sum = sum
     },
     Operation(name: "Int32 addition", count: 1000) { work in
         var sum = work.factor
         for number in work.numbers { sum = (sum + number) & 0xffff }
-        work.sum &+= Int(sum)
+        work.sum = Int(sum)
     } guarded: { work in
         var sum = work.factor
         for number in work.numbers { sum = (sum +? number) & 0xffff }
-        work.sum &+= Int(sum)
+        work.sum = Int(sum)
     },
     Operation(name: "Int32 multiplication", count: 1000) { work in
         var product = work.factor
         for number in work.numbers { product = (product * number) & 0xfff }
-        work.sum &+= Int(product)
+        work.sum = Int(product)
     } guarded: { work in
         var product = work.factor
         for number in work.numbers { product = (product *? number) & 0xfff }
-        work.sum &+= Int(product)
+        work.sum = Int(product)
     },
     Operation(name: "Int32 division", count: 1000) { work in
         var quotient = work.factor
         for number in work.numbers { quotient = 0x10000 | quotient / number }
-        work.sum &+= Int(quotient)
+        work.sum = Int(quotient)
     } guarded: { work in
         var quotient = work.factor
         for number in work.numbers { quotient = 0x10000 | quotient /? number }
-        work.sum &+= Int(quotient)
+        work.sum = Int(quotient)
     },
     Operation(name: "event to one observer with a weak owner", count: 500) { work in
         work.times(500) {
