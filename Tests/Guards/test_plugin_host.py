@@ -23,11 +23,23 @@ LIMIT_S = 60
 SURVIVED, EXITED = 1, 0
 USAGE = 2  # exit status
 TRAP = signal.SIGTRAP if platform.machine() == "aarch64" else signal.SIGILL  # of Swift
-ABORT = signal.SIGABRT
-WRONG = None  # no crash, and a wrong result
+ABORT, FAULT = signal.SIGABRT, signal.SIGSEGV
+WRONG = "wrong"  # no crash, and a wrong result
+ANY = "any"  # C says nothing of it
 
 # Of each way: the class of its guard, and how it ends without one.
 WAYS = {
+    # of the host in C
+    "missing-function": ("symbol", FAULT),
+    "null-call": ("null-call", FAULT),
+    "no-title": ("string", FAULT),
+    "wrong-index": ("container", ANY),
+    "zero-rate": ("arithmetic", WRONG if platform.machine() == "aarch64" else signal.SIGFPE),
+    "cut-file": ("memory", signal.SIGBUS),
+    "wild-pointer": ("memory", FAULT),
+    "wrong-thread": ("confinement", ABORT),
+    "gone-handle": ("handle", ABORT),
+    "gone-observer": ("observer", WRONG),
     # of the host in Swift
     "index": ("container", TRAP),
     "key": ("container", TRAP),
@@ -102,7 +114,9 @@ class PluginHost(unittest.TestCase):
                 status, text = self.host(state, how, way)
                 run = self.run_of(state)
                 self.assertEqual(run.get("guards", {}).get("sites", []), [], "a guard that is off")
-                if end is WRONG:
+                if end == ANY:
+                    self.assertIsNotNone(status, "a host that hangs")
+                elif end == WRONG:
                     self.assertEqual(status_name(status), status_name(EXITED), text)
                     self.assertIsNone(run["crash"])
                 else:
@@ -116,8 +130,8 @@ class PluginHost(unittest.TestCase):
         self.dies("--stop-guards")
 
     def test_arguments(self):
-        for arguments in [], ["--unknown"], [self.directory, "--no-guards"], [self.directory, "--no-guards", "no-such-way"], \
-                [self.directory, "--without-guards", self.ways()[0]]:
+        state, way = self.directory / "state", self.ways()[0]
+        for arguments in [], [state, "--no-guards"], [state, "--no-guards", "no-such-way"], [state, "--without-guards", way]:
             with self.subTest(arguments=arguments):
                 status, text = self.host(*arguments)
                 self.assertEqual(status, USAGE, text)
