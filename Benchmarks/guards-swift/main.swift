@@ -25,7 +25,8 @@ final class Work {
     let indices = (0..<1000).map { opaque($0 * 7 % 1000) }, values = (0..<1000).map { opaque($0) }
     let keys = (0..<1000).map { opaque($0 % 64) }, dictionary = Dictionary(uniqueKeysWithValues: (0..<64).map { ($0, opaque($0)) })
     let numbers = (0..<1000).map { opaque(Int32($0 + 1)) }, factor = opaque(Int32(3))
-    var sum = 0
+    let reals = (0..<1000).map { opaque(Double($0) + 0.5) }
+    var sum = 0, stored = [Int](repeating: 0, count: 1000)
 
     let owner = Owner()
     let observers = Observers<Int>(), plainObservers = Mutex<[@Sendable (Int) -> Void]>([])
@@ -70,6 +71,22 @@ let operations = [
         for index in work.indices { sum &+= values[guarded: index] ?? 0 }
         work.sum = sum
     },
+    Operation(name: "array[index] = value", count: 1000) { work in
+        for index in work.indices { work.stored[index] = index }
+    } guarded: { work in
+        for index in work.indices { work.stored[guarded: index] = index }
+    },
+    Operation(name: "array[range]", count: 1000) { work in
+        let values = work.values
+        var sum = 0
+        for index in work.indices { sum &+= values[index / 2..<index].count }
+        work.sum = sum
+    } guarded: { work in
+        let values = work.values
+        var sum = 0
+        for index in work.indices { sum &+= values[clamped: index / 2..<index].count }
+        work.sum = sum
+    },
     Operation(name: "dictionary[key]!", count: 1000) { work in
         let dictionary = work.dictionary
         var sum = 0
@@ -107,6 +124,15 @@ let operations = [
         var quotient = work.factor
         for number in work.numbers { quotient = 0x10000 | quotient /? number }
         work.sum = Int(quotient)
+    },
+    Operation(name: "Int(Double)", count: 1000) { work in
+        var sum = 0
+        for real in work.reals { sum &+= Int(real) }
+        work.sum = sum
+    } guarded: { work in
+        var sum = 0
+        for real in work.reals { sum &+= Int(guarded: real) }
+        work.sum = sum
     },
     Operation(name: "event to one observer with a weak owner", count: 500) { work in
         work.times(500) {
