@@ -91,9 +91,6 @@ bool lg__event_survives(lg_guard_class guard_class, uint64_t site);
  * returns false: the crash that follows ends the program. Bounded, no lock. Handler. */
 bool lg__event_claim(const struct lg__guard_fault *fault);
 
-/* Format what lg__text_format() understands, with a NUL, cut to fit. Handler. */
-void lg__event_format(char *to, size_t room, const char *format, ...) LG_PRINTF(3, 4);
-
 /* ---- mapping.c: registered mappings ---- */
 
 /* Statuses of lg_guard_map() and lg_guard_unmap(). */
