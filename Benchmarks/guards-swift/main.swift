@@ -16,6 +16,7 @@ let session = try Session.start(configuration)
 
 /// What the operations work on. Each thread has its own: what is measured is the guard, not the
 /// sharing of data.
+@safe
 final class Work {
     final class Owner: Sendable {
         let events = Atomic(0)
@@ -28,19 +29,26 @@ final class Work {
     let reals = (0..<1000).map { opaque(Double($0) + 0.5) }
     var sum = 0, stored = [Int](repeating: 0, count: 1000)
 
+    let page = unsafe UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 4096)
+    var copy: [UInt8] = []
+
     let owner = Owner()
     let observers = Observers<Int>(), plainObservers = Mutex<[@Sendable (Int) -> Void]>([])
     let confined = MainConfined(0)
     let source = DispatchSource.makeTimerSource(), guardedSource = GuardedSource(DispatchSource.makeTimerSource())
 
     init() {
+        unsafe page.initializeMemory(as: UInt8.self, repeating: 1)
         observers.add(owner) { owner, _ in owner.count() }
         plainObservers.withLock { observers in observers.append { [weak owner] _ in owner?.count() } }
         source.resume()
         guardedSource.resume()
     }
 
-    deinit { source.cancel() }
+    deinit {
+        source.cancel()
+        unsafe page.deallocate()
+    }
 
     func times(_ count: Int, _ operation: () -> Void) {
         for _ in 0..<count { operation() }
@@ -133,6 +141,11 @@ let operations = [
         var sum = 0
         for real in work.reals { sum &+= Int(guarded: real) }
         work.sum = sum
+    },
+    Operation(name: "copy of 4 KiB into an array", count: 100) { work in
+        work.times(100) { work.copy = unsafe [UInt8](work.page) }
+    } guarded: { work in
+        work.times(100) { work.copy = unsafe (try? guardedRead(from: UnsafeRawBufferPointer(work.page))) ?? [] }
     },
     Operation(name: "event to one observer with a weak owner", count: 500) { work in
         work.times(500) {

@@ -17,6 +17,9 @@ final class Plugin: Sendable {
     /// Frames in a second.
     let rate = 0
 
+    /// Where 64 bytes of a preview are. (Nothing is there.)
+    let preview: UInt = 0x10
+
     /// Pictures that were drawn or saved, as far as the plugin knows.
     let pictures = Atomic(0)
     func count() { pictures.add(1, ordering: .relaxed) }

@@ -33,7 +33,7 @@ let ways = [
         "the picture may have \(plugin.side *? plugin.side) pixels"
     },
     Way(name: "division") { plugin in
-        "a frame takes \(min(1000 /? plugin.rate, 60_000)) ms"
+        "a frame takes \(1000 /? plugin.rate) ms"
     },
     Way(name: "utf8") { plugin in
         "the title is \(String(guardedUTF8: plugin.title))"
@@ -84,6 +84,11 @@ let ways = [
             plugin.render { shown.resume() }
         }
         return "the main thread has shown the picture"
+    },
+    Way(name: "read") { plugin in
+        let preview = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: plugin.preview), count: 64)
+        let bytes = try? unsafe guardedRead(from: preview)
+        return bytes == nil ? "the picture has no preview" : "the picture has a preview"
     },
 ]
 

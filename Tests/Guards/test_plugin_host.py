@@ -55,6 +55,7 @@ WAYS = {
     "source-resumed": ("timer", TRAP),
     "confined-value": ("confinement", TRAP),
     "confined-call": ("confinement", TRAP),
+    "read": ("memory", FAULT),
 }
 
 # An event of its own where the machine is so busy that the main thread comes to nothing for
