@@ -56,6 +56,17 @@ WAYS = {
     "confined-value": ("confinement", TRAP),
     "confined-call": ("confinement", TRAP),
     "read": ("memory", FAULT),
+    # of the host in C
+    "missing-function": ("symbol", signal.SIGSEGV),
+    "null-call": ("null-call", signal.SIGSEGV),
+    "no-title": ("string", signal.SIGSEGV),
+    "wrong-index": ("container", signal.SIGSEGV),
+    "zero-rate": ("arithmetic", signal.SIGFPE),
+    "cut-file": ("memory", signal.SIGBUS),
+    "wild-pointer": ("memory", signal.SIGSEGV),
+    "wrong-thread": ("confinement", ABORT),
+    "gone-handle": ("handle", ABORT),
+    "gone-observer": ("observer", signal.SIGSEGV),
 }
 
 # An event of its own where the machine is so busy that the main thread comes to nothing for
@@ -107,6 +118,13 @@ class PluginHost(unittest.TestCase):
                 self.assertEqual((site["action"], site["survived"]), (SURVIVED, site["count"]))
                 self.assertTrue(site["description"]["frames"])
                 self.assertIn(site["description"]["text"], text)
+
+    def test_the_readme_shows_the_output(self):
+        if self.ways()[0] != "missing-function":
+            self.skipTest("README.md shows the output of the host in C")
+        readme = (ROOT / "README.md").read_text()
+        for line in self.host(self.directory / "state")[1].splitlines():
+            self.assertIn(f"    {line}\n", readme)
 
     def dies(self, how):
         for way in self.ways():
