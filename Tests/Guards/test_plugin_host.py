@@ -39,7 +39,7 @@ WAYS = {
     "wild-pointer": ("memory", FAULT),
     "wrong-thread": ("confinement", ABORT),
     "gone-handle": ("handle", ABORT),
-    "gone-observer": ("observer", WRONG),
+    "gone-observer": ("observer", FAULT),
     # of the host in Swift
     "index": ("container", TRAP),
     "key": ("container", TRAP),
