@@ -29,7 +29,7 @@ final class Work {
     let reals = (0..<1000).map { opaque(Double($0) + 0.5) }
     var sum = 0, stored = [Int](repeating: 0, count: 1000)
 
-    let page = unsafe UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 4096)
+    let page = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 4096)
     var copy: [UInt8] = []
 
     let owner = Owner()
