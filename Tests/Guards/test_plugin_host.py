@@ -55,17 +55,6 @@ WAYS = {
     "confined-value": ("confinement", TRAP),
     "confined-call": ("confinement", TRAP),
     "read": ("memory", FAULT),
-    # of the host in C
-    "missing-function": ("symbol", signal.SIGSEGV),
-    "null-call": ("null-call", signal.SIGSEGV),
-    "no-title": ("string", signal.SIGSEGV),
-    "wrong-index": ("container", signal.SIGSEGV),
-    "zero-rate": ("arithmetic", signal.SIGFPE),
-    "cut-file": ("memory", signal.SIGBUS),
-    "wild-pointer": ("memory", signal.SIGSEGV),
-    "wrong-thread": ("confinement", ABORT),
-    "gone-handle": ("handle", ABORT),
-    "gone-observer": ("observer", signal.SIGSEGV),
 }
 
 # An event of its own where the machine is so busy that the main thread comes to nothing for
