@@ -30,6 +30,7 @@ let package = Package(
         .library(name: "LaunchGuard", targets: ["LaunchGuard"]),
         .library(name: "CLaunchGuard", targets: ["CLaunchGuard"]),
         .library(name: "LaunchGuardReports", targets: ["LaunchGuardReports"]),
+        .library(name: "LaunchGuardGuards", targets: ["LaunchGuardGuards"]),
         .library(name: "LaunchGuardLogging", targets: ["LaunchGuardLogging"]),
         .library(name: "LaunchGuardService", targets: ["LaunchGuardService"]),
         .executable(name: "launchguard", targets: ["launchguard"]),
@@ -38,6 +39,7 @@ let package = Package(
     traits: [
         .trait(name: "SwiftLog", description: "LaunchGuardLogging: a handler for swift-log that writes breadcrumbs."),
         .trait(name: "ServiceLifecycle", description: "LaunchGuardService: a member of a service group of swift-service-lifecycle."),
+        .trait(name: "FoundationGuards", description: "LaunchGuardGuards: what stands on Foundation."),
         .trait(name: "Tool", description: "The tool launchguard, whose dependency is fetched for no other product."),
         .default(enabledTraits: isFetched ? [] : ["Tool"]),
     ],
@@ -81,6 +83,10 @@ let package = Package(
         .target(name: "LaunchGuard", dependencies: ["CLaunchGuard", "CThread", "LaunchGuardPlatform"], swiftSettings: strict),
         .systemLibrary(name: "CThread"),
         .target(name: "LaunchGuardPlatform", swiftSettings: strict),
+
+        // Guards: operations and types that survive a fault. Foundation only behind its trait.
+        .target(name: "LaunchGuardGuards", dependencies: ["LaunchGuard", "CLaunchGuard", "CCallSite", "CThread", "LaunchGuardPlatform"], swiftSettings: strict),
+        .systemLibrary(name: "CCallSite"),
 
         // For other packages of the ecosystem; each names its trait while that is off.
         .target(
@@ -177,6 +183,12 @@ let package = Package(
         .testTarget(
             name: "LaunchGuardTests",
             dependencies: ["LaunchGuard", "LaunchGuardReports", "LaunchGuardSymbols", "main-actor-probe"],
+            swiftSettings: strict
+        ),
+        .executableTarget(name: "confinement-probe", dependencies: ["LaunchGuard", "LaunchGuardGuards"], path: "Tests/ConfinementProbe", swiftSettings: strict),
+        .testTarget(
+            name: "LaunchGuardGuardsTests",
+            dependencies: ["LaunchGuard", "LaunchGuardGuards", "LaunchGuardReports", "confinement-probe"],
             swiftSettings: strict
         ),
         .testTarget(

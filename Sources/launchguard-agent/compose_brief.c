@@ -214,6 +214,7 @@ static void put_what(json_t *report, lg_reader *reader, const struct facts *fact
 static void put_run(json_t *report, lg_reader *reader, const struct facts *facts)
 {
     lg_run_info run;
+    lg_guards_info guards;
     lg_system_info info = LG_SYSTEM_INFO_INIT;
     put(report, "launching", json_boolean(facts->launching));
     if (facts->launching) {
@@ -228,6 +229,8 @@ static void put_run(json_t *report, lg_reader *reader, const struct facts *facts
         put(report, "ordinal", words_number(run.ordinal));
         put(report, "started", words_time(run.wall_ns));
     }
+    if (lg_reader_guards(reader, &guards) == LG_OK)
+        put(report, "survivedFaults", words_nonzero(guards.survived));
     put(report, "ended", words_time(facts->ended_ns));
     put(report, "made", words_time(facts->made_ns));
     if (lg_reader_system(reader, &info) != LG_OK)

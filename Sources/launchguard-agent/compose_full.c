@@ -462,7 +462,9 @@ static void add_pulse(struct full *full)
 /* Leave something out. Returns whether there was something to leave out. */
 static bool shrink(json_t *report)
 {
-    static const char *const parts[] = { "snapshots", "otherCrashes", "annotations", "modules" };
+    const struct { json_t *of; const char *key; } parts[] = {
+        { report, "snapshots" }, { report, "otherCrashes" }, { report, "annotations" }, { json_object_get(report, "guards"), "sites" }, { report, "modules" },
+    };
     json_t *entries = json_object_get(json_object_get(report, "breadcrumbs"), "entries");
     json_t *threads = json_object_get(json_object_get(report, "crash"), "threads");
     size_t count = json_array_size(entries);
@@ -472,7 +474,7 @@ static bool shrink(json_t *report)
         return true;
     }
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (json_object_del(report, parts[i]) == 0)
+        if (json_object_del(parts[i].of, parts[i].key) == 0)
             return true;
     count = json_array_size(threads);
     for (size_t i = 0; i < (count + 1) / 2; i++)
@@ -519,8 +521,10 @@ char *compose_full(lg_reader *reader, const struct facts *facts, size_t *ret_byt
      * may be redacted, and used, in between. */
     bool has_log = full_has(&full, lg_reader_log(reader, &log), "ring log");
     json_t *redacted = add_annotations(&full);
+    const json_t *const known = lg_reader_redacted(reader, "") == LG_ERR_NOT_FOUND ? redacted : NULL;
+    full_add_guards(&full, known);
     if (has_log)
-        add_breadcrumbs(&full, &log, lg_reader_redacted(reader, "") == LG_ERR_NOT_FOUND ? redacted : NULL);
+        add_breadcrumbs(&full, &log, known);
     put(full.report, "problems", json_incref(full.problems));
     char *text = full.report ? dump(full.report, ret_bytes) : NULL;
     json_decref(redacted);

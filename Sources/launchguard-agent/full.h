@@ -39,6 +39,11 @@ json_t *full_kind(lg_crash_kind kind);
 
 void full_add_crashes(struct full *full);
 
+/* ---- full_guards.c ---- */
+
+/* `redacted`: keys whose values must not leave the machine; NULL: they are not known. */
+void full_add_guards(struct full *full, const json_t *redacted);
+
 /* ---- full_threads.c ---- */
 
 /* How the threads of a crash, or of a snapshot, are read. */

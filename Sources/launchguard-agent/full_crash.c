@@ -120,6 +120,7 @@ static const char *source_name(lg_message_source source, char buffer[16])
     case LG_MESSAGE_SWIFT: return "swift";
     case LG_MESSAGE_CPP_TYPE: return "cpp-type";
     case LG_MESSAGE_CPP_WHAT: return "cpp-what";
+    case LG_MESSAGE_GUARD: return "guard";
     }
     snprintf(buffer, 16, "%u", (unsigned)source);
     return buffer;

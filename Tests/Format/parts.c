@@ -445,7 +445,7 @@ static void write_guards(void)
     site->field_count = 2;
     commit_guard(site);
     commit_guard(write_guard(2, LG_GUARD_MEMORY, LIBRARY + 0x5678, LG_GUARD_EXHAUSTED, true));
-    write_guard(3, LG_GUARD_STRING, PROGRAM + 0x2000, LG_GUARD_REPORTED, false); /* no commit word */
+    write_guard(3, LG_GUARD_STRING, PROGRAM + 0x2000, LG_GUARD_REPORTED, false);
     site = write_guard(4, LG_GUARD_HANDLE, PROGRAM + 0x3000, LG_GUARD_ENDED, false);
     commit_guard(site);
     site->text[0] = 'x'; /* damaged */

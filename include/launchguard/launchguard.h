@@ -11,6 +11,7 @@
  *    task.h      custody of launch tasks
  *    delivery.h  reports leave the machine: agent, consent, waiting, acknowledgement
  *    guard.h     chosen faults are neutralised and told
+ *    guard_memory.h  mapped files that may be cut short, reads that may fault
  *    guard_plugin.h  tables of functions with gaps, calls through NULL
  *    simulate.h  walk a launch through every state without a crash
  *    end.h       ends of runs and their evidence
@@ -32,6 +33,7 @@
 #include <launchguard/query.h>
 #include <launchguard/delivery.h>
 #include <launchguard/guard.h>
+#include <launchguard/guard_memory.h>
 #include <launchguard/guard_plugin.h>
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>

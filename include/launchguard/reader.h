@@ -28,9 +28,6 @@
 #include <launchguard/snapshot.h>
 #include <launchguard/status.h>
 
-/** An open file. */
-typedef struct lg_reader lg_reader;
-
 /** The kind of a file. */
 typedef enum lg_file_kind { LG_FILE_RUN = 1, LG_FILE_LEDGER = 2 } lg_file_kind;
 

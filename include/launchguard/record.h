@@ -186,7 +186,8 @@ typedef enum lg_message_source {
     LG_MESSAGE_LIBC = 1,      /**< text of assert(), of the checks of FORTIFY, heap and stack */
     LG_MESSAGE_SWIFT = 2,     /**< text of the Swift runtime */
     LG_MESSAGE_CPP_TYPE = 3,  /**< mangled type name of the uncaught C++ exception */
-    LG_MESSAGE_CPP_WHAT = 4   /**< what() of that exception */
+    LG_MESSAGE_CPP_WHAT = 4,  /**< what() of that exception */
+    LG_MESSAGE_GUARD = 5      /**< text of the guard that ended the program (LG_GUARD_FATAL) */
 } lg_message_source;
 
 /** A text from before the end. */

@@ -41,6 +41,10 @@ bool lg__capture_add_first_chance(lg__first_chance function);
  * LaunchGuard that wait. */
 void lg__capture_set_program_chance(lg__first_chance function);
 
+/* The calling thread is about to crash on purpose: the record of that crash has this text among its
+ * messages. Copied, at most 255 bytes. Handler. */
+void lg__capture_say(const char *text);
+
 /* Install the handlers, unless `none` is set. false with errno: the signals could not be taken. */
 bool lg__capture_start(const struct lg__capture_options *options);
 
@@ -119,6 +123,11 @@ void lg__tail_give_back(void);
 
 /* Read the module table again. On an ordinary thread. */
 void lg__capture_refresh_modules(void);
+
+/* The calling thread's stack by unwind tables: of an interrupted context, or from the caller on
+ * (NULL). Returns the number of frames, innermost first; 0: another thread walks, or a fault could
+ * not come back. A fault of the walk ends it. `most`: at least 2. Handler. */
+uint32_t lg__capture_walk(const void *ucontext, uint64_t *ret_frames, uint32_t most);
 
 /* ---- the watch thread: there is one while there is something to watch (watch_thread.c) ---- */
 

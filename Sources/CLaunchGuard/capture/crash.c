@@ -197,6 +197,7 @@ LG__FIRST struct lg__crash *lg__crash_begin_unnamed(int signal, const siginfo_t 
         lg__crash_unlock();
         return NULL;
     }
+    crash->tid = 0; /* until it is certain that this is a crash */
     begin(crash, atomic_fetch_add(&latest_sequence, 1) + 1, info, false);
     if (info->si_signo != signal) /* other code took SA_SIGINFO from the handler */
         crash->info = (siginfo_t){ .si_signo = signal, .si_code = SI_KERNEL };

@@ -4,6 +4,7 @@
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "capture/place.h"
+#include "capture/walk_here.h"
 #include "capture/watch_walk.h"
 #include "os/fault_point.h"
 
@@ -225,7 +226,7 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
             return false;
         }
     }
-    if (claimed(signal, info, ucontext) || (owner && pass_on(signal, info)) ||
+    if (claimed(signal, info, ucontext) || lg__walk_here_takes(signal, info, ucontext) || (owner && pass_on(signal, info)) ||
         (owner && !outer && !sent && info != &unknown && claimed_for_program(signal, info, ucontext))) {
         take_back(&begun);
         lg__crash_entered = outer;

@@ -15,10 +15,11 @@
 
 /* ---- walkers ---- */
 
-/* Two threads walk stacks: the one whose crash is recorded, and the watch thread, for a snapshot of
- * a program that lives. Each of the two has its own memory for a walk: a crash waits for no
- * snapshot, and a page that one of them lost does not mislead the other. */
-enum lg__walker { LG__WALKER_CRASH, LG__WALKER_WATCH, LG__WALKERS };
+/* Three threads walk stacks: the one whose crash is recorded; the watch thread, for a snapshot of a
+ * program that lives; and one whose guard has found a fault, over its own stack. Each of the three
+ * has its own memory for a walk: a crash waits for no other walk, and a page that one of them lost
+ * does not mislead another. */
+enum lg__walker { LG__WALKER_CRASH, LG__WALKER_WATCH, LG__WALKER_GUARD, LG__WALKERS };
 /* The walker that the calling thread is. Initial-exec: exists with the thread. */
 extern __thread uint32_t lg__memory_walker __attribute__((tls_model("initial-exec")));
 
@@ -80,6 +81,9 @@ extern uint32_t lg__memory_age[LG__WALKERS];
 /* In the handler, for a fault of the calling thread: if a guarded read made the fault, go back to
  * that read. */
 void lg__memory_recover(void);
+/* The same for a handler that returns: the mark to go back to. NULL: no guarded read made the
+ * fault. */
+const struct lg__arch_mark *lg__memory_mark(void);
 /* Make our own pages exist; in the handler that costs microseconds for each. On an ordinary thread,
  * also while another thread crashes. */
 void lg__memory_touch(void *memory, size_t size);
@@ -154,7 +158,7 @@ bool lg__caller_is_one(uint64_t pc);
  * it. Only on the thread whose crash is being recorded, also for the stacks of others. */
 void lg__unwind_fp(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
 void lg__unwind_dwarf(const uint64_t registers[LG__REGISTERS_MAX], bool wild, const struct lg__frames *frames);
-/* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. For tests. */
+/* One step by the row for pc itself: 1, 0 at the outermost frame, −1 there is none. */
 int lg__unwind_dwarf_step(uint64_t registers[LG__REGISTERS_MAX]);
 /* Touch the memory that it writes to. */
 void lg__unwind_dwarf_prepare(void);

@@ -24,8 +24,8 @@ void lg__memory_prepare(void)
 
 uint32_t lg__memory_age[LG__WALKERS];
 
-/* A fault can be recovered on the thread whose crash is being recorded and on the watch thread, and
- * nowhere else: each of the two has one mark to come back to. */
+/* A fault can be recovered on a thread that walks, and nowhere else: each walker has one mark to
+ * come back to. */
 static struct recovery {
     bool possible;
     _Atomic bool reading; /* the mark is set */
@@ -57,10 +57,17 @@ __attribute__((noinline)) bool lg__memory_guarded(void (*function)(void *), void
     return true;
 }
 
+const struct lg__arch_mark *lg__memory_mark(void)
+{
+    struct recovery *recovery = &recoveries[lg__memory_walker];
+    return atomic_exchange(&recovery->reading, false) ? &recovery->mark : NULL;
+}
+
 void lg__memory_recover(void)
 {
-    if (atomic_exchange(&recoveries[lg__memory_walker].reading, false))
-        lg__arch_jump(&recoveries[lg__memory_walker].mark);
+    const struct lg__arch_mark *mark = lg__memory_mark();
+    if (mark)
+        lg__arch_jump(mark);
 }
 
 /* The memory need not be an object of the program: a stack has gaps between its variables. A

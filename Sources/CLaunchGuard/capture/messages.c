@@ -6,6 +6,8 @@
 #include "os/fault_point.h"
 #include "store/crc32c.h"
 
+/* Longest text of lg__capture_say(), with its NUL. */
+#define SAID_BYTES 256
 /* More threads than abort at once. */
 #define TEXTS_MAX 64u
 
@@ -106,6 +108,27 @@ static const struct known_text swift_trap_texts[] = {
 };
 #define KIND_OF(message, table) kind_of((message)->text, (message)->size, table, sizeof table / sizeof table[0])
 
+/* ---- what a guard says before it ends the program ---- */
+
+/* Of the first thread that says something. It is the only writer, and its own crash the only
+ * reader. */
+static struct {
+    _Atomic int32_t tid; /* 0: nobody */
+    char text[SAID_BYTES];
+} said_before LG__SMALL;
+
+void lg__capture_say(const char *text)
+{
+    const int32_t mine = lg__os_tid();
+    int32_t is = 0;
+    if (!atomic_compare_exchange_strong(&said_before.tid, &is, mine) && is != mine)
+        return;
+    size_t size = 0;
+    for (; size < sizeof said_before.text - 1 && text[size]; size++)
+        said_before.text[size] = text[size];
+    said_before.text[size] = 0;
+}
+
 /* ---- the stage ---- */
 
 static struct lg__crash_messages *messages_block LG__SMALL;
@@ -167,6 +190,14 @@ static struct said add_current(lg_message_source source, const void *pointer, si
     return said;
 }
 
+static void add_guard(int32_t tid)
+{
+    if (atomic_load(&said_before.tid) != tid)
+        return;
+    add(LG_MESSAGE_GUARD, (uint64_t)(uintptr_t)said_before.text);
+    atomic_store(&said_before.tid, 0); /* a survived crash leaves nothing for the next one */
+}
+
 static void add_libc(uint32_t kind)
 {
     /* unsigned size; char text[] */
@@ -207,6 +238,7 @@ void lg__messages_stage(void)
     uint32_t kind = header->kind;
     messages_block = lg__run_stage(run, 0, LG_STAGE_MESSAGES);
     memset(messages_block, 0, offsetof(struct lg__crash_messages, text));
+    add_guard(header->tid);
     add_libc(kind);
     add_swift(kind);
     add_exception(kind);

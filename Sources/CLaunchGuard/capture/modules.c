@@ -12,8 +12,9 @@
 static struct lg__modules tables[2];
 static _Atomic(const struct lg__modules *) published;
 static _Atomic uint32_t generation; /* of the run file's newest table */
-/* A table of the file that each walker is writing, plus one; a refresh counts as the watch's. */
-static _Atomic uint32_t writing[LG__WALKERS];
+/* A table of the file that is being written, plus one: by a thread under the crash lock, which
+ * counts as the crash, or by any other, which counts as the watch. */
+static _Atomic uint32_t writing[LG__WALKER_WATCH + 1];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char executable[PATH_MAX_BYTES];
 
@@ -50,11 +51,17 @@ bool lg__modules_insert(struct lg__modules *table, const struct lg__module_range
 
 /* ---- the run file ---- */
 
+/* The calling thread is inside the handler, under the crash lock. */
+static bool has_lock(void)
+{
+    return lg__memory_walker == LG__WALKER_GUARD ? lg__crash_holder() == lg__os_tid() : lg__memory_walker == LG__WALKER_CRASH && lg__crash_entered;
+}
+
 /* A crash never waits for another writer, and takes the table that the other one does not write.
  * That one may hold the newest whole table: the crash's will be newer. */
 struct lg__module_table *lg__modules_file_begin(void)
 {
-    const bool crash = lg__memory_walker == LG__WALKER_CRASH && lg__crash_entered;
+    const bool crash = has_lock();
     struct lg__module_table *files = lg__fixed.options.run.modules;
     uint32_t free = 0, number = atomic_fetch_add(&generation, 1) + 1, index = number & 1;
     if (!files || (!crash && lg__crash_holder()))
@@ -105,7 +112,7 @@ void lg__modules_file_commit(struct lg__module_table *file)
     crc = lg__crc32c(crc, file->entries, count * sizeof file->entries[0]);
     file->crc = lg__crc32c(crc, file->text, text_size);
     atomic_store_explicit(&file->commit, LG__COMMIT_MODULES, memory_order_release);
-    atomic_store(&writing[lg__memory_walker == LG__WALKER_CRASH && lg__crash_entered ? LG__WALKER_CRASH : LG__WALKER_WATCH], 0);
+    atomic_store(&writing[has_lock() ? LG__WALKER_CRASH : LG__WALKER_WATCH], 0);
 }
 
 /* ---- refresh ---- */

@@ -13,6 +13,13 @@
  * processor. One that takes longer is this thread itself: a signal came between. */
 #define UNNAMED_NS UINT64_C(10000000)
 
+/* The crash of the thread that has the lock is one: no first chance takes it back any more. */
+static bool is_decided(int32_t holder)
+{
+    const struct lg__crash *current = lg__crash_current();
+    return current && current->tid == holder;
+}
+
 /* A brief record has no notes; the other thread may be done meanwhile. A fault that the program
  * recovers from as a rule is nothing to note. */
 static bool is_noted(int signal)
@@ -25,6 +32,7 @@ bool lg__turn_take(int signal, int32_t self, const void *ucontext)
 {
     uint64_t until = 0, begun = 0;
     uint32_t waits_for = 0;
+    bool is_said = false;
     static const uint32_t nobody_wakes = 0;
     while (!lg__crash_lock(self, until != 0)) {
         int32_t holder = lg__crash_holder();
@@ -38,10 +46,16 @@ bool lg__turn_take(int signal, int32_t self, const void *ucontext)
             lg__os_futex_wait(&nobody_wakes, 0, LOOK_NS / 1000);
             continue;
         }
+        const bool decided = is_decided(holder);
+        if (!decided && now - begun < UNNAMED_NS) {
+            lg__os_futex_wait(&nobody_wakes, 0, LOOK_NS / 1000);
+            continue;
+        }
         LG_FAULT_POINT("lock: another's");
-        if (!until) {
+        if (decided && !is_said) {
             struct lg__arch_fault fault;
             lg__arch_fault(ucontext, &fault);
+            is_said = true;
             if (is_noted(signal))
                 lg__run_note(&lg__fixed.options.run, LG_NOTE_ALSO_CRASHED, signal, self, lg__record_stage(), fault.pc);
         }

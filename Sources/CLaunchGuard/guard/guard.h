@@ -21,6 +21,9 @@ struct lg__guard_host {
     void (*breadcrumb)(lg_level level, const char *text, const lg_field *fields, size_t count);
     /* There is something to tell. Handler. */
     void (*wake)(void);
+    /* The calling thread is about to end the program for this reason: its crash record says so.
+     * Handler. */
+    void (*say)(lg_guard_class guard_class, const char *text);
     /* The frames of an interrupted context, or from the caller on (NULL), by unwind tables. Returns
      * their number; 0: no walk can be made now. Handler. */
     uint32_t (*walk)(const void *ucontext, uint64_t *ret_frames, uint32_t most);
@@ -87,6 +90,25 @@ bool lg__event_survives(lg_guard_class guard_class, uint64_t site);
 /* Decide about a fault, and tell it. True: neutralise it. In a handler the policy LG_GUARD_FATAL
  * returns false: the crash that follows ends the program. Bounded, no lock. Handler. */
 bool lg__event_claim(const struct lg__guard_fault *fault);
+
+/* Format what lg__text_format() understands, with a NUL, cut to fit. Handler. */
+void lg__event_format(char *to, size_t room, const char *format, ...) LG_PRINTF(3, 4);
+
+/* ---- mapping.c: registered mappings ---- */
+
+/* Statuses of lg_guard_map() and lg_guard_unmap(). */
+lg_status lg__mapping_add(void *base, size_t size, int protection);
+lg_status lg__mapping_remove(void *base);
+/* True: the page is there now, or another thread is about to replace it; repeat the access.
+ * Handler. */
+bool lg__mapping_claim(int signal, const siginfo_t *info, const void *ucontext);
+
+/* ---- copy.c: guarded reads ---- */
+
+/* The source of a guarded read faulted. Handler. */
+bool lg__copy_failed(int signal, const siginfo_t *info, const void *ucontext);
+/* Decide about that; true: the copy returns. Handler. */
+bool lg__copy_claim(const siginfo_t *info, void *ucontext);
 
 /* ---- chance.c: what the handler asks before it records a fault of the program ---- */
 

@@ -171,6 +171,48 @@ uint64_t lg__arch_code_address(uint64_t word)
     return word;
 }
 
+/* One instruction copies. Where it faults, rsi and rdi are the next bytes and rcx is how many are
+ * left; r8 is `site`. */
+__asm__(".text\n"
+        ".globl lg__arch_copy\n.hidden lg__arch_copy\n.type lg__arch_copy, @function\n"
+        "lg__arch_copy:\n"
+        "    .cfi_startproc\n"
+        "    movq %rcx, %r8\n    movq %rdx, %rcx\n"
+        ".globl lg__arch_copy_load\n.hidden lg__arch_copy_load\n"
+        "lg__arch_copy_load:\n"
+        "    rep movsb\n"
+        ".globl lg__arch_copy_left\n.hidden lg__arch_copy_left\n"
+        "lg__arch_copy_left:\n"
+        "    movq %rcx, %rax\n    ret\n"
+        "    .cfi_endproc\n"
+        ".size lg__arch_copy, . - lg__arch_copy\n");
+extern const char lg__arch_copy_load[] __attribute__((visibility("hidden")));
+extern const char lg__arch_copy_left[] __attribute__((visibility("hidden")));
+
+/* Addresses that are no addresses at all have a trap of their own, without an address. Those below
+ * are addresses on every CPU. */
+#define TRAP_GENERAL_PROTECTION 13u
+#define ADDRESSES (UINT64_C(1) << 47)
+
+bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_site)
+{
+    const greg_t *registers = ((const ucontext_t *)ucontext)->uc_mcontext.gregs;
+    const uint64_t to = (uint64_t)registers[REG_RDI], from = (uint64_t)registers[REG_RSI], left = (uint64_t)registers[REG_RCX];
+    struct lg__arch_fault fault;
+    lg__arch_fault(ucontext, &fault);
+    if (fault.pc != (uint64_t)(uintptr_t)lg__arch_copy_load)
+        return false;
+    *ret_site = (uint64_t)registers[REG_R8];
+    if (fault.trap == TRAP_GENERAL_PROTECTION)
+        return to < ADDRESSES && left <= ADDRESSES - to;
+    return fault.access == LG__ACCESS_READ && address - from < left;
+}
+
+void lg__arch_copy_end(void *ucontext)
+{
+    ((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)lg__arch_copy_left;
+}
+
 /* Bytes of an indirect call from FF on: opcode, ModRM, SIB, displacement (Intel SDM volume 2,
  * tables 2-2 and 2-3). */
 static size_t indirect_call_bytes(const uint8_t *call)
@@ -211,6 +253,22 @@ __asm__(".text\n"
         "    movq 32(%rdi), %r14\n    movq 40(%rdi), %r15\n    movq 48(%rdi), %rsp\n    movl $1, %eax\n"
         "    jmpq *56(%rdi)\n"
         ".size lg__arch_jump, . - lg__arch_jump\n");
+
+void lg__arch_jump_on_return(void *ucontext, const struct lg__arch_mark *mark)
+{
+    greg_t *registers = ((ucontext_t *)ucontext)->uc_mcontext.gregs;
+    registers[REG_RIP] = (greg_t)(uintptr_t)lg__arch_jump;
+    registers[REG_RDI] = (greg_t)(uintptr_t)mark;
+}
+
+void lg__arch_registers_of_mark(const struct lg__arch_mark *mark, uint64_t registers[LG__REGISTERS_MAX])
+{
+    /* rbx rbp r12…r15 rsp rip, as lg__arch_mark() stores them */
+    static const uint8_t columns[] = { 3, 6, 12, 13, 14, 15, 7, 16 };
+    memset(registers, 0, LG__REGISTERS_MAX * sizeof registers[0]);
+    for (size_t i = 0; i < sizeof columns; i++)
+        registers[columns[i]] = mark->words[i];
+}
 
 const char lg__arch_counter_source[] = "tsc";
 

@@ -253,11 +253,19 @@ size_t lg__os_to_pages(size_t size)
     return (size + page - 1) & ~(page - 1);
 }
 
-long lg__os_pages_replace(void *pages, size_t size)
+long lg__os_pages_replace(void *pages, size_t size, int protection)
 {
-    long result = lg__os_call(SYS_mmap, (long)(uintptr_t)pages, (long)size, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    long result = lg__os_call(SYS_mmap, (long)(uintptr_t)pages, (long)size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     return result < 0 && result > -4096 ? result : 0;
+}
+
+/* MADV_POPULATE_READ and MADV_POPULATE_WRITE; not every libc has names for them. */
+#define POPULATE_READ 22
+#define POPULATE_WRITE 23
+
+bool lg__os_pages_there(void *pages, size_t size, bool to_write)
+{
+    return lg__os_call(SYS_madvise, (long)(uintptr_t)pages, (long)size, to_write ? POPULATE_WRITE : POPULATE_READ, 0, 0, 0) == 0;
 }
 
 static ssize_t read_text_file(const char *path, char *text, size_t size)

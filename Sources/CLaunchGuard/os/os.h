@@ -219,8 +219,12 @@ unsigned lg__os_processors(void);
 size_t lg__os_page_size(void);
 /* The next multiple of that. */
 size_t lg__os_to_pages(size_t size);
-/* Replace whole pages of the kernel by private anonymous zero pages. 0 or −errno. Handler. */
-long lg__os_pages_replace(void *pages, size_t size);
+/* Replace whole pages of the kernel by private anonymous zero pages with this protection (PROT_*).
+ * 0 or −errno. Handler. */
+long lg__os_pages_replace(void *pages, size_t size, int protection);
+/* Whether whole pages of the kernel can be read, or written to, now. They are brought in. false
+ * also where the kernel cannot say (before Linux 5.14). Handler. */
+bool lg__os_pages_there(void *pages, size_t size, bool to_write);
 
 /* Boot id of the kernel; false if it cannot be read. */
 bool lg__os_boot_id(uint8_t ret_id[LG__UUID_BYTES]);
@@ -385,6 +389,15 @@ uint64_t lg__arch_code_address(uint64_t word);
 #define LG__ARCH_CALL_BYTES 8u
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES]);
 
+/* Copy. Returns how many bytes are left: 0, unless lg__arch_copy_end() ended the copy. The places do
+ * not overlap. `site` is for the handler. */
+size_t lg__arch_copy(void *to, const void *from, size_t size, uint64_t site);
+/* The interrupted context is inside a copy that cannot read its source; `address` is that of the
+ * fault. Handler. */
+bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_site);
+/* Change the interrupted context: that copy returns. Handler. */
+void lg__arch_copy_end(void *ucontext);
+
 /* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc.
  * lg__arch_mark() returns 0, and once more 1 when lg__arch_jump() is called while its caller has
  * not returned. Handler. */
@@ -393,6 +406,10 @@ struct lg__arch_mark {
 };
 int lg__arch_mark(struct lg__arch_mark *mark) __attribute__((returns_twice));
 _Noreturn void lg__arch_jump(const struct lg__arch_mark *mark);
+/* The interrupted code jumps so, when the handler returns. Handler. */
+void lg__arch_jump_on_return(void *ucontext, const struct lg__arch_mark *mark);
+/* The registers that a mark holds, as lg__arch_registers(); the others are 0. Handler. */
+void lg__arch_registers_of_mark(const struct lg__arch_mark *mark, uint64_t registers[LG__REGISTERS_MAX]);
 
 /* ---- calls that lead to no function (arch_*_stub.c, arch_*.c) ---- */
 

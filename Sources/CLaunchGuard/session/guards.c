@@ -40,6 +40,25 @@ static void wake(void)
     lg__os_futex_wake((const uint32_t *)&changes);
 }
 
+static char *append(char *to, const char *end, const char *text)
+{
+    while (to < end && *text)
+        *to++ = *text++;
+    *to = 0;
+    return to;
+}
+
+static void say(lg_guard_class guard_class, const char *text)
+{
+    char line[32 + LG_GUARD_TEXT_MAX + 1], *to = line;
+    const char *const most = line + sizeof line - 1;
+    to = append(to, most, "launchguard: guard ");
+    to = append(to, most, lg_guard_class_name(guard_class));
+    to = append(to, most, ": ");
+    append(to, to + LG_GUARD_TEXT_MAX < most ? to + LG_GUARD_TEXT_MAX : most, text);
+    lg__capture_say(line);
+}
+
 static void off_in_child(void)
 {
     lg__switch_off();
@@ -161,7 +180,8 @@ static void open_once(lg_session *session)
         .unforked = session->host.unforked ? session->host.unforked : &always,
         .breadcrumb = leave_breadcrumb,
         .wake = wake,
-        .walk = NULL,
+        .say = say,
+        .walk = lg__capture_walk,
     };
     lg__event_open(&host);
     lg__capture_set_program_chance(lg__chance_claim);

@@ -72,7 +72,7 @@ bool lg__map_holds(const void *address)
 bool lg__map_heal(const void *address)
 {
     uint8_t *page = healable_page(address);
-    if (!page || lg__os_pages_replace(page, atomic_load(&page_size)) != 0)
+    if (!page || lg__os_pages_replace(page, atomic_load(&page_size), PROT_READ | PROT_WRITE) != 0)
         return false;
     atomic_fetch_add(&healed_pages, 1);
     return true;

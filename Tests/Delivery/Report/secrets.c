@@ -1,8 +1,8 @@
 /* A run whose secrets must not leave the machine: dies by abort(), as PROGRAM STATE [ARGUMENT…],
  * and with "long" or "longer" far from main() and with many words.
  *
- * A redacted annotation, a field of its key, and home directories in texts; what may leave stands
- * beside them. */
+ * A redacted annotation, fields of its key in a breadcrumb and a guard event, and home directories
+ * in texts; what may leave stands beside them. */
 #undef NDEBUG
 #include <assert.h>
 #include <stdbool.h>
@@ -47,6 +47,11 @@ int main(int count, char **arguments)
     lg_annotate(session, "document", "/var/home/planted-user/letter");
     lg_annotate(session, "language", "harmless");
     lg_log_fields(session, LG_LEVEL_INFO, "files", text, strlen(text), fields, 3);
+    static const lg_field faulty[] = { { "token", "planted-guard" }, { "file", "/home/planted-user/plugin" } };
+    static const lg_guard_options guards = { .size = sizeof guards, .policy = LG_GUARD_SURVIVE, .quiet = 1 };
+    if (lg_guard_start(session, &guards) != LG_OK ||
+        !lg_guard_claim(LG_GUARD_SYMBOL, NULL, "no draw() in /home/planted-user/plugins/red.so", faulty, 2))
+        return 1;
     if (count > 2 && strncmp(arguments[2], "long", 4) == 0)
         return fall(is_longer ? '\1' : 'm');
     abort();

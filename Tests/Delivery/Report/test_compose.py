@@ -115,6 +115,7 @@ class Compose(unittest.TestCase):
         self.assertEqual(brief["schema"], "launchguard-report/1")
         self.assertEqual((brief["uuid"], brief["runUUID"]), (full["report"]["uuid"], identity["uuid"]))
         self.assertEqual((brief["end"], brief["evidence"]), (verdict["end"], verdict["evidence"]))
+        self.assertEqual(brief.get("survivedFaults", 0), full.get("guards", {}).get("survived", 0))
         self.assertEqual(brief.get("signal"), verdict.get("signal", {}).get("name"))
         for key in ("appID", "appVersion", "buildID", "ordinal", "started"):
             self.assertEqual(brief.get(key), identity.get(key))

@@ -26,14 +26,17 @@ class Redaction(unittest.TestCase):
         (self.path,) = glob.glob(os.path.join(state, "**/*.lgrun"), recursive=True)
 
     def test_secrets(self):
-        self.assertIn(b"planted-annotation", open(self.path, "rb").read())
+        with open(self.path, "rb") as file:
+            bytes_of_file = file.read()
+        for secret in [b"planted-annotation", b"planted-field", b"planted-guard"]:
+            self.assertIn(secret, bytes_of_file)
         for kind in ENDPOINTS:
             with self.subTest(kind):
                 found = raw(kind, self.path, HOME=self.home)
-                for secret in ["planted-annotation", "planted-field", "planted-user", "planted-home", "planted-credential", "planted-dsn-secret", "/root"]:
+                for secret in ["planted-annotation", "planted-field", "planted-guard", "planted-user", "planted-home", "planted-credential", "planted-dsn-secret", "/root"]:
                     self.assertNotIn(secret.encode(), found)
         found = raw("http", self.path, HOME=self.home)
-        for harmless in ["~/notes.db", "-I~/include", "harmless", '"key":"token","isCut":false,"isRedacted":true']:
+        for harmless in ["~/notes.db", "no draw() in ~/plugins/red.so", "~/plugin\"", "-I~/include", "harmless", '"key":"token","isCut":false,"isRedacted":true']:
             self.assertIn(harmless.encode(), found)
 
 

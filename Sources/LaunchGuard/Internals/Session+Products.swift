@@ -1,0 +1,13 @@
+internal import CLaunchGuard
+
+/// What the products beside this one need of the shell.
+extension Session {
+    /// C: `lg_session *`, which every thread may use.
+    package var pointer: OpaquePointer? { unsafe core.pointer }
+
+    /// Throw the error of a status of C that is not LG_OK. Call this function before anything else
+    /// can change errno.
+    package static func check(status: UInt32) throws(LaunchGuardError) {
+        if let error = Core.error(.init(rawValue: status)) { throw error }
+    }
+}

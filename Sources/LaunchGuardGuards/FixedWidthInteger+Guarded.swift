@@ -1,0 +1,78 @@
+infix operator +? : AdditionPrecedence
+infix operator -? : AdditionPrecedence
+infix operator *? : MultiplicationPrecedence
+infix operator /? : MultiplicationPrecedence
+infix operator %? : MultiplicationPrecedence
+
+/// Checked arithmetic. There are no operators for shifts: those of Swift never end the program.
+extension FixedWidthInteger {
+    /// The sum. Where it does not fit: the nearest value where the fault is survived, else what `+`
+    /// does, which ends the program.
+    @_transparent
+    public static func +? (left: Self, right: Self) -> Self {
+        let (sum, isOver) = left.addingReportingOverflow(right)
+        if _fastPath(!isOver) { return sum }
+        return survivesArithmetic(left, "+", right) ? (right < 0 ? .min : .max) : left + right
+    }
+
+    /// The difference. Where it does not fit: the nearest value where the fault is survived, else
+    /// what `-` does, which ends the program.
+    @_transparent
+    public static func -? (left: Self, right: Self) -> Self {
+        let (difference, isOver) = left.subtractingReportingOverflow(right)
+        if _fastPath(!isOver) { return difference }
+        return survivesArithmetic(left, "-", right) ? (right < 0 ? .max : .min) : left - right
+    }
+
+    /// The product. Where it does not fit: the nearest value where the fault is survived, else what
+    /// `*` does, which ends the program.
+    @_transparent
+    public static func *? (left: Self, right: Self) -> Self {
+        let (product, isOver) = left.multipliedReportingOverflow(by: right)
+        if _fastPath(!isOver) { return product }
+        return survivesArithmetic(left, "*", right) ? ((left < 0) == (right < 0) ? .max : .min) : left * right
+    }
+
+    /// The quotient. Of a division by zero: the value of greatest magnitude with the sign of the
+    /// dividend, 0 for 0, where the fault is survived; of one that does not fit: the nearest value;
+    /// else what `/` does, which ends the program.
+    @_transparent
+    public static func /? (left: Self, right: Self) -> Self {
+        let (quotient, isOver) = left.dividedReportingOverflow(by: right)
+        if _fastPath(!isOver) { return quotient }
+        guard survivesArithmetic(left, "/", right) else { return left / right }
+        return left == 0 ? 0 : (left < 0) == (right < 0) ? .max : .min
+    }
+
+    /// The remainder of a division. Of one by zero, and of the least value by -1: 0 where the fault
+    /// is survived, else what `%` does, which ends the program.
+    @_transparent
+    public static func %? (left: Self, right: Self) -> Self {
+        let (remainder, isOver) = left.remainderReportingOverflow(dividingBy: right)
+        if _fastPath(!isOver) { return remainder }
+        return survivesArithmetic(left, "%", right) ? 0 : left % right
+    }
+
+    /// The number as another type, with its fraction cut. A number that does not fit: the nearest
+    /// value, 0 for one that is none, where the fault is survived; else what `init(_:)` does, which
+    /// ends the program.
+    @_transparent
+    public init(guarded number: Double) {
+        let limit = Double(bitPattern: UInt64(1023 + Self.bitWidth - (Self.isSigned ? 1 : 0)) << 52)
+        let least = Self.isSigned ? -limit : 0
+        // The difference of one is lost beside a great limit.
+        let isFitting = number < limit && (number >= least || number > least - 1)
+        if _fastPath(isFitting) || !survivesConversion(number, to: Self.self) { self.init(number) } else {
+            self = number > 0 ? .max : number < 0 ? .min : 0
+        }
+    }
+
+    /// The number as another type. A number that does not fit: the nearest value where the fault is
+    /// survived, else what `init(_:)` does, which ends the program.
+    @_transparent
+    public init(guarded number: some BinaryInteger) {
+        if let exact = Self(exactly: number) { self = exact } else {
+            self = survivesConversion(number, to: Self.self) ? Self(clamping: number) : Self(number)
+        }
+    }
+}

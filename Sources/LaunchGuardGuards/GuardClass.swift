@@ -1,0 +1,33 @@
+/// The kind of a fault that a guard finds. C: `lg_guard_class`.
+public enum GuardClass: UInt32, Sendable, CaseIterable {
+    /// A mapped file is shorter than its mapping, or a guarded read reaches no memory. C:
+    /// `LG_GUARD_MEMORY`.
+    case memory = 1
+    /// A function that a plugin lacks is called through its table. C: `LG_GUARD_SYMBOL`.
+    case symbol = 2
+    /// A function of C is called through a null pointer. C: `LG_GUARD_NULL_CALL`.
+    case nullCall = 3
+    /// An observer is added twice, removed twice, or its owner is gone. C: `LG_GUARD_OBSERVER`.
+    case observer = 4
+    /// A timer or dispatch source is used out of order, or its owner is gone. C: `LG_GUARD_TIMER`.
+    case timer = 5
+    /// An index or key is outside of a container. C: `LG_GUARD_CONTAINER`.
+    case container = 6
+    /// A result does not fit, or a divisor is zero. C: `LG_GUARD_ARITHMETIC`.
+    case arithmetic = 7
+    /// A string is missing, not valid, or shorter than a range. C: `LG_GUARD_STRING`.
+    case string = 8
+    /// A call that belongs to one thread comes from another. C: `LG_GUARD_CONFINEMENT`.
+    case confinement = 9
+    /// A handle is used after its object was released. C: `LG_GUARD_HANDLE`.
+    case handle = 10
+}
+
+extension Set<GuardClass> {
+    /// Every class.
+    public static var all: Self { Set(GuardClass.allCases) }
+
+    /// All but ``GuardClass/nullCall``, which changes what an instruction of any function does. C:
+    /// `LG_GUARDS_DEFAULT`.
+    public static var usual: Self { all.subtracting([.nullCall]) }
+}

@@ -1,0 +1,84 @@
+"""Each public header stands alone, without a warning, in every standard of C and C++ that a program
+may be written in, and the guards of guard_checked.h can be used in each."""
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEADERS = [path.name for path in sorted((ROOT / "include/launchguard").glob("*.h"))]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
+OF_C = ["-Wstrict-prototypes", "-Wmissing-prototypes"]
+COMPILERS = {"c": ("gcc", "clang"), "cpp": ("g++", "clang++")}
+STANDARDS = {"c": ("c99", "c11", "c17", "c2x"), "cpp": ("c++11", "c++14", "c++17", "c++20", "c++2b")}
+
+# Every guard that is a macro, or made by one.
+USE = """#include <launchguard/guard_checked.h>
+int *use_at(int *array, size_t count, unsigned index, const char *text, size_t *at, uint32_t *ret_code);
+int *use_at(int *array, size_t count, unsigned index, const char *text, size_t *at, uint32_t *ret_code)
+{
+    const int fixed[4] = { 0, 1, 2, 3 };
+    const int *element = LG_GUARD_AT(fixed, 4, index);
+    const lg_guard_part part = lg_guard_range(index, element ? (size_t)*element : 0, count);
+    *ret_code = lg_guard_utf8(lg_guard_str(text), part.length, at);
+    return LG_GUARD_AT(array, count, lg_guard_offset(part.offset, count));
+}
+""" + "".join("""%(type)s use_%(name)s(%(type)s a, %(type)s b, unsigned bits);
+%(type)s use_%(name)s(%(type)s a, %(type)s b, unsigned bits)
+{
+    a = lg_guard_add_%(name)s(a, lg_guard_sub_%(name)s(lg_guard_mul_%(name)s(a, b), lg_guard_neg_%(name)s(b)));
+    b = lg_guard_shl_%(name)s(b, bits);
+    return lg_guard_div_%(name)s(a, lg_guard_rem_%(name)s(lg_guard_shr_%(name)s(a, bits), b));
+}
+""" % {"name": name, "type": kind} for name, kind in (("int32", "int32_t"), ("int64", "int64_t"), ("uint32", "uint32_t"),
+                                                         ("uint64", "uint64_t"), ("size", "size_t")))
+
+
+class Headers(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.work = pathlib.Path(directory.name)
+
+    def every(self, language):
+        """(Compiler, standard) of those that are installed; one of each language has to be."""
+        installed = [name for name in COMPILERS[language] if shutil.which(name)]
+        self.assertTrue(installed)
+        return itertools.product(installed, STANDARDS[language])
+
+    def failures(self, language, name, text):
+        """(Compiler with its standard, what it says) of those that refuse the text."""
+        source = self.work / (name + "." + language)
+        source.write_text(text)
+        flags = [*WARNINGS, *(OF_C if language == "c" else []), "-I", ROOT / "include", "-O2", "-c", source, "-o", os.devnull]
+        def one(way):
+            done = subprocess.run([way[0], "-std=" + way[1], *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+            return " ".join(way), done.returncode, done.stdout
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            return [(way, said) for way, code, said in pool.map(one, self.every(language)) if code]
+
+    def compile(self, language, name, text):
+        self.assertEqual(self.failures(language, name, text), [], name)
+
+    def test_every_header_stands_alone(self):
+        self.assertGreater(len(HEADERS), 20)
+        for language, name in itertools.product(COMPILERS, HEADERS):
+            with self.subTest(name, language=language):
+                self.compile(language, name.removesuffix(".h"), "#include <launchguard/%s>\n" % name)
+
+    def test_inline_guards(self):
+        for language in COMPILERS:
+            self.compile(language, "use", USE)
+
+    def test_a_warning_is_found(self):
+        for language in COMPILERS:
+            wrong = self.failures(language, "wrong", "static inline int narrow(long wide) { return wide; }\n")
+            self.assertEqual(len(wrong), len(list(self.every(language))))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,52 @@
+#if FoundationGuards
+import Foundation
+import LaunchGuard
+import LaunchGuardGuards
+import Testing
+
+@Suite struct NotificationTests {
+    final class Owner: Sendable {}
+
+    let center = NotificationCenter(), name = Notification.Name("test")
+
+    @Test func aNotificationReachesItsOwner() {
+        let owner = Owner(), journal = Journal()
+        let observer = NotificationObserver(owner: owner, of: name, in: center) { journal.add("\($0 === owner) \($1.name.rawValue)") }
+        center.post(name: name, object: nil)
+        center.post(name: Notification.Name("other"), object: nil)
+        observer.remove()
+        center.post(name: name, object: nil)
+        #expect(journal.all == ["true test"])
+    }
+
+    /// What Foundation ignores it goes on to ignore, and the guard tells it.
+    @Test func anObserverThatIsRemovedTwiceIsTold() async throws {
+        let scene = try Scene()
+        defer { scene.remove() }
+        await #expect(processExitsWith: .success) { [scene = scene as Scene] in
+            let session = try scene.startGuarded()
+            let owner = Owner(), observer = NotificationObserver(owner: owner, of: Notification.Name("test")) { _, _ in }
+            observer.remove()
+            observer.remove()
+            session.guards.stop()
+            observer.remove()
+        }
+        #expect(try scene.told() == ["Owner is removed as an observer, and is none owner=Owner"])
+    }
+
+    /// Not claimed: Foundation cannot be asked for its observers.
+    @Test func anOwnerThatObservesTwiceIsNotFound() async throws {
+        let scene = try Scene()
+        defer { scene.remove() }
+        await #expect(processExitsWith: .success) { [scene = scene as Scene] in
+            _ = try scene.startGuarded()
+            let owner = Owner(), journal = Journal(), name = Notification.Name("test")
+            for _ in 0..<2 { NotificationObserver(owner: owner, of: name) { _, _ in journal.add("") } }
+            NotificationCenter.default.post(name: name, object: nil)
+            expect(journal.all.count == 2)
+            withExtendedLifetime(owner) {}
+        }
+        #expect(try scene.told().isEmpty)
+    }
+}
+#endif

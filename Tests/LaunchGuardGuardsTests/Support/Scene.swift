@@ -1,0 +1,74 @@
+import Foundation
+import LaunchGuard
+import LaunchGuardGuards
+import LaunchGuardReports
+import Testing
+
+/// A state directory for one test, and the actions of the test in its child processes.
+struct Scene: Codable, Sendable {
+    let directory: String
+
+    init() throws {
+        directory = NSTemporaryDirectory() + "launchguard-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: directory) }
+
+    /// In the child, which dies by SIGALRM if it takes too long.
+    func start() throws -> Session {
+        alarm(30)
+        var configuration = Session.Configuration(appID: "org.example.tests")
+        configuration.stateDirectory = directory
+        return try Session.start(configuration)
+    }
+
+    /// In the child: with guards, which survive.
+    func startGuarded(_ policy: GuardPolicy = .survive) throws -> Session {
+        let session = try start()
+        var configuration = Guards.Configuration()
+        configuration.policy = policy
+        try session.guards.start(configuration)
+        return session
+    }
+
+    /// What the last run has left.
+    func report() throws -> RunReport {
+        try Reader(path: try #require(try StateDirectory(path: directory).runPaths().last)).run()
+    }
+
+    /// The breadcrumbs of its guards, with their fields: "text key=value".
+    func told() throws -> [String] {
+        try report().breadcrumbs?.entries.filter { $0.category == "guard" }.map { entry in
+            ([entry.text] + (entry.fields ?? []).map { "\($0.key)=\($0.value ?? "")" }).joined(separator: " ")
+        } ?? []
+    }
+}
+
+/// Events in order, from any thread.
+final class Journal: Sendable {
+    private let lock = NSLock()
+    private nonisolated(unsafe) var lines: [String] = []
+
+    var all: [String] { lock.withLock { unsafe lines } }
+
+    func add(_ line: String) { lock.withLock { unsafe lines.append(line) } }
+
+    /// False when it takes too long.
+    func waits(for count: Int) -> Bool {
+        for _ in 0..<4000 where all.count < count { usleep(5000) }
+        return all.count >= count
+    }
+}
+
+/// In the child: end it where something is wrong, and say what.
+func expect(_ isRight: @autoclosure () throws -> Bool, _ what: @autoclosure () -> String = "", line: Int32 = #line) rethrows {
+    if try isRight() { return }
+    FileHandle.standardError.write(Data("line \(line): \(what())\n".utf8))
+    exit(line & 127 | 128)
+}
+
+/// Write through a bad pointer: a crash that is not of the guards.
+func dieOfAnotherBug() {
+    unsafe UnsafeMutablePointer<Int>(bitPattern: 0x10)?.pointee = 1
+}
