@@ -12,15 +12,15 @@
  *  What they do not do:
  *
  *  - The zeros are not what was in the file, and what the program writes to them is in no file.
- *  - A page that a system call meets first, for example read(2) into a mapping, is not replaced: the
- *    call fails with EFAULT.
+ *  - A page that a system call meets first, for example read(2) into a mapping, is not replaced:
+ *    the call fails with EFAULT.
  *  - Instructions are not replaced: a jump into a mapping that is gone is a crash.
  *  - A thread that blocks SIGBUS and SIGSEGV is ended by the kernel at its fault.
  *  - The kernel may refuse the page (too many mappings, large pages of hugetlbfs). The fault is a
  *    crash then, although its event says that it was survived.
  *
- *  The site of a page is the instruction that met it; in memcpy() that is one of libc. The site of a
- *  guarded read is the caller of lg_guard_read().
+ *  The site of a page is the instruction that met it; in memcpy() that is one of libc. The site of
+ *  a guarded read is the caller of lg_guard_read().
  */
 #ifndef LAUNCHGUARD_GUARD_MEMORY_H
 #define LAUNCHGUARD_GUARD_MEMORY_H

@@ -13,6 +13,7 @@
  *    guard.h     chosen faults are neutralised and told
  *    guard_memory.h  mapped files that may be cut short, reads that may fault
  *    guard_plugin.h  tables of functions with gaps, calls through NULL
+ *    guard.h     chosen faults are neutralised and told; it lists the guards, guard_*.h
  *    simulate.h  walk a launch through every state without a crash
  *    end.h       ends of runs and their evidence
  *    reader.h    reads run files and ledgers, of any age, also of living processes
@@ -35,6 +36,10 @@
 #include <launchguard/guard.h>
 #include <launchguard/guard_memory.h>
 #include <launchguard/guard_plugin.h>
+#include <launchguard/guard_checked.h>
+#include <launchguard/guard_handles.h>
+#include <launchguard/guard_observers.h>
+#include <launchguard/guard_confine.h>
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>

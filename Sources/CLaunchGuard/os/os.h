@@ -389,8 +389,8 @@ uint64_t lg__arch_code_address(uint64_t word);
 #define LG__ARCH_CALL_BYTES 8u
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES]);
 
-/* Copy. Returns how many bytes are left: 0, unless lg__arch_copy_end() ended the copy. The places do
- * not overlap. `site` is for the handler. */
+/* Copy. Returns how many bytes are left: 0, unless lg__arch_copy_end() ended the copy. The places
+ * do not overlap. `site` is for the handler. */
 size_t lg__arch_copy(void *to, const void *from, size_t size, uint64_t site);
 /* The interrupted context is inside a copy that cannot read its source; `address` is that of the
  * fault. Handler. */

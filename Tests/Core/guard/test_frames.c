@@ -671,10 +671,21 @@ static void test_plugin(void **state)
     assert_true(newest_run_has(PLUGIN_A));
 }
 
-/* ---- many walks, and a crash among them ---- */
+/* ---- many walks, some of which fault, and a crash among them ---- */
 
 #define THREADS 4
-static _Atomic uint64_t walks, lost;
+static _Atomic uint64_t walks, lost, drawn;
+
+/* Delays at any point, and faults of walks. */
+static void hook_disturb(const char *point)
+{
+    const uint64_t number = (atomic_fetch_add(&drawn, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+    if (number % 64 == 0)
+        usleep((useconds_t)(number / 64 % 300));
+    else if (strcmp(point, "guard: walk") == 0 && number % 8 == 1)
+        crash();
+}
+
 static __thread char *own_page;
 static __thread struct chain *own_chain;
 
@@ -719,10 +730,11 @@ static void body_hammer(void *argument)
 {
     start_guards();
     lg__capture_set_program_chance(walk_and_mend_own);
+    lg__fault_hook = hook_disturb;
     for (int i = 0; i < THREADS; i++)
         in_thread(walk_without_end, NULL);
     const uint64_t least = 50 + (uint64_t)(uintptr_t)argument * 37;
-    while (atomic_load(&walks) < least)
+    while (atomic_load(&walks) < least || atomic_load(&lost) < 10)
         rest(1);
     crash();
 }
