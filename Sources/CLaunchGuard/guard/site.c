@@ -23,8 +23,10 @@ static struct {
 
 void lg__site_open(struct lg__guards *in, uint32_t faults_a_minute)
 {
-    file = in;
     atomic_store(&budget, faults_a_minute);
+    if (file == in)
+        return; /* a thread of an earlier start may read it */
+    file = in;
     file->site_count = LG__GUARD_SITES;
     atomic_store_explicit(&file->site_bytes, sizeof(struct lg__guard_site), memory_order_release);
 }
