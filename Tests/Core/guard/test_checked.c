@@ -67,7 +67,7 @@ static void meet_overflow(void)
 
 static void meet_null(void)
 {
-    const char *text = unknown ? "text" : NULL;
+    static const char *volatile text;
     result = (int64_t)strlen(lg_guard_str(text));
 }
 
@@ -94,7 +94,8 @@ static void meet_long_string(void)
 
 static void meet_null_copy(void)
 {
-    result = (int64_t)lg_guard_copy(edge(4), 4, unknown ? "" : NULL);
+    static const char *volatile text;
+    result = (int64_t)lg_guard_copy(edge(4), 4, text);
 }
 
 #define SHOW(name, death, says)                                        \
