@@ -164,7 +164,11 @@ LG_GUARD_INTEGER_TABLE(LG_GUARD_INTEGER_FUNCTIONS)
 /** A string that may be NULL. Survived: "". Plain: NULL. */
 static inline const char *lg_guard_str(const char *text)
 {
-    return __builtin_expect(!text, 0) && lg_guard_claim_null() ? "" : text;
+    if (__builtin_expect(!text, 0)) {
+        const char *volatile plain = text; /* a compiler that sees NULL drops its use */
+        return lg_guard_claim_null() ? "" : plain;
+    }
+    return text;
 }
 
 /** An offset into a text of `size` bytes; its end is one. Survived: `size`. Plain: as it is. */
