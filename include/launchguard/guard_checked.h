@@ -7,8 +7,8 @@
  *  LG_GUARD_REPORT.
  *
  *  The classes are LG_GUARD_CONTAINER, LG_GUARD_ARITHMETIC and LG_GUARD_STRING. The site of an
- *  event is the place in the program where the operation was compiled into; a loop that the compiler
- *  unrolls has several.
+ *  event is the place in the program where the operation was compiled into; a loop that the
+ *  compiler unrolls has several.
  *
  *      uint32_t *pixel = LG_GUARD_AT(pixels, count, index);
  *      if (pixel)
