@@ -278,7 +278,7 @@ import Testing
         await #expect(processExitsWith: .signal(trap)) { [directory = scene.directory as String] in
             _ = try Child(directory).startGuards(.survive) { _ in print(opaque([1])[opaque(1)]) }
             _ = Fault.element.meet()
-            try await Task.sleep(for: .seconds(15))
+            try await Task.sleep(for: .seconds(100))
         }
         #expect(try scene.lastRun()?.verdict?.end == .crash)
     }

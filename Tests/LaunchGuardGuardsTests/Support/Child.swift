@@ -7,10 +7,10 @@ import Synchronization
 struct Child: Sendable {
     let directory: String
 
-    /// The child dies by SIGALRM if it takes longer than 20 seconds.
+    /// The child dies by SIGALRM if it takes longer than two minutes.
     init(_ directory: String) {
         self.directory = directory
-        alarm(20)
+        alarm(120)
     }
 
     func start() throws(LaunchGuardError) -> Session {
