@@ -7,7 +7,8 @@
  *  LG_GUARD_REPORT.
  *
  *  The classes are LG_GUARD_CONTAINER, LG_GUARD_ARITHMETIC and LG_GUARD_STRING. The site of an
- *  event is the place in the program where the operation was compiled into.
+ *  event is the place in the program where the operation was compiled into; a loop that the
+ *  compiler unrolls has several.
  *
  *      uint32_t *pixel = LG_GUARD_AT(pixels, count, index);
  *      if (pixel)
@@ -25,9 +26,15 @@
 
 #include <launchguard/guard.h>
 
+/** Inline without optimisation, too: else all events of an operation would have one site. */
+#define LG_GUARD_INLINE static inline __attribute__((always_inline))
+
 LG_BEGIN
 
 /* ---- the faults, told by the operations below; for other operations of a program as well ---- */
+
+/* They are not marked as cold: gcc would move their calls out of the function, where neither its
+ * name nor a list of functions finds them. */
 
 /** An index is not below a count.
  *
@@ -36,7 +43,7 @@ LG_BEGIN
  *  Threads: safe.  Signals: safe.  After fork: 0.  Allocates: no.
  *  Durable: survives the process at once.
  */
-LG_API int lg_guard_claim_index(size_t index, size_t count) __attribute__((cold));
+LG_API int lg_guard_claim_index(size_t index, size_t count);
 
 /** An operation has no result in a type.
  *
@@ -47,7 +54,7 @@ LG_API int lg_guard_claim_index(size_t index, size_t count) __attribute__((cold)
  *  Threads: safe.  Signals: safe.  After fork: 0.  Allocates: no.
  *  Durable: survives the process at once.
  */
-LG_API int lg_guard_claim_signed(const char *type, const char *operation, int64_t left, int64_t right) __attribute__((cold));
+LG_API int lg_guard_claim_signed(const char *type, const char *operation, int64_t left, int64_t right);
 
 /** lg_guard_claim_signed() for unsigned types.
  *
@@ -56,7 +63,7 @@ LG_API int lg_guard_claim_signed(const char *type, const char *operation, int64_
  *  Threads: safe.  Signals: safe.  After fork: 0.  Allocates: no.
  *  Durable: survives the process at once.
  */
-LG_API int lg_guard_claim_unsigned(const char *type, const char *operation, uint64_t left, uint64_t right) __attribute__((cold));
+LG_API int lg_guard_claim_unsigned(const char *type, const char *operation, uint64_t left, uint64_t right);
 
 /** A string is NULL.
  *
@@ -65,7 +72,7 @@ LG_API int lg_guard_claim_unsigned(const char *type, const char *operation, uint
  *  Threads: safe.  Signals: safe.  After fork: 0.  Allocates: no.
  *  Durable: survives the process at once.
  */
-LG_API int lg_guard_claim_null(void) __attribute__((cold));
+LG_API int lg_guard_claim_null(void);
 
 /** A range leaves a text of `size` bytes.
  *
@@ -74,13 +81,13 @@ LG_API int lg_guard_claim_null(void) __attribute__((cold));
  *  Threads: safe.  Signals: safe.  After fork: 0.  Allocates: no.
  *  Durable: survives the process at once.
  */
-LG_API int lg_guard_claim_range(size_t offset, size_t length, size_t size) __attribute__((cold));
+LG_API int lg_guard_claim_range(size_t offset, size_t length, size_t size);
 
 /* ---- arrays ---- */
 
 /** Address of an element of an array of `count` elements of `size` bytes. Survived: NULL. Plain:
  *  the address that base[index] has, wherever that is. */
-static inline void *lg_guard_at(const void *base, size_t count, size_t size, size_t index)
+LG_GUARD_INLINE void *lg_guard_at(const void *base, size_t count, size_t size, size_t index)
 {
     if (__builtin_expect(index >= count, 0) && lg_guard_claim_index(index, count))
         return NULL;
@@ -112,7 +119,7 @@ static inline void *lg_guard_at(const void *base, size_t count, size_t size, siz
     X(size, size_t, size_t, 0, SIZE_MAX, unsigned, uint64_t)
 
 #define LG_GUARD_WRAPPING(name, type, kind, wide, verb, operation, nearest)                                       \
-    static inline type lg_guard_##verb##_##name(type a, type b)                                                   \
+    LG_GUARD_INLINE type lg_guard_##verb##_##name(type a, type b)                                                 \
     {                                                                                                             \
         type result;                                                                                              \
         if (__builtin_expect(__builtin_##verb##_overflow(a, b, &result), 0) &&                                    \
@@ -123,7 +130,7 @@ static inline void *lg_guard_at(const void *base, size_t count, size_t size, siz
 
 /* The plain division reads its divisor anew: a compiler that knows it would drop the division. */
 #define LG_GUARD_DIVIDING(name, type, smallest, kind, wide, verb, operation, nearest)                             \
-    static inline type lg_guard_##verb##_##name(type a, type b)                                                   \
+    LG_GUARD_INLINE type lg_guard_##verb##_##name(type a, type b)                                                 \
     {                                                                                                             \
         if (__builtin_expect(b == 0 || (smallest != 0 && b == (type)-1 && a == smallest), 0)) {                   \
             volatile type divisor = b;                                                                            \
@@ -138,18 +145,18 @@ static inline void *lg_guard_at(const void *base, size_t count, size_t size, siz
     LG_GUARD_WRAPPING(name, type, kind, wide, mul, "*", ((a > 0) == (b > 0) ? largest : smallest))                \
     LG_GUARD_DIVIDING(name, type, smallest, kind, wide, div, /, (b == 0 ? 0 : largest))                           \
     LG_GUARD_DIVIDING(name, type, smallest, kind, wide, rem, %, 0)                                                \
-    static inline type lg_guard_neg_##name(type a)                                                                \
+    LG_GUARD_INLINE type lg_guard_neg_##name(type a)                                                              \
     {                                                                                                             \
         return lg_guard_sub_##name(0, a);                                                                         \
     }                                                                                                             \
-    static inline type lg_guard_shl_##name(type a, unsigned bits)                                                 \
+    LG_GUARD_INLINE type lg_guard_shl_##name(type a, unsigned bits)                                               \
     {                                                                                                             \
         const unsigned width = 8 * sizeof a;                                                                      \
         if (__builtin_expect(bits >= width, 0) && lg_guard_claim_##kind(#type, "<<", (wide)a, (wide)bits))        \
             return 0;                                                                                             \
         return (type)((utype)a << bits % width);                                                                  \
     }                                                                                                             \
-    static inline type lg_guard_shr_##name(type a, unsigned bits)                                                 \
+    LG_GUARD_INLINE type lg_guard_shr_##name(type a, unsigned bits)                                               \
     {                                                                                                             \
         const unsigned width = 8 * sizeof a;                                                                      \
         if (__builtin_expect(bits >= width, 0) && lg_guard_claim_##kind(#type, ">>", (wide)a, (wide)bits))        \
@@ -162,13 +169,17 @@ LG_GUARD_INTEGER_TABLE(LG_GUARD_INTEGER_FUNCTIONS)
 /* ---- strings ---- */
 
 /** A string that may be NULL. Survived: "". Plain: NULL. */
-static inline const char *lg_guard_str(const char *text)
+LG_GUARD_INLINE const char *lg_guard_str(const char *text)
 {
-    return __builtin_expect(!text, 0) && lg_guard_claim_null() ? "" : text;
+    if (__builtin_expect(!text, 0)) {
+        const char *volatile plain = text; /* a compiler that sees NULL drops its use */
+        return lg_guard_claim_null() ? "" : plain;
+    }
+    return text;
 }
 
 /** An offset into a text of `size` bytes; its end is one. Survived: `size`. Plain: as it is. */
-static inline size_t lg_guard_offset(size_t offset, size_t size)
+LG_GUARD_INLINE size_t lg_guard_offset(size_t offset, size_t size)
 {
     return __builtin_expect(offset > size, 0) && lg_guard_claim_range(offset, 0, size) ? size : offset;
 }
@@ -179,7 +190,7 @@ typedef struct lg_guard_part {
 } lg_guard_part;
 
 /** A part of a text of `size` bytes. Survived: what of it lies in the text. Plain: as it is. */
-static inline lg_guard_part lg_guard_range(size_t offset, size_t length, size_t size)
+LG_GUARD_INLINE lg_guard_part lg_guard_range(size_t offset, size_t length, size_t size)
 {
     lg_guard_part part = { offset, length };
     if (__builtin_expect(offset > size || length > size - offset, 0) && lg_guard_claim_range(offset, length, size)) {
@@ -204,7 +215,7 @@ LG_API uint32_t lg_guard_utf8_beyond_ascii(const char *bytes, size_t size, size_
  *                                 longest beginning of a character, or one byte). Plain: as the
  *                                 first byte says, whatever comes behind it, also behind the end.
  *    *at is not below `size`      Survived: 0, and *at stays. Plain: what stands behind the end. */
-static inline uint32_t lg_guard_utf8(const char *bytes, size_t size, size_t *at)
+LG_GUARD_INLINE uint32_t lg_guard_utf8(const char *bytes, size_t size, size_t *at)
 {
     if (__builtin_expect(*at < size && (unsigned char)bytes[*at] < 0x80, 1))
         return (unsigned char)bytes[(*at)++];

@@ -251,7 +251,7 @@ static void body_executor(void *argument)
         EXPECT(call(tell, "3") == LG_OK && call(tell, "4") == LG_OK);
         EXPECT(lg_confinement_destroy(confinement) == 2);
         run_given(NULL);
-        EXPECT(pthread_create(&thread, NULL, run_given, NULL) == 0); /* the wrong one: no matter now */
+        EXPECT(pthread_create(&thread, NULL, run_given, NULL) == 0); /* the wrong one again */
         pthread_join(thread, NULL);
         EXPECT(strcmp(story, "12") == 0);
     }
@@ -408,6 +408,49 @@ static void test_nothing_looks_while_nobody_calls(void **state)
     assert_false(find_event("serves no loop", &event));
 }
 
+/* The home thread has ended, and another one has its number. */
+static pthread_t number;
+
+static void *make_and_end(void *argument)
+{
+    (void)argument;
+    number = pthread_self();
+    make_confinement((lg_confinement_options){ 0 });
+    return NULL;
+}
+
+static void *call_as_heir(void *argument)
+{
+    if (pthread_equal(number, pthread_self())) {
+        EXPECT(lg_guard_confine(confinement, tell, argument) == LG_OK);
+        exit(strcmp(story, argument) == 0 ? 0 : 1);
+    }
+    return NULL;
+}
+
+static void body_heir(void *argument)
+{
+    pthread_t thread;
+    (void)argument;
+    start_guards(LG_GUARD_SURVIVE, 0);
+    EXPECT(pthread_create(&thread, NULL, make_and_end, NULL) == 0);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 100; i++) {
+        EXPECT(pthread_create(&thread, NULL, call_as_heir, "ran") == 0);
+        pthread_join(thread, NULL);
+    }
+    fprintf(stderr, "no thread got the number\n");
+    _exit(1);
+}
+
+static void test_the_heir_of_a_number_is_at_home(void **state)
+{
+    lg_guard_info event;
+    (void)state;
+    expect_exit(body_heir, NULL, 0);
+    assert_false(find_event("", &event));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +458,7 @@ int main(void)
         WITH_STATE(test_only_the_home_thread_serves), WITH_STATE(test_executor), WITH_STATE(test_nobody_serves),
         WITH_STATE(test_nothing_is_lost_in_silence), cmocka_unit_test(test_arguments), WITH_STATE(test_a_caller_does_not_wait_for_its_work),
         WITH_STATE(test_a_direct_call_is_not_seen), WITH_STATE(test_nothing_looks_while_nobody_calls),
+        WITH_STATE(test_the_heir_of_a_number_is_at_home),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
