@@ -82,6 +82,8 @@ static void tell(bool at_once)
         struct lg__site_event event;
         if (!lg__site_take(site, at_once, &event))
             continue;
+        if (event.event.skipped + 1 == event.event.count) /* the first: of a new plugin, perhaps */
+            lg_modules_refresh(guarded);
         if (!teller.quiet)
             print(&event.event);
         if (teller.on_event)
@@ -190,6 +192,7 @@ static lg_status start_guards(lg_session *session, const lg_guard_options *optio
     if ((teller.on_event || !teller.quiet) && !lg__callback_detach(tell_events, (void *)(uintptr_t)mine, true))
         return LG_ERR_SYSTEM;
     is_started = true;
+    lg_modules_refresh(session); /* whose frames are those of an event: no crash may come to say */
     return set_classes(session, options->classes ? options->classes : LG_GUARDS_DEFAULT);
 }
 
