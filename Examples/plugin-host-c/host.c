@@ -105,7 +105,8 @@ static void gone_handle(void) {
 
 static void on_change(const void *event, void *user) {
     const char *const *name = user;
-    printf("%s hears of %s\n", *name, (const char *)event);
+    fputs(*name, stdout);
+    printf(" hears of %s\n", (const char *)event);
 }
 
 static void gone_observer(void) {
@@ -221,7 +222,9 @@ int main(int count, char **arguments) {
         lg_guard_stop(session);
     host.draw = draw_where_it_belongs;
     load_plugin();
-    if (lg_confinement_create(NULL, &screen) != LG_OK)
+    lg_confinement_options confined = LG_CONFINEMENT_OPTIONS_INIT;
+    confined.name = "screen";
+    if (lg_confinement_create(&confined, &screen) != LG_OK)
         return 1;
     int result = 0;
     if (count == 4)

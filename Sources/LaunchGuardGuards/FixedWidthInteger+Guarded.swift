@@ -33,15 +33,13 @@ extension FixedWidthInteger {
         return survivesArithmetic(left, "*", right) ? ((left < 0) == (right < 0) ? .max : .min) : left * right
     }
 
-    /// The quotient. Of a division by zero: the value of greatest magnitude with the sign of the
-    /// dividend, 0 for 0, where the fault is survived; of one that does not fit: the nearest value;
-    /// else what `/` does, which ends the program.
+    /// The quotient. Where the fault is survived: 0 of a division by zero, the greatest value of the
+    /// least one by -1; else what `/` does, which ends the program.
     @_transparent
     public static func /? (left: Self, right: Self) -> Self {
         let (quotient, isOver) = left.dividedReportingOverflow(by: right)
         if _fastPath(!isOver) { return quotient }
-        guard survivesArithmetic(left, "/", right) else { return left / right }
-        return left == 0 ? 0 : (left < 0) == (right < 0) ? .max : .min
+        return survivesArithmetic(left, "/", right) ? (right == 0 ? 0 : .max) : left / right
     }
 
     /// The remainder of a division. Of one by zero, and of the least value by -1: 0 where the fault

@@ -13,17 +13,17 @@ import Synchronization
 /// refreshes.resume()
 /// ```
 ///
-/// libdispatch ends the program by an illegal instruction, and without a word, where a source is
-/// released while it is suspended or was never started, and where one is resumed that runs. These,
-/// and a suspension of what is suspended, are faults of ``GuardClass/timer``:
+/// Three things are faults of ``GuardClass/timer``. Unguarded, each is what libdispatch makes of
+/// it:
 ///
-/// | fault | guarded | unguarded: libdispatch |
-/// |---|---|---|
-/// | ``resume()`` of a source that runs | nothing happens | the program ends |
-/// | ``suspend()`` of a source that does not run | nothing happens | one more ``resume()`` is needed |
-/// | the object ends while the source does not run | the source is cancelled and resumed, so that its cancel handler runs | the program ends, unless the source is held elsewhere |
-///
-/// The site of the last one is where the object was made; that of the others is the call.
+/// - A source is resumed that runs. Guarded, nothing happens. Unguarded, an illegal instruction
+///   ends the program, without a word.
+/// - A source is suspended that does not run. Guarded, nothing happens. Unguarded, it takes one
+///   more ``resume()`` to let it go on.
+/// - This object ends while the source is suspended or was never started. Guarded, the source is
+///   cancelled and resumed, so that its cancel handler runs. Unguarded, the same illegal
+///   instruction ends the program, unless something else holds the source. The site of this event
+///   is where the object was made.
 ///
 /// Set handlers and schedule on the source itself; start, suspend and resume it only here. Any
 /// thread may call every member.

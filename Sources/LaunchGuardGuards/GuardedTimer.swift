@@ -22,7 +22,7 @@ public final class GuardedTimer: Sendable {
     ///
     /// - Parameters:
     ///   - owner: not kept alive by the timer.
-    ///   - interval: between two calls, and before the first; at least a millisecond.
+    ///   - interval: between two calls, and before the first; a shorter one is a millisecond.
     ///   - queue: on which the handler runs.
     ///   - handler: gets the owner; it should not capture the owner.
     @inline(never)
@@ -60,10 +60,9 @@ public final class GuardedTimer: Sendable {
 }
 
 extension DispatchTimeInterval {
-    /// The longest one is that of libdispatch, 292 years.
     fileprivate init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
-        let (nanoseconds, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        self = isTooLong ? .never : .nanoseconds(Int(clamping: nanoseconds) &+ Int(attoseconds / 1_000_000_000))
+        // libdispatch counts nanoseconds: more than a century is for ever.
+        self = seconds < 1 << 32 ? .nanoseconds(Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)) : .never
     }
 }

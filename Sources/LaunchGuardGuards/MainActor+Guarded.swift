@@ -16,7 +16,10 @@ extension MainActor {
     /// A program that does not serve the main queue never makes the later call. Where the main
     /// actor has not come to the call after two seconds, this is an event of its own.
     ///
-    /// - Parameter operation: returns nothing, as its caller may not wait for it.
+    /// - Parameters:
+    ///   - operation: returns nothing, as its caller may not wait for it.
+    ///   - file: of the call, for the message of a trap.
+    ///   - line: of the call, for the message of a trap.
     @available(*, noasync, message: "await the call to the @MainActor closure directly")
     @inline(never)
     public static func assumeIsolatedGuarded(

@@ -26,7 +26,10 @@ public final class MainConfined<Value>: Sendable {
     /// see ``_Concurrency/MainActor/assumeIsolatedGuarded(_:file:line:)`` about programs that do
     /// not serve the main queue.
     ///
-    /// - Parameter body: returns nothing, as its caller may not wait for it.
+    /// - Parameters:
+    ///   - body: returns nothing, as its caller may not wait for it.
+    ///   - file: of the call, for the message of a trap.
+    ///   - line: of the call, for the message of a trap.
     @available(*, noasync, message: "await a function of the main actor that changes the value")
     @inline(never)
     public func update(_ body: @escaping @MainActor @Sendable (inout Value) -> Void, file: StaticString = #fileID, line: UInt = #line) {
@@ -38,6 +41,10 @@ public final class MainConfined<Value>: Sendable {
     /// Read the value, or change it and have a result. Guarded, an access from another thread is
     /// refused.
     ///
+    /// - Parameters:
+    ///   - file: of the call, for the message of a trap.
+    ///   - line: of the call, for the message of a trap.
+    ///   - body: called on the main actor, or not at all.
     /// - Returns: the result of `body`, which was called; `nil` where the access was refused.
     @available(*, noasync, message: "await a function of the main actor that reads the value")
     @inline(never)

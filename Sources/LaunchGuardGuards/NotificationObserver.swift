@@ -12,13 +12,12 @@ import Synchronization
 /// The observer lives until it is removed, whether or not the program keeps the object: an owner
 /// that ends removes it. Two things are faults of ``GuardClass/observer``:
 ///
-/// | fault | guarded | unguarded |
-/// |---|---|---|
-/// | a notification reaches an observer whose owner is gone | the observer is removed | a trap: its handler refers to the owner as `unowned` does |
-/// | an observer is removed twice | nothing happens | nothing happens: Foundation ignores it |
+/// - A notification reaches an observer whose owner is gone. Guarded, the observer is removed.
+///   Unguarded, the program traps, as a handler does that refers to its owner as `unowned`. The
+///   site of this event is where the observer was added.
+/// - An observer is removed twice. Nothing happens, also unguarded: Foundation ignores it.
 ///
-/// The site of the first one is where the observer was added; that of the second is the call. That
-/// an owner observes the same notification twice is no fault: Foundation cannot be asked.
+/// That an owner observes the same notification twice is no fault: Foundation cannot be asked.
 ///
 /// Any thread may call every member. The trait `FoundationGuards` of the package switches this type
 /// on.

@@ -12,19 +12,19 @@ import Synchronization
 ///
 /// Observing goes wrong in three ways, each a fault of ``GuardClass/observer``:
 ///
-/// | fault | guarded | unguarded |
-/// |---|---|---|
-/// | an owner is added that is already there | nothing changes | the owner has two handlers, and each event reaches both |
-/// | an owner or a token is removed that is not there | nothing happens | a trap |
-/// | an event reaches an observer whose owner is gone | the observer is removed | a trap: its handler refers to the owner as `unowned` does |
-///
-/// The site of the last one is where the observer was added; that of the others is the call.
+/// - An owner is added that is already there. Guarded, nothing changes. Unguarded, each event
+///   reaches both handlers.
+/// - An owner or a token is removed that is not there. Guarded, nothing happens. Unguarded, the
+///   program traps.
+/// - An event reaches an observer whose owner is gone. Guarded, the observer is removed. Unguarded,
+///   the program traps, as a handler does that refers to its owner as `unowned`. The site of this
+///   event is where the observer was added.
 ///
 /// Any thread may call every member. Handlers run on the thread that posts, in the order in which
 /// they were added, and under no lock: they may add, remove and post. An observer that is removed
 /// gets no further event; one that another thread removes may just be getting one.
 public final class Observers<Event>: Sendable {
-    /// Names an observer, for ``Observers/remove(_:)-(Token)``.
+    /// Names an observer, for ``Observers/remove(_:)-(Observers<Event>.Token)``.
     public struct Token: Sendable {
         fileprivate let number: UInt64
         fileprivate let ownerType: any AnyObject.Type

@@ -64,6 +64,18 @@ class Documents(unittest.TestCase):
                     self.assertIn(f"({name})", text, f"{file} has no {name}")
         self.assertGreater(named, 30)
 
+    def test_the_tests_of_the_limits_of_guards_are_there(self):
+        """docs/GUARDS.md names a test for every limit: `test_program`, `test_name` or a suite."""
+        page = (ROOT / "docs/GUARDS.md").read_text().split("does not\n", 1)[1].split("## What is left out")[0]
+        programs = "".join(path.stem + "\n" + path.read_text() for path in (TESTS / "Core/guard").glob("*.c"))
+        suites = {path.stem for path in (TESTS / "LaunchGuardGuardsTests").glob("*.swift")}
+        for limit in re.split(r"\n(?=- |\n)", page):
+            named = re.findall(r"`(test_\w+|\w+Tests)`", limit)
+            if limit.startswith("- "):
+                self.assertTrue(named, limit)
+            for name in named:
+                self.assertTrue(name in suites or re.search(r"\b%s\b" % name, programs), name)
+
     def test_the_rows_of_a_crash_are_those_of_the_code(self):
         """docs/CRASH.md, section 3, and Sources/CLaunchGuard/capture/crash_next.c."""
         section = (ROOT / "docs/CRASH.md").read_text().split("## 3. Rows")[1].split("\n## ")[0]

@@ -28,6 +28,23 @@ import Testing
         #expect(journal.all.count == count)
     }
 
+    @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(1)])
+    func anIntervalIsAMillisecondAtLeast(interval: Duration) {
+        let owner = Owner(), journal = Journal()
+        let timer = GuardedTimer(owner: owner, every: interval, on: .global()) { _ in journal.add("") }
+        #expect(journal.waits(for: 2))
+        timer.cancel()
+    }
+
+    @Test(arguments: [Duration.seconds(9_223_372_036), .seconds(Int64.max)])
+    func anIntervalMayBeLongerThanLibdispatchCounts(interval: Duration) {
+        let owner = Owner(), journal = Journal()
+        let timer = GuardedTimer(owner: owner, every: interval, on: .global()) { _ in journal.add("") }
+        usleep(20_000)
+        #expect(journal.all.isEmpty && !timer.isCancelled)
+        timer.cancel()
+    }
+
     @Test func anOwnerMayCancelItsTimerAtItsEnd() async throws {
         final class Leaving: @unchecked Sendable {
             var timer: GuardedTimer?

@@ -13,6 +13,10 @@
  *    guard.h     chosen faults are neutralised and told
  *    guard_memory.h  mapped files that may be cut short, reads that may fault
  *    guard_plugin.h  tables of functions with gaps, calls through NULL
+ *    guard_checked.h  arrays, arithmetic and strings that look before they act
+ *    guard_handles.h  handles that know that their object is gone
+ *    guard_observers.h  observers with owners
+ *    guard_confine.h  calls that belong to one thread
  *    simulate.h  walk a launch through every state without a crash
  *    end.h       ends of runs and their evidence
  *    reader.h    reads run files and ledgers, of any age, also of living processes
@@ -35,6 +39,10 @@
 #include <launchguard/guard.h>
 #include <launchguard/guard_memory.h>
 #include <launchguard/guard_plugin.h>
+#include <launchguard/guard_checked.h>
+#include <launchguard/guard_handles.h>
+#include <launchguard/guard_observers.h>
+#include <launchguard/guard_confine.h>
 #include <launchguard/simulate.h>
 #include <launchguard/end.h>
 #include <launchguard/reader.h>

@@ -19,13 +19,13 @@ bool lg__copy_claim(const siginfo_t *info, void *ucontext)
     uint64_t site;
     if (!lg_guard_is_working(LG_GUARD_MEMORY) || !lg__arch_copy_failed(ucontext, at, &site))
         return false;
-    lg__event_format(text, sizeof text, "a guarded read met an address that cannot be read: 0x%zx", (size_t)at);
-    lg__event_format(address, sizeof address, "0x%zx", (size_t)at);
+    lg__words_put(text, sizeof text, "a guarded read met an address that cannot be read: 0x%zx", (size_t)at);
+    lg__words_put(address, sizeof address, "0x%zx", (size_t)at);
     const lg_field fields[] = { { "address", address } };
     const struct lg__guard_fault fault = { LG_GUARD_MEMORY, site, ucontext, text, fields, 1 };
     if (!lg__event_claim(&fault))
         return false;
-    lg__arch_copy_end(ucontext);
+    lg__arch_go_on_at(ucontext, (uint64_t)(uintptr_t)lg__arch_copy_left);
     return true;
 }
 

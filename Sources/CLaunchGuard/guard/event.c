@@ -2,7 +2,6 @@
 #include "guard/guard.h"
 
 #include "os/os.h"
-#include "store/text.h"
 
 static struct lg__guard_host host;
 
@@ -83,18 +82,9 @@ bool lg__event_claim(const struct lg__guard_fault *fault)
     return action == LG_GUARD_SURVIVED;
 }
 
-void lg__event_format(char *to, size_t room, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const size_t size = lg__text_format(to, room - 1, format, arguments);
-    va_end(arguments);
-    to[size < room ? size : room - 1] = 0;
-}
-
 int lg_guard_claim(lg_guard_class guard_class, const void *site, const char *text, const lg_field *fields, size_t count)
 {
-    if (!lg_guard_is_working(guard_class))
+    if (guard_class > LG_GUARD_HANDLE || !lg_guard_is_working(guard_class))
         return 0;
     const struct lg__guard_fault fault = {
         .guard_class = guard_class,

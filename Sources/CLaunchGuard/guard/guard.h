@@ -91,9 +91,6 @@ bool lg__event_survives(lg_guard_class guard_class, uint64_t site);
  * returns false: the crash that follows ends the program. Bounded, no lock. Handler. */
 bool lg__event_claim(const struct lg__guard_fault *fault);
 
-/* Format what lg__text_format() understands, with a NUL, cut to fit. Handler. */
-void lg__event_format(char *to, size_t room, const char *format, ...) LG_PRINTF(3, 4);
-
 /* ---- mapping.c: registered mappings ---- */
 
 /* Statuses of lg_guard_map() and lg_guard_unmap(). */
@@ -109,6 +106,21 @@ bool lg__mapping_claim(int signal, const siginfo_t *info, const void *ucontext);
 bool lg__copy_failed(int signal, const siginfo_t *info, const void *ucontext);
 /* Decide about that; true: the copy returns. Handler. */
 bool lg__copy_claim(const siginfo_t *info, void *ucontext);
+/* ---- words.c: texts and fields of events ---- */
+
+/* Format into `to`, with a NUL, cut to `size` bytes. Handler. */
+void lg__words_put(char *to, size_t size, const char *format, ...) LG_PRINTF(3, 4);
+
+/* ---- lock.c: of lists and queues that typed guards keep ---- */
+
+void lg__lock_take(void);
+void lg__lock_give(void);
+
+/* ---- handles.c ---- */
+
+/* A slot that was released in this generation is not used again, so that no number comes twice.
+ * Tests make it less. */
+extern uint32_t lg__handles_oldest;
 
 /* ---- chance.c: what the handler asks before it records a fault of the program ---- */
 

@@ -142,13 +142,13 @@ uint64_t lg__arch_code_address(uint64_t word)
     return word & ((UINT64_C(1) << 48) - 1); /* pointer authentication signs in the bits above */
 }
 
-/* Bytes up to a multiple of 16 in the source, 16 bytes at a time, the rest: a load that faults is at
- * the first byte that cannot be read. x1 is the next byte, x2 how many are left, x3 `site`. */
+/* Bytes up to a multiple of 16 in the source, 16 bytes at a time, the rest: a load that faults is
+ * at the first byte that cannot be read. x1 is the next byte, x2 how many are left, x3 `site`. */
 __asm__(".text\n"
         ".globl lg__arch_copy\n.hidden lg__arch_copy\n.type lg__arch_copy, %function\n"
         "lg__arch_copy:\n"
         "    .cfi_startproc\n"
-        "1:  cbz x2, lg__arch_copy_left\n    tst x1, #15\n    b.eq 2f\n"
+        "1:  cbz x2, 4f\n    tst x1, #15\n    b.eq 2f\n"
         ".globl lg__arch_copy_first\n.hidden lg__arch_copy_first\n"
         "lg__arch_copy_first:\n"
         "    ldrb w4, [x1]\n    strb w4, [x0], #1\n    add x1, x1, #1\n    sub x2, x2, #1\n    b 1b\n"
@@ -156,19 +156,18 @@ __asm__(".text\n"
         ".globl lg__arch_copy_load\n.hidden lg__arch_copy_load\n"
         "lg__arch_copy_load:\n"
         "    ldp x4, x5, [x1]\n    stp x4, x5, [x0], #16\n    add x1, x1, #16\n    sub x2, x2, #16\n    b 2b\n"
-        "3:  cbz x2, lg__arch_copy_left\n"
+        "3:  cbz x2, 4f\n"
         ".globl lg__arch_copy_last\n.hidden lg__arch_copy_last\n"
         "lg__arch_copy_last:\n"
         "    ldrb w4, [x1]\n    strb w4, [x0], #1\n    add x1, x1, #1\n    sub x2, x2, #1\n    b 3b\n"
         ".globl lg__arch_copy_left\n.hidden lg__arch_copy_left\n"
         "lg__arch_copy_left:\n"
-        "    mov x0, x2\n    ret\n"
+        "4:  mov x0, x2\n    ret\n"
         "    .cfi_endproc\n"
         ".size lg__arch_copy, . - lg__arch_copy\n");
 extern const char lg__arch_copy_first[] __attribute__((visibility("hidden")));
 extern const char lg__arch_copy_load[] __attribute__((visibility("hidden")));
 extern const char lg__arch_copy_last[] __attribute__((visibility("hidden")));
-extern const char lg__arch_copy_left[] __attribute__((visibility("hidden")));
 
 bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_site)
 {
@@ -176,11 +175,6 @@ bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_
     (void)address; /* these instructions only load */
     *ret_site = machine->regs[3];
     return machine->pc == (uintptr_t)lg__arch_copy_first || machine->pc == (uintptr_t)lg__arch_copy_load || machine->pc == (uintptr_t)lg__arch_copy_last;
-}
-
-void lg__arch_copy_end(void *ucontext)
-{
-    ((ucontext_t *)ucontext)->uc_mcontext.pc = (uintptr_t)lg__arch_copy_left;
 }
 
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])

@@ -21,11 +21,11 @@ static bool is_started;
 static _Atomic uint32_t changes; /* futex */
 /* What the thread tells to; a thread ends when the number of starts is another one. */
 static _Atomic uint32_t starts;
-static struct {
+static struct teller {
     lg_guard_callback on_event;
     void *user;
     bool quiet;
-} teller;
+} teller; /* under the lock */
 
 /* ---- what guards need of the session ---- */
 
@@ -76,7 +76,7 @@ static void print(const lg_guard_event *event)
 }
 
 /* Tell what was not told. `at_once`: also sites that were told less than a second ago. */
-static void tell(bool at_once)
+static void tell(const struct teller *to, bool at_once)
 {
     for (uint32_t site = 0; guarded && site < LG__GUARD_SITES; site++) {
         struct lg__site_event event;
@@ -84,16 +84,25 @@ static void tell(bool at_once)
             continue;
         if (event.event.skipped + 1 == event.event.count) /* the first: of a new plugin, perhaps */
             lg_modules_refresh(guarded);
-        if (!teller.quiet)
+        if (!to->quiet)
             print(&event.event);
-        if (teller.on_event)
-            teller.on_event(&event.event, teller.user);
+        if (to->on_event)
+            to->on_event(&event.event, to->user);
     }
+}
+
+static struct teller teller_now(void)
+{
+    pthread_mutex_lock(&lock);
+    const struct teller now = teller;
+    pthread_mutex_unlock(&lock);
+    return now;
 }
 
 void lg__guards_tell(void)
 {
-    tell(true);
+    const struct teller to = teller_now();
+    tell(&to, true);
 }
 
 static void *tell_events(void *argument)
@@ -101,13 +110,15 @@ static void *tell_events(void *argument)
     const uint32_t mine = (uint32_t)(uintptr_t)argument;
     lg__capture_own_begin();
     lg__capture_thread_begin();
+    /* of a later start, where this thread is late: it tells nothing then */
+    const struct teller to = teller_now();
     while (atomic_load(&starts) == mine && !lg__capture_alone()) {
         const uint32_t seen = atomic_load(&changes);
-        tell(false);
+        tell(&to, false);
         lg__capture_sleep((const uint32_t *)&changes, seen, LOOK_NS);
     }
     if (atomic_load(&starts) == mine + 1) /* stopped, and not started again */
-        tell(true);
+        tell(&to, true);
     lg__capture_own_end();
     return NULL;
 }
@@ -178,6 +189,14 @@ static void open_once(lg_session *session)
     lg__capture_set_program_chance(lg__chance_claim);
 }
 
+static bool are_started(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool are = is_started;
+    pthread_mutex_unlock(&lock);
+    return are;
+}
+
 static lg_status start_guards(lg_session *session, const lg_guard_options *options)
 {
     if (is_started)
@@ -192,7 +211,6 @@ static lg_status start_guards(lg_session *session, const lg_guard_options *optio
     if ((teller.on_event || !teller.quiet) && !lg__callback_detach(tell_events, (void *)(uintptr_t)mine, true))
         return LG_ERR_SYSTEM;
     is_started = true;
-    lg_modules_refresh(session); /* whose frames are those of an event: no crash may come to say */
     return set_classes(session, options->classes ? options->classes : LG_GUARDS_DEFAULT);
 }
 
@@ -208,9 +226,12 @@ lg_status lg_guard_start(lg_session *session, const lg_guard_options *options)
         return LG_ERR_OPTION;
     if (session->host.simulated)
         return LG_OK;
-    status = lg__ranges_set(NULL);
+    /* not under the lock: the loader has one of its own */
+    status = are_started() ? LG_ERR_ALREADY : lg__ranges_set(NULL);
     if (status != LG_OK)
         return status;
+    /* says whose the frames of an event are, also where no crash comes to say it */
+    lg_modules_refresh(session);
     pthread_mutex_lock(&lock);
     status = start_guards(session, options);
     pthread_mutex_unlock(&lock);
@@ -265,8 +286,7 @@ lg_status lg_guard_set_lists(lg_session *session, const lg_guard_lists *lists)
         return status;
     if (lists && lists->size != sizeof *lists)
         return LG_ERR_OPTION;
-    pthread_mutex_lock(&lock);
-    const bool is_possible = is_started || session->host.simulated;
-    pthread_mutex_unlock(&lock);
-    return !is_possible ? LG_ERR_STATE : session->host.simulated ? LG_OK : lg__ranges_set(lists);
+    if (session->host.simulated)
+        return LG_OK;
+    return are_started() ? lg__ranges_set(lists) : LG_ERR_STATE;
 }

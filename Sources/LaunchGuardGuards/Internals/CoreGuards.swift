@@ -71,6 +71,17 @@ struct CoreGuards: @unchecked Sendable {
         return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
     }
 
+    // MARK: Memory
+
+    static func read(_ source: UnsafeRawBufferPointer) throws(LaunchGuardError) -> [UInt8] {
+        var status = LG_OK
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: source.count) { bytes, count in
+            unsafe status = lg_guard_read(bytes.baseAddress, source.baseAddress, source.count, &count)
+        }
+        try Session.check(status: status.rawValue)
+        return bytes
+    }
+
     // MARK: A fault
 
     /// `lg_guard_claim()` with texts of Swift, each cut at its first NUL. No closures: their frames

@@ -47,10 +47,11 @@ enum GuardTeller {
     }
 
     static func tell(_ event: GuardEvent, of start: Int) {
-        state.withLock { $0.closures[start] }?(event)
-        state.withLock { state in
+        let closure = state.withLock { state in
             for id in state.listeners.keys { yield(event, to: &state.listeners[id]!) }
+            return state.closures[start]
         }
+        closure?(event)
     }
 
     private static func yield(_ event: GuardEvent, to listener: inout Listener) {

@@ -83,6 +83,16 @@ static void call_reported(void *argument)
     call(missing);
 }
 
+/* The call was survived before, and told. */
+static void call_reported_later(void *argument)
+{
+    lg_session *session = guard_with(SYMBOL, LG_GUARD_SURVIVE, 0, NULL);
+    fill((lg_guard_function)argument);
+    require(call_too(missing) == (argument ? 1009 : 1));
+    require(lg_guard_set_policy(session, SYMBOL, LG_GUARD_REPORT) == LG_OK);
+    call(missing);
+}
+
 static void call_other_class(void *argument)
 {
     guard_with(LG_GUARDS_ALL & ~SYMBOL & ~LG_GUARDS(LG_GUARD_NULL_CALL), LG_GUARD_SURVIVE, 0, NULL);
@@ -140,6 +150,7 @@ static void test_dies_as_without(void **state)
         const char *name;
         void (*body)(void *);
     } cases[] = { { "never started", call_unguarded },   { "stopped", call_stopped }, { "report", call_reported },
+                  { "report, later", call_reported_later },
                   { "another class", call_other_class }, { "denied", call_denied },   { "budget spent", call_after_budget } };
     (void)state;
     const struct crashed plain = crashed_by(call_null, NULL, SIGSEGV);

@@ -191,6 +191,7 @@ static struct chain *in_handler;
 static char *page; /* no access; the first chance mends it */
 static struct lg__arch_mark way_out;
 static void (*before_walk)(void *ucontext);
+static bool declines;
 
 static bool walk_and_mend(int number, siginfo_t *info, void *ucontext)
 {
@@ -201,6 +202,8 @@ static bool walk_and_mend(int number, siginfo_t *info, void *ucontext)
         before_walk(ucontext);
     errno = 0;
     in_handler->count = lg__capture_walk(ucontext, in_handler->frames, MOST);
+    if (declines)
+        return false;
     if (info->si_addr == page)
         return mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0;
     lg__arch_jump_on_return(ucontext, &way_out);
@@ -420,10 +423,25 @@ static void body_faults(void *argument)
     crash();
 }
 
+/* The guard declines, after a walk that faulted in its first chance: the crash that had begun goes
+ * on. */
+static void body_fault_and_decline(void *argument)
+{
+    struct chain chain = { .act = write_to_page };
+    start_guards();
+    prepare_handler(&chain);
+    lg__fault_hook = hook_fault;
+    point_that_faults = argument ? "guard: walk" : "walk: tables";
+    declines = true;
+    outer(&chain, 2);
+    _exit(24);
+}
+
 static void test_faults(void **state)
 {
-    (void)state;
     expect_plain_crash(body_faults, NULL);
+    expect_plain_crash(body_fault_and_decline, NULL);
+    expect_plain_crash(body_fault_and_decline, state);
 }
 
 /* ---- two threads ---- */
@@ -671,10 +689,21 @@ static void test_plugin(void **state)
     assert_true(newest_run_has(PLUGIN_A));
 }
 
-/* ---- many walks, and a crash among them ---- */
+/* ---- many walks, some of which fault, and a crash among them ---- */
 
 #define THREADS 4
-static _Atomic uint64_t walks, lost;
+static _Atomic uint64_t walks, lost, drawn;
+
+/* Delays at any point, and faults of walks. */
+static void hook_disturb(const char *point)
+{
+    const uint64_t number = (atomic_fetch_add(&drawn, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+    if (number % 64 == 0)
+        usleep((useconds_t)(number / 64 % 300));
+    else if (strcmp(point, "guard: walk") == 0 && number % 8 == 1)
+        crash();
+}
+
 static __thread char *own_page;
 static __thread struct chain *own_chain;
 
@@ -719,10 +748,11 @@ static void body_hammer(void *argument)
 {
     start_guards();
     lg__capture_set_program_chance(walk_and_mend_own);
+    lg__fault_hook = hook_disturb;
     for (int i = 0; i < THREADS; i++)
         in_thread(walk_without_end, NULL);
     const uint64_t least = 50 + (uint64_t)(uintptr_t)argument * 37;
-    while (atomic_load(&walks) < least)
+    while (atomic_load(&walks) < least || atomic_load(&lost) < 10)
         rest(1);
     crash();
 }

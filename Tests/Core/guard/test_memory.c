@@ -1,5 +1,5 @@
-/* A mapped file is cut short: a registered mapping goes on with pages of zeros and says so; all else
- * crashes as before. */
+/* A mapped file is cut short: a registered mapping goes on with pages of zeros and says so; all
+ * else crashes as before. */
 #include "harness.h"
 
 #include <errno.h>
@@ -7,8 +7,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +82,27 @@ static __attribute__((noinline)) uint8_t touch(volatile uint8_t *at)
     return *at;
 }
 
+/* The one site that the run has. */
+static lg_guard_info only_site(lg_reader *reader)
+{
+    lg_guards_info guards;
+    lg_guard_info site;
+    assert_int_equal(lg_reader_guards(reader, &guards), LG_OK);
+    assert_int_equal(guards.sites, 1);
+    assert_int_equal(lg_reader_guard(reader, 1, &site), LG_OK);
+    assert_int_equal(site.guard_class, LG_GUARD_MEMORY);
+    assert_int_equal(site.described, 1);
+    return site;
+}
+
+static uint64_t number_of_field(lg_reader *reader, uint32_t field, const char *key)
+{
+    lg_guard_field found;
+    assert_int_equal(lg_reader_guard_field(reader, 1, field, &found), LG_OK);
+    assert_string_equal(found.key, key);
+    return strtoull(found.value, NULL, 0);
+}
+
 /* ---- lives ---- */
 
 static void body_lives(void *argument)
@@ -115,6 +140,19 @@ static void test_lives(void **state)
     lg_reader *reader = newest_run();
     lg_crash_info crash;
     assert_true(log_has(reader, "page 5 of 8 of a mapping is not there"));
+    const uint64_t begin = number_of_field(reader, 1, "mapping");
+    lg_guards_info guards;
+    lg_guard_info site;
+    /* the first event is that of touch(), the second that of the loop */
+    assert_int_equal(lg_reader_guards(reader, &guards), LG_OK);
+    assert_int_equal(guards.events, 2);
+    assert_int_equal(guards.survived, 2);
+    assert_int_equal(lg_reader_guard(reader, 1, &site), LG_OK);
+    assert_int_equal(site.action, LG_GUARD_SURVIVED);
+    assert_string_equal(site.text, "page 5 of 8 of a mapping is not there");
+    assert_true(site.site > (uint64_t)(uintptr_t)touch && site.site < (uint64_t)(uintptr_t)touch + 100);
+    assert_int_equal(number_of_field(reader, 0, "address"), begin + 4 * PAGE + 7);
+    assert_int_equal(number_of_field(reader, 2, "size"), PAGES * PAGE);
     assert_int_equal(lg_reader_crash(reader, &crash), LG_ERR_NOT_FOUND);
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     lg_reader_close(reader);
@@ -162,6 +200,14 @@ static void test_dies(void **state)
         expect_signal(body_dies, (void *)(intptr_t)way, SIGBUS);
         assert_bus();
         assert_int_equal(said("of a mapping is not there"), way == STOPPED || way == REPORTED || way == FATAL);
+        if (way == STOPPED || way == REPORTED || way == FATAL) {
+            lg_reader *reader = newest_run();
+            lg_guard_info site = only_site(reader);
+            assert_int_equal(site.action, way == STOPPED ? LG_GUARD_SURVIVED : way == REPORTED ? LG_GUARD_REPORTED : LG_GUARD_ENDED);
+            assert_int_equal(site.count, 1);
+            assert_int_equal(site.survived, way == STOPPED);
+            lg_reader_close(reader);
+        }
         state_remove();
     }
     state_make();
@@ -183,7 +229,14 @@ static void test_budget(void **state)
 {
     (void)state;
     expect_signal(body_budget, NULL, SIGBUS);
-    assert_bus();
+    lg_crash_info crash = assert_bus();
+    lg_reader *reader = newest_run();
+    lg_guard_info site = only_site(reader);
+    assert_int_equal(site.action, LG_GUARD_EXHAUSTED);
+    assert_int_equal(site.count, 4);
+    assert_int_equal(site.survived, 3);
+    assert_int_equal(site.site, crash.pc);
+    lg_reader_close(reader);
 }
 
 /* A mapping that is gone altogether is not the end of the budget: one event has up to 256 pages. */
@@ -233,6 +286,36 @@ static void test_island(void **state)
 {
     (void)state;
     expect_exit(body_island, NULL, 0);
+}
+
+/* A file with holes on a full disk: a store to a hole has no page, and what is there stays. */
+static void body_full(void *argument)
+{
+    uint8_t page[PAGE];
+    (void)argument;
+    if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mkdir(state_path("small"), 0700) != 0 ||
+        mount("tmpfs", state_path("small"), "tmpfs", 0, "size=16384") != 0)
+        _exit(77);
+    lg_session *session = start_guards(LG_GUARD_SURVIVE, 0);
+    memset(page, 'x', sizeof page);
+    const int file = open(state_path("small/data"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    for (off_t at = 0; pwrite(file, page, sizeof page, at) == (ssize_t)sizeof page; at += 2 * (off_t)PAGE) {}
+    if (ftruncate(file, 64 * (off_t)PAGE) != 0)
+        _exit(90);
+    volatile uint8_t *base = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    guard(session, base, 64);
+    base[PAGE + 5] = 'y';
+    _exit(base[PAGE + 5] == 'y' && base[0] == 'x' && base[2 * PAGE] == 'x' && lg_guard_map_lost((void *)base) == 1 ? 0 : 91);
+}
+
+static void test_full(void **state)
+{
+    (void)state;
+    const struct death death = run_child(body_full, NULL);
+    if (WIFEXITED(death.status) && WEXITSTATUS(death.status) == 77)
+        skip_because("a small file system of its own needs root");
+    assert_false(death.late);
+    assert_int_equal(death.status, 0);
 }
 
 /* ---- other bugs of the same program ---- */
@@ -497,7 +580,7 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_lives),  WITH_STATE(test_dies),    WITH_STATE(test_budget),     WITH_STATE(test_long),        WITH_STATE(test_island), WITH_STATE(test_null),
+        WITH_STATE(test_lives),  WITH_STATE(test_dies),    WITH_STATE(test_budget),     WITH_STATE(test_long),        WITH_STATE(test_island), WITH_STATE(test_full), WITH_STATE(test_null),
         WITH_STATE(test_sent),   WITH_STATE(test_forks),   WITH_STATE(test_threads),    WITH_STATE(test_taken_back), WITH_STATE(test_come_and_go), WITH_STATE(test_large),
     };
     address = shared_memory(sizeof *address);

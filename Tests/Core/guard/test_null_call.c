@@ -319,6 +319,19 @@ static void call_place(void)
     call((long (*)(long))place);
 }
 
+/* Without a frame of its own: what is at sp, or in lr, is a return address. */
+#if defined(__x86_64__)
+__asm__(".text\n.type write_leaf, @function\nwrite_leaf:\n    movl $1, (%rdi)\n    ret\n.size write_leaf, . - write_leaf\n");
+#elif defined(__aarch64__)
+__asm__(".text\n.type write_leaf, %function\nwrite_leaf:\n    str wzr, [x0]\n    ret\n.size write_leaf, . - write_leaf\n");
+#endif
+void write_leaf(uintptr_t at);
+
+static void write_by_leaf(void)
+{
+    write_leaf(place);
+}
+
 #if defined(__x86_64__)
 /* A smashed stack: the function "returns" to 0. */
 static void return_to_null(void)
@@ -357,6 +370,7 @@ static const struct bug {
     bool is_stack_lost;
 } bugs[] = {
     { "write to NULL", write_data, 0, SIGSEGV, false },
+    { "write to NULL, by a leaf", write_by_leaf, 0, SIGSEGV, false },
     { "read of NULL", read_data, 0, SIGSEGV, false },
     { "write to NULL + 16", write_data, 16, SIGSEGV, false },
     { "call of NULL + 1", call_place, 1, SIGSEGV, false },

@@ -1,5 +1,5 @@
-/* Guarded reads: a source that cannot be read ends the copy, and the caller is told; all else crashes
- * as before. */
+/* Guarded reads: a source that cannot be read ends the copy, and the caller is told; all else
+ * crashes as before. */
 #include "harness.h"
 
 #include <errno.h>

@@ -1,0 +1,18 @@
+public import LaunchGuard
+
+/// Copy bytes that may not be there, for example of a mapped file that another process may cut
+/// short. Where ``GuardClass/memory`` is off, the copy is one like any other, with its crash. C:
+/// `lg_guard_read()`.
+///
+/// What is read are bytes of the program's own, never the memory itself: a fault then ends a copy
+/// within one function of C. To end a closure at a fault, LaunchGuard had to jump over frames of
+/// Swift, with the locks, references and half-made changes that they hold. All guarded reads of
+/// Swift count as one site; the frames of an event tell them apart.
+///
+/// - Parameter source: any addresses.
+/// - Throws: `LaunchGuardError` with the code `system` and the system's error `EFAULT` where not all
+///   bytes can be read.
+@unsafe
+public func guardedRead(from source: UnsafeRawBufferPointer) throws(LaunchGuardError) -> [UInt8] {
+    try unsafe CoreGuards.read(source)
+}
