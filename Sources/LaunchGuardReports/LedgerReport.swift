@@ -51,6 +51,8 @@ public struct UncountedRun: Codable, Hashable, Sendable {
     /// Secondary runs are never counted.
     public var isSecondary: Bool
     public var verdict: Verdict?
+    /// True: guards survived faults in it.
+    public var isDegraded: Bool?
 
     /// The run of a file; nil when the file does not say which run it is.
     public init?(_ report: RunReport) {
@@ -63,5 +65,6 @@ public struct UncountedRun: Codable, Hashable, Sendable {
         durationNanoseconds = report.durationNanoseconds
         isSecondary = identity.isSecondary
         verdict = report.verdict
+        isDegraded = report.isDegraded ? true : nil
     }
 }

@@ -31,6 +31,8 @@ public struct Message: Codable, Hashable, Sendable {
         public static let cppType = Source(rawValue: "cpp-type")
         /// Its `what()`.
         public static let cppWhat = Source(rawValue: "cpp-what")
+        /// The guard that ended the program.
+        public static let `guard` = Source(rawValue: "guard")
     }
 }
 
@@ -53,6 +55,7 @@ extension Message {
         case .swift: "swift"
         case .cppType: "exception"
         case .cppWhat: "what()"
+        case .guard: "guard"
         default: "source \(source.rawValue)"
         }
     }

@@ -121,6 +121,7 @@ extension TimelineEntry {
         late = entry.late == 0 ? nil : names(entry.late)
         isTold = entry.told == 0 ? nil : true
         repairFailure = string(&entry.reason).nonEmpty
+        isDegraded = entry.degraded == 0 ? nil : true
         let words = unsafe withUnsafeBytes(of: &entry.events) { unsafe Array($0.bindMemory(to: UInt32.self)) }
         events = words.enumerated().filter { $0.element != 0 }.map { index, bits in
             ContextEvents(context: name(index), events: LaunchEvent.events(bits))

@@ -163,6 +163,7 @@ extension Message {
             case LG_MESSAGE_SWIFT: .swift
             case LG_MESSAGE_CPP_TYPE: .cppType
             case LG_MESSAGE_CPP_WHAT: .cppWhat
+            case LG_MESSAGE_GUARD: .guard
             default: Source(rawValue: "\(message.source.rawValue)")
             }
         // The compiler imports no array of more than 4096 elements: the text is behind the last

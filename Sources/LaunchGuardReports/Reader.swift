@@ -54,9 +54,9 @@ public final class Reader {
         return report
     }
 
-    /// What the run was and how it ended: without breadcrumbs, annotations, heartbeats, deadlines
-    /// and standard error, and without modules where no stack needs them. Whether these parts are
-    /// there and within bounds is checked all the same.
+    /// What the run was and how it ended: without breadcrumbs, annotations, heartbeats, deadlines,
+    /// standard error and the sites of guard events, and without modules where no stack needs them.
+    /// Whether these parts are there and within bounds is checked all the same.
     public func summary() throws(ReportError) -> RunReport {
         var problems = Problems()
         var report = try parts(of: .summary, includingMemory: false, &problems)
@@ -107,6 +107,8 @@ public final class Reader {
             _ = problems.isUsable(unsafe lg_reader_heart(handle, 0, &heart), "pulse")
         }
         if hasSnapshot { addSnapshots(to: &report, &problems) }
+        report.guards = guards(of: report, withSites: extent == .all, &problems)
+        report.guards?.redact(redaction())
         return report
     }
 

@@ -22,6 +22,7 @@ extension RunReport {
             recorded?.writeMemory(to: &writer, includesMap: includesMap)
         }
         for snapshot in snapshots ?? [] { snapshot.write(to: &writer) }
+        guards?.write(to: &writer, from: identity?.monotonicNanoseconds ?? 0)
         writePulse(to: &writer)
         if let standardError { standardError.write(to: &writer, limit: breadcrumbLimit) }
         writeBreadcrumbs(to: &writer, limit: breadcrumbLimit)
@@ -49,6 +50,7 @@ extension RunReport {
             }
             for (name, value) in identity.words { field(name, value) }
         }
+        if let guards, isDegraded { field("degraded", "guards survived \(guards.survived.counting("fault", "faults"))") }
         for (name, value) in system?.words ?? [] { field(name, value) }
         if let time = crash?.time { field("crashed", time.description) }
         for context in contexts ?? [] {
@@ -176,15 +178,22 @@ extension Breadcrumb {
         writer.add(text)
         if isDamaged == true { writer.add("damaged", .red) }
         for (index, field) in (fields ?? []).enumerated() {
-            writer.styled(.dim) {
-                $0.add(index > 0 ? " " : category == nil && text.isEmpty ? "" : "  ")
-                $0.add(TextWriter.word(field.key))
-                $0.add("=")
-            }
-            if let value = field.value { writer.add(TextWriter.word(value)) } else { writer.add("(redacted)", .yellow) }
+            field.write(to: &writer, isFirst: index == 0, isAlone: category == nil && text.isEmpty)
         }
         if isCut { writer.add(" …", .dim) }
         writer.endLine()
+    }
+}
+
+extension Breadcrumb.Field {
+    /// Key and value behind a text; `isAlone`: there is no text.
+    func write(to writer: inout TextWriter, isFirst: Bool, isAlone: Bool = false) {
+        writer.styled(.dim) {
+            $0.add(!isFirst ? " " : isAlone ? "" : "  ")
+            $0.add(TextWriter.word(key))
+            $0.add("=")
+        }
+        if let value { writer.add(TextWriter.word(value)) } else { writer.add("(redacted)", .yellow) }
     }
 }
 

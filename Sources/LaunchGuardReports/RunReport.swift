@@ -29,6 +29,8 @@ public struct RunReport: Codable, Hashable, Sendable {
     /// Stacks taken while the program lived: of the last hang, of the last job that was about to
     /// overrun its deadline, and of the first shortage of memory.
     public var snapshots: [Snapshot]?
+    /// What guards found; nil: the program did not start them.
+    public var guards: GuardRecord?
     public var breadcrumbs: Breadcrumbs?
     /// The last bytes of standard error, where the program kept them.
     public var standardError: StandardError?
@@ -60,7 +62,7 @@ public struct RunReport: Codable, Hashable, Sendable {
     }
 
     /// Keys whose values leave in no export: neither those of annotations nor those of fields of
-    /// breadcrumbs.
+    /// breadcrumbs and guard events.
     public var redactedKeys: Set<String> {
         Set((annotations ?? []).filter(\.isRedacted).map(\.key))
     }

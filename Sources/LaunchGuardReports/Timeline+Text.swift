@@ -31,7 +31,9 @@ struct Timeline {
         let uncounted = report.uncounted.map { run in
             Run(
                 ordinal: run.ordinal, version: run.appVersion, started: run.started, duration: run.durationNanoseconds, verdict: run.verdict,
-                remark: run.isSecondary ? "secondary, never counted" : "not yet counted", strips: [])
+                remark: (run.isSecondary ? "secondary, never counted" : "not yet counted")
+                    + (run.isDegraded == true ? "; degraded: guards survived faults" : ""),
+                strips: [])
         }
         runs = counted + uncounted
     }
@@ -243,6 +245,7 @@ extension TimelineEntry {
         if !attributed.isEmpty { words.append("in a module or a task of \(attributed.joined(separator: ", "))") }
         if let repairFailure { words.append("a repair failed: \(TextWriter.escaped(repairFailure))") }
         if events.contains(where: { $0.events.contains(.upgraded) }) { words.append("an upgrade followed, and reset all counters") }
+        if isDegraded == true { words.append("degraded: guards survived faults") }
         return words.joined(separator: "; ")
     }
 

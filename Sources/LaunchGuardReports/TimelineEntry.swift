@@ -22,6 +22,8 @@ public struct TimelineEntry: Codable, Hashable, Sendable {
     public var repairFailure: String?
     /// The events of the launches beside their end; contexts without any are left out.
     public var events: [ContextEvents]
+    /// True: guards survived faults in the run, which counts for nothing.
+    public var isDegraded: Bool?
     /// Contexts whose launch was finished, by the file of the run; nil: that is not there.
     public var finished: [String]?
 

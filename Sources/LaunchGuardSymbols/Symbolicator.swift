@@ -113,7 +113,8 @@ extension RunReport {
         let crashes = [crash].compactMap(\.self) + (otherCrashes ?? [])
         let threads = crashes.flatMap { $0.threads ?? [] } + (snapshots ?? []).flatMap { $0.threads ?? [] }
         let stacks = crashes.flatMap { [$0.dwarfStack, $0.framePointerStack] } + threads.map(\.stack)
-        return stacks.flatMap { $0?.frames ?? [] } + crashes.flatMap { $0.possibleFrames ?? [] }
+        let guarded = (guards?.sites ?? []).flatMap { ($0.frames ?? []) + [$0.place].compactMap(\.self) }
+        return stacks.flatMap { $0?.frames ?? [] } + crashes.flatMap { $0.possibleFrames ?? [] } + guarded
     }
 
     fileprivate mutating func changeCrashes(_ change: (inout Crash) -> Void) {
@@ -171,6 +172,13 @@ extension RunReport {
         var taken = snapshots ?? []
         for index in taken.indices where taken[index].threads != nil { symbolicate(&taken[index].threads!) }
         if !taken.isEmpty { snapshots = taken }
+        for index in (guards?.sites ?? []).indices {
+            if guards!.sites![index].frames != nil { symbolicate(&guards!.sites![index].frames!) }
+            guard let place = guards!.sites![index].place else { continue }
+            var frames = [place]
+            symbolicate(&frames)
+            guards!.sites![index].place = frames[0]
+        }
         changeCrashes { crash in
             let byTables = crash.dwarfStack != nil ? symbolicate(&crash.dwarfStack!.frames) : nil
             let byPointers = crash.framePointerStack != nil ? symbolicate(&crash.framePointerStack!.frames) : nil

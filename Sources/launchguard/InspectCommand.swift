@@ -9,7 +9,7 @@ struct InspectCommand: ParsableCommand {
         discussion: """
             For a run file: the cause in one sentence, the messages of the program, the evidence, the crashed thread with functions \
             and source lines, the other threads (those with the same stack in one block), registers, figures of the process \
-            and the system, the last lines of standard error, the last breadcrumbs, modules, and the missing parts. For a state \
+            and the system, what guards found, the last lines of standard error, the last breadcrumbs, modules, and the missing parts. For a state \
             directory or a ledger: each context with mode, streak, thresholds, suspects and ladder, and the timeline of runs with \
             the evidence for each end and the events of each launch.
 

@@ -128,12 +128,15 @@ private struct ListedRun: Encodable, Sendable {
     var place: String?
     /// Its reports in the spool; nil: there are none.
     var delivery: [DeliveryEntry]?
+    /// True: guards survived faults in it.
+    var isDegraded: Bool?
     var problems: [Problem]
     /// Whether there may be symbols for it.
     let hasStack: Bool
 
     private enum CodingKeys: CodingKey {
-        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, reason, message, place, delivery, problems
+        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, reason, message, place, delivery, isDegraded,
+            problems
     }
 
     init(_ report: RunReport, counted entry: TimelineEntry?) {
@@ -147,6 +150,7 @@ private struct ListedRun: Encodable, Sendable {
         reason = report.fatalCrash?.reason
         message = report.fatalCrash?.said
         place = report.place
+        isDegraded = entry?.isDegraded == true || report.isDegraded ? true : nil
         problems = report.problems
         hasStack = report.crash != nil || report.otherCrashes != nil || report.snapshots != nil
     }
@@ -180,6 +184,7 @@ private struct ListedRun: Encodable, Sendable {
         writer.add(end, width: details.isEmpty && states.isEmpty ? 0 : endWidth + 2, verdict.end.style)
         if stateWidth > 0 { writer.add(states, width: details.isEmpty ? 0 : stateWidth + 2, delivery?.last?.state.style ?? .plain) }
         writer.add(details)
+        if isDegraded == true { writer.add("  degraded", .yellow) }
         if isDamaged { writer.add("  damaged; see launchguard verify", .red) }
         writer.endLine()
     }

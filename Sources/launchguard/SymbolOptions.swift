@@ -23,7 +23,7 @@ struct SymbolOptions: ParsableArguments {
     func apply(to reports: inout [RunReport]) {
         guard !noSymbols else { return }
         Symbolicator.demangleMessages(of: &reports)
-        guard reports.contains(where: { $0.crash != nil || $0.snapshots != nil }) else { return }
+        guard reports.contains(where: { $0.crash != nil || $0.snapshots != nil || $0.guards?.sites?.isEmpty == false }) else { return }
         do throws(Symbolicator.Failure) {
             try Symbolicator(program: symbolizer, debugDirectories: debugDir).symbolicate(&reports)
         } catch {

@@ -273,6 +273,22 @@ static void seal_annotations(struct lg__annotations *annotations)
     }
 }
 
+static void seal_guards(struct lg__guards *guards)
+{
+    if (chance(8) == 0)
+        guards->site_count = (uint32_t)nasty();
+    if (chance(8) == 0)
+        atomic_store(&guards->site_bytes, (uint32_t)nasty());
+    for (unsigned i = 0; i < LG__GUARD_SITES; i++) {
+        struct lg__guard_site *site = &guards->sites[i];
+        if (chance(8) == 0)
+            site->field_count = (uint32_t)nasty();
+        if (chance(8) == 0)
+            site->frame_count = (uint32_t)nasty();
+        site->crc = lg__crc32c(0, &site->guard_class, sizeof *site - offsetof(struct lg__guard_site, guard_class));
+    }
+}
+
 static void seal(void)
 {
     struct lg__header *header = (void *)bytes;
@@ -315,6 +331,8 @@ static void seal(void)
             seal_stacks(bytes + section->offset, room);
         if (section->kind == LG__SECTION_ANNOTATIONS && room >= sizeof(struct lg__annotations))
             seal_annotations((void *)(bytes + section->offset));
+        if (section->kind == LG__SECTION_GUARDS && room >= sizeof(struct lg__guards))
+            seal_guards((void *)(bytes + section->offset));
     }
     /* These parts are at the end of their files. */
     for (unsigned i = 0; i < LG__SECTIONS_MAX; i++) {

@@ -208,6 +208,37 @@ static void exercise_pulse(lg_reader *reader)
     exercise_snapshot(reader, LG_SNAPSHOT_MEMORY);
 }
 
+static void exercise_guards(lg_reader *reader)
+{
+    lg_guards_info guards;
+    lg_guard_info site;
+    lg_guard_field field;
+    uint64_t pc;
+    uint32_t used = 0;
+    const lg_status status = expected(lg_reader_guards(reader, &guards));
+    for (uint32_t i = 0; i <= LG_GUARD_SITES_MAX + 1; i++) {
+        if (expected(lg_reader_guard(reader, i, &site)) != LG_OK) {
+            PROMISE(expected(lg_reader_guard_frame(reader, i, 0, &pc)) != LG_OK && expected(lg_reader_guard_field(reader, i, 0, &field)) != LG_OK);
+            continue;
+        }
+        used++;
+        TERMINATED(site.text);
+        TERMINATED(site.thread_name);
+        PROMISE(i <= LG_GUARD_SITES_MAX && site.described + site.damaged <= 1 && site.field_count <= LG_GUARD_FIELDS_MAX &&
+                site.frame_count <= LG_GUARD_FRAMES_MAX);
+        for (uint32_t k = 0; k < site.field_count; k++) {
+            PROMISE(lg_reader_guard_field(reader, i, k, &field) == LG_OK);
+            TERMINATED(field.key);
+            TERMINATED(field.value);
+        }
+        for (uint32_t k = 0; k < site.frame_count; k++)
+            PROMISE(lg_reader_guard_frame(reader, i, k, &pc) == LG_OK);
+        PROMISE(expected(lg_reader_guard_field(reader, i, site.field_count, &field)) != LG_OK);
+        PROMISE(expected(lg_reader_guard_frame(reader, i, UINT32_MAX, &pc)) != LG_OK);
+    }
+    PROMISE(status == LG_OK ? guards.sites == used : used == 0);
+}
+
 static void exercise_memory(lg_reader *reader)
 {
     static uint8_t bytes[1 << 20];
@@ -452,6 +483,7 @@ int exercise(const char *path)
     exercise_memory(reader);
     exercise_crashes(reader, kind);
     exercise_pulse(reader);
+    exercise_guards(reader);
     exercise_modules_and_log(reader);
     exercise_annotations(reader);
     exercise_ledger(reader);

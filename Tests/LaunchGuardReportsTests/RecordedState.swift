@@ -80,6 +80,24 @@ struct RecordedState {
         guard unsafe lg_launch_begin(launch) == LG_OK else { exit(96) }
     }
 
+    /// Starts guards and finds a fault, with two fields; the policy `LG_GUARD_FATAL` makes this the
+    /// end.
+    @inline(never) func findFault(_ policy: lg_guard_policy) {
+        var options = unsafe lg_guard_options()
+        unsafe options.size = UInt32(MemoryLayout<lg_guard_options>.size)
+        unsafe options.policy = policy
+        unsafe options.quiet = 1
+        guard unsafe lg_guard_start(session, &options) == LG_OK else { exit(91) }
+        unsafe "index".withCString { index in
+            unsafe "token".withCString { token in
+                unsafe "9".withCString { value in
+                    let fields = unsafe [lg_field(key: index, value: value), lg_field(key: token, value: value)]
+                    guard unsafe lg_guard_claim(LG_GUARD_CONTAINER, nil, "index 9 of 3", fields, 2) == 1 else { exit(90) }
+                }
+            }
+        }
+    }
+
     /// Beats once, and is killed when the stacks of its hang are in its file.
     func hang(_ path: String) {
         guard unsafe lg_heartbeat(session) == LG_OK else { exit(92) }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SummaryTests {
     @Test(arguments: [
         "v1.0/crash.lgrun", "v1.1/crash.lgrun", "v1.1/parts.lgrun", "v1.2/lanes.lgrun", "v1.2/later.lgrun", "v1.2/task.lgrun",
-        "v1.3/annotated.lgrun", "v1.3/fields.lgrun", "v1.3/live.lgrun", "v1.4/briefs.lgrun",
+        "v1.3/annotated.lgrun", "v1.3/fields.lgrun", "v1.3/live.lgrun", "v1.4/briefs.lgrun", "v1.13/guards.lgrun",
     ])
     func itSaysWhatTheReportSays(file: String) throws {
         let reader = try Reader(path: Sample.golden(file))
@@ -19,6 +19,9 @@ import Testing
         report.standardError = nil
         report.hearts = nil
         report.deadlines = nil
+        // The summary counts events, and does not look at what is known of their sites.
+        if report.guards != nil { report.problems.removeAll { $0.part == "guards" } }
+        report.guards?.sites = nil
         #expect(summary == report)
     }
 

@@ -165,7 +165,7 @@ LG_BEGIN
  *          LG_ERR_SYSTEM: no thread for on_event (errno), and the guards stay off.
  *
  *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: a thread that sleeps.
- *  Durable: nothing is stored.
+ *  Durable: the table of modules in the run file is replaced, as by lg_modules_refresh().
  */
 LG_API lg_status lg_guard_start(lg_session *session, const lg_guard_options *options);
 

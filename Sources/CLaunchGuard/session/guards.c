@@ -82,6 +82,8 @@ static void tell(const struct teller *to, bool at_once)
         struct lg__site_event event;
         if (!lg__site_take(site, at_once, &event))
             continue;
+        if (event.event.skipped + 1 == event.event.count) /* the first: of a new plugin, perhaps */
+            lg_modules_refresh(guarded);
         if (!to->quiet)
             print(&event.event);
         if (to->on_event)
@@ -228,6 +230,8 @@ lg_status lg_guard_start(lg_session *session, const lg_guard_options *options)
     status = are_started() ? LG_ERR_ALREADY : lg__ranges_set(NULL);
     if (status != LG_OK)
         return status;
+    /* says whose the frames of an event are, also where no crash comes to say it */
+    lg_modules_refresh(session);
     pthread_mutex_lock(&lock);
     status = start_guards(session, options);
     pthread_mutex_unlock(&lock);

@@ -97,6 +97,9 @@ static void test_survives_the_process(void **state)
     assert_int_equal(lg_reader_guard_frame(reader, 1, site.frame_count - 1, &pc), LG_OK);
     assert_int_equal(lg_reader_guard_frame(reader, 1, site.frame_count, &pc), LG_ERR_NOT_FOUND);
     assert_true(log_says(reader, "index 9 of 3"));
+    /* and the table that says in which module they are, which a killed program else lacks */
+    static lg_module module;
+    assert_int_equal(lg_reader_module(reader, 0, &module), LG_OK);
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
     lg_reader_close(reader);
 }
