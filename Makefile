@@ -33,6 +33,7 @@ FILTER ?=
 # modifiers, or with a sample of them.
 RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --filter '$(FILTER)'
 RUN_FAULTS = $(RUN_ENTRIES) --cross
+RUN_HOST = python3 -B Tests/Guards/test_plugin_host.py --dump build/gcc/Tests/Format/format-dump
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults
@@ -103,6 +104,7 @@ test-core: core-gcc core-clang
 
 test-swift: core-gcc swift swift-release
 	$(SWIFT) test -j $(JOBS) --disable-xctest
+	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
@@ -117,6 +119,7 @@ long: core-gcc core-clang core-undefined swift swift-release
 	$(call CTEST,undefined) -L '^check$$'
 	@echo "4 of 10: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
+	$(RUN_HOST) .build/debug/plugin-host-swift
 	@echo "5 of 10: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 10: the ways to die of the Swift build, with every combination of modifiers"
@@ -146,7 +149,7 @@ bench: peers
 	@echo "Building the core with gcc, and the peers"
 	@$(call CMAKE_BUILD,gcc)
 	@cmake --build build/gcc -j $(JOBS) --target peers -- -k 0 >build/peers.log 2>&1 || echo "Not every peer could be built: build/peers.log" >&2
-	@(for product in bench-log-swift bench-guards-swift launchguard; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "The benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
+	@(for product in bench-log-swift bench-guards-swift launchguard; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
 	@Benchmarks/run.sh build/gcc
 
 install: packages

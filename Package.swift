@@ -163,6 +163,12 @@ let package = Package(
             path: "Examples/reader-swift",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "plugin-host-swift",
+            dependencies: ["LaunchGuard", "LaunchGuardGuards"],
+            path: "Examples/plugin-host-swift",
+            swiftSettings: strict
+        ),
         .systemLibrary(
             name: "CSQLite",
             path: "Examples/CSQLite",
@@ -178,7 +184,10 @@ let package = Package(
 
         .executableTarget(name: "bench-log-swift", dependencies: ["LaunchGuard"], path: "Benchmarks/log-swift", swiftSettings: strict),
         .executableTarget(
-            name: "bench-guards-swift", dependencies: ["LaunchGuard", "LaunchGuardGuards"], path: "Benchmarks/guards-swift", swiftSettings: strict
+            name: "bench-guards-swift",
+            dependencies: ["LaunchGuard", "LaunchGuardGuards"],
+            path: "Benchmarks/guards-swift",
+            swiftSettings: strict
         ),
 
         // Run by LaunchGuardTests: a test runs in a program whose main thread is not its own.

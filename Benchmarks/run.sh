@@ -2,15 +2,15 @@
 # Measure the core as it is shipped beside floors and peers, in the same run.
 # Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]
 #
-# Tables: start launch crash hostile weight steps faults guards annotate log swift tool delivery;
-# without names all; also start-quick (on the disk alone) and crash-quick (64 calls, without other
-# handlers). Absolute figures belong to this machine and moment. Only the ratios can be compared.
-# Nothing here fails because of a figure.
+# Tables: start launch crash hostile weight steps faults guards guards-swift annotate log swift tool
+# delivery; without names all; also start-quick (on the disk alone) and crash-quick (64 calls,
+# without other handlers). Absolute figures belong to this machine and moment. Only the ratios can
+# be compared. Nothing here fails because of a figure.
 set -eu
 build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]}
 rounds=${2:-60}
 shift $(($# < 2 ? $# : 2))
-[ $# -gt 0 ] || set -- start launch crash hostile weight steps faults guards annotate log swift tool delivery
+[ $# -gt 0 ] || set -- start launch crash hostile weight steps faults guards guards-swift annotate log swift tool delivery
 here=$(dirname "$0")
 programs=$build/Benchmarks
 directory=$(mktemp -d "${TMPDIR:-/tmp}/launchguard-bench-XXXXXX")
@@ -64,11 +64,13 @@ for table; do
     steps) limit 60 "$programs/bench-steps" "$directory" "$rounds" ;;
     faults) limit 60 "$programs/bench-faults" "$directory/faults" "$rounds" ;;
     guards) limit 120 "$programs/bench-guards" "$directory/guards" "$rounds" ;;
+    guards-swift) # the release build of `make bench`
+        [ ! -x .build/release/bench-guards-swift ] || limit 120 .build/release/bench-guards-swift "$directory/guards-swift" "$rounds"
+        ;;
     annotate) limit 60 "$programs/bench-annotate" "$directory/annotate" "$rounds" ;;
     log) limit 300 "$here/log/run.sh" "$build" "$some" ;;
     swift) # the release build of `make bench`
         [ ! -x .build/release/bench-log-swift ] || limit 60 .build/release/bench-log-swift "$directory/log-swift" "$rounds"
-        [ ! -x .build/release/bench-guards-swift ] || limit 60 .build/release/bench-guards-swift "$directory/guards-swift" "$rounds"
         ;;
     tool) # the release build of `make bench`
         [ ! -x .build/release/launchguard ] || limit 300 python3 -B "$here/tool.py" "$build" .build/release/launchguard --rounds "$some"

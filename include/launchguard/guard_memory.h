@@ -15,7 +15,7 @@
  *  - A page that a system call meets first, for example read(2) into a mapping, is not replaced:
  *    the call fails with EFAULT.
  *  - Instructions are not replaced: a jump into a mapping that is gone is a crash.
- *  - A thread that blocks SIGBUS and SIGSEGV is ended by the kernel at its fault.
+ *  - A thread that blocks SIGBUS or SIGSEGV is ended by the kernel at its fault.
  *  - The kernel may refuse the page (too many mappings, large pages of hugetlbfs). The fault is a
  *    crash then, although its event says that it was survived.
  *
@@ -54,8 +54,9 @@ LG_BEGIN
 LG_API lg_status lg_guard_map(lg_session *session, void *base, size_t size, int protection);
 
 /** Take a mapping back. To be called before munmap() or mremap(): later another mapping may have
- *  its addresses. Waits while another thread's fault in the mapping is dealt with. Pages that were
- *  replaced stay as they are.
+ *  its addresses. No page is replaced after the call, which waits where another thread's fault in
+ *  the mapping is being dealt with; a fault that comes at the same time may be a crash. Pages that
+ *  were replaced stay as they are.
  *
  *  @param base  as for lg_guard_map().
  *  @return LG_OK; LG_ERR_NOT_FOUND; LG_ERR_UNPROTECTED; LG_ERR_ARGUMENT; LG_ERR_CLOSED;

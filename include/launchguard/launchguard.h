@@ -13,7 +13,10 @@
  *    guard.h     chosen faults are neutralised and told
  *    guard_memory.h  mapped files that may be cut short, reads that may fault
  *    guard_plugin.h  tables of functions with gaps, calls through NULL
- *    guard.h     chosen faults are neutralised and told; it lists the guards, guard_*.h
+ *    guard_checked.h  arrays, arithmetic and strings that look before they act
+ *    guard_handles.h  handles that know that their object is gone
+ *    guard_observers.h  observers with owners
+ *    guard_confine.h  calls that belong to one thread
  *    simulate.h  walk a launch through every state without a crash
  *    end.h       ends of runs and their evidence
  *    reader.h    reads run files and ledgers, of any age, also of living processes

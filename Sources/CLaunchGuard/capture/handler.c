@@ -37,6 +37,16 @@ static bool claimed(int signal, siginfo_t *info, void *ucontext)
     return false;
 }
 
+/* A walk finds the place where the stack pointer does not show it, with memory that the crash lock
+ * guards: another thread that records a crash has it else. */
+static bool may_be_inside(const struct lg__crash *crash, int32_t self, const void *ucontext)
+{
+    struct lg__arch_fault fault;
+    lg__arch_fault(ucontext, &fault);
+    const bool has_lock = lg__crash_holder() == self;
+    return (has_lock ? lg__place_of_context(crash, ucontext) : lg__place_by_stack(crash, fault.sp)) != LG__PLACE_OUTSIDE;
+}
+
 /* The interrupted context is inside the earlier handler of a crash, or may be. */
 static bool is_in_earlier_handler(const void *ucontext)
 {
@@ -44,8 +54,7 @@ static bool is_in_earlier_handler(const void *ucontext)
     for (int i = 0; i < LG__CRASHES; i++) {
         const struct lg__crash *crash = &lg__crash_slots[i];
         const uint32_t state = lg__crash_state(atomic_load(&crash->word));
-        if (crash->tid == self && lg__crash_next_is_open(state) && state != LG__CRASH_LEFT &&
-            lg__place_of_context(crash, ucontext) != LG__PLACE_OUTSIDE)
+        if (crash->tid == self && lg__crash_next_is_open(state) && state != LG__CRASH_LEFT && may_be_inside(crash, self, ucontext))
             return true;
     }
     return false;

@@ -25,7 +25,7 @@ bool lg__copy_claim(const siginfo_t *info, void *ucontext)
     const struct lg__guard_fault fault = { LG_GUARD_MEMORY, site, ucontext, text, fields, 1 };
     if (!lg__event_claim(&fault))
         return false;
-    lg__arch_copy_end(ucontext);
+    lg__arch_go_on_at(ucontext, (uint64_t)(uintptr_t)lg__arch_copy_left);
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "guard/guard.h"
+#include "os/fault_point.h"
 
 #define FIRST 64u  /* slots of the first chunk */
 #define CHUNKS 20u /* LG_HANDLES_MAX in all */
@@ -68,6 +69,7 @@ static bool take_free(lg_handles *handles, uint32_t *ret_index)
             return false;
         *ret_index = (uint32_t)head - 1;
         next = ((head >> 32) + 1) << 32 | atomic_load(&slot_at(handles, *ret_index)->next);
+        LG_FAULT_POINT("handle-free");
     } while (!atomic_compare_exchange_weak(&handles->free, &head, next));
     return true;
 }
@@ -168,6 +170,7 @@ void *lg_handles_get(const lg_handles *handles, lg_handle handle)
     const uint32_t generation = (uint32_t)(handle >> 32);
     const struct slot *slot = slot_at(handles, (uint32_t)handle);
     if (slot && (generation & 1) && atomic_load_explicit(&slot->generation, memory_order_acquire) == generation) {
+        LG_FAULT_POINT("handle-valid");
         void *object = atomic_load_explicit(&slot->object, memory_order_acquire);
         if (atomic_load_explicit(&slot->generation, memory_order_relaxed) == generation)
             return object;

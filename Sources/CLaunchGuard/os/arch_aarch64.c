@@ -168,7 +168,6 @@ __asm__(".text\n"
 extern const char lg__arch_copy_first[] __attribute__((visibility("hidden")));
 extern const char lg__arch_copy_load[] __attribute__((visibility("hidden")));
 extern const char lg__arch_copy_last[] __attribute__((visibility("hidden")));
-extern const char lg__arch_copy_left[] __attribute__((visibility("hidden")));
 
 bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_site)
 {
@@ -176,11 +175,6 @@ bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_
     (void)address; /* these instructions only load */
     *ret_site = machine->regs[3];
     return machine->pc == (uintptr_t)lg__arch_copy_first || machine->pc == (uintptr_t)lg__arch_copy_load || machine->pc == (uintptr_t)lg__arch_copy_last;
-}
-
-void lg__arch_copy_end(void *ucontext)
-{
-    ((ucontext_t *)ucontext)->uc_mcontext.pc = (uintptr_t)lg__arch_copy_left;
 }
 
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES])

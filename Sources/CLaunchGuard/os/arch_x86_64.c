@@ -187,7 +187,6 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size lg__arch_copy, . - lg__arch_copy\n");
 extern const char lg__arch_copy_load[] __attribute__((visibility("hidden")));
-extern const char lg__arch_copy_left[] __attribute__((visibility("hidden")));
 
 /* Addresses that are no addresses at all have a trap of their own, without an address. Those below
  * are addresses on every CPU. */
@@ -206,11 +205,6 @@ bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_
     if (fault.trap == TRAP_GENERAL_PROTECTION)
         return to < ADDRESSES && left <= ADDRESSES - to;
     return fault.access == LG__ACCESS_READ && address - from < left;
-}
-
-void lg__arch_copy_end(void *ucontext)
-{
-    ((ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)lg__arch_copy_left;
 }
 
 /* Bytes of an indirect call from FF on: opcode, ModRM, SIB, displacement (Intel SDM volume 2,

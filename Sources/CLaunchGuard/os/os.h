@@ -389,14 +389,13 @@ uint64_t lg__arch_code_address(uint64_t word);
 #define LG__ARCH_CALL_BYTES 8u
 bool lg__arch_follows_call(const uint8_t before[LG__ARCH_CALL_BYTES]);
 
-/* Copy. Returns how many bytes are left: 0, unless lg__arch_copy_end() ended the copy. The places
- * do not overlap. `site` is for the handler. */
+/* Copy. Returns how many bytes are left: 0, unless a handler let the copy go on at
+ * lg__arch_copy_left. The places do not overlap. `site` is for the handler. */
 size_t lg__arch_copy(void *to, const void *from, size_t size, uint64_t site);
+extern const char lg__arch_copy_left[] __attribute__((visibility("hidden")));
 /* The interrupted context is inside a copy that cannot read its source; `address` is that of the
  * fault. Handler. */
 bool lg__arch_copy_failed(const void *ucontext, uint64_t address, uint64_t *ret_site);
-/* Change the interrupted context: that copy returns. Handler. */
-void lg__arch_copy_end(void *ucontext);
 
 /* setjmp() and longjmp() without the signal mask, the pointer guard and the checks of libc.
  * lg__arch_mark() returns 0, and once more 1 when lg__arch_jump() is called while its caller has

@@ -947,6 +947,59 @@ static void test_stands_for_record(void **state)
     state_remove();
 }
 
+/* ---- a guard asks where its thread is, while another thread records a crash ---- */
+
+static char *guarded;
+static _Atomic unsigned mended;
+
+static bool mends_page(int number, siginfo_t *info, void *ucontext)
+{
+    (void)number, (void)ucontext;
+    return info->si_addr == guarded && mprotect(guarded, 4096, PROT_READ | PROT_WRITE) == 0;
+}
+
+static void *faults_meanwhile(void *argument)
+{
+    survive_by_jumping(); /* stays open: nobody has seen yet that its handler was left */
+    atomic_store(&crashes, 1);
+    await(&recorders, 1);
+    const uint32_t age = lg__memory_age[LG__WALKER_CRASH];
+    *(volatile char *)guarded = 1;
+    if (lg__memory_age[LG__WALKER_CRASH] != age)
+        _exit(1); /* the record lost its memory */
+    atomic_store(&mended, 1);
+    return argument;
+}
+
+static void hook_records(const char *point)
+{
+    if (strcmp(point, "lock: taken") != 0 || lg__os_tid() != getpid())
+        return;
+    atomic_store(&recorders, 1);
+    await(&mended, 1);
+}
+
+static void body_guard_meanwhile(void *argument)
+{
+    (void)argument;
+    signal(SIGSEGV, jumps_or_dies);
+    guarded = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    start(LONG_MS, LONG_MS);
+    lg__capture_set_program_chance(mends_page);
+    in_thread(faults_meanwhile, NULL);
+    await(&crashes, 1);
+    lg__fault_hook = hook_records;
+    crash();
+}
+
+static void test_guard_meanwhile(void **state)
+{
+    (void)state;
+    state_make();
+    expect_signal(body_guard_meanwhile, NULL, SIGSEGV);
+    state_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -974,6 +1027,7 @@ int main(void)
         cmocka_unit_test(test_jumped_answers_slowly),
         cmocka_unit_test(test_stands_for_record),
         cmocka_unit_test(test_late_word),
+        cmocka_unit_test(test_guard_meanwhile),
     };
     struct rlimit no_core = { 0, 0 };
     setrlimit(RLIMIT_CORE, &no_core);

@@ -191,6 +191,7 @@ static struct chain *in_handler;
 static char *page; /* no access; the first chance mends it */
 static struct lg__arch_mark way_out;
 static void (*before_walk)(void *ucontext);
+static bool declines;
 
 static bool walk_and_mend(int number, siginfo_t *info, void *ucontext)
 {
@@ -201,6 +202,8 @@ static bool walk_and_mend(int number, siginfo_t *info, void *ucontext)
         before_walk(ucontext);
     errno = 0;
     in_handler->count = lg__capture_walk(ucontext, in_handler->frames, MOST);
+    if (declines)
+        return false;
     if (info->si_addr == page)
         return mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0;
     lg__arch_jump_on_return(ucontext, &way_out);
@@ -420,10 +423,25 @@ static void body_faults(void *argument)
     crash();
 }
 
+/* The guard declines, after a walk that faulted in its first chance: the crash that had begun goes
+ * on. */
+static void body_fault_and_decline(void *argument)
+{
+    struct chain chain = { .act = write_to_page };
+    start_guards();
+    prepare_handler(&chain);
+    lg__fault_hook = hook_fault;
+    point_that_faults = argument ? "guard: walk" : "walk: tables";
+    declines = true;
+    outer(&chain, 2);
+    _exit(24);
+}
+
 static void test_faults(void **state)
 {
-    (void)state;
     expect_plain_crash(body_faults, NULL);
+    expect_plain_crash(body_fault_and_decline, NULL);
+    expect_plain_crash(body_fault_and_decline, state);
 }
 
 /* ---- two threads ---- */

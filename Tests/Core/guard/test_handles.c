@@ -1,11 +1,12 @@
-/* Handles with generations: their faults with and without the guard, tables that grow, and what is
- * not claimed. */
+/* Handles with generations: their faults with and without the guard, tables that grow, orders of
+ * threads, and what is not claimed. */
 #include "guarded.h"
 
 #include <launchguard/guard_handles.h>
 #include <sys/mman.h>
 
 #include "guard/guard.h"
+#include "os/fault_point.h"
 
 static lg_handles *make_table(const char *name)
 {
@@ -157,6 +158,77 @@ static void test_an_old_slot_is_left(void **state)
     lg_handles_destroy(handles);
 }
 
+/* ---- orders of threads, each forced at a fault point ---- */
+
+static lg_handles *table;
+static lg_handle old, fresh, third;
+static const char *awaited;
+
+static bool is_point(const char *point)
+{
+    const bool is = awaited && strcmp(point, awaited) == 0;
+    if (is)
+        awaited = NULL; /* once */
+    return is;
+}
+
+static void give_slot_to_another(const char *point)
+{
+    if (!is_point(point))
+        return;
+    lg_handles_release(table, old);
+    fresh = make_handle(table, &things[2]);
+}
+
+/* While a handle is read, its slot gets another object. */
+static void body_slot_changes(void *argument)
+{
+    (void)argument;
+    start_guards(LG_GUARD_SURVIVE, 0);
+    table = make_table("objects");
+    old = make_handle(table, &things[1]);
+    lg__fault_hook = give_slot_to_another;
+    awaited = "handle-valid";
+    EXPECT(lg_handles_get(table, old) == NULL);
+    EXPECT((uint32_t)fresh == (uint32_t)old && lg_handles_get(table, fresh) == &things[2]);
+}
+
+static void test_a_slot_changes_while_it_is_read(void **state)
+{
+    (void)state;
+    expect_exit(body_slot_changes, NULL, 0);
+    expect_event("is used after its release in \"objects\"", LG_GUARD_SURVIVED, 1);
+}
+
+static void take_two_and_give_one(const char *point)
+{
+    if (!is_point(point))
+        return;
+    old = make_handle(table, &things[1]);
+    fresh = make_handle(table, &things[2]);
+    lg_handles_release(table, old);
+}
+
+/* While the first free slot is taken, it is taken, the next one as well, and it comes back. */
+static void test_a_free_slot_comes_back(void **state)
+{
+    (void)state;
+    table = make_table("objects");
+    old = make_handle(table, &things[0]);
+    fresh = make_handle(table, &things[0]);
+    lg_handles_release(table, old);
+    lg_handles_release(table, fresh);
+    lg__fault_hook = take_two_and_give_one;
+    awaited = "handle-free";
+    third = make_handle(table, &things[3]);
+    lg__fault_hook = NULL;
+    const lg_handle fourth = make_handle(table, &things[4]);
+    assert_ptr_equal(lg_handles_get(table, fresh), &things[2]);
+    assert_ptr_equal(lg_handles_get(table, third), &things[3]);
+    assert_ptr_equal(lg_handles_get(table, fourth), &things[4]);
+    lg_handles_destroy(table);
+}
+
 /* ---- not claimed ---- */
 
 /* A pointer that was taken out of its handle is a plain one. */
@@ -222,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_use_after_release), WITH_STATE(test_double_release), WITH_STATE(test_results), cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_growth), cmocka_unit_test(test_an_old_slot_is_left),
+        WITH_STATE(test_a_slot_changes_while_it_is_read), cmocka_unit_test(test_a_free_slot_comes_back),
         WITH_STATE(test_a_pointer_is_a_plain_one), WITH_STATE(test_a_handle_of_another_table_may_be_taken),
         WITH_STATE(test_freed_memory_is_not_kept_back),
     };

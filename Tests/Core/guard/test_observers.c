@@ -133,6 +133,27 @@ static void test_an_event_to_a_dead_owner(void **state)
     expect_event("an observer of \"document\" has a dead owner, and an event", LG_GUARD_SURVIVED, 1);
 }
 
+static void body_end_removes(void *argument)
+{
+    (void)argument;
+    start_guards(LG_GUARD_SURVIVE, 0);
+    lg_observers *first = make_list("first"), *second = make_list("second");
+    struct window *one = open_window(first), *two = open_window(first);
+    EXPECT(lg_observers_add(second, one->owner, on_change, one) == LG_OK);
+    close_window(one);
+    EXPECT(lg_observers_count(first) == 1 && lg_observers_count(second) == 0);
+    EXPECT(lg_observers_post(first, NULL) == 1 && two->changes == 1);
+    EXPECT(lg_observers_remove(first, two->owner, on_change, two) == LG_OK);
+    close_window(two);
+}
+
+static void test_the_end_of_an_owner_removes_its_own(void **state)
+{
+    (void)state;
+    expect_exit(body_end_removes, NULL, 0);
+    expect_event("owner \"window\" ends before its observers: 2", LG_GUARD_SURVIVED, 1);
+}
+
 static void body_ends_twice(void *argument)
 {
     (void)argument;
@@ -422,7 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_observer_left), WITH_STATE(test_dead_owner), WITH_STATE(test_unmatched_remove), WITH_STATE(test_double_add),
-        WITH_STATE(test_an_event_to_a_dead_owner), WITH_STATE(test_an_owner_ends_twice),
+        WITH_STATE(test_an_event_to_a_dead_owner), WITH_STATE(test_the_end_of_an_owner_removes_its_own), WITH_STATE(test_an_owner_ends_twice),
         TEST(test_order), TEST(test_a_callback_changes_the_list), TEST(test_a_callback_posts), TEST(test_a_callback_ends_an_owner),
         TEST(test_a_callback_jumps), TEST(test_arguments), TEST(test_many), cmocka_unit_test(test_a_forked_child_posts),
         WITH_STATE(test_an_owner_that_never_ends_is_called), WITH_STATE(test_a_callback_runs_on_while_its_owner_ends),
