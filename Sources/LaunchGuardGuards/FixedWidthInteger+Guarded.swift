@@ -33,8 +33,8 @@ extension FixedWidthInteger {
         return survivesArithmetic(left, "*", right) ? ((left < 0) == (right < 0) ? .max : .min) : left * right
     }
 
-    /// The quotient. Where the fault is survived: 0 of a division by zero, the greatest value of the
-    /// least one by -1; else what `/` does, which ends the program.
+    /// The quotient. Of a division by zero: 0, and of the least value by -1: the greatest value,
+    /// where the fault is survived; else what `/` does, which ends the program.
     @_transparent
     public static func /? (left: Self, right: Self) -> Self {
         let (quotient, isOver) = left.dividedReportingOverflow(by: right)

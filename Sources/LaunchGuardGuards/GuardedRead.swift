@@ -10,8 +10,8 @@ public import LaunchGuard
 /// Swift count as one site; the frames of an event tell them apart.
 ///
 /// - Parameter source: any addresses.
-/// - Throws: `LaunchGuardError` with the code `system` and the system's error `EFAULT` where not all
-///   bytes can be read.
+/// - Throws: `LaunchGuardError` with the code `system` and the system's error `EFAULT` where a byte
+///   cannot be read.
 @unsafe
 public func guardedRead(from source: UnsafeRawBufferPointer) throws(LaunchGuardError) -> [UInt8] {
     try unsafe CoreGuards.read(source)
