@@ -41,7 +41,7 @@ let package = Package(
         .trait(name: "ServiceLifecycle", description: "LaunchGuardService: a member of a service group of swift-service-lifecycle."),
         .trait(name: "FoundationGuards", description: "LaunchGuardGuards: what stands on Foundation."),
         .trait(name: "Tool", description: "The tool launchguard, whose dependency is fetched for no other product."),
-        .default(enabledTraits: isFetched ? [] : ["Tool"]),
+        .default(enabledTraits: isFetched ? [] : ["Tool", "FoundationGuards"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

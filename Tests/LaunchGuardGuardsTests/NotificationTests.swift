@@ -34,6 +34,22 @@ import Testing
         #expect(try scene.told() == ["Owner is removed as an observer, and is none owner=Owner"])
     }
 
+    /// Not claimed: closures that Foundation has from elsewhere.
+    @Test func aClosureOfTheCentreItselfIsNotGuarded() async throws {
+        let scene = try Scene()
+        defer { scene.remove() }
+        await #expect(processExitsWith: .signal(SIGABRT)) { [scene = scene as Scene] in
+            _ = try scene.startGuarded()
+            let name = Notification.Name("test")
+            do {
+                let owner = Owner()
+                _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [unowned owner] _ in withExtendedLifetime(owner) {} }
+            }
+            NotificationCenter.default.post(name: name, object: nil)
+        }
+        #expect(try scene.told().isEmpty)
+    }
+
     /// Not claimed: Foundation cannot be asked for its observers.
     @Test func anOwnerThatObservesTwiceIsNotFound() async throws {
         let scene = try Scene()

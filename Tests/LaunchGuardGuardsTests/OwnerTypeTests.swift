@@ -77,7 +77,7 @@ import Testing
             let timer = GuardedTimer(owner: Radio(), every: .milliseconds(1), on: .global()) { _ in }
             while !timer.isCancelled { usleep(5000) }
             GuardedTimer(owner: Film(), every: .milliseconds(1), on: .global()) { _ in }
-            sleep(20)
+            sleep(100)
         }
         #expect(try scene.told() == ["a timer fires whose owner, Radio, is gone owner=Radio"])
     }

@@ -17,9 +17,11 @@ struct Scene: Codable, Sendable {
 
     /// In the child, which dies by SIGALRM if it takes too long.
     func start() throws -> Session {
-        alarm(30)
+        alarm(120)
         var configuration = Session.Configuration(appID: "org.example.tests")
         configuration.stateDirectory = directory
+        // Many children crash at once, with a sanitizer perhaps.
+        configuration.deadline = .seconds(60)
         return try Session.start(configuration)
     }
 
