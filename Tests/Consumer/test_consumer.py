@@ -533,7 +533,7 @@ class Shell(unittest.TestCase):
         defined = {line.split()[-1] for line in run("nm", "-g", "--defined-only", *self.objects).stdout.splitlines() if len(line.split()) == 3}
         declared = set()
         for header in (ROOT / "include/launchguard").glob("*.h"):
-            declared |= set(re.findall(r"^LG_API[^;(]*?(lg_\w+)\(", header.read_text(), re.M))
+            declared |= set(re.findall(r"^LG_API[^;(]*?(lg_\w+)[(;]", header.read_text(), re.M))
         self.assertEqual(defined, declared)
 
     def swift(self, name, files, *options):
