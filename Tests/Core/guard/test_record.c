@@ -214,6 +214,20 @@ static void claim_on_a_thread(void *argument)
     wait_for_ever(NULL);
 }
 
+/* Here a signal tells the fault, and the crash is the natural one. */
+static void call_null(void *argument)
+{
+    void (*volatile nothing)(void) = argument;
+    lg_guard_options options = LG_GUARD_OPTIONS_INIT;
+    options.classes = LG_GUARDS(LG_GUARD_NULL_CALL);
+    options.policy = LG_GUARD_FATAL;
+    options.quiet = 1;
+    session = start_session();
+    if (lg_guard_start(session, &options) != LG_OK)
+        _exit(97);
+    nothing();
+}
+
 /* Messages of the crash that counts: the first one, and their number. */
 static unsigned messages_of_newest(lg_message *ret_first)
 {
@@ -240,6 +254,11 @@ static void test_says_why_it_ended(void **state)
         assert_int_equal(message.size, strlen(message.text));
         assert_false(message.cut);
     }
+    expect_signal(call_null, NULL, SIGSEGV);
+    assert_int_equal(messages_of_newest(&message), 1);
+    assert_int_equal(message.source, LG_MESSAGE_GUARD);
+    static const char begin[] = "launchguard: guard null-call: ";
+    assert_memory_equal(message.text, begin, sizeof begin - 1);
     expect_signal(survive_and_crash, NULL, SIGSEGV);
     assert_int_equal(messages_of_newest(&message), 0);
 }
