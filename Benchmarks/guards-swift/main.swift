@@ -20,24 +20,23 @@ func nanoseconds() -> UInt64 {
 let numbers = opaque((0..<batch).map { $0 & 0xff }), indices = opaque((0..<batch).shuffled()), text = opaque(String(repeating: "a", count: 16))
 let byKey = opaque(Dictionary(uniqueKeysWithValues: (0..<batch).map { ($0, $0) }))
 let reals = opaque((0..<batch).map { Double($0) + 0.5 })
-var sink = 0
 
-@inline(never) func plainElement() { var sum = 0; for index in indices { sum &+= numbers[index] }; sink = sum }
-@inline(never) func guardedElement() { var sum = 0; for index in indices { sum &+= numbers[guarded: index] ?? 0 }; sink = sum }
-@inline(never) func plainStore() { var copy = numbers; for index in indices { copy[index] = index }; sink = copy[0] }
-@inline(never) func guardedStore() { var copy = numbers; for index in indices { copy[guarded: index] = index }; sink = copy[0] }
-@inline(never) func plainSum() { var sum = 0; for number in numbers { sum = sum + number }; sink = sum }
-@inline(never) func guardedSum() { var sum = 0; for number in numbers { sum = sum +? number }; sink = sum }
-@inline(never) func plainQuotient() { var sum = 0; for number in numbers { sum &+= 1_000_000 / (number + 1) }; sink = sum }
-@inline(never) func guardedQuotient() { var sum = 0; for number in numbers { sum &+= 1_000_000 /? (number + 1) }; sink = sum }
-@inline(never) func plainInteger() { var sum = 0; for real in reals { sum &+= Int(real) }; sink = sum }
-@inline(never) func guardedInteger() { var sum = 0; for real in reals { sum &+= Int(guarded: real) }; sink = sum }
-@inline(never) func plainSlice() { var sum = 0; for index in indices { sum &+= numbers[(index / 2)..<index].count }; sink = sum }
-@inline(never) func guardedSlice() { var sum = 0; for index in indices { sum &+= numbers[clamped: (index / 2)..<index].count }; sink = sum }
-@inline(never) func plainKey() { var sum = 0; for index in indices { sum &+= byKey[index]! }; sink = sum }
-@inline(never) func guardedKey() { var sum = 0; for index in indices { sum &+= byKey[guarded: index] ?? 0 }; sink = sum }
+@inline(never) func plainElement() -> Int { var sum = 0; for index in indices { sum &+= numbers[index] }; return sum }
+@inline(never) func guardedElement() -> Int { var sum = 0; for index in indices { sum &+= numbers[guarded: index] ?? 0 }; return sum }
+@inline(never) func plainStore() -> Int { var copy = numbers; for index in indices { copy[index] = index }; return copy[0] }
+@inline(never) func guardedStore() -> Int { var copy = numbers; for index in indices { copy[guarded: index] = index }; return copy[0] }
+@inline(never) func plainSum() -> Int { var sum = 0; for number in numbers { sum = sum + number }; return sum }
+@inline(never) func guardedSum() -> Int { var sum = 0; for number in numbers { sum = sum +? number }; return sum }
+@inline(never) func plainQuotient() -> Int { var sum = 0; for number in numbers { sum &+= 1_000_000 / (number + 1) }; return sum }
+@inline(never) func guardedQuotient() -> Int { var sum = 0; for number in numbers { sum &+= 1_000_000 /? (number + 1) }; return sum }
+@inline(never) func plainInteger() -> Int { var sum = 0; for real in reals { sum &+= Int(real) }; return sum }
+@inline(never) func guardedInteger() -> Int { var sum = 0; for real in reals { sum &+= Int(guarded: real) }; return sum }
+@inline(never) func plainSlice() -> Int { var sum = 0; for index in indices { sum &+= numbers[(index / 2)..<index].count }; return sum }
+@inline(never) func guardedSlice() -> Int { var sum = 0; for index in indices { sum &+= numbers[clamped: (index / 2)..<index].count }; return sum }
+@inline(never) func plainKey() -> Int { var sum = 0; for index in indices { sum &+= byKey[index]! }; return sum }
+@inline(never) func guardedKey() -> Int { var sum = 0; for index in indices { sum &+= byKey[guarded: index] ?? 0 }; return sum }
 
-let pairs: [(name: String, plain: () -> Void, guarded: () -> Void)] = [
+let pairs: [(name: String, plain: () -> Int, guarded: () -> Int)] = [
     ("array[i]", plainElement, guardedElement),
     ("array[i] = x", plainStore, guardedStore),
     ("a + b", plainSum, guardedSum),
@@ -47,9 +46,9 @@ let pairs: [(name: String, plain: () -> Void, guarded: () -> Void)] = [
     ("dictionary[k]!", plainKey, guardedKey),
 ]
 
-func time(_ body: () -> Void) -> Double {
+func time(_ body: () -> Int) -> Double {
     let begin = nanoseconds()
-    body()
+    _ = opaque(body())
     return Double(nanoseconds() - begin) / Double(batch)
 }
 
