@@ -60,7 +60,12 @@ extension FixedWidthInteger {
         let least = Self.isSigned ? -limit : 0
         // The difference of one is lost beside a great limit.
         let isFitting = number < limit && (number >= least || number > least - 1)
-        if _fastPath(isFitting) || !survivesConversion(number, to: Self.self) { self.init(number) } else {
+        if _fastPath(isFitting) && Self.bitWidth <= 64 {
+            // The initializer for any number and any integer is slow.
+            self = Self.isSigned ? Self(truncatingIfNeeded: Int64(number)) : Self(truncatingIfNeeded: UInt64(number))
+        } else if isFitting || !survivesConversion(number, to: Self.self) {
+            self.init(number)
+        } else {
             self = number > 0 ? .max : number < 0 ? .min : 0
         }
     }

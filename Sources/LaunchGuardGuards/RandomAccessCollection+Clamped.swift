@@ -18,7 +18,7 @@ extension RandomAccessCollection where Index == Int {
 
 /// A collection with every `Int` as an index: what a range leaves open becomes `Int.min` or
 /// `Int.max`.
-@usableFromInline
+@frozen @usableFromInline
 struct EveryInt: Collection {
     @inlinable init() {}
     @inlinable var startIndex: Int { .min }

@@ -14,7 +14,7 @@ enum MainThread {
 
     /// Whether the caller is on the main thread, or works on the main queue. Not true in a `sync`
     /// to another queue that the main queue waits for on a thread of the pool.
-    static var isCurrent: Bool { lg_shim_is_main_thread() != 0 || DispatchQueue.getSpecific(key: mark) != nil }
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) != nil || lg_shim_is_main_thread() != 0 }
 
     /// Something of the main actor is done elsewhere: ask what is to be done instead.
     static func claim(_ what: @autoclosure () -> String, of subjects: [any Any.Type], at site: Site) -> Bool {
