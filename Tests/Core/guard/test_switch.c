@@ -42,7 +42,8 @@ static void start_twice(void *argument)
     require(seen->last.action == LG_GUARD_REPORTED);
     require(lg_guard_set_policy(session, STRING, LG_GUARD_SURVIVE) == LG_OK && claim(1) == 1);
     require(lg_guard_set_lists(session, &lists) == LG_OK && claim(1) == 0);
-    require(lg_guard_start(session, &others) == LG_ERR_ALREADY && claim(1) == 0); /* and the lists */
+    /* and the lists */
+    require(lg_guard_start(session, &others) == LG_ERR_ALREADY && claim(1) == 0);
 }
 
 static void meet_bad_input(void *argument)
