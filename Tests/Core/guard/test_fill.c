@@ -342,10 +342,37 @@ static void pass_arguments(void *argument)
     }
 }
 
+#if defined(__x86_64__)
+/* What is no argument of C: the number of vector registers, and the static chain. */
+__asm__(".text\n.type give_back, @function\ngive_back:\n    movq %rax, (%rdi)\n    movq %r10, 8(%rdi)\n    ret\n.size give_back, . - give_back\n");
+void give_back(uint64_t *to);
+
+static void pass_hidden(void *argument)
+{
+    void (*function)(uint64_t *) = NULL;
+    uint64_t values[2] = { 0 };
+    (void)argument;
+    guard_with(SYMBOL, LG_GUARD_SURVIVE, 0, NULL);
+    const lg_guard_row row = LG_GUARD_ROW("give_back", function, give_back);
+    require(lg_guard_fill(NULL, &row, 1, NULL) == LG_OK);
+    for (int i = 0; i < 2; i++) {
+        __asm__ volatile("movq %%rsp, %%rbx\n andq $-16, %%rsp\n movl $3, %%eax\n movl $0x1234, %%r10d\n callq *%%rdx\n movq %%rbx, %%rsp"
+                         :
+                         : "D"(values), "d"(function)
+                         : "rax", "rbx", "rcx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+        require(values[0] == 3 && values[1] == 0x1234);
+    }
+}
+#endif
+
 static void test_arguments(void **state)
 {
     (void)state;
     expect_exit(pass_arguments, NULL, 0);
+#if defined(__x86_64__)
+    state_make();
+    expect_exit(pass_hidden, NULL, 0);
+#endif
 }
 
 /* Stubs for every type of a result that is in registers. */
