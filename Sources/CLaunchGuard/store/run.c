@@ -106,7 +106,7 @@ static void lay_out(const struct lg__run_sizes *sizes, struct layout *ret_layout
         { LG__SECTION_PULSE, sizeof(struct lg__pulse), LG__ROOM_LITTLE },
         { LG__SECTION_TAIL, sizeof(struct lg__tail), LG__ROOM_LITTLE },
         { LG__SECTION_BRIEFS, sizeof(struct lg__briefs), LG__ROOM_LITTLE },
-        { LG__SECTION_GUARDS, sizeof(struct lg__guards), LG__ROOM_LITTLE },
+        { LG__SECTION_GUARDS, sizeof(struct lg__guards), LG__ROOM_SMALL },
         { LG__SECTION_MODULES, 2 * sizeof(struct lg__module_table), LG__ROOM_LITTLE },
         { LG__SECTION_THREADS, sizeof(struct lg__threads) + sizes->threads * sizeof(struct lg__thread), LG__ROOM_SMALL },
         { LG__SECTION_STACKS, sizes->stack_bytes, LG__ROOM_SMALL },

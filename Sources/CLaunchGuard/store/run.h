@@ -38,7 +38,7 @@ struct lg__run {
 enum lg__room {
     LG__ROOM_FULL,
     LG__ROOM_SMALL,  /* all of them as well: the sizes are less */
-    LG__ROOM_LITTLE, /* not the process, annotations, threads, stacks, snapshots */
+    LG__ROOM_LITTLE, /* not process, annotations, guard events, threads, stacks, snapshots */
     LG__ROOM_LEAST,  /* only identity, system, state, record, ring log and owners */
 };
 

@@ -242,7 +242,12 @@ static void fill_and_loop(void *argument)
         REQUIRE(seen->protection == LG_PROTECTION_FULL || (i > 0 && seen->protection == LG_PROTECTION_LAUNCH));
         fill();
     }
-    REQUIRE(seen->status == LG_ERR_NO_SPACE && seen->protection == LG_PROTECTION_LAUNCH && !seen->run[0]);
+    /* to the page: what two ended runs gave back is enough for the smallest file, or the ledger is
+     * alone */
+    if (seen->protection == LG_PROTECTION_LAUNCH)
+        REQUIRE(seen->status == LG_ERR_NO_SPACE && !seen->run[0]);
+    else
+        REQUIRE(seen->status == LG_OK && seen->run[0]);
     run(launch_that_crashes, 0);
     REQUIRE(seen->repairs == 1 && seen->reports >= 1);
     unlink(state_path("small/ballast"));
