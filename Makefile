@@ -132,6 +132,7 @@ long: core-gcc core-clang core-undefined swift swift-release
 	@echo "9 of 10: the Swift modules with ThreadSanitizer"
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardTests\.')
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardReportsTests\.')
+	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardGuardsTests\.')
 	@echo "10 of 10: the Swift modules with AddressSanitizer"
 	$(call SANITIZED,ASAN,address,asan,detect_leaks=0)
 

@@ -14,7 +14,10 @@ struct Child: Sendable {
     }
 
     func start() throws(LaunchGuardError) -> Session {
-        try Session.start(appID: "org.example.tests", version: "1", stateDirectory: directory + "/state")
+        var configuration = Session.Configuration(appID: "org.example.tests")
+        configuration.stateDirectory = directory + "/state"
+        configuration.deadline = .seconds(60) // a crash beside many others, under a sanitizer
+        return try Session.start(configuration)
     }
 
     /// The session with its guards started.
