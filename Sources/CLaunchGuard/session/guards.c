@@ -40,22 +40,10 @@ static void wake(void)
     lg__os_futex_wake((const uint32_t *)&changes);
 }
 
-static char *append(char *to, const char *end, const char *text)
-{
-    while (to < end && *text)
-        *to++ = *text++;
-    *to = 0;
-    return to;
-}
-
 static void say(lg_guard_class guard_class, const char *text)
 {
-    char line[32 + LG_GUARD_TEXT_MAX + 1], *to = line;
-    const char *const most = line + sizeof line - 1;
-    to = append(to, most, "launchguard: guard ");
-    to = append(to, most, lg_guard_class_name(guard_class));
-    to = append(to, most, ": ");
-    append(to, to + LG_GUARD_TEXT_MAX < most ? to + LG_GUARD_TEXT_MAX : most, text);
+    char line[32 + LG_GUARD_TEXT_MAX + 1];
+    lg__words_put(line, sizeof line, "launchguard: guard %s: %s", lg_guard_class_name(guard_class), text);
     lg__capture_say(line);
 }
 
