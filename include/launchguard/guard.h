@@ -109,9 +109,9 @@ typedef struct lg_guard_event {
 
 /** Called for events, on a thread of LaunchGuard that may block. Of one site it gets the first
  *  event at once, and later ones at most once a second, with their count. It may call any function
- *  of LaunchGuard, lg_guard_stop() included. A crash in it is a crash of the program. Two calls can
- *  overlap only around a stop: lg_stop() tells what is left itself, and the thread of an ended
- *  start may still be busy when the next one begins.
+ *  of LaunchGuard, lg_guard_stop() included. A crash in it is a crash of the program. Calls never
+ *  overlap. lg_stop() tells what is left on its own thread, unless a call is under way that lasts
+ *  longer than 0.2 s.
  *
  *  An event that ended the program is in the run file alone.
  *

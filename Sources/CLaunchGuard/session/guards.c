@@ -13,6 +13,8 @@
 /* The thread looks this often: whether a site has events that were not told, and whether any thread
  * of the program is left. */
 #define LOOK_NS UINT64_C(1000000000)
+/* lg_stop() waits for so long for a call of on_event that is under way. */
+#define CALL_NS UINT64_C(200000000)
 
 /* of the switches; no code of the program runs under it */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,9 +65,16 @@ static void print(const lg_guard_event *event)
         return; /* nobody reads it */
 }
 
-/* Tell what was not told. `at_once`: also sites that were told less than a second ago. */
-static void tell(const struct teller *to, bool at_once)
+/* One thread tells at a time, so that calls of on_event never overlap; no thread waits for another
+ * one's call. */
+static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+
+/* Tell what was not told. `at_once`: also sites that were told less than a second ago. false:
+ * another thread tells, or this one in a call of its own. */
+static bool tell(const struct teller *to, bool at_once)
 {
+    if (pthread_mutex_trylock(&telling) != 0)
+        return false;
     for (uint32_t site = 0; guarded && site < LG__GUARD_SITES; site++) {
         struct lg__site_event event;
         if (!lg__site_take(site, at_once, &event))
@@ -77,6 +86,8 @@ static void tell(const struct teller *to, bool at_once)
         if (to->on_event)
             to->on_event(&event.event, to->user);
     }
+    pthread_mutex_unlock(&telling);
+    return true;
 }
 
 static struct teller teller_now(void)
@@ -90,7 +101,10 @@ static struct teller teller_now(void)
 void lg__guards_tell(void)
 {
     const struct teller to = teller_now();
-    tell(&to, true);
+    const uint64_t until = lg__os_clock_ns(CLOCK_MONOTONIC) + CALL_NS;
+    const uint32_t nobody_wakes = 0;
+    while (!tell(&to, true) && lg__os_clock_ns(CLOCK_MONOTONIC) < until)
+        lg__os_futex_wait(&nobody_wakes, 0, CALL_NS / 100);
 }
 
 static void *tell_events(void *argument)
