@@ -33,7 +33,8 @@ static struct teller {
 
 static void leave_breadcrumb(lg_level level, const char *text, const lg_field *fields, size_t count)
 {
-    lg_log_fields(guarded, level, "guard", text, strlen(text), fields, count);
+    const char *end = memchr(text, 0, LG_GUARD_TEXT_MAX);
+    lg_log_fields(guarded, level, "guard", text, end ? (size_t)(end - text) : LG_GUARD_TEXT_MAX, fields, count);
 }
 
 static void wake(void)

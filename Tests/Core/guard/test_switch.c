@@ -389,6 +389,32 @@ static void leave_breadcrumb(void *argument)
     raise(SIGKILL);
 }
 
+static void claim_at_length(void *argument)
+{
+    static char text[5000];
+    (void)argument;
+    memset(text, 'x', sizeof text - 1);
+    guard_with(STRING, LG_GUARD_SURVIVE, 0, NULL);
+    require(lg_guard_claim(LG_GUARD_STRING, SITE(1), text, NULL, 0) == 1);
+    raise(SIGKILL);
+}
+
+static void test_long_text(void **state)
+{
+    static lg_log_entry entry;
+    lg_log_info info;
+    size_t length = 0;
+    (void)state;
+    expect_signal(claim_at_length, NULL, SIGKILL);
+    lg_reader *reader = newest_run();
+    assert_int_equal(lg_reader_log(reader, &info), LG_OK);
+    for (uint64_t i = 0; lg_reader_log_entry(reader, i, &entry) == LG_OK; i++)
+        if (strcmp(entry.category, "guard") == 0)
+            length = strlen(entry.text);
+    lg_reader_close(reader);
+    assert_int_equal(length, LG_GUARD_TEXT_MAX);
+}
+
 static void test_breadcrumb(void **state)
 {
     static lg_log_entry entry;
@@ -498,6 +524,7 @@ int main(void)
         WITH_STATE(test_sites),
         WITH_STATE(test_stderr),
         WITH_STATE(test_breadcrumb),
+        WITH_STATE(test_long_text),
         WITH_STATE(test_forked_child),
         WITH_STATE(test_without_files),
     };
