@@ -1,6 +1,7 @@
 /* A mapped file is cut short: a registered mapping goes on with pages of zeros and says so; all
  * else crashes as before. */
 #include "harness.h"
+#include "start_guards.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,18 +60,6 @@ static void guard(lg_session *session, volatile uint8_t *base, size_t pages)
 {
     if (lg_guard_map(session, (void *)base, pages * PAGE, PROT_READ | PROT_WRITE) != LG_OK)
         _exit(83);
-}
-
-static lg_session *start_guards(lg_guard_policy policy, uint32_t budget)
-{
-    lg_session *session = start_session();
-    lg_guard_options options = LG_GUARD_OPTIONS_INIT;
-    options.policy = policy;
-    options.budget = budget;
-    options.quiet = 1;
-    if (lg_guard_start(session, &options) != LG_OK)
-        _exit(84);
-    return session;
 }
 
 /* Where the crash has to be: children share it with the test. */

@@ -1,6 +1,7 @@
 /* Guarded reads: a source that cannot be read ends the copy, and the caller is told; all else
  * crashes as before. */
 #include "harness.h"
+#include "start_guards.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,18 +14,6 @@
 #include <unistd.h>
 
 #define PAGE ((size_t)4096)
-
-static lg_session *start_guards(lg_guard_policy policy, uint32_t budget)
-{
-    lg_session *session = start_session();
-    lg_guard_options options = LG_GUARD_OPTIONS_INIT;
-    options.policy = policy;
-    options.budget = budget;
-    options.quiet = 1;
-    if (lg_guard_start(session, &options) != LG_OK)
-        _exit(84);
-    return session;
-}
 
 /* ---- three pages, of which the last cannot be read ---- */
 

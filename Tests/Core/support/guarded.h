@@ -5,6 +5,7 @@
 #define GUARDED_H
 
 #include "harness.h"
+#include "start_guards.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -21,18 +22,6 @@ struct fault {
     const char *says;   /* a part of the text of its event */
     enum when when;     /* set by show() */
 };
-
-static __attribute__((unused)) lg_session *start_guards(lg_guard_policy policy, uint32_t budget)
-{
-    lg_session *session = start_session();
-    lg_guard_options options = LG_GUARD_OPTIONS_INIT;
-    options.policy = policy;
-    options.budget = budget;
-    options.quiet = 1;
-    if (lg_guard_start(session, &options) != LG_OK)
-        exit(98);
-    return session;
-}
 
 static __attribute__((unused)) void meet_fault(void *argument)
 {
