@@ -195,7 +195,7 @@ static void expect_link(pid_t orphan, const char *name, const char *to)
     assert_string_equal(is, to);
 }
 
-static void expect_three_descriptors(pid_t orphan)
+static unsigned count_descriptors(pid_t orphan)
 {
     char path[64];
     unsigned count = 0;
@@ -205,7 +205,16 @@ static void expect_three_descriptors(pid_t orphan)
     for (struct dirent *entry; (entry = readdir(stream));)
         count += entry->d_name[0] != '.';
     closedir(stream);
-    assert_int_equal(count, 3);
+    return count;
+}
+
+/* The loader of the program that begins has files open for a moment; an inherited one stays. */
+static void expect_three_descriptors(pid_t orphan)
+{
+    const uint64_t until = now_ns() + LIMIT_MS * UINT64_C(1000000) / 4;
+    while (count_descriptors(orphan) != 3 && now_ns() < until)
+        rest(5);
+    assert_int_equal(count_descriptors(orphan), 3);
     expect_link(orphan, "fd/0", "/dev/null");
     expect_link(orphan, "fd/1", "/dev/null");
     expect_link(orphan, "fd/2", "/dev/null");
@@ -275,11 +284,22 @@ static void test_many_threads(void **state)
     assert_int_equal(any_child(getpid()), 0);
 }
 
+/* Also where the test failed before it ended the orphan. */
+static int end_orphans(void **state)
+{
+    for (pid_t orphan; (orphan = any_child(getpid())) > 0;) {
+        kill(orphan, SIGKILL);
+        waitpid(orphan, NULL, 0);
+    }
+    return remove_state(state);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_state, end_orphans)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STATE(test_exits), WITH_STATE(test_kills_its_group), WITH_STATE(test_aborts), WITH_STATE(test_without_close_range),
-        WITH_STATE(test_fails), WITH_STATE(test_many_threads),
+        TEST(test_exits), TEST(test_kills_its_group), TEST(test_aborts), TEST(test_without_close_range), TEST(test_fails), TEST(test_many_threads),
     };
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
