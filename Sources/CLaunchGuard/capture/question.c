@@ -39,8 +39,9 @@ static struct asker {
 
 static struct lg__os_disposition libc_action LG__SMALL;
 
-/* Where the calling thread stands still for the watch thread; NULL: it does not. */
-static __thread const void *stands __attribute__((tls_model("initial-exec")));
+/* What a question interrupted on the calling thread: this handler may run on the alternate stack, as
+ * an earlier handler does, and is none. NULL: no question is being answered. */
+static __thread const void *interrupted __attribute__((tls_model("initial-exec")));
 
 struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place)
 {
@@ -116,12 +117,33 @@ static bool is_wanted_elsewhere(const void *ucontext)
     return lg__capture_busy() || lg__crash_entered || context.pc == (uint64_t)(uintptr_t)lg__fixed.on_crash;
 }
 
+/* With the context of what the thread does outside of this handler. */
+static void answer_question(uint32_t asker, uint32_t place, uint32_t turn, const void *ucontext)
+{
+    LG_FAULT_POINT("thread: asked");
+    if (asker == LG__ASKER_CRASH) {
+        atomic_fetch_add(&askers[asker].inside, 1);
+        if (write_answer(asker, place, turn, interrupted)) {
+            LG_FAULT_POINT("thread: answered");
+            stand(asker, place, turn);
+        }
+        return;
+    }
+    if (place != LG__QUESTION_LOOK && is_wanted_elsewhere(ucontext))
+        return;
+    LG_FAULT_POINT("snapshot: answers");
+    if (write_answer(asker, place, turn, interrupted)) {
+        LG_FAULT_POINT("snapshot: stands");
+        stand(asker, place, turn);
+    }
+}
+
 __attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info, void *ucontext)
 {
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     uint32_t turn = (uint32_t)(value >> 32), asker = (uint32_t)value >> PLACE_BITS, place = (uint32_t)value & ((1u << PLACE_BITS) - 1);
     if (info->si_code == SI_TIMER) {
-        lg__fixed.on_deadline(value, ucontext);
+        lg__fixed.on_deadline(value, interrupted ? interrupted : ucontext);
         return;
     }
     /* libc's own use of the signal */
@@ -132,27 +154,13 @@ __attribute__((noinline)) void lg__question_handler(int signal, siginfo_t *info,
     }
     if (asker >= LG__ASKERS || place >= askers[asker].places)
         return;
-    LG_FAULT_POINT("thread: asked");
-    if (asker == LG__ASKER_CRASH) {
-        atomic_fetch_add(&askers[asker].inside, 1);
-        if (write_answer(asker, place, turn, stands ? stands : ucontext)) {
-            LG_FAULT_POINT("thread: answered");
-            stand(asker, place, turn);
-        }
-        leave(asker, ucontext);
-        return;
-    }
-    if (place != LG__QUESTION_LOOK && is_wanted_elsewhere(ucontext))
-        return;
     /* A thread that was let go may not have left yet when the next question comes. */
-    const void *const outer = stands;
-    stands = outer ? outer : ucontext;
-    LG_FAULT_POINT("snapshot: answers");
-    if (write_answer(asker, place, turn, stands)) {
-        LG_FAULT_POINT("snapshot: stands");
-        stand(asker, place, turn);
-    }
-    stands = outer;
+    const void *const outer = interrupted;
+    interrupted = outer ? outer : ucontext;
+    answer_question(asker, place, turn, ucontext);
+    interrupted = outer;
+    if (asker == LG__ASKER_CRASH)
+        leave(asker, ucontext);
 }
 
 void lg__question_answer_crash(uint32_t places, const void *ucontext)

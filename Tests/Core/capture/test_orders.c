@@ -881,12 +881,21 @@ static void hook_before_answer(const char *point)
         rest(400);
 }
 
+static _Atomic unsigned looked;
+
+/* The timer of the crash looks from inside that handler, more often than an end takes. */
+static void hook_look_inside(const char *point)
+{
+    if (strcmp(point, "deadline: over") == 0 && lg__os_tid() == getpid())
+        atomic_fetch_add(&looked, 1);
+    while (strcmp(point, "thread: asked") == 0 && atomic_load(&looked) < 6 && lg__capture_busy()) {}
+}
+
 static void body_jumped_answers_slowly(void *argument)
 {
-    (void)argument;
     signal(SIGSEGV, jumps_or_dies);
     start(LONG_MS, 100);
-    lg__fault_hook = hook_before_answer;
+    lg__fault_hook = argument ? hook_look_inside : hook_before_answer;
     survive_by_jumping();
     while (lg__capture_busy()) {}
     _exit(0);
@@ -894,11 +903,12 @@ static void body_jumped_answers_slowly(void *argument)
 
 static void test_jumped_answers_slowly(void **state)
 {
-    (void)state;
-    state_make();
-    expect_exit(body_jumped_answers_slowly, NULL, 0);
-    assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 1);
-    state_remove();
+    for (int i = 0; i < 2; i++) {
+        state_make();
+        expect_exit(body_jumped_answers_slowly, i ? (void *)state : NULL, 0);
+        assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 1);
+        state_remove();
+    }
 }
 
 /* ---- a thread that recovered stands still for the record of another thread's crash ---- */
