@@ -202,6 +202,19 @@ class OneAgent(DeliveryTest):
         said = [self.end(child)["deliver"] for child in children]
         self.assertEqual(sorted(said), ["ok", "secondary", "secondary", "secondary"])
 
+    def foreign_files(self, agent):
+        """What the agent has open that is not its own."""
+        found = []
+        for entry in os.scandir("/proc/%d/fd" % agent):
+            try:
+                target = os.readlink(entry.path)
+            except FileNotFoundError:
+                continue  # closed meanwhile
+            own = target == "/dev/null" or target.startswith((str(self.state), "anon_inode:", "socket:", "pipe:"))
+            if not own or "/run/" in target:
+                found.append(target)
+        return found
+
     def test_it_shares_nothing_with_the_program(self):
         server = self.server()
         self.owe(server=server)
@@ -229,7 +242,6 @@ class OneAgent(DeliveryTest):
                 for number, target in descriptors.items():
                     own = target == "/dev/null" or target.startswith((str(self.state), "anon_inode:", "socket:", "pipe:"))
                     self.assertTrue(own and "/run/" not in target, "%d: %s" % (number, target))
-                self.assertNotIn(str(self.folder / "marker"), descriptors.values())
                 self.assertNotEqual(os.getsid(agent), os.getsid(child.pid))
                 self.assertEqual(int(status_of(agent, "SigBlk"), 16), 0)
                 self.assertEqual(int(status_of(agent, "SigIgn"), 16) & ~(1 << signal.SIGPIPE - 1), 0)
