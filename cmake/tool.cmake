@@ -17,7 +17,7 @@ set(tool_built ${LaunchGuard_SOURCE_DIR}/.build/release/launchguard)
 file(MAKE_DIRECTORY ${tool})
 add_custom_target(launchguard-tool ALL
     COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR}
-        -c release --static-swift-stdlib --product launchguard
+        -c release --static-swift-stdlib --disable-local-rpath --product launchguard
     COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard ${tool_built}
     COMMAND ${tool}/launchguard --generate-completion-script bash >${tool}/launchguard.bash
     COMMAND ${tool}/launchguard --generate-completion-script zsh >${tool}/_launchguard
