@@ -16,6 +16,7 @@
 #                 (default /usr/local); without a Swift toolchain, or with TOOL=OFF, all but the
 #                 tool
 #   make uninstall    removes from PREFIX what was installed there
+#   make deb      the Debian packages, checked by lintian, in build/deb
 #   make clean
 
 PREFIX ?= /usr/local
@@ -56,7 +57,7 @@ SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS=$(DEATHS):$(4):log_path=$(CU
 
 TSAN_ALSO = exitcode=0:print_suppressions=0:suppressions=$(CURDIR)/Tests/tsan.supp
 
-.PHONY: all demo check test test-core test-swift long faults docs bench peers install uninstall clean packages core-gcc core-clang core-undefined swift swift-release
+.PHONY: all demo check test test-core test-swift long faults docs bench peers install uninstall deb clean packages packages-long core-gcc core-clang core-undefined swift swift-release
 
 all: core-gcc swift
 
@@ -113,7 +114,10 @@ test-swift: core-gcc swift swift-release
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
 
-long: core-gcc core-clang core-undefined swift swift-release
+packages-long:
+	@scripts/install-packages long
+
+long: packages-long core-gcc core-clang core-undefined swift swift-release
 	@echo "1 of 10: the core with gcc"
 	$(call CTEST,gcc)
 	@echo "2 of 10: the core with clang"
@@ -162,6 +166,10 @@ install:
 	@echo "Building all that is installed (the tool takes some minutes the first time)"
 	@$(call CMAKE_BUILD,release,,-DLAUNCHGUARD_TOOL=$(TOOL) $(if $(filter-out swift,$(SWIFT)),-DLAUNCHGUARD_SWIFT='$(SWIFT)') -DCMAKE_INSTALL_PREFIX="$$(realpath -ms '$(PREFIX)')")
 	@DESTDIR='$(DESTDIR)' scripts/install-tree install build/release '$(PREFIX)'
+
+deb:
+	@scripts/install-packages deb
+	@scripts/build-deb
 
 uninstall:
 	@DESTDIR='$(DESTDIR)' scripts/install-tree uninstall '$(PREFIX)'

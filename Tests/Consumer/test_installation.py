@@ -17,7 +17,7 @@ LIBRARY = {"lib/liblaunchguard.so", "lib/liblaunchguard.so.0", "lib/liblaunchgua
            "share/man/man7/launchguard.7"} | HEADERS
 FAULTS = {"bin/launchguard-faults", "share/man/man1/launchguard-faults.1"}
 AGENT = {"libexec/launchguard/launchguard-agent", "share/man/man8/launchguard-agent.8"}
-PRELOAD = {"lib/launchguard/launchguard-preload.so"} if (ROOT / "Sources/launchguard-preload").exists() else set()
+PRELOAD = {"lib/launchguard/launchguard-preload.so"} if (ROOT / "Sources/launchguard-preload/CMakeLists.txt").exists() else set()
 TOOL = {"bin/launchguard", "share/man/man1/launchguard.1", "share/bash-completion/completions/launchguard", "share/zsh/site-functions/_launchguard",
         "share/fish/vendor_completions.d/launchguard.fish"}
 LIST = {"share/launchguard/installed"}
