@@ -11,7 +11,7 @@ if(NOT swift_version VERSION_GREATER_EQUAL 6.2)
     return()
 endif()
 
-# Without their symbols the same reports, a third of the size. SwiftPM has a compiler of its own.
+# Half the size without its symbols, with the same output. SwiftPM has a compiler of its own.
 set(tool ${CMAKE_CURRENT_BINARY_DIR}/tool)
 set(tool_built ${LaunchGuard_SOURCE_DIR}/.build/release/launchguard)
 file(MAKE_DIRECTORY ${tool})
