@@ -17,7 +17,7 @@ LIBRARY = {"lib/liblaunchguard.so", "lib/liblaunchguard.so.0", "lib/liblaunchgua
            "share/man/man7/launchguard.7"} | HEADERS
 FAULTS = {"bin/launchguard-faults", "share/man/man1/launchguard-faults.1"}
 AGENT = {"libexec/launchguard/launchguard-agent", "share/man/man8/launchguard-agent.8"}
-PRELOAD = {"lib/launchguard/launchguard-preload.so"} if (ROOT / "Sources/launchguard-preload/CMakeLists.txt").exists() else set()
+PRELOAD = {"lib/launchguard/launchguard-preload.so"}
 TOOL = {"bin/launchguard", "share/man/man1/launchguard.1", "share/bash-completion/completions/launchguard", "share/zsh/site-functions/_launchguard",
         "share/fish/vendor_completions.d/launchguard.fish"}
 LIST = {"share/launchguard/installed"}
@@ -103,7 +103,7 @@ class Installation(InFolder):
 class Parts(InFolder):
     """One option for each part, alone and as a part of another project."""
     PARTS = {"SHARED": "lib/liblaunchguard.so.0.1.0", "STATIC": "lib/liblaunchguard.a", "AGENT": "libexec/launchguard/launchguard-agent",
-             "FAULTS": "bin/launchguard-faults"}
+             "PRELOAD": "lib/launchguard/launchguard-preload.so", "FAULTS": "bin/launchguard-faults"}
 
     def configure(self, source, *options, environment=None):
         run("cmake", "-G", "Ninja", "-S", source, "-B", self.work / "build", "-DCMAKE_C_COMPILER=" + CC, *("-D" + option for option in options),
@@ -112,10 +112,10 @@ class Parts(InFolder):
     def built(self):
         """The libraries and programs that a build of all makes, without making them."""
         made = {pathlib.Path(name).name for name in run("ninja", "-C", self.work / "build", "-t", "commands", "all").stdout.split()}
-        return made & {pathlib.Path(name).name for name in (*self.PARTS.values(), *PRELOAD, "app")}
+        return made & {pathlib.Path(name).name for name in (*self.PARTS.values(), "app")}
 
     def test_each_option(self):
-        off = {part + "=OFF" for part in (*self.PARTS, "PRELOAD", "TESTS", "EXAMPLES", "BENCHMARKS")}
+        off = {part + "=OFF" for part in (*self.PARTS, "TESTS", "EXAMPLES", "BENCHMARKS")}
         for part in self.PARTS:
             with self.subTest(part):
                 self.configure(ROOT, *("LAUNCHGUARD_" + option for option in off - {part + "=OFF"}), "LAUNCHGUARD_%s=ON" % part)
