@@ -119,7 +119,7 @@ class Parts(InFolder):
         for part in self.PARTS:
             with self.subTest(part):
                 self.configure(ROOT, *("LAUNCHGUARD_" + option for option in off - {part + "=OFF"}), "LAUNCHGUARD_%s=ON" % part)
-                needs = {"AGENT": {"liblaunchguard.a"}, "FAULTS": {"liblaunchguard.so.0.1.0"}}.get(part, set())
+                needs = {"AGENT": {"liblaunchguard.a"}, "FAULTS": {"liblaunchguard.so.0.1.0"}, "PRELOAD": {"liblaunchguard.so.0.1.0"}}.get(part, set())
                 self.assertEqual(self.built(), {pathlib.Path(self.PARTS[part]).name} | needs)
 
     def test_a_library_for_another_project(self):
@@ -130,14 +130,14 @@ class Parts(InFolder):
         self.assertEqual([line for line in commands if "-Werror" in line or "LG_LIBUNWIND" in line], [])
         self.assertGreater(len(commands), 50)
         self.assertEqual(self.built(), {"liblaunchguard.a", "app"})
-        run("cmake", "--build", self.work / "build", "--parallel", "2")
+        run("cmake", "--build", self.work / "build", "--parallel", "2", limit=3000)
         run("cmake", "--install", self.work / "build")
         self.assertEqual(files(self.prefix), {"bin/app"})
         self.assertEqual(run(self.prefix / "bin/app", self.work / "state", "crash", limit=60).returncode, -signal.SIGSEGV)
         self.assertIn("last run: crash, fault.null_write", run(self.prefix / "bin/app", self.work / "state", "check", limit=60).stdout)
         # Unless it asks for more.
         self.configure(HERE / "subproject", "LAUNCHGUARD_INSTALL=ON", "LAUNCHGUARD_SHARED=OFF", environment={"CXX": "/bin/false"})
-        run("cmake", "--build", self.work / "build", "--parallel", "2")
+        run("cmake", "--build", self.work / "build", "--parallel", "2", limit=3000)
         run("cmake", "--install", self.work / "build")
         self.assertEqual({name.replace("-noconfig", "-relwithdebinfo") for name in files(self.prefix)},
                          {name for name in LIBRARY if ".so" not in name} | {"bin/app"})
