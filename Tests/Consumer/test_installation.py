@@ -18,7 +18,8 @@ LIBRARY = {"lib/liblaunchguard.so", "lib/liblaunchguard.so.0", "lib/liblaunchgua
 FAULTS = {"bin/launchguard-faults", "share/man/man1/launchguard-faults.1"}
 AGENT = {"libexec/launchguard/launchguard-agent", "share/man/man8/launchguard-agent.8"}
 PRELOAD = {"lib/launchguard/launchguard-preload.so"}
-TOOL = {"bin/launchguard", "share/man/man1/launchguard.1", "share/bash-completion/completions/launchguard", "share/zsh/site-functions/_launchguard",
+TOOL = {"share/man/man1/" + path.name for path in (ROOT / "docs/man").glob("*.1")} - FAULTS | {
+        "bin/launchguard", "share/bash-completion/completions/launchguard", "share/zsh/site-functions/_launchguard",
         "share/fish/vendor_completions.d/launchguard.fish"}
 LIST = {"share/launchguard/installed"}
 WHOLE = LIBRARY | FAULTS | AGENT | PRELOAD | LIST
