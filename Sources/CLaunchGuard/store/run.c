@@ -149,6 +149,7 @@ static void fill_in(struct lg__run *run, const struct lg__identity *identity, co
         run->record->stages[blocks[i].stage].offset = blocks[i].offset;
         run->record->stages[blocks[i].stage].capacity = blocks[i].capacity;
     }
+    LG_FAULT_POINT("run: without header");
     atomic_thread_fence(memory_order_release);
     lg__header_write(run->map.base, LG__MAGIC_RUN, version, layout->sections, layout->in_file, run->map.size);
     LG_FAULT_POINT("run: filled");
