@@ -146,8 +146,9 @@ static inline void lg_shim_take_default(int number)
     syscall(SYS_rt_sigaction, number, action, NULL, (size_t)8);
     sigemptyset(&one);
     sigaddset(&one, number);
-    sigprocmask(SIG_UNBLOCK, &one, &before);
+    /* Sent while it is blocked: one that waits already and this one are one. */
     kill(getpid(), number);
+    sigprocmask(SIG_UNBLOCK, &one, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -242,17 +243,17 @@ static inline int lg_shim_start_listener(void)
     return -1;
 }
 
-/* Whether a signal was sent to the whole group since the last question. A listener that is stopped
- * or gone knows nothing: false. */
-static inline int lg_shim_was_for_group(int channel, int number)
+/* The signals that were sent to the whole group since the last question, signal 1 in bit 0. A
+ * listener that is stopped or gone knows of none. */
+static inline uint64_t lg_shim_heard_by_listener(int channel)
 {
     struct pollfd answer = { channel, POLLIN, 0 };
-    uint64_t seen;
-    while (recv(channel, &seen, sizeof seen, MSG_DONTWAIT) > 0) /* an answer that came too late */
-        ;
-    if (send(channel, "?", 1, MSG_DONTWAIT) != 1 || poll(&answer, 1, 1000) != 1 || recv(channel, &seen, sizeof seen, MSG_DONTWAIT) != sizeof seen)
-        return 0;
-    return (int)(seen >> (number - 1) & 1);
+    uint64_t heard, late = 0;
+    while (recv(channel, &heard, sizeof heard, MSG_DONTWAIT) == sizeof heard) /* too late last time */
+        late |= heard;
+    if (send(channel, "?", 1, MSG_DONTWAIT) != 1 || poll(&answer, 1, 1000) != 1 || recv(channel, &heard, sizeof heard, MSG_DONTWAIT) != sizeof heard)
+        return late;
+    return heard | late;
 }
 #endif
 
