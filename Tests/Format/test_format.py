@@ -762,7 +762,7 @@ class Later(BothReaders):
         run, verdict = said(("2I", 60, 1, 9))
         self.assertEqual(verdict, [1, 12, 0, 7 * second])
         run, verdict = said(("I", 4, 4))
-        self.assertEqual((run["ended"], verdict), (0, [11, 8, 0, 0]))
+        self.assertEqual((run["ended"], verdict), (0, [6, 15, 9, 0]))
 
     def test_system(self):
         """The part that version 1.10 added."""
