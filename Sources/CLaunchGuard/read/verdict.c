@@ -203,6 +203,9 @@ static lg_verdict judge(const struct lg__case *file)
 {
     const lg_run_info *run = &file->run;
     lg_verdict verdict;
+    /* Whatever the process lives for or has died of since is of the program that it executed. */
+    if (run->exec_marked && !file->died && !run->crash_noted_ns)
+        return (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_EXEC, .monotonic_ns = run->end_ns };
     if (run->alive)
         return (lg_verdict){ .end = LG_END_RUNNING, .evidence = LG_EVIDENCE_PROCESS_ALIVE };
     /* Under a debugger people stop, change and kill programs: such an end never counts. */
@@ -251,6 +254,8 @@ static lg_verdict judge_replaced(struct lg__case *file)
 {
     file->run.alive = 0;
     lg_verdict verdict = judge(file);
+    if (file->run.exec_marked)
+        return verdict;
     switch (verdict.evidence) {
     case LG_EVIDENCE_CRASH_RECORD: /* a handler of the program executed it again */
     case LG_EVIDENCE_CRASH_NOTE:

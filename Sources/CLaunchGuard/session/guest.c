@@ -19,10 +19,18 @@ static struct {
 
 /* By system call: a child of vfork() has all of our memory. */
 static _Atomic pid_t owner;
+static pid_t forked_by; /* 0: the process was not forked since the program began */
 
 static bool is_owner(void)
 {
     return the_session && lg__os_pid() == atomic_load(&owner) && lg__session_check(the_session) == LG_OK;
+}
+
+/* A helper that did its work, or went on to execute a program, tells nothing, and many of them
+ * would push out the runs that do. A child whose parent has gone is no helper: it is the program. */
+static bool delete_helper(int status)
+{
+    return status == 0 && forked_by && getppid() == forked_by && !lg__capture_latest() && unlink(the_session->run_path) == 0;
 }
 
 static void leave(int status)
@@ -34,12 +42,15 @@ static lg_status start(void);
 
 static void start_in_child(void)
 {
+    const pid_t parent = atomic_load(&owner);
+    if (parent != lg__os_pid())
+        forked_by = parent;
     start();
 }
 
 static lg_status start(void)
 {
-    static const struct lg__guest guest = { .leaves = leave, .forked = start_in_child };
+    static const struct lg__guest guest = { .leaves = leave, .forked = start_in_child, .ended = delete_helper };
     atomic_store(&owner, lg__os_pid());
     return lg__start_guest(the_options, &guest, &the_session);
 }
@@ -83,10 +94,12 @@ bool lg__guest_executes(void)
     if (!is_owner() || !lg__capture_exits())
         return false;
     struct lg__state *state = session->host.run.state;
-    execution.is_gone = session->forked && !lg__capture_latest() && unlink(session->run_path) == 0;
+    execution.is_gone = delete_helper(0);
     atomic_store(&state->ended_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     atomic_store(&state->ended, LG__ENDED_EXEC);
     give_ledger_back(&session->host);
+    if (!execution.is_gone)
+        lg__map_trim(&session->host.run.map);
     return true;
 }
 
@@ -95,6 +108,7 @@ void lg__guest_goes_on(void)
     const int error = errno;
     struct lg__host *host = &the_session->host;
     atomic_store(&host->run.state->ended, LG__ENDED_NO);
+    atomic_store(&host->run.state->ended_ns, 0);
     take_ledger_again(host);
     if (execution.is_gone)
         lg__start_in_child();

@@ -29,6 +29,7 @@ struct lg__cpu_look {
 struct lg__guest {
     void (*leaves)(int status); /* before _exit() ends the process, on any thread. Handler. */
     void (*forked)(void);       /* in a forked child, whose session is closed: starts one of its own */
+    bool (*ended)(int status);  /* the run has its mark. true: its file has gone. Handler. */
 };
 
 struct lg_session {
