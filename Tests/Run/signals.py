@@ -18,7 +18,7 @@ class Sent(UnderRun):
     """Signals that are sent to the tool, to its group, or to the program."""
 
     def probe(self, *without):
-        run = Run([*self.run_only("--quiet"), self.options.probe, "signals", *(str(int(number)) for number in without)])
+        run = Run([*self.under("--quiet"), self.options.probe, "signals", *(str(int(number)) for number in without)])
         self.assertEqual(run.process.stdout.readline(), b"ready\n")
         # From here on the listener hears what the group gets.
         poll(lambda: len(pathlib.Path("/proc/%d/task/%d/children" % (run.pid, run.pid)).read_text().split()) == 2, "the listener starts")
@@ -94,7 +94,7 @@ class Sent(UnderRun):
     def test_sender_in_its_own_group(self):
         """A script without job control ends what it started by its number."""
         script = '"$@" & read line; kill -TERM $!; wait $!; echo $?'
-        run = Run(["bash", "-c", script, "bash", *self.run_only("--quiet"), "sleep", "3600"], stdin=-1)
+        run = Run(["bash", "-c", script, "bash", *self.under("--quiet"), "sleep", "3600"], stdin=-1)
         tool = poll(lambda: children(run.pid), "the tool starts")[0]
         poll(lambda: children(tool), "the program starts")
         self.assertEqual(run.end(b"\n")[1], b"143\n")
@@ -102,7 +102,7 @@ class Sent(UnderRun):
     def test_group_that_ends_itself(self):
         """`trap "kill 0" EXIT`, as scripts do: the program gets it once, and not from the tool too."""
         script = 'trap "echo once" TERM; trap "kill 0" EXIT; "$@" & read line'
-        run = Run(["bash", "-c", script, "bash", *self.run_only("--quiet"), self.options.probe, "signals"], stdin=-1)
+        run = Run(["bash", "-c", script, "bash", *self.under("--quiet"), self.options.probe, "signals"], stdin=-1)
         self.assertEqual(run.process.stdout.readline(), b"ready\n")
         tool = poll(lambda: children(run.pid), "the tool starts")[0]
         poll(lambda: len(pathlib.Path("/proc/%d/task/%d/children" % (tool, tool)).read_text().split()) == 2, "the listener starts")
@@ -125,7 +125,7 @@ class OnTerminal(UnderRun):
         return terminal
 
     def line(self, *arguments):
-        return " ".join("'%s'" % part for part in [*self.run_only("--quiet"), *arguments])
+        return " ".join("'%s'" % part for part in [*self.under("--quiet"), *arguments])
 
     def begin(self, terminal, *without):
         """The probe in the foreground. The result is the tool and the program."""
@@ -226,7 +226,7 @@ class OnTerminal(UnderRun):
 
     def test_shell_as_program(self):
         """A shell under the tool, with jobs of its own."""
-        terminal = Terminal([*self.run_only("--quiet"), *self.SHELL], self.PLAIN)
+        terminal = Terminal([*self.under("--quiet"), *self.SHELL], self.PLAIN)
         with terminal:
             terminal.expect("$ ")
             terminal.write("sleep 3600\n")
@@ -243,7 +243,7 @@ class OnTerminal(UnderRun):
     def test_lost_terminal(self):
         """Where the tool leads the session, it alone is told that the terminal is gone."""
         log = self.directory / "log"
-        with Terminal([*self.run_only("--quiet"), self.options.probe, "signals"], {"PROBE_LOG": str(log)}) as terminal:
+        with Terminal([*self.under("--quiet"), self.options.probe, "signals"], {"PROBE_LOG": str(log)}) as terminal:
             poll(lambda: log.exists() and b"ready\n" in log.read_bytes(), "the program starts")
             poll(lambda: any(field(number, "Name") == "lg-listener" for number in terminal.members()), "the listener starts")
             os.close(terminal.file)

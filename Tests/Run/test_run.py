@@ -13,7 +13,7 @@ import programs  # finds the modules of the other tests
 from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
-MODULES = ["ends", "signals"]
+MODULES = ["ends", "signals", "records"]
 
 
 def build(source, *options):
@@ -26,12 +26,13 @@ def build(source, *options):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tool", type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--preload", type=lambda path: str(pathlib.Path(path).resolve()))
+    parser.add_argument("preload", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--filter", default=None)
     UnderRun.options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="launchguard-run-") as name:
         folder = argparse.Namespace(name=name)
         UnderRun.options.build = build
+        os.environ["LAUNCHGUARD_PRELOAD"] = UnderRun.options.preload
         UnderRun.options.probe = build("probe.c")
         loader = unittest.TestLoader()
         if UnderRun.options.filter:

@@ -53,6 +53,9 @@ struct RunCommand: ParsableCommand {
             let messages = RunMessages(path: log?.absolute, isQuiet: isQuiet)
             let obstacle = isWitnessOnly ? nil : file.obstacle
             let environment = try environment(obstacle)
+            if !isWitnessOnly, let directory, let error = Self.make(directory.absolute) {
+                messages.say("\(directory): it cannot be made: \(RunError.reason(error)); the program runs without records")
+            }
             if let obstacle { messages.say("\(file.path): it \(obstacle.text), so that only its end is watched; no record is written") }
             try start(file, words.count, environment, isRecorded: !isWitnessOnly && obstacle == nil, messages)
         } catch {
@@ -78,6 +81,13 @@ struct RunCommand: ParsableCommand {
         if let directory { environment.set("LAUNCHGUARD_DIRECTORY", directory.absolute) }
         if let log { environment.set("LAUNCHGUARD_LOG", log.absolute) }
         return environment
+    }
+
+    /// Makes a folder and those above it; a number of the system: that is not possible.
+    private static func make(_ folder: String) -> Int32? {
+        if (try? Path.isFolder(folder)) == true { return nil }
+        if let slash = folder.lastIndex(of: "/"), slash > folder.startIndex, let error = make(String(folder[..<slash])) { return error }
+        return unsafe Path.withCString(folder) { unsafe mkdir($0, 0o700) } == 0 || errno == EEXIST ? nil : errno
     }
 
     /// Runs the program with the last arguments of this process, and ends as the program does.
