@@ -59,7 +59,7 @@ typedef struct lg_shim_program {
     char **own_numbers; /* variables of the environment that hold the process's number; NULL ends */
 } lg_shim_program;
 
-/* End with the parent, as a program ends by the SIGKILL that its parent's number gets. false: it has
+/* End with the parent, as a program ends by the SIGKILL that its number gets. false: the parent has
  * ended already. A parent in another pid namespace has the number 0. */
 static inline int lg_shim_end_with(pid_t parent)
 {
@@ -211,7 +211,8 @@ static inline void lg_shim_listen(int given_channel, pid_t parent)
     sigset_t all;
     char question;
     prctl(PR_SET_NAME, "lg-listener", 0, 0, 0);
-    memset(program_invocation_name, '-', strlen(program_invocation_name)); /* no match of pkill -f */
+    /* `pkill -f "launchguard run"` means the parent alone. */
+    memset(program_invocation_name, '-', strlen(program_invocation_name));
     lg_shim_release_files(given_channel);
     if (!lg_shim_end_with(parent))
         _exit(0);
@@ -249,7 +250,8 @@ static inline uint64_t lg_shim_heard_by_listener(int channel)
 {
     struct pollfd answer = { channel, POLLIN, 0 };
     uint64_t heard, late = 0;
-    while (recv(channel, &heard, sizeof heard, MSG_DONTWAIT) == sizeof heard) /* too late last time */
+    /* Answers that came too late for their question. */
+    while (recv(channel, &heard, sizeof heard, MSG_DONTWAIT) == sizeof heard)
         late |= heard;
     if (send(channel, "?", 1, MSG_DONTWAIT) != 1 || poll(&answer, 1, 1000) != 1 || recv(channel, &heard, sizeof heard, MSG_DONTWAIT) != sizeof heard)
         return late;
