@@ -100,7 +100,7 @@ class Sent(UnderRun):
         self.assertEqual(run.end(b"\n")[1], b"143\n")
 
     def test_group_that_ends_itself(self):
-        """`trap "kill 0" EXIT`, as in scripts: the program gets it once, and not from the tool too."""
+        """`trap "kill 0" EXIT`, as in scripts: the program gets it once, not from the tool too."""
         script = 'trap "echo once" TERM; trap "kill 0" EXIT; "$@" & read line'
         run = Run(["bash", "-c", script, "bash", *self.under("--quiet"), self.options.probe, "signals"], stdin=-1)
         self.assertEqual(run.process.stdout.readline(), b"ready\n")
