@@ -110,4 +110,4 @@ def main(doc):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     Case.ways = options.ways
-    unittest.main(argv=[sys.argv[0]] + rest)
+    unittest.main(argv=[sys.argv[0]] + rest, verbosity=2)  # says why a test is left out
