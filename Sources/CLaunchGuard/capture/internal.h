@@ -384,6 +384,8 @@ void lg__modules_file_commit(struct lg__module_table *file);
 
 /* Find that list. On an ordinary thread. */
 void lg__loader_prepare(void);
+/* In a forked child: the run file has no modules. */
+void lg__loader_forget(void);
 /* Once for each crash: use the published table, or make one when there is none or when modules came
  * or went. In the handler. */
 void lg__loader_settle(void);
