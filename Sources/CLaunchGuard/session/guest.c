@@ -27,7 +27,8 @@ static bool is_owner(void)
 }
 
 /* A helper that did its work, or went on to execute a program, tells nothing, and many of them
- * would push out the runs that do. A child whose parent has gone is no helper: it is the program. */
+ * would push out the runs that do. A child whose parent has gone is no helper: it is the
+ * program. */
 static bool delete_helper(int status)
 {
     return status == 0 && forked_by && getppid() == forked_by && !lg__capture_latest() && unlink(the_session->run_path) == 0;
