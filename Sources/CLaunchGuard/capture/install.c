@@ -158,3 +158,13 @@ void lg__capture_stop(void)
             give_back(signal);
     }
 }
+
+void lg__install_as_first(void)
+{
+    for (int signal = 1; signal <= SIGSYS; signal++) {
+        const struct lg__earlier earlier = lg__earlier_of(signal);
+        if (lg__install_is_crash(signal) || earlier.handler != (uintptr_t)SIG_DFL || !atomic_exchange(&lg__fixed.installed[signal], false))
+            continue;
+        give_back(signal);
+    }
+}

@@ -68,6 +68,8 @@ bool lg__capture_start(const struct lg__capture_options *options)
     /* the last step: from here on the child is one that crashes are recorded of */
     if (options->forked)
         atomic_store((_Atomic uint32_t *)(uintptr_t)lg__fixed.unforked, 1);
+    if (options->forked && lg__fixed.pid == 1)
+        lg__install_as_first();
     if (options->none || options->forked)
         return true;
     lg__messages_prepare();
