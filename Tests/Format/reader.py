@@ -224,7 +224,7 @@ def verdict(run, crash, pulse, same_boot):
         signal = os.WTERMSIG(status)
         if died and signal == crash["signal"]:
             return of_record(2 if signal == 3 else 3, 15)
-        if not died and signal in (15, 2, 1, 3):
+        if not died and (signal in (15, 2, 1, 3) or signal == run["term_signal"] == 13):
             return made(2, 15, signal, ns=run["term_ns"] if run["term_signal"] == signal else 0)
         if not died and signal != 9:
             return made(3, 15, signal)

@@ -1,5 +1,4 @@
 """Programs under `launchguard run`: started, talked to and ended, in any case."""
-import ctypes
 import os
 import pathlib
 import pty
@@ -14,8 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Tests/Faults"))
 from children import prepare
 
-LIMIT_S = int(os.environ.get("RUN_LIMIT_S", 60))  # a process that takes longer hangs
-PR_SET_CHILD_SUBREAPER = 36
+LIMIT_S = 60  # a process that takes longer hangs
 
 
 def poll(question, what):

@@ -27,7 +27,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tool", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("preload", type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--filter", default=None)
+    parser.add_argument("--filter", help="names of tests that contain this")
+    parser.add_argument("--services", action="store_true", help="with those of installed services, which take longer")
     UnderRun.options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="launchguard-run-") as name:
         folder = argparse.Namespace(name=name)
@@ -37,7 +38,7 @@ if __name__ == "__main__":
         loader = unittest.TestLoader()
         if UnderRun.options.filter:
             loader.testNamePatterns = ["*%s*" % UnderRun.options.filter]
-        suite = unittest.TestSuite(loader.loadTestsFromName(module) for module in MODULES)
+        suite = unittest.TestSuite(loader.loadTestsFromName(module) for module in MODULES + ["services"] * UnderRun.options.services)
         result = unittest.TextTestRunner(verbosity=1).run(suite)
         for test, reason in result.skipped:
             print("skipped: %s: %s" % (test.id(), reason))

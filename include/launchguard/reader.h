@@ -67,8 +67,8 @@ typedef struct lg_run_info {
     int32_t exit_code;
     uint32_t stop_marked;     /**< 1: the program called lg_stop() */
     uint64_t end_ns;          /**< CLOCK_MONOTONIC of the mark of its end; 0 when there is none */
-    /** last SIGTERM, SIGINT or SIGHUP noted; 0 when none. A SIGHUP that the program handles does
-     *  not replace an earlier SIGTERM or SIGINT. */
+    /** last SIGTERM, SIGINT or SIGHUP noted, under `launchguard run` also SIGPIPE; 0 when none. A
+     *  SIGHUP that the program handles does not replace an earlier SIGTERM or SIGINT. */
     int32_t term_signal;
     int32_t term_pid;         /**< sender of that signal; 0: the kernel or unknown */
     uint32_t term_uid;

@@ -182,7 +182,7 @@ static bool by_witness(const struct lg__case *file, lg_verdict *ret_verdict)
         verdict.code = WEXITSTATUS(status);
         verdict.end = verdict.code == 0 ? LG_END_CLEAN : LG_END_EXIT;
         verdict.monotonic_ns = run->exit_marked || run->stop_marked ? run->end_ns : 0;
-    } else if (asks_to_end(signal) || signal == SIGQUIT) {
+    } else if (asks_to_end(signal) || signal == SIGQUIT || (signal == SIGPIPE && run->term_signal == SIGPIPE)) {
         verdict.end = LG_END_TERMINATED;
         verdict.monotonic_ns = run->term_signal == signal ? run->term_ns : 0;
     } else if (signal != SIGKILL) {

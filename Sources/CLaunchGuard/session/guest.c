@@ -27,7 +27,8 @@ static bool is_owner(void)
 }
 
 /* A helper that did its work, or went on to execute a program, tells nothing, and many of them
- * would push out the runs that do. A child whose parent has gone is no helper: it is the program. */
+ * would push out the runs that do. A child whose parent has gone is no helper: it is the
+ * program. */
 static bool delete_helper(int status)
 {
     return status == 0 && forked_by && getppid() == forked_by && !lg__capture_latest() && unlink(the_session->run_path) == 0;
@@ -38,17 +39,17 @@ static void leave(int status)
     lg__guest_leaves(status);
 }
 
-static lg_status start(void);
+static lg_status begin_session(void);
 
 static void start_in_child(void)
 {
     const pid_t parent = atomic_load(&owner);
     if (parent != lg__os_pid())
         forked_by = parent;
-    start();
+    begin_session();
 }
 
-static lg_status start(void)
+static lg_status begin_session(void)
 {
     static const struct lg__guest guest = { .leaves = leave, .forked = start_in_child, .ended = delete_helper };
     atomic_store(&owner, lg__os_pid());
@@ -58,7 +59,7 @@ static lg_status start(void)
 lg_status lg__guest_start(const lg_options *options)
 {
     the_options = options;
-    return start();
+    return begin_session();
 }
 
 const char *lg__guest_message(void)
@@ -97,6 +98,7 @@ bool lg__guest_executes(void)
     execution.is_gone = delete_helper(0);
     atomic_store(&state->ended_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     atomic_store(&state->ended, LG__ENDED_EXEC);
+    lg__clean_end_take_back(&session->host);
     give_ledger_back(&session->host);
     if (!execution.is_gone)
         lg__map_trim(&session->host.run.map);
@@ -110,6 +112,7 @@ void lg__guest_goes_on(void)
     atomic_store(&host->run.state->ended, LG__ENDED_NO);
     atomic_store(&host->run.state->ended_ns, 0);
     take_ledger_again(host);
+    lg__clean_end_take_back(host);
     if (execution.is_gone)
         lg__start_in_child();
     execution.is_gone = false;

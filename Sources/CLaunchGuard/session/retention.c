@@ -14,6 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "launchguard/reader.h"
 #include "os/fault_point.h"
 #include "session/owed.h"
 #include "session/session.h"
@@ -348,12 +349,28 @@ static void delete_chosen(const struct lg_session *session, const struct lg__owe
         }
 }
 
+/* Also one that has closed all descriptors, as a daemon does, and the lock with them. */
+static bool has_process(const struct lg_session *session, const char *name)
+{
+    char path[4096 + 96];
+    lg_reader *reader;
+    lg_run_info info;
+    snprintf(path, sizeof path, "%s/runs/%s", session->host.directory, name);
+    if (is_living(session->runs_directory, name))
+        return true;
+    if (lg_reader_open(path, &reader) != LG_OK)
+        return false;
+    bool alive = lg_reader_run(reader, &info) == LG_OK && info.alive && !info.exec_marked;
+    lg_reader_close(reader);
+    return alive;
+}
+
 /* A program that forks may have more living processes than runs are kept. */
-static uint32_t drop_living(int directory, struct run_file *files, uint32_t count)
+static uint32_t drop_living(const struct lg_session *session, struct run_file *files, uint32_t count)
 {
     uint32_t ended = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (!is_living(directory, files[i].name))
+        if (!has_process(session, files[i].name))
             files[ended++] = files[i];
     return ended;
 }
@@ -369,7 +386,7 @@ static void apply_beside_primary(const struct lg_session *session)
     if (session->ordinal % SECONDARY_STARTS)
         return;
     uint32_t count = list_runs(session->runs_directory, &files);
-    count = drop_living(session->runs_directory, files, count);
+    count = drop_living(session, files, count);
     first_runs(session, firsts);
     struct lg__owed owed = lg__owed_open(session->runs_directory);
     choose(session, &owed, firsts, files, count);
@@ -395,7 +412,7 @@ void lg__retention_apply(struct lg_session *session)
         return; /* the next start finds its run in the list */
     uint32_t count = list_runs(session->runs_directory, &files);
     if (session->guest)
-        count = drop_living(session->runs_directory, files, count);
+        count = drop_living(session, files, count);
     pthread_mutex_lock(&host->lock);
     first_runs(session, firsts);
     pthread_mutex_unlock(&host->lock);

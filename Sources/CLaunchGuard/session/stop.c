@@ -24,6 +24,8 @@ void lg__stop_at_exit(int code, void *argument)
         mark_end(session, LG__ENDED_EXIT, code);
         if (code == 0)
             lg__clean_end_note(&session->host);
+        else
+            lg__clean_end_take_back(&session->host);
         if (!session->guest || !session->guest->ended(code))
             lg__map_trim(&session->host.run.map);
     }
