@@ -122,7 +122,7 @@ long: core-gcc core-clang core-undefined swift swift-release
 	@echo "4 of 10: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_HOST) .build/debug/plugin-host-swift
-	$(RUN_PROGRAMS)
+	$(RUN_PROGRAMS) --services
 	@echo "5 of 10: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 10: the ways to die of the Swift build, with every combination of modifiers"
