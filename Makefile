@@ -35,6 +35,7 @@ RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Forma
 RUN_FAULTS = $(RUN_ENTRIES) --cross
 RUN_HOST = python3 -B Tests/Guards/test_plugin_host.py --dump build/gcc/Tests/Format/format-dump
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
+RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults
 
@@ -105,6 +106,7 @@ test-core: core-gcc core-clang
 test-swift: core-gcc swift swift-release
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_HOST) .build/debug/plugin-host-swift
+	$(RUN_PROGRAMS)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
@@ -120,6 +122,7 @@ long: core-gcc core-clang core-undefined swift swift-release
 	@echo "4 of 10: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_HOST) .build/debug/plugin-host-swift
+	$(RUN_PROGRAMS) --services
 	@echo "5 of 10: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 10: the ways to die of the Swift build, with every combination of modifiers"

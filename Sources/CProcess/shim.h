@@ -61,7 +61,7 @@ typedef struct lg_shim_program {
     char **own_numbers; /* variables of the environment that hold the process's number; NULL ends */
 } lg_shim_program;
 
-/* End with the parent, as a program ends by the SIGKILL that its parent's number gets. false: it has
+/* End with the parent, as a program ends by the SIGKILL that its number gets. false: the parent has
  * ended already. A parent in another pid namespace has the number 0. */
 static inline int lg_shim_end_with(pid_t parent)
 {
@@ -181,8 +181,9 @@ static inline void lg_shim_take_default(int number)
     syscall(SYS_rt_sigaction, number, action, NULL, (size_t)8);
     sigemptyset(&one);
     sigaddset(&one, number);
-    sigprocmask(SIG_UNBLOCK, &one, &before);
+    /* Sent while it is blocked: one that waits already and this one are one. */
     kill(getpid(), number);
+    sigprocmask(SIG_UNBLOCK, &one, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -245,7 +246,8 @@ static inline void lg_shim_listen(int given_channel, pid_t parent)
     sigset_t all;
     char question;
     prctl(PR_SET_NAME, "lg-listener", 0, 0, 0);
-    memset(program_invocation_name, '-', strlen(program_invocation_name)); /* no match of pkill -f */
+    /* `pkill -f "launchguard run"` means the parent alone. */
+    memset(program_invocation_name, '-', strlen(program_invocation_name));
     lg_shim_release_files(given_channel);
     if (!lg_shim_end_with(parent))
         _exit(0);
@@ -277,17 +279,18 @@ static inline int lg_shim_start_listener(void)
     return -1;
 }
 
-/* Whether a signal was sent to the whole group since the last question. A listener that is stopped
- * or gone knows nothing: false. */
-static inline int lg_shim_was_for_group(int channel, int number)
+/* The signals that were sent to the whole group since the last question, signal 1 in bit 0. A
+ * listener that is stopped or gone knows of none. */
+static inline uint64_t lg_shim_heard_by_listener(int channel)
 {
     struct pollfd answer = { channel, POLLIN, 0 };
-    uint64_t seen;
-    while (recv(channel, &seen, sizeof seen, MSG_DONTWAIT) > 0) /* an answer that came too late */
-        ;
-    if (send(channel, "?", 1, MSG_DONTWAIT) != 1 || poll(&answer, 1, 1000) != 1 || recv(channel, &seen, sizeof seen, MSG_DONTWAIT) != sizeof seen)
-        return 0;
-    return (int)(seen >> (number - 1) & 1);
+    uint64_t heard, late = 0;
+    /* Answers that came too late for their question. */
+    while (recv(channel, &heard, sizeof heard, MSG_DONTWAIT) == sizeof heard)
+        late |= heard;
+    if (send(channel, "?", 1, MSG_DONTWAIT) != 1 || poll(&answer, 1, 1000) != 1 || recv(channel, &heard, sizeof heard, MSG_DONTWAIT) != sizeof heard)
+        return late;
+    return heard | late;
 }
 #endif
 

@@ -12,6 +12,8 @@ struct ProgramParent {
     let witness: RunWitness
     /// The channel to the listener of the group; -1: there is none.
     private let listener: Int32
+    /// Signals that the group got and this process has still to take, signal 1 in bit 0.
+    private var heard: UInt64 = 0
 
     init(_ process: pid_t, _ witness: RunWitness) {
         self.process = process
@@ -26,7 +28,7 @@ struct ProgramParent {
     }
 
     /// Until the program has ended. The result is its wait status.
-    func waitForEnd(_ watch: LaunchWatch? = nil) -> Int32 {
+    mutating func waitForEnd(_ watch: LaunchWatch? = nil) -> Int32 {
         while true {
             var signal = unsafe siginfo_t()
             if let watch, let pause = watch.pause {
@@ -42,7 +44,7 @@ struct ProgramParent {
                 continue
             }
             watch?.heard(number)
-            let wasForGroup = listener >= 0 && lg_shim_was_for_group(listener, number) != 0
+            let wasForGroup = wasForGroup(number)
             // A stop of the terminal is one of its group. The listener may have been asked too
             // late: the group may go on already.
             if !wasForGroup, !(isOfSystem && Self.stops.contains(number)) { unsafe lg_shim_pass_on(process, &signal) }
@@ -50,6 +52,18 @@ struct ProgramParent {
     }
 
     private static let stops = [SIGTSTP, SIGTTIN, SIGTTOU]
+
+    /// Whether the whole group got a signal that this process has taken.
+    private mutating func wasForGroup(_ number: Int32) -> Bool {
+        guard listener >= 0 else { return false }
+        func bit(_ number: Int32) -> UInt64 { 1 << UInt64(number - 1) }
+        heard |= lg_shim_heard_by_listener(listener)
+        // The kernel drops stops that wait when it lets a process go on, and the other way round.
+        if number == SIGCONT { for stop in Self.stops { heard &= ~bit(stop) } }
+        if Self.stops.contains(number) { heard &= ~bit(SIGCONT) }
+        defer { heard &= ~bit(number) }
+        return heard & bit(number) != 0
+    }
 
     /// Waits for each child that has ended: the program, and orphans among its descendants. The
     /// result is the wait status of the program.

@@ -59,6 +59,9 @@ struct RunCommand: ParsableCommand {
             if restart.isOn, isWitnessOnly || obstacle != nil {
                 throw RunError(RunError.ownFailure, "\(file.path): --restart needs the records of the program; none are written \(obstacle.map { "as it \($0.text)" } ?? "with --witness-only")")
             }
+            if !isWitnessOnly, let directory, let error = Self.make(directory.absolute) {
+                messages.say("\(directory): it cannot be made: \(RunError.reason(error)); the program runs without records")
+            }
             if let obstacle { messages.say("\(file.path): it \(obstacle.text), so that only its end is watched; no record is written") }
             try start(file, words.count, environment, isRecorded: !isWitnessOnly && obstacle == nil, messages)
         } catch {
@@ -86,6 +89,13 @@ struct RunCommand: ParsableCommand {
         return environment
     }
 
+    /// Makes a folder and those above it; a number of the system: that is not possible.
+    private static func make(_ folder: String) -> Int32? {
+        if (try? Path.isFolder(folder)) == true { return nil }
+        if let slash = folder.lastIndex(of: "/"), slash > folder.startIndex, let error = make(String(folder[..<slash])) { return error }
+        return unsafe Path.withCString(folder) { unsafe mkdir($0, 0o700) } == 0 || errno == EEXIST ? nil : errno
+    }
+
     /// Runs the program with the last arguments of this process, and ends as the program does.
     private func start(_ file: ProgramFile, _ count: Int, _ environment: ProgramEnvironment, isRecorded: Bool, _ messages: RunMessages) throws(RunError) {
         let witness = RunWitness(directory)
@@ -98,7 +108,8 @@ struct RunCommand: ParsableCommand {
         // could be unmounted.
         lg_shim_release_files(isRecorded ? -1 : messages.descriptor)
         _ = unsafe chdir("/")
-        let status = ProgramParent(process, witness).waitForEnd()
+        var parent = ProgramParent(process, witness)
+        let status = parent.waitForEnd()
         if !isRecorded, status & 0x7F != 0 {
             messages.say("\(file.path): it died of \(RunSignal(status & 0x7F).name)", descriptor: LG_SHIM_KEPT_FILE)
         }
