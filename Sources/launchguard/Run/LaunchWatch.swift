@@ -19,7 +19,6 @@ final class LaunchWatch {
 
     private let wallStart: timespec
     private var start = monotonic()
-    private var found: String?
     private var command: pid_t?
     private var state: State
 
@@ -48,11 +47,9 @@ final class LaunchWatch {
         state = check == nil ? .over : .waiting
     }
 
-    /// The state directory of the program's run; nil: there is none yet.
-    var directory: String? {
-        found = found ?? witness.directory(of: identity)
-        return found
-    }
+    /// The state directory of the program's run; nil: there is none yet. The process may become
+    /// another program at any time, which has another one.
+    var directory: String? { witness.directory(of: identity) }
 
     /// Milliseconds until the next look; nil: there is nothing to look for.
     var pause: Int? {
