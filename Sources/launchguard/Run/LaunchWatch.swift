@@ -20,6 +20,7 @@ final class LaunchWatch {
     private let wallStart: timespec
     private var start = monotonic()
     private var command: pid_t?
+    private var hasPassed = false
     private var state: State
 
     /// Whether this process got a signal that asks the program to end.
@@ -73,7 +74,8 @@ final class LaunchWatch {
             start = monotonic()  // repairs come before the program
             return
         }
-        if check.isPassed(since: wallStart) {
+        hasPassed = hasPassed || check.isPassed(since: wallStart)
+        if hasPassed {
             finish()
         } else if monotonic() - start > window {
             say("the launch check did not pass within \(window) s; the program is ended")
@@ -88,7 +90,7 @@ final class LaunchWatch {
     func ended(_ child: pid_t, _ waitStatus: Int32) {
         guard child == command else { return }
         command = nil
-        if waitStatus == 0, case .waiting = state { finish() }
+        if waitStatus == 0 { hasPassed = true }
     }
 
     func heard(_ signal: Int32) {
@@ -100,18 +102,14 @@ final class LaunchWatch {
         if let command { kill(command, SIGKILL) }
     }
 
+    /// The check may pass before the program has begun its launch: something else listens there.
     private func finish() {
-        guard let directory else {
-            say("the launch check passed, and there is no run to store it in")
+        if let directory, (try? Launch.witnessFinished(Self.context, of: process, stateDirectory: directory)) != nil {
             state = .over
-            return
+        } else if monotonic() - start > window {
+            say("the launch check passed, and could not be stored: the program has no run with a launch under way")
+            state = .over
         }
-        do throws(LaunchGuardError) {
-            try Launch.witnessFinished(Self.context, of: process, stateDirectory: directory)
-        } catch {
-            say("the launch check passed, and could not be stored: \(error)")
-        }
-        state = .over
     }
 
     private func end(by signal: Int32) {

@@ -64,10 +64,10 @@ struct RestartOptions: ParsableArguments {
 
     /// What the preload library reads: LAUNCHGUARD_LAUNCH. The first start of all is that of a
     /// person, and makes one try where the launch was given up before.
-    func plan(isFirst: Bool, preload: String?) -> String {
+    func plan(isFirst: Bool, isQuiet: Bool, preload: String?) -> String {
         var lines = [
             ("supervisor", String(getpid())), ("window_ms", String(Int(window * 1000))), ("mark", launchCheck == nil ? "0" : "1"),
-            ("supervised", isFirst ? "0" : "1"), ("repair_after", String(repairAfter)), ("repair_ms", String(Int(repairTime * 1000))),
+            ("supervised", isFirst ? "0" : "1"), ("quiet", isQuiet ? "1" : "0"), ("repair_after", String(repairAfter)), ("repair_ms", String(Int(repairTime * 1000))),
         ]
         if let preload, !preload.isEmpty { lines.append(("preload", preload)) }
         if let report { lines.append(("report", report)) }

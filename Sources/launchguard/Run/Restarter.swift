@@ -35,7 +35,7 @@ struct Restarter {
     /// One life of the program: its wait status, whether it was asked to end, and where its run is.
     private func live(_ isFirst: Bool) throws(RunError) -> (Int32, Bool, String?) {
         var ours = environment
-        ours.set("LAUNCHGUARD_LAUNCH", options.plan(isFirst: isFirst, preload: Output.variable("LD_PRELOAD")))
+        ours.set("LAUNCHGUARD_LAUNCH", options.plan(isFirst: isFirst, isQuiet: messages.isQuiet, preload: Output.variable("LD_PRELOAD")))
         let process = try program.program(ours)
         var parent = ProgramParent(process, witness)
         let watch = LaunchWatch(process, options, witness, say: say) { program.command($0, ProgramEnvironment()) }
