@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Ways to end of a program that knows nothing of LaunchGuard: with the library preloaded it ends as
 without, prints the same, and its record says what happened."""
+import os
 import signal
 import unittest
 
@@ -111,6 +112,14 @@ class Ways(Case):
         parent, child = self.await_runs(NAME, 2)
         self.expect(parent, "clean", EXIT_MARK)
         self.first_fault(child)
+        self.assertEqual([run["run"]["secondary"] for run in (parent, child)], [0, 1])
+
+    def test_first_process_of_a_namespace(self):
+        """The kernel keeps signals from it for which it has no handler."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root: a pid namespace")
+        self.assertEqual(self.way("first-process", status=NOTHING_ELSE), "lives\nchild: b\n")
+        self.first_fault(self.runs(NAME)[1])
 
     # ---- the program executes another ----
 
