@@ -21,6 +21,7 @@ class Ways(Case):
         self.expect(run, "crash", signal=signal.SIGSEGV, code=1)
         self.assertEqual((run["crash"]["address"], run["crash"]["handled"]), (NOWHERE, 0))
         self.assertEqual(run["crash"]["stages"], 0x1fe, "not the whole record")
+        self.assertTrue(run["modules"])
 
     def test_crashes(self):
         for how, status in (("fault", FAULT), ("raise", FAULT), ("handler-abort", ABORT), ("handler-leave", 7), ("handler-exit", 8),
@@ -132,6 +133,15 @@ class Ways(Case):
         self.expect(shell, "exit", EXIT_MARK, code=9)
         self.assertEqual({first["run"]["pid"], second["run"]["pid"]}, {shell["run"]["pid"]})
         self.assertEqual([run["run"]["secondary"] for run in (first, second, shell)], [0, 0, 0])
+
+    def test_no_mark_of_others_or_of_a_failure(self):
+        """What a child of vfork() does, in the memory of its parent, and an exec that failed leave
+        no mark of an end."""
+        for behind in "vfork", "failure":
+            with self.subTest(behind=behind):
+                self.setUp()
+                self.way("killed-behind", behind, status=-signal.SIGKILL)
+                self.expect(self.one(NAME), "unknown", NO_MARK)
 
     def test_handler_executes(self):
         self.way("handler-execute", status=0)

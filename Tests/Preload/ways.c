@@ -316,7 +316,14 @@ int main(int count, char **arguments)
     else if (strcmp(how, "execute") == 0)
         execvp(arguments[2], arguments + 2);
     else if (strcmp(how, "cannot-execute") == 0)
-        execv("/etc/passwd", arguments), fault();
+        execv("/etc/passwd", arguments), execv("/etc", arguments), fault();
+    else if (strcmp(how, "killed-behind") == 0) {
+        if (strcmp(argument, "vfork") == 0)
+            vforked("execute"), vforked("fails");
+        else
+            execv("/etc", arguments), execlp("no-such-program", "program", (char *)NULL);
+        kill(getpid(), SIGKILL);
+    }
     else if (strcmp(how, "closes-all") == 0)
         syscall(SYS_close_range, 3, ~0u, 0), say(open("/dev/null", O_RDONLY) == 3 ? "three\n" : "another\n"), fault();
     return strcmp(how, "nothing") == 0 ? 0 : 97;
