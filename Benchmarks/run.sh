@@ -3,8 +3,8 @@
 # Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]
 #
 # Tables: start launch crash hostile weight steps faults guards guards-swift annotate log swift tool
-# delivery preload; without names all; also start-quick (on the disk alone) and crash-quick (64 calls,
-# without other handlers). Absolute figures belong to this machine and moment. Only the ratios can
+# delivery preload; without names all; also start-quick (on the disk alone) and crash-quick (64
+# calls, without other handlers). Absolute figures belong to this machine and moment. Only the ratios can
 # be compared. Nothing here fails because of a figure.
 set -eu
 build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]}
