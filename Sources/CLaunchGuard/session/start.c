@@ -25,6 +25,7 @@ static void start_in_child(struct lg_session *session)
         return;
     host->unforked = NULL;
     host->counts = host->closed = false;
+    host->launch_count = 0; /* the launches of the parent are not the child's */
     host->ledger.primary = false;
     host->ledger.hot = NULL;
     host->ledger.generation = 0;
@@ -51,9 +52,11 @@ void lg__start_in_child(void)
         start_in_child(&the_session);
 }
 
+/* The parent in a guest's daemon() leaves a mark of its own. */
 static void session_in_parent(void)
 {
-    lg__limits_forked(&the_session);
+    if (!the_session.guest)
+        lg__limits_forked(&the_session);
 }
 
 /* ---- start ---- */
