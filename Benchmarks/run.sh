@@ -4,8 +4,8 @@
 #
 # Tables: start launch crash hostile weight steps faults guards guards-swift annotate log swift tool
 # delivery preload; without names all; also start-quick (on the disk alone) and crash-quick (64
-# calls, without other handlers). Absolute figures belong to this machine and moment. Only the ratios can
-# be compared. Nothing here fails because of a figure.
+# calls, without other handlers). Absolute figures belong to this machine and moment. Only the
+# ratios can be compared. Nothing here fails because of a figure.
 set -eu
 build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]}
 rounds=${2:-60}
