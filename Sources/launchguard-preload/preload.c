@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "session/guest.h"
 
@@ -17,20 +18,22 @@ typedef int (*start_function)(main_function, int, char **, void (*)(void), void 
 
 static main_function the_main;
 
-static void start(const char *program)
+static void start(int *count, char ***arguments)
 {
-    const lg_options *options = lg__settings_read(program);
+    const lg_options *options = lg__settings_read(*count > 0 ? (*arguments)[0] : "");
     if (!options)
         return;
     const lg_status status = lg__guest_start(options);
     if (status != LG_OK && status != LG_ERR_SECONDARY)
         lg__settings_say(lg__guest_message());
+    lg__launch_begin(lg__guest_session(), count, arguments);
 }
 
 static int main_behind_start(int count, char **arguments, char **environment)
 {
-    start(count > 0 ? arguments[0] : "");
-    return the_main(count, arguments, environment);
+    char **const before = environ;
+    start(&count, &arguments);
+    return the_main(count, arguments, environ == before ? environment : environ);
 }
 
 extern int __libc_start_main(main_function, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);

@@ -62,6 +62,11 @@ lg_status lg__guest_start(const lg_options *options)
     return begin_session();
 }
 
+lg_session *lg__guest_session(void)
+{
+    return the_session;
+}
+
 const char *lg__guest_message(void)
 {
     return lg_session_message(the_session);

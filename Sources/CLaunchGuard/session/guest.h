@@ -9,6 +9,8 @@
 
 /* As lg_start(). The options stay valid: forked children start with them. */
 lg_status lg__guest_start(const lg_options *options);
+/* The session of this process; NULL: none was started. */
+lg_session *lg__guest_session(void);
 /* As lg_session_message(). */
 const char *lg__guest_message(void);
 
