@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Ways to end of a program that knows nothing of LaunchGuard: with the library preloaded it ends as
 without, prints the same, and its record says what happened."""
+import os
 import signal
 import unittest
 
@@ -20,6 +21,7 @@ class Ways(Case):
         self.expect(run, "crash", signal=signal.SIGSEGV, code=1)
         self.assertEqual((run["crash"]["address"], run["crash"]["handled"]), (NOWHERE, 0))
         self.assertEqual(run["crash"]["stages"], 0x1fe, "not the whole record")
+        self.assertTrue(run["modules"])
 
     def test_crashes(self):
         for how, status in (("fault", FAULT), ("raise", FAULT), ("handler-abort", ABORT), ("handler-leave", 7), ("handler-exit", 8),
@@ -111,6 +113,14 @@ class Ways(Case):
         parent, child = self.await_runs(NAME, 2)
         self.expect(parent, "clean", EXIT_MARK)
         self.first_fault(child)
+        self.assertEqual([run["run"]["secondary"] for run in (parent, child)], [0, 1])
+
+    def test_first_process_of_a_namespace(self):
+        """The kernel keeps signals from it for which it has no handler."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root: a pid namespace")
+        self.assertEqual(self.way("first-process", status=NOTHING_ELSE), "lives\nchild: b\n")
+        self.first_fault(self.runs(NAME)[1])
 
     # ---- the program executes another ----
 
@@ -123,6 +133,15 @@ class Ways(Case):
         self.expect(shell, "exit", EXIT_MARK, code=9)
         self.assertEqual({first["run"]["pid"], second["run"]["pid"]}, {shell["run"]["pid"]})
         self.assertEqual([run["run"]["secondary"] for run in (first, second, shell)], [0, 0, 0])
+
+    def test_no_mark_of_others_or_of_a_failure(self):
+        """What a child of vfork() does, in the memory of its parent, and an exec that failed leave
+        no mark of an end."""
+        for behind in "vfork", "failure":
+            with self.subTest(behind=behind):
+                self.setUp()
+                self.way("killed-behind", behind, status=-signal.SIGKILL)
+                self.expect(self.one(NAME), "unknown", NO_MARK)
 
     def test_handler_executes(self):
         self.way("handler-execute", status=0)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
@@ -240,6 +241,19 @@ static void become_daemon(void)
     fault();
 }
 
+static void first_process(void)
+{
+    if (unshare(CLONE_NEWPID) != 0)
+        _exit(98);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        kill(getpid(), SIGTERM);
+        say("lives\n");
+        fault();
+    }
+    await(pid);
+}
+
 int main(int count, char **arguments)
 {
     const char *how = count > 1 ? arguments[1] : "", *argument = count > 2 ? arguments[2] : "";
@@ -285,6 +299,8 @@ int main(int count, char **arguments)
         vforked(argument);
     else if (strcmp(how, "spawn") == 0)
         spawned();
+    else if (strcmp(how, "first-process") == 0)
+        first_process();
     else if (strcmp(how, "daemon") == 0)
         become_daemon();
     else if (strcmp(how, "leave") == 0)
@@ -300,7 +316,14 @@ int main(int count, char **arguments)
     else if (strcmp(how, "execute") == 0)
         execvp(arguments[2], arguments + 2);
     else if (strcmp(how, "cannot-execute") == 0)
-        execv("/etc/passwd", arguments), fault();
+        execv("/etc/passwd", arguments), execv("/etc", arguments), fault();
+    else if (strcmp(how, "killed-behind") == 0) {
+        if (strcmp(argument, "vfork") == 0)
+            vforked("execute"), vforked("fails");
+        else
+            execv("/etc", arguments), execlp("no-such-program", "program", (char *)NULL);
+        kill(getpid(), SIGKILL);
+    }
     else if (strcmp(how, "closes-all") == 0)
         syscall(SYS_close_range, 3, ~0u, 0), say(open("/dev/null", O_RDONLY) == 3 ? "three\n" : "another\n"), fault();
     return strcmp(how, "nothing") == 0 ? 0 : 97;

@@ -288,8 +288,8 @@ bool lg__calls_inside(void);
 
 /* One of the signals of crashes. */
 bool lg__install_is_crash(int signal);
-/* In a forked child that is the first process of a pid namespace: the kernel keeps such signals away
- * from it, but not where it has a handler. */
+/* In a forked child that is the first process of a pid namespace: the kernel keeps such signals
+ * away from it, but not where it has a handler. */
 void lg__install_as_first(void);
 
 /* Signals that leave a record; 0 ends the list. */
