@@ -141,7 +141,7 @@ static inline int lg_shim_next_signal_within(long milliseconds, siginfo_t *ret_i
     return sigtimedwait(&all, ret_info, &time) > 0;
 }
 
-/* Whether something accepts connections at a numeric address, or at "localhost", within a second. */
+/* Whether something accepts connections within a second, at a numeric address or "localhost". */
 static inline int lg_shim_accepts(const char *host, unsigned port)
 {
     const struct addrinfo numeric = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
