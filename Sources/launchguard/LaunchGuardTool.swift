@@ -20,6 +20,8 @@ struct LaunchGuardTool: AsyncParsableCommand {
               3  a file is damaged; its readable parts are shown
               4  upload: reports are left that were not sent
               5  upload: nothing can be sent
+              6  witness, reset: a process lives, or the end is known already
+            verdict and doctor have more; see their help.
 
             EXAMPLES
               launchguard list /var/lib/notes
@@ -32,6 +34,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
             """,
         version: Reader.libraryVersion,
         subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self, UploadCommand.self]
+            + [WitnessCommand.self, VerdictCommand.self, ResetCommand.self]
     )
 
     static func main() async {
@@ -68,6 +71,8 @@ enum ExitStatus: Int32 {
     /// `upload`: reports are left; nothing can be sent.
     case unsent = 4
     case cannotSend = 5
+    /// `witness`, `reset`: not now, as the files are another's or have a word already.
+    case refused = 6
 
     init(_ error: ReportError) {
         self = error.code == .damaged || error.code == .newer || error.code == .older ? .damaged : .nothingFound
