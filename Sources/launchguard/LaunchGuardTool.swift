@@ -34,7 +34,7 @@ struct LaunchGuardTool: AsyncParsableCommand {
             """,
         version: Reader.libraryVersion,
         subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self, UploadCommand.self]
-            + [WitnessCommand.self, VerdictCommand.self, ResetCommand.self]
+            + [WitnessCommand.self, VerdictCommand.self, ResetCommand.self, DoctorCommand.self]
     )
 
     static func main() async {
@@ -73,6 +73,9 @@ enum ExitStatus: Int32 {
     case cannotSend = 5
     /// `witness`, `reset`: not now, as the files are another's or have a word already.
     case refused = 6
+    /// `doctor`: warnings; errors.
+    case weakened = 7
+    case broken = 8
 
     init(_ error: ReportError) {
         self = error.code == .damaged || error.code == .newer || error.code == .older ? .damaged : .nothingFound

@@ -1,0 +1,60 @@
+"""A state directory, a program that ends in it, and the tool."""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LIMIT_S = 120
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What systemd or another test may have set, and what would be taken for an answer.
+FOREIGN = ("STATE_DIRECTORY", "EXIT_CODE", "EXIT_STATUS", "SERVICE_RESULT", "INVOCATION_ID", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+options = argparse.Namespace()
+
+
+class Result:
+    def __init__(self, process):
+        self.status, self.output, self.errors = process.returncode, process.stdout, process.stderr
+
+    def __repr__(self):
+        return f"status {self.status}, output {self.output!r}, errors {self.errors!r}"
+
+
+def run(command, variables={}, **more):
+    environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    environment.update(variables)
+    return Result(subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
+                                 env=environment, **more))
+
+
+class OperatorCase(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="launchguard-operator-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.state = self.directory / "state"
+
+    def tool(self, *arguments, **variables):
+        return run([options.tool, *arguments], variables)
+
+    def shell(self, script, *arguments, shell="/bin/sh", **variables):
+        """The script's $0 is the tool, $1 the victim, $2 the state directory."""
+        return run([shell, "-c", script, options.tool, options.victim, self.state, *arguments], variables)
+
+    def victim(self, *action):
+        return run([options.victim, self.state, *action]).status
+
+    def verdict(self):
+        return self.tool("verdict", self.state)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True, type=pathlib.Path)
+    parser.add_argument("--victim", required=True, type=pathlib.Path)
+    parser.parse_known_args(namespace=options)
+    options.tool, options.victim = options.tool.resolve(), options.victim.resolve()
+    rest = parser.parse_known_args()[1]
+    unittest.main(module="__main__", argv=[sys.argv[0], *rest])

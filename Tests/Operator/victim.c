@@ -1,0 +1,65 @@
+/* A program for operators to lose: `operator-victim STATE ACTION [NUMBER]`. It starts a session in
+ * STATE, and ends as ACTION says. */
+#include <launchguard/launchguard.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* For a supervised launch, that a launch in safe mode which crashed too stays halted. */
+static void give_up(lg_launch *launch, lg_completion *done, void *user)
+{
+    (void)launch, (void)user;
+    lg_complete(done, LG_OK);
+}
+
+static lg_launch *launch(lg_session *session)
+{
+    lg_launch_options options = LG_LAUNCH_OPTIONS_INIT;
+    lg_launch *launch;
+    options.supervised = 1;
+    options.hold_ms = 200;
+    options.on_give_up = give_up;
+    if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_begin(launch) != LG_OK)
+        exit(99);
+    return launch;
+}
+
+int main(int argc, char **argv)
+{
+    lg_options options = LG_OPTIONS_INIT;
+    lg_session *session;
+    if (argc < 3)
+        return 98;
+    const int number = argc > 3 ? atoi(argv[3]) : 0;
+    options.app_id = "org.example.victim";
+    options.state_directory = argv[1];
+    const lg_status status = lg_start(&options, &session);
+    if (status != LG_OK && status != LG_ERR_SECONDARY) {
+        fprintf(stderr, "%s\n", lg_session_message(session));
+        return 97;
+    }
+    if (strcmp(argv[2], "exit") == 0)
+        exit(number);
+    if (strcmp(argv[2], "_exit") == 0)
+        _exit(number);
+    if (strcmp(argv[2], "raise") == 0)
+        raise(number);
+    if (strcmp(argv[2], "launch-crash") == 0) {
+        launch(session);
+        abort();
+    }
+    if (strcmp(argv[2], "launch") == 0) {
+        lg_launch_finished(launch(session));
+        return 0;
+    }
+    if (strcmp(argv[2], "live") == 0) {
+        puts("live");
+        fflush(stdout);
+        while (getchar() != EOF)
+            ;
+        return 0;
+    }
+    return 96;
+}
