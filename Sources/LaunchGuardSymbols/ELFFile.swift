@@ -2,8 +2,8 @@ internal import LaunchGuardPlatform
 
 internal import LaunchGuardReports
 
-/// An ELF file of this machine, opened to read its build id and what it asks for. Every offset and length is checked, as
-/// the file may hold anything.
+/// An ELF file of this machine, opened to read its build id and what it asks for. Every offset and
+/// length is checked, as the file may hold anything.
 package struct ELFFile: ~Copyable {
     private let descriptor: Int32
 

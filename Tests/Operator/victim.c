@@ -1,5 +1,6 @@
 /* A program for operators to lose: `operator-victim STATE ACTION [NUMBER]`. It starts a session in
  * STATE, and ends as ACTION says. */
+#define _GNU_SOURCE
 #include <launchguard/launchguard.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +25,22 @@ static lg_launch *launch(lg_session *session)
     if (lg_launch_prepare(session, "main", &options, &launch) != LG_OK || lg_launch_begin(launch) != LG_OK)
         exit(99);
     return launch;
+}
+
+/* With everything that may speak: a launch, heartbeats, delivery with an agent. */
+static void deliver(lg_session *session, const char *agent)
+{
+    lg_delivery_options options = LG_DELIVERY_OPTIONS_INIT;
+    options.target = LG_TARGET_HTTP;
+    options.endpoint = "https://reports.example.org/crashes";
+    options.consent = LG_CONSENT_GIVEN;
+    options.agent_path = agent;
+    if (lg_delivery_start(session, &options) != LG_OK || lg_heartbeat(session) != LG_OK)
+        exit(95);
+    lg_launch_finished(launch(session));
+    for (char **variable = environ; *variable; variable++)
+        puts(*variable);
+    exit(lg_stop(session) == LG_OK ? 0 : 94);
 }
 
 int main(int argc, char **argv)
@@ -54,6 +71,8 @@ int main(int argc, char **argv)
         lg_launch_finished(launch(session));
         return 0;
     }
+    if (strcmp(argv[2], "deliver") == 0 && argc > 3)
+        deliver(session, argv[3]);
     if (strcmp(argv[2], "live") == 0) {
         puts("live");
         fflush(stdout);
