@@ -1,11 +1,14 @@
 /* A program for operators to lose: `operator-victim STATE ACTION [NUMBER]`. It starts a session in
- * STATE, and ends as ACTION says. */
+ * STATE (-: the usual place), and ends as ACTION says. */
 #define _GNU_SOURCE
 #include <launchguard/launchguard.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* For a supervised launch, that a launch in safe mode which crashed too stays halted. */
@@ -43,6 +46,24 @@ static void deliver(lg_session *session, const char *agent)
     exit(lg_stop(session) == LG_OK ? 0 : 94);
 }
 
+/* What sd_notify() does, for a program that has a watchdog and then hangs. */
+static void become_ready(void)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    const char *path = getenv("NOTIFY_SOCKET");
+    int out = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (!path || strlen(path) >= sizeof address.sun_path)
+        exit(93);
+    memcpy(address.sun_path, path, strlen(path));
+    if (path[0] == '@')
+        address.sun_path[0] = 0;
+    const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+    if (sendto(out, "READY=1", 7, 0, (const struct sockaddr *)&address, size) != 7)
+        exit(92);
+    for (;;)
+        pause();
+}
+
 int main(int argc, char **argv)
 {
     lg_options options = LG_OPTIONS_INIT;
@@ -51,7 +72,7 @@ int main(int argc, char **argv)
         return 98;
     const int number = argc > 3 ? atoi(argv[3]) : 0;
     options.app_id = "org.example.victim";
-    options.state_directory = argv[1];
+    options.state_directory = strcmp(argv[1], "-") == 0 ? NULL : argv[1];
     const lg_status status = lg_start(&options, &session);
     if (status != LG_OK && status != LG_ERR_SECONDARY) {
         fprintf(stderr, "%s\n", lg_session_message(session));
@@ -73,6 +94,10 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[2], "deliver") == 0 && argc > 3)
         deliver(session, argv[3]);
+    while (strcmp(argv[2], "pause") == 0)
+        pause();
+    if (strcmp(argv[2], "hang") == 0)
+        become_ready();
     if (strcmp(argv[2], "live") == 0) {
         puts("live");
         fflush(stdout);
