@@ -7,7 +7,8 @@
 # end, or until LaunchGuard halts the launch (exit status 20).
 state=$1
 shift
-pause=${PAUSE:-1} # seconds before the second start; each later pause is twice as long, up to a minute
+# Seconds before the second start; each later pause is twice as long, up to a minute.
+pause=${PAUSE:-1}
 child=
 asked=
 

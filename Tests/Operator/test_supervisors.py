@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -195,13 +196,34 @@ class Script(Supervised):
         self.assertEqual((done.returncode, done.stdout), (0, "got words\n"))
 
 
+class Core(Supervised):
+    def test_record_and_core(self):
+        pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+        if pattern[0] in "|/":
+            self.skipTest(f"core files of this machine go to {pattern}")
+        folder = self.directory / "cores"
+        folder.mkdir()
+        limit = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        process = subprocess.Popen([operator_case.options.victim, self.state, "launch-crash"], cwd=folder,
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (limit, limit)))
+        _, status = os.waitpid(process.pid, 0)
+        process.returncode = 0
+        if limit == 0:
+            self.skipTest("the hard limit of core files is 0")
+        self.assertEqual((os.WTERMSIG(status), os.WCOREDUMP(status)), (signal.SIGABRT, True))
+        self.assertEqual(len(list(folder.iterdir())), 1)
+        self.assertEqual(self.tool("witness", self.state, process.pid, f"wait:{status}").status, 0)
+        verdict = self.tool("verdict", self.state)
+        self.assertTrue(verdict.status == CRASH and verdict.output.startswith("crash SIGABRT abort.explicit"), verdict)
+
+
 class Page(unittest.TestCase):
     def test_the_page_quotes_the_files(self):
         page = (ROOT / "docs/SUPERVISORS.md").read_text()
         for path in EXAMPLES.iterdir():
             self.assertIn(f"../Examples/supervisors/{path.name}", page)
         lines = {line for path in EXAMPLES.iterdir() for line in path.read_text().splitlines()}
-        quoted = re.findall(r"^    (\w+=.+)$", page, re.MULTILINE)
+        quoted = [line for block in re.findall(r"```ini\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
         self.assertGreater(len(quoted), 5)
         self.assertEqual([line for line in quoted if line not in lines], [])
 
