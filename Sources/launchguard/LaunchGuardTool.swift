@@ -10,8 +10,8 @@ struct LaunchGuardTool: AsyncParsableCommand {
         abstract: "Read the records of LaunchGuard: how runs ended, why, and what came before.",
         discussion: """
             DIR is the state directory of an application, with ledger.lg and the run files runs/*.lgrun. Without DIR the tool \
-            uses the first part of $STATE_DIRECTORY, or else the current directory if it holds a ledger. The tool never writes to \
-            these files and never disturbs a living process. upload asks an agent to send the reports of DIR/spool.
+            uses the first part of $STATE_DIRECTORY, or else the current directory if it holds a ledger. The tool never disturbs a \
+            living process, and writes to these files in witness and reset alone. upload asks an agent to send the reports of DIR/spool.
 
             EXIT STATUS
               0  everything is shown
