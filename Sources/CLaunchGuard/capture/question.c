@@ -39,8 +39,8 @@ static struct asker {
 
 static struct lg__os_disposition libc_action LG__SMALL;
 
-/* What a question interrupted on the calling thread: this handler may run on the alternate stack, as
- * an earlier handler does, and is none. NULL: no question is being answered. */
+/* What a question interrupted on the calling thread: the handler of a question may run on the
+ * alternate stack, as an earlier handler does, and is none. NULL: no question is being answered. */
 static __thread const void *interrupted __attribute__((tls_model("initial-exec")));
 
 struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place)
