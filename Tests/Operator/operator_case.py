@@ -3,6 +3,7 @@ import argparse
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,8 +17,8 @@ options = argparse.Namespace()
 
 
 class Result:
-    def __init__(self, process):
-        self.status, self.output, self.errors = process.returncode, process.stdout, process.stderr
+    def __init__(self, status, output, errors):
+        self.status, self.output, self.errors = status, output, errors
 
     def __repr__(self):
         return f"status {self.status}, output {self.output!r}, errors {self.errors!r}"
@@ -26,8 +27,15 @@ class Result:
 def run(command, variables={}, **more):
     environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     environment.update(variables)
-    return Result(subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S,
-                                 env=environment, **more))
+    process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=environment, start_new_session=True, **more)
+    try:
+        output, errors = process.communicate(timeout=LIMIT_S)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    return Result(process.returncode, output, errors)
 
 
 class OperatorCase(unittest.TestCase):
