@@ -34,8 +34,17 @@ struct LaunchGuardTool: AsyncParsableCommand {
             """,
         version: Reader.libraryVersion,
         subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self, UploadCommand.self]
-            + [WitnessCommand.self, VerdictCommand.self, ResetCommand.self, DoctorCommand.self]
+            + [WitnessCommand.self, VerdictCommand.self, ResetCommand.self] + onLinux
     )
+
+    /// A program is run on Linux only, and only such a system is looked at.
+    private static var onLinux: [any ParsableCommand.Type] {
+        #if os(Linux)
+        [RunCommand.self, DoctorCommand.self]
+        #else
+        []
+        #endif
+    }
 
     static func main() async {
         do {
@@ -50,7 +59,8 @@ struct LaunchGuardTool: AsyncParsableCommand {
             exit(withError: ExitStatus(error).code)
         } catch where exitCode(for: error) == .validationFailure {
             Output.write(fullMessage(for: error) + "\n", to: .error)
-            exit(withError: ExitStatus.usage.code)
+            // The other numbers are those of the program.
+            exit(withError: arguments.first == "run" ? ExitCode(RunError.ownFailure) : ExitStatus.usage.code)
         } catch {
             exit(withError: error)
         }

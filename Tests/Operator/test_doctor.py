@@ -90,7 +90,7 @@ class Healthy(DoctorCase):
         result = self.tool("doctor", "/dev/null/x", "--", "no-such-program")
         self.assertEqual(result.status, STATUS[ERROR])
         self.assertTrue(result.output.startswith("error    "), result)
-        self.assertIn("[program.missing]\n         name its path", result.output)
+        self.assertIn("[program.missing]\n         name a program", result.output)
 
     def test_usage(self):
         for arguments in [["--no-such"], ["a", "b"]]:
@@ -242,9 +242,9 @@ class System(DoctorCase):
 
 class Programs(DoctorCase):
     def test_none(self):
-        self.finds("program.missing", ERROR, "no-such-program was not found", "--", "no-such-program")
-        self.finds("program.missing", ERROR, "was not found", "--", "/no/such/program")
-        self.finds("program.kind", ERROR, "not a file", "--", "/")
+        self.finds("program.missing", ERROR, "no-such-program: there is no such program", "--", "no-such-program")
+        self.finds("program.missing", ERROR, "there is no such program", "--", "/no/such/program")
+        self.finds("program.permission", ERROR, "it is a directory", "--", "/")
 
     def script(self, text, mode=0o755):
         path = self.directory / "script"
@@ -253,14 +253,14 @@ class Programs(DoctorCase):
         return path
 
     def test_not_executable(self):
-        self.finds("program.permission", ERROR, "may not be executed", "--", self.script("#!/bin/sh\n", 0o644))
+        self.finds("program.permission", ERROR, "it may not be run", "--", self.script("#!/bin/sh\n", 0o644))
 
     def test_scripts(self):
         victim = operator_case.options.victim
-        for text, name in [(f"#!{victim}\n", victim), (f"#! {victim} -x\n", victim), ("#!/usr/bin/env sh\n", "/sh"), ("#!/usr/bin/env -S sh -e\n", "/sh")]:
+        for text, name in [(f"#!{victim}\n", victim), (f"#! {victim} -x\n", victim), ("#!/usr/bin/env sh\n", "sh"), ("#!/usr/bin/env -S sh -e\n", "sh")]:
             with self.subTest(text=text):
-                self.finds("program.script", NOTE, f"{name}: the runs are those of", "--", self.script(text))
-        self.finds("program.missing", ERROR, "/no/such/interpreter was not found", "--", self.script("#!/no/such/interpreter\n"))
+                self.finds("program.script", NOTE, f"for {name}: the runs are those of", "--", self.script(text))
+        self.finds("program.missing", ERROR, "/no/such/interpreter: there is no such program", "--", self.script("#!/no/such/interpreter\n"))
         loop = self.script("")
         loop.write_text(f"#!{loop}\n")
         self.finds("program.script", NOTE, "is a script", "--", loop)
@@ -334,7 +334,7 @@ class Built(DoctorCase):
             path = self.build("-static")
         except AssertionError:
             self.skipTest("there is no static libc to link with")
-        self.finds("program.static", WARNING, "statically linked", "--", path)
+        self.finds("program.static", WARNING, "is statically linked", "--", path)
 
     @needs_root
     def test_setuid(self):
@@ -348,7 +348,12 @@ class Built(DoctorCase):
         other = bytearray(path.read_bytes())
         other[18:20] = struct.pack("<H", 243)  # RISC-V
         path.write_bytes(other)
-        self.finds("program.machine", ERROR, "another kind of machine", "--", path)
+        self.finds("program.machine", ERROR, "is made for another machine", "--", path)
+
+    def test_other_loader(self):
+        path = self.directory / "loader"
+        shutil.copy(run(["readelf", "-l", operator_case.options.victim]).output.split("interpreter: ")[1].split("]")[0], path)
+        self.finds("program.loader", WARNING, f"is loaded by {path}", "--", self.build(f"-Wl,--dynamic-linker={path}"))
 
     def test_handlers(self):
         """Of a library that another one loads."""

@@ -258,7 +258,8 @@ enum lg__answer lg__question_answer(enum lg__asker asker, uint32_t place)
 
 bool lg__question_is_open(enum lg__asker asker, uint32_t place, int32_t tid)
 {
-    return lg__question_answer(asker, place) == LG__ANSWER_ASKED && lg__question_slot(asker, place)->tid == tid &&
+    const enum lg__answer answer = lg__question_answer(asker, place);
+    return (answer == LG__ANSWER_ASKED || answer == LG__ANSWER_STANDS) && lg__question_slot(asker, place)->tid == tid &&
            lg__os_clock_ns(CLOCK_MONOTONIC) < atomic_load(&askers[asker].until_ns);
 }
 

@@ -1,3 +1,4 @@
+#if os(Linux)
 import LaunchGuardReports
 
 /// The program that sends reports.
@@ -13,3 +14,4 @@ enum AgentCheck {
         ]
     }
 }
+#endif

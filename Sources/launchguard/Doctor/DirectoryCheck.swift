@@ -1,3 +1,4 @@
+#if os(Linux)
 import LaunchGuardPlatform
 import LaunchGuardReports
 
@@ -61,3 +62,4 @@ enum DirectoryCheck {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import ArgumentParser
 import LaunchGuardPlatform
 import LaunchGuardReports
@@ -60,3 +61,4 @@ struct DoctorCommand: ParsableCommand {
         Output.write(writer.bytes)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import LaunchGuardPlatform
 import LaunchGuardReports
 
@@ -39,3 +40,4 @@ struct FileFacts {
         return parts
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import LaunchGuardReports
 
 /// One thing that weakens what LaunchGuard promises, and its remedy.
@@ -38,3 +39,4 @@ struct Finding: Encodable {
         writer.line("         \(remedy)", .dim)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import LaunchGuardPlatform
 import LaunchGuardReports
 import LaunchGuardSymbols
@@ -72,3 +73,4 @@ extension String {
     fileprivate var lastPart: String { split(separator: "/").last.map(String.init) ?? self }
     fileprivate var folder: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "." }
 }
+#endif

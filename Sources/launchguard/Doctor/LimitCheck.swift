@@ -1,3 +1,4 @@
+#if os(Linux)
 /// Limits of this process, which a program that is started the same way has too.
 enum LimitCheck {
     private struct Limit {
@@ -48,3 +49,4 @@ enum LimitCheck {
         ]
     }
 }
+#endif

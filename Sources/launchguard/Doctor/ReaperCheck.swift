@@ -1,3 +1,4 @@
+#if os(Linux)
 import LaunchGuardPlatform
 import LaunchGuardReports
 
@@ -36,3 +37,4 @@ enum ReaperCheck {
         return found
     }
 }
+#endif

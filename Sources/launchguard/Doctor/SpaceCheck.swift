@@ -1,3 +1,4 @@
+#if os(Linux)
 import LaunchGuardPlatform
 import LaunchGuardReports
 
@@ -85,3 +86,4 @@ enum SpaceCheck {
         return String(line[dash + 1])
     }
 }
+#endif

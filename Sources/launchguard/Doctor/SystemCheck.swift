@@ -1,3 +1,4 @@
+#if os(Linux)
 /// Settings of the kernel and of the sandbox.
 enum SystemCheck {
     static func findings() -> [Finding] {
@@ -29,3 +30,4 @@ enum SystemCheck {
         }
     }
 }
+#endif

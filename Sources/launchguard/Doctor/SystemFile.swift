@@ -1,3 +1,4 @@
+#if os(Linux)
 import LaunchGuardPlatform
 import LaunchGuardReports
 
@@ -26,3 +27,4 @@ enum SystemFile {
         return line.map { String($0.dropFirst(name.count + 1).drop { $0 == " " || $0 == "\t" }) }
     }
 }
+#endif
