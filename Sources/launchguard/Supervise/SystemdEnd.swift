@@ -1,4 +1,3 @@
-import LaunchGuardPlatform
 import LaunchGuardReports
 
 /// The end of a service's main process, as systemd tells it to `ExecStopPost=`.
