@@ -36,7 +36,8 @@ RUN_FAULTS = $(RUN_ENTRIES) --cross
 RUN_HOST = python3 -B Tests/Guards/test_plugin_host.py --dump build/gcc/Tests/Format/format-dump
 # The operator's commands, on programs that end.
 RUN_OPERATOR = for test in witness doctor supervisors; do \
-	python3 -B Tests/Operator/test_$$test.py --tool .build/debug/launchguard --victim build/gcc/Tests/Operator/operator-victim || exit 1; done
+	python3 -B Tests/Operator/test_$$test.py --tool .build/debug/launchguard --victim build/gcc/Tests/Operator/operator-victim \
+		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults

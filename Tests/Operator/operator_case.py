@@ -62,7 +62,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True, type=pathlib.Path)
     parser.add_argument("--victim", required=True, type=pathlib.Path)
+    parser.add_argument("--preload", type=pathlib.Path, help="launchguard-preload.so")
     parser.parse_known_args(namespace=options)
-    options.tool, options.victim = options.tool.resolve(), options.victim.resolve()
+    for name in ("tool", "victim", "preload"):
+        if path := getattr(options, name):
+            setattr(options, name, path.resolve())
     rest = parser.parse_known_args()[1]
     unittest.main(module="__main__", argv=[sys.argv[0], *rest])

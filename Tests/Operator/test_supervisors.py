@@ -108,6 +108,19 @@ class Systemd(Supervised):
         self.assertIn("stack", self.tool("inspect", "--no-symbols", "--run", 1, state).output)
 
 
+    def test_a_program_as_it_is(self):
+        preload = operator_case.options.preload
+        if not preload or not preload.exists():
+            self.skipTest("needs --preload, the library of launchguard run")
+        state, _ = self.manage("/bin/sh -c 'kill -SEGV $$$$'", """
+            systemctl --user start unchanged
+            until_it 'ls "$0"/home/notes/sh/runs/00000003-*'
+            systemctl --user stop unchanged
+            """)
+        for verdict in self.runs(state / "sh")[:2]:
+            self.assertEqual((verdict["end"], verdict["signal"]["name"]), ("crash", "SIGSEGV"), verdict)
+
+
 class Script(Supervised):
     """supervise.sh, as it is."""
 
