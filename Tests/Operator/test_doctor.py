@@ -87,7 +87,7 @@ class Healthy(DoctorCase):
         self.assertFalse(self.state.exists())
 
     def test_words_and_errors_first(self):
-        result = self.tool("doctor", "/dev/null/x", "--", "no-such-program")
+        result = self.tool("doctor", "/dev/null/x", "--", "no-such-program", PATH="/usr/bin:/bin")
         self.assertEqual(result.status, STATUS[ERROR])
         self.assertTrue(result.output.startswith("error    "), result)
         self.assertIn("[program.missing]\n         name a program", result.output)
@@ -242,7 +242,7 @@ class System(DoctorCase):
 
 class Programs(DoctorCase):
     def test_none(self):
-        self.finds("program.missing", ERROR, "no-such-program: there is no such program", "--", "no-such-program")
+        self.finds("program.missing", ERROR, "no-such-program: there is no such program", "--", "no-such-program", variables={"PATH": "/usr/bin:/bin"})
         self.finds("program.missing", ERROR, "there is no such program", "--", "/no/such/program")
         self.finds("program.permission", ERROR, "it is a directory", "--", "/")
 
