@@ -10,8 +10,8 @@ struct LaunchGuardTool: AsyncParsableCommand {
         abstract: "Read the records of LaunchGuard: how runs ended, why, and what came before.",
         discussion: """
             DIR is the state directory of an application, with ledger.lg and the run files runs/*.lgrun. Without DIR the tool \
-            uses the first part of $STATE_DIRECTORY, or else the current directory if it holds a ledger. The tool never writes to \
-            these files and never disturbs a living process. upload asks an agent to send the reports of DIR/spool.
+            uses the first part of $STATE_DIRECTORY, or else the current directory if it holds a ledger. The tool never disturbs a \
+            living process, and writes to these files in witness and reset alone. upload asks an agent to send the reports of DIR/spool.
 
             EXIT STATUS
               0  everything is shown
@@ -20,6 +20,8 @@ struct LaunchGuardTool: AsyncParsableCommand {
               3  a file is damaged; its readable parts are shown
               4  upload: reports are left that were not sent
               5  upload: nothing can be sent
+              6  witness, reset: a process lives, or the end is known already
+            verdict and doctor have more; see their help.
 
             EXAMPLES
               launchguard list /var/lib/notes
@@ -31,13 +33,14 @@ struct LaunchGuardTool: AsyncParsableCommand {
               launchguard upload /var/lib/notes
             """,
         version: Reader.libraryVersion,
-        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self, UploadCommand.self] + run
+        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self, UploadCommand.self]
+            + [WitnessCommand.self, VerdictCommand.self, ResetCommand.self] + onLinux
     )
 
-    /// A program is run on Linux only.
-    private static var run: [any ParsableCommand.Type] {
+    /// A program is run on Linux only, and only such a system is looked at.
+    private static var onLinux: [any ParsableCommand.Type] {
         #if os(Linux)
-        [RunCommand.self]
+        [RunCommand.self, DoctorCommand.self]
         #else
         []
         #endif
@@ -78,6 +81,11 @@ enum ExitStatus: Int32 {
     /// `upload`: reports are left; nothing can be sent.
     case unsent = 4
     case cannotSend = 5
+    /// `witness`, `reset`: not now, as the files are another's or have a word already.
+    case refused = 6
+    /// `doctor`: warnings; errors.
+    case weakened = 7
+    case broken = 8
 
     init(_ error: ReportError) {
         self = error.code == .damaged || error.code == .newer || error.code == .older ? .damaged : .nothingFound
