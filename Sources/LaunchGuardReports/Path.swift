@@ -109,7 +109,7 @@ package enum Path {
     }
 
     /// The names in a folder, in no order; nil: there is no such folder.
-    static func names(in folder: String) throws(ReportError) -> [String]? {
+    package static func names(in folder: String) throws(ReportError) -> [String]? {
         guard let stream = unsafe withCString(folder, { unsafe opendir($0) }) else { return try missing(folder) }
         defer { unsafe closedir(stream) }
         var names: [String] = []
