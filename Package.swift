@@ -106,9 +106,11 @@ let package = Package(
         // Reading reports: model, symbols, tool.
         .target(name: "LaunchGuardReports", dependencies: ["CLaunchGuard", "LaunchGuardPlatform"], swiftSettings: strict),
         .target(name: "LaunchGuardSymbols", dependencies: ["LaunchGuardPlatform", "LaunchGuardReports"], swiftSettings: strict),
+        .systemLibrary(name: "CProcess"),
         .executableTarget(
             name: "launchguard",
             dependencies: [
+                "CProcess",
                 "LaunchGuard",
                 "LaunchGuardPlatform",
                 "LaunchGuardReports",

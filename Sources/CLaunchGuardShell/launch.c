@@ -166,6 +166,11 @@ lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms)
     return status;
 }
 
+lg_status lg_witness_finished(const char *state_directory, int32_t pid, const char *context)
+{
+    return LG_ERR_UNSUPPORTED;
+}
+
 lg_status lg_launch_finished(lg_launch *launch)
 {
     if (!launch)

@@ -123,6 +123,14 @@ public final class Reader {
         return unsafe lg_reader_run(handle, &info) == LG_OK && info.alive != 0
     }
 
+    /// The process of the run: its number, its start in clock ticks since boot, and when the run
+    /// began, on the monotonic clock; nil when the file does not show it.
+    package var process: (id: Int32, startTicks: UInt64, moment: UInt64)? {
+        var info = lg_run_info()
+        guard unsafe lg_reader_run(handle, &info) == LG_OK else { return nil }
+        return (info.pid, info.start_ticks, info.monotonic_ns)
+    }
+
     /// A new snapshot of the ring log, without what is redacted; `run` gives the entries their
     /// times.
     public func breadcrumbs(of run: RunReport) throws(ReportError) -> Breadcrumbs {

@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -14,15 +12,13 @@
 #include <unistd.h>
 
 #include "agent_log.h"
+#include "attempts.h"
 #include "composer.h"
-#include "credentials.h"
-#include "mailbox.h"
 #include "os/fault_point.h"
 #include "os/os.h"
 #include "rest.h"
 #include "runs.h"
 #include "scope.h"
-#include "sender.h"
 #include "store/crc32c.h"
 #include "store/digest.h"
 #include "store/map.h"
@@ -41,37 +37,14 @@
 struct agent {
     const struct agent_options *options;
     struct lg__delivery_config config;
-    uint8_t config_digest[16];
     int state, spool, lock, notify;
     struct runs runs;
     struct mailbox mailbox;
     struct composer composer;
-    struct sender sender;
-    const char *via;
-    uint64_t paused_until_ns; /* CLOCK_REALTIME; the server asked for it */
-    uint64_t begun_ns;        /* CLOCK_REALTIME */
-    uint8_t sending[16];      /* identity of the report under way */
-    enum part part;
-    bool changed;             /* something in the directory */
-    uint64_t full_since_ns;   /* CLOCK_MONOTONIC; a run is owed that finds no room; 0: none is */
+    struct attempts attempts;
+    bool changed;           /* something in the directory */
+    uint64_t full_since_ns; /* CLOCK_MONOTONIC; a run is owed that finds no room; 0: none is */
 };
-
-static uint64_t wall_ns(void)
-{
-    return lg__os_clock_ns(CLOCK_REALTIME);
-}
-
-/* A time in the past, or one so far away that a clock must have been wrong. */
-static bool is_due(uint64_t when_ns, uint64_t now_ns)
-{
-    return when_ns <= now_ns || when_ns - now_ns > PAUSE_MAX_NS + BACKOFF_MAX_NS;
-}
-
-/* Where the last attempt is yet to come, the clock was set back, and the report has waited. */
-static bool mail_is_due(const struct mail *mail, uint64_t now_ns)
-{
-    return mail->header.attempted_ns > now_ns || is_due(mail->header.next_ns, now_ns);
-}
 
 /* ---- configuration ---- */
 
@@ -94,7 +67,7 @@ static bool read_config(struct agent *agent)
     if (agent->config.credential_file[0] && stat(agent->config.credential_file, &info) == 0)
         used += (size_t)snprintf(text + used, 64, "%ju %jd %ju %ld", (uintmax_t)info.st_ino, (intmax_t)info.st_mtim.tv_sec,
                                  (uintmax_t)info.st_size, info.st_mtim.tv_nsec);
-    lg__digest_keyed(key, text, used, agent->config_digest);
+    lg__digest_keyed(key, text, used, agent->attempts.config_digest);
     return true;
 }
 
@@ -102,168 +75,6 @@ static bool may_send(struct agent *agent)
 {
     agent->composer.consent = lg__consent_read(agent->spool);
     return agent->composer.consent.given && !lg__spool_is_off(agent->spool);
-}
-
-/* ---- sending ---- */
-
-/* Since this agent began; a later time than now is one of before a clock was set back. */
-static bool has_failed(const struct agent *agent, const struct mail *mail, uint64_t now)
-{
-    return mail->header.error[0] && mail->header.attempted_ns >= agent->begun_ns && mail->header.attempted_ns <= now;
-}
-
-static struct mail *next_due(struct agent *agent, uint64_t now)
-{
-    struct mail *best = NULL;
-    if (!is_due(agent->paused_until_ns, now))
-        return NULL;
-    for (uint32_t i = 0; i < agent->mailbox.count; i++) {
-        struct mail *mail = &agent->mailbox.mails[i];
-        if (mail->state != LG_DELIVERY_PENDING || !mail_is_due(mail, now) || (agent->options->once && has_failed(agent, mail, now)))
-            continue;
-        const struct lg__report_name *a = &mail->parts, *b = best ? &best->parts : NULL;
-        /* the first of a streak, then the newest launch crash, then the oldest of the others */
-        if (!best || a->priority < b->priority ||
-            (a->priority == b->priority && (a->priority == LG__PRIORITY_LAUNCH ? a->ordinal > b->ordinal : a->ordinal < b->ordinal)))
-            best = mail;
-    }
-    return best;
-}
-
-static uint64_t random_number(void)
-{
-    uint64_t number;
-    lg__os_random(&number, sizeof number);
-    return number;
-}
-
-static void hold(struct agent *agent, struct mail *mail, const char *why)
-{
-    memcpy(mail->header.config, agent->config_digest, sizeof mail->header.config);
-    snprintf(mail->header.error, sizeof mail->header.error, "%s", why);
-    agent_log("report %s is held: %s", mail->name, why);
-    mailbox_move(&agent->mailbox, mail, LG_DELIVERY_HELD);
-}
-
-/* Held reports go again once what was refused has changed. */
-static void release_held(struct agent *agent)
-{
-    for (uint32_t i = 0; i < agent->mailbox.count; i++) {
-        struct mail *mail = &agent->mailbox.mails[i];
-        if (mail->state != LG_DELIVERY_HELD || memcmp(mail->header.config, agent->config_digest, 16) == 0)
-            continue;
-        mail->header.attempts = 0;
-        mail->header.first_ns = mail->header.next_ns = 0;
-        mailbox_move(&agent->mailbox, mail, LG_DELIVERY_PENDING);
-    }
-}
-
-static void is_sent(struct agent *agent, struct mail *mail)
-{
-    mail->header.error[0] = 0;
-    agent_log("report %s was delivered, after %" PRIu32 " requests", mail->name, mail->header.attempts);
-    LG_FAULT_POINT("agent: delivered");
-    if (!mailbox_move(&agent->mailbox, mail, LG_DELIVERY_SENT)) {
-        /* a full disk: it went, and its file can only be deleted */
-        agent_log("report %s has no place in spool/sent: %s", mail->name, strerror(errno));
-        mailbox_drop(&agent->mailbox, mail);
-    }
-}
-
-static bool is_complete(const struct mail *mail)
-{
-    const uint32_t both = LG__REPORT_BRIEF_SENT | LG__REPORT_FULL_SENT;
-    return (mail->header.flags & both) == both;
-}
-
-static bool begin(struct agent *agent, struct mail *mail)
-{
-    struct letter letter = { .header = mail->header, .via = agent->via };
-    struct credentials credentials = { .headers = NULL };
-    struct request request = { .headers = NULL };
-    char why[LG__REPORT_ERROR_BYTES] = "";
-    /* A report that cannot be moved, on a read-only disk, is not due again at once. */
-    mail->header.next_ns = wall_ns() + BACKOFF_MAX_NS;
-    if (!target_takes(agent->config.target, PART_FULL) || agent->config.brief)
-        mail->header.flags |= LG__REPORT_FULL_SENT;
-    if (is_complete(mail)) {
-        is_sent(agent, mail);
-        return false;
-    }
-    char *bytes = mailbox_read(&agent->mailbox, mail);
-    if (!bytes) {
-        snprintf(mail->header.error, sizeof mail->header.error, "damaged on the disk");
-        agent_log("report %s is damaged on the disk: kept in spool/dead", mail->name);
-        mailbox_move(&agent->mailbox, mail, LG_DELIVERY_DEAD);
-        return false;
-    }
-    letter.brief = bytes;
-    letter.full = bytes + mail->header.brief_bytes;
-    letter.header.attempts++;
-    agent->part = mail->header.flags & LG__REPORT_BRIEF_SENT ? PART_FULL : PART_BRIEF;
-    bool ready = credentials_read(agent->config.credential_file, &credentials, why) &&
-                 target_request(&agent->config, &credentials, &letter, agent->part, &request, why);
-    if (!ready)
-        hold(agent, mail, why);
-    else if (!sender_begin(&agent->sender, &request, &credentials, agent->config.ca_file))
-        ready = false;
-    memcpy(agent->sending, mail->parts.uuid, sizeof agent->sending);
-    request_free(&request);
-    credentials_free(&credentials);
-    free(bytes);
-    return ready;
-}
-
-/* An attempt has ended. */
-static void conclude(struct agent *agent, const struct answer *answer, const char *why)
-{
-    struct mail *mail = mailbox_find(&agent->mailbox, agent->sending);
-    uint64_t now = wall_ns();
-    if (!mail || mail->state != LG_DELIVERY_PENDING)
-        return; /* its consent was withdrawn meanwhile */
-    struct lg__report_header *header = &mail->header;
-    header->attempts++;
-    header->attempted_ns = now;
-    header->first_ns = header->first_ns && header->first_ns <= now ? header->first_ns : now;
-    header->http_status = answer->http_status;
-    header->next_ns = now + BACKOFF_MAX_NS; /* where it cannot be moved */
-    struct outcome outcome = retry_decide(answer, header->attempts, now - header->first_ns, random_number(), agent->part == PART_FULL);
-    snprintf(header->error, sizeof header->error, "%s", why);
-    if (outcome.pause_ns) {
-        agent->paused_until_ns = now + outcome.pause_ns;
-        char text[32];
-        int size = snprintf(text, sizeof text, "%" PRIu64 "\n", agent->paused_until_ns);
-        lg__spool_write(agent->spool, "pause", text, (size_t)size, false);
-    }
-    switch (outcome.fate) {
-    case FATE_SMALL:
-        agent_log("report %s: without its second part: %s", mail->name, why);
-        header->flags |= LG__REPORT_FULL_SENT;
-        break;
-    case FATE_SENT:
-        header->flags |= agent->part == PART_BRIEF ? LG__REPORT_BRIEF_SENT : LG__REPORT_FULL_SENT;
-        break;
-    case FATE_RETRY:
-        header->next_ns = now + outcome.wait_ns;
-        agent_log("report %s: attempt %" PRIu32 " failed, again in %" PRIu64 " s: %s", mail->name, header->attempts,
-                  outcome.wait_ns / 1000000000, why);
-        mailbox_update(&agent->mailbox, mail);
-        return;
-    case FATE_HELD:
-        hold(agent, mail, why);
-        return;
-    case FATE_DEAD:
-        agent_log("report %s is given up after %" PRIu32 " attempts: %s", mail->name, header->attempts, why);
-        mailbox_move(&agent->mailbox, mail, LG_DELIVERY_DEAD);
-        return;
-    }
-    header->next_ns = 0;
-    if (is_complete(mail)) {
-        is_sent(agent, mail);
-    } else {
-        mailbox_update(&agent->mailbox, mail);
-        LG_FAULT_POINT("agent: part delivered");
-    }
 }
 
 /* ---- the loop ---- */
@@ -295,55 +106,6 @@ static void drain_notifications(struct agent *agent)
         agent->changed = true;
 }
 
-/* Somebody waits: what is due later is tried now. */
-static void take_nudge(struct agent *agent)
-{
-    char text[16];
-    if (lg__spool_read(agent->spool, "nudge", text, sizeof text) < 0)
-        return;
-    unlinkat(agent->spool, "nudge", 0);
-    agent->via = strncmp(text, "tool", 4) == 0 ? "tool" : strncmp(text, "wait", 4) == 0 ? "wait" : agent->via;
-    for (uint32_t i = 0; i < agent->mailbox.count; i++)
-        if (agent->mailbox.mails[i].state == LG_DELIVERY_PENDING && agent->mailbox.mails[i].header.attempts) {
-            agent->mailbox.mails[i].header.next_ns = 0;
-            mailbox_update(&agent->mailbox, &agent->mailbox.mails[i]);
-        }
-}
-
-static void read_pause(struct agent *agent)
-{
-    char text[32];
-    if (lg__spool_read(agent->spool, "pause", text, sizeof text) > 0)
-        agent->paused_until_ns = strtoull(text, NULL, 10);
-}
-
-/* Milliseconds until a pending report is due; −1: none is pending. */
-static int until_due(const struct agent *agent, uint64_t now)
-{
-    uint64_t next = UINT64_MAX;
-    for (uint32_t i = 0; i < agent->mailbox.count; i++) {
-        const struct mail *mail = &agent->mailbox.mails[i];
-        if (mail->state != LG_DELIVERY_PENDING)
-            continue;
-        uint64_t when = mail_is_due(mail, now) ? now : mail->header.next_ns;
-        if (!is_due(agent->paused_until_ns, now) && agent->paused_until_ns > when)
-            when = agent->paused_until_ns;
-        next = when < next ? when : next;
-    }
-    if (next == UINT64_MAX)
-        return -1;
-    uint64_t ms = (next - now) / 1000000 + 1;
-    return next <= now ? 0 : ms < 3600000 ? (int)ms : 3600000;
-}
-
-static bool any(const struct agent *agent, lg_delivery_state state)
-{
-    for (uint32_t i = 0; i < agent->mailbox.count; i++)
-        if (agent->mailbox.mails[i].state == state)
-            return true;
-    return false;
-}
-
 static int sooner(int a, int b)
 {
     return a < 0 ? b : b < 0 ? a : a < b ? a : b;
@@ -370,7 +132,7 @@ static int work(struct agent *agent, bool *ret_go_on)
         agent->changed = false;
         const uint64_t from_ordinal = agent->composer.consent.from_ordinal;
         if (!may_send(agent)) {
-            sender_cancel(&agent->sender);
+            sender_cancel(&agent->attempts.sender);
             agent_log("the user has not consented, or delivery is switched off: the agent ends");
             *ret_go_on = false;
             return -1;
@@ -380,18 +142,18 @@ static int work(struct agent *agent, bool *ret_go_on)
             return -1;
         }
         if (agent->composer.consent.from_ordinal > from_ordinal)
-            sender_cancel(&agent->sender); /* the user has said no in between */
-        if (!agent->sender.easy)
+            sender_cancel(&agent->attempts.sender); /* the user has said no in between */
+        if (!agent->attempts.sender.easy)
             mailbox_refresh(&agent->mailbox);
         else
             agent->changed = was_changed; /* again when the request is over */
         drop_refused(agent);
-        release_held(agent);
-        take_nudge(agent);
+        attempts_release_held(&agent->attempts);
+        attempts_take_nudge(&agent->attempts);
         runs_scan(&agent->runs);
     }
     int next = runs_look(&agent->runs);
-    agent->composer.sending = agent->sender.easy ? agent->sending : NULL;
+    agent->composer.sending = agent->attempts.sender.easy ? agent->attempts.sending : NULL;
     if (!composer_work(&agent->composer)) {
         agent->full_since_ns = 0;
         return next;
@@ -436,20 +198,20 @@ static int loop(struct agent *agent)
         int timeout = work(agent, &go_on);
         if (!go_on)
             return AGENT_NO_CONFIG;
-        uint64_t now = wall_ns(), steady = lg__os_clock_ns(CLOCK_MONOTONIC);
-        if (!agent->sender.easy) {
-            struct mail *mail = next_due(agent, now);
+        uint64_t now = lg__os_clock_ns(CLOCK_REALTIME), steady = lg__os_clock_ns(CLOCK_MONOTONIC);
+        if (!agent->attempts.sender.easy) {
+            struct mail *mail = attempts_next(&agent->attempts, now);
             if (mail) {
                 if (!may_send(agent)) {
                     agent->changed = true;
                     continue;
                 }
-                if (!begin(agent, mail))
+                if (!attempts_begin(&agent->attempts, mail))
                     continue;
             }
         }
-        bool busy = agent->sender.easy != NULL, alive = runs_alive(&agent->runs) > 0, pending = any(agent, LG_DELIVERY_PENDING);
-        if (agent->options->once && !busy && !next_due(agent, now) && (timeout < 0 || agent->full_since_ns))
+        bool busy = agent->attempts.sender.easy != NULL, alive = runs_alive(&agent->runs) > 0, pending = mailbox_has(&agent->mailbox, LG_DELIVERY_PENDING);
+        if (agent->options->once && !busy && !attempts_next(&agent->attempts, now) && (timeout < 0 || agent->full_since_ns))
             return pending || agent->full_since_ns ? AGENT_LEFT : AGENT_DONE;
         if (busy || alive || pending || timeout >= 0) {
             idle_since = 0;
@@ -460,20 +222,20 @@ static int loop(struct agent *agent)
             timeout = sooner(timeout, (int)((LINGER_NS - (steady - idle_since)) / 1000000 + 1));
         }
         if (!busy)
-            timeout = sooner(timeout, until_due(agent, now));
-        if (any(agent, LG_DELIVERY_HELD) && (alive || pending))
+            timeout = sooner(timeout, attempts_until_due(&agent->attempts, now));
+        if (mailbox_has(&agent->mailbox, LG_DELIVERY_HELD) && (alive || pending))
             timeout = sooner(timeout, (int)(HELD_LOOK_NS / 1000000));
         rest(busy, timeout);
         unsigned count = wait_list(agent, waits, index);
         int most = busy ? (int)REQUEST_MS : 3600000;
-        if (sender_step(&agent->sender, waits, count, timeout < 0 || timeout > most ? most : timeout, &answer, why))
-            conclude(agent, &answer, why);
+        if (sender_step(&agent->attempts.sender, waits, count, timeout < 0 || timeout > most ? most : timeout, &answer, why))
+            attempts_conclude(&agent->attempts, &answer, why);
         if (waits[0].revents)
             drain_notifications(agent);
         for (unsigned i = 1; i < count; i++)
             if (waits[i].revents)
                 agent->runs.list[index[i]].ended = true;
-        if (any(agent, LG_DELIVERY_HELD) && wall_ns() - now >= HELD_LOOK_NS)
+        if (mailbox_has(&agent->mailbox, LG_DELIVERY_HELD) && lg__os_clock_ns(CLOCK_REALTIME) - now >= HELD_LOOK_NS)
             agent->changed = true; /* the credentials may have changed */
     }
 }
@@ -497,7 +259,9 @@ static bool open_folders(struct agent *agent)
 
 int agent_run(const struct agent_options *options)
 {
-    struct agent agent = { .options = options, .via = options->via, .begun_ns = wall_ns(), .changed = true };
+    struct agent agent = { .options = options, .changed = true };
+    agent.attempts = (struct attempts){ .config = &agent.config, .mailbox = &agent.mailbox, .via = options->via, .once = options->once,
+                                        .begun_ns = lg__os_clock_ns(CLOCK_REALTIME) };
     umask(077);
     if (!open_folders(&agent))
         return AGENT_NO_SPOOL;
@@ -521,16 +285,16 @@ int agent_run(const struct agent_options *options)
     watch_folder(&agent, "spool", IN_MOVED_TO | IN_CREATE | IN_DELETE);
     watch_folder(&agent, "spool/requests", IN_MOVED_TO);
     if (agent.notify < 0 || !runs_open(agent.state, options->state_directory, &agent.runs) || !mailbox_open(agent.spool, &agent.mailbox) ||
-        !sender_open(&agent.sender)) {
+        !sender_open(&agent.attempts.sender)) {
         agent_log("the agent cannot begin: %s", strerror(errno));
         return AGENT_FAILED;
     }
     agent.composer = (struct composer){ .config = &agent.config, .mailbox = &agent.mailbox, .runs = &agent.runs };
     agent_log("agent %s begins, process %d, via %s", LG_VERSION_STRING, (int)getpid(), options->via);
     scope_leave_unit();
-    read_pause(&agent);
+    attempts_read_pause(&agent.attempts);
     int status = loop(&agent);
     agent_log("agent ends");
-    sender_close(&agent.sender);
+    sender_close(&agent.attempts.sender);
     return status;
 }

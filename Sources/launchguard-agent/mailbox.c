@@ -43,6 +43,14 @@ static void forget(struct mailbox *mailbox, struct mail *mail)
     *mail = mailbox->mails[--mailbox->count];
 }
 
+bool mailbox_has(const struct mailbox *mailbox, lg_delivery_state state)
+{
+    for (uint32_t i = 0; i < mailbox->count; i++)
+        if (mailbox->mails[i].state == state)
+            return true;
+    return false;
+}
+
 struct mail *mailbox_find(struct mailbox *mailbox, const uint8_t uuid[16])
 {
     for (uint32_t i = 0; i < mailbox->count; i++)

@@ -51,6 +51,9 @@ char *mailbox_read(const struct mailbox *mailbox, const struct mail *mail);
 /* The report with this identity, in any state. NULL: none. */
 struct mail *mailbox_find(struct mailbox *mailbox, const uint8_t uuid[16]);
 
+/* Whether there is a report in this state. */
+bool mailbox_has(const struct mailbox *mailbox, lg_delivery_state state);
+
 /* Look again at what others may have changed: the program empties the spool, or takes what it was
  * told of. */
 void mailbox_refresh(struct mailbox *mailbox);

@@ -13,13 +13,17 @@
 #include "exit_status.h"
 #include "launchguard/session.h"
 #include "os/fault_point.h"
+#include "os/os.h"
 #include "session/run_words.h"
+#include "store/map.h"
 
-/* A file that is being made is readable a moment later. */
-#define LOOKS 20u
+/* A file that is being made is readable a moment later: at the latest this long after it appeared,
+ * and on a busy machine or a slow disk as long as its maker has it locked. */
+#define MAKING_NS UINT64_C(2000000000)
 #define LOOK_MS 20
+#define LOOK_LATER_MS 500
 /* The parent of a process that ended waits for it, or does not. */
-#define STATUS_LOOKS 200u
+#define STATUS_NS UINT64_C(2000000000)
 #define STATUS_MS 5
 
 bool runs_open(int state_directory, const char *path, struct runs *ret_runs)
@@ -98,6 +102,24 @@ static void attach(struct runs *runs, struct known_run *run, const lg_run_info *
               status == LG_OK ? "" : ", unannounced: ", status == LG_OK ? "" : lg_status_message(status));
 }
 
+/* Begins at the first question. */
+static bool has_lasted(struct known_run *run, uint64_t least_ns)
+{
+    const uint64_t now = lg__os_clock_ns(CLOCK_MONOTONIC);
+    run->since_ns = run->since_ns ? run->since_ns : now;
+    return now - run->since_ns >= least_ns;
+}
+
+/* Its process lives, and has it locked. */
+static bool is_being_made(const struct runs *runs, const struct known_run *run)
+{
+    int file = openat(runs->folder, run->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const bool locked = file >= 0 && lg__map_locked(file);
+    if (file >= 0)
+        close(file);
+    return locked;
+}
+
 static void read_state(struct runs *runs, struct known_run *run)
 {
     lg_run_info info;
@@ -105,10 +127,13 @@ static void read_state(struct runs *runs, struct known_run *run)
     lg_status status = reader ? lg_reader_run(reader, &info) : LG_ERR_DAMAGED;
     lg_reader_close(reader);
     if (status != LG_OK) {
-        if (run->looks++ == LOOKS)
+        if (has_lasted(run, MAKING_NS) && !is_being_made(runs, run)) {
+            run->state = RUN_DAMAGED;
             agent_log("run %llu: its file cannot be read, and gives no report", (unsigned long long)run->ordinal);
+        }
         return;
     }
+    run->since_ns = 0;
     if (info.alive)
         attach(runs, run, &info);
     else
@@ -167,7 +192,7 @@ static void witness(struct runs *runs, struct known_run *run)
     lg_status status;
     switch (exit_status_read(run->pidfd, run->pid, run->start_ticks, &wait_status)) {
     case EXIT_STATUS_LATER:
-        if (run->looks++ < STATUS_LOOKS)
+        if (!has_lasted(run, STATUS_NS))
             return;
         agent_log("run %llu: process %d has ended, and its status is not to be had", (unsigned long long)run->ordinal, (int)run->pid);
         break;
@@ -185,7 +210,7 @@ static void witness(struct runs *runs, struct known_run *run)
         break;
     }
     let_go(run);
-    run->looks = 0;
+    run->since_ns = 0;
     run->state = RUN_UNREADABLE;
     read_state(runs, run);
 }
@@ -197,10 +222,10 @@ int runs_look(struct runs *runs)
         struct known_run *run = &runs->list[i];
         if (run->state == RUN_ALIVE && run->pidfd >= 0 && run->ended)
             witness(runs, run);
-        else if ((run->state == RUN_UNREADABLE && run->looks <= LOOKS) || (run->state == RUN_ALIVE && run->pidfd < 0))
+        else if (run->state == RUN_UNREADABLE || (run->state == RUN_ALIVE && run->pidfd < 0))
             read_state(runs, run);
         int again = run->state == RUN_ALIVE && run->ended && run->pidfd >= 0 ? STATUS_MS
-                    : run->state == RUN_UNREADABLE && run->looks <= LOOKS    ? LOOK_MS
+                    : run->state == RUN_UNREADABLE                           ? (has_lasted(run, MAKING_NS) ? LOOK_LATER_MS : LOOK_MS)
                     : run->state == RUN_ALIVE && run->pidfd < 0              ? 1000 : -1;
         if (again >= 0 && (next < 0 || again < next))
             next = again;

@@ -10,7 +10,8 @@
 #include "store/run.h"
 
 enum run_state {
-    RUN_UNREADABLE, /* its header is not there yet, or it is damaged */
+    RUN_UNREADABLE, /* its header is not there yet, or it is damaged: it is looked at again */
+    RUN_DAMAGED,    /* nobody makes it any more */
     RUN_ALIVE,
     RUN_OWED,       /* ended, and nobody has made a report of it, or found that it needs none */
     RUN_SETTLED
@@ -21,7 +22,8 @@ struct known_run {
     uint64_t ordinal;
     uint8_t uuid[16];
     enum run_state state;
-    uint32_t looks;     /* of an unreadable one, or of one whose exit status is not known yet */
+    /* CLOCK_MONOTONIC: it is unreadable, or its exit status is not known, since then; 0: neither */
+    uint64_t since_ns;
     int pidfd;          /* −1: none */
     bool ended;         /* the descriptor became readable */
     int32_t pid;

@@ -37,8 +37,17 @@ struct LaunchGuardTool: AsyncParsableCommand {
               launchguard upload /var/lib/notes
             """,
         version: Reader.libraryVersion,
-        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self, UploadCommand.self]
+        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self, UploadCommand.self] + run
     )
+
+    /// A program is run on Linux only.
+    private static var run: [any ParsableCommand.Type] {
+        #if os(Linux)
+        [RunCommand.self]
+        #else
+        []
+        #endif
+    }
 
     static func main() async {
         do {
@@ -64,7 +73,8 @@ struct LaunchGuardTool: AsyncParsableCommand {
         }
         if exitCode(for: error) == .validationFailure {
             Output.write(fullMessage(for: error) + "\n", to: .error)
-            exit(withError: ExitStatus.usage.code)
+            // The other numbers are those of the program.
+            exit(withError: arguments.first == "run" ? ExitCode(RunError.ownFailure) : ExitStatus.usage.code)
         }
         // What is missing may have been in the part of the tarball that is.
         exit(withError: Tarball.isDamaged && exitCode(for: error) == ExitStatus.nothingFound.code ? ExitStatus.damaged.code : error)

@@ -9,7 +9,7 @@ import time
 import unittest
 
 import server as scripted
-from delivery import AGENT, KINDS, LIMIT, MISSING, OTLP, SENTRY, DeliveryTest, agents_of, end_of, is_gone, status_of, until
+from delivery import AGENT, FAULTY_VICTIM, KINDS, LIMIT, MISSING, OTLP, SENTRY, DeliveryTest, agents_of, end_of, is_gone, status_of, until
 
 BRIEF_MAX = 4096
 
@@ -68,6 +68,15 @@ class Arrival(DeliveryTest):
             self.until_sent(runs[-1].uuid)
         self.assertEqual(self.identities(server), {run.uuid: ["brief", "full"] for run in runs})
         self.assertEqual(len({request.headers["x-launchguard-fingerprint"] for request in server.requests}), 1)
+
+    def test_a_run_whose_file_is_made_slowly(self):
+        """On a busy machine or a slow disk: the agent sees a file without a header for long."""
+        server = self.server()
+        runs = [self.run_victim("deliver", "begin", "witness", "crash", endpoint=server.url())]
+        self.until_sent(runs[0].uuid)
+        runs.append(self.run_victim("deliver", "begin", "witness", "crash", program=FAULTY_VICTIM, endpoint=server.url(),
+                                    environment={"VICTIM_FAULT": "slow:run: without header"}))
+        self.until_sent(*(run.uuid for run in runs))
 
     def test_a_sentry_server_gets_an_event_and_an_attachment(self):
         server = self.server()

@@ -218,8 +218,8 @@ static void step_forward(char *step)
 
 #include "os/fault_point.h"
 
-/* VICTIM_FAULT: "list:FILE" appends the name of each fault point that is passed; "POINT" kills the
- * program there. */
+/* VICTIM_FAULT: "list:FILE" appends the name of each fault point that is passed; "slow:POINT" stays
+ * there for five seconds; "POINT" kills the program there. */
 static void pass(const char *point)
 {
     const char *text = getenv("VICTIM_FAULT");
@@ -227,6 +227,8 @@ static void pass(const char *point)
         int file = open(text + 5, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         dprintf(file, "%s\n", point);
         close(file);
+    } else if (strncmp(text, "slow:", 5) == 0 && strcmp(text + 5, point) == 0) {
+        sleep(5);
     } else if (strcmp(text, point) == 0) {
         kill(getpid(), SIGKILL);
     }

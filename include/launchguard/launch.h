@@ -515,6 +515,25 @@ LG_API lg_status lg_launch_protect(lg_launch *launch, const char *reason);
  */
 LG_API lg_status lg_launch_finished(lg_launch *launch);
 
+/** Mark the launch of another process, a child for example, as finished: a supervisor has seen that
+ *  the program works. The mark is that of lg_launch_finished(). The process itself calls on_status
+ *  with its next call about the launch, and not before.
+ *
+ *  @param state_directory  of the program, as lg_session_state_directory() returns it there.
+ *  @param pid              of the process; the call uses its newest run.
+ *  @param context          name of the launch's context.
+ *  @return LG_OK, also when the launch is finished already; LG_ERR_NOT_FOUND: no run of this pid
+ *          there, or no such launch in it; LG_ERR_STATE: the launch is held, only time finishes
+ *          it, or the process has ended; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
+ *          LG_ERR_PERMISSION; LG_ERR_READ_ONLY; LG_ERR_LINK; LG_ERR_OWNER: the file belongs to
+ *          another user than its directory, or to another user than the caller, who is not root;
+ *          LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: survives both processes at once.
+ */
+LG_API lg_status lg_witness_finished(const char *state_directory, int32_t pid, const char *context);
+
 /** The status of the launch now.
  *
  *  Threads: safe.  Signals: safe.  After fork: the value at the fork.  Allocates: no.

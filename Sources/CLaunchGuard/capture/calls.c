@@ -26,6 +26,16 @@ void lg__capture_called(void)
     }
 }
 
+bool lg__calls_inside(void)
+{
+    for (int i = 0; i < LG__CRASHES; i++) {
+        const struct lg__crash *crash = &lg__crash_slots[i];
+        if (lg__crash_state(atomic_load(&crash->word)) == LG__CRASH_CHAINED && place_of_caller(crash) != LG__PLACE_OUTSIDE)
+            return true;
+    }
+    return lg__crash_entered;
+}
+
 bool lg__capture_exits(void)
 {
     bool open = false;
@@ -55,10 +65,12 @@ bool lg__capture_exits(void)
     return true;
 }
 
-void lg__calls_end(void)
+void lg__calls_end(int status)
 {
     if (!lg__fixed.on_crash || !lg__fixed_unforked())
         return;
+    if (lg__fixed.options.leaves)
+        lg__fixed.options.leaves(status);
     for (int i = 0; i < LG__CRASHES; i++) {
         const uint32_t sequence = lg__crash_sequence(atomic_load(&lg__crash_slots[i].word));
         if (lg__crash_slots[i].owes && lg__crash_find(sequence) && lg__complete_is_owed(sequence) &&

@@ -31,6 +31,11 @@ struct lg__capture_options {
     uint32_t leave_out;    /* LG_LEAVE_OUT_* */
     bool none;             /* no signal is taken and none unblocked: another component records */
     bool keep_first;       /* what the program installs later comes behind our handlers */
+    /* The program does not know of LaunchGuard: SIGPIPE is how it ends, and no crash of it. */
+    bool guest;
+    bool forked;           /* the handlers are there already: they are those of the parent */
+    /* before _exit() ends the process that has the session, on any thread; NULL: nobody is told */
+    void (*leaves)(int status);
     void (*watch)(void);   /* what the watch thread does; it ends by lg__watch_thread_leave() */
 };
 
@@ -56,6 +61,10 @@ bool lg__capture_spare_walk(void);
 
 /* lg_start() is done. */
 void lg__capture_started(void);
+
+/* In a forked child, which has one thread, before lg__capture_start() with `forked`: nothing of the
+ * parent's crashes and threads is left. false: the child was forked inside a crash of its thread. */
+bool lg__capture_forget(void);
 
 /* 1 in the process that started the capture, 0 in its forked children. Handler. */
 const _Atomic uint32_t *lg__capture_unforked_flag(void);

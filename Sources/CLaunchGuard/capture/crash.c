@@ -157,6 +157,15 @@ uint32_t lg__capture_latest(void)
     return atomic_load(&latest_sequence);
 }
 
+void lg__crash_forget(void)
+{
+    memset(lg__crash_slots, 0, sizeof lg__crash_slots);
+    atomic_store(&lock_holder, 0);
+    atomic_store(&lock_next, 0);
+    atomic_store(&latest_sequence, 0);
+    current_crash = NULL;
+}
+
 /* ---- a new crash ---- */
 
 LG__FIRST static struct lg__crash *begin(struct lg__crash *crash, uint32_t number, const siginfo_t *info, bool siginfo_lost)

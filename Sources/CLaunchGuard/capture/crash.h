@@ -83,6 +83,9 @@ bool lg__crash_recovers(int signal);
 /* It has another handler now. */
 void lg__crash_distrust(int signal);
 
+/* In a forked child: the crashes of the parent are none of its own. */
+void lg__crash_forget(void);
+
 /* The crash that is being recorded, or that the process dies of; NULL: none. Under the lock. */
 struct lg__crash *lg__crash_current(void);
 

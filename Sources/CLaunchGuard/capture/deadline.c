@@ -199,12 +199,13 @@ static enum finding finding_of(enum lg__place place)
     return place == LG__PLACE_INSIDE ? INSIDE : place == LG__PLACE_OUTSIDE ? OUTSIDE : UNKNOWN;
 }
 
-/* The thread may be in the handler of a question, which runs on the alternate stack as well. */
+/* The thread may be in the handler of a question, which runs on the alternate stack as well: from
+ * the question until it was let go. */
 static bool may_answer(const struct lg__crash *crash)
 {
+    const enum lg__answer answer = lg__question_answer(LG__ASKER_WATCH, LG__QUESTION_LOOK);
     return lg__question_is_blocked(LG__ASKER_WATCH, LG__QUESTION_LOOK) ||
-           (lg__question_answer(LG__ASKER_WATCH, LG__QUESTION_LOOK) == LG__ANSWER_ASKED &&
-            lg__question_slot(LG__ASKER_WATCH, LG__QUESTION_LOOK)->tid == crash->tid);
+           ((answer == LG__ANSWER_ASKED || answer == LG__ANSWER_STANDS) && lg__question_slot(LG__ASKER_WATCH, LG__QUESTION_LOOK)->tid == crash->tid);
 }
 
 /* By the kernel's word about a thread that sleeps: a question would end its sleep. */
@@ -262,6 +263,7 @@ static void pause_ns(uint64_t time_ns)
 
 static enum finding look_once(const struct lg__crash *crash)
 {
+    LG_FAULT_POINT("watch: looks");
     const enum finding finding = look_asleep(crash);
     return finding == NO_ANSWER ? ask_thread(crash) : finding;
 }

@@ -101,6 +101,14 @@ long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void 
     return count;
 }
 
+void lg__files_forget(void)
+{
+    if (have_tasks())
+        lg__os_close(tasks_directory);
+    tasks_directory = -1;
+    is_spent = false;
+}
+
 void lg__files_restore(void)
 {
     if (!is_spent)

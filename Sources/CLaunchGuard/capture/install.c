@@ -96,7 +96,9 @@ static bool install_record(int signal, bool is_crash)
     if (!read_earlier(signal, &earlier))
         return false;
     /* A signal that the program ignores, or handles as a part of its work, is no end. */
-    if (!is_crash && (earlier.sa_handler == SIG_IGN || (signal == SIGPIPE && earlier.sa_handler != SIG_DFL) || is_kept_away(&earlier)))
+    if (!is_crash && (earlier.sa_handler == SIG_IGN || is_kept_away(&earlier)))
+        return true;
+    if (signal == SIGPIPE && (earlier.sa_handler != SIG_DFL || lg__fixed.options.guest))
         return true;
     lg__fixed.installed[signal] = install(signal);
     return lg__fixed.installed[signal];

@@ -189,6 +189,8 @@ size_t lg__files_read(const char *path, char *to, size_t size);
 uint64_t lg__files_size(const char *path);
 /* lg__os_list_numbers() of the directory of the threads. */
 long lg__files_list_threads(bool (*each)(uint32_t number, void *argument), void *argument);
+/* In a forked child: the threads are those of the parent. */
+void lg__files_forget(void);
 /* After the record: take a reserve again, in case the process lives on. */
 void lg__files_restore(void);
 
@@ -277,7 +279,10 @@ bool lg__libc_is_interposed(void);
 /* ---- calls.c ---- */
 
 /* The process is about to end at once, by the calling thread: write what is owed. */
-void lg__calls_end(void);
+void lg__calls_end(int status);
+/* The calling thread is inside our handler, or inside an earlier handler that it called. */
+bool lg__calls_inside(void);
+
 
 /* ---- install.c ---- */
 

@@ -143,7 +143,7 @@ EXPORT int sigignore(int signal)
 
 EXPORT _Noreturn void _exit(int status)
 {
-    lg__calls_end();
+    lg__calls_end(status);
     lg__libc_exit_at_once(status);
 }
 

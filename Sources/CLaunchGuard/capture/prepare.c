@@ -1,6 +1,7 @@
 /* All that the handler needs and must not make itself. */
 #include <sys/mman.h>
 
+#include "capture/crash.h"
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "capture/watch_thread.h"
@@ -36,6 +37,16 @@ static void prepare(void)
     lg__unwind_dwarf_prepare();
 }
 
+bool lg__capture_forget(void)
+{
+    if (lg__calls_inside())
+        return false;
+    lg__crash_forget();
+    lg__files_forget();
+    lg__watch_thread_forget();
+    return true;
+}
+
 bool lg__capture_start(const struct lg__capture_options *options)
 {
     lg__fixed.options = *options;
@@ -50,7 +61,10 @@ bool lg__capture_start(const struct lg__capture_options *options)
     lg__watch_thread_prepare(); /* without it only the deadline of an earlier handler is missing */
     lg__files_prepare();
     prepare();
-    if (options->none)
+    /* the last step: from here on the child is one that crashes are recorded of */
+    if (options->forked)
+        atomic_store((_Atomic uint32_t *)(uintptr_t)lg__fixed.unforked, 1);
+    if (options->none || options->forked)
         return true;
     lg__messages_prepare();
     if (!lg__install_all())

@@ -39,8 +39,8 @@ static struct asker {
 
 static struct lg__os_disposition libc_action LG__SMALL;
 
-/* What a question interrupted on the calling thread: this handler may run on the alternate stack, as
- * an earlier handler does, and is none. NULL: no question is being answered. */
+/* What a question interrupted on the calling thread: the handler of a question may run on the
+ * alternate stack, as an earlier handler does, and is none. NULL: no question is being answered. */
 static __thread const void *interrupted __attribute__((tls_model("initial-exec")));
 
 struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place)
@@ -258,7 +258,8 @@ enum lg__answer lg__question_answer(enum lg__asker asker, uint32_t place)
 
 bool lg__question_is_open(enum lg__asker asker, uint32_t place, int32_t tid)
 {
-    return lg__question_answer(asker, place) == LG__ANSWER_ASKED && lg__question_slot(asker, place)->tid == tid &&
+    const enum lg__answer answer = lg__question_answer(asker, place);
+    return (answer == LG__ANSWER_ASKED || answer == LG__ANSWER_STANDS) && lg__question_slot(asker, place)->tid == tid &&
            lg__os_clock_ns(CLOCK_MONOTONIC) < atomic_load(&askers[asker].until_ns);
 }
 

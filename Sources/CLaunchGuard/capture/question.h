@@ -51,7 +51,8 @@ bool lg__question_is_blocked(enum lg__asker asker, uint32_t place);
 bool lg__question_take(enum lg__asker asker, uint32_t place);
 /* Ask one thread, at a place that was taken. false: it cannot be asked, and its place is closed. */
 bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid);
-/* The thread was asked in this turn, has not begun to answer, and the turn's time is not over. */
+/* The thread was asked in this turn, has not begun to answer or stands still with its answer, and
+ * the turn's time is not over. */
 bool lg__question_is_open(enum lg__asker asker, uint32_t place, int32_t tid);
 struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place);
 /* The answer; NONE: this place was not asked in this turn. */

@@ -41,6 +41,12 @@ bool lg__watch_thread_prepare(void)
     return is_reserved;
 }
 
+void lg__watch_thread_forget(void)
+{
+    watch_word = 0;
+    watch_tid = 0;
+}
+
 static bool change(uint32_t seen, uint32_t to)
 {
     return __atomic_compare_exchange_n(&watch_word, &seen, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);

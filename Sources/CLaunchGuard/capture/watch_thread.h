@@ -8,6 +8,8 @@
 
 /* Reserve the memory of the thread. On an ordinary thread. */
 bool lg__watch_thread_prepare(void);
+/* In a forked child: there is none. */
+void lg__watch_thread_forget(void);
 /* The latest watch thread has this number. */
 bool lg__watch_thread_is(int32_t tid);
 /* It sleeps, or slept, under this offer of stoppable.h. */

@@ -16,7 +16,7 @@ static bool is_finished(const struct lg__state *state, const char *context)
     uint32_t count = atomic_load(&state->context_count);
     for (uint32_t i = 0; i < count && i < LG__CONTEXTS; i++)
         if (strncmp(state->contexts[i].name, context, LG__NAME_BYTES) == 0)
-            return atomic_load(&state->contexts[i].phase) == LG_PHASE_FINISHED;
+            return lg__run_is_finished(&state->contexts[i]);
     return false;
 }
 

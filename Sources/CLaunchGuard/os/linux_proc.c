@@ -74,11 +74,18 @@ void lg__os_close_ours(int file, uint64_t identity)
         lg__os_close(file);
 }
 
+static int first_number = 3;
+
+void lg__os_files_from(int number)
+{
+    first_number = number;
+}
+
 int lg__os_file_beyond(int file)
 {
-    if (file < 0 || file > 2)
+    if (file < 0 || file >= first_number)
         return file;
-    long moved = lg__os_call(SYS_fcntl, file, F_DUPFD_CLOEXEC, 3, 0, 0, 0);
+    long moved = lg__os_call(SYS_fcntl, file, F_DUPFD_CLOEXEC, first_number, 0, 0, 0);
     if (moved < 0)
         return file;
     lg__os_close(file);

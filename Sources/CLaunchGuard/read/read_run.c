@@ -168,7 +168,7 @@ lg_status lg_reader_run_context(lg_reader *reader, uint32_t index, lg_run_contex
     lg_run_context context;
     memset(&context, 0, sizeof context);
     lg__reader_text(context.name, sizeof context.name, stored->name, sizeof stored->name);
-    context.phase = (lg_phase)phase;
+    context.phase = lg__run_is_finished(stored) ? LG_PHASE_FINISHED : (lg_phase)phase;
     context.finish = (lg_finish)finish;
     context.begun_ns = atomic_load(&stored->begun_ns);
     context.launching_ns = atomic_load(&stored->launching_ns);

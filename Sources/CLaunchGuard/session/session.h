@@ -25,8 +25,16 @@ struct lg__cpu_look {
     bool told; /* there is a breadcrumb */
 };
 
+/* What a session does in a program that does not know of it. */
+struct lg__guest {
+    void (*leaves)(int status); /* before _exit() ends the process, on any thread. Handler. */
+    void (*forked)(void);       /* in a forked child, whose session is closed: starts one of its own */
+};
+
 struct lg_session {
     struct lg__host host;
+    const struct lg__guest *guest; /* NULL: the program knows of its session */
+    bool forked; /* a guest in a forked child */
     struct lg__cpu_look cpu; /* of the watch thread */
     _Atomic lg_protection protection;
     uint32_t deadline_ms, handler_ms, hang_launching_ms, hang_running_ms, keep_runs, leave_out, keep_stderr, spare_walk, keep_first, capture,
@@ -43,6 +51,13 @@ struct lg_session {
     /* reads 1 while lg__session_check() says LG_OK; never NULL; exchanged while others read it */
     _Atomic(const _Atomic uint32_t *) open;
 };
+
+/* start.c: lg_start() in a program that does not know of it. Each forked child has a session of its
+ * own; no thread is made until there is a crash; SIGPIPE is no crash. */
+lg_status lg__start_guest(const lg_options *options, const struct lg__guest *guest, lg_session **ret_session);
+/* start.c: in a forked child, or where the run of one was given up: close the session. That of a
+ * guest begins anew. */
+void lg__start_in_child(void);
 
 /* options.c: check the options and copy them into the session, with defaults. */
 lg_status lg__options_take(struct lg_session *session, const lg_options *options);

@@ -16,7 +16,25 @@
 static struct lg_session the_session;
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void session_in_child(void)
+/* The child of a guest goes on with a session of its own; one that was forked in a crash does
+ * not. */
+static void start_in_child(struct lg_session *session)
+{
+    struct lg__host *host = &session->host;
+    if (!lg__capture_forget())
+        return;
+    host->unforked = NULL;
+    host->counts = host->closed = false;
+    host->ledger.primary = false;
+    host->ledger.hot = NULL;
+    host->ledger.generation = 0;
+    session->open = &lg__session_closed;
+    session->ledger_alone = false;
+    session->forked = true;
+    session->guest->forked();
+}
+
+void lg__start_in_child(void)
 {
     struct lg__host *host = &the_session.host;
     if (!host->unforked)
@@ -29,6 +47,8 @@ static void session_in_child(void)
     lg__tail_give_back();
     lg__map_abandon(&host->run.map);
     lg__map_abandon(&host->ledger.map);
+    if (the_session.guest)
+        start_in_child(&the_session);
 }
 
 static void session_in_parent(void)
@@ -173,6 +193,9 @@ static lg_status install_capture(struct lg_session *session)
         .leave_out = session->leave_out,
         .none = session->capture == LG_CAPTURE_NONE,
         .keep_first = session->keep_first,
+        .guest = session->guest,
+        .forked = session->forked,
+        .leaves = session->guest ? session->guest->leaves : NULL,
         .watch = lg__watch_start(session),
     };
     lg__altstack_ensure();
@@ -209,7 +232,7 @@ static void register_once(void)
         return;
     done = true;
     lg__os_at_exit(lg__stop_at_exit, &the_session);
-    pthread_atfork(NULL, session_in_parent, session_in_child);
+    pthread_atfork(NULL, session_in_parent, lg__start_in_child);
 }
 
 /* Not while a witness stores how that run ended: it comes before, or is told that it comes late. */
@@ -293,13 +316,17 @@ static lg_status start_session(struct lg_session *session, const lg_options *opt
     note_surroundings(session);
     if (session->keep_stderr)
         lg__pump_start(session);
-    if (lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) != LG__NEVER)
+    if (!session->guest && lg__limits_look(session, lg__os_clock_ns(CLOCK_MONOTONIC)) != LG__NEVER)
         lg__wake_now(host);
     if (session->spare_walk && !lg__capture_spare_walk())
         lg__host_log(host, LG_LEVEL_WARNING, "spare_walk: this library cannot load libunwind; install the package libunwind8");
     if (session->keep_first && session->capture != LG_CAPTURE_NONE && !lg__capture_keeps_first())
         lg__host_log(host, LG_LEVEL_WARNING, "keep_first: the static library cannot keep first place; a later handler replaces that of LaunchGuard");
     lg__retention_apply(session);
+    if (session->guest) { /* the program may close what it does not know */
+        close(session->runs_directory);
+        session->runs_directory = -1;
+    }
     lg__suspicion_end();
     lg__capture_started();
     atomic_store(&host->run.state->started, 1);
@@ -332,6 +359,12 @@ static void make_unprotected(struct lg_session *session, lg_status why)
     session->runs_directory = -1;
     struct lg__problem ignored = { .status = LG_OK };
     lg__run_create(-1, "", "", NULL, &least, &nobody, &host->run, &ignored);
+}
+
+lg_status lg__start_guest(const lg_options *options, const struct lg__guest *guest, lg_session **ret_session)
+{
+    the_session.guest = guest;
+    return lg_start(options, ret_session);
 }
 
 lg_status lg_start(const lg_options *options, lg_session **ret_session)

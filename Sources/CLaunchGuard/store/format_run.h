@@ -135,7 +135,7 @@ enum lg__announced { LG__ANNOUNCED_NOTHING = 0, LG__ANNOUNCED_TERMINATION = 1, L
 /* What the agent made of the ended run. */
 enum lg__reported { LG__REPORTED_NOT = 0, LG__REPORTED_NONE = 1, LG__REPORTED_SPOOLED = 2 };
 
-enum lg__ended { LG__ENDED_NO = 0, LG__ENDED_EXIT = 1, LG__ENDED_STOP = 2 };
+enum lg__ended { LG__ENDED_NO = 0, LG__ENDED_EXIT = 1, LG__ENDED_STOP = 2, LG__ENDED_EXEC = 3 };
 
 #define LG__CONTEXTS 16
 #define LG__CRASH_TYPE_BYTES 48

@@ -149,6 +149,7 @@ static void fill_in(struct lg__run *run, const struct lg__identity *identity, co
         run->record->stages[blocks[i].stage].offset = blocks[i].offset;
         run->record->stages[blocks[i].stage].capacity = blocks[i].capacity;
     }
+    LG_FAULT_POINT("run: without header");
     atomic_thread_fence(memory_order_release);
     lg__header_write(run->map.base, LG__MAGIC_RUN, version, layout->sections, layout->in_file, run->map.size);
     LG_FAULT_POINT("run: filled");
@@ -409,3 +410,9 @@ void lg__run_note(const struct lg__run *run, uint32_t kind, int signal, int tid,
     atomic_fetch_and(&notes_busy, ~(1u << (note - run->record->notes)));
 }
 
+bool lg__run_is_finished(const struct lg__state_context *context)
+{
+    const uint32_t phase = atomic_load(&context->phase), finish = atomic_load(&context->finish);
+    const bool mark_is_enough = finish == LG_FINISH_EITHER || finish == LG_FINISH_MARK;
+    return phase == LG_PHASE_FINISHED || (phase == LG_PHASE_LAUNCHING && mark_is_enough && atomic_load(&context->marked) == 1);
+}

@@ -76,6 +76,10 @@ struct lg__snapshot *lg__run_snapshot(const struct lg__run *run, uint32_t kind);
 
 /* The records of the run: slot 0 is the full one, the others are brief and have stages 1 to 3. */
 
+/* The launch is finished: by its phase, or by a mark that the process has not seen yet, because
+ * another process made it. */
+bool lg__run_is_finished(const struct lg__state_context *context);
+
 /* The block of a stage, to be filled in place. Handler. */
 void *lg__run_stage(const struct lg__run *run, unsigned slot, unsigned stage);
 /* Commit the first `size` bytes of a stage's block. More bytes of a committed stage may be added by

@@ -891,11 +891,29 @@ static void hook_look_inside(const char *point)
     while (strcmp(point, "thread: asked") == 0 && atomic_load(&looked) < 6 && lg__capture_busy()) {}
 }
 
+static _Atomic unsigned looks, standing;
+
+/* The answer comes between two looks of the watch thread: the next one finds a thread that sleeps
+ * there. */
+static void hook_between_looks(const char *point)
+{
+    if (strcmp(point, "watch: looks") == 0 && atomic_fetch_add(&looks, 1) == 1) {
+        await(&standing, 1);
+        rest(50);
+    }
+    while (strcmp(point, "thread: asked") == 0 && atomic_load(&looks) < 2) {}
+    if (strcmp(point, "snapshot: stands") == 0)
+        atomic_fetch_add(&standing, 1);
+}
+
+static const struct jumped { void (*hook)(const char *point); } jumped[] = { { hook_before_answer }, { hook_look_inside }, { hook_between_looks } };
+
 static void body_jumped_answers_slowly(void *argument)
 {
+    const struct jumped *how = argument;
     signal(SIGSEGV, jumps_or_dies);
     start(LONG_MS, 100);
-    lg__fault_hook = argument ? hook_look_inside : hook_before_answer;
+    lg__fault_hook = how->hook;
     survive_by_jumping();
     while (lg__capture_busy()) {}
     _exit(0);
@@ -903,9 +921,10 @@ static void body_jumped_answers_slowly(void *argument)
 
 static void test_jumped_answers_slowly(void **state)
 {
-    for (int i = 0; i < 2; i++) {
+    (void)state;
+    for (size_t i = 0; i < sizeof jumped / sizeof jumped[0]; i++) {
         state_make();
-        expect_exit(body_jumped_answers_slowly, i ? (void *)state : NULL, 0);
+        expect_exit(body_jumped_answers_slowly, (void *)(uintptr_t)&jumped[i], 0);
         assert_int_equal(newest_crash(LG_STAGE_DONE).handled, 1);
         state_remove();
     }

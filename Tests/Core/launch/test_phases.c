@@ -51,8 +51,8 @@ static void test_report_thresholds(void **state)
 static void *says_yes_at_once(void *argument)
 {
     lg_launch *launch = argument;
+    await_last_line("protect b"); /* the tasks were told: the launch waits */
     await_status(launch, LG_LAUNCH_NEEDS_REPAIR);
-    usleep(20000);
     tell("yes");
     /* one call: a second consent may come when the next question is asked, and answers that
      * question */
@@ -247,8 +247,8 @@ static void test_safe_mode_and_trial(void **state)
 
 static void *tries_safe(void *argument)
 {
+    await_last_line("give up");
     await_status(argument, LG_LAUNCH_NEEDS_REPAIR);
-    usleep(30000);
     tell("try");
     if (lg_launch_repair(argument) != LG_ERR_STATE || lg_launch_try_safe(argument) != LG_OK)
         tell("impossible");

@@ -877,8 +877,7 @@ static void body_crashes_in_a_snapshot(void *argument)
     start(LONG_MS, 100, 0);
     lg__fault_hook = hook_crash;
     in_thread(crash_when_told, NULL);
-    for (int i = 0; i < 6; i++)
-        in_thread(wait_for_ever, NULL);
+    start_waiting(6); /* one that has not begun blocks every signal */
     lg_heartbeat(session);
     hang_here();
 }

@@ -1,0 +1,108 @@
+/* A guest: see guest.h. */
+#include "session/guest.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "os/os.h"
+#include "session/session.h"
+
+static lg_session *the_session;
+static const lg_options *the_options;
+
+/* What the last lg__guest_executes() did. Several threads that execute at once: one does. */
+static struct {
+    bool is_gone;     /* the run file was deleted */
+    uint64_t primary; /* given back to the ledger; 0: none */
+} execution;
+
+/* By system call: a child of vfork() has all of our memory. */
+static _Atomic pid_t owner;
+
+static bool is_owner(void)
+{
+    return the_session && lg__os_pid() == atomic_load(&owner) && lg__session_check(the_session) == LG_OK;
+}
+
+static void leave(int status)
+{
+    lg__guest_leaves(status);
+}
+
+static lg_status start(void);
+
+static void start_in_child(void)
+{
+    start();
+}
+
+static lg_status start(void)
+{
+    static const struct lg__guest guest = { .leaves = leave, .forked = start_in_child };
+    atomic_store(&owner, lg__os_pid());
+    return lg__start_guest(the_options, &guest, &the_session);
+}
+
+lg_status lg__guest_start(const lg_options *options)
+{
+    the_options = options;
+    return start();
+}
+
+lg_session *lg__guest_session(void)
+{
+    return the_session;
+}
+
+const char *lg__guest_message(void)
+{
+    return lg_session_message(the_session);
+}
+
+/* As long as the process lives, under whatever program, others would take it for the primary. */
+static void give_ledger_back(struct lg__host *host)
+{
+    execution.primary = host->counts ? atomic_exchange(&host->ledger.hot->primary, 0) : 0;
+}
+
+static void take_ledger_again(struct lg__host *host)
+{
+    uint64_t nobody = 0;
+    if (execution.primary && !atomic_compare_exchange_strong(&host->ledger.hot->primary, &nobody, execution.primary))
+        host->counts = false; /* another process has it by now */
+    execution.primary = 0;
+}
+
+bool lg__guest_leaves(int status)
+{
+    if (!is_owner())
+        return false;
+    lg__stop_at_exit(status, the_session);
+    return true;
+}
+
+bool lg__guest_executes(void)
+{
+    struct lg_session *session = the_session;
+    if (!is_owner() || !lg__capture_exits())
+        return false;
+    struct lg__state *state = session->host.run.state;
+    execution.is_gone = session->forked && !lg__capture_latest() && unlink(session->run_path) == 0;
+    atomic_store(&state->ended_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
+    atomic_store(&state->ended, LG__ENDED_EXEC);
+    give_ledger_back(&session->host);
+    return true;
+}
+
+void lg__guest_goes_on(void)
+{
+    const int error = errno;
+    struct lg__host *host = &the_session->host;
+    atomic_store(&host->run.state->ended, LG__ENDED_NO);
+    take_ledger_again(host);
+    if (execution.is_gone)
+        lg__start_in_child();
+    execution.is_gone = false;
+    errno = error;
+}

@@ -1,0 +1,259 @@
+/* Processes and signals for Swift on Linux: what needs fork(), and types that Swift does not see.
+ *
+ * The caller has one thread. All signals are blocked there from lg_shim_take_signals() on. */
+#ifndef LAUNCHGUARD_CPROCESS_SHIM_H
+#define LAUNCHGUARD_CPROCESS_SHIM_H
+
+#ifdef __linux__
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+extern char *program_invocation_name; /* of glibc and musl; a macro hides it */
+
+/* The signals as the process was given them. */
+typedef struct lg_shim_signals {
+    sigset_t mask;
+    int ignores_children; /* SIGCHLD was ignored: the kernel would keep no wait status */
+} lg_shim_signals;
+
+static inline void lg_shim_take_signals(lg_shim_signals *ret_given)
+{
+    sigset_t all;
+    struct sigaction given;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &ret_given->mask);
+    ret_given->ignores_children = sigaction(SIGCHLD, NULL, &given) == 0 && given.sa_handler == SIG_IGN;
+    signal(SIGCHLD, SIG_DFL);
+}
+
+/* Put the process's number into "NAME=…", which has room for it. */
+static inline void lg_shim_put_number(char *variable, pid_t number)
+{
+    char digits[12];
+    int count = 0;
+    char *at = strchr(variable, '=') + 1;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count)
+        *at++ = digits[--count];
+    *at = 0;
+}
+
+typedef struct lg_shim_program {
+    const char *path;
+    char **arguments;   /* argv[0] first, NULL at the end, and room for one more in front */
+    char **environment;
+    char **own_numbers; /* variables of the environment that hold the process's number; NULL ends */
+} lg_shim_program;
+
+/* End with the parent, as a program ends by the SIGKILL that its parent's number gets. false: it has
+ * ended already. A parent in another pid namespace has the number 0. */
+static inline int lg_shim_end_with(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    const pid_t now = getppid();
+    return now == parent || now == 0;
+}
+
+/* What the new process does. */
+static inline void lg_shim_become(const lg_shim_program *program, const lg_shim_signals *given, pid_t parent)
+{
+    if (!lg_shim_end_with(parent))
+        _exit(127);
+    for (char **variable = program->own_numbers; *variable; variable++)
+        lg_shim_put_number(*variable, getpid());
+    if (given->ignores_children)
+        signal(SIGCHLD, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &given->mask, NULL);
+    execve(program->path, program->arguments, program->environment);
+    if (errno != ENOEXEC)
+        return;
+    /* A script without a first line that names an interpreter: as execvp() does. */
+    char **shell = program->arguments - 1;
+    shell[0] = (char *)"/bin/sh";
+    shell[1] = (char *)program->path;
+    execve(shell[0], shell, program->environment);
+}
+
+/* Start a program. Returns 0, or the system's error number of its exec. */
+static inline int lg_shim_start_program(const lg_shim_program *program, const lg_shim_signals *given, pid_t *ret_process)
+{
+    volatile int error = 0;
+    const pid_t parent = getpid();
+    const pid_t process = vfork();
+    if (process == 0) {
+        lg_shim_become(program, given, parent);
+        error = errno;
+        _exit(127);
+    }
+    if (process < 0)
+        return errno;
+    if (error)
+        waitpid(process, NULL, 0);
+    *ret_process = process;
+    return error;
+}
+
+/* Orphans among the descendants become children of this process. */
+static inline void lg_shim_adopt_orphans(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+/* Whether a program's file has capabilities. */
+static inline int lg_shim_has_capabilities(const char *path)
+{
+    return getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+/* Wait for the next signal. */
+static inline siginfo_t lg_shim_next_signal(void)
+{
+    sigset_t all;
+    siginfo_t info;
+    sigfillset(&all);
+    while (sigwaitinfo(&all, &info) < 0)
+        ;
+    return info;
+}
+
+/* Send a signal on, with its value where it has one. */
+static inline void lg_shim_pass_on(pid_t process, siginfo_t *info)
+{
+    if (info->si_code != SI_QUEUE || syscall(SYS_rt_sigqueueinfo, process, info->si_signo, info) != 0)
+        kill(process, info->si_signo);
+}
+
+/* The default action of a signal, for this process, now. Past the wrapper of libc, which another
+ * library may have taken over. Returns where that action does not end the process: after a stop. */
+static inline void lg_shim_take_default(int number)
+{
+    const unsigned long action[8] = { 0 };
+    sigset_t one, before;
+    syscall(SYS_rt_sigaction, number, action, NULL, (size_t)8);
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    sigprocmask(SIG_UNBLOCK, &one, &before);
+    kill(getpid(), number);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* End by a signal, without a core file: that is the program's. Returns in process 1 of a namespace,
+ * which the kernel protects. */
+static inline void lg_shim_die(int number)
+{
+    const struct rlimit none = { 0, 0 };
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    lg_shim_take_default(number);
+}
+
+/* A child that has ended and was not waited for yet, which stays so; 0: there is none. */
+static inline pid_t lg_shim_ended_child(void)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid : 0;
+}
+
+/* The signal that a child was stopped by since the last question; 0: it was not. */
+static inline int lg_shim_stop_signal(pid_t process)
+{
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    return waitid(P_PID, (id_t)process, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid ? info.si_status : 0;
+}
+
+#define LG_SHIM_KEPT_FILE 3
+
+/* Close all files but one (-1: none), which is LG_SHIM_KEPT_FILE then. The standard streams lead to
+ * /dev/null. */
+static inline void lg_shim_release_files(int kept)
+{
+    if (kept >= 0 && kept < LG_SHIM_KEPT_FILE)
+        kept = fcntl(kept, F_DUPFD_CLOEXEC, LG_SHIM_KEPT_FILE);
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int stream = 0; stream < LG_SHIM_KEPT_FILE && null >= 0; stream++)
+        if (stream != null)
+            dup2(null, stream);
+    if (kept > LG_SHIM_KEPT_FILE)
+        syscall(SYS_dup3, kept, LG_SHIM_KEPT_FILE, O_CLOEXEC);
+    const int first = kept < 0 ? LG_SHIM_KEPT_FILE : LG_SHIM_KEPT_FILE + 1;
+    if (syscall(SYS_close_range, first, ~0u, 0u) == 0)
+        return;
+    for (long file = sysconf(_SC_OPEN_MAX); file-- > first;) /* a kernel before 5.9 */
+        close((int)file);
+}
+
+/* The listener: a process of the same group that tells what was sent to the whole group.
+ *
+ * The kernel goes through a group from its newest member to its oldest. So a signal that was sent
+ * to the group waits in the listener before this process sees its own, and the program, which is
+ * older than the listener, has it too. */
+static inline void lg_shim_listen(int given_channel, pid_t parent)
+{
+    const int channel = LG_SHIM_KEPT_FILE;
+    const struct timespec now = { 0, 0 };
+    sigset_t all;
+    char question;
+    prctl(PR_SET_NAME, "lg-listener", 0, 0, 0);
+    memset(program_invocation_name, '-', strlen(program_invocation_name)); /* no match of pkill -f */
+    lg_shim_release_files(given_channel);
+    if (!lg_shim_end_with(parent))
+        _exit(0);
+    sigfillset(&all);
+    while (read(channel, &question, 1) == 1) {
+        uint64_t seen = 0;
+        for (int number; (number = sigtimedwait(&all, NULL, &now)) > 0;)
+            seen |= UINT64_C(1) << (number - 1);
+        if (write(channel, &seen, sizeof seen) != sizeof seen)
+            break;
+    }
+    _exit(0);
+}
+
+/* Start the listener. Returns the channel to it, or -1. */
+static inline int lg_shim_start_listener(void)
+{
+    int ends[2];
+    const pid_t parent = getpid();
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return -1;
+    const pid_t process = fork();
+    if (process == 0)
+        lg_shim_listen(ends[1], parent);
+    close(ends[1]);
+    if (process > 0)
+        return ends[0];
+    close(ends[0]);
+    return -1;
+}
+
+/* Whether a signal was sent to the whole group since the last question. A listener that is stopped
+ * or gone knows nothing: false. */
+static inline int lg_shim_was_for_group(int channel, int number)
+{
+    struct pollfd answer = { channel, POLLIN, 0 };
+    uint64_t seen;
+    while (recv(channel, &seen, sizeof seen, MSG_DONTWAIT) > 0) /* an answer that came too late */
+        ;
+    if (send(channel, "?", 1, MSG_DONTWAIT) != 1 || poll(&answer, 1, 1000) != 1 || recv(channel, &seen, sizeof seen, MSG_DONTWAIT) != sizeof seen)
+        return 0;
+    return (int)(seen >> (number - 1) & 1);
+}
+#endif
+
+#endif

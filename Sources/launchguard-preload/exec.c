@@ -1,0 +1,140 @@
+/* The functions that execute another program in the process: the run says so before, as there is no
+ * afterwards, and takes the word back where the program was not executed. */
+#include "preload.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/guest.h"
+
+typedef int (*exec_function)(const char *, char *const *, char *const *);
+typedef int (*exec_same_function)(const char *, char *const *);
+typedef int (*exec_file_function)(int, char *const *, char *const *);
+typedef int (*exec_at_function)(int, const char *, char *const *, char *const *, int);
+
+static struct {
+    exec_function execve, execvpe;
+    exec_same_function execv, execvp;
+    exec_file_function fexecve;
+    exec_at_function execveat;
+} libc;
+
+static int refuse(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+#define FIND(name) do { void *found = dlsym(RTLD_NEXT, #name); memcpy(&libc.name, &found, sizeof found); } while (0)
+
+/* Now: dlsym() is not for a signal handler, or for a child that shares our memory. */
+__attribute__((constructor)) static void find(void)
+{
+    FIND(execve);
+    FIND(execvpe);
+    FIND(execv);
+    FIND(execvp);
+    FIND(fexecve);
+    FIND(execveat);
+}
+
+/* A program is looked for in many places: where there is none, there is nothing to say. */
+static bool begin(int directory, const char *path)
+{
+    const int error = errno;
+    const bool there = faccessat(directory, path, X_OK, AT_EACCESS) == 0;
+    errno = error;
+    return there && lg__guest_executes();
+}
+
+static int end(bool begun, int result)
+{
+    if (begun)
+        lg__guest_goes_on();
+    return result;
+}
+
+LG__EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    return libc.execve ? end(begin(AT_FDCWD, path), libc.execve(path, arguments, environment)) : refuse();
+}
+
+LG__EXPORT int execv(const char *path, char *const arguments[])
+{
+    return libc.execv ? end(begin(AT_FDCWD, path), libc.execv(path, arguments)) : refuse();
+}
+
+/* libc looks in PATH for a name without a slash. */
+static bool begin_in_path(const char *name)
+{
+    return strchr(name, '/') ? begin(AT_FDCWD, name) : lg__guest_executes();
+}
+
+LG__EXPORT int execvp(const char *name, char *const arguments[])
+{
+    return libc.execvp ? end(begin_in_path(name), libc.execvp(name, arguments)) : refuse();
+}
+
+LG__EXPORT int execvpe(const char *name, char *const arguments[], char *const environment[])
+{
+    return libc.execvpe ? end(begin_in_path(name), libc.execvpe(name, arguments, environment)) : refuse();
+}
+
+LG__EXPORT int fexecve(int file, char *const arguments[], char *const environment[])
+{
+    return libc.fexecve ? end(lg__guest_executes(), libc.fexecve(file, arguments, environment)) : refuse();
+}
+
+extern int execveat(int, const char *, char *const[], char *const[], int); /* since glibc 2.34 */
+
+LG__EXPORT int execveat(int directory, const char *path, char *const arguments[], char *const environment[], int flags)
+{
+    if (!libc.execveat)
+        return refuse();
+    const bool begun = flags & AT_EMPTY_PATH ? lg__guest_executes() : begin(directory, path);
+    return end(begun, libc.execveat(directory, path, arguments, environment, flags));
+}
+
+/* ---- with the arguments one by one ---- */
+
+/* The arguments as an array with its NULL, on this stack: heap and locks are not for a signal
+ * handler. `list` stands behind the NULL then. */
+#define COLLECT(array, list, first)                                        \
+    va_list list;                                                          \
+    size_t count = 1;                                                      \
+    va_start(list, first);                                                 \
+    for (const char *at = first; at; at = va_arg(list, const char *))      \
+        count++;                                                           \
+    va_end(list);                                                          \
+    char *array[count];                                                    \
+    va_start(list, first);                                                 \
+    memcpy(array, &first, sizeof first);                                   \
+    for (size_t i = 1; i < count; i++)                                     \
+        array[i] = va_arg(list, char *)
+
+LG__EXPORT int execl(const char *path, const char *first, ...)
+{
+    COLLECT(all, rest, first);
+    va_end(rest);
+    return execv(path, all);
+}
+
+LG__EXPORT int execlp(const char *name, const char *first, ...)
+{
+    COLLECT(all, rest, first);
+    va_end(rest);
+    return execvp(name, all);
+}
+
+LG__EXPORT int execle(const char *path, const char *first, ...)
+{
+    COLLECT(all, rest, first);
+    char *const *environment = va_arg(rest, char *const *);
+    va_end(rest);
+    return execve(path, all, environment);
+}

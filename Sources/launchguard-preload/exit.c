@@ -1,0 +1,45 @@
+/* Ends that do not pass through exit(). _exit() is in the core, which completes a record there. */
+#include "preload.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/guest.h"
+
+static void (*libc_quick_exit)(int);
+static int (*libc_daemon)(int, int);
+
+/* Now: dlsym() is not for a signal handler. */
+__attribute__((constructor)) static void find(void)
+{
+    void *found = dlsym(RTLD_NEXT, "quick_exit");
+    memcpy(&libc_quick_exit, &found, sizeof found);
+    found = dlsym(RTLD_NEXT, "daemon");
+    memcpy(&libc_daemon, &found, sizeof found);
+}
+
+LG__EXPORT _Noreturn void quick_exit(int status)
+{
+    lg__guest_leaves(status);
+    if (libc_quick_exit)
+        libc_quick_exit(status);
+    _exit(status);
+}
+
+/* The parent leaves inside of it. */
+LG__EXPORT int daemon(int keeps_directory, int keeps_files)
+{
+    const pid_t parent = getpid();
+    if (!libc_daemon) {
+        errno = ENOSYS;
+        return -1;
+    }
+    const bool leaves = lg__guest_leaves(0);
+    const int result = libc_daemon(keeps_directory, keeps_files);
+    if (leaves && result != 0 && getpid() == parent)
+        lg__guest_goes_on();
+    return result;
+}

@@ -1,0 +1,49 @@
+/* The start: behind all constructors, so that what a runtime installs there was there before, and
+ * ahead of main().
+ *
+ * glibc has __libc_start_main() in two versions, which are one function: a program that was linked
+ * before glibc 2.34 gives its constructors as `init`, a later one gives NULL. musl has the same
+ * function, and takes `main` from its first parameter as well. A program that enters main() in
+ * another way runs as without us. */
+#include "preload.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/guest.h"
+
+typedef int (*main_function)(int, char **, char **);
+typedef int (*start_function)(main_function, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+
+static main_function the_main;
+
+static void start(int *count, char ***arguments)
+{
+    const lg_options *options = lg__settings_read(*count > 0 ? (*arguments)[0] : "");
+    if (!options)
+        return;
+    const lg_status status = lg__guest_start(options);
+    if (status != LG_OK && status != LG_ERR_SECONDARY)
+        lg__settings_say(lg__guest_message());
+    lg__launch_begin(lg__guest_session(), count, arguments);
+}
+
+static int main_behind_start(int count, char **arguments, char **environment)
+{
+    char **const before = environ;
+    start(&count, &arguments);
+    return the_main(count, arguments, environ == before ? environment : environ);
+}
+
+extern int __libc_start_main(main_function, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
+
+LG__EXPORT int __libc_start_main(main_function main, int count, char **arguments, void (*init)(void), void (*fini)(void),
+                                 void (*loader_fini)(void), void *stack_end)
+{
+    void *found = dlsym(RTLD_NEXT, "__libc_start_main");
+    start_function next;
+    memcpy(&next, &found, sizeof next);
+    the_main = main;
+    return next(main_behind_start, count, arguments, init, fini, loader_fini, stack_end);
+}

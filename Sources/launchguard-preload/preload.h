@@ -1,0 +1,18 @@
+/* The parts of the library that is preloaded. */
+#ifndef LG_PRELOAD_H
+#define LG_PRELOAD_H
+
+#include "launchguard/session.h"
+
+#define LG__EXPORT __attribute__((visibility("default")))
+
+/* settings.c: the options of this program, by its name and by the environment. They stay valid.
+ * NULL: none can be made. */
+const lg_options *lg__settings_read(const char *program);
+/* launch.c: begin the launch that a supervisor wants of this process, if one does. In safe mode the
+ * arguments are copied, and more are added. Does not return where nothing is left to try. */
+void lg__launch_begin(lg_session *session, int *count, char ***arguments);
+/* Tell the log, where there is one, what a start has to say. */
+void lg__settings_say(const char *message);
+
+#endif

@@ -1,0 +1,75 @@
+#if os(Linux)
+import CProcess
+import LaunchGuardPlatform
+
+/// The parent of the program. To the outside it is the program: it passes on what it is sent, stops
+/// and goes on with the program, and ends as the program ends.
+///
+/// Both are in one process group, the one that the shell made. What the terminal or a shell sends
+/// to the group the program has got, and it is not sent once more.
+struct ProgramParent {
+    let process: pid_t
+    let witness: RunWitness
+    /// The channel to the listener of the group; -1: there is none.
+    private let listener: Int32
+
+    init(_ process: pid_t, _ witness: RunWitness) {
+        self.process = process
+        self.witness = witness
+        lg_shim_adopt_orphans()
+        listener = lg_shim_start_listener()
+    }
+
+    /// Until the program has ended. The result is its wait status.
+    func waitForEnd() -> Int32 {
+        while true {
+            var signal = unsafe lg_shim_next_signal()
+            let number = unsafe signal.si_signo, isOfSystem = unsafe signal.si_code > 0
+            if number == SIGCHLD, isOfSystem {
+                if let status = reap() { return status }
+                stopAsProgram()
+                continue
+            }
+            let wasForGroup = listener >= 0 && lg_shim_was_for_group(listener, number) != 0
+            // A stop of the terminal is one of its group. The listener may have been asked too
+            // late: the group may go on already.
+            if !wasForGroup, !(isOfSystem && Self.stops.contains(number)) { unsafe lg_shim_pass_on(process, &signal) }
+        }
+    }
+
+    private static let stops = [SIGTSTP, SIGTTIN, SIGTTOU]
+
+    /// Waits for each child that has ended: the program, and orphans among its descendants. The
+    /// result is the wait status of the program.
+    private func reap() -> Int32? {
+        var result: Int32?
+        while case let child = lg_shim_ended_child(), child > 0 {
+            let ended = RunWitness.Ended(child)
+            var status: Int32 = 0
+            guard unsafe waitpid(child, &status, 0) == child else { break }
+            witness.store(status, of: ended)
+            if child == process { result = status }
+        }
+        return result
+    }
+
+    /// A shell waits for this process and has to see it stop. Without a terminal no shell does, and
+    /// nobody would make it go on.
+    private func stopAsProgram() {
+        let signal = lg_shim_stop_signal(process)
+        guard signal != 0 else { return }
+        let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+        guard terminal >= 0 else { return }
+        close(terminal)
+        lg_shim_take_default(signal)
+    }
+
+    /// Ends this process as the program ended.
+    static func end(as waitStatus: Int32) -> Never {
+        let signal = waitStatus & 0x7F
+        guard signal != 0 else { exit(waitStatus >> 8 & 0xFF) }
+        lg_shim_die(signal)
+        exit(128 + signal)
+    }
+}
+#endif

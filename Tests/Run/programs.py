@@ -1,0 +1,152 @@
+"""Programs under `launchguard run`: started, talked to and ended, in any case."""
+import ctypes
+import os
+import pathlib
+import pty
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "Tests/Faults"))
+from children import prepare
+
+LIMIT_S = 60  # a process that takes longer hangs
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def poll(question, what):
+    """The first true answer."""
+    until = time.monotonic() + LIMIT_S
+    while not (answer := question()):
+        if time.monotonic() > until:
+            raise AssertionError("in %d s it did not happen: %s" % (LIMIT_S, what))
+        time.sleep(0.01)
+    return answer
+
+
+def field(process, name):
+    """A line of /proc/PID/status; None: the process is gone."""
+    try:
+        text = pathlib.Path("/proc/%d/status" % process).read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith(name + ":")), None)
+
+
+def children(process):
+    """The children of a process, without the listener."""
+    try:
+        numbers = pathlib.Path("/proc/%d/task/%d/children" % (process, process)).read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return [int(number) for number in numbers if field(int(number), "Name") != "lg-listener"]
+
+
+def state(process):
+    """The letter of /proc/PID/status; None: gone."""
+    text = field(process, "State")
+    return text and text[0]
+
+
+class Run:
+    """`launchguard run …` in a process group and a session of its own, with all that it started."""
+
+    def __init__(self, command, **how):
+        how.setdefault("stdin", subprocess.DEVNULL)
+        how.setdefault("stdout", subprocess.PIPE)
+        how.setdefault("stderr", subprocess.PIPE)
+        before = how.pop("before", None)
+        self.session = how.pop("start_new_session", True)
+        self.process = subprocess.Popen(command, start_new_session=self.session, preexec_fn=lambda: (prepare(), before and before()), **how)
+        self.pid = self.process.pid
+
+    def program(self):
+        """The process of the program, once it is there."""
+        return poll(lambda: children(self.pid), "the program starts")[0]
+
+    def end(self, data=None):
+        """The status as of Popen, standard output and standard error."""
+        try:
+            output, errors = self.process.communicate(data, timeout=LIMIT_S)
+        finally:
+            self.kill()
+        return self.process.returncode, output, errors
+
+    def kill(self):
+        if self.process.poll() is None:
+            if self.session:
+                os.killpg(self.pid, signal.SIGKILL)
+            self.process.kill()
+            self.process.wait()
+
+
+class Terminal:
+    """A command on a pseudo-terminal of its own, whose session it leads."""
+
+    def __init__(self, command, environment=None):
+        self.pid, self.file = pty.fork()
+        if self.pid == 0:
+            try:
+                prepare()
+                os.execvpe(command[0], command, dict(os.environ, TERM="dumb", **(environment or {})))
+            finally:
+                os._exit(127)
+        self.seen = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.members():
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        os.close(self.file)
+        try:
+            os.waitpid(self.pid, 0)
+        except ChildProcessError:
+            pass
+
+    def members(self):
+        """The processes of the session."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and os.getsid(int(entry.name)) == self.pid:
+                    found.append(int(entry.name))
+            except (ProcessLookupError, PermissionError):
+                pass
+        return found
+
+    def write(self, text):
+        os.write(self.file, text.encode())
+
+    def expect(self, text):
+        """Read until a text comes; what was read counts once."""
+        wanted, until = text.encode(), time.monotonic() + LIMIT_S
+        while wanted not in self.seen:
+            if not select.select([self.file], [], [], max(0, until - time.monotonic()))[0]:
+                raise AssertionError("%r did not come in %d s, but %r" % (text, LIMIT_S, self.seen))
+            try:
+                self.seen += os.read(self.file, 4096)
+            except OSError:
+                raise AssertionError("%r did not come before the end, but %r" % (text, self.seen)) from None
+        before, self.seen = self.seen.split(wanted, 1)
+        return before.decode(errors="replace")
+
+    def end(self):
+        """The exit status of the command, as of waitstatus_to_exitcode()."""
+        return os.waitstatus_to_exitcode(poll(lambda: os.waitpid(self.pid, os.WNOHANG), "the command on the terminal ends")[1])
+
+
+def is_root():
+    return os.geteuid() == 0
+
+
+def has(program):
+    return shutil.which(program) is not None

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""`launchguard run`: a program under it is given what it is given without it, gets each signal once,
+ends as without it, and is recorded. The tool is built by Swift: `make test-swift` runs this."""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import programs  # finds the modules of the other tests
+from under_run import UnderRun
+
+HERE = pathlib.Path(__file__).parent
+MODULES = ["ends"]
+
+
+def build(source, *options):
+    """A program of this folder."""
+    path = pathlib.Path(folder.name) / (pathlib.Path(source).stem + "".join(options))
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", *options, "-o", path, HERE / source], check=True)
+    return str(path)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tool", type=lambda path: str(pathlib.Path(path).resolve()))
+    parser.add_argument("--preload", type=lambda path: str(pathlib.Path(path).resolve()))
+    parser.add_argument("--filter", default=None)
+    UnderRun.options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="launchguard-run-") as name:
+        folder = argparse.Namespace(name=name)
+        UnderRun.options.build = build
+        UnderRun.options.probe = build("probe.c")
+        loader = unittest.TestLoader()
+        if UnderRun.options.filter:
+            loader.testNamePatterns = ["*%s*" % UnderRun.options.filter]
+        suite = unittest.TestSuite(loader.loadTestsFromName(module) for module in MODULES)
+        result = unittest.TextTestRunner(verbosity=1).run(suite)
+        for test, reason in result.skipped:
+            print("skipped: %s: %s" % (test.id(), reason))
+    sys.exit(not result.wasSuccessful())
