@@ -12,11 +12,15 @@
 #   make docs     the pages of the modules, with the toolchain's docc
 #   make bench    measurements, as ratios within one run; installs the libraries to compare with
 #                 (see scripts/install-packages)
-#   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default
-#                 /usr/local)
+#   make install  library, headers, all programs, man pages and completions of shells, to PREFIX
+#                 (default /usr/local); without a Swift toolchain, or with TOOL=OFF, all but the
+#                 tool
+#   make uninstall    removes from PREFIX what was installed there
+#   make deb      the Debian packages, checked by lintian, in build/deb
 #   make clean
 
 PREFIX ?= /usr/local
+TOOL ?= ON
 SWIFT ?= swift
 JOBS ?= $(shell nproc)
 
@@ -24,7 +28,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell echo $$((4 * $(JOBS))))
 CTEST = ctest --test-dir build/$(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
 
-CMAKE_BUILD = cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
+CMAKE_BUILD = cmake --preset $(1) $(3) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
 	cmake --build build/$(1) -j $(JOBS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 
 FILTER ?=
@@ -58,7 +62,7 @@ SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS=$(DEATHS):$(4):log_path=$(CU
 
 TSAN_ALSO = exitcode=0:print_suppressions=0:suppressions=$(CURDIR)/Tests/tsan.supp
 
-.PHONY: all demo check test test-core test-swift long faults docs bench peers install clean packages core-gcc core-clang core-undefined swift swift-release
+.PHONY: all demo check test test-core test-swift long faults docs bench peers install uninstall deb clean packages packages-long core-gcc core-clang core-undefined swift swift-release
 
 all: core-gcc swift
 
@@ -117,7 +121,10 @@ test-swift: core-gcc swift swift-release
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
 
-long: core-gcc core-clang core-undefined swift swift-release
+packages-long:
+	@scripts/install-packages long
+
+long: packages-long core-gcc core-clang core-undefined swift swift-release
 	@echo "1 of 10: the core with gcc"
 	$(call CTEST,gcc)
 	@echo "2 of 10: the core with clang"
@@ -162,9 +169,19 @@ bench: peers
 	@(for product in bench-log-swift bench-guards-swift launchguard; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
 	@Benchmarks/run.sh build/gcc
 
-install: packages
-	@$(call CMAKE_BUILD,release)
-	cmake --install build/release --prefix $(PREFIX)
+install:
+	@scripts/install-packages build
+	@mkdir -p build
+	@echo "Building all that is installed (the tool takes some minutes the first time)"
+	@$(call CMAKE_BUILD,release,,-DLAUNCHGUARD_TOOL=$(TOOL) $(if $(filter-out swift,$(SWIFT)),-DLAUNCHGUARD_SWIFT='$(SWIFT)') -DCMAKE_INSTALL_PREFIX="$$(realpath -ms '$(PREFIX)')")
+	@DESTDIR='$(DESTDIR)' scripts/install-tree install build/release '$(PREFIX)'
+
+deb:
+	@scripts/install-packages deb
+	@scripts/build-deb
+
+uninstall:
+	@DESTDIR='$(DESTDIR)' scripts/install-tree uninstall '$(PREFIX)'
 
 clean:
 	rm -rf build .build .build-tsan .build-asan
