@@ -38,7 +38,12 @@ FILTER ?=
 RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --filter '$(FILTER)'
 RUN_FAULTS = $(RUN_ENTRIES) --cross
 RUN_HOST = python3 -B Tests/Guards/test_plugin_host.py --dump build/gcc/Tests/Format/format-dump
+# The operator's commands, on programs that end.
+RUN_OPERATOR = for test in witness doctor supervisors; do \
+	python3 -B Tests/Operator/test_$$test.py --tool .build/debug/launchguard --victim build/gcc/Tests/Operator/operator-victim \
+		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
+RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
 SWIFT_DEBUG = .build/debug/launchguard-faults
 SWIFT_RELEASE = .build/release/launchguard-faults
 
@@ -109,6 +114,8 @@ test-core: core-gcc core-clang
 test-swift: core-gcc swift swift-release
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_HOST) .build/debug/plugin-host-swift
+	$(RUN_PROGRAMS)
+	$(RUN_OPERATOR)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
@@ -127,6 +134,8 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	@echo "4 of 10: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_HOST) .build/debug/plugin-host-swift
+	$(RUN_PROGRAMS) --services
+	$(RUN_OPERATOR)
 	@echo "5 of 10: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 10: the ways to die of the Swift build, with every combination of modifiers"

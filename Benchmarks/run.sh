@@ -3,14 +3,14 @@
 # Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]
 #
 # Tables: start launch crash hostile weight steps faults guards guards-swift annotate log swift tool
-# delivery; without names all; also start-quick (on the disk alone) and crash-quick (64 calls,
-# without other handlers). Absolute figures belong to this machine and moment. Only the ratios can
-# be compared. Nothing here fails because of a figure.
+# delivery preload; without names all; also start-quick (on the disk alone) and crash-quick (64
+# calls, without other handlers). Absolute figures belong to this machine and moment. Only the
+# ratios can be compared. Nothing here fails because of a figure.
 set -eu
 build=${1:?usage: Benchmarks/run.sh BUILD_DIR [ROUNDS [TABLE...]]}
 rounds=${2:-60}
 shift $(($# < 2 ? $# : 2))
-[ $# -gt 0 ] || set -- start launch crash hostile weight steps faults guards guards-swift annotate log swift tool delivery
+[ $# -gt 0 ] || set -- start launch crash hostile weight steps faults guards guards-swift annotate log swift tool delivery preload
 here=$(dirname "$0")
 programs=$build/Benchmarks
 directory=$(mktemp -d "${TMPDIR:-/tmp}/launchguard-bench-XXXXXX")
@@ -76,6 +76,7 @@ for table; do
         [ ! -x .build/release/launchguard ] || limit 300 python3 -B "$here/tool.py" "$build" .build/release/launchguard --rounds "$some"
         ;;
     delivery) limit 300 python3 -B "$here/delivery.py" "$build" --rounds "$some" ;;
+    preload) limit 300 python3 -B "$here/preload.py" "$build" --rounds "$some" ;;
     *) echo "unknown table: $table" >&2; failed=1 ;;
     esac
 done

@@ -30,7 +30,7 @@ extension RunReport {
         switch verdict.evidenceKind {
         case .stopMark: "clean: it called lg_stop()"
         case .restartAnnounced: "clean: it announced that it would be started again"
-        case .exec: "clean: it executed a program over itself and started again"
+        case .exec: "clean: it executed a program over itself"
         case .exitMark, .witness, nil, .noRun, .processAlive, .versionDiffers, .crashRecord, .terminateMark, .bootDiffers, .noMark, .fileUnreadable,
             .handled, .crashMark, .dumpRecord, .tracer, .terminationAnnounced, .hangMark, .oomCounter, .stopTimeout, .cpuLimit, .deadline,
             .nearMemoryLimit, .kernelLog, .memoryShare, .fork, .crashNote:

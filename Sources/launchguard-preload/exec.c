@@ -26,7 +26,7 @@ static struct {
 
 static int refuse(void)
 {
-    errno = ENOSYS;
+    errno = ENOSYS; /* an older libc has no such function */
     return -1;
 }
 
@@ -52,21 +52,30 @@ static bool begin(int directory, const char *path)
     return there && lg__guest_executes();
 }
 
-static int end(bool begun, int result)
+/* Back from a call that does not come back as a rule. */
+static int end(bool begun)
 {
     if (begun)
         lg__guest_goes_on();
-    return result;
+    return -1;
 }
 
 LG__EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    return libc.execve ? end(begin(AT_FDCWD, path), libc.execve(path, arguments, environment)) : refuse();
+    if (!libc.execve)
+        return refuse();
+    const bool begun = begin(AT_FDCWD, path);
+    libc.execve(path, arguments, environment);
+    return end(begun);
 }
 
 LG__EXPORT int execv(const char *path, char *const arguments[])
 {
-    return libc.execv ? end(begin(AT_FDCWD, path), libc.execv(path, arguments)) : refuse();
+    if (!libc.execv)
+        return refuse();
+    const bool begun = begin(AT_FDCWD, path);
+    libc.execv(path, arguments);
+    return end(begun);
 }
 
 /* libc looks in PATH for a name without a slash. */
@@ -77,17 +86,29 @@ static bool begin_in_path(const char *name)
 
 LG__EXPORT int execvp(const char *name, char *const arguments[])
 {
-    return libc.execvp ? end(begin_in_path(name), libc.execvp(name, arguments)) : refuse();
+    if (!libc.execvp)
+        return refuse();
+    const bool begun = begin_in_path(name);
+    libc.execvp(name, arguments);
+    return end(begun);
 }
 
 LG__EXPORT int execvpe(const char *name, char *const arguments[], char *const environment[])
 {
-    return libc.execvpe ? end(begin_in_path(name), libc.execvpe(name, arguments, environment)) : refuse();
+    if (!libc.execvpe)
+        return refuse();
+    const bool begun = begin_in_path(name);
+    libc.execvpe(name, arguments, environment);
+    return end(begun);
 }
 
 LG__EXPORT int fexecve(int file, char *const arguments[], char *const environment[])
 {
-    return libc.fexecve ? end(lg__guest_executes(), libc.fexecve(file, arguments, environment)) : refuse();
+    if (!libc.fexecve)
+        return refuse();
+    const bool begun = lg__guest_executes();
+    libc.fexecve(file, arguments, environment);
+    return end(begun);
 }
 
 extern int execveat(int, const char *, char *const[], char *const[], int); /* since glibc 2.34 */
@@ -97,7 +118,8 @@ LG__EXPORT int execveat(int directory, const char *path, char *const arguments[]
     if (!libc.execveat)
         return refuse();
     const bool begun = flags & AT_EMPTY_PATH ? lg__guest_executes() : begin(directory, path);
-    return end(begun, libc.execveat(directory, path, arguments, environment, flags));
+    libc.execveat(directory, path, arguments, environment, flags);
+    return end(begun);
 }
 
 /* ---- with the arguments one by one ---- */

@@ -47,3 +47,13 @@ LG__EXPORT int __libc_start_main(main_function main, int count, char **arguments
     the_main = main;
     return next(main_behind_start, count, arguments, init, fini, loader_fini, stack_end);
 }
+
+/* The runtime of AddressSanitizer, where it is a shared library, refuses to start behind any other
+ * library. It needs to be ahead of libc alone, and is. A program that has such a function itself
+ * comes first. */
+extern const char *__asan_default_options(void);
+
+LG__EXPORT const char *__asan_default_options(void)
+{
+    return "verify_asan_link_order=0";
+}

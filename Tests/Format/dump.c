@@ -82,7 +82,7 @@ static int dump_run(void)
     if (run.crash_type[0])
         TEXT(run, crash_type);
     NUMBER(run, term_signal), NUMBER(run, term_pid), UNSIGNED(run, term_uid), UNSIGNED(run, term_ns), UNSIGNED(run, healed_pages);
-    printf("\"ended\":%d,\"ended_ns\":%llu},\"contexts\":[", run.stop_marked ? 2 : run.exit_marked ? 1 : 0, (unsigned long long)run.end_ns);
+    printf("\"ended\":%d,\"ended_ns\":%llu},\"contexts\":[", run.exec_marked ? 3 : run.stop_marked ? 2 : run.exit_marked ? 1 : 0, (unsigned long long)run.end_ns);
     for (uint32_t i = 0; i < run.context_count; i++) {
         lg_run_context context;
         printf(i ? "," : "");

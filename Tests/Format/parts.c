@@ -20,6 +20,7 @@
  *         no crash: annotations of every kind, a golden file; as many as there can be, as long as
  *         they can be
  * agent   no crash: the words of an agent: a golden file
+ * executed  no crash: another program was executed: a golden file
  * guards  no crash: guard events of every kind, some damaged: a golden file
  * live    no crash: the fields that version 1.3 added, of a program that lives: hearts, deadlines
  *         and snapshots: a golden file
@@ -404,6 +405,12 @@ static void write_agent(void)
     atomic_store(&run.state->reported, LG__REPORTED_SPOOLED);
 }
 
+static void write_executed(void)
+{
+    atomic_store(&run.state->ended_ns, 7000000000u);
+    atomic_store(&run.state->ended, LG__ENDED_EXEC);
+}
+
 /* A site with a description as long as can be, or as short. */
 static struct lg__guard_site *write_guard(uint32_t index, uint32_t class, uint64_t address, uint32_t action, bool is_long)
 {
@@ -709,6 +716,11 @@ int main(int count, char **arguments)
     }
     if (strcmp(how, "noted") == 0) {
         write_noted();
+        printf("%s\n", path);
+        return 0;
+    }
+    if (strcmp(how, "executed") == 0) {
+        write_executed();
         printf("%s\n", path);
         return 0;
     }

@@ -210,6 +210,8 @@ def verdict(run, crash, pulse, same_boot):
         return made(end, evidence, crash["signal"], *((crash["code"], crash["kind"]) if end in (3, 10) else (0, 0)), crash["monotonic_ns"])
     crash = None if crash == "damaged" else crash
     died = bool(crash) and not crash["handled"]
+    if run["ended"] == 3 and not died and not run.get("crash_noted_ns"):
+        return made(1, 12, ns=run["ended_ns"])
     if run["alive"]:
         return made(12, 1)
     if died and crash["signal"] != 3 and is_traced(crash):
@@ -222,7 +224,7 @@ def verdict(run, crash, pulse, same_boot):
         signal = os.WTERMSIG(status)
         if died and signal == crash["signal"]:
             return of_record(2 if signal == 3 else 3, 15)
-        if not died and signal in (15, 2, 1, 3):
+        if not died and (signal in (15, 2, 1, 3) or signal == run["term_signal"] == 13):
             return made(2, 15, signal, ns=run["term_ns"] if run["term_signal"] == signal else 0)
         if not died and signal != 9:
             return made(3, 15, signal)

@@ -39,7 +39,7 @@ def read_run(file):
     run |= {name: value for name, value in later_state(state).items() if value}
     run |= STATE.pick(state, "ended exit_code healed_pages ended_ns term_ns term_signal term_pid term_uid")
     run["started"] = int(STATE.get(state, "started") == 1)
-    run["ended"] = run["ended"] if run["ended"] in (1, 2) else 0
+    run["ended"] = run["ended"] if run["ended"] in (1, 2, 3) else 0
     count = min(STATE.get(state, "context_count"), 16)
     contexts = [read_context(state[STATE.at("contexts") + CONTEXT.size * i:], part(read_owner, file, i)) for i in range(count)]
     return run, contexts, IDENTITY.get(block, "arch")

@@ -752,6 +752,18 @@ class Later(BothReaders):
         self.assertNotIn("attached", run)
         self.assertNotIn("reported", run)
 
+    def test_executed(self):
+        """The word that version 1.14 added: it stands before the witness's, and behind a crash."""
+        second = 1000000000
+        said = self.changes(self.made("executed"))
+        run, verdict = said()
+        self.assertEqual(run["ended"], 3)
+        self.assertEqual(verdict, [1, 12, 0, 7 * second])
+        run, verdict = said(("2I", 60, 1, 9))
+        self.assertEqual(verdict, [1, 12, 0, 7 * second])
+        run, verdict = said(("I", 4, 4))
+        self.assertEqual((run["ended"], verdict), (0, [6, 15, 9, 0]))
+
     def test_system(self):
         """The part that version 1.10 added."""
         said = self.both(self.made("system"))["system"]

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SummaryTests {
     @Test(arguments: [
         "v1.0/crash.lgrun", "v1.1/crash.lgrun", "v1.1/parts.lgrun", "v1.2/lanes.lgrun", "v1.2/later.lgrun", "v1.2/task.lgrun",
-        "v1.3/annotated.lgrun", "v1.3/fields.lgrun", "v1.3/live.lgrun", "v1.4/briefs.lgrun", "v1.13/guards.lgrun",
+        "v1.3/annotated.lgrun", "v1.3/fields.lgrun", "v1.3/live.lgrun", "v1.4/briefs.lgrun", "v1.13/guards.lgrun", "v1.14/executed.lgrun",
     ])
     func itSaysWhatTheReportSays(file: String) throws {
         let reader = try Reader(path: Sample.golden(file))

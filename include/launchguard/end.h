@@ -75,7 +75,7 @@ typedef enum lg_end {
       "the process survived the signal of its crash record and left no other mark") \
     X(LG_EVIDENCE_CRASH_MARK, 11, \
       "the run file is missing or damaged, but the ledger holds the crash mark of the run") \
-    X(LG_EVIDENCE_EXEC, 12, "the process executed a program over itself and started again") \
+    X(LG_EVIDENCE_EXEC, 12, "the process executed a program over itself") \
     X(LG_EVIDENCE_DUMP_RECORD, 13, \
       "the run file holds the dump of all threads that SIGQUIT asked for") \
     X(LG_EVIDENCE_TRACER, 14, "a debugger was attached at the crash") \

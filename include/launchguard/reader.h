@@ -61,12 +61,14 @@ typedef struct lg_run_info {
     uint32_t secondary;       /**< 1: another process held the ledger */
     uint32_t started;         /**< 1: lg_start() completed */
     uint32_t alive;           /**< 1: the process is alive now */
-    uint32_t exit_marked;     /**< 1: the process passed through exit(); exit_code is valid */
+    /** 1: the process ended by exit(), or under `launchguard run` by _exit(), quick_exit() or
+     *  daemon(); exit_code is valid */
+    uint32_t exit_marked;
     int32_t exit_code;
     uint32_t stop_marked;     /**< 1: the program called lg_stop() */
-    uint64_t end_ns;          /**< CLOCK_MONOTONIC of the exit or stop mark; 0 when there is none */
-    /** last SIGTERM, SIGINT or SIGHUP noted; 0 when none. A SIGHUP that the program handles does
-     *  not replace an earlier SIGTERM or SIGINT. */
+    uint64_t end_ns;          /**< CLOCK_MONOTONIC of the mark of its end; 0 when there is none */
+    /** last SIGTERM, SIGINT or SIGHUP noted, under `launchguard run` also SIGPIPE; 0 when none. A
+     *  SIGHUP that the program handles does not replace an earlier SIGTERM or SIGINT. */
     int32_t term_signal;
     int32_t term_pid;         /**< sender of that signal; 0: the kernel or unknown */
     uint32_t term_uid;
@@ -111,6 +113,8 @@ typedef struct lg_run_info {
     uint32_t attached;        /**< 1: an agent waits, or waited, for the process */
     /** what the agent made of the ended run: 0 nothing yet, 1 no report, 2 a report in the spool */
     uint32_t reported;
+    /** 1: the process executed another program over itself, and `alive` is about that one */
+    uint32_t exec_marked;
 } lg_run_info;
 
 /** The system that a run began on, as the start found it. "" or 0: not known, or there is none. */

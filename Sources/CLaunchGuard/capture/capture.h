@@ -63,7 +63,7 @@ bool lg__capture_spare_walk(void);
 void lg__capture_started(void);
 
 /* In a forked child, which has one thread, before lg__capture_start() with `forked`: nothing of the
- * parent's crashes and threads is left. false: the child was forked inside a crash of its thread. */
+ * parent's crashes and threads is left. false: the child was forked inside a crash. */
 bool lg__capture_forget(void);
 
 /* 1 in the process that started the capture, 0 in its forked children. Handler. */

@@ -53,6 +53,9 @@ void lg__deadline_arm(struct lg__crash *crash)
 static _Atomic uint32_t attended; /* counts these crashes */
 static _Atomic bool attentive;
 
+/* Of an exit to the watch thread. */
+static _Atomic uint32_t exit_asked, exit_answered; /* futex */
+
 void lg__deadline_attend(struct lg__crash *crash)
 {
     atomic_fetch_add(&attended, 1);
@@ -65,6 +68,13 @@ void lg__deadline_attend(struct lg__crash *crash)
     }
     if (!atomic_load(&crash->deadline_ns))
         arm(crash, lg__fixed.options.deadline_ms);
+}
+
+void lg__deadline_forget(void)
+{
+    timers[0] = timers[1] = -1;
+    atomic_store(&attentive, false);
+    atomic_store(&exit_answered, atomic_load(&exit_asked));
 }
 
 /* On the watch thread: such crashes came since the last look. */
@@ -306,8 +316,6 @@ static enum finding look(const struct lg__crash *crash, bool exiting)
 }
 
 /* ---- on the watch thread: one crash ---- */
-
-static _Atomic uint32_t exit_asked, exit_answered; /* futex */
 
 /* The deadline of the crash has passed, or it is time to look; returns nanoseconds until the next
  * look. There always is one: a later look may show a place that this one does not. Behind the time

@@ -11,6 +11,8 @@ void lg__deadline_arm(struct lg__crash *crash);
 /* The same for a crash whose handler recovers as a rule: the watch thread keeps the time, and is
  * woken only where it does not look once a second already. Handler. */
 void lg__deadline_attend(struct lg__crash *crash);
+/* In a forked child: the timers and the watch thread are those of the parent. */
+void lg__deadline_forget(void);
 /* From here on a signal to the crashed thread ends the process after that time. Handler. */
 void lg__deadline_arm_signal(struct lg__crash *crash);
 /* The record is written. Under the crash lock. Handler. */

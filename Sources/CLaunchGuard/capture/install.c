@@ -7,15 +7,21 @@
 const int lg__install_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU, SIGXFSZ, SIGQUIT, SIGPIPE, 0 };
 #define CRASH_COUNT 7
 #define RECORD_COUNT (sizeof lg__install_signals / sizeof lg__install_signals[0] - 1)
-static const int terminate_signals[] = { SIGTERM, SIGINT, SIGHUP };
+/* The last one in a guest alone: a program that knows of LaunchGuard means it as a crash. */
+static const int terminate_signals[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE };
 #define TERMINATE_COUNT (sizeof terminate_signals / sizeof terminate_signals[0])
 
-void (*lg__install_handler(int signal))(int, siginfo_t *, void *)
+static bool terminates(int signal)
 {
     for (size_t i = 0; i < TERMINATE_COUNT; i++)
         if (terminate_signals[i] == signal)
-            return lg__fixed.on_terminate;
-    return lg__fixed.on_crash;
+            return signal != SIGPIPE || lg__fixed.options.guest;
+    return false;
+}
+
+void (*lg__install_handler(int signal))(int, siginfo_t *, void *)
+{
+    return terminates(signal) ? lg__fixed.on_terminate : lg__fixed.on_crash;
 }
 
 /* Without SA_NODEFER: under a storm of signals from outside, the kernel would pile up handlers
@@ -98,7 +104,7 @@ static bool install_record(int signal, bool is_crash)
     /* A signal that the program ignores, or handles as a part of its work, is no end. */
     if (!is_crash && (earlier.sa_handler == SIG_IGN || is_kept_away(&earlier)))
         return true;
-    if (signal == SIGPIPE && (earlier.sa_handler != SIG_DFL || lg__fixed.options.guest))
+    if (signal == SIGPIPE && earlier.sa_handler != SIG_DFL)
         return true;
     lg__fixed.installed[signal] = install(signal);
     return lg__fixed.installed[signal];
@@ -122,10 +128,10 @@ bool lg__install_all(void)
 {
     lg__fixed.mask = mask_of_handlers();
     for (size_t i = 0; i < RECORD_COUNT; i++)
-        if (!install_record(lg__install_signals[i], i < CRASH_COUNT))
+        if (!terminates(lg__install_signals[i]) && !install_record(lg__install_signals[i], i < CRASH_COUNT))
             return false;
     for (size_t i = 0; i < TERMINATE_COUNT; i++)
-        if (!install_terminate(terminate_signals[i]))
+        if (terminates(terminate_signals[i]) && !install_terminate(terminate_signals[i]))
             return false;
     return true;
 }
@@ -150,5 +156,15 @@ void lg__capture_stop(void)
             continue;
         if (current.sa_sigaction == lg__fixed.on_crash || current.sa_sigaction == lg__fixed.on_terminate)
             give_back(signal);
+    }
+}
+
+void lg__install_as_first(void)
+{
+    for (int signal = 1; signal <= SIGSYS; signal++) {
+        const struct lg__earlier earlier = lg__earlier_of(signal);
+        if (lg__install_is_crash(signal) || earlier.handler != (uintptr_t)SIG_DFL || !atomic_exchange(&lg__fixed.installed[signal], false))
+            continue;
+        give_back(signal);
     }
 }

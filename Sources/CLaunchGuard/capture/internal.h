@@ -288,6 +288,9 @@ bool lg__calls_inside(void);
 
 /* One of the signals of crashes. */
 bool lg__install_is_crash(int signal);
+/* In a forked child that is the first process of a pid namespace: the kernel keeps such signals
+ * away from it, but not where it has a handler. */
+void lg__install_as_first(void);
 
 /* Signals that leave a record; 0 ends the list. */
 extern const int lg__install_signals[];
@@ -384,6 +387,8 @@ void lg__modules_file_commit(struct lg__module_table *file);
 
 /* Find that list. On an ordinary thread. */
 void lg__loader_prepare(void);
+/* In a forked child: the run file has no modules. */
+void lg__loader_forget(void);
 /* Once for each crash: use the published table, or make one when there is none or when modules came
  * or went. In the handler. */
 void lg__loader_settle(void);

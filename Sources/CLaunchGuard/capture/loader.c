@@ -29,6 +29,15 @@ static struct work {
     struct lg__modules fresh; /* made by the crash or the snapshot under way */
 } works[LG__WALKERS];
 
+void lg__loader_forget(void)
+{
+    for (unsigned walker = 0; walker < LG__WALKERS; walker++) {
+        works[walker].in_use = NULL;
+        works[walker].unwritten = false;
+        works[walker].fresh.count = 0;
+    }
+}
+
 void lg__loader_prepare(void)
 {
     lg__memory_touch(&works[LG__WALKER_CRASH], offsetof(struct work, fresh.modules));

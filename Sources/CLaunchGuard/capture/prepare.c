@@ -4,6 +4,7 @@
 #include "capture/crash.h"
 #include "capture/deadline.h"
 #include "capture/internal.h"
+#include "capture/question.h"
 #include "capture/watch_thread.h"
 
 /* The pages of the first stages, so that the handler does not wait for the file system to give
@@ -42,7 +43,10 @@ bool lg__capture_forget(void)
     if (lg__calls_inside())
         return false;
     lg__crash_forget();
+    lg__deadline_forget();
     lg__files_forget();
+    lg__loader_forget();
+    lg__question_forget();
     lg__watch_thread_forget();
     return true;
 }
@@ -64,6 +68,8 @@ bool lg__capture_start(const struct lg__capture_options *options)
     /* the last step: from here on the child is one that crashes are recorded of */
     if (options->forked)
         atomic_store((_Atomic uint32_t *)(uintptr_t)lg__fixed.unforked, 1);
+    if (options->forked && lg__fixed.pid == 1)
+        lg__install_as_first();
     if (options->none || options->forked)
         return true;
     lg__messages_prepare();

@@ -43,6 +43,14 @@ static struct lg__os_disposition libc_action LG__SMALL;
  * alternate stack, as an earlier handler does, and is none. NULL: no question is being answered. */
 static __thread const void *interrupted __attribute__((tls_model("initial-exec")));
 
+void lg__question_forget(void)
+{
+    for (unsigned i = 0; i < LG__ASKERS; i++) {
+        atomic_store(&askers[i].until_ns, 0);
+        atomic_store(&askers[i].inside, 0);
+    }
+}
+
 struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place)
 {
     const struct lg__run *run = &lg__fixed.options.run;

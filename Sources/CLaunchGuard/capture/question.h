@@ -54,6 +54,8 @@ bool lg__question_ask(enum lg__asker asker, uint32_t place, int32_t tid);
 /* The thread was asked in this turn, has not begun to answer or stands still with its answer, and
  * the turn's time is not over. */
 bool lg__question_is_open(enum lg__asker asker, uint32_t place, int32_t tid);
+/* In a forked child: nobody asks and nobody answers. */
+void lg__question_forget(void);
 struct lg__thread *lg__question_slot(enum lg__asker asker, uint32_t place);
 /* The answer; NONE: this place was not asked in this turn. */
 enum lg__answer lg__question_answer(enum lg__asker asker, uint32_t place);

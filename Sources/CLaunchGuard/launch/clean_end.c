@@ -57,3 +57,10 @@ bool lg__clean_end_read(const struct lg__hot *hot, const struct lg__ledger_paylo
     lg__evidence_finished(ret_last, payload, end->finished);
     return true;
 }
+
+void lg__clean_end_take_back(struct lg__host *host)
+{
+    struct lg__hot_end *end = host->counts ? &host->ledger.hot->clean_end : NULL;
+    if (end && atomic_load(&end->ordinal) == host->run.identity->ordinal)
+        atomic_store(&end->ordinal, 0);
+}

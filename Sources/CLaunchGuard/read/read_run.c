@@ -81,6 +81,7 @@ lg_status lg_reader_run(lg_reader *reader, lg_run_info *ret_info)
     info.alive = alive;
     info.exit_marked = atomic_load(&state.ended) == LG__ENDED_EXIT;
     info.stop_marked = atomic_load(&state.ended) == LG__ENDED_STOP;
+    info.exec_marked = atomic_load(&state.ended) == LG__ENDED_EXEC;
     info.exit_code = atomic_load(&state.exit_code);
     info.end_ns = atomic_load(&state.ended_ns);
     info.term_signal = atomic_load(&state.term_signal);

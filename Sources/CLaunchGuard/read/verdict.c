@@ -182,7 +182,7 @@ static bool by_witness(const struct lg__case *file, lg_verdict *ret_verdict)
         verdict.code = WEXITSTATUS(status);
         verdict.end = verdict.code == 0 ? LG_END_CLEAN : LG_END_EXIT;
         verdict.monotonic_ns = run->exit_marked || run->stop_marked ? run->end_ns : 0;
-    } else if (asks_to_end(signal) || signal == SIGQUIT) {
+    } else if (asks_to_end(signal) || signal == SIGQUIT || (signal == SIGPIPE && run->term_signal == SIGPIPE)) {
         verdict.end = LG_END_TERMINATED;
         verdict.monotonic_ns = run->term_signal == signal ? run->term_ns : 0;
     } else if (signal != SIGKILL) {
@@ -203,6 +203,9 @@ static lg_verdict judge(const struct lg__case *file)
 {
     const lg_run_info *run = &file->run;
     lg_verdict verdict;
+    /* Whatever the process lives for or has died of since is of the program that it executed. */
+    if (run->exec_marked && !file->died && !run->crash_noted_ns)
+        return (lg_verdict){ .end = LG_END_CLEAN, .evidence = LG_EVIDENCE_EXEC, .monotonic_ns = run->end_ns };
     if (run->alive)
         return (lg_verdict){ .end = LG_END_RUNNING, .evidence = LG_EVIDENCE_PROCESS_ALIVE };
     /* Under a debugger people stop, change and kill programs: such an end never counts. */
@@ -251,6 +254,8 @@ static lg_verdict judge_replaced(struct lg__case *file)
 {
     file->run.alive = 0;
     lg_verdict verdict = judge(file);
+    if (file->run.exec_marked)
+        return verdict;
     switch (verdict.evidence) {
     case LG_EVIDENCE_CRASH_RECORD: /* a handler of the program executed it again */
     case LG_EVIDENCE_CRASH_NOTE:

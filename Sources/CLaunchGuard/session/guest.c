@@ -19,10 +19,19 @@ static struct {
 
 /* By system call: a child of vfork() has all of our memory. */
 static _Atomic pid_t owner;
+static pid_t forked_by; /* 0: the process was not forked since the program began */
 
 static bool is_owner(void)
 {
     return the_session && lg__os_pid() == atomic_load(&owner) && lg__session_check(the_session) == LG_OK;
+}
+
+/* A helper that did its work, or went on to execute a program, tells nothing, and many of them
+ * would push out the runs that do. A child whose parent has gone is no helper: it is the
+ * program. */
+static bool delete_helper(int status)
+{
+    return status == 0 && forked_by && getppid() == forked_by && !lg__capture_latest() && unlink(the_session->run_path) == 0;
 }
 
 static void leave(int status)
@@ -30,16 +39,19 @@ static void leave(int status)
     lg__guest_leaves(status);
 }
 
-static lg_status start(void);
+static lg_status begin_session(void);
 
 static void start_in_child(void)
 {
-    start();
+    const pid_t parent = atomic_load(&owner);
+    if (parent != lg__os_pid())
+        forked_by = parent;
+    begin_session();
 }
 
-static lg_status start(void)
+static lg_status begin_session(void)
 {
-    static const struct lg__guest guest = { .leaves = leave, .forked = start_in_child };
+    static const struct lg__guest guest = { .leaves = leave, .forked = start_in_child, .ended = delete_helper };
     atomic_store(&owner, lg__os_pid());
     return lg__start_guest(the_options, &guest, &the_session);
 }
@@ -47,7 +59,7 @@ static lg_status start(void)
 lg_status lg__guest_start(const lg_options *options)
 {
     the_options = options;
-    return start();
+    return begin_session();
 }
 
 lg_session *lg__guest_session(void)
@@ -88,10 +100,13 @@ bool lg__guest_executes(void)
     if (!is_owner() || !lg__capture_exits())
         return false;
     struct lg__state *state = session->host.run.state;
-    execution.is_gone = session->forked && !lg__capture_latest() && unlink(session->run_path) == 0;
+    execution.is_gone = delete_helper(0);
     atomic_store(&state->ended_ns, lg__os_clock_ns(CLOCK_MONOTONIC));
     atomic_store(&state->ended, LG__ENDED_EXEC);
+    lg__clean_end_take_back(&session->host);
     give_ledger_back(&session->host);
+    if (!execution.is_gone)
+        lg__map_trim(&session->host.run.map);
     return true;
 }
 
@@ -100,7 +115,9 @@ void lg__guest_goes_on(void)
     const int error = errno;
     struct lg__host *host = &the_session->host;
     atomic_store(&host->run.state->ended, LG__ENDED_NO);
+    atomic_store(&host->run.state->ended_ns, 0);
     take_ledger_again(host);
+    lg__clean_end_take_back(host);
     if (execution.is_gone)
         lg__start_in_child();
     execution.is_gone = false;

@@ -14,6 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "launchguard/reader.h"
 #include "os/fault_point.h"
 #include "session/owed.h"
 #include "session/session.h"
@@ -57,16 +58,19 @@ static int newest_first(const void *left, const void *right)
     return a->ordinal > b->ordinal ? -1 : a->ordinal < b->ordinal;
 }
 
+static bool is_living(int directory, const char *name)
+{
+    int file = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    bool living = file >= 0 && lg__map_locked(file);
+    if (file >= 0)
+        close(file);
+    return living;
+}
+
 /* Delete a run, but not that of a living process. false: it is still there. */
 static bool delete_run(int directory, const char *name)
 {
-    int file = openat(directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (file < 0 && errno == ENOENT)
-        return true;
-    bool deleted = (file < 0 || !lg__map_locked(file)) && unlinkat(directory, name, 0) == 0;
-    if (file >= 0)
-        close(file);
-    return deleted;
+    return !is_living(directory, name) && (unlinkat(directory, name, 0) == 0 || errno == ENOENT);
 }
 
 /* Delete a run that a report is owed of, and count it. A start that dies in between finds the run
@@ -335,11 +339,71 @@ static void choose(const struct lg_session *session, const struct lg__owed *owed
     }
 }
 
+/* The oldest first: what a start that died has counted is then the next one to be counted. */
+static void delete_chosen(const struct lg_session *session, const struct lg__owed *owed, const struct run_file *files, uint32_t count)
+{
+    for (uint32_t i = count; i-- > 0;)
+        if (files[i].gives_way) {
+            give_way(session, owed, files[i].name);
+            LG_FAULT_POINT("retention: given way");
+        }
+}
+
+/* Also one that has closed all descriptors, as a daemon does, and the lock with them. */
+static bool has_process(const struct lg_session *session, const char *name)
+{
+    char path[4096 + 96];
+    lg_reader *reader;
+    lg_run_info info;
+    snprintf(path, sizeof path, "%s/runs/%s", session->host.directory, name);
+    if (is_living(session->runs_directory, name))
+        return true;
+    if (lg_reader_open(path, &reader) != LG_OK)
+        return false;
+    bool alive = lg_reader_run(reader, &info) == LG_OK && info.alive && !info.exec_marked;
+    lg_reader_close(reader);
+    return alive;
+}
+
+/* A program that forks may have more living processes than runs are kept. */
+static uint32_t drop_living(const struct lg_session *session, struct run_file *files, uint32_t count)
+{
+    uint32_t ended = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!has_process(session, files[i].name))
+            files[ended++] = files[i];
+    return ended;
+}
+
+/* Of a process that does not hold the ledger: the run of the one that does is not to go. Most of
+ * these look at nothing. */
+#define SECONDARY_STARTS 16u
+
+static void apply_beside_primary(const struct lg_session *session)
+{
+    uint64_t firsts[LG__CONTEXTS];
+    struct run_file *files = NULL;
+    if (session->ordinal % SECONDARY_STARTS)
+        return;
+    uint32_t count = list_runs(session->runs_directory, &files);
+    count = drop_living(session, files, count);
+    first_runs(session, firsts);
+    struct lg__owed owed = lg__owed_open(session->runs_directory);
+    choose(session, &owed, firsts, files, count);
+    for (uint32_t i = 0; i < count; i++)
+        files[i].gives_way &= files[i].ordinal != session->host.ledger.payload.last_ordinal;
+    delete_chosen(session, &owed, files, count);
+    lg__owed_close(&owed);
+    free(files);
+}
+
 void lg__retention_apply(struct lg_session *session)
 {
     struct lg__host *host = &session->host;
     uint64_t firsts[LG__CONTEXTS];
     struct run_file *files = NULL;
+    if (!host->counts && session->guest)
+        apply_beside_primary(session);
     if (!host->counts)
         return;
     trim_last(session);
@@ -347,18 +411,15 @@ void lg__retention_apply(struct lg_session *session)
     if (says_more && is_listed(session, session->ordinal + 1))
         return; /* the next start finds its run in the list */
     uint32_t count = list_runs(session->runs_directory, &files);
+    if (session->guest)
+        count = drop_living(session, files, count);
     pthread_mutex_lock(&host->lock);
     first_runs(session, firsts);
     pthread_mutex_unlock(&host->lock);
     struct lg__owed owed = lg__owed_open(session->runs_directory);
     choose(session, &owed, firsts, files, count);
     LG_FAULT_POINT("retention: chosen");
-    /* the oldest first: what a start that died has counted is then the next one to be counted */
-    for (uint32_t i = count; i-- > 0;)
-        if (files[i].gives_way) {
-            give_way(session, &owed, files[i].name);
-            LG_FAULT_POINT("retention: given way");
-        }
+    delete_chosen(session, &owed, files, count);
     lg__owed_close(&owed);
     list_kept(session, firsts, files, count);
     free(files);

@@ -28,7 +28,8 @@ struct lg__cpu_look {
 /* What a session does in a program that does not know of it. */
 struct lg__guest {
     void (*leaves)(int status); /* before _exit() ends the process, on any thread. Handler. */
-    void (*forked)(void);       /* in a forked child, whose session is closed: starts one of its own */
+    void (*forked)(void); /* in a forked child, whose session is closed: starts one of its own */
+    bool (*ended)(int status);  /* the run has its mark. true: its file has gone. Handler. */
 };
 
 struct lg_session {

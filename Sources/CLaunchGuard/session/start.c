@@ -25,6 +25,7 @@ static void start_in_child(struct lg_session *session)
         return;
     host->unforked = NULL;
     host->counts = host->closed = false;
+    host->launch_count = 0; /* the launches of the parent are not the child's */
     host->ledger.primary = false;
     host->ledger.hot = NULL;
     host->ledger.generation = 0;
@@ -51,9 +52,11 @@ void lg__start_in_child(void)
         start_in_child(&the_session);
 }
 
+/* The parent in a guest's daemon() leaves a mark of its own. */
 static void session_in_parent(void)
 {
-    lg__limits_forked(&the_session);
+    if (!the_session.guest)
+        lg__limits_forked(&the_session);
 }
 
 /* ---- start ---- */
@@ -133,8 +136,11 @@ static lg_status open_in(int directory, struct lg_session *session, const struct
     if (session->runs_directory < 0)
         return host->problem.status;
     snprintf(path, sizeof path, "%s/ledger.lg", host->directory);
-    uint64_t process = lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
-    return lg__room_ledger(session, directory, path, process, identity->boot_id);
+    /* the ledger counts programs that are started, and no workers */
+    uint64_t process = session->forked ? 0 : lg__ledger_process(identity->proc_pid ? identity->proc_pid : identity->pid, identity->start_ticks, identity->boot_id);
+    lg_status status = lg__room_ledger(session, directory, path, process, identity->boot_id);
+    host->ledger.primary &= !session->forked;
+    return status;
 }
 
 /* Two programs with the same directory: the later one has a folder of its own in it. */

@@ -24,7 +24,10 @@ void lg__stop_at_exit(int code, void *argument)
         mark_end(session, LG__ENDED_EXIT, code);
         if (code == 0)
             lg__clean_end_note(&session->host);
-        lg__map_trim(&session->host.run.map);
+        else
+            lg__clean_end_take_back(&session->host);
+        if (!session->guest || !session->guest->ended(code))
+            lg__map_trim(&session->host.run.map);
     }
     if (lg__host_unforked(&session->host))
         lg__tail_settle(TAIL_WAIT_NS);

@@ -302,7 +302,7 @@ static lg_status open_once(int directory, const char *path, const char *app_id, 
         if (ledger->generation && is_of_another(&ledger->payload, app_id))
             return let_go(ledger, LG_ERR_STATE);
         lg__map_lock(file); /* for tools and people that look; claim_primary() decides */
-        if (!claim_primary(ledger->hot, process, boot_id))
+        if (!process || !claim_primary(ledger->hot, process, boot_id))
             return LG_ERR_SECONDARY;
         ledger->primary = true;
         if (is_stale(ledger))

@@ -30,9 +30,9 @@ uint64_t lg__ledger_process(pid_t pid, uint64_t start_ticks, const uint8_t boot_
 /* True if that word is of a living process of this boot. */
 bool lg__ledger_process_alive(uint64_t process, const uint8_t boot_id[16]);
 
-/* Open the ledger of a state directory and become its primary if no living process is; create it
- *  where there is none. A damaged, newer or older one is kept aside under another name, and its
- *  readable parts are taken over; of an older one the number of the next run.
+/* Open the ledger of a state directory and become its primary if no living process is, unless
+ *  `process` is 0; create it where there is none. A damaged, newer or older one is kept aside under
+ *  another name, and its readable parts are taken over; of an older one the number of the next run.
  *
  *  @param ret_ledger  zeroed memory; of its payload only what is used is touched.
  *  @return LG_OK; LG_ERR_SECONDARY: usable for its hot page only; LG_ERR_DAMAGED, LG_ERR_NEWER or

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""What the library that is preloaded costs: Benchmarks/preload.py BUILD_DIR [--rounds N]
+
+BUILD_DIR has launchguard-preload.so and the program preload-ways of Tests/Preload. In each round
+every program runs once without the library and once with it, in an order that is drawn anew.
+Elapsed time and processor time of the process and its children.
+"""
+import argparse
+import os
+import random
+import statistics
+import tempfile
+import time
+
+FAULTS, CHILDREN = 20000, 100
+SHELL = "i=0; while [ $i -lt %d ]; do %%s; i=$((i+1)); done" % CHILDREN
+
+
+def measure(command, environment):
+    """Milliseconds: elapsed, and of the processor."""
+    to_nothing = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
+    begun = time.perf_counter_ns()
+    child = os.posix_spawn(command[0], command, environment, file_actions=to_nothing)
+    _, _, used = os.wait4(child, 0)
+    return (time.perf_counter_ns() - begun) / 1e6, (used.ru_utime + used.ru_stime) * 1e3
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("build")
+    parser.add_argument("--rounds", type=int, default=20)
+    options = parser.parse_args()
+    library = os.path.abspath(options.build + "/Sources/launchguard-preload/launchguard-preload.so")
+    ways = os.path.abspath(options.build + "/Tests/Preload/preload-ways")
+    # what is measured, the command, and how many of them it holds
+    rows = (
+        ("a program that does nothing, a start", ["/bin/true"], 1),
+        ("a fault that the program recovers from", [ways, "recover", str(FAULTS)], FAULTS),
+        ("the first such fault, and the start", [ways, "recover", "1"], 1),
+        ("a forked child that does nothing", ["/bin/sh", "-c", SHELL % "(:)"], CHILDREN),
+        ("a command of a shell", ["/bin/sh", "-c", SHELL % "/bin/true"], CHILDREN),
+    )
+    plain = {"PATH": "/usr/bin:/bin"}
+    with tempfile.TemporaryDirectory(prefix="launchguard-bench-", dir=os.getcwd()) as state:
+        preloaded = dict(plain, LD_PRELOAD=library, LAUNCHGUARD_DIRECTORY=state)
+        found = {}
+        for round_number in range(options.rounds + 1):
+            order = [(row, environment) for row in range(len(rows)) for environment in (False, True)]
+            random.shuffle(order)
+            for row, is_preloaded in order:
+                times = measure(rows[row][1], preloaded if is_preloaded else plain)
+                if round_number:  # the first one warms up
+                    found.setdefault((row, is_preloaded), []).append([value * 1e3 / rows[row][2] for value in times])
+    print("microseconds; load %.1f" % os.getloadavg()[0])
+    print("| | CPU without, median | with | more, least | more, median | elapsed without, median | with |")
+    print("|---|---|---|---|---|---|---|")
+    for row, (name, _, _) in enumerate(rows):
+        without, preloaded_ = found[row, False], found[row, True]
+        cpu = [b[1] - a[1] for a, b in zip(without, preloaded_)]
+        least = min(b[1] for b in preloaded_) - min(a[1] for a in without)
+        figures = (statistics.median(a[1] for a in without), statistics.median(b[1] for b in preloaded_), least, statistics.median(cpu),
+                   statistics.median(a[0] for a in without), statistics.median(b[0] for b in preloaded_))
+        print("| %s | %s |" % (name, " | ".join("%.1f" % figure if figure < 100 else "{:,.0f}".format(figure) for figure in figures)))
+
+
+if __name__ == "__main__":
+    main()

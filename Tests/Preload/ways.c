@@ -1,0 +1,330 @@
+/* Ways to end and to live on, of a program that knows nothing of LaunchGuard. What it prints and
+ * how it ends is to be the same with the library preloaded. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+static const char *self;
+
+static void say(const char *text)
+{
+    if (write(STDOUT_FILENO, text, strlen(text)) < 0)
+        _exit(99);
+}
+
+static void *volatile nowhere = (void *)0x10;
+
+static void fault(void)
+{
+    *(volatile int *)nowhere = 1;
+}
+
+static void take(int signal, void (*handler)(int), int flags)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigaction(signal, &action, NULL);
+}
+
+/* ---- handlers of a fault ---- */
+
+static void print_and_raise(int number)
+{
+    say("handler\n");
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void print_and_abort(int number)
+{
+    (void)number;
+    say("handler\n");
+    abort();
+}
+
+static void print_and_leave(int number)
+{
+    (void)number;
+    say("handler\n");
+    _exit(7);
+}
+
+static void print_and_exit(int number)
+{
+    (void)number;
+    say("handler\n");
+    exit(8);
+}
+
+static void reset_and_return(int number)
+{
+    say("handler\n");
+    signal(number, SIG_DFL);
+}
+
+static void print_and_execute(int number)
+{
+    (void)number;
+    say("handler\n");
+    execl(self, self, "nothing", NULL);
+}
+
+static sigjmp_buf back;
+
+static void jump(int number)
+{
+    (void)number;
+    siglongjmp(back, 1);
+}
+
+static void *late(void *argument)
+{
+    (void)argument;
+    take(SIGSEGV, print_and_raise, 0);
+    fault();
+    return NULL;
+}
+
+static int overflow(int depth)
+{
+    volatile char room[4096];
+    room[0] = (char)depth;
+    return depth < 0 ? 0 : overflow(depth + 1) + room[0];
+}
+
+static void own_stack(void)
+{
+    static char memory[65536];
+    const stack_t stack = { .ss_sp = memory, .ss_size = sizeof memory };
+    stack_t now;
+    sigaltstack(&stack, NULL);
+    sigaltstack(NULL, &now);
+    say(now.ss_sp == memory ? "own stack\n" : "another stack\n");
+    take(SIGSEGV, print_and_raise, SA_ONSTACK);
+    overflow(0);
+}
+
+/* As a virtual machine does for each null that it meets. */
+static void recover(long times)
+{
+    take(SIGSEGV, jump, SA_NODEFER);
+    for (volatile long i = 0; i < times; i++)
+        if (sigsetjmp(back, 1) == 0)
+            fault();
+    say("recovered\n");
+}
+
+/* ---- what the program sees of itself ---- */
+
+static void show_actions(void)
+{
+    char line[128];
+    for (int number = 1; number < SIGRTMIN; number++) {
+        struct sigaction before, after;
+        if (sigaction(number, NULL, &before) != 0)
+            continue;
+        signal(number, SIG_IGN);
+        signal(number, print_and_leave);
+        sigaction(number, NULL, &after);
+        snprintf(line, sizeof line, "%d %d %x, then %d %x\n", number, before.sa_handler == SIG_DFL, (unsigned)before.sa_flags & ~0x04000000u,
+                 after.sa_handler == print_and_leave, (unsigned)after.sa_flags & ~0x04000000u);
+        say(line);
+    }
+}
+
+static void show_surroundings(void)
+{
+    char line[64];
+    int low = open("/dev/null", O_RDONLY), threads = 0;
+    sigset_t blocked;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (strncmp(line, "Threads:", 8) == 0)
+            threads = atoi(line + 8);
+    sigprocmask(SIG_BLOCK, NULL, &blocked);
+    snprintf(line, sizeof line, "%d %d %d %d\n", low, threads, sigismember(&blocked, SIGSEGV), errno);
+    say(line);
+    for (char **variable = environ; *variable; variable++)
+        puts(*variable);
+}
+
+/* ---- children ---- */
+
+static void await(pid_t pid)
+{
+    char line[64];
+    int status = -1;
+    waitpid(pid, &status, 0);
+    snprintf(line, sizeof line, "child: %x\n", (unsigned)status);
+    say(line);
+}
+
+static void forked(const char *how)
+{
+    const pid_t pid = fork();
+    if (pid)
+        return await(pid);
+    if (strcmp(how, "crash") == 0)
+        fault();
+    if (strcmp(how, "grandchild") == 0)
+        forked("crash");
+    if (strcmp(how, "execute") == 0)
+        execlp("sh", "sh", "-c", "exit 5", (char *)NULL);
+    if (strcmp(how, "missing") == 0) {
+        execlp("no-such-program", "no-such-program", (char *)NULL);
+        execl("/no/such/program", "program", (char *)NULL);
+        execle("/etc", "etc", (char *)NULL, environ);
+        say(strerror(errno));
+        fault();
+    }
+    _exit(strcmp(how, "leave") == 0 ? 6 : 0);
+}
+
+static void vforked(const char *how)
+{
+    const pid_t pid = vfork();
+    if (pid == 0) {
+        if (strcmp(how, "execute") == 0)
+            execl("/bin/sh", "sh", "-c", "exit 5", (char *)NULL);
+        execl("/no/such/program", "program", (char *)NULL);
+        _exit(6);
+    }
+    await(pid);
+}
+
+static void spawned(void)
+{
+    char *arguments[] = { (char *)"sh", (char *)"-c", (char *)"exit 5", NULL };
+    pid_t pid = -1;
+    posix_spawn(&pid, "/bin/sh", NULL, NULL, arguments, environ);
+    await(pid);
+}
+
+static void *fork_there(void *argument)
+{
+    forked(argument);
+    return NULL;
+}
+
+/* The thread that forked is the only one of the child, and has had a fault from which it
+ * recovered. */
+static void forked_on_a_thread(void)
+{
+    pthread_t thread;
+    recover(3);
+    signal(SIGSEGV, SIG_DFL);
+    pthread_create(&thread, NULL, fork_there, (void *)"crash");
+    pthread_join(thread, NULL);
+}
+
+/* The parent leaves inside of daemon(). */
+static void become_daemon(void)
+{
+    say("daemon\n");
+    if (daemon(1, 1) != 0)
+        _exit(98);
+    alarm(60);
+    fault();
+}
+
+static void first_process(void)
+{
+    if (unshare(CLONE_NEWPID) != 0)
+        _exit(98);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        kill(getpid(), SIGTERM);
+        say("lives\n");
+        fault();
+    }
+    await(pid);
+}
+
+int main(int count, char **arguments)
+{
+    const char *how = count > 1 ? arguments[1] : "", *argument = count > 2 ? arguments[2] : "";
+    pthread_t thread;
+    self = arguments[0];
+    if (strcmp(how, "fault") == 0)
+        fault();
+    else if (strcmp(how, "abort") == 0)
+        abort();
+    else if (strcmp(how, "raise") == 0)
+        take(SIGSEGV, print_and_raise, 0), fault();
+    else if (strcmp(how, "handler-abort") == 0)
+        take(SIGSEGV, print_and_abort, 0), fault();
+    else if (strcmp(how, "handler-leave") == 0)
+        take(SIGSEGV, print_and_leave, 0), fault();
+    else if (strcmp(how, "handler-exit") == 0)
+        take(SIGSEGV, print_and_exit, 0), fault();
+    else if (strcmp(how, "handler-reset") == 0)
+        take(SIGSEGV, reset_and_return, 0), fault();
+    else if (strcmp(how, "handler-once") == 0)
+        take(SIGSEGV, print_and_abort, (int)SA_RESETHAND), fault();
+    else if (strcmp(how, "handler-execute") == 0)
+        take(SIGSEGV, print_and_execute, SA_NODEFER), fault();
+    else if (strcmp(how, "ignore") == 0)
+        signal(SIGSEGV, SIG_IGN), fault();
+    else if (strcmp(how, "late") == 0)
+        pthread_create(&thread, NULL, late, NULL), pthread_join(thread, NULL);
+    else if (strcmp(how, "own-stack") == 0)
+        own_stack();
+    else if (strcmp(how, "recover") == 0)
+        recover(atol(argument));
+    else if (strcmp(how, "recover-then-die") == 0)
+        recover(100), take(SIGSEGV, print_and_raise, 0), fault();
+    else if (strcmp(how, "actions") == 0)
+        show_actions();
+    else if (strcmp(how, "surroundings") == 0)
+        show_surroundings();
+    else if (strcmp(how, "fork") == 0)
+        forked(argument);
+    else if (strcmp(how, "fork-on-a-thread") == 0)
+        forked_on_a_thread();
+    else if (strcmp(how, "vfork") == 0)
+        vforked(argument);
+    else if (strcmp(how, "spawn") == 0)
+        spawned();
+    else if (strcmp(how, "first-process") == 0)
+        first_process();
+    else if (strcmp(how, "daemon") == 0)
+        become_daemon();
+    else if (strcmp(how, "leave") == 0)
+        _exit(atoi(argument));
+    else if (strcmp(how, "leave-iso") == 0)
+        _Exit(atoi(argument));
+    else if (strcmp(how, "quick-exit") == 0)
+        quick_exit(atoi(argument));
+    else if (strcmp(how, "exit") == 0)
+        exit(atoi(argument));
+    else if (strcmp(how, "kill") == 0)
+        kill(getpid(), atoi(argument));
+    else if (strcmp(how, "execute") == 0)
+        execvp(arguments[2], arguments + 2);
+    else if (strcmp(how, "cannot-execute") == 0)
+        execv("/etc/passwd", arguments), execv("/etc", arguments), fault();
+    else if (strcmp(how, "killed-behind") == 0) {
+        if (strcmp(argument, "vfork") == 0)
+            vforked("execute"), vforked("fails");
+        else
+            execv("/etc", arguments), execlp("no-such-program", "program", (char *)NULL);
+        kill(getpid(), SIGKILL);
+    }
+    else if (strcmp(how, "closes-all") == 0)
+        syscall(SYS_close_range, 3, ~0u, 0), say(open("/dev/null", O_RDONLY) == 3 ? "three\n" : "another\n"), fault();
+    return strcmp(how, "nothing") == 0 ? 0 : 97;
+}
