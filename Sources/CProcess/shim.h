@@ -7,9 +7,11 @@
 #ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -59,7 +61,7 @@ typedef struct lg_shim_program {
     char **own_numbers; /* variables of the environment that hold the process's number; NULL ends */
 } lg_shim_program;
 
-/* End with the parent, as a program ends by the SIGKILL that its parent's number gets. false: it has
+/* End with the parent, as a program ends by the SIGKILL that its number gets. false: the parent has
  * ended already. A parent in another pid namespace has the number 0. */
 static inline int lg_shim_end_with(pid_t parent)
 {
@@ -130,6 +132,39 @@ static inline siginfo_t lg_shim_next_signal(void)
     return info;
 }
 
+/* The same for a time at most. 0: none came. */
+static inline int lg_shim_next_signal_within(long milliseconds, siginfo_t *ret_info)
+{
+    const struct timespec time = { milliseconds / 1000, milliseconds % 1000 * 1000000 };
+    sigset_t all;
+    sigfillset(&all);
+    return sigtimedwait(&all, ret_info, &time) > 0;
+}
+
+/* Whether something accepts connections within a second, at a numeric address or "localhost". */
+static inline int lg_shim_accepts(const char *host, unsigned port)
+{
+    const struct addrinfo numeric = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+    char service[8];
+    struct addrinfo *found = NULL;
+    int accepts = 0;
+    snprintf(service, sizeof service, "%u", port);
+    if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, service, &numeric, &found) != 0)
+        return 0;
+    const int file = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (file >= 0) {
+        struct pollfd answer = { file, POLLOUT, 0 };
+        int error = connect(file, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
+        socklen_t size = sizeof error;
+        if (error == EINPROGRESS && poll(&answer, 1, 1000) == 1)
+            getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &size);
+        accepts = error == 0;
+        close(file);
+    }
+    freeaddrinfo(found);
+    return accepts;
+}
+
 /* Send a signal on, with its value where it has one. */
 static inline void lg_shim_pass_on(pid_t process, siginfo_t *info)
 {
@@ -146,8 +181,9 @@ static inline void lg_shim_take_default(int number)
     syscall(SYS_rt_sigaction, number, action, NULL, (size_t)8);
     sigemptyset(&one);
     sigaddset(&one, number);
-    sigprocmask(SIG_UNBLOCK, &one, &before);
+    /* Sent while it is blocked: one that waits already and this one are one. */
     kill(getpid(), number);
+    sigprocmask(SIG_UNBLOCK, &one, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -210,7 +246,8 @@ static inline void lg_shim_listen(int given_channel, pid_t parent)
     sigset_t all;
     char question;
     prctl(PR_SET_NAME, "lg-listener", 0, 0, 0);
-    memset(program_invocation_name, '-', strlen(program_invocation_name)); /* no match of pkill -f */
+    /* `pkill -f "launchguard run"` means the parent alone. */
+    memset(program_invocation_name, '-', strlen(program_invocation_name));
     lg_shim_release_files(given_channel);
     if (!lg_shim_end_with(parent))
         _exit(0);
@@ -242,17 +279,18 @@ static inline int lg_shim_start_listener(void)
     return -1;
 }
 
-/* Whether a signal was sent to the whole group since the last question. A listener that is stopped
- * or gone knows nothing: false. */
-static inline int lg_shim_was_for_group(int channel, int number)
+/* The signals that were sent to the whole group since the last question, signal 1 in bit 0. A
+ * listener that is stopped or gone knows of none. */
+static inline uint64_t lg_shim_heard_by_listener(int channel)
 {
     struct pollfd answer = { channel, POLLIN, 0 };
-    uint64_t seen;
-    while (recv(channel, &seen, sizeof seen, MSG_DONTWAIT) > 0) /* an answer that came too late */
-        ;
-    if (send(channel, "?", 1, MSG_DONTWAIT) != 1 || poll(&answer, 1, 1000) != 1 || recv(channel, &seen, sizeof seen, MSG_DONTWAIT) != sizeof seen)
-        return 0;
-    return (int)(seen >> (number - 1) & 1);
+    uint64_t heard, late = 0;
+    /* Answers that came too late for their question. */
+    while (recv(channel, &heard, sizeof heard, MSG_DONTWAIT) == sizeof heard)
+        late |= heard;
+    if (send(channel, "?", 1, MSG_DONTWAIT) != 1 || poll(&answer, 1, 1000) != 1 || recv(channel, &heard, sizeof heard, MSG_DONTWAIT) != sizeof heard)
+        return late;
+    return heard | late;
 }
 #endif
 

@@ -30,7 +30,7 @@ class Given(UnderRun):
         return path.read_text().splitlines()
 
     def same(self, *arguments, **how):
-        without, under = self.facts([], *arguments, **how), self.facts(self.run_only(), *arguments, **how)
+        without, under = self.facts([], *arguments, **how), self.facts(self.under(), *arguments, **how)
         self.assertEqual(without, under)
         return under
 
@@ -76,31 +76,31 @@ class Given(UnderRun):
         """A program that systemd starts finds its own number, where that of the tool stood."""
         code = "import os; print(os.getpid(), *[os.environ.get(n) for n in ('LISTEN_PID', 'WATCHDOG_PID', 'SYSTEMD_EXEC_PID', 'LISTEN_PIDFDID', 'LISTEN_FDS', 'NOTIFY_SOCKET')])"
         shell = "export LISTEN_FDS=1 NOTIFY_SOCKET=@x LISTEN_PIDFDID=5 LISTEN_PID=$$ WATCHDOG_PID=$$ SYSTEMD_EXEC_PID=$$; exec \"$@\""
-        own, *others = self.ends(0, ["sh", "-c", shell, "sh", *self.run_only(), "python3", "-c", code])[0].split()
+        own, *others = self.ends(0, ["sh", "-c", shell, "sh", *self.under(), "python3", "-c", code])[0].split()
         self.assertEqual(others, [own, own, own, b"None", b"1", b"@x"])
-        _, *others = self.ends(0, ["sh", "-c", shell.replace("$$", "1"), "sh", *self.run_only(), "python3", "-c", code])[0].split()
+        _, *others = self.ends(0, ["sh", "-c", shell.replace("$$", "1"), "sh", *self.under(), "python3", "-c", code])[0].split()
         self.assertEqual(others, [b"1", b"1", b"1", b"5", b"1", b"@x"])
 
     def test_group_and_session(self):
-        run = Run([*self.run_only(), self.options.probe, "sleep"])
+        run = Run([*self.under(), self.options.probe, "sleep"])
         program = run.program()
         self.assertEqual((os.getpgid(program), os.getsid(program)), (os.getpgid(run.pid), os.getsid(run.pid)))
         run.kill()
 
     def test_streams(self):
         data = os.urandom(1 << 20)
-        output, errors = self.ends(0, [*self.run_only(), "sh", "-c", "tee /dev/stderr"], data=data)
+        output, errors = self.ends(0, [*self.under(), "sh", "-c", "tee /dev/stderr"], data=data)
         self.assertTrue(output == data and errors == data)
 
     def test_stream_that_the_program_closes(self):
         """Its reader sees the end while the program lives."""
-        run = Run([*self.run_only("--quiet"), "sh", "-c", "exec >&- 2>&-; exec sleep 3600"])
+        run = Run([*self.under("--quiet"), "sh", "-c", "exec >&- 2>&-; exec sleep 3600"])
         self.assertEqual((run.process.stdout.read(), run.process.stderr.read()), (b"", b""))
         self.assertIsNone(run.process.poll())
         run.kill()
 
     def test_broken_pipe(self):
-        output, _ = self.ends(0, ["sh", "-c", '"$@" | head -n 1', "sh", *self.run_only(), "yes"])
+        output, _ = self.ends(0, ["sh", "-c", '"$@" | head -n 1', "sh", *self.under(), "yes"])
         self.assertEqual(output, b"y\n")
 
     def test_lock(self):
@@ -108,20 +108,20 @@ class Given(UnderRun):
         def lock():
             os.dup2(os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC), 9)
             fcntl.flock(9, fcntl.LOCK_EX)
-        self.ends(0, [*self.run_only(), "sh", "-c", "exec 9>&-; flock -w 60 lock true"], before=lock, cwd=self.directory, close_fds=False)
+        self.ends(0, [*self.under(), "sh", "-c", "exec 9>&-; flock -w 60 lock true"], before=lock, cwd=self.directory, close_fds=False)
 
 
 class Ends(UnderRun):
     def test_each_status(self):
         def end(status):
-            return Run([*self.run_only(), self.options.probe, "exit", str(status)]).end()
+            return Run([*self.under(), self.options.probe, "exit", str(status)]).end()
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for status, result in enumerate(pool.map(end, range(256))):
                 self.assertEqual(result, (status, b"", b""))
 
     def test_each_signal(self):
         def end(number):
-            return Run([*self.run_only("--quiet"), self.options.probe, "die", str(number)]).end()
+            return Run([*self.under("--quiet"), self.options.probe, "die", str(number)]).end()
         numbers = sorted(signal.valid_signals() - SAFE - STOPS)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for number, result in zip(numbers, pool.map(end, numbers)):
@@ -130,26 +130,26 @@ class Ends(UnderRun):
     def test_ignored_signal(self):
         """The death of the program by a signal that the tool was told to ignore."""
         ignore = lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        self.ends(-signal.SIGTERM, [*self.run_only("--quiet"), self.options.probe, "die", "15"], before=ignore)
+        self.ends(-signal.SIGTERM, [*self.under("--quiet"), self.options.probe, "die", "15"], before=ignore)
 
     def test_no_wait_status_kept(self):
         """SIGCHLD is ignored, and the kernel would forget how the program ended."""
-        self.ends(7, [*self.run_only(), self.options.probe, "exit", "7"], before=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.ends(7, [*self.under(), self.options.probe, "exit", "7"], before=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
 
     def test_words_about_a_death(self):
-        _, errors = self.ends(-signal.SIGSEGV, [*self.run_only(), self.options.probe, "fault"])
+        _, errors = self.ends(-signal.SIGSEGV, [*self.under(), self.options.probe, "fault"])
         self.assertEqual(errors.decode(), "launchguard: %s: it died of SIGSEGV\n" % self.options.probe)
         log = self.directory / "log"
-        self.ends(-signal.SIGSEGV, [*self.run_only("--log", log), self.options.probe, "fault"], errors=b"")
+        self.ends(-signal.SIGSEGV, [*self.under("--log", log), self.options.probe, "fault"], errors=b"")
         self.assertEqual(log.read_text(), "launchguard: %s: it died of SIGSEGV\n" % self.options.probe)
 
     def test_alarm(self):
         """A timer that was set before exec is the program's."""
-        self.ends(-signal.SIGALRM, ["perl", "-e", "alarm 1; exec @ARGV", *self.run_only("--quiet"), self.options.probe, "sleep"])
+        self.ends(-signal.SIGALRM, ["perl", "-e", "alarm 1; exec @ARGV", *self.under("--quiet"), self.options.probe, "sleep"])
 
     def test_kill(self):
         """SIGKILL for the number that the outside knows ends the program, and the listener."""
-        run = Run([*self.run_only(), self.options.probe, "sleep"])
+        run = Run([*self.under(), self.options.probe, "sleep"])
         program = run.program()
         others = [int(number) for number in pathlib.Path("/proc/%d/task/%d/children" % (run.pid, run.pid)).read_text().split()]
         os.kill(run.pid, signal.SIGKILL)
@@ -158,12 +158,12 @@ class Ends(UnderRun):
             poll(lambda: state(process) in (None, "Z"), "the program ends with the tool")
 
     def test_orphans(self):
-        output, _ = self.ends(0, [*self.run_only(), self.options.probe, "orphan"])
+        output, _ = self.ends(0, [*self.under(), self.options.probe, "orphan"])
         self.assertTrue(output.startswith(b"gone "))
 
     def test_descendants_live_on(self):
         """The tool ends with the program, and leaves what the program left."""
-        output, _ = self.ends(0, [*self.run_only(), "sh", "-c", "sleep 3600 >/dev/null 2>&1 & echo $!"])
+        output, _ = self.ends(0, [*self.under(), "sh", "-c", "sleep 3600 >/dev/null 2>&1 & echo $!"])
         self.assertNotIn(state(int(output)), (None, "Z"))
         self.assertEqual(children(int(output)), [])
         os.kill(int(output), signal.SIGKILL)
@@ -172,7 +172,7 @@ class Ends(UnderRun):
         if not is_root():
             self.skipTest("a pid namespace needs root")
         def in_namespace(*arguments):
-            return ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", *self.run_only("--quiet"), *arguments]
+            return ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", *self.under("--quiet"), *arguments]
         self.ends(7, in_namespace(self.options.probe, "exit", "7"))
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
             self.ends(128 + number, in_namespace(self.options.probe, "die", str(int(number))))
@@ -191,7 +191,7 @@ class Ends(UnderRun):
 
 class Mistakes(UnderRun):
     def fails(self, status, words, arguments, prefix=None, **how):
-        output, errors = self.ends(status, [*(prefix or self.run_only()), *arguments], **how)
+        output, errors = self.ends(status, [*(prefix or self.under()), *arguments], **how)
         self.assertEqual(output, b"")
         self.assertRegex(errors.decode(), "^launchguard: [^\n]*%s[^\n]*\n$" % words)
 
@@ -218,10 +218,10 @@ class Mistakes(UnderRun):
         for path in files:
             with self.subTest(path=str(path)[:100]):
                 expected = Run(["env", path]).end()[0]
-                self.assertEqual(Run([*self.run_only(), path]).end()[0], expected)
+                self.assertEqual(Run([*self.under(), path]).end()[0], expected)
 
     def test_script_without_interpreter(self):
-        self.ends(5, [*self.run_only(), self.file("bare", 'exit "$1"\n'), "5"])
+        self.ends(5, [*self.under(), self.file("bare", 'exit "$1"\n'), "5"])
 
     def test_path(self):
         """A folder of PATH that is not searched, one that has a file which may not be run, the
@@ -230,23 +230,23 @@ class Mistakes(UnderRun):
         self.file("x/tool", "#!/bin/sh\nexit 1", 0o644)
         self.file("tool", "#!/bin/sh\nexit 6")
         for path in ("/nothing:%s/x:%s" % (self.directory, self.directory), "", ":/nothing"):
-            self.ends(6, [*self.run_only(), "tool"], env={"PATH": path}, cwd=self.directory)
-        self.ends(0, ["env", "-u", "PATH", *self.run_only(), "true"])
+            self.ends(6, [*self.under(), "tool"], env={"PATH": path}, cwd=self.directory)
+        self.ends(0, ["env", "-u", "PATH", *self.under(), "true"])
 
     def test_command_lines(self):
         for arguments in ([], ["--"], ["--no-such-option", "true"], ["--directory"]):
             with self.subTest(arguments):
-                status, output, errors = Run([*self.run_only(), *arguments]).end()
+                status, output, errors = Run([*self.under(), *arguments]).end()
                 self.assertEqual((status, output), (125, b""))
                 self.assertTrue(errors)
         self.assertIn(b"EXIT STATUS", self.ends(0, [self.options.tool, "run", "--help"])[0])
-        self.ends(0, [*self.run_only(), "true"])  # without --
-        self.assertEqual(self.ends(0, [*self.run_only(), "--", "echo", "--", "--help"])[0], b"-- --help\n")
+        self.ends(0, [*self.under(), "true"])  # without --
+        self.assertEqual(self.ends(0, [*self.under(), "--", "echo", "--", "--help"])[0], b"-- --help\n")
 
     def test_itself(self):
-        self.ends(0, [*self.run_only(), "--", self.options.tool, "--version"])
-        self.ends(9, [*self.run_only(), "--", *self.run_only(), "--", self.options.probe, "exit", "9"])
-        self.ends(-signal.SIGSEGV, [*self.run_only("--quiet"), "--", *self.run_only("--quiet"), "--", self.options.probe, "fault"])
+        self.ends(0, [*self.under(), "--", self.options.tool, "--version"])
+        self.ends(9, [*self.under(), "--", *self.under(), "--", self.options.probe, "exit", "9"])
+        self.ends(-signal.SIGSEGV, [*self.under("--quiet"), "--", *self.under("--quiet"), "--", self.options.probe, "fault"])
 
     def test_library(self):
         recorded = [self.options.tool, "run"]

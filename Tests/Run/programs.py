@@ -1,5 +1,4 @@
 """Programs under `launchguard run`: started, talked to and ended, in any case."""
-import ctypes
 import os
 import pathlib
 import pty
@@ -15,7 +14,6 @@ sys.path.insert(0, str(ROOT / "Tests/Faults"))
 from children import prepare
 
 LIMIT_S = 60  # a process that takes longer hangs
-PR_SET_CHILD_SUBREAPER = 36
 
 
 def poll(question, what):
@@ -141,7 +139,10 @@ class Terminal:
 
     def end(self):
         """The exit status of the command, as of waitstatus_to_exitcode()."""
-        return os.waitstatus_to_exitcode(poll(lambda: os.waitpid(self.pid, os.WNOHANG), "the command on the terminal ends")[1])
+        def ended():
+            result = os.waitpid(self.pid, os.WNOHANG)
+            return result[0] and result
+        return os.waitstatus_to_exitcode(poll(ended, "the command on the terminal ends")[1])
 
 
 def is_root():

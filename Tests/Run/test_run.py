@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`launchguard run`: a program under it is given what it is given without it, gets each signal once,
+"""A program under `launchguard run` is given what it is given without it, gets each signal once,
 ends as without it, and is recorded. The tool is built by Swift: `make test-swift` runs this."""
 import argparse
 import os
@@ -13,7 +13,7 @@ import programs  # finds the modules of the other tests
 from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
-MODULES = ["ends"]
+MODULES = ["ends", "signals", "records", "restart"]
 
 
 def build(source, *options):
@@ -26,17 +26,19 @@ def build(source, *options):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tool", type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--preload", type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--filter", default=None)
+    parser.add_argument("preload", type=lambda path: str(pathlib.Path(path).resolve()))
+    parser.add_argument("--filter", help="names of tests that contain this")
+    parser.add_argument("--services", action="store_true", help="with those of installed services, which take longer")
     UnderRun.options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="launchguard-run-") as name:
         folder = argparse.Namespace(name=name)
         UnderRun.options.build = build
+        os.environ["LAUNCHGUARD_PRELOAD"] = UnderRun.options.preload
         UnderRun.options.probe = build("probe.c")
         loader = unittest.TestLoader()
         if UnderRun.options.filter:
             loader.testNamePatterns = ["*%s*" % UnderRun.options.filter]
-        suite = unittest.TestSuite(loader.loadTestsFromName(module) for module in MODULES)
+        suite = unittest.TestSuite(loader.loadTestsFromName(module) for module in MODULES + ["services"] * UnderRun.options.services)
         result = unittest.TextTestRunner(verbosity=1).run(suite)
         for test, reason in result.skipped:
             print("skipped: %s: %s" % (test.id(), reason))

@@ -9,15 +9,18 @@ from programs import Run
 
 
 class UnderRun(unittest.TestCase):
-    options = None  # set before the tests: tool, probe, preload, dump
+    options = None  # set before the tests: tool, probe, preload, build
+    is_recorded = False
 
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="launchguard-run-"))
+        self.records = self.directory / "records"
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
 
-    def run_only(self, *arguments):
-        """The begin of a command line, without records."""
-        return [self.options.tool, "run", "--witness-only", *map(str, arguments)]
+    def under(self, *arguments):
+        """The begin of a command line."""
+        how = ["--directory", str(self.records)] if self.is_recorded else ["--witness-only"]
+        return [self.options.tool, "run", *how, *map(str, arguments)]
 
     def ends(self, status, command, data=None, errors=None, **how):
         """Runs a command to its end. The result is standard output and standard error."""

@@ -7,7 +7,8 @@ import LaunchGuardReports
 struct ProgramEnvironment {
     /// As of `environ`; NULL ends it.
     private(set) var variables: [UnsafeMutablePointer<CChar>?]
-    /// Those that hold the number of the process, with room for that of the program; NULL ends them.
+    /// Those that hold the number of the process, with room for that of the program; NULL ends
+    /// them.
     private(set) var ownNumbers: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
 
     init() {

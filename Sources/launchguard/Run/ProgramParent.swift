@@ -12,6 +12,8 @@ struct ProgramParent {
     let witness: RunWitness
     /// The channel to the listener of the group; -1: there is none.
     private let listener: Int32
+    /// Signals that the group got and this process has still to take, signal 1 in bit 0.
+    private var heard: UInt64 = 0
 
     init(_ process: pid_t, _ witness: RunWitness) {
         self.process = process
@@ -20,17 +22,29 @@ struct ProgramParent {
         listener = lg_shim_start_listener()
     }
 
+    /// Nobody listens to the group any more.
+    func release() {
+        if listener >= 0 { close(listener) }
+    }
+
     /// Until the program has ended. The result is its wait status.
-    func waitForEnd() -> Int32 {
+    mutating func waitForEnd(_ watch: LaunchWatch? = nil) -> Int32 {
         while true {
-            var signal = unsafe lg_shim_next_signal()
+            var signal = unsafe siginfo_t()
+            if let watch, let pause = watch.pause {
+                watch.look()
+                guard unsafe lg_shim_next_signal_within(pause, &signal) != 0 else { continue }
+            } else {
+                unsafe signal = lg_shim_next_signal()
+            }
             let number = unsafe signal.si_signo, isOfSystem = unsafe signal.si_code > 0
             if number == SIGCHLD, isOfSystem {
-                if let status = reap() { return status }
+                if let status = reap(watch) { return status }
                 stopAsProgram()
                 continue
             }
-            let wasForGroup = listener >= 0 && lg_shim_was_for_group(listener, number) != 0
+            watch?.heard(number)
+            let wasForGroup = wasForGroup(number)
             // A stop of the terminal is one of its group. The listener may have been asked too
             // late: the group may go on already.
             if !wasForGroup, !(isOfSystem && Self.stops.contains(number)) { unsafe lg_shim_pass_on(process, &signal) }
@@ -39,15 +53,28 @@ struct ProgramParent {
 
     private static let stops = [SIGTSTP, SIGTTIN, SIGTTOU]
 
+    /// Whether the whole group got a signal that this process has taken.
+    private mutating func wasForGroup(_ number: Int32) -> Bool {
+        guard listener >= 0 else { return false }
+        func bit(_ number: Int32) -> UInt64 { 1 << UInt64(number - 1) }
+        heard |= lg_shim_heard_by_listener(listener)
+        // The kernel drops stops that wait when it lets a process go on, and the other way round.
+        if number == SIGCONT { for stop in Self.stops { heard &= ~bit(stop) } }
+        if Self.stops.contains(number) { heard &= ~bit(SIGCONT) }
+        defer { heard &= ~bit(number) }
+        return heard & bit(number) != 0
+    }
+
     /// Waits for each child that has ended: the program, and orphans among its descendants. The
     /// result is the wait status of the program.
-    private func reap() -> Int32? {
+    private func reap(_ watch: LaunchWatch?) -> Int32? {
         var result: Int32?
         while case let child = lg_shim_ended_child(), child > 0 {
             let ended = RunWitness.Ended(child)
             var status: Int32 = 0
             guard unsafe waitpid(child, &status, 0) == child else { break }
             witness.store(status, of: ended)
+            watch?.ended(child, status)
             if child == process { result = status }
         }
         return result

@@ -44,7 +44,7 @@ struct RunWitness {
 
     /// The state directory with the newest run of the process: it may have been several programs in
     /// turn.
-    private func directory(of ended: Ended) -> String? {
+    func directory(of ended: Ended) -> String? {
         guard let root else { return nil }
         let folders = ((try? Path.names(in: root)) ?? []) .filter { $0 != "." && $0 != ".." && $0 != "runs" }.map { "\(root)/\($0)" }
         var newest: (directory: String, moment: UInt64)?

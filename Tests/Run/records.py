@@ -1,0 +1,245 @@
+"""What is left of programs that died under `launchguard run`, and that they died as without it."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import ends
+import signals
+from children import LIMIT_S
+from programs import Run, Terminal, children, field, is_root, poll, state
+from under_run import UnderRun
+
+LIMIT_BYTES = 64 << 20  # of the control group
+
+# Real work, then a line with the process, then the death.
+BASH = r"""
+ulimit -c 0; declare -A squares; for i in $(seq 50); do squares[$i]=$((i * i)); done
+sum=$(printf '%s\n' "${squares[@]}" | sort -n | awk '{ s += $1 } END { print s }'); cat <<< "sum $sum"
+echo $$; """
+PYTHON = r"""
+import ctypes, json, os, resource, subprocess, threading, time
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+words = sorted(json.loads(json.dumps([str(i * i) for i in range(50)])))
+done = []
+threads = [threading.Thread(target=lambda: done.append(len(words))) for _ in range(4)]
+[t.start() for t in threads]; [t.join() for t in threads]
+print("sum", sum(map(int, words)), subprocess.run(["echo", "done"], capture_output=True).stdout, flush=True)
+print(os.getpid(), flush=True)
+"""
+WAYS = {
+    "bash": (["bash", "-c"], BASH, {"fault": "ulimit -s 256; f() { f; }; f", "abort": "kill -ABRT $$", "wait": "exec 3<> <(:); read <&3 line; exec sleep 3600",
+                                    "memory": "a=x; while :; do a=$a$a; done"}),
+    "python3": (["/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable, "-c"], PYTHON,
+                {"fault": "ctypes.string_at(0)", "abort": "os.abort()", "wait": "time.sleep(3600)", "memory": "a = []\nwhile True: a.append(bytearray(b'x' * 100000))"}),
+}
+# The way to die, who does what, and the ends that the record may name.
+DEATHS = {
+    "fault": ("fault", None, {"crash"}),
+    "abort": ("abort", None, {"crash"}),
+    "kill": ("wait", signal.SIGKILL, {"killed"}),
+    "term": ("wait", signal.SIGTERM, {"terminated"}),
+    "memory": ("memory", None, {"oom", "killed"}),
+}
+
+
+class Recorded(UnderRun):
+    is_recorded = True
+
+    def runs(self, name):
+        """The runs of a program, as the tool lists them."""
+        done = subprocess.run([self.options.tool, "list", "--json", self.records / name], stdout=subprocess.PIPE, timeout=LIMIT_S)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def run_of(self, name, process):
+        """The newest run of a process."""
+        for listed in reversed(self.runs(name)):
+            done = subprocess.run([self.options.tool, "inspect", "--json", "--no-symbols", listed["path"]], stdout=subprocess.PIPE, timeout=LIMIT_S)
+            run = json.loads(done.stdout)
+            if run["identity"]["processID"] == process:
+                return run
+        self.fail("no run of process %d of %s" % (process, name))
+
+
+class MemoryGroup:
+    """A control group with little memory, where this user may make one."""
+
+    def __init__(self):
+        for parent, limits in (("/sys/fs/cgroup/memory", {"memory.limit_in_bytes": LIMIT_BYTES, "memory.memsw.limit_in_bytes": LIMIT_BYTES}),
+                               ("/sys/fs/cgroup", {"memory.max": LIMIT_BYTES, "memory.swap.max": 0})):
+            self.path = pathlib.Path(parent, "launchguard-run-%d" % os.getpid())
+            try:
+                self.path.mkdir()
+            except OSError:
+                continue
+            for name, value in limits.items():
+                try:
+                    (self.path / name).write_text(str(value))
+                except OSError:  # no account of swap
+                    pass
+            if (self.path / next(iter(limits))).exists():
+                return
+            self.path.rmdir()
+        self.path = None
+
+    def enter(self):
+        """In the child."""
+        (self.path / "cgroup.procs").write_text("0")
+
+    def remove(self):
+        if self.path:
+            def empty():
+                for process in (self.path / "cgroup.procs").read_text().split():
+                    os.kill(int(process), signal.SIGKILL)
+                return not (self.path / "cgroup.procs").read_text()
+            poll(empty, "the control group empties")
+            self.path.rmdir()
+
+
+class FiveWays(Recorded):
+    def dies(self, prefix, name, death):
+        """Status, output but for the last line, and the process."""
+        command, work, ways = WAYS[name]
+        way, number, _ = DEATHS[death]
+        group = MemoryGroup() if death == "memory" else None
+        if group and not group.path:
+            self.skipTest("a control group with little memory needs root and a memory controller")
+        try:
+            run = Run([*prefix, *command, work + ways[way]], before=group and group.enter)
+            lines = [run.process.stdout.readline() for _ in range(2)]
+            if number:
+                poll(lambda: state(int(lines[1])) == "S", "the program waits")
+                os.kill(run.pid if number == signal.SIGTERM else int(lines[1]), number)
+            return run.end()[0], lines[0], int(lines[1])
+        finally:
+            if group:
+                group.remove()
+
+    def check(self, name, death):
+        without = self.dies([], name, death)
+        under = self.dies(self.under(), name, death)
+        self.assertEqual(under[:2], without[:2])
+        self.assertLess(under[0], 0)
+        run = self.run_of(name, under[2])
+        self.assertIn(run["verdict"]["end"], DEATHS[death][2])
+        self.assertEqual(run["identity"]["witness"]["signal"]["number"], -under[0])
+        if death in ("fault", "abort"):
+            self.assertEqual(run["crash"]["signal"]["number"], -under[0])
+            self.assertTrue(run["crash"]["dwarfStack"]["frames"])
+
+
+for name in WAYS:
+    for death in DEATHS:
+        setattr(FiveWays, "test_%s_%s" % (name, death), lambda self, name=name, death=death: self.check(name, death))
+
+
+class Witness(Recorded):
+    def test_orphan(self):
+        output, _ = self.ends(0, [*self.under(), self.options.probe, "orphan"])
+        orphan = self.run_of("probe", int(output.split()[1]))
+        self.assertEqual((orphan["identity"]["witness"]["exitCode"], orphan["verdict"]["end"]), (3, "exit"))
+
+    def test_silent_death(self):
+        self.ends(-signal.SIGKILL, [*self.under(), "bash", "-c", "kill -KILL $$"], errors=b"")
+        self.assertEqual(self.runs("bash")[-1]["verdict"]["end"], "killed")
+
+    def test_shell_without_job_control(self):
+        """What a shell says of a child that crashed is what it says without the tool."""
+        def says(*prefix):
+            output, errors = self.ends(0, ["sh", "-c", '"$@"; echo $?', "sh", *prefix, self.options.probe, "fault"])
+            return output, errors.decode().splitlines()[-1].split()[0]
+        self.assertEqual(says(), says(*self.under()))
+
+    def test_nested(self):
+        """One library, and one run of the program."""
+        output, _ = self.ends(0, [*self.under(), "--", *self.under(), "--", "sh", "-c", "echo $LD_PRELOAD"])
+        self.assertEqual(output.decode().strip(), self.options.preload)
+        self.assertEqual(len(self.runs("sh")), 1)
+
+    def test_other_library(self):
+        """One that is to be loaded already comes behind."""
+        output, _ = self.ends(0, [*self.under(), "sh", "-c", "echo $LD_PRELOAD"], env=dict(os.environ, LD_PRELOAD="libm.so.6"))
+        self.assertEqual(output.decode().strip(), self.options.preload + ":libm.so.6")
+
+    def test_relative_folder(self):
+        self.ends(3, [self.options.tool, "run", "--directory", "here", "sh", "-c", "cd /; sh -c 'exit 3'; exit $?"], cwd=self.directory)
+        self.records = self.directory / "here"
+        self.assertEqual([run["verdict"]["end"] for run in self.runs("sh")], ["exit", "exit"])
+
+    def test_usual_folder(self):
+        for variable in ("XDG_STATE_HOME", "STATE_DIRECTORY"):
+            self.records = self.directory / variable
+            environment = {key: value for key, value in os.environ.items() if key not in ("XDG_STATE_HOME", "STATE_DIRECTORY")}
+            self.ends(-signal.SIGKILL, [self.options.tool, "run", "sh", "-c", "kill -KILL $$"], env={**environment, variable: str(self.records)})
+            listed = self.runs("sh") if variable == "XDG_STATE_HOME" else self.runs("")
+            self.assertEqual([run["verdict"]["end"] for run in listed], ["killed"])
+
+    def test_no_folder(self):
+        """It cannot be made: the program runs, and that is said."""
+        (self.directory / "file").write_text("")
+        _, errors = self.ends(4, [self.options.tool, "run", "--directory", self.directory / "file/below", "sh", "-c", "exit 4"])
+        self.assertRegex(errors.decode(), "^launchguard: .*file/below: it cannot be made: .*; the program runs without records\n$")
+
+    def test_interrupted_python(self):
+        """Ctrl-C is the interpreter's."""
+        code = "import time\ntry:\n  print('rea' + 'dy', flush=True); time.sleep(3600)\nexcept KeyboardInterrupt:\n  print('interr' + 'upted', flush=True)"
+        with Terminal([*self.under(), *WAYS["python3"][0], code]) as terminal:
+            terminal.expect("ready")
+            terminal.write("\x03")
+            terminal.expect("interrupted")
+            self.assertEqual(terminal.end(), 0)
+
+
+class NotLoaded(Recorded):
+    def words(self, path, why):
+        return "launchguard: %s: it %s, so that only its end is watched; no record is written\n" % (path, why)
+
+    def test_static(self):
+        static = self.options.build("probe.c", "-static")
+        words = self.words(static, "is statically linked")
+        self.assertEqual(self.ends(5, [*self.under(), static, "exit", "5"])[1].decode(), words)
+        self.assertEqual(self.ends(-11, [*self.under(), static, "fault"])[1].decode(), words + "launchguard: %s: it died of SIGSEGV\n" % static)
+        self.ends(-11, [*self.under("--quiet"), static, "fault"], errors=b"")
+
+    def test_script_of_static_program(self):
+        static = self.options.build("probe.c", "-static")
+        script = self.directory / "script"
+        script.write_text("#!%s exit\n" % static)
+        script.chmod(0o755)
+        self.assertEqual(self.ends(0, [*self.under(), script])[1].decode(), self.words(script, "is statically linked"))
+
+    def test_more_rights(self):
+        if not is_root():
+            self.skipTest("a program with the rights of another user needs root")
+        program = self.directory / "probe"
+        shutil.copy(self.options.probe, program)
+        self.directory.chmod(0o755)
+        program.chmod(0o4755)
+        (self.directory / "records").mkdir(mode=0o777)
+        tool = shutil.copy(self.options.tool, self.directory / "launchguard")
+        library = shutil.copy(self.options.preload, self.directory / "preload.so")
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        environment = dict(os.environ, LAUNCHGUARD_PRELOAD=library)
+        command = [*nobody, tool, "run", "--directory", self.records, program, "exit", "4"]
+        self.assertEqual(self.ends(4, command, env=environment)[1].decode(), self.words(program, "has more rights than its caller"))
+        program.chmod(0o755)
+        self.ends(4, command, env=environment, errors=b"")
+        # Root itself gets nothing more from it.
+        program.chmod(0o4755)
+        self.ends(4, [*self.under(), program, "exit", "4"], errors=b"")
+
+
+class RecordedEnds(Recorded, ends.Ends):
+    """As without records."""
+    test_words_about_a_death = None
+
+
+class RecordedSent(Recorded, signals.Sent):
+    """As without records."""
+
+
+class RecordedOnTerminal(Recorded, signals.OnTerminal):
+    """As without records."""

@@ -1,0 +1,256 @@
+"""Signals, terminal and job control: the program gets each signal once, whoever sends it."""
+import fcntl
+import os
+import pathlib
+import signal
+import struct
+import termios
+
+from programs import Run, Terminal, children, field, poll, state
+from under_run import UnderRun
+
+LAST = signal.SIGRTMAX  # ends the probe; the tool passes it on after all others that wait
+STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+UNCAUGHT = (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD)
+
+
+class Sent(UnderRun):
+    """Signals that are sent to the tool, to its group, or to the program."""
+
+    def probe(self, *without):
+        run = Run([*self.under("--quiet"), self.options.probe, "signals", *(str(int(number)) for number in without)])
+        self.assertEqual(run.process.stdout.readline(), b"ready\n")
+        # From here on the listener hears what the group gets.
+        poll(lambda: len(pathlib.Path("/proc/%d/task/%d/children" % (run.pid, run.pid)).read_text().split()) == 2, "the listener starts")
+        poll(lambda: any(field(int(number), "Name") == "lg-listener" for number in os.listdir("/proc") if number.isdigit()
+                         and field(int(number), "PPid") == str(run.pid)), "the listener has its name")
+        self.addCleanup(run.kill)
+        return run
+
+    def comes(self, run, *numbers):
+        """Just these come, in this order."""
+        os.kill(run.pid, LAST)
+        status, output, errors = run.end()
+        self.assertEqual((status, errors), (0, b""))
+        self.assertEqual([int(line.split()[1]) for line in output.splitlines()], [*map(int, numbers), int(LAST)])
+
+    def one_by_one(self, run, send):
+        """Each signal, the next one when the program has told the last."""
+        numbers = sorted(signal.valid_signals() - {*UNCAUGHT, LAST})
+        for number in numbers:
+            send(number)
+            self.assertEqual(run.process.stdout.readline(), b"signal %d\n" % number)
+        self.comes(run)
+
+    def test_each_to_the_tool(self):
+        run = self.probe()
+        self.one_by_one(run, lambda number: os.kill(run.pid, number))
+
+    def test_each_to_the_group(self):
+        run = self.probe()
+        self.one_by_one(run, lambda number: os.killpg(run.pid, number))
+
+    def test_each_to_the_program(self):
+        run = self.probe()
+        program = run.program()
+        self.one_by_one(run, lambda number: os.kill(program, number))
+
+    def test_many_at_once(self):
+        run = self.probe()
+        numbers = [signal.SIGHUP, signal.SIGUSR1, signal.SIGTERM, signal.SIGWINCH]
+        for number in numbers:
+            os.killpg(run.pid, number)
+        for number in numbers:
+            self.assertEqual(run.process.stdout.readline(), b"signal %d\n" % number)
+        self.comes(run)
+
+    def test_real_time_signals_keep_their_number(self):
+        """As many as were sent come."""
+        run = self.probe()
+        for _ in range(5):
+            os.kill(run.pid, signal.SIGRTMIN)
+        self.comes(run, *[signal.SIGRTMIN] * 5)
+
+    def test_listener_is_no_need(self):
+        """Where it was ended, the program gets a signal twice rather than never."""
+        run = self.probe()
+        listener = next(int(number) for number in os.listdir("/proc") if number.isdigit() and field(int(number), "PPid") == str(run.pid)
+                        and field(int(number), "Name") == "lg-listener")
+        os.kill(listener, signal.SIGKILL)
+        poll(lambda: state(listener) is None, "the listener is waited for")
+        os.kill(run.pid, signal.SIGTERM)
+        self.comes(run, signal.SIGTERM)
+
+    def test_stop_without_terminal(self):
+        """The program alone stops and goes on: there is no shell to make the tool go on."""
+        run = self.probe()
+        program = run.program()
+        os.kill(program, signal.SIGSTOP)
+        poll(lambda: state(program) == "T", "the program stops")
+        os.kill(program, signal.SIGCONT)
+        self.assertEqual(run.process.stdout.readline(), b"signal 18\n")
+        self.comes(run)
+
+    def test_sender_in_its_own_group(self):
+        """A script without job control ends what it started by its number."""
+        script = '"$@" & read line; kill -TERM $!; wait $!; echo $?'
+        run = Run(["bash", "-c", script, "bash", *self.under("--quiet"), "sleep", "3600"], stdin=-1)
+        tool = poll(lambda: children(run.pid), "the tool starts")[0]
+        poll(lambda: children(tool), "the program starts")
+        self.assertEqual(run.end(b"\n")[1], b"143\n")
+
+    def test_group_that_ends_itself(self):
+        """`trap "kill 0" EXIT`, as in scripts: the program gets it once, not from the tool too."""
+        script = 'trap "echo once" TERM; trap "kill 0" EXIT; "$@" & read line'
+        run = Run(["bash", "-c", script, "bash", *self.under("--quiet"), self.options.probe, "signals"], stdin=-1)
+        self.assertEqual(run.process.stdout.readline(), b"ready\n")
+        tool = poll(lambda: children(run.pid), "the tool starts")[0]
+        poll(lambda: len(pathlib.Path("/proc/%d/task/%d/children" % (tool, tool)).read_text().split()) == 2, "the listener starts")
+        run.process.stdin.close()
+        lines = {run.process.stdout.readline(), run.process.stdout.readline()}
+        self.assertEqual(lines, {b"once\n", b"signal 15\n"})
+        os.kill(tool, LAST)
+        self.assertEqual(run.process.stdout.read(), b"signal 64\n")
+        run.process.stdin = None
+        run.end()
+
+
+class OnTerminal(UnderRun):
+    SHELL = ["bash", "--norc", "--noprofile", "-i"]
+    PLAIN = {"PS1": "$ ", "HISTFILE": "/dev/null", "INPUTRC": "/dev/null"}
+
+    def shell(self):
+        terminal = Terminal(self.SHELL, self.PLAIN)
+        terminal.expect("$ ")
+        return terminal
+
+    def line(self, *arguments):
+        return " ".join("'%s'" % part for part in [*self.under("--quiet"), *arguments])
+
+    def begin(self, terminal, *without):
+        """The probe in the foreground. The result is the tool and the program."""
+        terminal.write(self.line(self.options.probe, "signals", *(str(int(number)) for number in without)) + "\n")
+        terminal.expect("ready")
+        tool = poll(lambda: children(terminal.pid), "the tool starts")[-1]
+        poll(lambda: any(field(int(number), "Name") == "lg-listener" for number in os.listdir("/proc") if number.isdigit()
+                         and field(int(number), "PPid") == str(tool)), "the listener starts")
+        return tool, children(tool)[0]
+
+    def end(self, terminal, tool):
+        """The last signal; what the program told before."""
+        os.kill(tool, LAST)
+        told = terminal.expect("signal 64")
+        return [int(line.split()[1]) for line in told.splitlines() if line.startswith("signal")]
+
+    def test_keys(self):
+        with self.shell() as terminal:
+            tool, _ = self.begin(terminal)
+            for key, number in (("\x03", signal.SIGINT), ("\x1c", signal.SIGQUIT), ("\x1a", signal.SIGTSTP)):
+                terminal.write(key)
+                terminal.expect("signal %d\r\n" % number)
+            self.assertEqual(self.end(terminal, tool), [])
+
+    def test_interrupt_ends_both(self):
+        with self.shell() as terminal:
+            terminal.write(self.line("sh", "-c", "echo rea''dy; exec sleep 3600") + "\n")
+            terminal.expect("ready\r\n")
+            terminal.write("\x03")
+            terminal.expect("$ ")
+            terminal.write("echo status $?\n")
+            terminal.expect("status 130")
+
+    def test_window(self):
+        with self.shell() as terminal:
+            tool, _ = self.begin(terminal)
+            fcntl.ioctl(terminal.file, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 99, 0, 0))
+            terminal.expect("signal 28\r\n")
+            self.assertEqual(self.end(terminal, tool), [])
+            terminal.write("stty size\n")
+            terminal.expect("33 99")
+
+    def test_stop_and_go_on(self):
+        with self.shell() as terminal:
+            tool, program = self.begin(terminal, *STOPS)
+            for turn in range(3):
+                terminal.write("\x1a")
+                terminal.expect("Stopped")
+                poll(lambda: state(tool) == state(program) == "T", "both stop")
+                terminal.expect("$ ")
+                terminal.write("fg\n")
+                terminal.expect("signal 18\r\n")
+                poll(lambda: state(tool) == "S" and state(program) == "S", "both go on")
+                terminal.write("\x03")
+                terminal.expect("signal 2\r\n")
+            self.assertEqual(self.end(terminal, tool), [])
+
+    def test_background(self):
+        with self.shell() as terminal:
+            tool, program = self.begin(terminal, *STOPS)
+            terminal.write("\x1a")
+            terminal.expect("Stopped")
+            terminal.write("bg\n")
+            terminal.expect("signal 18\r\n")
+            poll(lambda: state(tool) == "S" and state(program) == "S", "both go on")
+            terminal.write("kill %1\n")
+            terminal.expect("signal 15\r\n")
+            self.assertEqual(self.end(terminal, tool), [])
+
+    def test_program_that_reads_in_the_background(self):
+        with self.shell() as terminal:
+            terminal.write(self.line("cat") + " &\n")
+            tool = poll(lambda: children(terminal.pid), "the tool starts")[-1]
+            program = poll(lambda: children(tool), "the program starts")[0]
+            poll(lambda: state(tool) == state(program) == "T", "both stop for input")
+            terminal.write("fg\n")
+            poll(lambda: state(tool) == state(program) == "S", "both go on")
+            terminal.write("some wo''rds\n\x04")
+            terminal.expect("some wo''rds\r\nsome wo''rds\r\n")
+            poll(lambda: state(tool) is None, "the end of the input ends both")
+
+    def test_program_that_stops_itself(self):
+        with self.shell() as terminal:
+            terminal.write(self.line("sh", "-c", "kill -STOP $$; echo went on") + "\n")
+            terminal.expect("Stopped")
+            terminal.write("fg\n")
+            terminal.expect("\r\nwent on")
+
+    def test_pipe_of_commands(self):
+        """One group, and one Ctrl-C ends it all."""
+        with self.shell() as terminal:
+            terminal.write(self.line("sh", "-c", "echo rea''dy >&2; exec sleep 3600") + " | " + self.line("cat") + "\n")
+            terminal.expect("ready\r\n")
+            terminal.write("\x03")
+            terminal.expect("$ ")
+            terminal.write("echo status ${PIPESTATUS[*]}\n")
+            terminal.expect("status 130 130")
+
+    def test_shell_as_program(self):
+        """A shell under the tool, with jobs of its own."""
+        terminal = Terminal([*self.under("--quiet"), *self.SHELL], self.PLAIN)
+        with terminal:
+            terminal.expect("$ ")
+            terminal.write("sleep 3600\n")
+            shell = children(terminal.pid)[0]
+            job = poll(lambda: children(shell), "the job starts")[0]
+            poll(lambda: os.tcgetpgrp(terminal.file) == job, "the job has the terminal")
+            terminal.write("\x1a")
+            terminal.expect("Stopped")
+            poll(lambda: (state(terminal.pid), state(shell)) == ("S", "S"), "the job alone stops")
+            terminal.write("kill -KILL %1; exit 5\n")
+            terminal.write("exit 5\n")
+            self.assertEqual(terminal.end(), 5)
+
+    def test_lost_terminal(self):
+        """Where the tool leads the session, it alone is told that the terminal is gone."""
+        log = self.directory / "log"
+        with Terminal([*self.under("--quiet"), self.options.probe, "signals"], {"PROBE_LOG": str(log)}) as terminal:
+            poll(lambda: log.exists() and b"ready\n" in log.read_bytes(), "the program starts")
+            poll(lambda: any(field(number, "Name") == "lg-listener" for number in terminal.members()), "the listener starts")
+            os.close(terminal.file)
+            terminal.file = os.open("/dev/null", os.O_RDONLY)
+            # The kernel makes a session that it hangs up go on, too.
+            poll(lambda: b"signal 1\n" in log.read_bytes(), "SIGHUP comes")
+            os.kill(terminal.pid, LAST)
+            terminal.end()
+            told = log.read_text().splitlines()
+            self.assertEqual([told.count("signal 1"), told.count("signal 18")], [1, 1])
