@@ -44,6 +44,10 @@ static bool take_directory(const char *folder)
 #define FILES_FROM 960
 #define FILES 32 /* more than a session has */
 
+/* The longest that can be: a handler that waits for a debugger, or dumps all memory, goes on as
+ * without us. */
+#define HANDLER_MS 3600000
+
 static void take_numbers(void)
 {
     const long most = sysconf(_SC_OPEN_MAX);
@@ -68,6 +72,7 @@ const lg_options *lg__settings_read(const char *program)
     options.app_id = app_id;
     options.state_directory = folder && *folder ? state_directory : NULL;
     options.keep_first = 1;
+    options.handler_ms = HANDLER_MS;
     return &options;
 }
 

@@ -39,7 +39,7 @@ class Case(unittest.TestCase):
 
     def environment(self, preloaded, **more):
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("LAUNCHGUARD_", "LD_PRELOAD"))}
-        environment.update(PYTHONDONTWRITEBYTECODE="1", LC_ALL="C", **more)
+        environment.update(PYTHONDONTWRITEBYTECODE="1", LC_ALL="C", TMPDIR=str(self.directory), **more)
         if preloaded:
             environment.update(LD_PRELOAD=options.library, LAUNCHGUARD_DIRECTORY=str(self.state), LAUNCHGUARD_LOG=str(self.log))
         return environment

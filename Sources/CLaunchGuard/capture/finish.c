@@ -42,7 +42,9 @@ static bool is_nothing(const struct lg__earlier *earlier, const siginfo_t *info)
     if (earlier->handler == (uintptr_t)SIG_IGN)
         /* a real fault ends the process even when the signal is ignored */
         return info->si_code <= 0;
-    return earlier->handler == (uintptr_t)SIG_DFL && lg__fixed_is_sent(info) && lg__os_pid() == 1;
+    /* A program that knows of LaunchGuard means what it raises: it ends, and a guest goes on. */
+    const bool kept_away = lg__fixed_is_sent(info) || (lg__fixed.options.guest && info->si_code <= 0);
+    return earlier->handler == (uintptr_t)SIG_DFL && kept_away && lg__os_pid() == 1;
 }
 
 /* The mask that the kernel would have given an earlier handler. */
