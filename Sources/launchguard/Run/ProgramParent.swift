@@ -9,7 +9,7 @@ import LaunchGuardPlatform
 /// to the group the program has got, and it is not sent once more.
 struct ProgramParent {
     let process: pid_t
-    let witness: RunWitness
+    private var witness: RunWitness
     /// The channel to the listener of the group; -1: there is none.
     private let listener: Int32
     /// Signals that the group got and this process has still to take, signal 1 in bit 0.
@@ -55,7 +55,7 @@ struct ProgramParent {
 
     /// Waits for each child that has ended: the program, and orphans among its descendants. The
     /// result is the wait status of the program.
-    private func reap() -> Int32? {
+    private mutating func reap() -> Int32? {
         var result: Int32?
         while case let child = lg_shim_ended_child(), child > 0 {
             let ended = RunWitness.Ended(child)
