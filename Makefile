@@ -12,11 +12,15 @@
 #   make docs     the pages of the modules, with the toolchain's docc
 #   make bench    measurements, as ratios within one run; installs the libraries to compare with
 #                 (see scripts/install-packages)
-#   make install  library, headers, pkg-config file, CMake package and man pages, to PREFIX (default
-#                 /usr/local)
+#   make install  library, headers, all programs, man pages and completions of shells, to PREFIX
+#                 (default /usr/local); without a Swift toolchain, or with TOOL=OFF, all but the
+#                 tool
+#   make uninstall    removes from PREFIX what was installed there
+#   make deb      the Debian packages, checked by lintian, in build/deb
 #   make clean
 
 PREFIX ?= /usr/local
+TOOL ?= ON
 SWIFT ?= swift
 JOBS ?= $(shell nproc)
 
@@ -24,7 +28,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell echo $$((4 * $(JOBS))))
 CTEST = ctest --test-dir build/$(1) -j $(TEST_JOBS) --output-on-failure --no-tests=error
 
-CMAKE_BUILD = cmake --preset $(1) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
+CMAKE_BUILD = cmake --preset $(1) $(3) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; \
 	cmake --build build/$(1) -j $(JOBS) $(2) >build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
 
 FILTER ?=
@@ -34,6 +38,10 @@ FILTER ?=
 RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Format/format-dump --filter '$(FILTER)'
 RUN_FAULTS = $(RUN_ENTRIES) --cross
 RUN_HOST = python3 -B Tests/Guards/test_plugin_host.py --dump build/gcc/Tests/Format/format-dump
+# The operator's commands, on programs that end.
+RUN_OPERATOR = for test in witness doctor supervisors; do \
+	python3 -B Tests/Operator/test_$$test.py --tool .build/debug/launchguard --victim build/gcc/Tests/Operator/operator-victim \
+		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
 RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
 SWIFT_DEBUG = .build/debug/launchguard-faults
@@ -54,7 +62,7 @@ SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS=$(DEATHS):$(4):log_path=$(CU
 
 TSAN_ALSO = exitcode=0:print_suppressions=0:suppressions=$(CURDIR)/Tests/tsan.supp
 
-.PHONY: all demo check test test-core test-swift long faults docs bench peers install clean packages core-gcc core-clang core-undefined swift swift-release
+.PHONY: all demo check test test-core test-swift long faults docs bench peers install uninstall deb clean packages packages-long core-gcc core-clang core-undefined swift swift-release
 
 all: core-gcc swift
 
@@ -107,12 +115,16 @@ test-swift: core-gcc swift swift-release
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS)
+	$(RUN_OPERATOR)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
 
-long: core-gcc core-clang core-undefined swift swift-release
+packages-long:
+	@scripts/install-packages long
+
+long: packages-long core-gcc core-clang core-undefined swift swift-release
 	@echo "1 of 10: the core with gcc"
 	$(call CTEST,gcc)
 	@echo "2 of 10: the core with clang"
@@ -123,6 +135,7 @@ long: core-gcc core-clang core-undefined swift swift-release
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
+	$(RUN_OPERATOR)
 	@echo "5 of 10: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 10: the ways to die of the Swift build, with every combination of modifiers"
@@ -156,9 +169,19 @@ bench: peers
 	@(for product in bench-log-swift bench-guards-swift launchguard; do $(SWIFT) build -j $(JOBS) -c release --product $$product || exit; done) >build/bench-swift.log 2>&1 || echo "A benchmark in Swift or the tool could not be built: build/bench-swift.log" >&2
 	@Benchmarks/run.sh build/gcc
 
-install: packages
-	@$(call CMAKE_BUILD,release)
-	cmake --install build/release --prefix $(PREFIX)
+install:
+	@scripts/install-packages build
+	@mkdir -p build
+	@echo "Building all that is installed (the tool takes some minutes the first time)"
+	@$(call CMAKE_BUILD,release,,-DLAUNCHGUARD_TOOL=$(TOOL) $(if $(filter-out swift,$(SWIFT)),-DLAUNCHGUARD_SWIFT='$(SWIFT)') -DCMAKE_INSTALL_PREFIX="$$(realpath -ms '$(PREFIX)')")
+	@DESTDIR='$(DESTDIR)' scripts/install-tree install build/release '$(PREFIX)'
+
+deb:
+	@scripts/install-packages deb
+	@scripts/build-deb
+
+uninstall:
+	@DESTDIR='$(DESTDIR)' scripts/install-tree uninstall '$(PREFIX)'
 
 clean:
 	rm -rf build .build .build-tsan .build-asan

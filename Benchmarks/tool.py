@@ -4,10 +4,12 @@
 BUILD_DIR has liblaunchguard.a, with which the files are made; TOOL is a release build
 (swift build -c release --product launchguard). With OTHER_TOOL both are measured in the same
 rounds, and the ratio of each round is that of TOOL to OTHER_TOOL. The order is drawn anew in each
-round. Wall clock, and processor time of the tool, which other programs disturb less.
+round. Wall clock, and processor time of the tool, which other programs disturb less; the most
+memory that it held.
 """
 
 import argparse
+import glob
 import os
 import random
 import statistics
@@ -28,7 +30,7 @@ def make(build, folder):
 
 
 def measure(command):
-    """Wall and processor time in ms."""
+    """Wall and processor time in ms, and the most resident memory in MB."""
     with open(os.devnull, "w") as null:
         start = time.monotonic()
         child = subprocess.Popen(command, stdout=null, stderr=null)
@@ -37,7 +39,7 @@ def measure(command):
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)} ended with status {child.returncode}")
-    return wall * 1000, (usage.ru_utime + usage.ru_stime) * 1000
+    return wall * 1000, (usage.ru_utime + usage.ru_stime) * 1000, usage.ru_maxrss / 1024
 
 
 def main():
@@ -52,6 +54,7 @@ def main():
         program = make(options.build, folder)
         for name, count, how in [("few", 30, "stop"), ("many", options.runs, "stop"), ("crashed", 30, "crash"), ("ring", 1, "log")]:
             subprocess.run([program, f"{folder}/{name}", str(count), how], check=True)
+        subprocess.run(["tar", "-czf", folder + "/few.tar.gz", "-C", folder, "few"], check=True)
         scenes = {
             "nothing (--version)": ["--version"],
             "list of 30": ["list", folder + "/few"],
@@ -59,6 +62,11 @@ def main():
             "list of 30 crashes": ["list", folder + "/crashed"],
             f"list of {options.runs}": ["list", folder + "/many"],
             f"list of {options.runs}, JSON": ["list", "--json", folder + "/many"],
+            f"list -n 20 of {options.runs}": ["list", "-n", "20", folder + "/many"],
+            "list of a tarball of 30": ["list", folder + "/few.tar.gz"],
+            "log of a short run": ["log", folder + "/few"],
+            "verify of a run": ["verify", glob.glob(folder + "/few/runs/*.lgrun")[0]],
+            "verify of 30": ["verify", folder + "/few"],
             "log of 16 MiB": ["log", folder + "/ring"],
             "log of 16 MiB, JSON": ["log", "--json", folder + "/ring"],
         }
@@ -68,12 +76,12 @@ def main():
         for _ in range(options.rounds + 1):
             for scene, tool in random.sample(cases, len(cases)):
                 times[scene, tool].append(measure([tool] + scenes[scene]))
-    print(f"n = {options.rounds}; ms: wall median, least and most; processor median; ratio to the other tool, wall and processor")
+    print(f"n = {options.rounds}; ms: wall median, least and most; processor median; MB at most; ratio to the other tool, wall and processor")
     for scene in scenes:
         for tool in tools:
             taken = times[scene, tool][1:]  # the first one fills the page cache
-            wall, cpu = [w for w, _ in taken], [c for _, c in taken]
-            text = f"{scene:22} {statistics.median(wall):8.1f} {min(wall):8.1f} {max(wall):8.1f}   {statistics.median(cpu):8.1f}"
+            wall, cpu, memory = zip(*taken)
+            text = f"{scene:24} {statistics.median(wall):8.1f} {min(wall):8.1f} {max(wall):8.1f}   {statistics.median(cpu):8.1f} {max(memory):8.1f}"
             if tool == options.tool and options.other:
                 other = times[scene, options.other][1:]
                 ratios = [statistics.median(a[i] / b[i] for a, b in zip(taken, other)) for i in (0, 1)]

@@ -7,9 +7,11 @@
 #ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -128,6 +130,39 @@ static inline siginfo_t lg_shim_next_signal(void)
     while (sigwaitinfo(&all, &info) < 0)
         ;
     return info;
+}
+
+/* The same for a time at most. 0: none came. */
+static inline int lg_shim_next_signal_within(long milliseconds, siginfo_t *ret_info)
+{
+    const struct timespec time = { milliseconds / 1000, milliseconds % 1000 * 1000000 };
+    sigset_t all;
+    sigfillset(&all);
+    return sigtimedwait(&all, ret_info, &time) > 0;
+}
+
+/* Whether something accepts connections within a second, at a numeric address or "localhost". */
+static inline int lg_shim_accepts(const char *host, unsigned port)
+{
+    const struct addrinfo numeric = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+    char service[8];
+    struct addrinfo *found = NULL;
+    int accepts = 0;
+    snprintf(service, sizeof service, "%u", port);
+    if (getaddrinfo(strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, service, &numeric, &found) != 0)
+        return 0;
+    const int file = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (file >= 0) {
+        struct pollfd answer = { file, POLLOUT, 0 };
+        int error = connect(file, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
+        socklen_t size = sizeof error;
+        if (error == EINPROGRESS && poll(&answer, 1, 1000) == 1)
+            getsockopt(file, SOL_SOCKET, SO_ERROR, &error, &size);
+        accepts = error == 0;
+        close(file);
+    }
+    freeaddrinfo(found);
+    return accepts;
 }
 
 /* Send a signal on, with its value where it has one. */

@@ -34,6 +34,21 @@ extension Launch {
         return try Core.launchInfo(of: context, stateDirectory: stateDirectory, options: options)
     }
 
+    /// Mark the launch of another process, a child for example, as finished: a supervisor has seen
+    /// that the program works. C: `lg_witness_finished()`.
+    ///
+    /// - Parameters:
+    ///   - context: name of the launch.
+    ///   - pid: of the process. The call uses its newest run.
+    ///   - stateDirectory: of the program, with the folder of its role if it has one.
+    /// - Throws: ``LaunchGuardError/Code/notFound`` when there is no run of this process or no such
+    ///   launch in it; ``LaunchGuardError/Code/state`` where the launch is held, where only time
+    ///   finishes it, and after the end of the process; the errors of
+    ///   ``Session/witness(_:of:stateDirectory:)`` about files.
+    public static func witnessFinished(_ context: String, of pid: Int32, stateDirectory: String) throws(LaunchGuardError) {
+        try Core.witnessFinished(context, of: pid, stateDirectory: stateDirectory)
+    }
+
     /// Forget the trouble of a context: its streak, ladder, safe mode and suspects, and the end of
     /// its last run. The totals and the timeline stay. For a supervisor or an operator who has
     /// repaired the program from outside, while the program does not run. C: `lg_launch_reset()`.

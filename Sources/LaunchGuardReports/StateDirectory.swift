@@ -17,6 +17,18 @@ public struct StateDirectory: Hashable, Sendable {
         }
     }
 
+    /// The state directories in a folder, which may be one itself, and in its folders up to some
+    /// levels down, in the order of their names. Links are not followed, and a folder that may not
+    /// be read hides no other.
+    package static func all(in folder: String, levels: Int) -> [StateDirectory] {
+        let directory = StateDirectory(path: folder)
+        let isOne = (try? Path.isFolder(directory.ledgerPath)) == false || (try? directory.runPaths())?.isEmpty == false
+        guard levels > 0, let names = try? Path.names(in: folder) else { return isOne ? [directory] : [] }
+        let own: Set = [".", "..", "runs", "spool"]
+        let folders = names.filter { !own.contains($0) }.sorted().map { directory.path + "/" + $0 }
+        return (isOne ? [directory] : []) + folders.filter { (try? Path.owner(ofFolder: $0)) != nil }.flatMap { all(in: $0, levels: levels - 1) }
+    }
+
     /// The run files, oldest first. A directory that is not there has none.
     public func runPaths() throws(ReportError) -> [String] {
         let folder = path + "/runs"

@@ -5,9 +5,17 @@ public struct TextWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
     /// Whether styles become terminal sequences.
     public let isColored: Bool
+    /// The columns of a line: a longer one is cut, and ends with "…"; nil: no line is cut.
+    package let columns: Int?
+    private var lineStart = 0
 
     public init(isColored: Bool = false) {
+        self.init(isColored: isColored, columns: nil)
+    }
+
+    package init(isColored: Bool, columns: Int?) {
         self.isColored = isColored
+        self.columns = columns
     }
 
     public var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -15,6 +23,7 @@ public struct TextWriter: Sendable {
     /// Forget the text, which is written elsewhere.
     package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
+        lineStart = 0
     }
 
     /// How a piece of text looks on a terminal.
@@ -59,7 +68,14 @@ public struct TextWriter: Sendable {
 
     /// End the line.
     public mutating func endLine() {
+        if let columns, bytes.count - lineStart > columns { cutLine(to: columns) }
         bytes.append(UInt8(ascii: "\n"))
+        lineStart = bytes.count
+    }
+
+    private mutating func cutLine(to columns: Int) {
+        let line = Self.cut(String(decoding: bytes[lineStart...], as: UTF8.self), to: columns)
+        bytes.replaceSubrange(lineStart..., with: line.utf8)
     }
 
     /// Append a whole line.

@@ -2,13 +2,13 @@ internal import LaunchGuardPlatform
 
 internal import LaunchGuardReports
 
-/// An ELF file of this machine, opened to read its build id. Every offset and length is checked, as
-/// the file may hold anything.
-struct ELFFile: ~Copyable {
+/// An ELF file of this machine, opened to read its build id and what it asks for. Every offset and
+/// length is checked, as the file may hold anything.
+package struct ELFFile: ~Copyable {
     private let descriptor: Int32
 
     /// Opens a regular file; nil for anything else. The call never blocks, whatever the path names.
-    init?(path: String) {
+    package init?(path: String) {
         let descriptor = unsafe Path.withCString(path) { unsafe open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         guard descriptor >= 0 else { return nil }
         var status = stat()
@@ -25,7 +25,7 @@ struct ELFFile: ~Copyable {
 
     /// The GNU build id in lower-case hexadecimal digits; nil when the file has none or is no
     /// 64-bit ELF file.
-    func buildID() -> String? {
+    package func buildID() -> String? {
         guard let header = read(at: 0, count: 64), header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else { return nil }
         // A program has its notes in segments; a separate debug file has them only in sections.
         let segments = notes(table: header.value(32, 8), entrySize: 56, count: header.value(56, 2), type: (0, 4), place: 8, size: 32)
@@ -68,7 +68,7 @@ struct ELFFile: ~Copyable {
         return nil
     }
 
-    private func read(at offset: UInt64, count: Int) -> [UInt8]? {
+    func read(at offset: UInt64, count: Int) -> [UInt8]? {
         guard let offset = Int(exactly: offset) else { return nil }
         var bytes = [UInt8](repeating: 0, count: count)
         let got = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, count, offset) }
@@ -78,7 +78,7 @@ struct ELFFile: ~Copyable {
 
 extension [UInt8] {
     /// A little-endian number of `size` bytes. The caller has checked that the bytes are there.
-    fileprivate func value(_ offset: Int, _ size: Int) -> UInt64 {
+    func value(_ offset: Int, _ size: Int) -> UInt64 {
         self[offset..<offset + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

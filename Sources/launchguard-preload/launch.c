@@ -20,11 +20,13 @@
 static struct lg__plan plan;
 static lg_launch *launch;
 
+/* In the log, or where there is none, on standard error: the operator asked for repairs. */
 static void say(const char *what, const char *why)
 {
     char line[1024];
     snprintf(line, sizeof line, "%s: %s", what, why);
-    lg__settings_say(line);
+    if (!lg__settings_say(line) && !plan.quiet)
+        dprintf(STDERR_FILENO, "launchguard: %s\n", line);
 }
 
 static bool run(const char *command, const char *const *arguments, uint32_t limit_ms, const char *name, char *why, size_t size)
@@ -70,7 +72,6 @@ static void give_up(lg_launch *halted, lg_completion *done, void *user)
         lg_complete(done, LG_OK);
         return;
     }
-    lg__settings_say("neither repairs nor safe mode helped: the program is not started");
     lg__guest_leaves(0);
     _exit(0);
 }

@@ -73,6 +73,9 @@ static bool take_line(struct lg__plan *plan, char *line)
     } else if (strcmp(line, "mark") == 0) {
         good = parse_number(value, 0, 1, &number);
         plan->mark = number;
+    } else if (strcmp(line, "quiet") == 0) {
+        good = parse_number(value, 0, 1, &number);
+        plan->quiet = number;
     } else if (strcmp(line, "supervised") == 0) {
         good = parse_number(value, 0, 1, &number);
         plan->supervised = number;

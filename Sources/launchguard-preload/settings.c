@@ -71,7 +71,7 @@ const lg_options *lg__settings_read(const char *program)
     return &options;
 }
 
-void lg__settings_say(const char *message)
+bool lg__settings_say(const char *message)
 {
     char line[2048];
     const int error = errno;
@@ -83,4 +83,5 @@ void lg__settings_say(const char *message)
         close(file);
     }
     errno = error;
+    return file >= 0;
 }

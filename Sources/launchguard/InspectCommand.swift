@@ -18,13 +18,15 @@ struct InspectCommand: ParsableCommand {
             EXAMPLES
               launchguard inspect
               launchguard inspect /var/lib/notes
+              launchguard inspect --last /var/lib/notes
               launchguard inspect --run 12 /var/lib/notes
+              launchguard inspect device.tar.gz
               launchguard inspect --debug-dir symbols/ 00000012-6b1f9f1e.lgrun
               launchguard inspect --json 00000012-6b1f9f1e.lgrun | jq -r .crash.kind
             """
     )
 
-    @Argument(help: "A run file, a ledger, or a state directory.", completion: .file())
+    @Argument(help: "A run file, a ledger, a state directory, or a tarball of one.", completion: .file())
     var target: String?
 
     @Option(
@@ -33,6 +35,9 @@ struct InspectCommand: ParsableCommand {
             "The number of breadcrumbs and lines of standard error of a run (default 20), or of runs of a timeline (default all).",
             valueName: "count"))
     var lines: Int?
+
+    @Flag(help: "The newest run of a state directory.")
+    var last = false
 
     @Flag(help: "Also show the memory map of the process.")
     var map = false
@@ -46,11 +51,17 @@ struct InspectCommand: ParsableCommand {
 
     func validate() throws {
         guard !memory || output.json else { throw ValidationError("--memory needs --json.") }
+        guard !last || runs.run == nil else { throw ValidationError("--last and --run name two runs.") }
         guard lines ?? 0 >= 0 else { throw ValidationError("-n needs a number that is not negative.") }
     }
 
     func run() throws {
-        switch try Target(target, run: runs.run) {
+        var target = try Target(target, run: runs.run)
+        if last {
+            guard case .directory = target else { throw ValidationError("--last needs a state directory.") }
+            target = .file(try target.newestRun())
+        }
+        switch target {
         case .directory(let directory):
             try show(try directory.ledger(), try Spool(directory))
         case .file(let path):

@@ -7,53 +7,93 @@ struct ListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "List the runs of an application: when and how each one ended, the place of a crash or a hang, and whether its report was sent.",
         discussion: """
+            Newest first. Of a folder or a tarball with several state directories, each has its runs below its path. Times are \
+            local (set TZ for others); JSON has them in UTC, with nanoseconds. In a terminal, lines end at its last column.
+
             EXAMPLES
               launchguard list
-              launchguard list /var/lib/notes
+              launchguard list -n 10 /var/lib/notes
+              launchguard list --end crash --end hang --since 3d /var/lib/notes
+              launchguard list ~/.local/state
+              launchguard list device.tar.gz
               launchguard list --json /var/lib/notes | jq 'select(.verdict.end == "crash") | .path'
               launchguard list --json /var/lib/notes | jq -r '.delivery[]? | select(.state == "dead") | .error'
             """
     )
 
-    @Argument(help: "The state directory.", completion: .directory)
+    @Argument(help: "A state directory, a folder of some, or a tarball.", completion: .file())
     var directory: String?
+
+    @Option(name: [.customShort("n"), .customLong("lines")], help: ArgumentHelp("Only the newest runs, of each directory.", valueName: "count"))
+    var lines: Int?
+
+    @Option(name: .customLong("end"), help: ArgumentHelp("Only runs with this end. May be repeated.", valueName: "end"), transform: parseEnd)
+    var ends: [RunEnd] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Only runs that started since then: 90m, 2h, 3d or 1w ago, a day (2026-11-01), or a time (2026-11-01T14:00, local unless it says otherwise).",
+            valueName: "time"),
+        transform: parseSince)
+    var since: Timestamp?
+
+    @Flag(name: [.customShort("r"), .long], help: "Oldest first.")
+    var reverse = false
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var symbols: SymbolOptions
 
-    func run() async throws {
-        let directory = try Target(self.directory).stateDirectory(for: "list")
-        let ledger = try? Reader(path: directory.ledgerPath).ledger()
-        var runs = await load(try directory.runPaths(), ledger)
-        let deliveries = directory.deliveriesByRun()
-        for index in runs.indices { runs[index].delivery = runs[index].uuid.flatMap { deliveries[$0] } }
-        if output.json {
-            Output.writeLines(json: runs)
-        } else {
-            write(runs, ledger)
-        }
-        if runs.isEmpty {
-            Output.complain("\(directory.path): no run has been recorded here")
-            throw ExitStatus.nothingFound.code
-        }
-        try (runs.contains(where: \.isDamaged) ? ExitStatus.damaged : .success).end()
+    func validate() throws {
+        guard lines ?? 0 >= 0 else { throw ValidationError("-n needs a number that is not negative.") }
     }
 
-    /// All runs with their symbols. Each file is some thirty system calls, so that every processor
-    /// takes a part of many files.
+    func run() async throws {
+        let directories = try Target.all(directory).map { try $0.stateDirectory(for: "list") }
+        var isDamaged = false
+        var isEmpty = true
+        for (index, directory) in directories.enumerated() {
+            let ledger = try? Reader(path: directory.ledgerPath).ledger()
+            var runs = await load(try directory.runPaths().reversed(), ledger)
+            if reverse { runs.reverse() }
+            let deliveries = directory.deliveriesByRun()
+            for index in runs.indices { runs[index].delivery = runs[index].uuid.flatMap { deliveries[$0] } }
+            if output.json {
+                Output.writeLines(json: runs)
+            } else {
+                write(runs, ledger, title: directories.count == 1 ? nil : (index == 0 ? "" : "\n") + TextWriter.escaped(directory.path) + ":\n")
+            }
+            isDamaged = isDamaged || runs.contains(where: \.isDamaged)
+            isEmpty = isEmpty && runs.isEmpty
+        }
+        if isEmpty {
+            let isFiltered = !ends.isEmpty || since != nil || lines == 0
+            for directory in directories {
+                Output.complain(isFiltered ? "\(directory.path): no such run" : "\(directory.path): no run has been recorded here")
+            }
+            throw ExitStatus.nothingFound.code
+        }
+        try (isDamaged ? ExitStatus.damaged : .success).end()
+    }
+
+    /// The runs that are wanted, with their symbols, in the order of the paths. Each file is some
+    /// thirty system calls, so that every processor takes a part of many files.
     private func load(_ paths: [String], _ ledger: LedgerReport?) async -> [ListedRun] {
+        let (ends, since) = (Set(ends), since)
+        let isFiltered = !ends.isEmpty || since != nil
+        // Without a filter no other file is opened.
+        let paths = isFiltered ? paths[...] : paths.prefix(lines ?? .max)
         let timeline = Dictionary((ledger?.timeline ?? []).map { ($0.uuid, $0) }) { first, _ in first }
         let size = 256
         var parts: [Int: Part] = [:]
         await withTaskGroup { group in
             for start in stride(from: 0, to: paths.count, by: size) {
-                group.addTask { (start, Part(paths[start..<min(start + size, paths.count)], timeline)) }
+                group.addTask { (start, Part(paths[start..<min(start + size, paths.count)], timeline) { $0.matches(ends, since: since) }) }
             }
             for await (start, part) in group { parts[start] = part }
         }
         let starts = parts.keys.sorted()
-        var runs = starts.flatMap { parts[$0]?.runs ?? [] }
-        var reports = starts.flatMap { parts[$0]?.reports ?? [] }
+        var runs = Array(starts.flatMap { parts[$0]?.runs ?? [] }.prefix(lines ?? .max))
+        var reports = Array(starts.flatMap { parts[$0]?.reports ?? [] }.prefix(runs.count(where: \.hasStack)))
         symbols.apply(to: &reports)
         var indexes = runs.indices.filter { runs[$0].hasStack }[...]
         for report in reports {
@@ -68,10 +108,11 @@ struct ListCommand: AsyncParsableCommand {
         var runs: [ListedRun] = []
         var reports: [RunReport] = []
 
-        init(_ paths: ArraySlice<String>, _ timeline: [String: TimelineEntry]) {
+        init(_ paths: ArraySlice<String>, _ timeline: [String: TimelineEntry], _ isWanted: (ListedRun) -> Bool) {
             for path in paths {
                 let report = Self.report(path)
                 let run = ListedRun(report, counted: report.identity.flatMap { timeline[$0.uuid] })
+                guard isWanted(run) else { continue }
                 runs.append(run)
                 if run.hasStack { reports.append(report) }
             }
@@ -92,8 +133,10 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    private func write(_ runs: [ListedRun], _ ledger: LedgerReport?) {
-        var writer = Output.makeWriter()
+    /// A heading is as wide as it is: a path that is cut is of no use.
+    private func write(_ runs: [ListedRun], _ ledger: LedgerReport?, title: String?) {
+        Output.write(title ?? "")
+        var writer = Output.makeWriter(isCut: true)
         if let ledger, let appID = ledger.appID {
             writer.add([appID, ledger.appVersion].compactMap(\.self).joined(separator: " "), .bold)
             let contexts = ledger.contexts.map { context in
@@ -109,83 +152,17 @@ struct ListCommand: AsyncParsableCommand {
     }
 }
 
-/// One line of the list.
-private struct ListedRun: Encodable, Sendable {
-    let schema = RunReport.currentSchema
-    let type = "listed-run"
-    var path: String
-    var uuid: String?
-    var ordinal: UInt64?
-    var started: Timestamp?
-    var durationNanoseconds: UInt64?
-    var verdict: Verdict?
-    /// Contexts to whose streak or unknown count the run added; nil: not in the timeline.
-    var counted: [String]?
-    /// The finer kind of a crash that follows from its symbols, and what was said before.
-    var reason: String?
-    var message: String?
-    /// The program's own function nearest to the crash or the hang.
-    var place: String?
-    /// Its reports in the spool; nil: there are none.
-    var delivery: [DeliveryEntry]?
-    /// True: guards survived faults in it.
-    var isDegraded: Bool?
-    var problems: [Problem]
-    /// Whether there may be symbols for it.
-    let hasStack: Bool
-
-    private enum CodingKeys: CodingKey {
-        case schema, type, path, uuid, ordinal, started, durationNanoseconds, verdict, counted, reason, message, place, delivery, isDegraded,
-            problems
+private func parseEnd(_ text: String) throws -> RunEnd {
+    let ends = RunEnd.allCases.filter { $0 != .noRun }
+    guard let end = ends.first(where: { $0.rawValue == text }) else {
+        throw ValidationError("That is no end of a run.\(Suggestion.text(for: text, among: ends.map(\.rawValue))) The ends are: \(ends.map(\.rawValue).joined(separator: ", ")).")
     }
+    return end
+}
 
-    init(_ report: RunReport, counted entry: TimelineEntry?) {
-        path = report.path
-        uuid = report.identity?.uuid
-        ordinal = report.identity?.ordinal
-        started = report.identity?.started
-        durationNanoseconds = report.durationNanoseconds ?? entry?.durationNanoseconds
-        verdict = entry?.verdict ?? report.verdict
-        counted = entry?.counted
-        reason = report.fatalCrash?.reason
-        message = report.fatalCrash?.said
-        place = report.place
-        isDegraded = entry?.isDegraded == true || report.isDegraded ? true : nil
-        problems = report.problems
-        hasStack = report.crash != nil || report.otherCrashes != nil || report.snapshots != nil
+private func parseSince(_ text: String) throws -> Timestamp {
+    guard let time = Timestamp(since: text) else {
+        throw ValidationError("That is no time; a time is, for example, 90m, 2h, 3d, 1w, 2026-11-01, 2026-11-01T14:00 or 2026-11-01T14:00:00Z.")
     }
-
-    var isDamaged: Bool { verdict == nil || problems.contains(where: \.isDamage) }
-
-    /// The end in words.
-    var end: String { verdict?.summary(reason: reason) ?? "damaged" }
-
-    /// The states of its reports.
-    var states: String { (delivery ?? []).map(\.state.rawValue).joined(separator: ", ") }
-
-    /// The place and the message, and what is to be said about its reports.
-    private var details: String {
-        let words = message.map { $0.prefix(Self.messageLength) + ($0.count > Self.messageLength ? "…" : "") }
-        let remarks = (delivery ?? []).flatMap(\.remarks).joined(separator: "; ")
-        let cause = [place, words.map(String.init)].compactMap(\.self).joined(separator: ": ")
-        return [cause, remarks.isEmpty ? "" : "(\(remarks))"].filter { !$0.isEmpty }.joined(separator: "  ")
-    }
-
-    private static let messageLength = 120
-
-    func write(to writer: inout TextWriter, endWidth: Int, stateWidth: Int) {
-        writer.add(ordinal.map { "#\($0)" } ?? "?", width: 6)
-        guard let verdict else {
-            writer.line("\(path): \(problems.first.map { "\($0.code): \($0.message)" } ?? "damaged")", .red)
-            return
-        }
-        writer.add(started?.description ?? "at an unknown time", width: 32, .dim)
-        writer.add(durationNanoseconds?.durationText ?? "", width: 12)
-        writer.add(end, width: details.isEmpty && states.isEmpty ? 0 : endWidth + 2, verdict.end.style)
-        if stateWidth > 0 { writer.add(states, width: details.isEmpty ? 0 : stateWidth + 2, delivery?.last?.state.style ?? .plain) }
-        writer.add(details)
-        if isDegraded == true { writer.add("  degraded", .yellow) }
-        if isDamaged { writer.add("  damaged; see launchguard verify", .red) }
-        writer.endLine()
-    }
+    return time
 }

@@ -1,7 +1,6 @@
 import LaunchGuardPlatform
 import LaunchGuardReports
 
-
 /// The output of the tool.
 enum Output {
     enum Stream: Int32 {
@@ -57,10 +56,25 @@ enum Output {
         write("launchguard: \(TextWriter.escaped(message))\n", to: .error)
     }
 
-    /// A writer with colours if standard output is a terminal that supports them.
-    static func makeWriter() -> TextWriter {
+    /// A writer with colours if standard output is a terminal that supports them. Lines may be cut
+    /// at the last column of a terminal.
+    static func makeWriter(isCut: Bool = false) -> TextWriter {
         let wantsNone = variable("NO_COLOR")?.isEmpty == false || variable("TERM") == "dumb"
-        return TextWriter(isColored: !wantsNone && isatty(Stream.standard.rawValue) == 1)
+        return TextWriter(isColored: !wantsNone && isTerminal, columns: isCut ? columns : nil)
+    }
+
+    private static var isTerminal: Bool { isatty(Stream.standard.rawValue) == 1 }
+
+    /// The columns of the terminal, or as many as COLUMNS says; nil: it is no terminal, or does not
+    /// say.
+    private static var columns: Int? {
+        guard isTerminal else { return nil }
+        if let columns = variable("COLUMNS").flatMap({ Int($0) }), columns > 0 { return columns }
+        #if os(Linux)
+        var size = winsize()
+        if unsafe ioctl(Stream.standard.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+        #endif
+        return nil
     }
 
     /// An environment variable.

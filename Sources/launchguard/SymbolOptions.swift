@@ -25,7 +25,8 @@ struct SymbolOptions: ParsableArguments {
         Symbolicator.demangleMessages(of: &reports)
         guard reports.contains(where: { $0.crash != nil || $0.snapshots != nil || $0.guards?.sites?.isEmpty == false }) else { return }
         do throws(Symbolicator.Failure) {
-            try Symbolicator(program: symbolizer, debugDirectories: debugDir).symbolicate(&reports)
+            let program = symbolizer.map { $0.contains("/") ? Tarball.fromStart($0) : $0 }
+            try Symbolicator(program: program, debugDirectories: debugDir.map(Tarball.fromStart)).symbolicate(&reports)
         } catch {
             Output.complain("\(error)")
         }

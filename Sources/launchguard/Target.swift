@@ -9,25 +9,45 @@ enum Target {
     /// The target that the argument names, or without an argument the default state directory; with
     /// a number, that run of the directory.
     init(_ argument: String?, run: UInt64? = nil) throws {
-        self = try Self.find(argument)
+        let targets = try Self.all(argument)
+        guard targets.count == 1 else {
+            let names = targets.prefix(20).map { "\n  " + TextWriter.escaped($0.path) }.joined()
+            let more = targets.count > 20 ? "\n  and \(targets.count - 20) more" : ""
+            throw ValidationError("\(argument ?? "") holds \(targets.count) state directories; name one of them:\(names + more)")
+        }
+        self = targets[0]
         guard let run else { return }
         guard case .directory(let directory) = self else { throw ValidationError("--run needs a state directory.") }
         self = .file(try directory.runPath(ordinal: run))
     }
 
-    private static func find(_ argument: String?) throws -> Target {
+    private var path: String {
+        switch self {
+        case .file(let path): path
+        case .directory(let directory): directory.path
+        }
+    }
+
+    /// What the argument names: at least one, and more than one only where it is a folder or a
+    /// tarball with several state directories.
+    static func all(_ argument: String?) throws -> [Target] {
         guard let argument else {
-            return .directory(try usualDirectory())
+            return [.directory(try usualDirectory())]
         }
-        guard try Path.isFolder(argument) == true else {
-            return .file(argument)
+        let unpacked = try Tarball.unpack(argument)
+        let path = unpacked ?? argument
+        guard try Path.isFolder(path) == true else {
+            return [.file(path)]
         }
-        let directory = StateDirectory(path: argument)
-        guard try directory.exists else {
-            Output.complain("\(argument): not a state directory, as it holds neither ledger.lg nor runs")
+        let directory = StateDirectory(path: path)
+        if try directory.exists { return [.directory(directory)] }
+        // A tarball holds nothing else; a folder may hold a whole disk.
+        let directories = StateDirectory.all(in: path, levels: unpacked == nil ? 2 : 16)
+        if directories.isEmpty {
+            Output.complain("\(path): not a state directory, as it holds neither ledger.lg nor runs, and no folder in it is one")
             throw ExitStatus.nothingFound.code
         }
-        return .directory(directory)
+        return directories.map { .directory($0) }
     }
 
     private static func usualDirectory() throws -> StateDirectory {

@@ -45,6 +45,7 @@ struct UploadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        guard self.directory.flatMap(Tarball.path) == nil else { throw ValidationError("upload needs a state directory; a tarball is only read.") }
         let directory = try Target(self.directory).stateDirectory(for: "upload")
         guard let spool = try Spool(directory) else {
             Output.complain("\(directory.spoolPath): there is no spool; the program makes it with lg_delivery_start()")

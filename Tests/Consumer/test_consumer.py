@@ -9,88 +9,17 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / "Format"))
-import reader  # noqa: E402
+from consumer import CC, HERE, ROOT, BUILD, SwiftConsumer, needed, reader, run, swift
 
-BUILD = os.environ["BUILD"]
-CC = os.environ["CONSUMER_CC"]
 # Functions of libc that the shared library takes the place of.
 INTERPOSED = {"pthread_create", "sigaction", "signal", "bsd_signal", "ssignal", "sysv_signal", "__sysv_signal", "sigset", "sigignore",
               "siginterrupt", "_exit", "_Exit"}
 REPAIRING, FINISHED = 2, 4  # phases of a launch, FORMAT.md
-LIMIT = 300  # seconds for building, a fraction of it for running
-
-
-def run(*command, limit=LIMIT, **options):
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=limit,
-                          **options)
-    if done.returncode > 0:
-        raise AssertionError("%s: %d\n%s%s" % (" ".join(map(str, command)), done.returncode, done.stdout, done.stderr))
-    return done
-
-
-def swift(command, package, scratch, *arguments):
-    with tempfile.TemporaryDirectory() as directory:
-        # SwiftPM has a compiler of its own, and leaves locks in the temporary directory.
-        environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")} | {"TMPDIR": directory}
-        run("swift", command, "--package-path", package, "--scratch-path", scratch, *arguments, limit=900, env=environment)
-
-
-def needed(program):
-    """The shared libraries that the program cannot start without."""
-    return re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", program).stdout)
-
-
-class SwiftConsumer:
-    """Tests/Consumer/NAME, or the package in another folder, with these folders of Examples.
-
-    What it builds stays in .build, so that the next build is short. SwiftPM does not look into that
-    folder for sources, where the link to this package would lead it round in circles."""
-
-    def __init__(self, name, *examples, source=None):
-        work = ROOT / ".build/consumers" / name
-        self.package, self.scratch = work / "consumer", work / "scratch"
-        shutil.rmtree(self.package, ignore_errors=True)
-        shutil.copytree(source or HERE / name, self.package, ignore=shutil.ignore_patterns(".build*"))
-        for example in examples:
-            shutil.copytree(ROOT / "Examples" / example, self.package / example)
-        if not (work / "LaunchGuard").is_symlink():
-            (work / "LaunchGuard").symlink_to(ROOT)  # the folder's name is the package's identity
-        if not source:
-            (self.package / "Package.swift.in").rename(self.package / "Package.swift")
-        self.change("../.." if source else "@LAUNCHGUARD@", str(work / "LaunchGuard"))
-
-    def change(self, old, new):
-        """Replace a part of the manifest."""
-        manifest = self.package / "Package.swift"
-        text = manifest.read_text()
-        if old not in text:
-            raise AssertionError("the manifest has no %s" % old)
-        manifest.write_text(text.replace(old, new))
-
-    def swift(self, command, scratch, *arguments):
-        swift(command, self.package, scratch, *arguments)
-
-    def build(self, *what):
-        self.swift("build", self.scratch, "--jobs", "2", *what)
-
-    def program(self, name):
-        self.build("--product", name)
-        return self.scratch / "debug" / name
-
-    def fetched(self):
-        """The packages that the first build of this one fetches."""
-        with tempfile.TemporaryDirectory() as scratch:
-            self.swift("package", scratch, "resolve")
-            return {entry.name for entry in pathlib.Path(scratch, "checkouts").glob("*")}
 
 
 class Installed(unittest.TestCase):
@@ -100,7 +29,7 @@ class Installed(unittest.TestCase):
         cls.addClassCleanup(directory.cleanup)
         cls.work = pathlib.Path(directory.name).resolve()
         cls.prefix = cls.work / "prefix"
-        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        run(ROOT / "scripts/install-tree", "install", BUILD, cls.prefix)
         cls.pkg_config_file = next(cls.prefix.rglob("launchguard.pc"))
         cls.library = next(cls.prefix.rglob("liblaunchguard.so"))
         # Nothing of the checkout or of the system's own paths can help the consumers.

@@ -74,6 +74,14 @@ class Headers(unittest.TestCase):
         for language in COMPILERS:
             self.compile(language, "use", USE)
 
+    def test_the_header_for_new_programs_names_its_standard(self):
+        """To older ones, and says nothing more to them."""
+        refused = self.failures("cpp", "log", "#include <launchguard/log.hpp>\n")
+        self.assertEqual({way.split()[1] for way, _ in refused}, {"c++11", "c++14"})
+        for way, said in refused:
+            self.assertEqual([line.rpartition("error: ")[2].removeprefix("#error ").strip('"') for line in said.splitlines() if "error:" in line],
+                             ["launchguard/log.hpp needs C++17 or newer: compile with -std=c++17, or use <launchguard/log.h>"], way + "\n" + said)
+
     def test_a_warning_is_found(self):
         for language in COMPILERS:
             wrong = self.failures(language, "wrong", "static inline int narrow(long wide) { return wide; }\n")

@@ -81,8 +81,8 @@ import Testing
         #expect(crashed.contains("  pending  ") && crashed.hasSuffix(#"  (3 attempts: connection \x1B[31mrefused; stands for 4 more)"#))
         #expect(lines.filter { $0.contains("pending") }.count == 1)
         let runs = try Tool.run(["list", "--json", state.folder.path]).output.split(separator: "\n").map { try JSONLine.value(Listed.self, from: String($0)) }
-        #expect(runs.map(\.ordinal) == [1, 2] && runs[1].delivery == nil)
-        #expect(runs[0].delivery == (try state.directory.deliveries()))
+        #expect(runs.map(\.ordinal) == [2, 1] && runs[0].delivery == nil)
+        #expect(runs[1].delivery == (try state.directory.deliveries()))
     }
 
     @Test func inspectShowsTheReportsOfARun() async throws {

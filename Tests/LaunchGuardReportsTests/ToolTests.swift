@@ -242,7 +242,8 @@ import Testing
     private static let commandLines: [(arguments: [String], status: Int32)] = [
         (["list", "/nonexistent"], 1), (["inspect", "/nonexistent"], 1), (["log", "/nonexistent"], 1),
         (["verify", "/nonexistent"], 1), (["inspect", "/dev"], 1), (["inspect", "/etc/passwd"], 3), (["verify", "/etc/passwd"], 3),
-        (["verify", "/tmp"], 2), (["list", "/etc/passwd"], 3), (["verify"], 2), (["frobnicate"], 2), (["log", "-p", "loud"], 2),
+        (["verify", "/dev"], 1), (["list", "/etc/passwd"], 3), (["verify"], 2), (["frobnicate"], 2), (["help", "frobnicate"], 2), (["list", "--since", "soon"], 2), (["list", "--end", "death"], 2), (["list", "-n", "-1"], 2),
+        (["inspect", "--last", "/dev/null"], 2), (["inspect", "--last", "--run", "3", "/dev"], 2), (["upload", "/nonexistent.tar"], 1), (["log", "-p", "loud"], 2),
         (["log", "-n", "-1"], 2), (["inspect", "--nonsense"], 2), (["inspect", "--memory", "/dev/null"], 2), (["--help"], 0), (["help", "log"], 0), (["--version"], 0), ([], 0),
     ]
 
@@ -309,7 +310,7 @@ enum Tool {
         var errors: String
     }
 
-    private static let path = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "launchguard").path
+    static let path = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "launchguard").path
 
     /// The tool is `$0` of the script, the argument `$1`.
     static func shell(_ script: String, _ argument: String) throws -> Result {

@@ -13,7 +13,7 @@ import programs  # finds the modules of the other tests
 from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
-MODULES = ["ends", "signals", "records"]
+MODULES = ["ends", "signals", "records", "restart"]
 
 
 def build(source, *options):

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Version of this header; lg_version() returns the version of the library in use. */
+/** Version of this header; lg_version() returns the version of the library in use. scripts/release
+ *  writes these lines, from which the build takes the version. */
 #define LG_VERSION_MAJOR 0
 #define LG_VERSION_MINOR 1
 #define LG_VERSION_PATCH 0

@@ -13,6 +13,10 @@
 #ifndef LAUNCHGUARD_LOG_HPP
 #define LAUNCHGUARD_LOG_HPP
 
+#if __cplusplus < 201703L
+#error "launchguard/log.hpp needs C++17 or newer: compile with -std=c++17, or use <launchguard/log.h>"
+#else
+
 #include <charconv>
 #include <cstddef>
 #include <initializer_list>
@@ -145,4 +149,5 @@ inline lg_status log(lg_session *session, lg_level level, std::string_view text,
 #undef LAUNCHGUARD_LOCATED
 #undef LAUNCHGUARD_LOCATION
 
+#endif
 #endif

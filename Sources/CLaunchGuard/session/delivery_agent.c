@@ -52,13 +52,18 @@ bool lg__delivery_agent_is_off(int spool)
     return getenv("LAUNCHGUARD_NO_DELIVERY") || lg__spool_is_off(spool);
 }
 
-static bool is_loader_variable(const char *variable)
+/* Libraries that were loaded into this program alone, and what its service manager expects of it:
+ * an agent that spoke to the manager would speak for the program. */
+static bool is_of_program_alone(const char *variable)
 {
-    return strncmp(variable, "LD_PRELOAD=", 11) == 0 || strncmp(variable, "LD_AUDIT=", 9) == 0;
+    static const char *const names[] = { "LD_PRELOAD=", "LD_AUDIT=", "NOTIFY_SOCKET=", "WATCHDOG_PID=", "WATCHDOG_USEC=" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
 }
 
-/* The environment without the libraries that were loaded into this program alone. NULL: no
- * memory. */
+/* The environment without what is of this program alone. NULL: no memory. */
 static char **environment(void)
 {
     size_t count = 0, at = 0;
@@ -66,7 +71,7 @@ static char **environment(void)
         count++;
     char **copy = malloc((count + 1) * sizeof *copy);
     for (size_t i = 0; copy && i < count && environ[i]; i++)
-        if (!is_loader_variable(environ[i]))
+        if (!is_of_program_alone(environ[i]))
             copy[at++] = environ[i];
     if (copy)
         copy[at] = NULL;

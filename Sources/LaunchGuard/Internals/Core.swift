@@ -62,6 +62,15 @@ enum Core {
         let status = unsafe stateDirectory.withCString { unsafe lg_witness($0, pid, waitStatus) }
         if let error = error(status) { throw error }
     }
+
+    static func witnessFinished(_ context: String, of pid: Int32, stateDirectory: String) throws(LaunchGuardError) {
+        let context = try text(context, "context")
+        let stateDirectory = try text(stateDirectory, "stateDirectory")
+        let status = unsafe stateDirectory.withCString { directory in
+            unsafe context.withCString { unsafe lg_witness_finished(directory, pid, $0) }
+        }
+        if let error = error(status) { throw error }
+    }
 }
 
 /// Call a body with a C string, or with NULL for `nil`.

@@ -9,7 +9,7 @@ import LaunchGuardPlatform
 /// to the group the program has got, and it is not sent once more.
 struct ProgramParent {
     let process: pid_t
-    private var witness: RunWitness
+    let witness: RunWitness
     /// The channel to the listener of the group; -1: there is none.
     private let listener: Int32
     /// Signals that the group got and this process has still to take, signal 1 in bit 0.
@@ -22,16 +22,28 @@ struct ProgramParent {
         listener = lg_shim_start_listener()
     }
 
+    /// Nobody listens to the group any more.
+    func release() {
+        if listener >= 0 { close(listener) }
+    }
+
     /// Until the program has ended. The result is its wait status.
-    mutating func waitForEnd() -> Int32 {
+    mutating func waitForEnd(_ watch: LaunchWatch? = nil) -> Int32 {
         while true {
-            var signal = unsafe lg_shim_next_signal()
+            var signal = unsafe siginfo_t()
+            if let watch, let pause = watch.pause {
+                watch.look()
+                guard unsafe lg_shim_next_signal_within(pause, &signal) != 0 else { continue }
+            } else {
+                unsafe signal = lg_shim_next_signal()
+            }
             let number = unsafe signal.si_signo, isOfSystem = unsafe signal.si_code > 0
             if number == SIGCHLD, isOfSystem {
-                if let status = reap() { return status }
+                if let status = reap(watch) { return status }
                 stopAsProgram()
                 continue
             }
+            watch?.heard(number)
             let wasForGroup = wasForGroup(number)
             // A stop of the terminal is one of its group. The listener may have been asked too
             // late: the group may go on already.
@@ -55,13 +67,14 @@ struct ProgramParent {
 
     /// Waits for each child that has ended: the program, and orphans among its descendants. The
     /// result is the wait status of the program.
-    private mutating func reap() -> Int32? {
+    private func reap(_ watch: LaunchWatch?) -> Int32? {
         var result: Int32?
         while case let child = lg_shim_ended_child(), child > 0 {
             let ended = RunWitness.Ended(child)
             var status: Int32 = 0
             guard unsafe waitpid(child, &status, 0) == child else { break }
             witness.store(status, of: ended)
+            watch?.ended(child, status)
             if child == process { result = status }
         }
         return result

@@ -42,6 +42,9 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .customLong("quiet"), help: "Say nothing.")
     var isQuiet = false
 
+    @OptionGroup(title: "Options of a restart")
+    var restart: RestartOptions
+
     @Argument(parsing: .captureForPassthrough, help: "The program and its arguments.")
     var command: [String] = []
 
@@ -53,6 +56,9 @@ struct RunCommand: ParsableCommand {
             let messages = RunMessages(path: log?.absolute, isQuiet: isQuiet)
             let obstacle = isWitnessOnly ? nil : file.obstacle
             let environment = try environment(obstacle)
+            if restart.isOn, isWitnessOnly || obstacle != nil {
+                throw RunError(RunError.ownFailure, "\(file.path): --restart needs the records of the program; none are written \(obstacle.map { "as it \($0.text)" } ?? "with --witness-only")")
+            }
             if !isWitnessOnly, let directory, let error = Self.make(directory.absolute) {
                 messages.say("\(directory): it cannot be made: \(RunError.reason(error)); the program runs without records")
             }
@@ -93,25 +99,11 @@ struct RunCommand: ParsableCommand {
     /// Runs the program with the last arguments of this process, and ends as the program does.
     private func start(_ file: ProgramFile, _ count: Int, _ environment: ProgramEnvironment, isRecorded: Bool, _ messages: RunMessages) throws(RunError) {
         let witness = RunWitness(directory)
-        let own = unsafe UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-        // Room in front for a shell, should the program be a script that names none.
-        var arguments: [UnsafeMutablePointer<CChar>?] = unsafe [nil] + own.suffix(count) + [nil]
-        var variables = unsafe environment.variables, numbers = unsafe environment.ownNumbers
-        var given = lg_shim_signals()
-        var process: pid_t = 0
-        unsafe lg_shim_take_signals(&given)
-        let error = unsafe Path.withCString(file.path) { path in
-            unsafe arguments.withUnsafeMutableBufferPointer { arguments in
-                unsafe variables.withUnsafeMutableBufferPointer { variables in
-                    unsafe numbers.withUnsafeMutableBufferPointer { numbers in
-                        var program = unsafe lg_shim_program(
-                            path: path, arguments: arguments.baseAddress! + 1, environment: variables.baseAddress, own_numbers: numbers.baseAddress)
-                        return unsafe lg_shim_start_program(&program, &given, &process)
-                    }
-                }
-            }
+        let program = ProgramStart(file, argumentCount: count)
+        if restart.isOn {
+            try Restarter(options: restart, program: program, name: file.path, environment: environment, witness: witness, messages: messages).run()
         }
-        guard error == 0 else { throw file.refused(error) }
+        let process = try program.program(environment)
         // What stays open here the program could not close, and where this process stays nothing
         // could be unmounted.
         lg_shim_release_files(isRecorded ? -1 : messages.descriptor)

@@ -4,7 +4,7 @@ import LaunchGuardPlatform
 import LaunchGuardReports
 
 /// Stores how processes ended in the files of their runs.
-struct RunWitness {
+final class RunWitness {
     /// The folder in which each program has its state directory, or one state directory; nil: none
     /// is known.
     private let root: String?
@@ -47,14 +47,14 @@ struct RunWitness {
     }
 
     /// Stores the wait status of a process, if there is a run of it.
-    mutating func store(_ waitStatus: Int32, of ended: Ended) {
+    func store(_ waitStatus: Int32, of ended: Ended) {
         guard let directory = directory(of: ended) else { return }
         try? Session.witness(waitStatus, of: ended.process, stateDirectory: directory)
     }
 
     /// The state directory with the newest run of the process: it may have been several programs in
     /// turn.
-    private mutating func directory(of ended: Ended) -> String? {
+    func directory(of ended: Ended) -> String? {
         var newest: (directory: String, moment: UInt64)?
         var found: [String: Owner] = [:]
         for directory in directories {

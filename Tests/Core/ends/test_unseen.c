@@ -383,7 +383,8 @@ static void body_burns(void *argument)
     rlim_t hard = (rlim_t)(uintptr_t)argument;
     signal(SIGXCPU, SIG_IGN);
     limit_cpu(1, hard);
-    setpriority(PRIO_PROCESS, 0, -20); /* where root may: a program that gets no processor burns nothing */
+    /* where root may: a program that gets no processor burns nothing */
+    setpriority(PRIO_PROCESS, 0, -20);
     begin();
     for (volatile unsigned i = 0;; i++)
         continue;

@@ -98,7 +98,7 @@ static void test_refused(void **state)
 {
     (void)state;
     run_child(body_refused, NULL);
-    assert_int_equal(lg_witness_finished(state_path(""), newest_info().pid, "main"), LG_ERR_STATE); /* it has ended */
+    assert_int_equal(lg_witness_finished(state_path(""), newest_info().pid, "main"), LG_ERR_STATE);
     expect_exit(body, WAY(EXIT_0), 0);
     assert_int_equal(ledger_context("main").streak, 1);
 }

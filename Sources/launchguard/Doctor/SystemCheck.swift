@@ -1,0 +1,33 @@
+#if os(Linux)
+/// Settings of the kernel and of the sandbox.
+enum SystemCheck {
+    static func findings() -> [Finding] {
+        corePattern() + seccomp()
+    }
+
+    private static func corePattern() -> [Finding] {
+        guard let pattern = SystemFile.text("/proc/sys/kernel/core_pattern"), pattern.hasPrefix("|") else { return [] }
+        let program = pattern.dropFirst().prefix { $0 != " " && $0 != "\n" }
+        return [
+            Finding(
+                .note, "system.core-pattern", "the kernel hands each core to \(program), which runs behind the record and delays the end of the process",
+                "none is needed: both tell of the same crash, by the number of the process")
+        ]
+    }
+
+    private static func seccomp() -> [Finding] {
+        switch SystemFile.field("Seccomp", of: "/proc/self/status") {
+        case "1":
+            return [Finding(.error, "system.seccomp", "this process is under strict seccomp", "start the program outside of it")]
+        case "2":
+            return [
+                Finding(
+                    .note, "system.seccomp", "a seccomp filter is in force; a call that it answers with an error or SIGSYS costs only its part of a record",
+                    "prove the whole chain there with launchguard-faults; a filter that kills leaves the header of the record alone")
+            ]
+        default:
+            return []
+        }
+    }
+}
+#endif

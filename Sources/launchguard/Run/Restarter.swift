@@ -1,0 +1,91 @@
+#if os(Linux)
+import CProcess
+import LaunchGuard
+import LaunchGuardPlatform
+import LaunchGuardReports
+
+/// Starts a program again when it fails, as the launch machine in the program decides.
+struct Restarter {
+    let options: RestartOptions
+    let program: ProgramStart
+    let name: String
+    let environment: ProgramEnvironment
+    let witness: RunWitness
+    let messages: RunMessages
+
+    /// Until the program ends well, is asked to end, or is given up. Ends this process as the
+    /// program ended last.
+    func run() throws(RunError) -> Never {
+        var isFirst = true
+        while true {
+            let (status, wasAskedToEnd, directory) = try live(isFirst)
+            let launch = directory.flatMap { try? Launch.info(of: LaunchWatch.context, stateDirectory: $0) }
+            if !isFirst, status == 0, let launch, launch.isHalted { giveUp(directory ?? "") }
+            if wasAskedToEnd || Self.isGood(status) { ProgramParent.end(as: status) }
+            let delay = delay(after: launch?.streak ?? 0)
+            say("\(Self.end(status)); it is started again in \(Self.text(delay)) s")
+            if let signal = rest(delay) {
+                lg_shim_die(signal)
+                exit(128 + signal)
+            }
+            isFirst = false
+        }
+    }
+
+    /// One life of the program: its wait status, whether it was asked to end, and where its run is.
+    private func live(_ isFirst: Bool) throws(RunError) -> (Int32, Bool, String?) {
+        var ours = environment
+        ours.set("LAUNCHGUARD_LAUNCH", options.plan(isFirst: isFirst, isQuiet: messages.isQuiet, preload: Output.variable("LD_PRELOAD")))
+        let process = try program.program(ours)
+        var parent = ProgramParent(process, witness)
+        let watch = LaunchWatch(process, options, witness, say: say) { program.command($0, ProgramEnvironment()) }
+        let status = parent.waitForEnd(watch)
+        watch.close()
+        parent.release()
+        return (status, watch.wasAskedToEnd, watch.directory)
+    }
+
+    private func say(_ text: String) { messages.say("\(name): \(text)") }
+
+    private func giveUp(_ directory: String) -> Never {
+        say("it is given up: neither repairs nor safe mode helped; after a repair: launchguard reset \(directory)")
+        exit(Int32(options.giveUpStatus))
+    }
+
+    /// As a supervisor sees it: ended by itself with success, or by a signal that asks for the end.
+    private static func isGood(_ status: Int32) -> Bool {
+        let signal = status & 0x7F
+        return signal == 0 ? status == 0 : [SIGHUP, SIGINT, SIGTERM, SIGPIPE].contains(signal)
+    }
+
+    private static func end(_ status: Int32) -> String {
+        let signal = status & 0x7F
+        return signal == 0 ? "it ended with status \(status >> 8 & 0xFF)" : "it died of \(RunSignal(signal).name)"
+    }
+
+    private static func text(_ seconds: Double) -> String {
+        let tenths = Int((seconds * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// Doubles with each launch that failed. A tenth is random, so that a fleet does not start in
+    /// step.
+    private func delay(after streak: Int) -> Double {
+        let factor = Double(1 << min(max(streak - 1, 0), 6))
+        return options.restartDelay * min(factor, 60) * Double.random(in: 0.9...1.1)
+    }
+
+    /// A signal that asks to end meanwhile; nil: the time is over.
+    private func rest(_ seconds: Double) -> Int32? {
+        let until = monotonic() + seconds
+        while case let left = until - monotonic(), left > 0 {
+            var signal = unsafe siginfo_t()
+            guard unsafe lg_shim_next_signal_within(Int(left * 1000) + 1, &signal) != 0 else { continue }
+            let number = unsafe signal.si_signo
+            if [SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(number) { return number }
+            if number == SIGCHLD { while waitpid(-1, nil, WNOHANG) > 0 {} }
+        }
+        return nil
+    }
+}
+#endif

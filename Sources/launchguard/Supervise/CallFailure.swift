@@ -1,0 +1,16 @@
+import ArgumentParser
+import LaunchGuard
+import LaunchGuardReports
+
+/// A call about a state directory that failed.
+enum CallFailure {
+    /// Says what is wrong, in words that fit the command where there are some.
+    static func exitCode(_ directory: StateDirectory, _ error: LaunchGuardError, _ words: String?) -> ExitCode {
+        Output.complain("\(directory.path): \(words ?? error.message)")
+        return switch error.code {
+        case .state, .already, .secondary: ExitStatus.refused.code
+        case .damaged, .newer, .older: ExitStatus.damaged.code
+        default: ExitStatus.nothingFound.code
+        }
+    }
+}

@@ -1,0 +1,97 @@
+"""A service manager of its own for a test: systemd as a user's manager, in namespaces in which
+nothing else lives. Its files are those of Examples/supervisors, with other programs in them."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+
+from operator_case import LIMIT_S, ROOT, options
+
+PROGRAM = next((path for path in ("/lib/systemd/systemd", "/usr/lib/systemd/systemd") if os.access(path, os.X_OK)), None)
+HIERARCHIES = [pathlib.Path("/sys/fs/cgroup") / part for part in ("systemd", "unified", "")]
+
+# Of the shell in the namespace. $0 is the folder of the test.
+BEGIN = r"""
+mount -t tmpfs none /run && mkdir -p /run/systemd/system /run/u/systemd/user && chmod 700 /run/u && cp "$0"/units/* /run/u/systemd/user || exit 99
+export XDG_RUNTIME_DIR=/run/u XDG_CONFIG_HOME="$0/home" XDG_STATE_HOME="$0/home" HOME="$0/home"
+""" + f"{PROGRAM} --user --unit=default.target" + r""" >"$0/manager.log" 2>&1 &
+manager=$!
+until_it() { n=0; until eval "$1" >/dev/null 2>&1; do n=$((n + 1)); [ $n -lt 1200 ] || { echo "in vain: $1"; return 1; }; sleep 0.1; done; }
+until_it 'systemctl --user is-active default.target' || exit 98
+"""
+END = """
+systemctl --user exit >/dev/null 2>&1
+wait $manager
+"""
+
+
+def obstacle():
+    """Why no manager can run here; None: one can."""
+    if os.geteuid() != 0:
+        return "needs root, for namespaces"
+    if not PROGRAM or not shutil.which("systemctl") or not shutil.which("unshare"):
+        return "needs Debian's package systemd, and unshare"
+    if not any(os.access(folder / "cgroup.procs", os.W_OK) for folder in HIERARCHIES):
+        return "needs a cgroup file system that may be written"
+    return None
+
+
+def unit_text(name, action, folder):
+    """The unit with programs of the test in it, and with the times of a test."""
+    text = (ROOT / "Examples/supervisors" / name).read_text()
+    for old, new in [("--directory /var/lib/notes -- /usr/bin/notes", f"--directory {folder}/home/notes -- {action}"),
+                     ("[Service]\n", f"[Service]\nEnvironment=LAUNCHGUARD_PRELOAD={options.preload}\n" if "launchguard run" in text else "[Service]\n"),
+                     ("ExecStart=/usr/bin/notes", f"ExecStart={options.victim} - {action}"), ("/usr/bin/launchguard", str(options.tool)),
+                     ("systemctl --no-block", "systemctl --user --no-block"), ("User=notes\n", ""), ("RestartSec=1\n", "RestartSec=50ms\n"),
+                     ("WatchdogSec=30", "WatchdogSec=1")]:
+        text = text.replace(old, new)
+    return re.sub(r"ExecStart=/usr/bin/logger.*", f"ExecStart=/usr/bin/touch {folder}/told", text)
+
+
+class Manager:
+    def __init__(self, folder, action):
+        self.folder = folder
+        (folder / "units").mkdir()
+        (folder / "home").mkdir()
+        for path in (ROOT / "Examples/supervisors").glob("*.service"):
+            (folder / "units" / path.name).write_text(unit_text(path.name, action, folder))
+        (folder / "units/default.target").write_text("[Unit]\nDescription=The manager of a test\n")
+
+    @property
+    def state(self):
+        return self.folder / "home/notes"
+
+    def run(self, script):
+        """What the script prints; it runs beside the manager, which ends with it."""
+        groups = self.make_groups()
+        process = subprocess.Popen(["unshare", "-mpf", "--kill-child", "--mount-proc", "/bin/sh", "-c", BEGIN + script + END, str(self.folder)],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                                   preexec_fn=lambda: [(group / "cgroup.procs").write_text("0") for group in groups])
+        try:
+            output, _ = process.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output = process.communicate()[0] + "\nin vain: the end of the manager"
+        finally:
+            self.remove(groups)
+        return output
+
+    def make_groups(self):
+        groups = []
+        for folder in HIERARCHIES:
+            if os.access(folder / "cgroup.procs", os.W_OK):
+                group = folder / f"launchguard-operator-{os.getpid()}"
+                group.mkdir()
+                groups.append(group)
+        return groups
+
+    @staticmethod
+    def remove(groups):
+        for group in groups:
+            for folder, _, _ in os.walk(group, topdown=False):
+                try:
+                    os.rmdir(folder)
+                except OSError:
+                    pass

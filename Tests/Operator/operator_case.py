@@ -1,0 +1,71 @@
+"""A state directory, a program that ends in it, and the tool."""
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LIMIT_S = 120
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What systemd or another test may have set, and what would be taken for an answer.
+FOREIGN = ("STATE_DIRECTORY", "EXIT_CODE", "EXIT_STATUS", "SERVICE_RESULT", "INVOCATION_ID", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
+options = argparse.Namespace()
+
+
+class Result:
+    def __init__(self, status, output, errors):
+        self.status, self.output, self.errors = status, output, errors
+
+    def __repr__(self):
+        return f"status {self.status}, output {self.output!r}, errors {self.errors!r}"
+
+
+def run(command, variables={}, **more):
+    environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    environment.update(variables)
+    process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=environment, start_new_session=True, **more)
+    try:
+        output, errors = process.communicate(timeout=LIMIT_S)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    return Result(process.returncode, output, errors)
+
+
+class OperatorCase(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="launchguard-operator-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.state = self.directory / "state"
+
+    def tool(self, *arguments, **variables):
+        return run([options.tool, *arguments], variables)
+
+    def shell(self, script, *arguments, shell="/bin/sh", **variables):
+        """The script's $0 is the tool, $1 the victim, $2 the state directory."""
+        return run([shell, "-c", script, options.tool, options.victim, self.state, *arguments], variables)
+
+    def victim(self, *action):
+        return run([options.victim, self.state, *action]).status
+
+    def verdict(self):
+        return self.tool("verdict", self.state)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True, type=pathlib.Path)
+    parser.add_argument("--victim", required=True, type=pathlib.Path)
+    parser.add_argument("--preload", type=pathlib.Path, help="launchguard-preload.so")
+    parser.parse_known_args(namespace=options)
+    for name in ("tool", "victim", "preload"):
+        if path := getattr(options, name):
+            setattr(options, name, path.resolve())
+    rest = parser.parse_known_args()[1]
+    unittest.main(module="__main__", argv=[sys.argv[0], *rest])

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""A session leaves a service manager's socket and watchdog to the program: nothing arrives, the
+variables are as they were, and the agent does not have them."""
+import os
+import pathlib
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+LIMIT_S = 120
+WATCHDOG = {"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}
+# It stores its environment, whole or not at all, where the state directory is.
+AGENT = '#!/bin/sh\nenv >"$2/environment.new" && mv "$2/environment.new" "$2/environment"\n'
+
+
+class Notify(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="launchguard-notify-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.state = self.directory / "state"
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(self.socket.close)
+        self.socket.bind(str(self.directory / "notify"))
+        self.variables = dict(WATCHDOG, NOTIFY_SOCKET=str(self.directory / "notify"))
+        self.agent = self.directory / "agent"
+        self.agent.write_text(AGENT)
+        self.agent.chmod(0o700)
+
+    def received(self):
+        return self.socket.recv(4096) if select.select([self.socket], [], [], 0)[0] else None
+
+    def run_victim(self, *action):
+        return subprocess.run([victim, self.state, *action], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=LIMIT_S,
+                              env=dict(os.environ, **self.variables))
+
+    def test_nothing_arrives_and_nothing_changes(self):
+        done = self.run_victim("deliver", self.agent)
+        self.assertEqual(done.returncode, 0)
+        lines = done.stdout.splitlines()
+        for name, value in self.variables.items():
+            self.assertIn(f"{name}={value}", lines)
+        self.assertIsNone(self.received())
+
+        environment = self.wait_for(self.state / "environment")
+        self.assertIn("PATH=", environment)
+        for name in self.variables:
+            self.assertNotIn(f"{name}=", environment)
+        self.assertIsNone(self.received())
+
+    def test_a_crash_says_nothing_either(self):
+        self.assertLess(self.run_victim("launch-crash").returncode, 0)
+        self.assertIsNone(self.received())
+        self.assertEqual(self.run_victim("launch").returncode, 0)
+        self.assertIsNone(self.received())
+
+    def test_the_socket_of_the_test_works(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+            other.sendto(b"READY=1", self.variables["NOTIFY_SOCKET"])
+        self.assertEqual(self.received(), b"READY=1")
+
+    def wait_for(self, path):
+        until = time.monotonic() + LIMIT_S
+        while not path.exists():
+            self.assertLess(time.monotonic(), until, "the agent did not run")
+            time.sleep(0.02)
+        return path.read_text()
+
+
+if __name__ == "__main__":
+    victim = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

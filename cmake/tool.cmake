@@ -1,0 +1,34 @@
+# The tool: written in Swift, built by SwiftPM, with the Swift libraries inside. The completions of
+# shells are its own words.
+find_program(LAUNCHGUARD_SWIFT swift)
+set(swift_version 0)
+if(LAUNCHGUARD_SWIFT)
+    execute_process(COMMAND ${LAUNCHGUARD_SWIFT} --version OUTPUT_VARIABLE swift_version ERROR_QUIET)
+    string(REGEX REPLACE "^.*Swift version ([0-9.]+).*$" "\\1" swift_version "${swift_version}")
+endif()
+if(NOT swift_version VERSION_GREATER_EQUAL 6.2)
+    launchguard_left_out("launchguard, the tool, is left out: install Swift 6.2 or newer, https://www.swift.org/install/linux/, then run this again")
+    return()
+endif()
+
+# Half the size without its symbols, with the same output. SwiftPM has a compiler of its own.
+set(tool ${CMAKE_CURRENT_BINARY_DIR}/tool)
+set(tool_built ${LaunchGuard_SOURCE_DIR}/.build/release/launchguard)
+file(MAKE_DIRECTORY ${tool})
+add_custom_target(launchguard-tool ALL
+    COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR}
+        -c release --static-swift-stdlib --disable-local-rpath --product launchguard
+    COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard ${tool_built}
+    COMMAND ${tool}/launchguard --generate-completion-script bash >${tool}/launchguard.bash
+    COMMAND ${tool}/launchguard --generate-completion-script zsh >${tool}/_launchguard
+    COMMAND ${tool}/launchguard --generate-completion-script fish >${tool}/launchguard.fish
+    COMMENT "Building launchguard, the tool" USES_TERMINAL)
+
+if(LAUNCHGUARD_INSTALL)
+    install(PROGRAMS ${tool}/launchguard DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(FILES ${tool}/launchguard.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME launchguard)
+    install(FILES ${tool}/_launchguard DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${tool}/launchguard.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    install(FILES ${LaunchGuard_SOURCE_DIR}/docs/man/launchguard.1 ${LaunchGuard_SOURCE_DIR}/docs/man/launchguard-run.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${LaunchGuard_SOURCE_DIR}/docs/schema/launchguard.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/launchguard)
+endif()
