@@ -124,10 +124,11 @@ public final class Reader {
     }
 
     /// The process of the run: its number, its start in clock ticks since boot, and when the run
-    /// began, on the monotonic clock; nil when the file does not show it.
+    /// began, on the monotonic clock; nil when the file does not show it, or is not yet that of the
+    /// run in its name.
     package var process: (id: Int32, startTicks: UInt64, moment: UInt64)? {
         var info = lg_run_info()
-        guard unsafe lg_reader_run(handle, &info) == LG_OK else { return nil }
+        guard unsafe lg_reader_run(handle, &info) == LG_OK, path.hasSuffix(string(&info.uuid) + ".lgrun") else { return nil }
         return (info.pid, info.start_ticks, info.monotonic_ns)
     }
 

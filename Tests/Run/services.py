@@ -123,7 +123,7 @@ class Redis(Service):
 
     @unittest.expectedFailure
     def test_memory_check(self):
-        """Its handler has a megabyte on the stack, and the library calls it on the alternate stack."""
+        """Its handler needs a megabyte of stack; the library calls it on the alternate stack."""
         self.SHORT = ["--crash-memcheck-enabled", "yes"]
         self.check("abort")
 

@@ -232,7 +232,7 @@ class OnTerminal(UnderRun):
             terminal.write("sleep 3600\n")
             shell = children(terminal.pid)[0]
             job = poll(lambda: children(shell), "the job starts")[0]
-            poll(lambda: os.tcgetpgrp(terminal.file) == job, "the job has the terminal")
+            poll(lambda: os.tcgetpgrp(terminal.file) == job and field(job, "Name") == "sleep", "the job has the terminal")
             terminal.write("\x1a")
             terminal.expect("Stopped")
             poll(lambda: (state(terminal.pid), state(shell)) == ("S", "S"), "the job alone stops")
