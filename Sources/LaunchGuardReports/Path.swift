@@ -75,7 +75,7 @@ package enum Path {
     }
 
     /// The first bytes of a file as text; nil: there is no such plain file, or it may not be read.
-    static func firstBytes(of path: String, _ limit: Int) -> String? {
+    package static func firstBytes(of path: String, _ limit: Int) -> String? {
         guard let file = openPlain(path) else { return nil }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: limit)

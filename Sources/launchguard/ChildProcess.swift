@@ -7,11 +7,11 @@ struct ChildProcess {
 
     /// Starts `/bin/sh` with a script and its arguments, in a process group of its own where
     /// `isApart`; nil: that is not possible. A stream that is left out is /dev/null.
-    init?(_ script: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil, isApart: Bool = false) {
+    init?(_ script: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil, isApart: Bool = false) {
         var actions = unsafe posix_spawn_file_actions_t()
         guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { return nil }
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        for (stream, descriptor) in [(0, input), (1, output), (2, errors)] as [(Int32, Int32?)] {
+        for (stream, descriptor) in [(0, input), (1, output), (2, nil)] as [(Int32, Int32?)] {
             if let descriptor {
                 unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, stream)
             } else {

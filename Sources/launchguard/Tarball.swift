@@ -56,7 +56,7 @@ enum Tarball {
             throw ExitStatus.nothingFound.code
         }
         state.withLock { $0.scratch = scratch }
-        let extraction = TarballExtraction(tarball.hasPrefix("/") ? tarball : start + "/" + tarball, into: scratch.path + "/" + name)
+        let extraction = TarballExtraction(tarball.hasPrefix("/") ? tarball : start + "/" + tarball, into: name, of: scratch.path)
         let problem = try extraction.run(patterns, mostBytes: mostBytes, mostFiles: mostFiles)
         let refused = Path.removeAllButPlainFiles(in: scratch.path + "/" + name)
         if refused > 0 { Output.complain("\(tarball): \(refused) links or special files are left out") }
