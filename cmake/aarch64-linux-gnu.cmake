@@ -16,6 +16,9 @@ set(ENV{PKG_CONFIG_LIBDIR} ${foreign}/usr/lib/aarch64-linux-gnu/pkgconfig)
 
 set(libraries ${foreign}/usr/lib/aarch64-linux-gnu)
 set(CMAKE_C_FLAGS_INIT "-idirafter ${foreign}/usr/include -idirafter ${foreign}/usr/include/aarch64-linux-gnu")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${libraries} -Wl,-rpath-link,${foreign}/lib/aarch64-linux-gnu")
+# Not by the emulator's option -L, which leads every path, "/" too, to the folder of the cross
+# compiler first: the loader is named in the program.
+set(cross /usr/aarch64-linux-gnu/lib)
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--dynamic-linker=${cross}/ld-linux-aarch64.so.1 -Wl,-rpath-link,${libraries} -Wl,-rpath-link,${foreign}/lib/aarch64-linux-gnu")
 set(CMAKE_CROSSCOMPILING_EMULATOR
-    python3 -B ${CMAKE_CURRENT_LIST_DIR}/../Tests/Core/emulate.py qemu-aarch64 -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=${libraries}:${foreign}/lib/aarch64-linux-gnu)
+    python3 -B ${CMAKE_CURRENT_LIST_DIR}/../Tests/Core/emulate.py qemu-aarch64 -L / -E LD_LIBRARY_PATH=${libraries}:${foreign}/lib/aarch64-linux-gnu:${cross})
