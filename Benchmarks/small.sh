@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# small.sh BUILD: what a program that starts a session and writes one entry of the ring log weighs on
-# flash, stripped, and what each way to make it smaller saves; then the state directory with each
-# configuration. The tables of docs/SMALL.md.
+# small.sh BUILD: the tables of docs/SMALL.md. What a program that starts a session and writes one
+# entry of the ring log weighs on flash, stripped, and what each way to make it smaller saves; then
+# the state directory with each configuration.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd) build=$1
 work=$(mktemp -d)

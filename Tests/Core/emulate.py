@@ -1,8 +1,8 @@
 """emulate.py EMULATOR ARGUMENT…: run a user-mode emulator as the tests of the core need one.
 
 The emulator ends, by a failed assertion, where a process sends itself a signal in the name of a
-fault: it takes that signal for a fault of its own. A filter refuses the system call, and the handler
-of LaunchGuard lets the fault happen again instead, as it does in a sandbox.
+fault: it takes that signal for a fault of its own. A filter refuses the system call, and the
+handler of LaunchGuard lets the fault happen again instead, as it does in a sandbox.
 """
 import ctypes
 import os

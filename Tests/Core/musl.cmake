@@ -8,8 +8,8 @@ target_compile_definitions(cmocka_musl PRIVATE _GNU_SOURCE HAVE_INTTYPES_H HAVE_
     HAVE_GCC_THREAD_LOCAL_STORAGE HAVE_CLOCK_REALTIME HAVE_SIGLONGJMP HAVE_STRUCT_TIMESPEC)
 set(CMOCKA cmocka_musl)
 
-# In place of the shared library: the static one with the definitions of the Swift package, whose SDK
-# for static programs has this libc.
+# In place of the shared library: the static one with the definitions of the Swift package, whose
+# SDK for static programs has this libc.
 launchguard_library(launchguard_package STATIC)
 target_compile_definitions(launchguard_package PRIVATE LG_INTERPOSE_PTHREAD_CREATE LG_LIBUNWIND)
 target_link_options(launchguard_package INTERFACE LINKER:--eh-frame-hdr)

@@ -102,7 +102,7 @@ static const struct way {
     { "jump-null", die_jump_null, SIGSEGV, LG_CRASH_JUMP_NULL, SEGV_MAPERR, true, 0 },
     { "jump-bad", die_jump_bad, SIGSEGV, LG_CRASH_JUMP_BAD, SEGV_MAPERR, true, 0x41414141 },
     { "exec-nx", die_exec_nx, SIGSEGV, LG_CRASH_EXEC_NX, SEGV_ACCERR, true, UINT64_MAX },
-#if defined(__x86_64__) /* AArch64 ignores the upper byte of an address of data, and 1 / 0 is 0 there */
+#if defined(__x86_64__) /* AArch64 ignores the upper byte of an address, and 1 / 0 is 0 there */
     { "non-canonical", die_non_canonical, SIGSEGV, LG_CRASH_NON_CANONICAL, SI_KERNEL, false, 0 },
     { "divide", die_divide, SIGFPE, LG_CRASH_INT_DIVIDE, FPE_INTDIV, true, UINT64_MAX },
     { "breakpoint", die_breakpoint, SIGTRAP, LG_CRASH_BREAKPOINT, SI_KERNEL, false, 0 },

@@ -503,8 +503,8 @@ static void test_jit(void **state)
 /* ---- frames that were overwritten ---- */
 
 #if defined(__x86_64__)
-/* Crash with this frame pointer. The unwind row of the function is relative to the frame pointer, as
- * it is on x86-64; the rows of AArch64 are relative to the stack pointer. */
+/* Crash with this frame pointer. The unwind row of the function is relative to the frame pointer,
+ * as it is on x86-64; the rows of AArch64 are relative to the stack pointer. */
 static __attribute__((noinline)) void crash_with(void *frame_pointer)
 {
     nothing();

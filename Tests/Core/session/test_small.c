@@ -1,5 +1,5 @@
-/* The configurations of docs/SMALL.md: after many crashes the state directory has at most the stated
- * blocks on the disk, and the newest crash has its record. */
+/* The configurations of docs/SMALL.md: after many crashes the state directory has at most the
+ * stated blocks on the disk, and the newest crash has its record. */
 #include "harness.h"
 
 #include <ftw.h>

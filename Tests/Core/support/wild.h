@@ -1,5 +1,5 @@
-/* Instructions that a compiler does not make: a breakpoint, none that exists, and a crash with this value in the frame
- * pointer or the stack pointer. */
+/* Instructions that a compiler does not make: a breakpoint, none that exists, and a crash with this
+ * value in the frame pointer or the stack pointer. */
 #ifndef WILD_H
 #define WILD_H
 
