@@ -87,7 +87,7 @@ static void test_configurations(void **state)
         lg_crash_info crash; /* without the stages that are left out */
         assert_int_equal(lg_reader_crash(reader, &crash), LG_OK);
         assert_int_equal(crash.stages >> LG_STAGE_DONE & 1, 1);
-        assert_int_equal(crash.kind, LG_CRASH_NULL_WRITE);
+        assert_int_equal(crash.signal, SIGSEGV);
         assert_int_equal(lg_reader_verdict(reader, &verdict), LG_OK);
         assert_int_equal(verdict.end, LG_END_CRASH);
         assert_int_equal(lg_reader_stack(reader, LG_STAGE_DWARF, &stack), LG_OK);
