@@ -5,8 +5,8 @@
 #   make test     all that a change can break, in drawn samples where the whole is long: under ten
 #                 minutes once built
 #   make long     every campaign, mutant and combination, with gcc and with clang, the tests of
-#                 `make check` with traps on undefined behaviour, and those of the Swift module with
-#                 two sanitizers: long
+#                 `make check` with traps on undefined behaviour, for AArch64 and against musl, and
+#                 those of the Swift module with two sanitizers: long
 #   make faults   every way to die, of the C and of the Swift build, and what must be known
 #                 afterwards; FILTER=regex selects
 #   make docs     the pages of the modules, with the toolchain's docc
@@ -59,6 +59,13 @@ SANITIZED = rm -f build/$(3)-report.*; $(1)_OPTIONS=$(DEATHS):$(4):log_path=$(CU
 	$(SWIFT) test -j $(JOBS) --disable-xctest --sanitize=$(2) --scratch-path .build-$(3) --disable-build-manifest-caching \
 		$(5) || exit 1; \
 	if cat build/$(3)-report.* 2>/dev/null; then exit 1; fi
+
+# The core and its tests with another compiler. $(2): folder, architecture and packages. Where these
+# cannot be had, the step says so and is left out.
+FOREIGN = if scripts/install-packages $(1) && set -- $(2) && folder=$$1 && architecture=$$2 && shift 2 && \
+		scripts/foreign-packages $$architecture build/$$folder "$$@"; then \
+		$(call CMAKE_BUILD,$(1),--target check-programs) && $(call CTEST,$(1)) -L '^check$$'; \
+	else echo "left out: what it needs could not be installed" >&2; fi
 
 TSAN_ALSO = exitcode=0:print_suppressions=0:suppressions=$(CURDIR)/Tests/tsan.supp
 
@@ -125,32 +132,36 @@ packages-long:
 	@scripts/install-packages long
 
 long: packages-long core-gcc core-clang core-undefined swift swift-release
-	@echo "1 of 10: the core with gcc"
+	@echo "1 of 12: the core with gcc"
 	$(call CTEST,gcc)
-	@echo "2 of 10: the core with clang"
+	@echo "2 of 12: the core with clang"
 	$(call CTEST,clang)
-	@echo "3 of 10: the core with traps on undefined behaviour"
+	@echo "3 of 12: the core with traps on undefined behaviour"
 	$(call CTEST,undefined) -L '^check$$'
-	@echo "4 of 10: the Swift modules"
+	@echo "4 of 12: the Swift modules"
 	$(SWIFT) test -j $(JOBS) --disable-xctest
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(RUN_OPERATOR)
-	@echo "5 of 10: the pages of the modules"
+	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
-	@echo "6 of 10: the ways to die of the Swift build, with every combination of modifiers"
+	@echo "6 of 12: the ways to die of the Swift build, with every combination of modifiers"
 	$(RUN_FAULTS) --failures $(SWIFT_DEBUG)
-	@echo "7 of 10: the same of its release build"
+	@echo "7 of 12: the same of its release build"
 	$(RUN_FAULTS) --failures $(SWIFT_RELEASE)
-	@echo "8 of 10: Swift's own backtracer beside LaunchGuard"
+	@echo "8 of 12: Swift's own backtracer beside LaunchGuard"
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
-	@echo "9 of 10: the Swift modules with ThreadSanitizer"
+	@echo "9 of 12: the Swift modules with ThreadSanitizer"
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardTests\.')
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardReportsTests\.')
 	$(call SANITIZED,TSAN,thread,tsan,$(TSAN_ALSO),--filter '^LaunchGuardGuardsTests\.')
-	@echo "10 of 10: the Swift modules with AddressSanitizer"
+	@echo "10 of 12: the Swift modules with AddressSanitizer"
 	$(call SANITIZED,ASAN,address,asan,detect_leaks=0)
+	@echo "11 of 12: the core for AArch64, under emulation"
+	@$(call FOREIGN,aarch64,foreign-arm64 arm64 libcmocka-dev libcmocka0 libunwind-dev libunwind8 liblzma5)
+	@echo "12 of 12: the core against musl"
+	@$(call FOREIGN,musl,foreign-source source cmocka)
 
 faults: core-gcc swift swift-release
 	$(RUN_FAULTS) build/gcc/Sources/CLaunchGuardFaults/launchguard-faults $(SWIFT_DEBUG) $(SWIFT_RELEASE)

@@ -102,7 +102,7 @@ int lg__altstack_ensure(void)
     if (mine.base)
         return 0;
     if (!mine.stack_high)
-        lg__os_stack_bounds(&mine.stack_low, &mine.stack_high);
+        (lg__own_threads_is_own() ? lg__os_stack_bounds_by_map : lg__os_stack_bounds)(&mine.stack_low, &mine.stack_high);
     stack_t current;
     size_t size = lg__altstack_least();
     if (sigaltstack(NULL, &current) == 0 && !(current.ss_flags & SS_DISABLE) && current.ss_size >= size)

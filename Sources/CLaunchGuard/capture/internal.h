@@ -170,6 +170,8 @@ bool lg__unwind_libunwind_prepare(void);
 /* own_threads.c: the thread is not asked and not counted: it is ours and does nothing for the
  * program. Handler. */
 bool lg__own_threads_exempt(int32_t tid);
+/* The calling thread is one of ours. */
+bool lg__own_threads_is_own(void);
 /* An earlier handler is called next: the watch thread and the threads that wait take this signal
  * for a second, by which that handler may stop them (stoppable.h). Waits until they do. Under the
  * crash lock. Handler. */

@@ -59,6 +59,11 @@ void lg__capture_own_begin(void)
     is_own = true;
 }
 
+bool lg__own_threads_is_own(void)
+{
+    return is_own;
+}
+
 void lg__capture_exempt(void)
 {
     enter();

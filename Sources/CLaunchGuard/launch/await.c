@@ -11,6 +11,7 @@ static void *await_window(void *argument)
     struct lg__life *life = argument;
     lg_launch *launch = life->launch;
     lg__capture_own_begin();
+    lg__capture_thread_begin();
     for (;;) {
         uint32_t over = atomic_load(&launch->over);
         uint64_t sleep = IDLE_NS;

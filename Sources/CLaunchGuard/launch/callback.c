@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "capture/capture.h"
 #include "launch/internal.h"
 #include "os/os.h"
 #include "store/text.h"
@@ -156,7 +157,8 @@ bool lg__callback_detach(void *(*function)(void *), void *argument, bool quiet)
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         sigdelset(&blocked, faults[i]);
     pthread_sigmask(SIG_BLOCK, quiet ? &blocked : NULL, &before);
-    int error = pthread_create(&thread, &attributes, function, argument);
+    /* a quiet thread begins by itself: lg__capture_thread_begin() */
+    int error = (quiet ? lg__capture_create_thread : pthread_create)(&thread, &attributes, function, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return error == 0;

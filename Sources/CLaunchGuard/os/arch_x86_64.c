@@ -75,7 +75,11 @@ void lg__arch_set_thread_pointer(void *pointer)
 
 bool lg__arch_has_thread_variables(void *const *pointer)
 {
+#ifdef __GLIBC__
     return pointer[0] == pointer && pointer[2] == pointer;
+#else
+    return pointer[0] == pointer; /* musl has its list of threads in word 2 */
+#endif
 }
 
 void lg__arch_thread_variables(void *pointer)

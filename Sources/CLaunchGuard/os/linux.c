@@ -424,6 +424,37 @@ bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high)
     return true;
 }
 
+/* A line of the map: begin and end in hexadecimal, with a hyphen between. Lines are taken apart as
+ * they come, for a map may be long. */
+bool lg__os_stack_bounds_by_map(uint64_t *ret_low, uint64_t *ret_high)
+{
+    const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    uint64_t bounds[2] = { 0, 0 };
+    unsigned part = 0; /* of the line: 2 is the rest */
+    bool found = false;
+    char text[1024];
+    const int file = lg__os_open(-1, "/proc/self/maps");
+    for (long size; file >= 0 && !found && (size = lg__os_read(file, text, sizeof text)) > 0;)
+        for (long i = 0; i < size && !found; i++) {
+            const char c = text[i];
+            if (c == '\n') {
+                bounds[0] = bounds[1] = part = 0;
+            } else if (part < 2 && (c == '-' || c == ' ')) {
+                part++;
+                found = part == 2 && here >= bounds[0] && here < bounds[1];
+            } else if (part < 2) {
+                bounds[part] = bounds[part] << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+            }
+        }
+    if (file >= 0)
+        lg__os_close(file);
+    if (found) {
+        *ret_low = bounds[0];
+        *ret_high = bounds[1];
+    }
+    return found;
+}
+
 void lg__os_executable(char *path, size_t size)
 {
     ssize_t count = readlink("/proc/self/exe", path, size - 1);

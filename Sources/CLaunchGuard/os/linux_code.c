@@ -3,11 +3,18 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <string.h>
 
 struct walk {
     void (*each)(const char *path, uint64_t start, uint64_t end, void *argument);
     void *argument;
 };
+
+/* The name of the program is empty; musl gives that of a static program as this link. */
+static const char *name_of(const struct dl_phdr_info *info)
+{
+    return info->dlpi_name && strcmp(info->dlpi_name, "/proc/self/exe") != 0 ? info->dlpi_name : "";
+}
 
 static int walk_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
@@ -17,7 +24,7 @@ static int walk_module(struct dl_phdr_info *info, size_t size, void *argument)
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         const uint64_t start = info->dlpi_addr + header->p_vaddr;
         if (header->p_type == PT_LOAD && header->p_flags & PF_X)
-            walk->each(info->dlpi_name ? info->dlpi_name : "", start, start + header->p_memsz, walk->argument);
+            walk->each(name_of(info), start, start + header->p_memsz, walk->argument);
     }
     return 0;
 }

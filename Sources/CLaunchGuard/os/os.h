@@ -273,6 +273,9 @@ bool lg__os_secure(void);
 size_t lg__os_min_altstack(void);
 /* Bounds of the calling thread's stack; false if unknown. */
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
+/* The same without libc, which allocates for the answer: the first allocation of a thread gives it
+ * an arena, of 64 MiB of addresses with glibc. It reads the memory map. */
+bool lg__os_stack_bounds_by_map(uint64_t *ret_low, uint64_t *ret_high);
 /* Call `each` with every executable segment of every loaded module; the path of the program itself
  * is "". Under the lock of the loader. */
 void lg__os_each_code(void (*each)(const char *path, uint64_t start, uint64_t end, void *argument), void *argument);

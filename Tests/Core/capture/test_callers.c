@@ -75,7 +75,6 @@ static void test_forms(void **state)
 
 /* ---- false callers ---- */
 
-#if defined(__x86_64__)
 static void nothing(void) { __asm__ volatile(""); }
 
 static __attribute__((noinline)) uint64_t behind_a_call(void)
@@ -86,6 +85,7 @@ static __attribute__((noinline)) uint64_t behind_a_call(void)
 
 /* Crash with this value in the register of frame pointers, which the function saves as any other:
  * unwind tables describe it by the stack pointer. */
+#if defined(__x86_64__)
 __asm__(".text\n"
         "    .p2align 4\n    nop\n    nop\n    nop\n    nop\n    nop\n    nop\n    nop\n    nop\n"
         "crash_without_frame:\n"
@@ -100,19 +100,40 @@ __asm__(".text\n"
         "    .cfi_restore %rbp\n"
         "    ret\n"
         "    .cfi_endproc\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+        "    .p2align 4\n    nop\n    nop\n"
+        "crash_without_frame:\n"
+        "    .cfi_startproc\n"
+        "    str x29, [sp, #-16]!\n"
+        "    .cfi_adjust_cfa_offset 16\n"
+        "    .cfi_rel_offset x29, 0\n"
+        "    mov x29, x0\n"
+        "    mov x9, xzr\n"
+        "    str wzr, [x9]\n"
+        "    ldr x29, [sp], #16\n"
+        "    .cfi_adjust_cfa_offset -16\n"
+        "    .cfi_restore x29\n"
+        "    ret\n"
+        "    .cfi_endproc\n");
+#endif
 extern void crash_without_frame(uint64_t *frame);
 
 enum word { A_CALLER, A_FUNCTION, IN_DATA, ON_STACK, A_NUMBER };
 
 /* Data of the program that look like a call. Constants may be in the segment of the code. */
+#if defined(__x86_64__)
 static uint8_t data[16] = { 0xff, 0xd0, 0xe8, 0, 0, 0, 0, 0xff, 0xd0, 0xff, 0xd0 };
+#elif defined(__aarch64__)
+static uint32_t data[4] = { 0xd63f0000, 0xd63f0000, 0xd63f0000 };
+#endif
 
 static uint64_t word_of(enum word word, uint64_t *on_stack)
 {
     switch (word) {
     case A_CALLER: return behind_a_call();
     case A_FUNCTION: return (uint64_t)(uintptr_t)crash_without_frame;
-    case IN_DATA: return (uint64_t)(uintptr_t)&data[7];
+    case IN_DATA: return (uint64_t)(uintptr_t)data + 8 - (lg__arch == LG__ARCH_X86_64);
     case ON_STACK: return (uint64_t)(uintptr_t)on_stack;
     default: return 0x1234;
     }
@@ -158,8 +179,13 @@ static void test_false_callers(void **state)
 
 /* ---- which walk is shown ---- */
 
+#if defined(__x86_64__)
 /* mov rbp, rdi; ud2 */
 static const uint8_t code_without_tables[] = { 0x48, 0x89, 0xfd, 0x0f, 0x0b };
+#elif defined(__aarch64__)
+/* mov x29, x0; udf #0 */
+static const uint32_t code_without_tables[] = { 0xaa0003fd, 0 };
+#endif
 
 /* More lies between the frame and the stack pointer than a step without a table believes. */
 static __attribute__((noinline)) void far_away(void (*call)(uint64_t *), uint64_t *frames)
@@ -178,6 +204,7 @@ static void body_without_tables(void *argument)
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memcpy(page, code_without_tables, sizeof code_without_tables);
     memcpy(&call, &page, sizeof call);
+    __builtin___clear_cache(page, (char *)page + sizeof code_without_tables);
     start_session();
     frames[0] = (uint64_t)(uintptr_t)&frames[4];
     frames[1] = frames[5] = behind_a_call();
@@ -197,7 +224,6 @@ static void test_longer_walk(void **state)
     assert_non_null(strstr(choice.reason, "broke off sooner"));
     lg_reader_close(reader);
 }
-#endif
 
 static void body_plain(void *argument)
 {
@@ -232,10 +258,7 @@ static void test_plain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms), WITH_STATE(test_plain),
-#if defined(__x86_64__)
-        WITH_STATE(test_false_callers), WITH_STATE(test_longer_walk),
-#endif
+        cmocka_unit_test(test_forms), WITH_STATE(test_plain), WITH_STATE(test_false_callers), WITH_STATE(test_longer_walk),
     };
     return cmocka_run_group_tests_name("callers", tests, NULL, NULL);
 }

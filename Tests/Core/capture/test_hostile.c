@@ -2,6 +2,7 @@
  * calls, pointers are wild, all threads crash at once, or the process dies in the middle of the
  * record. */
 #include "harness.h"
+#include "wild.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -133,12 +134,12 @@ static void test_sandbox_without_vm_readv(void **state)
 
 static void bad_frame_pointer(void)
 {
-    __asm__ volatile("movq $0x123456789, %%rbp\n\tmovl $1, 0" ::: "memory");
+    CRASH_WITH_FRAME(0x123456789);
 }
 
 static void bad_stack_pointer(void)
 {
-    __asm__ volatile("movq $0x1000, %%rsp\n\tmovl $1, 0" ::: "memory");
+    CRASH_WITH_STACK(0x1000);
 }
 
 static void body_bad_pointer(void *argument)
@@ -260,7 +261,7 @@ static void body_pages_never_come(void *argument)
         _exit(90);
     options.deadline_ms = 1000; /* the signal that ends the process */
     start_with(options);
-    __asm__ volatile("movq %0, %%rsp\n\tmovl $1, 0" : : "r"(memory + 32768) : "memory");
+    CRASH_WITH_STACK(memory + 32768);
 }
 
 static void test_pages_never_come(void **state)

@@ -11,7 +11,7 @@
 
 enum when { BEFORE, BEHIND, KEPT, WHENS };
 
-static void start(enum when when)
+static __attribute__((unused)) void start(enum when when)
 {
     lg_options options = LG_OPTIONS_INIT;
     options.keep_first = when == KEPT;

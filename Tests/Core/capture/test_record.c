@@ -322,7 +322,7 @@ static void body_fewer_threads(void *argument)
     for (int i = 0; i < 5; i++) {
         pthread_join(threads[i], NULL);
         /* the kernel may still list a thread that was joined */
-        while (tgkill(getpid(), tids[i], 0) == 0) {}
+        while (syscall(SYS_tgkill, getpid(), tids[i], 0) == 0) {}
     }
     abort();
 }

@@ -2,6 +2,7 @@
  * loops, garbage. Our reader of unwind tables is compared with libunwind. Each test kills a child
  * and reads the file that the child left. */
 #include "harness.h"
+#include "wild.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -409,15 +410,24 @@ static const uint8_t jit_call[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0x
 static const uint8_t jit_crash[] = { 0x55, 0x48, 0x89, 0xe5, 0x0f, 0x0b, 0x5d, 0xc3 };
 /* no frame pointer of its own */
 static const uint8_t jit_plain[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+#elif defined(__aarch64__)
+/* stp x29, x30, [sp, #-16]!; mov x29, sp; blr x0; ldp x29, x30, [sp], #16; ret */
+static const uint32_t jit_call[] = { 0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0 };
+/* the same with udf #0 */
+static const uint32_t jit_crash[] = { 0xa9bf7bfd, 0x910003fd, 0, 0xa8c17bfd, 0xd65f03c0 };
+/* str x30, [sp, #-16]!; blr x0; ldr x30, [sp], #16; ret */
+static const uint32_t jit_plain[] = { 0xf81f0ffe, 0xd63f0000, 0xf84107fe, 0xd65f03c0 };
+#endif
 
 typedef void (*jit)(void (*)(void));
 
-static jit compile(const uint8_t *code, size_t size)
+static jit compile(const void *code, size_t size)
 {
     jit made;
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memcpy(page, code, size);
     memcpy(&made, &page, sizeof made);
+    __builtin___clear_cache(page, (char *)page + size);
     memcpy(shared, &page, sizeof page);
     return made;
 }
@@ -492,12 +502,13 @@ static void test_jit(void **state)
 
 /* ---- frames that were overwritten ---- */
 
-/* Crash with this frame pointer. The unwind row of the function is relative to the frame
- * pointer. */
+#if defined(__x86_64__)
+/* Crash with this frame pointer. The unwind row of the function is relative to the frame pointer,
+ * as it is on x86-64; the rows of AArch64 are relative to the stack pointer. */
 static __attribute__((noinline)) void crash_with(void *frame_pointer)
 {
     nothing();
-    __asm__ volatile("movq %0, %%rbp\n\tmovl $1, 0" : : "r"(frame_pointer) : "memory");
+    CRASH_WITH_FRAME(frame_pointer);
 }
 
 enum smash { SMASH_RETURN, SMASH_SELF, SMASH_RING, SMASH_GARBAGE, SMASH_DATA, SMASH_NULL, SMASH_UNREADABLE, SMASH_MISALIGNED };
@@ -565,6 +576,8 @@ static void test_smashed(void **state)
     }
 }
 
+#endif
+
 /* A buffer overflow: the frames above the buffer are lost, those below are shown. */
 static void __attribute__((noinline)) overrun(volatile char *from)
 {
@@ -592,10 +605,11 @@ static void test_overrun(void **state)
     lg_reader_close(reader);
 }
 
+#if defined(__x86_64__)
 FUNCTION bad_stack_pointer(void)
 {
     nothing();
-    __asm__ volatile("movq $0x1000, %%rsp\n\tmovl $1, 0" ::: "memory");
+    CRASH_WITH_STACK(0x1000);
 }
 
 static void body_bad_sp(void *argument)
@@ -894,9 +908,9 @@ int main(void)
         WITH_STATE(test_loaded_since),   WITH_STATE(test_exchanged_since), WITH_STATE(test_upgraded_since),
         WITH_STATE(test_cut_module),     WITH_STATE(test_damaged_list),   WITH_STATE(test_busy_loader),
         WITH_STATE(test_early),
+        WITH_STATE(test_jit),            WITH_STATE(test_overrun),         WITH_STATE(test_jit_smashed),
 #if defined(__x86_64__)
-        WITH_STATE(test_jit),            WITH_STATE(test_smashed),         WITH_STATE(test_overrun),
-        WITH_STATE(test_bad_sp),         WITH_STATE(test_jit_smashed),
+        WITH_STATE(test_smashed),        WITH_STATE(test_bad_sp),
 #endif
         WITH_STATE(test_through_handler), WITH_STATE(test_wild_call),      WITH_STATE(test_fault_in_tables),
         WITH_STATE(test_without_loader),
