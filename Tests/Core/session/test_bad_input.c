@@ -561,13 +561,13 @@ static void test_ledger_remnants(void **state)
     struct lg__ledger_context expected = { .name = "second" };
     struct lg__problem problem = { .status = LG_OK };
     int directory = open(state_path(""), O_RDONLY | O_DIRECTORY);
-    assert_int_equal(lg__ledger_open(directory, "ledger", "", 0, boot_id, &before, &problem), LG_OK);
+    assert_int_equal(lg__ledger_open(directory, "ledger", "", 1, boot_id, &before, &problem), LG_OK);
     lg__ledger_find_context(&before.payload, "first");
     lg__ledger_store(&before);
     lg__ledger_find_context(&before.payload, "second")->streak = 7;
     lg__ledger_store(&before);
     before.slots[before.current]->crc ^= 1;
-    assert_int_equal(lg__ledger_open(directory, "ledger", "", 0, boot_id, &after, &problem), LG_OK);
+    assert_int_equal(lg__ledger_open(directory, "ledger", "", 1, boot_id, &after, &problem), LG_OK);
     assert_int_equal(after.payload.context_count, 1);
     assert_memory_equal(lg__ledger_find_context(&after.payload, "second"), &expected, sizeof expected);
     close(directory);
