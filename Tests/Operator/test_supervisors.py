@@ -22,7 +22,7 @@ WITNESS = "witness"  # the evidence
 
 class Supervised(OperatorCase):
     def runs(self, state):
-        return [json.loads(line)["verdict"] for line in self.tool("list", "--json", "--no-symbols", state).output.splitlines()]
+        return [json.loads(line)["verdict"] for line in self.tool("list", "--reverse", "--json", "--no-symbols", state).output.splitlines()]
 
 
 class Units(Supervised):

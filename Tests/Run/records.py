@@ -50,8 +50,8 @@ class Recorded(UnderRun):
     is_recorded = True
 
     def runs(self, name):
-        """The runs of a program, as the tool lists them."""
-        done = subprocess.run([self.options.tool, "list", "--json", self.records / name], stdout=subprocess.PIPE, timeout=LIMIT_S)
+        """The runs of a program, the oldest first."""
+        done = subprocess.run([self.options.tool, "list", "--reverse", "--json", self.records / name], stdout=subprocess.PIPE, timeout=LIMIT_S)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def run_of(self, name, process):
