@@ -81,6 +81,7 @@ static void guard(void)
 {
     lg_guard_options options = LG_GUARD_OPTIONS_INIT;
     options.on_event = on_event;
+    options.policy = LG_GUARD_SURVIVE; /* in a debug build, too */
     if (lg_guard_start(session, &options) != LG_OK)
         exit(98);
     static const int site;
