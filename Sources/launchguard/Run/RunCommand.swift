@@ -9,7 +9,7 @@ struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a program that does not use LaunchGuard, and record how it ends.",
-        usage: "launchguard run [--directory <dir>] [--log <file>] [--witness-only] [--quiet] [--] <program> [<argument> ...]",
+        usage: "launchguard run [--directory <dir>] [--log <file>] [--witness-only] [--quiet] [--restart ...] [--] <program> [<argument> ...]",
         discussion: """
             A library that is loaded into the program, and into all programs that it starts, writes the records. The program has the \
             same standard streams, descriptors, terminal, signals, limits and exit status as without it. The library is that of \
@@ -20,6 +20,7 @@ struct RunCommand: ParsableCommand {
 
             EXIT STATUS
               that of the program; the signal that ended the program ends the tool
+               78  with --restart: the program is given up
               125  the tool failed, or its command line is wrong
               126  the program may not be run
               127  there is no such program
@@ -27,6 +28,7 @@ struct RunCommand: ParsableCommand {
             EXAMPLES
               launchguard run -- nginx -g 'daemon off;'
               launchguard run --directory /var/lib/records -- python3 server.py
+              launchguard run --restart --launch-check tcp:8080 --repair 'clean=rm -r /var/cache/notes' -- notes
             """
     )
 
