@@ -12,12 +12,6 @@ from under_run import UnderRun
 LIMIT = 120  # seconds that mean "hung"
 
 
-def heed_signals():
-    """In the child: a shell cannot trap what was ignored when it began."""
-    for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
-        signal.signal(number, signal.SIG_DFL)
-
-
 class Restart(UnderRun):
     is_recorded = True
 
@@ -148,7 +142,7 @@ class Restart(UnderRun):
             with self.subTest(number):
                 ready = self.directory / ("ready%d" % number)
                 child = subprocess.Popen([str(part) for part in self.again('trap "exit 3" TERM INT HUP; touch "%s"; while :; do sleep 0.05; done' % ready)],
-                                         stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=heed_signals)
+                                         stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 try:
                     self.wait_for(ready)
                     child.send_signal(number)
@@ -159,7 +153,7 @@ class Restart(UnderRun):
 
     def test_asked_to_end_in_a_pause(self):
         child = subprocess.Popen([str(part) for part in self.under("--restart", "--restart-delay", "1000", "--", "dash", "-c", "exit 3")],
-                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=heed_signals)
+                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
             self.assertIn(b"it is started again in", child.stderr.readline())
             child.send_signal(signal.SIGTERM)

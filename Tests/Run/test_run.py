@@ -4,6 +4,7 @@ ends as without it, and is recorded. The tool is built by Swift: `make test-swif
 import argparse
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,16 @@ def build(source, *options):
     return str(path)
 
 
+def heed_signals():
+    """As if from a terminal: what is ignored here would be ignored in every program, and a shell
+    cannot trap what was ignored when it began."""
+    for number in signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM:
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 if __name__ == "__main__":
+    heed_signals()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tool", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("preload", type=lambda path: str(pathlib.Path(path).resolve()))
