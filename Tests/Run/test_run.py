@@ -14,7 +14,7 @@ from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
 MODULES = ["ends", "signals", "records", "restart"]
-SERVICES = ["services", "services_runtimes"]
+SERVICES = ["services", "services_runtimes", "services_postgres"]
 
 
 def build(source, *options):
