@@ -10,7 +10,7 @@ import sys
 import ends
 import signals
 from children import LIMIT_S
-from programs import Run, Terminal, children, field, is_root, poll, state
+from programs import Run, Terminal, children, field, is_root, poll, session, state
 from under_run import UnderRun
 
 LIMIT_BYTES = 64 << 20  # of the control group
@@ -109,7 +109,7 @@ class Dying(Recorded):
         group = MemoryGroup(self.LIMIT_BYTES) if death == "memory" else None
         if group and not group.path:
             self.skipTest("a control group with little memory needs root and a memory controller")
-        run = None
+        run = process = None
         try:
             # Unbuffered: what is read ahead would be lost.
             run = Run(command, before=group and group.enter, bufsize=0, **how)
@@ -123,6 +123,8 @@ class Dying(Recorded):
         finally:
             if run:
                 run.kill()
+            if process and session(process) == run.pid:
+                os.kill(process, signal.SIGKILL)
             if group:
                 group.remove()
 

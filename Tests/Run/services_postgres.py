@@ -37,13 +37,14 @@ def title(process):
 
 class Postgres(services.Service):
     name = "postgres"
-    # A session of its own: what it does, who does what to its backend, and what the run says.
+    # What a session does, who does what to its backend, and what the run says. The postmaster alone
+    # has the status of a backend; the kernel's log has those that it ended, where it can be read.
     BACKEND = {
         "fault": (SLEEP, None, {"crash"}),
         "abort": (SLEEP, signal.SIGABRT, {"crash"}),
-        "kill": (SLEEP, signal.SIGKILL, {"unknown"}),  # the postmaster alone has the status
+        "kill": (SLEEP, signal.SIGKILL, {"unknown"}),
         "term": (SLEEP, signal.SIGTERM, {"exit"}),
-        "memory": ("select length(repeat('x', 500000000))", None, {"oom", "unknown"}),  # from the kernel's log, where it can be read
+        "memory": ("select length(repeat('x', 500000000))", None, {"oom", "unknown"}),
     }
 
     @classmethod
@@ -87,8 +88,8 @@ class Postgres(services.Service):
 
     def psql(self, *queries):
         queries = [part for query in queries for part in ("-c", query)]
-        return subprocess.Popen(["psql", "-X", "-q", "-A", "-t", "-h", self.directory, "-U", "tester", *queries, "postgres"], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        return subprocess.Popen(["psql", "-X", "-q", "-A", "-t", "-h", self.directory, "-U", "tester", *queries, "postgres"],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
     def work(self, count):
         return self.psql(QUERY % count).communicate(timeout=LIMIT_S)[0] == b"t|t\n"
