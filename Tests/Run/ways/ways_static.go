@@ -1,13 +1,13 @@
 package main
 
 import (
+	"runtime"
 	"syscall"
-	"time"
 )
 
 func abort() {
-	syscall.Kill(syscall.Getpid(), syscall.SIGABRT)
-	time.Sleep(time.Hour) // another thread may be the one that gets it
+	runtime.LockOSThread()
+	syscall.RawSyscall(syscall.SYS_TGKILL, uintptr(syscall.Getpid()), uintptr(syscall.Gettid()), uintptr(syscall.SIGABRT))
 }
 
 func fault() { nowhere.value = 1 }
