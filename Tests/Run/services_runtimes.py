@@ -200,19 +200,20 @@ class Go(Runtime):
         """nil pointers."""
         self.recovers()
 
-    def test_static(self):
+    def check_static(self, death):
         """Its end alone is watched, and that is said."""
         self.name = "ways-static"
-        for death, (way, *_) in records.DEATHS.items():
-            without = self.dies(self.command(way), death)
-            under = self.dies([*self.under(), *self.command(way)], death)
-            self.assertEqual(under[0], without[0])
-            self.assertEqual(self.words(under[3]), self.words(without[3]))
-            self.assertIn("launchguard: %s: it is statically linked, so that only its end is watched" % self.command(way)[0], under[3].decode())
-            self.assertFalse((self.records / self.name).exists())
+        command = self.command(records.DEATHS[death][0])
+        without, under = (self.dies([*prefix, *command], death) for prefix in ([], self.under()))
+        self.assertEqual(under[0], without[0])
+        self.assertEqual(self.words(under[3]), self.words(without[3]))
+        self.assertIn("launchguard: %s: it is statically linked, so that only its end is watched" % command[0], under[3].decode())
+        self.assertFalse((self.records / self.name).exists())
 
 
 for runtime in (Node, Java, Rust, Go):
     for death in records.DEATHS:
         setattr(runtime, "test_" + death, lambda self, death=death: self.check(death))
+for death in records.DEATHS:
+    setattr(Go, "test_static_" + death, lambda self, death=death: self.check_static(death))
 del runtime  # a test case of its own, to the loader
