@@ -50,6 +50,14 @@ def state(process):
     return text and text[0]
 
 
+def session(process):
+    """None: the process is gone."""
+    try:
+        return os.getsid(process)
+    except ProcessLookupError:
+        return None
+
+
 class Run:
     """`launchguard run …` in a process group and a session of its own, with all that it started."""
 

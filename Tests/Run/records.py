@@ -10,7 +10,7 @@ import sys
 import ends
 import signals
 from children import LIMIT_S
-from programs import Run, Terminal, children, field, is_root, poll, state
+from programs import Run, Terminal, children, field, is_root, poll, session, state
 from under_run import UnderRun
 
 LIMIT_BYTES = 64 << 20  # of the control group
@@ -67,9 +67,9 @@ class Recorded(UnderRun):
 class MemoryGroup:
     """A control group with little memory, where this user may make one."""
 
-    def __init__(self):
-        for parent, limits in (("/sys/fs/cgroup/memory", {"memory.limit_in_bytes": LIMIT_BYTES, "memory.memsw.limit_in_bytes": LIMIT_BYTES}),
-                               ("/sys/fs/cgroup", {"memory.max": LIMIT_BYTES, "memory.swap.max": 0})):
+    def __init__(self, size=LIMIT_BYTES):
+        for parent, limits in (("/sys/fs/cgroup/memory", {"memory.limit_in_bytes": size, "memory.memsw.limit_in_bytes": size}),
+                               ("/sys/fs/cgroup", {"memory.max": size, "memory.swap.max": 0})):
             self.path = pathlib.Path(parent, "launchguard-run-%d" % os.getpid())
             try:
                 self.path.mkdir()
@@ -99,31 +99,45 @@ class MemoryGroup:
             self.path.rmdir()
 
 
-class FiveWays(Recorded):
-    def dies(self, prefix, name, death):
-        """Status, output but for the last line, and the process."""
-        command, work, ways = WAYS[name]
-        way, number, _ = DEATHS[death]
-        group = MemoryGroup() if death == "memory" else None
+class Dying(Recorded):
+    LIMIT_BYTES = LIMIT_BYTES
+
+    def dies(self, command, death, **how):
+        """A program does its work, prints a line, then its process, and dies. The result is its
+        status, that process, its output but for the process, and its errors."""
+        number = DEATHS[death][1]
+        group = MemoryGroup(self.LIMIT_BYTES) if death == "memory" else None
         if group and not group.path:
             self.skipTest("a control group with little memory needs root and a memory controller")
+        run = process = None
         try:
-            run = Run([*prefix, *command, work + ways[way]], before=group and group.enter)
+            # Unbuffered: what is read ahead would be lost.
+            run = Run(command, before=group and group.enter, bufsize=0, **how)
             lines = [run.process.stdout.readline() for _ in range(2)]
+            process = int(lines[1])
             if number:
-                poll(lambda: state(int(lines[1])) == "S", "the program waits")
-                os.kill(run.pid if number == signal.SIGTERM else int(lines[1]), number)
-            return run.end()[0], lines[0], int(lines[1])
+                poll(lambda: state(process) == "S", "the program waits")
+                os.kill(run.pid if number == signal.SIGTERM else process, number)
+            status, rest, errors = run.end()
+            return status, process, lines[0] + rest, errors
         finally:
+            if run:
+                run.kill()
+            if process and session(process) == run.pid:
+                os.kill(process, signal.SIGKILL)
             if group:
                 group.remove()
 
+
+class FiveWays(Dying):
     def check(self, name, death):
-        without = self.dies([], name, death)
-        under = self.dies(self.under(), name, death)
-        self.assertEqual(under[:2], without[:2])
+        command, work, ways = WAYS[name]
+        command = [*command, work + ways[DEATHS[death][0]]]
+        without = self.dies(command, death)
+        under = self.dies([*self.under(), *command], death)
+        self.assertEqual((under[0], under[2]), (without[0], without[2]))
         self.assertLess(under[0], 0)
-        run = self.run_of(name, under[2])
+        run = self.run_of(name, under[1])
         self.assertIn(run["verdict"]["end"], DEATHS[death][2])
         self.assertEqual(run["identity"]["witness"]["signal"]["number"], -under[0])
         if death in ("fault", "abort"):

@@ -91,7 +91,7 @@ class Service(Recorded):
         """What the program left behind."""
         for entry in os.listdir("/proc"):
             try:
-                if entry.isdigit() and os.readlink("/proc/%s/cwd" % entry) == str(self.directory):
+                if entry.isdigit() and os.readlink("/proc/%s/cwd" % entry).startswith(str(self.directory)):
                     os.kill(int(entry), signal.SIGKILL)
             except (FileNotFoundError, ProcessLookupError, PermissionError):
                 pass

@@ -15,6 +15,7 @@ from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
 MODULES = ["ends", "signals", "records", "restart"]
+SERVICES = ["services", "services_runtimes", "services_postgres"]
 
 
 def build(source, *options):
@@ -48,7 +49,7 @@ if __name__ == "__main__":
         loader = unittest.TestLoader()
         if UnderRun.options.filter:
             loader.testNamePatterns = ["*%s*" % UnderRun.options.filter]
-        suite = unittest.TestSuite(loader.loadTestsFromName(module) for module in MODULES + ["services"] * UnderRun.options.services)
+        suite = unittest.TestSuite(loader.loadTestsFromName(module) for module in MODULES + SERVICES * UnderRun.options.services)
         result = unittest.TextTestRunner(verbosity=1).run(suite)
         for test, reason in result.skipped:
             print("skipped: %s: %s" % (test.id(), reason))

@@ -1,0 +1,11 @@
+/* What a Java VM and node die of in native code, as soon as they load it. */
+#include <stdlib.h>
+
+__attribute__((constructor)) static void load(void)
+{
+#ifdef ABORT
+    abort();
+#else
+    *(volatile int *)0 = 1;
+#endif
+}
