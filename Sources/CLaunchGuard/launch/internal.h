@@ -188,6 +188,9 @@ void lg__window_wake(lg_launch *launch);
 void lg__confirm_launch(struct lg__life *life);
 /* The same where the window finishes it, and nothing is stored of that yet. */
 void lg__confirm_window(lg_launch *launch);
+/* The launch is finished, and the ledger may not have it: by the window, or by the mark of another
+ * process. */
+bool lg__confirm_is_due(const lg_launch *launch);
 /* The tasks have run: a mark that waits for them counts. */
 void lg__confirm_tasks(struct lg__life *life);
 

@@ -49,13 +49,7 @@ bool lg__window_has_passed(const lg_launch *launch)
 
 bool lg__window_finishes(const lg_launch *launch)
 {
-    const bool marked = atomic_load(&launch->state->marked);
-    switch (launch->options.finish) {
-    case LG_FINISH_MARK: return marked;
-    case LG_FINISH_TIME: return lg__window_has_passed(launch);
-    case LG_FINISH_BOTH: return marked && lg__window_has_passed(launch);
-    default: return marked || lg__window_has_passed(launch);
-    }
+    return lg__window_has_passed(launch) && (launch->options.finish != LG_FINISH_BOTH || atomic_load(&launch->state->marked));
 }
 
 /* In the ledger as well, where a run without a file has left nothing else. */
