@@ -234,6 +234,48 @@ static inline void lg_shim_release_files(int kept)
         close((int)file);
 }
 
+/* A set of signals that came, and of SIGCONT and the stops which came last: each of the two sides
+ * drops what waits of the other. Nothing hears SIGKILL and SIGSTOP: their bits say that. */
+#define LG_SHIM_BIT(number) (UINT64_C(1) << ((number) - 1))
+#define LG_SHIM_CONTINUED_LAST LG_SHIM_BIT(SIGKILL)
+#define LG_SHIM_STOPPED_LAST LG_SHIM_BIT(SIGSTOP)
+#define LG_SHIM_LAST (LG_SHIM_CONTINUED_LAST | LG_SHIM_STOPPED_LAST)
+
+static inline uint64_t lg_shim_hear(uint64_t seen, int number)
+{
+    if (number == SIGCONT)
+        seen = (seen & ~LG_SHIM_LAST) | LG_SHIM_CONTINUED_LAST;
+    else if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)
+        seen = (seen & ~LG_SHIM_LAST) | LG_SHIM_STOPPED_LAST;
+    return seen | LG_SHIM_BIT(number);
+}
+
+/* What came after `heard`. */
+static inline uint64_t lg_shim_join(uint64_t heard, uint64_t later)
+{
+    return (later & LG_SHIM_LAST ? heard & ~LG_SHIM_LAST : heard) | later;
+}
+
+#define LG_SHIM_STOPS (LG_SHIM_BIT(SIGTSTP) | LG_SHIM_BIT(SIGTTIN) | LG_SHIM_BIT(SIGTTOU))
+
+/* Whether the group got a signal that is taken now. Where the group got one of the other side since,
+ * that one dropped what the listener would have told, and what it undoes need not be passed on. */
+static inline int lg_shim_was_for_group(uint64_t heard, int number)
+{
+    const uint64_t other = number == SIGCONT ? LG_SHIM_STOPS : LG_SHIM_BIT(number) & LG_SHIM_STOPS ? LG_SHIM_BIT(SIGCONT) : 0;
+    return (heard & (LG_SHIM_BIT(number) | other)) != 0;
+}
+
+/* Take a signal out, and what waited of the other side before it, which never comes here. */
+static inline uint64_t lg_shim_taken(uint64_t heard, int number)
+{
+    if (number == SIGCONT && !(heard & LG_SHIM_STOPPED_LAST))
+        heard &= ~LG_SHIM_STOPS;
+    if (LG_SHIM_BIT(number) & LG_SHIM_STOPS && !(heard & LG_SHIM_CONTINUED_LAST))
+        heard &= ~LG_SHIM_BIT(SIGCONT);
+    return heard & ~LG_SHIM_BIT(number);
+}
+
 /* The listener: a process of the same group that tells what was sent to the whole group.
  *
  * The kernel goes through a group from its newest member to its oldest. So a signal that was sent
@@ -255,7 +297,7 @@ static inline void lg_shim_listen(int given_channel, pid_t parent)
     while (read(channel, &question, 1) == 1) {
         uint64_t seen = 0;
         for (int number; (number = sigtimedwait(&all, NULL, &now)) > 0;)
-            seen |= UINT64_C(1) << (number - 1);
+            seen = lg_shim_hear(seen, number);
         if (write(channel, &seen, sizeof seen) != sizeof seen)
             break;
     }
@@ -287,10 +329,10 @@ static inline uint64_t lg_shim_heard_by_listener(int channel)
     uint64_t heard, late = 0;
     /* Answers that came too late for their question. */
     while (recv(channel, &heard, sizeof heard, MSG_DONTWAIT) == sizeof heard)
-        late |= heard;
+        late = lg_shim_join(late, heard);
     if (send(channel, "?", 1, MSG_DONTWAIT) != 1 || poll(&answer, 1, 1000) != 1 || recv(channel, &heard, sizeof heard, MSG_DONTWAIT) != sizeof heard)
         return late;
-    return heard | late;
+    return lg_shim_join(late, heard);
 }
 #endif
 

@@ -56,13 +56,9 @@ struct ProgramParent {
     /// Whether the whole group got a signal that this process has taken.
     private mutating func wasForGroup(_ number: Int32) -> Bool {
         guard listener >= 0 else { return false }
-        func bit(_ number: Int32) -> UInt64 { 1 << UInt64(number - 1) }
-        heard |= lg_shim_heard_by_listener(listener)
-        // The kernel drops stops that wait when it lets a process go on, and the other way round.
-        if number == SIGCONT { for stop in Self.stops { heard &= ~bit(stop) } }
-        if Self.stops.contains(number) { heard &= ~bit(SIGCONT) }
-        defer { heard &= ~bit(number) }
-        return heard & bit(number) != 0
+        heard = lg_shim_join(heard, lg_shim_heard_by_listener(listener))
+        defer { heard = lg_shim_taken(heard, number) }
+        return lg_shim_was_for_group(heard, number) != 0
     }
 
     /// Waits for each child that has ended: the program, and orphans among its descendants. The
