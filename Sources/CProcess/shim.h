@@ -258,8 +258,9 @@ static inline uint64_t lg_shim_join(uint64_t heard, uint64_t later)
 
 #define LG_SHIM_STOPS (LG_SHIM_BIT(SIGTSTP) | LG_SHIM_BIT(SIGTTIN) | LG_SHIM_BIT(SIGTTOU))
 
-/* Whether the group got a signal that is taken now. Where the group got one of the other side since,
- * that one dropped what the listener would have told, and what it undoes need not be passed on. */
+/* Whether the group got a signal that is taken now. Where the group got one of the other side
+ * since, that one dropped what the listener would have told, and what it undoes need not be passed
+ * on. */
 static inline int lg_shim_was_for_group(uint64_t heard, int number)
 {
     const uint64_t other = number == SIGCONT ? LG_SHIM_STOPS : LG_SHIM_BIT(number) & LG_SHIM_STOPS ? LG_SHIM_BIT(SIGCONT) : 0;
