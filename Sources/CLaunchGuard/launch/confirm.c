@@ -39,14 +39,9 @@ void lg__confirm_launch(struct lg__life *life)
     lg__host_tell(launch->host);
 }
 
-bool lg__confirm_is_due(const lg_launch *launch)
-{
-    return lg__window_finishes(launch) || (lg__run_is_finished(launch->state) && atomic_load(&launch->state->phase) == LG_PHASE_LAUNCHING);
-}
-
 void lg__confirm_window(lg_launch *launch)
 {
-    if (launch->forked || !lg__confirm_is_due(launch))
+    if (launch->forked || !lg__window_or_mark_finishes(launch))
         return;
     pthread_mutex_lock(&launch->lock);
     struct lg__life *life = launch->life;

@@ -174,6 +174,8 @@ uint64_t lg__window_left(const lg_launch *launch);
 /* The window has passed; that finishes the launch, even if nothing is stored of it yet. */
 bool lg__window_has_passed(const lg_launch *launch);
 bool lg__window_finishes(const lg_launch *launch);
+/* The same, or the mark of another process has finished it. */
+bool lg__window_or_mark_finishes(const lg_launch *launch);
 /* Where the window finishes the launch: the phase in the run file says so, for a death from now on.
  * Without a lock. */
 void lg__window_note(lg_launch *launch);
@@ -188,9 +190,6 @@ void lg__window_wake(lg_launch *launch);
 void lg__confirm_launch(struct lg__life *life);
 /* The same where the window finishes it, and nothing is stored of that yet. */
 void lg__confirm_window(lg_launch *launch);
-/* The launch is finished, and the ledger may not have it: by the window, or by the mark of another
- * process. */
-bool lg__confirm_is_due(const lg_launch *launch);
 /* The tasks have run: a mark that waits for them counts. */
 void lg__confirm_tasks(struct lg__life *life);
 

@@ -156,7 +156,7 @@ void lg__launch_spend_hold(struct lg__life *life, uint64_t ns)
 
 lg_launch_status lg_launch_get_status(const lg_launch *launch)
 {
-    if (!launch || lg__confirm_is_due(launch))
+    if (!launch || lg__window_or_mark_finishes(launch))
         return LG_LAUNCH_NORMAL;
     return (lg_launch_status)atomic_load(&launch->status);
 }
@@ -175,7 +175,7 @@ lg_status lg_launch_get_info(const lg_launch *launch, lg_launch_info *ret_info)
     if (!launch->counts)
         return LG_ERR_UNPROTECTED;
     lg__launch_look((lg_launch *)(uintptr_t)launch, &context);
-    if (context.phase == LG_PHASE_LAUNCHING && lg__confirm_is_due(launch))
+    if (context.phase == LG_PHASE_LAUNCHING && lg__window_or_mark_finishes(launch))
         lg__decide_finished(&context); /* will be stored by the next call that changes it */
     lg__reader_context_info(&context, &info);
     info.status = lg_launch_get_status(launch);

@@ -52,6 +52,11 @@ bool lg__window_finishes(const lg_launch *launch)
     return lg__window_has_passed(launch) && (launch->options.finish != LG_FINISH_BOTH || atomic_load(&launch->state->marked));
 }
 
+bool lg__window_or_mark_finishes(const lg_launch *launch)
+{
+    return lg__window_finishes(launch) || (lg__run_is_finished(launch->state) && atomic_load(&launch->state->phase) == LG_PHASE_LAUNCHING);
+}
+
 /* In the ledger as well, where a run without a file has left nothing else. */
 static void note_in_ledger(const lg_launch *launch)
 {
