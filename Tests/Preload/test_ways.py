@@ -33,6 +33,15 @@ class Ways(Case):
                 self.way(how, status=status)
                 self.first_fault(self.one(NAME))
 
+    def test_after_many_recoveries(self):
+        """The handler is expected to recover, and the fault has no record until it does not."""
+        for how, status in (("raise", FAULT), ("abort", ABORT), ("leave", 7), ("exit", 8), ("reset", FAULT), ("raise-go-on", FAULT), ("raise-leave", 9),
+                            ("raise-open", FAULT), ("fault", FAULT), ("kill", FAULT)):
+            with self.subTest(how=how):
+                self.setUp()
+                self.way("often-" + how, status=status)
+                self.first_fault(self.one(NAME))
+
     def test_abort(self):
         self.way("abort", status=ABORT)
         self.expect(self.one(NAME), "crash", signal=signal.SIGABRT)

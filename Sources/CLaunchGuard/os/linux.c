@@ -38,6 +38,7 @@ struct kernel_sigaction {
 
 void lg__os_bind(void)
 {
+    lg__arch_bind();
     /* Sizes that the compiler does not know, so that it makes calls of them. */
     static volatile size_t some = 8;
     static volatile bool sink;

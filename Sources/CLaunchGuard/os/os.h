@@ -437,10 +437,14 @@ void lg__arch_go_on_at(void *ucontext, uint64_t pc);
 
 /* ---- for linux_thread.c ---- */
 
+/* Once, before lg__arch_thread_pointer_register(): how that register is read. */
+void lg__arch_bind(void);
 void *lg__arch_thread_pointer(void);
 /* The same, where the pointer may lead nowhere; false: a sandbox refuses. And another one.
  * Handler. */
 bool lg__arch_thread_pointer_register(void **ret_pointer);
+/* It may lead somewhere. Without a system call; false: also where that would need one. Handler. */
+bool lg__arch_thread_pointer_is_set(void);
 void lg__arch_set_thread_pointer(void *pointer);
 /* Whether the words that compiled code expects are at a thread pointer, which can be read.
  * Handler. */
