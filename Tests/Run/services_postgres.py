@@ -12,7 +12,7 @@ import tempfile
 
 import services
 from children import LIMIT_S, PR_SET_PDEATHSIG, prctl
-from programs import has, is_root, poll, state
+from programs import has, is_root, line, poll, state
 from records import MemoryGroup
 
 QUERY = "create table if not exists t (a int); insert into t select generate_series(1, %d); select count(*) > 0, sum(a) > 0 from t"
@@ -117,7 +117,7 @@ class Postgres(services.Service):
             client = self.psql("select pg_backend_pid()", query)
             self.addCleanup(client.wait)
             self.addCleanup(client.kill)
-            backend = int(client.stdout.readline())
+            backend = int(line(client.stdout))
             if query == SLEEP:
                 poll(lambda: title(backend).endswith("] DO") and state(backend) == "S", "the backend sleeps")
             if death == "fault":
