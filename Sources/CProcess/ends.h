@@ -27,7 +27,7 @@ struct lg_shim_pidfd_info {
 #define LG_SHIM_PIDFD_INFO_EXIT (UINT64_C(1) << 3)
 #define LG_SHIM_PIDFD_GET_INFO _IOWR(0xFF, 11, struct lg_shim_pidfd_info)
 
-/* A descriptor of a process, which its number may have become another one's; -1: there is none. */
+/* A descriptor of the process that has the number now; -1: there is none. */
 static inline int lg_shim_open_process(pid_t process)
 {
     return (int)syscall(SYS_pidfd_open, process, 0);
@@ -96,6 +96,11 @@ static inline int lg_shim_next_event(const lg_shim_events *all, int milliseconds
 static inline int lg_shim_watch_folder(const lg_shim_events *all, const char *path)
 {
     return inotify_add_watch(all->notices, path, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+}
+
+static inline void lg_shim_forget_folder(const lg_shim_events *all, int number)
+{
+    inotify_rm_watch(all->notices, number);
 }
 #endif
 

@@ -53,7 +53,8 @@ def refuse(call, error, argument=None):
     program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(filter) // 8, ctypes.addressof(buffer)))
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
-    for arguments in ((38, 1, 0, 0, 0), (22, 2, ctypes.addressof(program), 0, 0)):  # no new rights, then the filter
+    # No new rights, then the filter.
+    for arguments in ((38, 1, 0, 0, 0), (22, 2, ctypes.addressof(program), 0, 0)):
         if prctl(*arguments) != 0:
             raise OSError(ctypes.get_errno(), "prctl")
 

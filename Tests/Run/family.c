@@ -3,9 +3,9 @@
  *
  *   family [now] WAY …
  *
- * A line for each child: its process. With `now` the children end at once, else when a line comes on
- * standard input. The parent waits for all but those that stay, in the order of their begin: a line
- * for each with its process and wait status, then "done". Another line ends those that stay.
+ * A line for each child: its process. With `now` the children end at once, else when a line comes
+ * on standard input. The parent waits for all but those that stay, in the order of their begin: a
+ * line for each with its process and wait status, then "done". Another line ends those that stay.
  *
  *   group N, thread N     the system calls that end all threads, or one, with a status
  *   signal N, fault       by the default action; a write to nowhere

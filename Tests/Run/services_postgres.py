@@ -40,9 +40,9 @@ def title(process):
 
 class Postgres(services.Service):
     name = "postgres"
-    # What a session does, who does what to its backend, and what the run says. An older kernel tells
-    # the status of a backend to the postmaster alone; its log has those that it ended, where it can
-    # be read.
+    # What a session does, who does what to its backend, and what the run says. An older kernel
+    # tells the status of a backend to the postmaster alone; its log has those that it ended, where
+    # it can be read.
     BACKEND = {
         "fault": (SLEEP, None, {"crash"}),
         "abort": (SLEEP, signal.SIGABRT, {"crash"}),

@@ -7,8 +7,9 @@ import LaunchGuardReports
 ///
 /// Each of them is known by its run file, which is seen as soon as it is made. From then on a
 /// descriptor of the process is held, and nothing is done until its parent has waited for it. The
-/// kernel then tells the status that the parent got. An end that the kernel does not tell stays
-/// unknown, and so does that of a process that was waited for before its file was read.
+/// kernel then tells the status that the parent got: since Linux 6.15, also where the first thread
+/// of the process ended before the others. An end that the kernel does not tell stays unknown, and
+/// so does that of a process that was waited for before its file was read.
 final class DescendantWatch {
     /// Each process takes one descriptor. The usual limit is 1024, and the storing of an end needs
     /// some. The ends of more processes at a time stay unknown.
@@ -22,6 +23,8 @@ final class DescendantWatch {
     private var events: lg_shim_events
     /// The folders of run files, by the number of their notices.
     private var folders: [Int32: String] = [:]
+    /// The folder of all state directories, or the nearest one above.
+    private var nearest: Int32?
     /// By their descriptors.
     private var processes: [Int32: ProcessIdentity] = [:]
     /// Run files that do not show their process yet.
@@ -96,18 +99,30 @@ final class DescendantWatch {
 
     // MARK: Run files
 
-    /// Begins to watch the folders that are not watched yet, and looks at what is there. In this
-    /// order no file is missed.
+    /// Begins to watch the folders that are not watched yet, and looks at what is there. No file is
+    /// missed: a folder is watched before it is listed.
     private func look() {
+        if let root = witness.root { watchNearest(root) }
         for directory in witness.directories {
             let runs = directory + "/runs"
-            if let number = watch(runs) { folders[number] = runs } else { _ = watch(directory) }
+            if let number = watch(runs) ?? watch(directory).flatMap({ _ in watch(runs) }) { folders[number] = runs }
             for path in RunWitness.runs(directory) { consider(path) }
         }
-        // Until the folder of all is there, the nearest one above it is watched.
-        guard var above = witness.root else { return }
-        while watch(above) == nil, let slash = above.lastIndex(of: "/"), above != "/" {
-            above = slash == above.startIndex ? "/" : String(above[..<slash])
+    }
+
+    /// Watches a folder, or the nearest one above it until it is there.
+    private func watchNearest(_ folder: String) {
+        var folder = folder, below: String?
+        while true {
+            if let number = watch(folder) {
+                if let nearest, nearest != number { unsafe lg_shim_forget_folder(&events, nearest) }
+                nearest = number
+                guard let missing = below, (try? Path.isFolder(missing)) == true else { return }
+                (folder, below) = (missing, nil)  // it was made meanwhile
+            } else {
+                guard let slash = folder.lastIndex(of: "/"), folder != "/" else { return }
+                (folder, below) = (slash == folder.startIndex ? "/" : String(folder[..<slash]), folder)
+            }
         }
     }
 
