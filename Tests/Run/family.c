@@ -62,16 +62,21 @@ static void die(void)
     exit(number());
 }
 
-static void *other_thread(void *unused)
+/* With the first thread to wait for, or NULL. */
+static void *other_thread(void *leaving)
 {
+    if (leaving)
+        pthread_join(*(pthread_t *)leaving, NULL);
     wait_for(go);
     die();
-    return unused;
+    return NULL;
 }
 
 static void live(void)
 {
+    static pthread_t first;
     pthread_t thread;
+    first = pthread_self();
     close(go[1]);
     close(end[1]);
     if (is("stay"))
@@ -80,7 +85,7 @@ static void live(void)
     const int is_gone = is("gone-");
     if (is_gone || is("other-")) {
         way = strchr(way, '-') + 1;
-        pthread_create(&thread, NULL, other_thread, NULL);
+        pthread_create(&thread, NULL, other_thread, is_gone ? &first : NULL);
         if (is_gone)
             pthread_exit(NULL);
         pthread_join(thread, NULL);
