@@ -27,13 +27,13 @@ CIRCLES = {}
 PREFIXES = {"os": ["os", "arch"], "capture": ["capture"], "read": ["reader"]}
 
 # What may be called in a signal handler: functions of libc that take no lock, allocate nothing and
-# were bound at start.
-HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location""".split())
+# were bound at start; and the linker's names for the ends of the module.
+HANDLER = set("""memcpy memmove memset memcmp memchr strlen clock_gettime __errno_location __ehdr_start etext""".split())
 
 # Files of which every function may run in the handler: their objects need nothing else.
 HANDLER_ONLY = {"capture/caller.c", "capture/calls.c", "capture/complete.c", "capture/earlier.c", "capture/turn.c", "capture/cfi.c", "capture/classify.c", "capture/deadline.c", "capture/expression.c", "capture/files.c",
                 "capture/finish.c", "capture/frames.c", "capture/crash.c", "capture/crash_next.c", "capture/handler.c", "capture/image.c", "capture/loader.c", "capture/memory.c",
-                "capture/place.c", "capture/process.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/stoppable.c", "capture/thread.c", "capture/other_threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
+                "capture/place.c", "capture/process.c", "capture/proven.c", "capture/question.c", "capture/record.c", "capture/fixed.c", "capture/snapshot.c", "capture/stages.c", "capture/stoppable.c", "capture/thread.c", "capture/other_threads.c", "capture/unwind_dwarf.c", "capture/unwind_fp.c", "capture/walk_here.c", "capture/watch_thread.c", "capture/watch_walk.c", "os/linux_proc.c",
                 "store/annotation.c", "store/crc32c.c", "store/ring.c", "store/text.c"}
 # Files that also prepare or start: what they need for that, on an ordinary thread. Their handler
 # part is in the call graph below.

@@ -25,11 +25,21 @@ class Ways(Case):
 
     def test_crashes(self):
         for how, status in (("fault", FAULT), ("raise", FAULT), ("handler-abort", ABORT), ("handler-leave", 7), ("handler-exit", 8),
-                            ("handler-reset", FAULT), ("handler-once", ABORT), ("ignore", FAULT), ("late", FAULT), ("recover-then-die", FAULT),
+                            ("handler-reset", FAULT), ("handler-once", ABORT), ("handler-large", ABORT),
+                            ("handler-large-on-a-thread", ABORT), ("ignore", FAULT), ("late", FAULT), ("recover-then-die", FAULT),
                             ("cannot-execute", FAULT), ("closes-all", FAULT)):
             with self.subTest(how=how):
                 self.setUp()
                 self.way(how, status=status)
+                self.first_fault(self.one(NAME))
+
+    def test_after_many_recoveries(self):
+        """The handler is expected to recover, and the fault has no record until it does not."""
+        for how, status in (("raise", FAULT), ("abort", ABORT), ("leave", 7), ("exit", 8), ("reset", FAULT), ("raise-go-on", FAULT), ("raise-leave", 9),
+                            ("raise-open", FAULT), ("fault", FAULT), ("kill", FAULT)):
+            with self.subTest(how=how):
+                self.setUp()
+                self.way("often-" + how, status=status)
                 self.first_fault(self.one(NAME))
 
     def test_abort(self):

@@ -70,6 +70,15 @@ static void print_and_exit(int number)
     exit(8);
 }
 
+/* As deep as the program's own stack allows, and not more. */
+static void need_much(int number)
+{
+    volatile char much[6 << 20];
+    for (size_t i = 0; i < sizeof much; i += 4096)
+        much[sizeof much - 1 - i] = (char)number;
+    print_and_abort(much[0] == number ? number : 0);
+}
+
 static void reset_and_return(int number)
 {
     say("handler\n");
@@ -89,6 +98,12 @@ static void jump(int number)
 {
     (void)number;
     siglongjmp(back, 1);
+}
+
+static void *fault_here(void *argument)
+{
+    fault();
+    return argument;
 }
 
 static void *late(void *argument)
@@ -127,6 +142,69 @@ static void recover(long times)
             fault();
     say("recovered\n");
 }
+
+/* A handler that has recovered from a thousand faults, and then does something else. */
+static void *page;
+static long recoveries;
+static void (*then)(int);
+
+static void return_or(int number)
+{
+    if (recoveries++ < 1000)
+        mprotect(page, 4096, PROT_READ | PROT_WRITE);
+    else
+        then(number);
+}
+
+static void often(void (*last)(int), int flags)
+{
+    page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    then = last;
+    take(SIGSEGV, return_or, flags);
+    for (long i = 0; i < 1000; i++) {
+        mprotect(page, 4096, PROT_NONE);
+        *(volatile int *)page = 1;
+    }
+    fault();
+}
+
+/* Blocked as a rule, so that it comes when the handler returns. */
+static void raise_and_go_on(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+    say("goes on\n");
+}
+
+static void raise_and_leave(int number)
+{
+    raise_and_go_on(number);
+    _exit(9);
+}
+
+static void fault_within(int number)
+{
+    (void)number;
+    say("handler\n");
+    *(volatile int *)((char *)nowhere + 16) = 1;
+}
+
+static void kill_and_return(int number)
+{
+    signal(number, SIG_DFL);
+    kill(getpid(), number);
+}
+
+static const struct {
+    const char *how;
+    void (*last)(int);
+    int flags;
+} oftens[] = {
+    { "often-raise", print_and_raise, 0 },         { "often-abort", print_and_abort, 0 },          { "often-leave", print_and_leave, 0 },
+    { "often-exit", print_and_exit, 0 },           { "often-reset", reset_and_return, 0 },         { "often-execute", print_and_execute, 0 },
+    { "often-raise-go-on", raise_and_go_on, 0 },   { "often-raise-leave", raise_and_leave, 0 },    { "often-fault", fault_within, 0 },
+    { "often-kill", kill_and_return, 0 },          { "often-raise-open", raise_and_go_on, SA_NODEFER },
+};
 
 /* ---- what the program sees of itself ---- */
 
@@ -259,6 +337,9 @@ int main(int count, char **arguments)
     const char *how = count > 1 ? arguments[1] : "", *argument = count > 2 ? arguments[2] : "";
     pthread_t thread;
     self = arguments[0];
+    for (size_t i = 0; i < sizeof oftens / sizeof *oftens; i++)
+        if (strcmp(how, oftens[i].how) == 0)
+            often(oftens[i].last, oftens[i].flags);
     if (strcmp(how, "fault") == 0)
         fault();
     else if (strcmp(how, "abort") == 0)
@@ -275,6 +356,10 @@ int main(int count, char **arguments)
         take(SIGSEGV, reset_and_return, 0), fault();
     else if (strcmp(how, "handler-once") == 0)
         take(SIGSEGV, print_and_abort, (int)SA_RESETHAND), fault();
+    else if (strcmp(how, "handler-large") == 0)
+        take(SIGSEGV, need_much, 0), fault();
+    else if (strcmp(how, "handler-large-on-a-thread") == 0)
+        take(SIGSEGV, need_much, 0), pthread_create(&thread, NULL, fault_here, NULL), pthread_join(thread, NULL);
     else if (strcmp(how, "handler-execute") == 0)
         take(SIGSEGV, print_and_execute, SA_NODEFER), fault();
     else if (strcmp(how, "ignore") == 0)

@@ -2,12 +2,17 @@
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "capture/place.h"
+#include "capture/proven.h"
 
 /* The place of the calling thread. A stack pointer above our handler's frame shows that the frame
- * is gone; below it may lie the earlier handler as well as a deeper program. */
+ * is gone; below it may lie the earlier handler as well as a deeper program. In a forked child the
+ * crash may be that of another thread, and the own stack may end where its alternate one begins. */
 static enum lg__place place_of_caller(const struct lg__crash *crash)
 {
-    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0), low, high;
+    lg__altstack_bounds(&low, &high);
+    if (crash->altstack_low && sp >= low && sp < high)
+        return LG__PLACE_OUTSIDE;
     enum lg__place place = lg__place_by_stack(crash, sp);
     return place == LG__PLACE_UNKNOWN && sp > crash->handler_sp ? LG__PLACE_OUTSIDE : place;
 }
@@ -33,13 +38,14 @@ bool lg__calls_inside(void)
         if (lg__crash_state(atomic_load(&crash->word)) == LG__CRASH_CHAINED && place_of_caller(crash) != LG__PLACE_OUTSIDE)
             return true;
     }
-    return lg__crash_entered;
+    return lg__crash_entered || lg__proven_is_inside((uint64_t)(uintptr_t)__builtin_frame_address(0));
 }
 
 bool lg__capture_exits(void)
 {
     bool open = false;
     int32_t self = lg__os_tid();
+    lg__proven_record((uint64_t)(uintptr_t)__builtin_frame_address(0));
     for (int i = 0; i < LG__CRASHES; i++) {
         struct lg__crash *crash = &lg__crash_slots[i];
         uint64_t word = atomic_load(&crash->word);
@@ -69,6 +75,7 @@ void lg__calls_end(int status)
 {
     if (!lg__fixed.on_crash || !lg__fixed_unforked())
         return;
+    lg__proven_record((uint64_t)(uintptr_t)__builtin_frame_address(0));
     if (lg__fixed.options.leaves)
         lg__fixed.options.leaves(status);
     for (int i = 0; i < LG__CRASHES; i++) {

@@ -64,24 +64,35 @@ struct lg__crash *lg__crash_current(void)
 
 /* ---- handlers that recover ---- */
 
-#define BIT(signal) (UINT32_C(1) << (signal))
-static _Atomic uint32_t recovering; /* signals */
+/* From so many faults that the next one needs no record: a program with fewer can afford them. */
+#define OFTEN 64u
+
+static _Atomic uint32_t recoveries[SIGSYS + 1];
 
 bool lg__crash_recovers(int signal)
 {
-    return atomic_load_explicit(&recovering, memory_order_relaxed) & BIT(signal);
+    return atomic_load_explicit(&recoveries[signal], memory_order_relaxed);
+}
+
+bool lg__crash_recovers_often(int signal)
+{
+    return atomic_load_explicit(&recoveries[signal], memory_order_relaxed) >= OFTEN;
+}
+
+static bool is_of_instruction(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS || signal == SIGABRT;
 }
 
 static void trust(int signal)
 {
-    const uint32_t faults = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT);
-    if (!lg__crash_recovers(signal) && faults & BIT(signal))
-        atomic_fetch_or(&recovering, BIT(signal));
+    if (is_of_instruction(signal) && !lg__crash_recovers_often(signal))
+        atomic_fetch_add_explicit(&recoveries[signal], 1, memory_order_relaxed);
 }
 
 void lg__crash_distrust(int signal)
 {
-    atomic_fetch_and(&recovering, ~BIT(signal));
+    atomic_store_explicit(&recoveries[signal], 0, memory_order_relaxed);
 }
 
 /* ---- states ---- */

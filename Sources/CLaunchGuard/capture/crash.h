@@ -80,6 +80,8 @@ void lg__crash_resume(struct lg__crash *crash);
 
 /* An earlier handler of this signal, of those of faults, was seen to recover from a crash. */
 bool lg__crash_recovers(int signal);
+/* From so many that it is expected to recover from the next one. */
+bool lg__crash_recovers_often(int signal);
 /* It has another handler now. */
 void lg__crash_distrust(int signal);
 

@@ -47,13 +47,16 @@ static bool is_nothing(const struct lg__earlier *earlier, const siginfo_t *info)
     return earlier->handler == (uintptr_t)SIG_DFL && kept_away && lg__os_pid() == 1;
 }
 
-/* The mask that the kernel would have given an earlier handler. */
-static void set_mask(int signal, const struct lg__earlier *earlier, const void *ucontext)
+uint64_t lg__finish_blocks(int signal, const struct lg__earlier *earlier)
 {
-    uint64_t wanted = earlier->mask;
-    if (!(earlier->flags & SA_NODEFER))
-        wanted |= UINT64_C(1) << (signal - 1);
-    lg__os_signals_set(lg__arch_blocked(ucontext) | wanted);
+    return earlier->mask | (earlier->flags & SA_NODEFER ? 0 : UINT64_C(1) << (signal - 1));
+}
+
+void lg__finish_call(int signal, siginfo_t *info, void *ucontext, const struct lg__earlier *earlier, uint64_t blocks)
+{
+    lg__os_signals_set(lg__arch_blocked(ucontext) | blocks);
+    /* both kinds take their arguments in the same places */
+    ((void (*)(int, siginfo_t *, void *))earlier->handler)(signal, info, ucontext);
 }
 
 /* Whether the signal may come once more without another record. The causes: its default action,
@@ -62,8 +65,11 @@ static void set_mask(int signal, const struct lg__earlier *earlier, const void *
  * action. */
 static bool comes_unseen(int signal, const siginfo_t *info, const void *ucontext)
 {
-    bool blocked = lg__arch_blocked(ucontext) >> (signal - 1) & 1;
-    return lg__crash_action_is_default(signal) || (!lg__fixed_is_sent(info) && (blocked || signal == SIGABRT));
+    const struct lg__earlier earlier = lg__earlier_of(signal);
+    const bool blocked = lg__arch_blocked(ucontext) >> (signal - 1) & 1;
+    /* where LaunchGuard keeps first place, the program has its handler by us alone */
+    const bool is_handled = lg__fixed.options.keep_first && lg__earlier_is_function(&earlier);
+    return (!is_handled && lg__crash_action_is_default(signal)) || (!lg__fixed_is_sent(info) && (blocked || signal == SIGABRT));
 }
 
 /* SA_RESETHAND. */
@@ -81,10 +87,10 @@ static void reset_action(int signal)
  * check of the handlers takes the place again, should the process live. */
 static bool was_reset(int signal, const siginfo_t *info)
 {
-    if (!lg__fixed.options.keep_first || lg__fixed_is_sent(info) || !lg__fixed_unforked())
+    if (!lg__fixed.options.keep_first || lg__fixed_is_sent(info))
         return false;
     const struct lg__earlier earlier = lg__earlier_of(signal);
-    return !lg__earlier_is_function(&earlier) && (earlier.handler == (uintptr_t)SIG_DFL || info->si_code > 0) &&
+    return !lg__earlier_is_function(&earlier) && (earlier.handler == (uintptr_t)SIG_DFL || info->si_code > 0) && lg__fixed_unforked() &&
            lg__os_signal_now(signal).handler == (uintptr_t)lg__fixed.on_crash;
 }
 
@@ -123,6 +129,23 @@ static void let_go(struct lg__crash *crash, uint32_t sequence, enum lg__crash_ev
     lg__crash_unlock();
 }
 
+void lg__finish_let_go(struct lg__crash *crash)
+{
+    let_go(crash, lg__crash_sequence(atomic_load(&crash->word)), LG__CRASH_CHAINS, false, 0);
+}
+
+void lg__finish_returned(int signal, const siginfo_t *info, const void *ucontext, uint32_t sequence)
+{
+    const bool reset = was_reset(signal, info), unseen = reset || comes_unseen(signal, info, ucontext);
+    if (unseen)
+        lg__complete_record(sequence);
+    if (reset)
+        lg__os_signal_default(signal);
+    struct lg__crash *crash = lg__crash_find(sequence); /* the record may have moved */
+    if (crash)
+        lg__crash_event(crash, sequence, LG__CRASH_RETURNS, unseen);
+}
+
 __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain)
 {
     const struct lg__earlier earlier = lg__earlier_of(signal);
@@ -150,19 +173,10 @@ __attribute__((noinline)) void lg__finish(int signal, siginfo_t *info, void *uco
     }
     if (earlier.flags & SA_RESETHAND)
         reset_action(signal);
-    set_mask(signal, &earlier, ucontext);
-    /* both kinds take their arguments in the same places */
-    ((void (*)(int, siginfo_t *, void *))earlier.handler)(signal, info, ucontext);
+    lg__finish_call(signal, info, ucontext, &earlier, lg__finish_blocks(signal, &earlier));
     LG_FAULT_POINT("finish: returned");
     if (!crash)
         return;
     lg__stoppable_end();
-    const bool reset = was_reset(signal, info), unseen = reset || comes_unseen(signal, info, ucontext);
-    if (unseen)
-        lg__complete_record(sequence);
-    if (reset)
-        lg__os_signal_default(signal);
-    crash = lg__crash_find(sequence); /* the record may have moved */
-    if (crash)
-        lg__crash_event(crash, sequence, LG__CRASH_RETURNS, unseen);
+    lg__finish_returned(signal, info, ucontext, sequence);
 }

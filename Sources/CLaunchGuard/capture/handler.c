@@ -4,6 +4,7 @@
 #include "capture/deadline.h"
 #include "capture/internal.h"
 #include "capture/place.h"
+#include "capture/proven.h"
 #include "capture/walk_here.h"
 #include "capture/watch_walk.h"
 #include "os/fault_point.h"
@@ -199,6 +200,19 @@ static bool pass_on(int signal, const siginfo_t *info)
     return false;
 }
 
+/* The signal was sent to a thread inside a handler that would have it blocked: it comes when that
+ * handler returns. */
+static bool defer(int signal, const siginfo_t *info, void *ucontext)
+{
+    if (info->si_code > 0 || !lg__proven_defers(signal, lg__place_sp(ucontext)))
+        return false;
+    lg__os_signal_block(signal, true);
+    if (lg__os_signal_queue(lg__fixed.pid, lg__os_tid(), signal, info) != 0)
+        return false;
+    lg__arch_block_on_return(ucontext, signal);
+    return true;
+}
+
 /* What is left to do for a signal. */
 struct rest {
     struct lg__crash *crash;
@@ -227,7 +241,8 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
     lg__crash_entered |= owner; /* not in a vforked child, which runs in our memory */
     if (!owner || (sent && lg__capture_is_exempt()))
         take_back(&begun);
-    if (lg__disposition_lost_siginfo(signal)) {
+    /* No other code replaces our handler where the program's choices come behind it. */
+    if (!lg__fixed.options.keep_first && lg__disposition_lost_siginfo(signal)) {
         info = &unknown;
         if (mend_siginfo(signal, info, ucontext)) {
             take_back(&begun);
@@ -235,7 +250,8 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
             return false;
         }
     }
-    if (claimed(signal, info, ucontext) || lg__walk_here_takes(signal, info, ucontext) || (owner && pass_on(signal, info)) ||
+    if ((owner && defer(signal, info, ucontext)) || claimed(signal, info, ucontext) || lg__walk_here_takes(signal, info, ucontext) ||
+        (owner && pass_on(signal, info)) ||
         (owner && !outer && !sent && info != &unknown && claimed_for_program(signal, info, ucontext))) {
         take_back(&begun);
         lg__crash_entered = outer;
@@ -248,12 +264,19 @@ static __attribute__((noinline)) bool handle(int signal, siginfo_t *info, void *
         lg__watch_walk_recover();
         lg__crash_entered |= owner;
     }
+    const uint64_t sp = lg__place_sp(ucontext);
+    bool ends = false;
+    if (owner && lg__proven_is_inside(sp)) {
+        take_back(&begun);
+        ends = lg__proven_defers(signal, sp);
+        lg__proven_record(sp);
+    }
     struct lg__crash *crash = owner ? record(begun, signal, info, info == &unknown, ucontext) : NULL;
     if (crash)
         lg__place_enter(crash, frame, ucontext);
     lg__crash_entered = false; /* an earlier handler need not return */
     ret_rest->crash = crash;
-    ret_rest->chain = crash ? crash->depth <= DEPTH_MAX : !owner;
+    ret_rest->chain = crash ? crash->depth <= DEPTH_MAX && !ends : !owner;
     return true;
 }
 
@@ -267,6 +290,8 @@ LG__FIRST void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
     struct rest rest;
     lg__arch_enter_handler();
     if (signal == SIGSYS && lg__arch_refused(ucontext))
+        return;
+    if (lg__fixed.options.keep_first && lg__proven_handle(signal, info, ucontext))
         return;
     struct lg__crash *begun = begin_record(signal, info, ucontext);
     LG_FAULT_POINT("handler: first");

@@ -57,13 +57,6 @@ void lg__complete_outer(uint32_t sequence, struct lg__crash *inner);
 /* Write that rest, if it is owed: the handler does not recover from the crash. */
 void lg__complete_record(uint32_t sequence);
 
-/* ---- finish.c ---- */
-
-/* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns
- * when the program is to go on or the signal is queued. `crash`: the recorded crash, under the
- * crash lock, which this function gives up; NULL: no crash was recorded. */
-void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain);
-
 /* ---- classify.c ---- */
 
 /* Kind of a crash, and which fields of siginfo are valid. */
@@ -271,6 +264,23 @@ static inline struct lg__earlier lg__earlier_from(const struct sigaction *action
     return (struct lg__earlier){ (uintptr_t)action->sa_handler, (uint32_t)action->sa_flags, *(const uint64_t *)(const void *)&action->sa_mask };
 }
 
+/* ---- finish.c ---- */
+
+/* The end: call the earlier handler (if `chain`), else die as if there had been no handler. Returns
+ * when the program is to go on or the signal is queued. `crash`: the recorded crash, under the
+ * crash lock, which this function gives up; NULL: no crash was recorded. */
+void lg__finish(int signal, siginfo_t *info, void *ucontext, struct lg__crash *crash, bool chain);
+
+/* The signals that the kernel would block while the earlier handler runs. Handler. */
+uint64_t lg__finish_blocks(int signal, const struct lg__earlier *earlier);
+/* Call the earlier handler as the kernel would, with these signals blocked. Handler. */
+void lg__finish_call(int signal, siginfo_t *info, void *ucontext, const struct lg__earlier *earlier, uint64_t blocks);
+/* The record of a crash is written, and its thread is inside the earlier handler. Gives the crash
+ * lock up. Handler. */
+void lg__finish_let_go(struct lg__crash *crash);
+/* The earlier handler of the crash with this number has returned. Handler. */
+void lg__finish_returned(int signal, const siginfo_t *info, const void *ucontext, uint32_t sequence);
+
 /* ---- libc.c: the functions of libc that interpose_signals.c takes the place of ---- */
 
 int lg__libc_sigaction(int signal, const struct sigaction *to, struct sigaction *ret_before);
@@ -313,6 +323,11 @@ void lg__disposition_check_thread(void);
 
 /* ---- altstack.c ---- */
 
+/* When the session starts: how large the stacks are. */
+void lg__altstack_prepare(void);
+/* Give the calling thread an alternate stack with guard pages, which is freed with the thread. 0 or
+ * an errno. */
+int lg__altstack_ensure(void);
 /* Smallest stack that will do. */
 size_t lg__altstack_least(void);
 /* Bounds of the calling thread's stack as known since its registration; zeros if unknown. */

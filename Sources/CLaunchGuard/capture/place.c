@@ -8,6 +8,13 @@
 /* No earlier handler is deeper. */
 #define FRAMES 128u
 
+uint64_t lg__place_sp(const void *ucontext)
+{
+    struct lg__arch_fault context;
+    lg__arch_fault(ucontext, &context);
+    return context.sp;
+}
+
 /* Below the alternate stack, and not on the thread's own. */
 static bool is_beyond(const struct lg__crash *crash, uint64_t sp)
 {

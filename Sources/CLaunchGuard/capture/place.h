@@ -15,6 +15,8 @@ enum lg__place lg__place_by_walk(const struct lg__crash *crash, const struct lg_
 /* For the interrupted context of the calling thread, which holds the crash lock. Handler. */
 enum lg__place lg__place_of_context(const struct lg__crash *crash, const void *ucontext);
 
+/* Stack pointer of an interrupted context. Handler. */
+uint64_t lg__place_sp(const void *ucontext);
 /* Our handler with this frame calls the earlier handler of this crash next. Handler. */
 void lg__place_enter(struct lg__crash *crash, const void *frame, const void *ucontext);
 

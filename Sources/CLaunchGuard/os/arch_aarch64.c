@@ -53,10 +53,17 @@ void *lg__arch_thread_pointer(void)
     return pointer;
 }
 
+void lg__arch_bind(void) {}
+
 bool lg__arch_thread_pointer_register(void **ret_pointer)
 {
     *ret_pointer = lg__arch_thread_pointer();
     return true;
+}
+
+bool lg__arch_thread_pointer_is_set(void)
+{
+    return lg__arch_thread_pointer();
 }
 
 void lg__arch_set_thread_pointer(void *pointer)

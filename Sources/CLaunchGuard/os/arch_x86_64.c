@@ -9,6 +9,7 @@
 #else /* of the libc's that do not ask the CPU */
 #include <cpuid.h>
 #endif
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -63,9 +64,30 @@ void *lg__arch_thread_pointer(void)
 #define SET_FS 0x1002
 #define GET_FS 0x1003
 
+/* The bit of AT_HWCAP2 by which Linux 5.9 says that RDFSBASE may be used (Linux,
+ * Documentation/arch/x86/x86_64/fsgs.rst). */
+#define HWCAP2_FSGSBASE 2u
+static bool has_base;
+
+void lg__arch_bind(void)
+{
+    has_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+}
+
 bool lg__arch_thread_pointer_register(void **ret_pointer)
 {
+    if (has_base) {
+        /* by its bytes: older assemblers want an option for the instruction */
+        __asm__(".byte 0xf3, 0x48, 0x0f, 0xae, 0xc0" : "=a"(*ret_pointer)); /* rdfsbase rax */
+        return true;
+    }
     return lg__os_call(SYS_arch_prctl, GET_FS, (long)(uintptr_t)ret_pointer, 0, 0, 0, 0) == 0;
+}
+
+bool lg__arch_thread_pointer_is_set(void)
+{
+    void *pointer = NULL;
+    return has_base && lg__arch_thread_pointer_register(&pointer) && pointer && (uintptr_t)pointer % sizeof pointer == 0;
 }
 
 void lg__arch_set_thread_pointer(void *pointer)

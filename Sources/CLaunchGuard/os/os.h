@@ -271,6 +271,13 @@ void lg__os_random(void *bytes, size_t size);
 bool lg__os_secure(void);
 /* Smallest alternate stack that the kernel's signal frame needs (AT_MINSIGSTKSZ). */
 size_t lg__os_min_altstack(void);
+/* Whether memory that is mapped and not touched counts for nothing: against no limit of this
+ * process (RLIMIT_AS, RLIMIT_DATA), and not against what the system may promise. */
+bool lg__os_untouched_is_free(void);
+/* Private pages without access that no other mapping has, as anonymous ones. The memory map gives
+ * them a name: a program that tests or saves its anonymous memory leaves them alone. MAP_FAILED:
+ * without /dev/zero, for example. */
+void *lg__os_map_named(size_t size);
 /* Bounds of the calling thread's stack; false if unknown. */
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
 /* The same without libc, which allocates for the answer: the first allocation of a thread gives it
@@ -430,10 +437,14 @@ void lg__arch_go_on_at(void *ucontext, uint64_t pc);
 
 /* ---- for linux_thread.c ---- */
 
+/* Once, before lg__arch_thread_pointer_register(): how that register is read. */
+void lg__arch_bind(void);
 void *lg__arch_thread_pointer(void);
 /* The same, where the pointer may lead nowhere; false: a sandbox refuses. And another one.
  * Handler. */
 bool lg__arch_thread_pointer_register(void **ret_pointer);
+/* It may lead somewhere. Without a system call; false: also where that would need one. Handler. */
+bool lg__arch_thread_pointer_is_set(void);
 void lg__arch_set_thread_pointer(void *pointer);
 /* Whether the words that compiled code expects are at a thread pointer, which can be read.
  * Handler. */
