@@ -58,7 +58,7 @@ class Documents(unittest.TestCase):
             self.assertTrue(found or re.fullmatch(r"[a-z, ]+", cells[5]), f"no test: {row}")
             for file, names in found:
                 paths = [*TESTS.glob(f"Core/*/test_{file}.c")] or [*TESTS.glob(f"Core/{file}/test_*.c")]
-                paths = paths or [*TESTS.glob(f"Preload/test_{file}.py")]
+                paths = paths or [*TESTS.glob(f"Preload/test_{file}.py")] or [*TESTS.glob(f"Run/{file}.py")]
                 text = "".join(path.read_text() for path in paths)
                 for name in re.findall(r"test_\w+", names):
                     named += 1

@@ -26,6 +26,19 @@ def poll(question, what):
     return answer
 
 
+def line(stream):
+    """The next line of a stream that has no buffer; at its end what is left."""
+    text, until = b"", time.monotonic() + LIMIT_S
+    while not text.endswith(b"\n"):
+        if not select.select([stream], [], [], max(0, until - time.monotonic()))[0]:
+            raise AssertionError("no line came in %d s, but %r" % (LIMIT_S, text))
+        part = os.read(stream.fileno(), 1)
+        if not part:
+            break
+        text += part
+    return text
+
+
 def field(process, name):
     """A line of /proc/PID/status; None: the process is gone."""
     try:
@@ -65,6 +78,7 @@ class Run:
         how.setdefault("stdin", subprocess.DEVNULL)
         how.setdefault("stdout", subprocess.PIPE)
         how.setdefault("stderr", subprocess.PIPE)
+        how.setdefault("bufsize", 0)  # what is read ahead would be lost
         before = how.pop("before", None)
         self.session = how.pop("start_new_session", True)
         self.process = subprocess.Popen(command, start_new_session=self.session, preexec_fn=lambda: (prepare(), before and before()), **how)

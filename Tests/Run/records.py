@@ -10,7 +10,7 @@ import sys
 import ends
 import signals
 from children import LIMIT_S
-from programs import Run, Terminal, children, field, is_root, poll, session, state
+from programs import Run, Terminal, children, field, is_root, line, poll, session, state
 from under_run import UnderRun
 
 LIMIT_BYTES = 64 << 20  # of the control group
@@ -111,9 +111,8 @@ class Dying(Recorded):
             self.skipTest("a control group with little memory needs root and a memory controller")
         run = process = None
         try:
-            # Unbuffered: what is read ahead would be lost.
-            run = Run(command, before=group and group.enter, bufsize=0, **how)
-            lines = [run.process.stdout.readline() for _ in range(2)]
+            run = Run(command, before=group and group.enter, **how)
+            lines = [line(run.process.stdout) for _ in range(2)]
             process = int(lines[1])
             if number:
                 poll(lambda: state(process) == "S", "the program waits")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+from programs import line
 from under_run import UnderRun
 
 LIMIT = 120  # seconds that mean "hung"
@@ -43,9 +44,9 @@ class Restart(UnderRun):
                                                  "--repair", "large=exit 3", "--safe-argument=--plain", "--safe-argument", "x"))
         self.assertEqual(output.decode().split("\n"), ["run safe= "] * 2 + ["run safe= "] + ["run safe=1 --plain x"] * 2 + [""])
         said = words.decode().split("\n")
-        own = [line for line in said if line and not line.startswith("launchguard: ")]
-        self.assertEqual([line for line in own if line.startswith("report")], ["report %d 1" % streak for streak in (1, 2, 1, 2, 3)])
-        self.assertEqual([line for line in own if not line.startswith("report")], ["repair small"])
+        own = [text for text in said if text and not text.startswith("launchguard: ")]
+        self.assertEqual([text for text in own if text.startswith("report")], ["report %d 1" % streak for streak in (1, 2, 1, 2, 3)])
+        self.assertEqual([text for text in own if not text.startswith("report")], ["repair small"])
         self.assertIn("launchguard: large: it ended with status 3", said)
         self.assertIn("it is given up", said[-2])
         self.assertEqual((self.ledger()["isHalted"], self.ledger()["safeCrashes"]), (True, 2))
@@ -123,9 +124,9 @@ class Restart(UnderRun):
         program = self.directory / "server.py"
         program.write_text("import socket, sys, time\ns = socket.socket()\ns.bind(('127.0.0.1', 0))\ns.listen(5)\n"
                            "print(s.getsockname()[1], flush=True)\ntime.sleep(%d)\n" % LIMIT)
-        server = subprocess.Popen(["/usr/bin/python3" if os.path.exists("/usr/bin/python3") else "python3", program], stdout=subprocess.PIPE)
+        server = subprocess.Popen(["/usr/bin/python3" if os.path.exists("/usr/bin/python3") else "python3", program], stdout=subprocess.PIPE, bufsize=0)
         try:
-            self.checked("tcp:%d" % int(server.stdout.readline()), ":")
+            self.checked("tcp:%d" % int(line(server.stdout)), ":")
         finally:
             server.kill()
             server.communicate()
@@ -154,9 +155,9 @@ class Restart(UnderRun):
 
     def test_asked_to_end_in_a_pause(self):
         child = subprocess.Popen([str(part) for part in self.under("--restart", "--restart-delay", "1000", "--", "dash", "-c", "exit 3")],
-                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                                 stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0)
         try:
-            self.assertIn(b"it is started again in", child.stderr.readline())
+            self.assertIn(b"it is started again in", line(child.stderr))
             child.send_signal(signal.SIGTERM)
             self.assertEqual(child.wait(LIMIT), -signal.SIGTERM)
         finally:

@@ -14,7 +14,7 @@ import programs  # finds the modules of the other tests
 from under_run import UnderRun
 
 HERE = pathlib.Path(__file__).parent
-MODULES = ["ends", "signals", "records", "restart"]
+MODULES = ["ends", "signals", "records", "descendants", "restart"]
 SERVICES = ["services", "services_runtimes", "services_postgres"]
 
 

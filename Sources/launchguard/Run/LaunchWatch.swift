@@ -10,7 +10,7 @@ final class LaunchWatch {
     static let context = "main"
 
     private let process: pid_t
-    private let identity: RunWitness.Ended
+    private let identity: ProcessIdentity
     private let check: LaunchCheck?
     private let window: Double
     private let witness: RunWitness
@@ -36,7 +36,7 @@ final class LaunchWatch {
         _ process: pid_t, _ options: RestartOptions, _ witness: RunWitness, say: @escaping (String) -> Void, startCommand: @escaping (String) -> pid_t?
     ) {
         self.process = process
-        identity = RunWitness.Ended(process)
+        identity = ProcessIdentity(process)
         check = options.launchCheck
         window = options.window
         self.witness = witness

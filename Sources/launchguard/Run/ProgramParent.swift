@@ -12,14 +12,17 @@ struct ProgramParent {
     let witness: RunWitness
     /// The channel to the listener of the group; -1: there is none.
     private let listener: Int32
+    /// Nil: the ends of descendants are not to be had, or there are no files to store them in.
+    private let descendants: DescendantWatch?
     /// Signals that the group got and this process has still to take, signal 1 in bit 0.
     private var heard: UInt64 = 0
 
-    init(_ process: pid_t, _ witness: RunWitness) {
+    init(_ process: pid_t, _ witness: RunWitness, hasRecords: Bool) {
         self.process = process
         self.witness = witness
         lg_shim_adopt_orphans()
         listener = lg_shim_start_listener()
+        descendants = hasRecords ? DescendantWatch(process, witness) : nil
     }
 
     /// Nobody listens to the group any more.
@@ -31,15 +34,15 @@ struct ProgramParent {
     mutating func waitForEnd(_ watch: LaunchWatch? = nil) -> Int32 {
         while true {
             var signal = unsafe siginfo_t()
-            if let watch, let pause = watch.pause {
-                watch.look()
-                guard unsafe lg_shim_next_signal_within(pause, &signal) != 0 else { continue }
-            } else {
-                unsafe signal = lg_shim_next_signal()
-            }
+            let pause = watch?.pause
+            if pause != nil { watch?.look() }
+            guard unsafe next(&signal, within: pause) else { continue }
             let number = unsafe signal.si_signo, isOfSystem = unsafe signal.si_code > 0
             if number == SIGCHLD, isOfSystem {
-                if let status = reap(watch) { return status }
+                if let status = reap(watch) {
+                    descendants?.finish()
+                    return status
+                }
                 stopAsProgram()
                 continue
             }
@@ -49,6 +52,19 @@ struct ProgramParent {
             // late: the group may go on already.
             if !wasForGroup, !(isOfSystem && Self.stops.contains(number)) { unsafe lg_shim_pass_on(process, &signal) }
         }
+    }
+
+    /// Takes the next signal; false: none came in some milliseconds.
+    private func next(_ signal: inout siginfo_t, within milliseconds: Int?) -> Bool {
+        if let descendants {
+            descendants.wait(milliseconds)
+            return unsafe lg_shim_next_signal_within(0, &signal) != 0
+        }
+        guard let milliseconds else {
+            unsafe signal = lg_shim_next_signal()
+            return true
+        }
+        return unsafe lg_shim_next_signal_within(milliseconds, &signal) != 0
     }
 
     private static let stops = [SIGTSTP, SIGTTIN, SIGTTOU]
@@ -66,9 +82,10 @@ struct ProgramParent {
     private func reap(_ watch: LaunchWatch?) -> Int32? {
         var result: Int32?
         while case let child = lg_shim_ended_child(), child > 0 {
-            let ended = RunWitness.Ended(child)
+            let ended = ProcessIdentity(child)
             var status: Int32 = 0
             guard unsafe waitpid(child, &status, 0) == child else { break }
+            descendants?.waited(for: child)
             witness.store(status, of: ended)
             watch?.ended(child, status)
             if child == process { result = status }

@@ -37,7 +37,7 @@ struct Restarter {
         var ours = environment
         ours.set("LAUNCHGUARD_LAUNCH", options.plan(isFirst: isFirst, isQuiet: messages.isQuiet, preload: Output.variable("LD_PRELOAD")))
         let process = try program.program(ours)
-        var parent = ProgramParent(process, witness)
+        var parent = ProgramParent(process, witness, hasRecords: true)
         let watch = LaunchWatch(process, options, witness, say: say) { program.command($0, ProgramEnvironment()) }
         let status = parent.waitForEnd(watch)
         watch.close()

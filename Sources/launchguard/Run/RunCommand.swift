@@ -110,7 +110,7 @@ struct RunCommand: ParsableCommand {
         // could be unmounted.
         lg_shim_release_files(isRecorded ? -1 : messages.descriptor)
         _ = unsafe chdir("/")
-        var parent = ProgramParent(process, witness)
+        var parent = ProgramParent(process, witness, hasRecords: !isWitnessOnly)
         let status = parent.waitForEnd()
         if !isRecorded, status & 0x7F != 0 {
             messages.say("\(file.path): it died of \(RunSignal(status & 0x7F).name)", descriptor: LG_SHIM_KEPT_FILE)
