@@ -42,6 +42,13 @@ class Ways(Case):
                 self.way("often-" + how, status=status)
                 self.first_fault(self.one(NAME))
 
+    def test_fault_beside_threads_that_recover(self):
+        for microseconds in 0, 1000, 20000, 50000:
+            with self.subTest(microseconds=microseconds):
+                self.setUp()
+                self.way("healers", str(microseconds), status=ABORT)
+                self.first_fault(self.one(NAME))
+
     def test_abort(self):
         self.way("abort", status=ABORT)
         self.expect(self.one(NAME), "crash", signal=signal.SIGABRT)

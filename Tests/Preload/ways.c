@@ -195,6 +195,44 @@ static void kill_and_return(int number)
     kill(getpid(), number);
 }
 
+/* Threads that recover over and over, while the first one has a fault from which it does not: as many
+ * as there are brief records, together. */
+#define HEALERS 3
+static char *pages;
+
+static void return_or_abort(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    const size_t at = (size_t)((char *)info->si_addr - pages);
+    if (at < HEALERS * 4096)
+        mprotect(pages + at / 4096 * 4096, 4096, PROT_READ | PROT_WRITE);
+    else
+        print_and_abort(number);
+}
+
+static void *heal(void *argument)
+{
+    while (mprotect(argument, 4096, PROT_NONE) == 0)
+        *(volatile int *)argument = 1;
+    return NULL;
+}
+
+static void healers(long microseconds)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = return_or_abort;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, NULL);
+    pages = mmap(NULL, HEALERS * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < HEALERS; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, heal, pages + i * 4096);
+    }
+    usleep((useconds_t)microseconds);
+    fault();
+}
+
 static const struct {
     const char *how;
     void (*last)(int);
@@ -370,6 +408,8 @@ int main(int count, char **arguments)
         own_stack();
     else if (strcmp(how, "recover") == 0)
         recover(atol(argument));
+    else if (strcmp(how, "healers") == 0)
+        healers(atol(argument));
     else if (strcmp(how, "recover-then-die") == 0)
         recover(100), take(SIGSEGV, print_and_raise, 0), fault();
     else if (strcmp(how, "actions") == 0)
