@@ -211,7 +211,9 @@ class System(DoctorCase):
     def test_core_pattern(self):
         for text, program in [("|/usr/lib/systemd/systemd-coredump %P %u\n", "/usr/lib/systemd/systemd-coredump"), ("|/usr/share/apport/apport -p%p\n", "apport")]:
             (self.directory / "pattern").write_text(text)
-            self.finds("system.core-pattern", NOTE, program, **self.mounted('mount --bind "$0/pattern" /proc/sys/kernel/core_pattern'))
+            found = self.finds("system.core-pattern", NOTE, program, shell='ulimit -c 0; exec "$@"',
+                               **self.mounted('mount --bind "$0/pattern" /proc/sys/kernel/core_pattern'))
+            self.assertNotIn("limit.core", found, "the limit is one of files")
 
     def test_seccomp(self):
         def allow_all():

@@ -5,9 +5,14 @@ enum SystemCheck {
         corePattern() + seccomp()
     }
 
+    /// The program that the kernel hands cores to, whatever the limit of core files; nil: none.
+    static var coreProgram: Substring? {
+        guard let pattern = SystemFile.text("/proc/sys/kernel/core_pattern"), pattern.hasPrefix("|") else { return nil }
+        return pattern.dropFirst().prefix { $0 != " " && $0 != "\n" }
+    }
+
     private static func corePattern() -> [Finding] {
-        guard let pattern = SystemFile.text("/proc/sys/kernel/core_pattern"), pattern.hasPrefix("|") else { return [] }
-        let program = pattern.dropFirst().prefix { $0 != " " && $0 != "\n" }
+        guard let program = coreProgram else { return [] }
         return [
             Finding(
                 .note, "system.core-pattern", "the kernel hands each core to \(program), which runs behind the record and delays the end of the process",
