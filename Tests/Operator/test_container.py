@@ -15,9 +15,10 @@ from operator_case import ROOT, OperatorCase
 
 HALTED = 20
 # Of the shell in the namespaces: $0 is the folder of the test. What podman starts ends with them.
-# The limits are lower than podman's own, which not everybody may set.
+# The limits are lower than podman's own, which not everybody may set. Of an end for lack of memory
+# it leaves a file in the working directory.
 BEGIN = manager.UNTIL + r"""
-mount -t tmpfs none /run || exit 99
+mount -t tmpfs none /run && cd "$0" || exit 99
 engine() {
     podman --root "$0/engine/root" --runroot "$0/engine/run" --tmpdir "$0/engine/tmp" --cgroup-manager=cgroupfs --events-backend=none --storage-driver=vfs \
         --runtime "$RUNTIME" "$@"
