@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 
 from operator_case import LIMIT_S, ROOT, options
 
@@ -58,12 +59,16 @@ def enter(groups):
 
 
 def remove_groups(groups):
-    for group in groups:
-        for folder, _, _ in os.walk(group, topdown=False):
+    """A group goes when its last process has: one that was killed may take a while."""
+    until = time.monotonic() + LIMIT_S
+    while groups := [group for group in groups if group.exists()]:
+        for folder in [folder for group in groups for folder, _, _ in os.walk(group, topdown=False)]:
             try:
                 os.rmdir(folder)
-            except OSError:
-                pass
+            except OSError as error:
+                if time.monotonic() > until:
+                    raise error
+        time.sleep(0.01)
 
 
 def alone(command):

@@ -96,7 +96,7 @@ class Container(OperatorCase):
             with self.subTest(entry_point):
                 output = self.engine(f'contained --rootfs "$0/root" {entry_point} /var/lib/notes pause & ' """
                     until_it 'ls "$0"/volume/runs/*-*'
-                    engine stop --time 100 notes
+                    engine stop --time 60 notes
                     wait $!; echo "status $?"
                     """)
                 self.assertIn("status 143\n", output)
