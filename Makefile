@@ -44,7 +44,7 @@ RUN_ENTRIES = python3 -B Tests/Faults/run_faults.py --dump build/gcc/Tests/Forma
 RUN_FAULTS = $(RUN_ENTRIES) --cross
 RUN_HOST = python3 -B Tests/Guards/test_plugin_host.py --dump build/gcc/Tests/Format/format-dump
 # The operator's commands, on programs that end.
-RUN_OPERATOR = for test in witness doctor supervisors; do \
+RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 	python3 -B Tests/Operator/test_$$test.py --tool .build/debug/launchguard --victim build/gcc/Tests/Operator/operator-victim \
 		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
@@ -147,7 +147,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(SWIFT_TESTS)
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
-	$(RUN_OPERATOR)
+	$(call RUN_OPERATOR,booted container)
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 12: the ways to die of the Swift build, with every combination of modifiers"

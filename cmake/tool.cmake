@@ -11,13 +11,14 @@ if(NOT swift_version VERSION_GREATER_EQUAL 6.2)
     return()
 endif()
 
-# Half the size without its symbols, with the same output. SwiftPM has a compiler of its own.
+# Half the size without its symbols, with the same output. SwiftPM has a compiler of its own. Some
+# object of Swift's runtime forgets to say that it needs no executable stack.
 set(tool ${CMAKE_CURRENT_BINARY_DIR}/tool)
 set(tool_built ${LaunchGuard_SOURCE_DIR}/.build/release/launchguard)
 file(MAKE_DIRECTORY ${tool})
 add_custom_target(launchguard-tool ALL
     COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX ${LAUNCHGUARD_SWIFT} build --package-path ${LaunchGuard_SOURCE_DIR}
-        -c release --static-swift-stdlib --disable-local-rpath --product launchguard
+        -c release --static-swift-stdlib --disable-local-rpath --product launchguard -Xlinker -z -Xlinker noexecstack
     COMMAND ${CMAKE_STRIP} -o ${tool}/launchguard ${tool_built}
     COMMAND ${tool}/launchguard --generate-completion-script bash >${tool}/launchguard.bash
     COMMAND ${tool}/launchguard --generate-completion-script zsh >${tool}/_launchguard

@@ -163,6 +163,7 @@ class WithTheTool(InFolder):
         tool = self.installed / "bin/launchguard"
         self.assertEqual([name for name in needed(tool) if re.search("swift|unwind|launchguard", name, re.I)], [], "it brings them along")
         self.assertRegex(run(tool, "--version", limit=60, env={}).stdout, r"^\d+\.\d+\.\d+\n$")
+        self.assertRegex(run("readelf", "-lW", tool).stdout, r"GNU_STACK .* RW +0x", "its stack is not executable")
 
     def test_a_death_and_its_report(self):
         flags = run("pkg-config", "--cflags", "--libs", "launchguard",

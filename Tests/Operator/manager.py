@@ -6,19 +6,23 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 
 from operator_case import LIMIT_S, ROOT, options
 
 PROGRAM = next((path for path in ("/lib/systemd/systemd", "/usr/lib/systemd/systemd") if os.access(path, os.X_OK)), None)
 HIERARCHIES = [pathlib.Path("/sys/fs/cgroup") / part for part in ("systemd", "unified", "")]
 
+# Of shells: until a command succeeds, for two minutes.
+UNTIL = r"""
+until_it() { n=0; until eval "$1" >/dev/null 2>&1; do n=$((n + 1)); [ $n -lt 1200 ] || { echo "in vain: $1"; return 1; }; sleep 0.1; done; }
+"""
 # Of the shell in the namespace. $0 is the folder of the test.
-BEGIN = r"""
+BEGIN = UNTIL + r"""
 mount -t tmpfs none /run && mkdir -p /run/systemd/system /run/u/systemd/user && chmod 700 /run/u && cp "$0"/units/* /run/u/systemd/user || exit 99
 export XDG_RUNTIME_DIR=/run/u XDG_CONFIG_HOME="$0/home" XDG_STATE_HOME="$0/home" HOME="$0/home"
 """ + f"{PROGRAM} --user --unit=default.target" + r""" >"$0/manager.log" 2>&1 &
 manager=$!
-until_it() { n=0; until eval "$1" >/dev/null 2>&1; do n=$((n + 1)); [ $n -lt 1200 ] || { echo "in vain: $1"; return 1; }; sleep 0.1; done; }
 until_it 'systemctl --user is-active default.target' || exit 98
 """
 END = """
@@ -36,6 +40,50 @@ def obstacle():
     if not any(os.access(folder / "cgroup.procs", os.W_OK) for folder in HIERARCHIES):
         return "needs a cgroup file system that may be written"
     return None
+
+
+def make_groups():
+    """Control groups for a manager; its processes move there by themselves."""
+    groups = []
+    for folder in HIERARCHIES:
+        if os.access(folder / "cgroup.procs", os.W_OK):
+            group = folder / f"launchguard-operator-{os.getpid()}"
+            group.mkdir()
+            groups.append(group)
+    return groups
+
+
+def enter(groups):
+    for group in groups:
+        (group / "cgroup.procs").write_text("0")
+
+
+def remove_groups(groups):
+    """A group goes when its last process has: one that was killed may take a while."""
+    until = time.monotonic() + LIMIT_S
+    while groups := [group for group in groups if group.exists()]:
+        for folder in [folder for group in groups for folder, _, _ in os.walk(group, topdown=False)]:
+            try:
+                os.rmdir(folder)
+            except OSError as error:
+                if time.monotonic() > until:
+                    raise error
+        time.sleep(0.01)
+
+
+def alone(command):
+    """What a command prints in namespaces and control groups of its own, which end with it."""
+    groups = make_groups()
+    process = subprocess.Popen(["unshare", "-mpf", "--kill-child", "--mount-proc", *map(str, command)], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, preexec_fn=lambda: enter(groups))
+    try:
+        output, _ = process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output = process.communicate()[0] + "\nin vain: the end of the command"
+    finally:
+        remove_groups(groups)
+    return output
 
 
 def unit_text(name, action, folder):
@@ -65,33 +113,4 @@ class Manager:
 
     def run(self, script):
         """What the script prints; it runs beside the manager, which ends with it."""
-        groups = self.make_groups()
-        process = subprocess.Popen(["unshare", "-mpf", "--kill-child", "--mount-proc", "/bin/sh", "-c", BEGIN + script + END, str(self.folder)],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-                                   preexec_fn=lambda: [(group / "cgroup.procs").write_text("0") for group in groups])
-        try:
-            output, _ = process.communicate(timeout=LIMIT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            output = process.communicate()[0] + "\nin vain: the end of the manager"
-        finally:
-            self.remove(groups)
-        return output
-
-    def make_groups(self):
-        groups = []
-        for folder in HIERARCHIES:
-            if os.access(folder / "cgroup.procs", os.W_OK):
-                group = folder / f"launchguard-operator-{os.getpid()}"
-                group.mkdir()
-                groups.append(group)
-        return groups
-
-    @staticmethod
-    def remove(groups):
-        for group in groups:
-            for folder, _, _ in os.walk(group, topdown=False):
-                try:
-                    os.rmdir(folder)
-                except OSError:
-                    pass
+        return alone(["/bin/sh", "-c", BEGIN + script + END, self.folder])

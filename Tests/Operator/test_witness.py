@@ -138,6 +138,16 @@ class Systemd(OperatorCase):
         self.assertEqual(self.verdict().status, 0)
         self.assertEqual(self.witness("exited", "0").status, 0)
 
+    def test_an_older_run_is_not_that_of_a_witnessed_one(self):
+        self.service("raise", 9)  # as ExecStartPre=
+        self.service("_exit", 3)
+        self.assertEqual(self.tool("witness", self.state, self.newest()["identity"]["processID"], "exit:3").status, 0)
+        self.assertEqual(self.witness("exited", "3").status, NOT_FOUND)
+        self.assertNotIn("witness", self.newest(run=1)["identity"])
+
+    def newest(self, run=2):
+        return json.loads(self.tool("inspect", "--json", "--no-symbols", "--run", run, self.state).output.splitlines()[0])
+
     def test_twice(self):
         self.service("raise", 9)
         self.assertEqual(self.witness("killed", "KILL").status, 0)

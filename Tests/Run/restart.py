@@ -140,10 +140,10 @@ class Restart(UnderRun):
     # ---- ends that are no failure ----
 
     def test_asked_to_end(self):
-        for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+        for number in signal.SIGTERM, signal.SIGINT:
             with self.subTest(number):
                 ready = self.directory / ("ready%d" % number)
-                child = subprocess.Popen([str(part) for part in self.again('trap "exit 3" TERM INT HUP; touch "%s"; while :; do sleep 0.05; done' % ready)],
+                child = subprocess.Popen([str(part) for part in self.again('trap "exit 3" TERM INT; touch "%s"; while :; do sleep 0.05; done' % ready)],
                                          stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 try:
                     self.wait_for(ready)
@@ -153,11 +153,42 @@ class Restart(UnderRun):
                     child.kill()
                     child.wait()
 
+    def test_asked_for_something_else(self):
+        """A SIGHUP to read the configuration again, and a SIGQUIT, as a Java VM lists its threads
+        for: the program lives on, crashes later, and is started again."""
+        for number in signal.SIGHUP, signal.SIGQUIT:
+            with self.subTest(number):
+                ready, heard, died = (self.directory / ("%s%d" % (name, number)) for name in ("ready", "heard", "died"))
+                program = 'test ! -e "%s" || exit 0; trap "touch %s" HUP QUIT; touch "%s"; while [ ! -e "%s" ]; do sleep 0.05; done; touch "%s"; kill -SEGV $$'
+                child = subprocess.Popen([str(part) for part in self.again(program % (died, heard, ready, heard, died))], stdin=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL)
+                try:
+                    self.wait_for(ready)
+                    child.send_signal(number)
+                    self.assertEqual(child.wait(LIMIT), 0)
+                    self.assertTrue(died.exists())
+                finally:
+                    child.kill()
+                    child.wait()
+
+    def test_a_quit_that_ends_the_program(self):
+        ready = self.directory / "ready"
+        child = subprocess.Popen([str(part) for part in self.again('touch "%s"; while :; do sleep 0.05; done' % ready)], stdin=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        try:
+            self.wait_for(ready)
+            child.send_signal(signal.SIGQUIT)
+            self.assertEqual(child.wait(LIMIT), -signal.SIGQUIT)
+        finally:
+            child.kill()
+            child.wait()
+
     def test_asked_to_end_in_a_pause(self):
         child = subprocess.Popen([str(part) for part in self.under("--restart", "--restart-delay", "1000", "--", "dash", "-c", "exit 3")],
                                  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0)
         try:
             self.assertIn(b"it is started again in", line(child.stderr))
+            child.send_signal(signal.SIGHUP)  # for the program, which is not there
             child.send_signal(signal.SIGTERM)
             self.assertEqual(child.wait(LIMIT), -signal.SIGTERM)
         finally:

@@ -30,6 +30,8 @@ enum LimitCheck {
     static func findings() -> [Finding] {
         let lines = SystemFile.text("/proc/self/limits")?.split(separator: "\n") ?? []
         return limits.compactMap { limit in
+            // A core for a program is no file.
+            guard limit.code != "limit.core" || SystemCheck.coreProgram == nil else { return nil }
             guard let line = lines.first(where: { $0.hasPrefix(limit.name) }) else { return nil }
             // The soft limit; "unlimited" is no number.
             guard let text = line.dropFirst(limit.name.count).split(separator: " ").first, let value = UInt64(text), value < limit.least else { return nil }

@@ -23,8 +23,8 @@ final class LaunchWatch {
     private var hasPassed = false
     private var state: State
 
-    /// Whether this process got a signal that asks the program to end.
-    private(set) var wasAskedToEnd = false
+    private var wasAsked = false
+    private var wasSentQuit = false
 
     private enum State {
         case waiting
@@ -93,8 +93,18 @@ final class LaunchWatch {
         if waitStatus == 0 { hasPassed = true }
     }
 
-    func heard(_ signal: Int32) {
-        if [SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(signal) { wasAskedToEnd = true }
+    /// Whether the program, which ended so, was asked to end by a signal to this process.
+    func wasAskedToEnd(_ waitStatus: Int32) -> Bool { wasAsked || wasSentQuit && waitStatus & 0x7F == SIGQUIT }
+
+    func heard(_ signal: Int32, isOfSystem: Bool) {
+        if Self.asksToEnd(signal, isOfSystem: isOfSystem) { wasAsked = true }
+        if signal == SIGQUIT { wasSentQuit = true }
+    }
+
+    /// A hangup or a quit that a process sends is often another wish: to read the configuration
+    /// again, to list the threads. Those of a terminal come from the system.
+    static func asksToEnd(_ signal: Int32, isOfSystem: Bool) -> Bool {
+        [SIGTERM, SIGINT].contains(signal) || isOfSystem && [SIGHUP, SIGQUIT].contains(signal)
     }
 
     /// The start is over: a command that still runs has nothing to say.

@@ -46,7 +46,7 @@ struct ProgramParent {
                 stopAsProgram()
                 continue
             }
-            watch?.heard(number)
+            watch?.heard(number, isOfSystem: isOfSystem)
             let wasForGroup = wasForGroup(number)
             // A stop of the terminal is one of its group. The listener may have been asked too
             // late: the group may go on already.

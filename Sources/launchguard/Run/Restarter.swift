@@ -42,7 +42,7 @@ struct Restarter {
         let status = parent.waitForEnd(watch)
         watch.close()
         parent.release()
-        return (status, watch.wasAskedToEnd, watch.directory)
+        return (status, watch.wasAskedToEnd(status), watch.directory)
     }
 
     private func say(_ text: String) { messages.say("\(name): \(text)") }
@@ -81,8 +81,8 @@ struct Restarter {
         while case let left = until - monotonic(), left > 0 {
             var signal = unsafe siginfo_t()
             guard unsafe lg_shim_next_signal_within(Int(left * 1000) + 1, &signal) != 0 else { continue }
-            let number = unsafe signal.si_signo
-            if [SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(number) { return number }
+            let number = unsafe signal.si_signo, isOfSystem = unsafe signal.si_code > 0
+            if LaunchWatch.asksToEnd(number, isOfSystem: isOfSystem) { return number }
             if number == SIGCHLD { while waitpid(-1, nil, WNOHANG) > 0 {} }
         }
         return nil
