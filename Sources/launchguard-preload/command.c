@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +84,7 @@ static bool wait_for(pid_t child, uint32_t limit_ms, int *ret_status)
     return true;
 }
 
-int lg__command_run(const char *command, const char *const *arguments, const char *preload, uint32_t limit_ms, char *ret_why, size_t size)
+bool lg__command_run(const char *command, const char *const *arguments, const char *preload, uint32_t limit_ms, char *ret_why, size_t size)
 {
     const char *all[LG__COMMAND_ARGUMENTS + 5] = { "sh", "-c", command, "launchguard" };
     char *variable = NULL;
@@ -111,5 +110,5 @@ int lg__command_run(const char *command, const char *const *arguments, const cha
         snprintf(ret_why, size, "it died of signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) != 0)
         snprintf(ret_why, size, "it ended with status %d", WEXITSTATUS(status));
-    return child > 0 && ended && status == 0 ? 0 : -1;
+    return child > 0 && ended && status == 0;
 }

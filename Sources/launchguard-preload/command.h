@@ -2,6 +2,7 @@
 #ifndef LG_PRELOAD_COMMAND_H
 #define LG_PRELOAD_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,7 @@
  * us: its LD_PRELOAD is `preload` (NULL: none). At its time limit it is killed, with its process
  * group. Before main(), on its thread.
  *
- * Returns 0 where the command ended with 0; else `ret_why` says what was wrong. */
-int lg__command_run(const char *command, const char *const *arguments, const char *preload, uint32_t limit_ms, char *ret_why, size_t size);
+ * false: the command did not end with 0, and `ret_why` says what was wrong. */
+bool lg__command_run(const char *command, const char *const *arguments, const char *preload, uint32_t limit_ms, char *ret_why, size_t size);
 
 #endif

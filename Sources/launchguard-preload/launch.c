@@ -31,11 +31,9 @@ static void say(const char *what, const char *why)
 
 static bool run(const char *command, const char *const *arguments, uint32_t limit_ms, const char *name, char *why, size_t size)
 {
-    char what[LG_NAME_MAX + 16];
-    snprintf(what, sizeof what, "%s", name);
-    const bool done = lg__command_run(command, arguments, plan.preload, limit_ms, why, size) == 0;
+    const bool done = lg__command_run(command, arguments, plan.preload, limit_ms, why, size);
     if (!done)
-        say(what, why);
+        say(name, why);
     return done;
 }
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "launchguard/launch.h"
+#include "launchguard/repair.h"
 
 /* Arguments that safe mode adds, at most. */
 #define LG__SAFE_MAX 32

@@ -22,7 +22,7 @@ struct ScratchFolder {
         var name = Path.bytes(parent + "/launchguard.XXXXXX").map(CChar.init(bitPattern:)) + [0]
         guard unsafe mkdtemp(&name) != nil else { return nil }
         path = unsafe name.withUnsafeBufferPointer { unsafe Path.text($0.baseAddress!) }
-        guard let pipe = Pipe(), let keeper = ChildProcess(Self.script, [path], input: pipe.reading, isApart: true) else {
+        guard let pipe = Pipe(), let keeper = ChildProcess(script: Self.script, [path], input: pipe.reading, isApart: true) else {
             unsafe rmdir(&name)
             return nil
         }

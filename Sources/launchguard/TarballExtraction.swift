@@ -33,7 +33,7 @@ struct TarballExtraction {
     func run(_ patterns: [String], mostBytes: Int, mostFiles: Int) throws -> String? {
         guard let names = Pipe() else { throw ReportError(code: .system, errno: errno, path: tarball) }
         defer { close(names.reading) }
-        let tar = ChildProcess(Self.script, [tarball, folder, errors] + patterns, output: names.writing)
+        let tar = ChildProcess(script: Self.script, [tarball, folder, errors] + patterns, output: names.writing)
         close(names.writing)
         guard let tar else { throw ReportError(code: .system, errno: errno, path: tarball) }
         var files = 0

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "launchguard/reader.h"
+#include "launchguard/repair.h"
 #include "os/os.h"
 #include "store/crc32c.h"
 #include "store/ledger.h"

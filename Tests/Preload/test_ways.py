@@ -25,7 +25,8 @@ class Ways(Case):
 
     def test_crashes(self):
         for how, status in (("fault", FAULT), ("raise", FAULT), ("handler-abort", ABORT), ("handler-leave", 7), ("handler-exit", 8),
-                            ("handler-reset", FAULT), ("handler-once", ABORT), ("ignore", FAULT), ("late", FAULT), ("recover-then-die", FAULT),
+                            ("handler-reset", FAULT), ("handler-once", ABORT), ("handler-large", ABORT),
+                            ("handler-large-on-a-thread", ABORT), ("ignore", FAULT), ("late", FAULT), ("recover-then-die", FAULT),
                             ("cannot-execute", FAULT), ("closes-all", FAULT)):
             with self.subTest(how=how):
                 self.setUp()

@@ -70,6 +70,15 @@ static void print_and_exit(int number)
     exit(8);
 }
 
+/* As deep as the program's own stack allows, and not more. */
+static void need_much(int number)
+{
+    volatile char much[6 << 20];
+    for (size_t i = 0; i < sizeof much; i += 4096)
+        much[sizeof much - 1 - i] = (char)number;
+    print_and_abort(much[0] == number ? number : 0);
+}
+
 static void reset_and_return(int number)
 {
     say("handler\n");
@@ -89,6 +98,12 @@ static void jump(int number)
 {
     (void)number;
     siglongjmp(back, 1);
+}
+
+static void *fault_here(void *argument)
+{
+    fault();
+    return argument;
 }
 
 static void *late(void *argument)
@@ -275,6 +290,10 @@ int main(int count, char **arguments)
         take(SIGSEGV, reset_and_return, 0), fault();
     else if (strcmp(how, "handler-once") == 0)
         take(SIGSEGV, print_and_abort, (int)SA_RESETHAND), fault();
+    else if (strcmp(how, "handler-large") == 0)
+        take(SIGSEGV, need_much, 0), fault();
+    else if (strcmp(how, "handler-large-on-a-thread") == 0)
+        take(SIGSEGV, need_much, 0), pthread_create(&thread, NULL, fault_here, NULL), pthread_join(thread, NULL);
     else if (strcmp(how, "handler-execute") == 0)
         take(SIGSEGV, print_and_execute, SA_NODEFER), fault();
     else if (strcmp(how, "ignore") == 0)

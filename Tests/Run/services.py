@@ -121,9 +121,8 @@ class Redis(Service):
         requests = b"".join(b"INCR counter\r\nSET k%d %s\r\n" % (number, b"x" * 100) for number in range(count))
         return self.ask(requests + b"PING\r\n", b"+PONG\r\n").count(b"+OK") == count
 
-    @unittest.expectedFailure
     def test_memory_check(self):
-        """Its handler needs a megabyte of stack; the library calls it on the alternate stack."""
+        """Its handler needs a megabyte of stack."""
         self.SHORT = ["--crash-memcheck-enabled", "yes"]
         self.check("abort")
 

@@ -21,7 +21,7 @@
  *  Callbacks run where `callbacks` says. A callback may call every function of the library with
  *  three exceptions: lg_launch_begin() is refused there, lg_launch_wait() must not wait for the
  *  launch of the callback, and after lg_stop() nothing of the launch goes on. The tasks of a launch
- *  are in <launchguard/task.h>.
+ *  are in <launchguard/task.h>, its repairs in <launchguard/repair.h>.
  */
 #ifndef LAUNCHGUARD_LAUNCH_H
 #define LAUNCHGUARD_LAUNCH_H
@@ -39,8 +39,6 @@ typedef struct lg_completion lg_completion;
 
 /** Most contexts in one application. */
 #define LG_CONTEXTS_MAX 16
-/** Most repairs of one context. */
-#define LG_REPAIRS_MAX 16
 
 /** The public states of a launch. */
 typedef enum lg_launch_status {
@@ -190,11 +188,6 @@ typedef lg_decision (*lg_decide_callback)(const lg_launch_info *info, void *user
  *  finished. */
 typedef void (*lg_report_callback)(const lg_report_batch *batch, lg_completion *done, void *user);
 
-/** A healthy-world callback. Called once for each attempt. The callback, or the code it hands
- *  `done` to, must answer with lg_complete(done, LG_OK) or with an error. An attempt without an
- *  answer within `timeout_ms` has failed. */
-typedef void (*lg_repair_callback)(lg_completion *done, void *user);
-
 /** A healthy-world callback. Called when repairs and safe mode did not help and the launch is
  *  halted. The callback is the place to restore the factory state, to show a notice, or to ask the
  *  supervisor to stop trying. The launch waits for lg_complete(done, …) at most `report_wait_ms`,
@@ -341,40 +334,6 @@ typedef struct lg_launch_options {
     { (uint32_t)sizeof(lg_launch_options), 1, 2, LG_UNKNOWN_AFTER_DEFAULT, 5000, LG_FINISH_EITHER, 2000, LG_COUNT_DEFAULT, 21600000, 0,     \
       LG_HOLD_BLOCK, 120000, 1, 1, 2, 2, 3, 86400000, 0, 0, NULL, NULL, LG_CALLBACKS_LIBRARY, NULL, NULL, NULL, NULL, NULL, NULL }
 
-/** Kinds of repairs, bits of lg_repair.flags. */
-/** the repair loses something: a new series of attempts at most once in 24 h */
-#define LG_REPAIR_DESTRUCTIVE 1u
-/** the repair waits for lg_launch_repair() also with auto_repair */
-#define LG_REPAIR_CONSENT 2u
-/** a successful repair needs a new start of the program: lg_launch_begin() returns
- *  LG_ERR_RESTART */
-#define LG_REPAIR_NEEDS_RESTART 4u
-
-/** One rung of the ladder. */
-typedef struct lg_repair {
-    /** sizeof(lg_repair); LG_REPAIR_INIT sets it. */
-    uint32_t size;
-    /** Impact of the repair, from 0 (least disruptive) to 100. The least disruptive repair is tried
-     *  first, equal ones in the order of registration. */
-    uint32_t impact;
-    /** 1 to LG_NAME_MAX bytes, unique in its context. Copied. */
-    const char *name;
-    /** Time for one attempt in milliseconds, 1 to 86400000; 0 = 30000. */
-    uint32_t timeout_ms;
-    /** Attempts before the next rung, at most 100; 0 = 2. */
-    uint32_t attempts;
-    /** LG_REPAIR_*, or 0. */
-    uint32_t flags;
-    /** 0. */
-    uint32_t reserved;
-    /** Required. */
-    lg_repair_callback run;
-    /** Handed to run. */
-    void *user;
-} lg_repair;
-
-#define LG_REPAIR_INIT { (uint32_t)sizeof(lg_repair), 0, NULL, 0, 0, 0, 0, NULL, NULL }
-
 LG_BEGIN
 
 /** Make the launch of one context. LaunchGuard counts nothing before lg_launch_begin().
@@ -396,17 +355,6 @@ LG_BEGIN
  */
 LG_API lg_status lg_launch_prepare(lg_session *session, const char *context, const lg_launch_options *options,
                                    lg_launch **ret_launch);
-
-/** Add a repair, before lg_launch_begin().
- *
- *  @param repair  copied, with its name.
- *  @return LG_OK; LG_ERR_OPTION; LG_ERR_DUPLICATE; LG_ERR_LIMIT (LG_REPAIRS_MAX); LG_ERR_STATE
- *          after begin; LG_ERR_ARGUMENT.
- *
- *  Threads: safe.  Signals: unsafe.  After fork: has no effect on the parent.  Allocates: yes.
- *  Durable: nothing is stored.
- */
-LG_API lg_status lg_launch_add_repair(lg_launch *launch, const lg_repair *repair);
 
 /** Begin the launch: decide by the streak, report, repair, then run the tasks. The call returns
  *  when the tasks have run. The launch is then not yet finished.
@@ -441,37 +389,6 @@ LG_API lg_status lg_launch_begin(lg_launch *launch);
  *  Durable: nothing is stored.
  */
 LG_API lg_status lg_launch_wait(lg_launch *launch, uint32_t timeout_ms);
-
-/** Start the repair for which a held launch waits: the user agreed. The consent covers the other
- *  attempts of the repair in this launch and the rungs behind it, except those with
- *  LG_REPAIR_CONSENT.
- *
- *  @return LG_OK, also when a repair runs already; LG_ERR_STATE when no repair is needed;
- *          LG_ERR_ARGUMENT.
- *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
- *  Durable: the attempt is stored before it begins.
- */
-LG_API lg_status lg_launch_repair(lg_launch *launch);
-
-/** Refuse the repair for which a held launch waits: go to the next rung.
- *
- *  @return as lg_launch_repair(); LG_ERR_STATE also while a repair runs.
- *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
- *  Durable: stored before the launch goes on.
- */
-LG_API lg_status lg_launch_refuse(lg_launch *launch);
-
-/** Put the repair off: launch normally this time. After two skips in a row the launch goes on in
- *  safe mode instead.
- *
- *  @return as lg_launch_refuse().
- *
- *  Threads: safe.  Signals: unsafe.  After fork: does nothing.  Allocates: no.
- *  Durable: stored before the launch goes on.
- */
-LG_API lg_status lg_launch_skip(lg_launch *launch);
 
 /** Make one try in safe mode with a launch that is halted.
  *
@@ -514,25 +431,6 @@ LG_API lg_status lg_launch_protect(lg_launch *launch, const char *reason);
  *  Durable: a mark that counts survives the process at once.
  */
 LG_API lg_status lg_launch_finished(lg_launch *launch);
-
-/** Mark the launch of another process, a child for example, as finished: a supervisor has seen that
- *  the program works. The mark is that of lg_launch_finished(). The process itself calls on_status
- *  with its next call about the launch, and not before.
- *
- *  @param state_directory  of the program, as lg_session_state_directory() returns it there.
- *  @param pid              of the process; the call uses its newest run.
- *  @param context          name of the launch's context.
- *  @return LG_OK, also when the launch is finished already; LG_ERR_NOT_FOUND: no run of this pid
- *          there, or no such launch in it; LG_ERR_STATE: the launch is held, only time finishes
- *          it, or the process has ended; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
- *          LG_ERR_PERMISSION; LG_ERR_READ_ONLY; LG_ERR_LINK; LG_ERR_OWNER: the file belongs to
- *          another user than its directory, or to another user than the caller, who is not root;
- *          LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT.
- *
- *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
- *  Durable: survives both processes at once.
- */
-LG_API lg_status lg_witness_finished(const char *state_directory, int32_t pid, const char *context);
 
 /** The status of the launch now.
  *

@@ -7,8 +7,10 @@
  *    log.h       breadcrumbs that survive any death of the process
  *    annotate.h  named values that say what the program is about
  *    watch.h     hangs, jobs with a deadline, memory that runs short
- *    launch.h    launch protection: streaks, report, repair, safe mode
+ *    launch.h    launch protection: streaks, report, safe mode
+ *    repair.h    repairs: the rungs of the ladder
  *    task.h      custody of launch tasks
+ *    query.h     launches and runs of any program, from its files
  *    delivery.h  reports leave the machine: agent, consent, waiting, acknowledgement
  *    guard.h     chosen faults are neutralised and told
  *    guard_memory.h  mapped files that may be cut short, reads that may fault
@@ -33,6 +35,7 @@
 #include <launchguard/annotate.h>
 #include <launchguard/watch.h>
 #include <launchguard/launch.h>
+#include <launchguard/repair.h>
 #include <launchguard/task.h>
 #include <launchguard/query.h>
 #include <launchguard/delivery.h>

@@ -1,7 +1,7 @@
 /** Launches of any program, and runs of this one: what the ledger knows, without a launch.
  *
- *  lg_launch_query() and lg_launch_reset() are for supervisors, tools and operators: they need no
- *  session, and the program may have ended. lg_reports_untold() is for a program that looks by
+ *  lg_launch_query(), lg_launch_reset() and lg_witness_finished() are for supervisors, tools and
+ *  operators: they need no session. lg_reports_untold() is for a program that looks by
  *  itself, where no on_report does.
  */
 #ifndef LAUNCHGUARD_QUERY_H
@@ -58,6 +58,25 @@ LG_API lg_status lg_launch_query(const char *state_directory, const char *contex
  *  Durable: survives the process at once.
  */
 LG_API lg_status lg_launch_reset(const char *state_directory, const char *context);
+
+/** Mark the launch of another process, a child for example, as finished: a supervisor has seen that
+ *  the program works. The mark is that of lg_launch_finished(). The process itself calls on_status
+ *  with its next call about the launch, and not before.
+ *
+ *  @param state_directory  of the program, as lg_session_state_directory() returns it there.
+ *  @param pid              of the process; the call uses its newest run.
+ *  @param context          name of the launch's context.
+ *  @return LG_OK, also when the launch is finished already; LG_ERR_NOT_FOUND: no run of this pid
+ *          there, or no such launch in it; LG_ERR_STATE: the launch is held, only time finishes
+ *          it, or the process has ended; LG_ERR_DAMAGED; LG_ERR_NEWER; LG_ERR_OLDER;
+ *          LG_ERR_PERMISSION; LG_ERR_READ_ONLY; LG_ERR_LINK; LG_ERR_OWNER: the file belongs to
+ *          another user than its directory, or to another user than the caller, who is not root;
+ *          LG_ERR_SYSTEM (errno); LG_ERR_UNSUPPORTED: this is not Linux; LG_ERR_ARGUMENT.
+ *
+ *  Threads: safe.  Signals: unsafe.  After fork: safe.  Allocates: yes.
+ *  Durable: survives both processes at once.
+ */
+LG_API lg_status lg_witness_finished(const char *state_directory, int32_t pid, const char *context);
 
 /** List the runs that ended badly and that nobody was told of: those with a crash, a hang, an exit
  *  with a status other than 0, an end by SIGKILL or for lack of memory, or an unknown end, which no

@@ -9,6 +9,11 @@
 /* Room for the kernel's frame four times over (a crash inside the handler nests). */
 #define ALTSTACK_BYTES 65536u
 
+/* A program that does not know of LaunchGuard may have handlers for the thread's own stack, and
+ * our handler calls them on the alternate one: it is as large, up to this. Redis and its memory
+ * test need 1 MiB, and 8 MiB are the usual limit of a stack. */
+#define GUEST_BYTES (UINT64_C(8) << 20)
+
 struct altstack {
     uint8_t *base; /* guard page, stack, guard page; NULL: none of ours */
     size_t size;   /* with the guards */
@@ -30,13 +35,35 @@ size_t lg__altstack_least(void)
     return lg__os_to_pages(size);
 }
 
+static bool is_large; /* where that costs addresses alone */
+
+void lg__altstack_prepare(void)
+{
+    is_large = lg__fixed.options.guest && lg__os_untouched_is_free();
+}
+
+/* Of this thread. An own stack without a limit has no bounds. */
+static size_t wanted(void)
+{
+    const size_t least = lg__altstack_least();
+    const uint64_t own = mine.stack_high ? mine.stack_high - mine.stack_low : GUEST_BYTES;
+    return !is_large || own <= least ? least : lg__os_to_pages((size_t)(own < GUEST_BYTES ? own : GUEST_BYTES));
+}
+
 /* Stacks of threads that have ended, for the next threads: to map and to unmap one takes as long as
  * much of what makes a thread. */
 #define SPARES 8
 static _Atomic(uint8_t *) spares[SPARES];
 
-static bool keep(uint8_t *base)
+/* The size of a spare one, with the guards: its first word. */
+static size_t *size_of(uint8_t *base)
 {
+    return (size_t *)(void *)(base + lg__os_page_size());
+}
+
+static bool keep(uint8_t *base, size_t whole)
+{
+    *size_of(base) = whole;
     for (int i = 0; i < SPARES; i++) {
         uint8_t *none = NULL;
         if (atomic_compare_exchange_strong(&spares[i], &none, base))
@@ -50,10 +77,14 @@ static uint8_t *take(size_t whole)
 {
     for (int i = 0; i < SPARES; i++) {
         uint8_t *base = atomic_load(&spares[i]) ? atomic_exchange(&spares[i], NULL) : NULL;
-        if (base)
+        if (base && *size_of(base) == whole)
             return base;
+        if (base)
+            munmap(base, *size_of(base));
     }
-    uint8_t *base = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint8_t *base = is_large ? lg__os_map_named(whole) : MAP_FAILED;
+    if (base == MAP_FAILED)
+        base = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return NULL;
     if (mprotect(base + lg__os_page_size(), whole - 2 * lg__os_page_size(), PROT_READ | PROT_WRITE) == 0)
@@ -87,7 +118,7 @@ static void release(void *argument)
     const stack_t none = { .ss_flags = SS_DISABLE };
     if (is_current && sigaltstack(&none, NULL) != 0)
         return; /* the kernel says that it is in use */
-    if (!is_current || !keep(stack->base))
+    if (!is_current || !keep(stack->base, stack->size))
         munmap(stack->base, stack->size);
     stack->base = NULL;
 }
@@ -104,12 +135,12 @@ int lg__altstack_ensure(void)
     if (!mine.stack_high)
         (lg__own_threads_is_own() ? lg__os_stack_bounds_by_map : lg__os_stack_bounds)(&mine.stack_low, &mine.stack_high);
     stack_t current;
-    size_t size = lg__altstack_least();
-    if (sigaltstack(NULL, &current) == 0 && !(current.ss_flags & SS_DISABLE) && current.ss_size >= size)
+    if (sigaltstack(NULL, &current) == 0 && !(current.ss_flags & SS_DISABLE) && current.ss_size >= lg__altstack_least())
         return 0; /* the program gave the thread a larger one */
     pthread_once(&key_once, make_key);
     if (!key_made)
         return EAGAIN;
+    const size_t size = wanted();
     size_t whole = size + 2 * lg__os_page_size();
     uint8_t *base = take(whole);
     if (!base)

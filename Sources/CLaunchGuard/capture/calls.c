@@ -4,10 +4,14 @@
 #include "capture/place.h"
 
 /* The place of the calling thread. A stack pointer above our handler's frame shows that the frame
- * is gone; below it may lie the earlier handler as well as a deeper program. */
+ * is gone; below it may lie the earlier handler as well as a deeper program. In a forked child the
+ * crash may be that of another thread, and the own stack may end where its alternate one begins. */
 static enum lg__place place_of_caller(const struct lg__crash *crash)
 {
-    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0), low, high;
+    lg__altstack_bounds(&low, &high);
+    if (crash->altstack_low && sp >= low && sp < high)
+        return LG__PLACE_OUTSIDE;
     enum lg__place place = lg__place_by_stack(crash, sp);
     return place == LG__PLACE_UNKNOWN && sp > crash->handler_sp ? LG__PLACE_OUTSIDE : place;
 }

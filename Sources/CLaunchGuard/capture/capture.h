@@ -185,11 +185,9 @@ bool lg__capture_thread_gone(int32_t tid);
  * has none. */
 uint32_t lg__capture_build_id(const void *headers, size_t count, uint64_t bias, uint8_t ret_id[LG__BUILD_ID_BYTES]);
 
-/* Give the calling thread an alternate stack with guard pages, which is freed with the thread. 0 or
- * an errno. */
-int lg__altstack_ensure(void);
-/* The same; also unblock the signals of faults on the thread: for a blocked one the kernel would
- * end the process without a handler. */
+/* Give the calling thread an alternate stack with guard pages, which is freed with the thread, and
+ * unblock the signals of faults on the thread: for a blocked one the kernel would end the process
+ * without a handler. 0 or an errno. */
 int lg__capture_thread_begin(void);
 /* pthread_create() for LaunchGuard's own threads, without lg__capture_thread_begin() for them. */
 int lg__capture_create_thread(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);

@@ -313,6 +313,11 @@ void lg__disposition_check_thread(void);
 
 /* ---- altstack.c ---- */
 
+/* When the session starts: how large the stacks are. */
+void lg__altstack_prepare(void);
+/* Give the calling thread an alternate stack with guard pages, which is freed with the thread. 0 or
+ * an errno. */
+int lg__altstack_ensure(void);
 /* Smallest stack that will do. */
 size_t lg__altstack_least(void);
 /* Bounds of the calling thread's stack as known since its registration; zeros if unknown. */

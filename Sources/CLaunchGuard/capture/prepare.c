@@ -62,6 +62,8 @@ bool lg__capture_start(const struct lg__capture_options *options)
     if (!lg__fixed.unforked && !make_owner_page())
         return false;
     lg__os_bind();
+    lg__altstack_prepare();
+    lg__altstack_ensure();
     lg__watch_thread_prepare(); /* without it only the deadline of an earlier handler is missing */
     lg__files_prepare();
     prepare();

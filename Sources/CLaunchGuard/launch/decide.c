@@ -4,6 +4,7 @@
 
 #include "launch/ladder.h"
 #include "launch/terms.h"
+#include "launchguard/repair.h"
 
 /* ---- shared by several rows ---- */
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "launchguard/repair.h"
+
 /* A repair that became another rung is throttled all the same. */
 static uint64_t series_of(const struct lg__ledger_rung *rungs, uint32_t count, const char *name)
 {

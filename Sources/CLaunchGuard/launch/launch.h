@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "launch/ended.h"
-#include "launchguard/launch.h"
+#include "launchguard/repair.h"
 #include "launchguard/log.h"
 #include "store/ledger.h"
 #include "store/run.h"

@@ -393,6 +393,33 @@ size_t lg__os_min_altstack(void)
     return size ? size : 8192;
 }
 
+bool lg__os_untouched_is_free(void)
+{
+    struct rlimit addresses, data;
+    char strict = '2'; /* proc(5): overcommit_memory */
+    if (getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur != RLIM_INFINITY || getrlimit(RLIMIT_DATA, &data) != 0 ||
+        data.rlim_cur != RLIM_INFINITY)
+        return false;
+    const int file = lg__os_open(-1, "/proc/sys/vm/overcommit_memory");
+    if (file < 0)
+        return false;
+    const bool is_known = lg__os_read(file, &strict, 1) == 1;
+    lg__os_close(file);
+    return is_known && strict != '2';
+}
+
+void *lg__os_map_named(size_t size)
+{
+    const int file = lg__os_open(-1, "/dev/zero");
+    if (file < 0)
+        return MAP_FAILED;
+    void *pages = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
+    lg__os_close(file);
+    if (pages != MAP_FAILED)
+        madvise(pages, size, MADV_NOHUGEPAGE);
+    return pages;
+}
+
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high)
 {
     if (lg__os_tid() == lg__os_pid()) {

@@ -271,6 +271,13 @@ void lg__os_random(void *bytes, size_t size);
 bool lg__os_secure(void);
 /* Smallest alternate stack that the kernel's signal frame needs (AT_MINSIGSTKSZ). */
 size_t lg__os_min_altstack(void);
+/* Whether memory that is mapped and not touched counts for nothing: against no limit of this
+ * process (RLIMIT_AS, RLIMIT_DATA), and not against what the system may promise. */
+bool lg__os_untouched_is_free(void);
+/* Private pages without access that no other mapping has, as anonymous ones. The memory map gives
+ * them a name: a program that tests or saves its anonymous memory leaves them alone. MAP_FAILED:
+ * without /dev/zero, for example. */
+void *lg__os_map_named(size_t size);
 /* Bounds of the calling thread's stack; false if unknown. */
 bool lg__os_stack_bounds(uint64_t *ret_low, uint64_t *ret_high);
 /* The same without libc, which allocates for the answer: the first allocation of a thread gives it

@@ -204,7 +204,6 @@ static lg_status install_capture(struct lg_session *session)
         .leaves = session->guest ? session->guest->leaves : NULL,
         .watch = lg__watch_start(session),
     };
-    lg__altstack_ensure();
     if (!lg__capture_add_first_chance(heal_page) || !lg__capture_add_first_chance(lg__pump_redirect) ||
         !lg__capture_add_first_chance(lg__suspicion_fault) || !lg__capture_start(&options))
         return lg__problem_set(&host->problem, LG_ERR_SYSTEM, "sigaction", errno);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "launchguard/launch.h"
+#include "launchguard/query.h"
 #include "session/run_words.h"
 #include "session/witnessed_run.h"
 #include "store/crc32c.h"

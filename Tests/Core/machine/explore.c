@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launchguard/repair.h"
+
 #define DAY (24 * HOUR)
 
 /* Conditions between events that are far apart. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "launchguard/repair.h"
+
 static const lg_end real_ends[END_COUNT] = {
     LG_END_NONE, LG_END_CLEAN, LG_END_TERMINATED, LG_END_CRASH, LG_END_HANG, LG_END_OOM, LG_END_KILLED, LG_END_EXIT,
     LG_END_REBOOT, LG_END_UPGRADE, LG_END_DEBUGGER, LG_END_UNKNOWN, LG_END_RUNNING

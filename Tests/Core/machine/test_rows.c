@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "launch/ended.h"
+#include "launchguard/repair.h"
 
 #define HOUR UINT64_C(3600000000000)
 
