@@ -134,7 +134,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_BACKTRACER) $(SWIFT_RELEASE)
 
 packages-long:
-	@scripts/install-packages long
+	@scripts/install-packages long || echo "Not every package could be installed; the tests say what they leave out" >&2
 
 long: packages-long core-gcc core-clang core-undefined swift swift-release
 	@echo "1 of 12: the core with gcc"

@@ -1,7 +1,8 @@
 """The Debian packages, and `make install` with the packages of the build alone, in a system that
-has nothing else: a Debian 12 in a temporary folder."""
+has nothing else: a Debian 12 in a temporary folder, a copy of its own for each test."""
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -15,14 +16,14 @@ PACKAGES = ["launchguard", "liblaunchguard-dev", "liblaunchguard0"]
 INSIDE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "chroot"]
 ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8",
                "DEBIAN_FRONTEND": "noninteractive"}
+WANTED = ["debootstrap", "dpkg-buildpackage", "dh", "lintian", "unshare", "chroot", "swift"]
 
 
 def missing():
     """What the tests need and is not there; None: nothing."""
     if os.geteuid() != 0:
         return "a folder becomes a system by root only"
-    wanted = ["debootstrap", "dpkg-buildpackage", "dh", "lintian", "unshare", "chroot", "swift"]
-    lacking = [name for name in wanted if not shutil.which(name)]
+    lacking = [name for name in WANTED if not shutil.which(name)]
     return "not in PATH: " + ", ".join(lacking) if lacking else None
 
 
@@ -40,13 +41,15 @@ class Debian(unittest.TestCase):
     def setUpClass(cls):
         directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(directory.cleanup)
-        cls.root = pathlib.Path(directory.name).resolve() / "root"
+        cls.fresh = pathlib.Path(directory.name).resolve() / "fresh"
         site = mirror()
-        run("debootstrap", "--variant=minbase", "bookworm", cls.root, site, limit=1800)
-        shutil.copy("/etc/resolv.conf", cls.root / "etc/resolv.conf")
-        run(ROOT / "scripts/build-deb", limit=3000)
-        for name in PACKAGES:
-            shutil.copy(next((ROOT / "build/deb").glob(name + "_*.deb")), cls.root / "tmp")
+        run("debootstrap", "--variant=minbase", "bookworm", cls.fresh, site, limit=1800)
+        shutil.copy("/etc/resolv.conf", cls.fresh / "etc/resolv.conf")
+
+    def setUp(self):
+        self.root = self.fresh.with_name("root")
+        self.addCleanup(shutil.rmtree, self.root)
+        run("cp", "-a", "--reflink=auto", self.fresh, self.root)
 
     def inside(self, script, *arguments, user="root", limit=1200):
         """Run a script of the shell in the system: its wait status and output."""
@@ -60,6 +63,9 @@ class Debian(unittest.TestCase):
 
     def test_packages(self):
         """Installed, used and purged."""
+        run(ROOT / "scripts/build-deb", limit=3000)
+        for name in PACKAGES:
+            shutil.copy(next((ROOT / "build/deb").glob(name + "_*.deb")), self.root / "tmp")
         version = self.said("dpkg-deb -f /tmp/launchguard_*.deb Version").split("-")[0]
         self.said("apt-get install -y --no-install-recommends /tmp/*.deb gcc libc6-dev pkg-config")
         self.assertEqual(self.said("launchguard --version"), version + "\n")
@@ -86,6 +92,27 @@ class Debian(unittest.TestCase):
         self.assertEqual(left, [])
         self.assertEqual(self.said("find / -xdev -path /proc -prune -o -path /tmp -prune -o -path /var/cache -prune -o -path /var/log -prune -o "
                                    "-name '*launchguard*' -print"), "")
+
+    def test_packages_of_the_long_tests(self):
+        """All that they use is there; no service runs, nor will one after the next boot; the
+        packages can be built."""
+        (self.root / "src").mkdir()
+        for part in ("scripts", "packaging/debian"):
+            shutil.copytree(ROOT / part, self.root / "src" / pathlib.Path(part).name)
+        for name in ("init", "runlevel"):  # Debian starts no service where there are none
+            (self.root / "sbin" / name).write_text("#!/bin/sh\necho N 2\n")
+            (self.root / "sbin" / name).chmod(0o755)
+        running = self.said("cd /src/scripts\n{ ./install-packages && ./install-packages long; } >/tmp/log 2>&1 || { cat /tmp/log; exit 1; }\n"
+                            "for process in /proc/[0-9]*; do basename \"$(readlink $process/exe)\"; done", limit=3000).split()
+        self.assertEqual(set(running) & {"redis-check-rdb", "nginx", "postgres"}, set())
+        self.assertFalse((self.root / "usr/sbin/policy-rc.d").exists(), "it was there while packages were installed")
+        starts = [*self.root.glob("etc/rc*.d/S*"), *self.root.glob("etc/systemd/system/*.wants/*")]
+        self.assertEqual([path.name for path in starts if re.search("redis|nginx|postgres", path.name)], [])
+        wanted = [*WANTED, "redis-server", "nginx", "gdb", "node", "java", "javac", "go", "rustc", "strace", "systemd-analyze", "zsh", "fish",
+                  "aarch64-linux-gnu-gcc", "qemu-aarch64", "musl-gcc", "valgrind"]
+        self.assertEqual(self.said("PATH=$PATH:$(echo /usr/lib/postgresql/*/bin)\nfor name; do command -v $name >/dev/null || echo $name; done",
+                                   *wanted, "postgres", "initdb", "psql"), "swift\n", "Debian has no package of it")
+        self.said("cd /src && dpkg-checkbuilddeps")
 
     def test_make_install(self):
         """As an ordinary user, without Swift, with the packages that the script for them names."""

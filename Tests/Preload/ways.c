@@ -195,8 +195,8 @@ static void kill_and_return(int number)
     kill(getpid(), number);
 }
 
-/* Threads that recover over and over, while the first one has a fault from which it does not: as many
- * as there are brief records, together. */
+/* Threads that recover over and over, while the first one has a fault from which it does not: as
+ * many as there are brief records, together. */
 #define HEALERS 3
 static char *pages;
 

@@ -74,7 +74,7 @@ bool lg__capture_busy(void);
 
 /* Sequence number of the latest crash; 0: none. */
 uint32_t lg__capture_latest(void);
-/* A crash up to this one is recorded, or with an earlier handler that has time left. */
+/* A crash is recorded, or one up to this one is with an earlier handler that has time left. */
 bool lg__capture_open_until(uint32_t sequence);
 
 /* The calling thread calls into the library. If it crashed before and is outside the earlier

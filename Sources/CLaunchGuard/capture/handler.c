@@ -289,7 +289,9 @@ LG__FIRST void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
 {
     struct rest rest;
     lg__arch_enter_handler();
-    if (signal == SIGSYS && lg__arch_refused(ucontext))
+    /* Somebody sent it, unless other code took SA_SIGINFO. */
+    const bool is_told_as_sent = info->si_signo == SIGSYS && info->si_code <= 0;
+    if (signal == SIGSYS && !is_told_as_sent && lg__arch_refused(ucontext))
         return;
     if (lg__fixed.options.keep_first && lg__proven_handle(signal, info, ucontext))
         return;

@@ -73,7 +73,8 @@ bool lg__pump_redirect(int signal, siginfo_t *info, void *ucontext)
     if (info->si_code > 0)
         return false; /* a fault belongs to the thread that made it */
     if (lg__capture_is_exempt()) {
-        if (lg__capture_busy())
+        /* A handler of the program that still runs may go on: the signal waits for it then. */
+        if (lg__capture_open_until(0))
             return true; /* the process is about to die of another one */
         /* The kernel lets a thread queue a siginfo to itself only: the first thread is sent a plain
          * signal and finds it here. */

@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -367,11 +368,61 @@ static void test_lives(void **state)
     assert_int_equal(crash.handled, 0);
 }
 
+/* ---- a signal that comes while a handler runs ---- */
+
+static int another;
+
+/* In a line of /proc/thread-self/status. */
+static bool waits(const char *line)
+{
+    char text[4096];
+    const int file = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+    const ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    REQUIRE(size > 0);
+    text[size] = '\0';
+    const char *found = strstr(text, line);
+    REQUIRE(found);
+    return strtoull(found + strlen(line), NULL, 16) >> (another - 1) & 1;
+}
+
+/* The kernel gives the signal to the watch thread, as this one blocks it. */
+static void send_another(int number)
+{
+    (void)number;
+    while (count_threads() < 2)
+        usleep(1000);
+    kill(getpid(), another);
+    for (int turn = 0; turn < 60000 && (waits("ShdPnd:") || !waits("SigPnd:")); turn++)
+        usleep(1000);
+}
+
+static void body_another(void *argument)
+{
+    another = *(const int *)argument;
+    start_first();
+    struct sigaction action = { .sa_handler = send_another };
+    sigfillset(&action.sa_mask);
+    sigaction(SIGABRT, &action, NULL);
+    signal(another, count);
+    kill(getpid(), SIGABRT);
+    REQUIRE(calls == 1);
+    exit(0);
+}
+
+static void test_another(void **state)
+{
+    (void)state;
+    int numbers[] = { SIGBUS, SIGSYS };
+    for (size_t i = 0; i < 2; i++)
+        expect_exit(body_another, &numbers[i], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_view),  WITH_STATE(test_off),  WITH_STATE(test_terminate), WITH_STATE(test_stopped),
-        WITH_STATE(test_child), WITH_STATE(test_ends), WITH_STATE(test_lives),
+        WITH_STATE(test_child), WITH_STATE(test_ends), WITH_STATE(test_lives), WITH_STATE(test_another),
     };
     return cmocka_run_group_tests_name("first_place", tests, NULL, NULL);
 }
