@@ -119,13 +119,14 @@ void lg__deadline_arm_handler(struct lg__crash *crash)
 }
 
 /* Committed stages stay. The process dies of its own signal, on this thread because the crashed
- * thread does not answer. */
+ * thread does not answer. A sandbox may allow a plain signal only. */
 static _Noreturn void end_process(const struct lg__crash *crash)
 {
     siginfo_t info = crash->info;
     int signal = info.si_signo;
     lg__os_signal_default(signal);
-    if (lg__os_pid() != 1 && lg__os_signal_queue(lg__os_pid(), lg__os_tid(), signal, &info) == 0)
+    if (lg__os_pid() != 1 &&
+        (lg__os_signal_queue(lg__os_pid(), lg__os_tid(), signal, &info) == 0 || lg__os_signal_send(lg__os_pid(), lg__os_tid(), signal) == 0))
         lg__os_signal_block(signal, false); /* delivered here */
     lg__os_exit(128 + signal);
 }

@@ -7,6 +7,7 @@
 #include "capture/proven.h"
 #include "capture/walk_here.h"
 #include "capture/watch_walk.h"
+#include "os/arch_inline.h"
 #include "os/fault_point.h"
 
 #define FIRST_CHANCES 4
@@ -285,7 +286,7 @@ static __attribute__((noinline)) void set_errno(int error)
     errno = error;
 }
 
-LG__FIRST void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
+LG__FIRST LG__ARCH_HANDLER(lg__handler_crash)
 {
     struct rest rest;
     lg__arch_enter_handler();
@@ -315,7 +316,7 @@ LG__FIRST void lg__handler_crash(int signal, siginfo_t *info, void *ucontext)
  * To a program with a handler SIGHUP is mostly the request to read its configuration again, and a
  * handler that returns goes on: seen alive. A supervisor may send SIGHUP behind SIGTERM, whose mark
  * then stays. */
-void lg__handler_terminate(int signal, siginfo_t *info, void *ucontext)
+LG__ARCH_HANDLER(lg__handler_terminate)
 {
     lg__arch_enter_handler();
     int error = errno;

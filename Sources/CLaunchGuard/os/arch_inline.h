@@ -2,11 +2,30 @@
 #ifndef LG_OS_ARCH_INLINE_H
 #define LG_OS_ARCH_INLINE_H
 
+#include <signal.h>
 #include <stdint.h>
 
 /* A function on the way to the first commit of a crash: linkers put all such functions together, in
  * one page or two, of which none was used for long. */
 #define LG__FIRST __attribute__((hot))
+
+/* A handler that the kernel calls, with siginfo and context also where other code took SA_SIGINFO
+ * from its action. That siginfo is not filled. AArch64's kernel leaves out both arguments then: the
+ * entry takes them from the frame of the signal, which is at the stack pointer where the handler
+ * returns into rt_sigreturn(). */
+#if defined(__aarch64__)
+#define LG__ARCH_HANDLER(name)                                                                                                   \
+    __attribute__((used, visibility("hidden"))) void name##_entered(int signal, siginfo_t *info, void *ucontext);                \
+    __asm__(".text\n.balign 16\n.globl " #name "\n.hidden " #name "\n.type " #name ", %function\n" #name ":\n"                   \
+            "    .cfi_startproc\n    hint #34\n    mov x9, sp\n    add x10, sp, #128\n"                                          \
+            "    cmp x1, x9\n    ccmp x2, x10, #0, eq\n    b.eq 1f\n"                                                            \
+            "    ldr w11, [x30]\n    movz w12, #0x1168\n    movk w12, #0xd280, lsl #16\n    cmp w11, w12\n    b.ne 1f\n"         \
+            "    mov x1, x9\n    mov x2, x10\n"                                                                                  \
+            "1:  b " #name "_entered\n    .cfi_endproc\n.size " #name ", . - " #name "\n");                                      \
+    void name##_entered(int signal, siginfo_t *info, void *ucontext)
+#else
+#define LG__ARCH_HANDLER(name) void name(int signal, siginfo_t *info, void *ucontext)
+#endif
 
 /* The counter that runs at one rate on all cores. The CPU may read the counter early, before
  * earlier instructions of the program are done: a thread that takes a lock may read it before

@@ -132,6 +132,26 @@ static void test_sandbox_without_vm_readv(void **state)
     expect_record(LG_CRASH_JUMP_BAD, die_jump_bad);
 }
 
+/* Nobody can queue a siginfo: the deadline ends the process by the plain signal. */
+static void body_hangs_in_sandbox(void *argument)
+{
+    static const int calls[] = { SYS_rt_tgsigqueueinfo };
+    lg_options options = LG_OPTIONS_INIT;
+    (void)argument;
+    signal(SIGSEGV, hang);
+    refuse(calls, 1, SECCOMP_RET_ERRNO | EPERM);
+    options.handler_ms = 300;
+    start_with(options);
+    die_null_read();
+}
+
+static void test_deadline_in_sandbox(void **state)
+{
+    (void)state;
+    expect_signal(body_hangs_in_sandbox, NULL, SIGSEGV);
+    expect_record(LG_CRASH_NULL_READ, die_null_read);
+}
+
 static void bad_frame_pointer(void)
 {
     CRASH_WITH_FRAME(0x123456789);
@@ -362,6 +382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_STATE(test_loader_lock),   WITH_STATE(test_no_descriptors), WITH_STATE(test_sandbox_without_vm_readv),
+        WITH_STATE(test_deadline_in_sandbox),
         WITH_STATE(test_bad_pointers),  WITH_STATE(test_many_at_once),   WITH_STATE(test_refused_calls),
         WITH_STATE(test_full_queue),
         WITH_STATE(test_killed_anywhere), WITH_STATE(test_pages_never_come),

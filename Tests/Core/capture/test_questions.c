@@ -87,7 +87,7 @@ static void two_crashes(void (*hook)(const char *), void *argument)
     lg_options options = LG_OPTIONS_INIT;
     options.deadline_ms = options.handler_ms = LONG_MS;
     signal(SIGSEGV, jumps);
-    signal(SIGILL, jumps_too);
+    signal(TRAP_SIGNAL, jumps_too);
     role = FIRST;
     prctl(PR_SET_NAME, "first");
     session = start_with(options);

@@ -372,7 +372,7 @@ static void test_process(void **state)
     assert_non_null(strstr(mapping, state_path("mapped")));
     lg_resource resource;
     static const struct { uint32_t id; uint64_t least, most; } expected[] = {
-        { LG_RESOURCE_RESIDENT, 1 << 20, 1 << 30 },   { LG_RESOURCE_VIRTUAL, 1 << 20, UINT64_C(1) << 40 },
+        { LG_RESOURCE_RESIDENT, 1 << 18, 1 << 30 },   { LG_RESOURCE_VIRTUAL, 1 << 20, UINT64_C(1) << 40 },
         { LG_RESOURCE_THREADS, THREADS + 1, THREADS + 3 }, { LG_RESOURCE_DESCRIPTORS, 3, 100 },
         { LG_RESOURCE_MEMORY_TOTAL, 1 << 24, UINT64_C(1) << 50 }, { LG_RESOURCE_TRACER, 0, 0 }, { LG_RESOURCE_UPTIME, 1, UINT32_MAX },
     };

@@ -165,7 +165,7 @@ static void test_true_crash(void **state)
         if (end == EXITS)
             expect_exit(body_life, (void *)(intptr_t)end, 7);
         else
-            expect_signal(body_life, (void *)(intptr_t)end, end == ABORTS ? SIGABRT : end == CRASHES ? SIGILL : SIGSEGV);
+            expect_signal(body_life, (void *)(intptr_t)end, end == ABORTS ? SIGABRT : end == CRASHES ? TRAP_SIGNAL : SIGSEGV);
         lg_reader *reader = newest_run();
         assert_whole(reader);
         lg_verdict verdict;

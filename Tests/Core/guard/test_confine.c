@@ -72,7 +72,7 @@ static void set_title(void *argument)
     changes++;
 }
 
-/* A fault that dies elsewhere than `crash()` as the other bug: by SIGILL. */
+/* A fault that dies elsewhere than `crash()` as the other bug: by a trap. */
 static void set_wrongly(void *argument)
 {
     (void)argument;
@@ -98,7 +98,7 @@ static void meet_other_thread(void)
 static void test_another_thread(void **state)
 {
     (void)state;
-    show((struct fault){ meet_other_thread, SIGILL, "a call of \"window\" comes from another thread than its home", WITHOUT });
+    show((struct fault){ meet_other_thread, TRAP_SIGNAL, "a call of \"window\" comes from another thread than its home", WITHOUT });
 }
 
 /* ---- serving ---- */

@@ -16,14 +16,14 @@
 static lg_session *session;
 static lg_launch *launch;
 static pid_t parent;
-static pthread_t stopped; /* the thread that stops at the fault point */
+static _Thread_local bool stops; /* of the thread that stops at the fault point */
 static const char *stop_at;
 static _Atomic int reached, go_on;
 
 /* In the parent's other thread: stop where both locks are held. */
 static void stop(const char *point)
 {
-    if (getpid() != parent || !stop_at || strcmp(point, stop_at) != 0 || !pthread_equal(pthread_self(), stopped))
+    if (getpid() != parent || !stop_at || strcmp(point, stop_at) != 0 || !stops)
         return;
     atomic_store(&reached, 1);
     while (!atomic_load(&go_on))
@@ -119,6 +119,7 @@ static void call_everything(void)
 
 static void *finishes(void *argument)
 {
+    stops = true;
     lg_launch_finished(launch);
     return argument;
 }
@@ -136,6 +137,7 @@ static void fork_one(void (*body)(void))
 /* Fork while the other thread holds the locks. */
 static void fork_under_locks(void)
 {
+    pthread_t thread;
     parent = getpid();
     launch = prepared("main");
     prepared("not begun");
@@ -144,12 +146,12 @@ static void fork_under_locks(void)
     stop_at = "run: phase";
     atomic_store(&reached, 0);
     atomic_store(&go_on, 0);
-    pthread_create(&stopped, NULL, finishes, NULL);
+    pthread_create(&thread, NULL, finishes, NULL);
     while (!atomic_load(&reached))
         usleep(1000);
     fork_one(call_everything);
     atomic_store(&go_on, 1);
-    pthread_join(stopped, NULL);
+    pthread_join(thread, NULL);
     if (lg_launch_get_status(launch) != LG_LAUNCH_NORMAL)
         tell("the parent's launch is not finished");
 }

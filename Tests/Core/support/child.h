@@ -9,6 +9,13 @@
 /* Write to address 0. */
 void crash(void);
 
+/* What __builtin_trap() raises: on AArch64 it is a breakpoint. */
+#ifdef __aarch64__
+#define TRAP_SIGNAL SIGTRAP
+#else
+#define TRAP_SIGNAL SIGILL
+#endif
+
 /* Handlers: one never returns, one leaves by longjmp to `escape`. */
 void hang(int signal);
 extern sigjmp_buf escape;

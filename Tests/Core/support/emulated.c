@@ -1,12 +1,24 @@
 /* Under a user-mode emulator every process has one thread more, the emulator's own, which is begun
  * anew in each forked child. That thread runs nothing of ours: as the thread of a sanitizer's
- * runtime, it is neither asked nor counted. */
+ * runtime, it is neither asked nor counted.
+ *
+ * What the kernel says of a thread that sleeps is the place on the emulator's own stack: here no
+ * thread is known to sleep, and each is asked instead. In place of the core's function, by the
+ * linker. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
+
+bool __wrap_lg__thread_sleeps(int32_t tid, uint64_t *ret_sp);
+
+bool __wrap_lg__thread_sleeps(int32_t tid, uint64_t *ret_sp)
+{
+    (void)tid, (void)ret_sp;
+    return false;
+}
 
 static void note_emulators_thread(void)
 {

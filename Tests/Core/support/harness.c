@@ -138,6 +138,10 @@ lg_session *start_with(lg_options options)
     options.app_id = options.app_id ? options.app_id : "org.example.test";
     options.state_directory = options.state_directory ? options.state_directory : directory;
     options.deadline_ms = options.deadline_ms ? options.deadline_ms : 10000;
+#ifdef EMULATED
+    /* the emulator translates the handler first */
+    options.deadline_ms = options.deadline_ms < 6000 ? 10 * options.deadline_ms : 60000;
+#endif
     lg_status status = lg_start(&options, &session);
     if (status != LG_OK || lg_session_protection(session) != LG_PROTECTION_FULL) {
         fprintf(stderr, "lg_start: %s: %s\n", lg_status_name(status), lg_session_message(session));

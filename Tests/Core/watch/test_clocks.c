@@ -2,6 +2,7 @@
  * a heart without beats is no life. */
 #include "scripted_life.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -355,12 +356,19 @@ static void waits_for_signal(lg_launch *launch)
         tell("%d", sigtimedwait(&signals, NULL, &second));
 }
 
-/* on_status is the program's code: it has a stack of the usual size wherever it is called. */
+/* on_status is the program's code: it has a stack of the usual size wherever it is called. The
+ * usual size differs from libc to libc. */
 static void status_with_large_stack(lg_launch *launch, lg_launch_status status, void *user)
 {
-    volatile char room[1 << 20];
-    for (size_t i = sizeof room; i > 0; i -= 1024)
+    pthread_attr_t usual;
+    size_t size;
+    pthread_attr_init(&usual);
+    pthread_attr_getstacksize(&usual, &size);
+    pthread_attr_destroy(&usual);
+    volatile char room[size / 2];
+    for (size_t i = size / 2; i > 1024; i -= 1024)
         room[i - 1] = (char)status;
+    (void)room[0];
     life_status(launch, status, user);
 }
 
