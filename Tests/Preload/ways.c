@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,10 +196,10 @@ static void kill_and_return(int number)
     kill(getpid(), number);
 }
 
-/* Threads that recover over and over, while the first one has a fault from which it does not. With
- * that fault and its abort() they have the four brief records of a run file. */
-#define HEALERS 2
+/* Threads that recover over and over, while the first one has a fault from which it does not. */
+#define HEALERS 4
 static char *pages;
+static atomic_long healed;
 
 static void return_or_abort(int number, siginfo_t *info, void *context)
 {
@@ -213,7 +214,7 @@ static void return_or_abort(int number, siginfo_t *info, void *context)
 static void *heal(void *argument)
 {
     while (mprotect(argument, 4096, PROT_NONE) == 0)
-        *(volatile int *)argument = 1;
+        *(volatile int *)argument = 1, atomic_fetch_add(&healed, 1);
     return NULL;
 }
 
@@ -229,6 +230,8 @@ static void healers(long microseconds)
         pthread_t thread;
         pthread_create(&thread, NULL, heal, pages + i * 4096);
     }
+    while (atomic_load(&healed) < 1000)
+        usleep(100);
     usleep((useconds_t)microseconds);
     fault();
 }
