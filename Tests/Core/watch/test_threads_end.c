@@ -165,7 +165,9 @@ static void test_threads_end(void **state)
             longest_ms = death.ms > longest_ms ? death.ms : longest_ms;
             assert_false(death.late);
             assert_int_equal(death.status, 0);
-            assert_int_equal(newest_verdict().end, LG_END_CLEAN);
+            const lg_verdict verdict = newest_verdict();
+            if (verdict.end != LG_END_CLEAN)
+                fail_msg("way %d, stopped %d: end %d by evidence %d", (int)way, ending.stopped, (int)verdict.end, (int)verdict.evidence);
             /* the exit handlers ran; a session that is stopped stores nothing more */
             lg_reader *reader = newest_run();
             assert_int_equal(lg_reader_annotation(reader, 0, &annotation), ending.stopped ? LG_ERR_NOT_FOUND : LG_OK);
