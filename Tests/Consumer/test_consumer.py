@@ -130,6 +130,14 @@ class Installed(unittest.TestCase):
     def test_add_subdirectory(self):
         self.proves_itself(self.cmake("add_subdirectory", "-DLAUNCHGUARD=%s" % ROOT) / "app")
 
+    def test_fetch_content(self):
+        """The commit that is checked out, by whomever."""
+        (self.work / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")
+        commit = run("git", "-C", ROOT, "rev-parse", "HEAD", env=self.environment).stdout.strip()
+        build = self.cmake("fetch_content", "-DREPOSITORY=%s" % ROOT.as_uri(), "-DCOMMIT=%s" % commit)
+        self.proves_itself(build / "app")
+        self.assertEqual([path.name for path in build.rglob("liblaunchguard.a")], [], "only what is linked is built")
+
     def test_find_package(self):
         build = self.cmake("find_package", "-DCMAKE_PREFIX_PATH=%s" % self.prefix)
         with self.subTest("static library"):
