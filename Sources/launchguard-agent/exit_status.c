@@ -23,7 +23,7 @@ struct pidfd_info_6_15 {
 #define PIDFD_INFO_EXIT_6_15 (UINT64_C(1) << 3)
 #define PIDFD_GET_INFO_6_15 _IOWR(0xFF, 11, struct pidfd_info_6_15)
 
-enum found { FOUND_NONE, FOUND_ALIVE, FOUND_ZOMBIE };
+enum found { FOUND_NONE, FOUND_ALIVE, FOUND_ENDED, FOUND_STATUS };
 
 /* Of a line of /proc/PID/stat, from its third field on: a field, from 4. NULL: there are fewer. */
 static const char *field_of(const char *third, int number)
@@ -33,7 +33,17 @@ static const char *field_of(const char *third, int number)
     return third;
 }
 
-/* The process in /proc; of one that its parent has not waited for also its exit code. */
+/* To others the kernel shows the exit code 0 (proc_pid_stat(5), field 52: PTRACE_MODE_READ). The
+ * link wants the same right, and a process that has ended has no folder. */
+static bool may_see_code(int32_t pid)
+{
+    char path[32], folder[1];
+    snprintf(path, sizeof path, "/proc/%d/cwd", (int)pid);
+    return readlink(path, folder, sizeof folder) >= 0 || (errno != EACCES && errno != EPERM);
+}
+
+/* The process in /proc; of one that its parent has not waited for also its exit code, where the
+ * kernel shows that to us. */
 static enum found find(int32_t pid, uint64_t start_ticks, int *ret_wait_status)
 {
     char path[32], text[1024];
@@ -52,8 +62,10 @@ static enum found find(int32_t pid, uint64_t start_ticks, int *ret_wait_status)
         return FOUND_NONE;
     if (*third != 'Z')
         return FOUND_ALIVE;
+    if (!may_see_code(pid))
+        return FOUND_ENDED;
     *ret_wait_status = (int)strtol(code, NULL, 10);
-    return FOUND_ZOMBIE;
+    return FOUND_STATUS;
 }
 
 int exit_status_open(int32_t pid, uint64_t start_ticks)
@@ -78,7 +90,8 @@ enum exit_status_known exit_status_read(int pidfd, int32_t pid, uint64_t start_t
         return EXIT_STATUS_KNOWN;
     }
     switch (find(pid, start_ticks, ret_wait_status)) {
-    case FOUND_ZOMBIE: return EXIT_STATUS_KNOWN;
+    case FOUND_STATUS: return EXIT_STATUS_KNOWN;
+    case FOUND_ENDED:
     case FOUND_ALIVE: return EXIT_STATUS_LATER;
     case FOUND_NONE: break;
     }

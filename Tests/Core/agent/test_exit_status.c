@@ -68,8 +68,43 @@ static void test_another_process_with_that_number(void **state)
     close(pidfd);
 }
 
+#define ITS_USER 65534
+#define ANOTHER_USER 65533
+
+/* To a user who may not look, the kernel shows that the process ended with 0. */
+static void test_of_another_user(void **state)
+{
+    uint64_t ticks;
+    int pidfd, truth, answer;
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("             left out: only root becomes another user\n");
+        skip();
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(setuid(ITS_USER) == 0 && raise(SIGKILL) == 0 ? 42 : 43);
+    }
+    assert_true(child > 0 && lg__os_start_ticks(child, &ticks));
+    siginfo_t ended;
+    assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+    pid_t reader = fork();
+    if (reader == 0) {
+        int status = -1;
+        alarm(60);
+        pidfd = setuid(ANOTHER_USER) == 0 ? exit_status_open(child, ticks) : -1;
+        _exit(pidfd < 0 ? 99 : (int)exit_status_read(pidfd, child, ticks, &status));
+    }
+    assert_int_equal(waitpid(reader, &answer, 0), reader);
+    assert_true(WIFEXITED(answer));
+    assert_int_equal(WEXITSTATUS(answer), EXIT_STATUS_LATER);
+    assert_int_equal(waitpid(child, &truth, 0), child);
+    assert_true(WIFSIGNALED(truth) && WTERMSIG(truth) == SIGKILL);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_killed), cmocka_unit_test(test_another_process_with_that_number) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_killed), cmocka_unit_test(test_of_another_user), cmocka_unit_test(test_another_process_with_that_number) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
