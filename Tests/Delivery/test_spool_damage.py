@@ -254,4 +254,4 @@ class Versions(DeliveryTest):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # says why a test is left out

@@ -151,4 +151,4 @@ if __name__ == "__main__":
     dump = Dump(os.path.abspath(options.dump))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    unittest.main(argv=[sys.argv[0]] + rest)
+    unittest.main(argv=[sys.argv[0]] + rest, verbosity=2)  # says why a test is left out
