@@ -542,6 +542,7 @@ static void body_pid_one(void *argument)
         _exit(90);
     pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         start_session();
         ((const struct way *)argument)->die();
         _exit(96);
@@ -582,6 +583,7 @@ static void body_pid_one_goes_on(void *argument)
         _exit(90);
     pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         start_session();
         for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
             pid_t sender = fork();

@@ -11,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,12 +285,12 @@ static void test_slow_answers(void **state)
     lg_reader_close(reader);
 }
 
-/* A signal from outside, or a fault, interrupts a thread before its answer. */
+/* A signal from outside, or a fault, interrupts one thread before its answer. */
 static void hook_signal(const char *point)
 {
-    if (strcmp(point, attack.point) != 0)
+    static atomic_flag is_sent = ATOMIC_FLAG_INIT; /* the threads are asked at the same time */
+    if (strcmp(point, attack.point) != 0 || atomic_flag_test_and_set(&is_sent))
         return;
-    lg__fault_hook = NULL;
     if (attack.action == FAULT)
         fault_too(NULL);
     raise(SIGSEGV);

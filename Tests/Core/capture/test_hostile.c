@@ -180,7 +180,8 @@ static void test_bad_pointers(void **state)
         lg_stack_info stack;
         crash_of(reader, LG_STAGE_DONE);
         assert_int_equal(lg_reader_stack(reader, LG_STAGE_FRAMES, &stack), LG_OK);
-        assert_int_equal(stack.truncated, 1);
+        /* a frame pointer that is good leads to the end where libc keeps frame pointers */
+        assert_true(stack.truncated || (which && stack.stored > 1));
         assert_true(stack.stored >= 1);
         lg_reader_close(reader);
     }

@@ -110,19 +110,20 @@ static int step_by_libunwind(unw_addr_space_t space, uint64_t registers[LG__REGI
         return result;
     for (uint32_t i = 0; i <= lg__arch_pc; i++) {
         unw_word_t value = 0;
-        unw_get_reg(&cursor, (unw_regnum_t)i, &value);
+        unw_get_reg(&cursor, (unw_regnum_t)(i == lg__arch_pc ? UNW_REG_IP : i), &value);
         next[i] = value;
     }
     memcpy(registers, next, sizeof next);
     return 1;
 }
 
-/* Callee-saved registers, sp and pc: what a walk needs. */
+/* Callee-saved registers, sp and pc: what a walk needs. On AArch64 libunwind has the pc of a caller
+ * in the place of x30. */
 static bool matters(uint32_t column)
 {
     if (lg__arch == LG__ARCH_X86_64)
         return column == 3 || column == 6 || column == 7 || (column >= 12 && column <= 16);
-    return column >= 19;
+    return column >= 19 && column != UNW_REG_IP;
 }
 
 /* libunwind uses the CFA as the stack pointer, whatever the row says. */

@@ -3,21 +3,67 @@
  * runtime, it is neither asked nor counted.
  *
  * What the kernel says of a thread that sleeps is the place on the emulator's own stack: here no
- * thread is known to sleep, and each is asked instead. In place of the core's function, by the
- * linker. */
+ * thread is known to sleep, and each is asked instead.
+ *
+ * A forked process that reads its own stat file is told the start time of the process in which the
+ * emulator began: here the file is read by a path that the emulator does not know.
+ *
+ * In place of the core's functions, by the linker. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "os/os.h"
 
 bool __wrap_lg__thread_sleeps(int32_t tid, uint64_t *ret_sp);
+bool __wrap_lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
+bool __real_lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks);
+bool __wrap_lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
+bool __real_lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks);
 
 bool __wrap_lg__thread_sleeps(int32_t tid, uint64_t *ret_sp)
 {
     (void)tid, (void)ret_sp;
     return false;
+}
+
+/* Field 22 of proc(5), the 20th after the name. */
+static uint64_t own_start(void)
+{
+    char text[1024];
+    unsigned long long ticks = 0;
+    const int file = open("/proc/./self/stat", O_RDONLY | O_CLOEXEC);
+    const ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    if (size <= 0)
+        abort();
+    text[size] = '\0';
+    const char *name_end = strrchr(text, ')');
+    if (!name_end || sscanf(name_end + 1, " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu", &ticks) != 1)
+        abort();
+    return ticks;
+}
+
+bool __wrap_lg__os_self(pid_t *ret_pid, uint64_t *ret_ticks)
+{
+    if (!__real_lg__os_self(ret_pid, ret_ticks))
+        return false;
+    *ret_ticks = own_start();
+    return true;
+}
+
+bool __wrap_lg__os_start_ticks(pid_t pid, uint64_t *ret_ticks)
+{
+    if (!__real_lg__os_start_ticks(pid, ret_ticks))
+        return false;
+    if (pid == getpid())
+        *ret_ticks = own_start();
+    return true;
 }
 
 static void note_emulators_thread(void)
