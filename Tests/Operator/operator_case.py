@@ -68,4 +68,5 @@ def main():
         if path := getattr(options, name):
             setattr(options, name, path.resolve())
     rest = parser.parse_known_args()[1]
-    unittest.main(module="__main__", argv=[sys.argv[0], *rest], verbosity=2)  # says why a test is left out
+    # says why a test is left out
+    unittest.main(module="__main__", argv=[sys.argv[0], *rest], verbosity=2)
