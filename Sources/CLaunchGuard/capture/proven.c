@@ -31,11 +31,19 @@ static __thread struct {
     uint64_t stack_low; /* of its alternate stack */
 } inside __attribute__((tls_model("initial-exec")));
 
-/* What lies above `sp`, on a stack that is in use, can be read. A later signal has overwritten the
- * frame of a handler that was left. */
+/* The kernel's frame lies above ours, not further off. */
+#define REACH 65536u
+
+static bool is_near(const struct fault *fault, const void *part)
+{
+    return (uintptr_t)part - (uintptr_t)fault < REACH && lg__os_readable((uint64_t)(uintptr_t)part) != 0;
+}
+
+/* Of a handler that was left, a later signal has overwritten the frame, or the stack is gone. */
 static bool is_open(const struct fault *fault, uint64_t sp)
 {
-    return fault && sp >= inside.stack_low && sp < (uint64_t)(uintptr_t)fault && fault->self == fault && fault->info->si_signo == fault->signal &&
+    return fault && sp >= inside.stack_low && sp < (uint64_t)(uintptr_t)fault && is_near(fault, fault) && fault->self == fault &&
+           is_near(fault, fault->info) && is_near(fault, fault->ucontext) && fault->info->si_signo == fault->signal &&
            lg__place_sp(fault->ucontext) == fault->sp;
 }
 
