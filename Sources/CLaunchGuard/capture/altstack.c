@@ -82,7 +82,9 @@ static uint8_t *take(size_t whole)
         if (base)
             munmap(base, *size_of(base));
     }
-    uint8_t *base = is_large ? lg__os_map_named(whole) : MAP_FAILED;
+    /* Of the first thread, which gets its stack before the program has others: for a moment these
+     * would be without the number of a descriptor. */
+    uint8_t *base = is_large && lg__os_tid() == lg__os_pid() ? lg__os_map_named(whole) : MAP_FAILED;
     if (base == MAP_FAILED)
         base = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
