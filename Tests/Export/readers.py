@@ -1,9 +1,9 @@
-"""Readers of minidumps that others wrote: from PyPI, each installed once in a folder of its own, and
-lldb. What read() returns is the same for all Python readers, as far as they say it:
+"""Readers of minidumps that others wrote: lldb, and from PyPI, each in a folder of its own. read()
+returns the same shape for each of those, as far as they say it:
 
 threads     [tid, instruction], in the order of the file
 modules     [path, start, build id or None]
-exception   tid, signal, address; from minidump also flags
+exception   tid, address, and the signal as the reader says it
 memory      {start: bytes in hexadecimal digits}
 """
 import functools
@@ -63,8 +63,8 @@ def debug(path, program, *commands):
     words = [part for command in commands for part in ("-o", command)]
     environment = {**os.environ, "HOME": "/nonexistent", "TERM": "dumb"}
     environment.pop("DEBUGINFOD_URLS", None)
-    result = subprocess.run([lldb(), "--no-lldbinit", "--no-use-colors", "--script-language", "none", "--batch", "-c", path, program, *words], capture_output=True,
-                            text=True, timeout=LIMIT_S, check=False, env=environment)
+    result = subprocess.run([lldb(), "--no-lldbinit", "--no-use-colors", "--script-language", "none", "--batch", "-c", path, program, *words], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=LIMIT_S, check=False, env=environment)
     return result.stdout + result.stderr
 
 

@@ -55,7 +55,7 @@ class ExportCase(OperatorCase):
         return json.loads(self.tool("inspect", "--json", "--memory", "--last", self.state).output)
 
     def read(self, name, path=None):
-        """What a reader of Python says of the file; skips, with the reason, where it cannot be had."""
+        """What a reader says of the file; skips, with the reason, where it cannot be had."""
         python, reason = readers.install(operator_case.options.tool.parent / "export-readers", name)
         if reason:
             self.skipTest(f"{name} {readers.REQUIREMENTS[name]} cannot be installed: {reason}")
@@ -130,8 +130,10 @@ class Minidump(ExportCase):
         guid, values = streams.annotations(data)
         self.assertEqual(uuid.UUID(bytes_le=guid), uuid.UUID(run["identity"]["uuid"]))
         self.assertEqual(values.pop("launchguard.end"), "crash SIGSEGV " + run["crash"]["kind"])
+        fingerprint = values["launchguard.fingerprint"]
+        self.assertRegex(fingerprint, "^[0-9a-f]{32}$")
         self.assertEqual(values, {"screen": "settings", "launchguard.app": "org.example.export", "launchguard.version": "1.2",
-                                  "launchguard.kind": run["crash"]["kind"]})
+                                  "launchguard.kind": run["crash"]["kind"], "launchguard.fingerprint": fingerprint})
         found = streams.streams(data)
         maps = [re.fullmatch(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) 00:00 0(?: (.*))?", line) for line in found[streams.MAPS].decode().splitlines()]
         self.assertEqual([(int(m[1], 16), int(m[2], 16), m[3], int(m[4], 16), m[5]) for m in maps],
