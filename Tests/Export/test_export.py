@@ -153,6 +153,21 @@ class Minidump(ExportCase):
         for format in ("json", "text"):
             self.assertNotIn(SECRET, self.exported(format, self.state))
 
+    def test_unknown_redaction(self):
+        """Damage that hides which keys are redacted leaves no bytes of stacks."""
+        self.crash()
+        path = next((self.state / "runs").iterdir())
+        data = path.read_bytes()
+        places = [match.start() for match in re.finditer(rb"token\0", data)]
+        self.assertGreater(len(places), 0)
+        for place in places:
+            data = data[:place] + b"nekot" + data[place + 5:]
+        path.write_bytes(data)
+        result = self.export("minidump", "-o", self.file, path)
+        self.assertEqual(result.status, DAMAGED, result)
+        self.assertEqual(self.read("minidump")["memory"], {})
+        self.assertNotIn(SECRET, self.file.read_bytes())
+
     def test_abort(self):
         self.crash("abort")
         self.exported("minidump", self.state)
