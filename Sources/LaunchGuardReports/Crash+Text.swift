@@ -60,7 +60,7 @@ extension Crash {
     }
 
     /// The walk that is shown, and the reason.
-    private func explanation(of stack: Stack) -> String {
+    func explanation(of stack: Stack) -> String {
         let count = stack.summary
         switch (stack.method, dwarfStack) {
         case (.dwarf, _), (.unknown, _):
@@ -99,7 +99,7 @@ extension Crash {
 
 extension Crash {
     /// The memory in the record: stretches of stacks in one line, and the map on request.
-    fileprivate var memorySummary: String? {
+    var memorySummary: String? {
         guard let memory, !memory.isEmpty else { return nil }
         let bytes = memory.reduce(0 as UInt64) { $0 + UInt64($1.size) }
         let cut = cutStacks.map { ", \($0) of them cut short for lack of room" } ?? ""

@@ -32,7 +32,7 @@ extension Snapshot {
     /// How long it took in all, where it was over.
     var length: UInt64? { resolvedNanoseconds.map(passed) }
 
-    private var title: String {
+    var title: String {
         let after = "taken after \(passed(takenNanoseconds).durationText)"
         return switch kind {
         case .hang: "stacks while it hung, \(after)"
@@ -42,7 +42,7 @@ extension Snapshot {
         }
     }
 
-    private var missing: [String] {
+    var missing: [String] {
         var lines: [String] = []
         if !isComplete { lines.append("the program ended before all of it was taken") }
         guard let counts = threadCounts else { return lines }
