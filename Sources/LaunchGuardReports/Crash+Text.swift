@@ -50,13 +50,16 @@ extension Crash {
             writer.add("address:", width: 11, .dim)
             writer.line("\(address.short) is \(addressPlace)")
         }
-        if isExiting == true { writer.line("  the process had passed through exit() before", .yellow) }
-        if isOfAnyThread == true {
-            writer.line("  the signal was sent to the process: the thread that got it is arbitrary", .yellow)
-        }
-        if isSiginfoLost == true {
-            writer.line("  code, address and sender are not known: the program took SA_SIGINFO from the handler", .yellow)
-        }
+        for doubt in doubts { writer.line("  " + doubt, .yellow) }
+    }
+
+    /// What a person must know to read the record right, a sentence each.
+    var doubts: [String] {
+        [
+            isExiting == true ? "the process had passed through exit() before" : nil,
+            isOfAnyThread == true ? "the signal was sent to the process: the thread that got it is arbitrary" : nil,
+            isSiginfoLost == true ? "code, address and sender are not known: the program took SA_SIGINFO from the handler" : nil,
+        ].compactMap(\.self)
     }
 
     /// The walk that is shown, and the reason.
@@ -87,13 +90,15 @@ extension Crash {
         }
         if let notes {
             writer.heading("also happened while the record was written")
-            for note in notes {
-                let what =
-                    note.kind == .recrash
-                    ? "the handler crashed" + (note.stage.map { " in the stage \($0.rawValue)" } ?? "") : "another thread crashed"
-                writer.line("  \(what): \(note.signal.name) in thread \(note.threadID) at \(note.programCounter.short)")
-            }
+            for note in notes { writer.line("  " + note.words) }
         }
+    }
+}
+
+extension Crash.Note {
+    var words: String {
+        let what = kind == .recrash ? "the handler crashed" + (stage.map { " in the stage \($0.rawValue)" } ?? "") : "another thread crashed"
+        return "\(what): \(signal.name) in thread \(threadID) at \(programCounter.short)"
     }
 }
 
