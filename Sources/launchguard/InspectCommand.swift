@@ -87,14 +87,12 @@ struct InspectCommand: ParsableCommand {
     }
 
     private func show(_ run: RunReport) throws {
-        var reports = [run]
-        symbols.apply(to: &reports)
-        let delivery = run.identity.flatMap { StateDirectory(ofRun: run.path)?.deliveriesByRun()[$0.uuid] }
+        let shown = ShownRun(run, symbols)
         if output.json {
-            Output.writeLine(json: Delivered(report: reports[0], delivery: delivery))
+            Output.write(shown.json)
         } else {
             var writer = Output.makeWriter()
-            reports[0].write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: map, deliveries: delivery ?? [])
+            shown.write(to: &writer, lines: lines, includesMap: map)
             Output.write(writer.bytes)
         }
         if run.isDamaged { try ExitStatus.damaged.end() }

@@ -13,12 +13,13 @@ struct LaunchGuardTool: AsyncParsableCommand {
             uses the first part of $STATE_DIRECTORY, or else the current directory if it holds a ledger. The tool never disturbs a \
             living process, and writes to these files in witness and reset alone. upload asks an agent to send the reports of DIR/spool.
 
-            list, inspect, log and verify also read a tarball (.tar, .tar.gz, .tar.xz, .tar.zst, .tar.bz2) of such directories; \
+            list, inspect, log, verify and export also read a tarball (.tar, .tar.gz, .tar.xz, .tar.zst, .tar.bz2) of such \
+            directories; \
             device.tar/var/lib/notes is a path in it.
 
             EXIT STATUS
               0  everything is shown
-              1  nothing was found, or the file may not be read
+              1  nothing was found, or the file may not be read; export: nothing can be written
               2  the command line is wrong, or an event of a simulation is not possible
               3  a file is damaged; its readable parts are shown
               4  upload: reports are left that were not sent
@@ -35,11 +36,12 @@ struct LaunchGuardTool: AsyncParsableCommand {
               launchguard log -f /var/lib/notes
               launchguard log device.tar.gz/var/lib/notes
               launchguard verify /var/lib/notes
+              launchguard export --format minidump -o crash.dmp /var/lib/notes
               launchguard simulate crash crash ok finish
               launchguard upload /var/lib/notes
             """,
         version: Reader.libraryVersion,
-        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, SimulateCommand.self, UploadCommand.self]
+        subcommands: [ListCommand.self, InspectCommand.self, LogCommand.self, VerifyCommand.self, ExportCommand.self, SimulateCommand.self, UploadCommand.self]
             + [WitnessCommand.self, VerdictCommand.self, ResetCommand.self] + onLinux
     )
 
@@ -73,6 +75,10 @@ struct LaunchGuardTool: AsyncParsableCommand {
         if let error = error as? ReportError {
             Output.complain("\(error)")
             exit(withError: ExitStatus(error).code)
+        }
+        if error is ExportError || error is Export.Impossible {
+            Output.complain("\(error)")
+            exit(withError: ExitStatus.nothingFound.code)
         }
         if exitCode(for: error) == .validationFailure {
             Output.write(fullMessage(for: error) + "\n", to: .error)

@@ -1,0 +1,59 @@
+/// Why a run does not become a minidump.
+package enum MinidumpProblem: Error {
+    /// There is no stack: the program neither crashed nor hung.
+    case noStack
+    /// Neither registers nor the system's words say which processor it was, or minidumps have no
+    /// form for it here.
+    case unknownProcessor
+    /// Larger than 4 GiB.
+    case tooLarge
+    case unreadable(ReportError)
+}
+
+extension Reader {
+    /// The run as a minidump, of its crash, or else of the stacks that were taken last while it
+    /// lived, and whether a part of the file is damaged. What is redacted is not in the minidump.
+    /// docs/EXPORT.md says what is.
+    package func minidump() throws(MinidumpProblem) -> (bytes: [UInt8], isDamaged: Bool) {
+        let report: RunReport
+        do throws(ReportError) {
+            report = try run(includingMemory: true)
+        } catch {
+            throw .unreadable(error)
+        }
+        return (try report.minidump(without: MinidumpSecrets(redactedValues())), report.isDamaged)
+    }
+}
+
+extension RunReport {
+    func minidump(without secrets: MinidumpSecrets) throws(MinidumpProblem) -> [UInt8] {
+        guard crash != nil || lastSnapshot != nil else { throw .noStack }
+        guard let processor = MinidumpProcessor(self) else { throw .unknownProcessor }
+        let recorded = recordedCrash
+        let crashes = [crash, recorded == crash ? nil : recorded].compactMap(\.self)
+        let moment = crash?.time ?? time(monotonic: verdict?.monotonicNanoseconds ?? lastSnapshot?.takenNanoseconds ?? 0)
+        var file = MinidumpFile()
+        file.addSystem(system, processor)
+        file.addMiscInfo(identity, recorded)
+        file.addThreads(MinidumpThread.all(of: self, processor), MinidumpMemory(crashes, without: secrets), crash)
+        if crash == nil, let thread = lastSnapshot?.threadID, thread != 0 { file.addRequest(thread) }
+        file.addModules(of: self)
+        file.addMaps(recorded?.memoryMap)
+        file.addStatus(of: self, recorded)
+        file.addAnnotations(minidumpAnnotations, run: identity?.uuid)
+        guard let bytes = file.finished(seconds: (moment?.nanoseconds ?? 0) / 1_000_000_000) else { throw .tooLarge }
+        return bytes
+    }
+
+    /// The annotations of the program, and what no stream has a place for. A redacted annotation is
+    /// left out.
+    private var minidumpAnnotations: [(key: String, value: String)] {
+        let own = (annotations ?? []).compactMap { annotation in annotation.value.map { (annotation.key, $0) } }
+        let more: [(String, String?)] = [
+            ("launchguard.app", identity?.appID), ("launchguard.version", identity?.appVersion), ("launchguard.end", verdict?.summary),
+            ("launchguard.kind", crash?.kind), ("launchguard.message", crash?.messages?.first?.text),
+        ]
+        let known = Set((annotations ?? []).map(\.key))
+        return own + more.compactMap { key, value in known.contains(key) ? nil : value.map { (key, $0) } }
+    }
+}

@@ -1,0 +1,22 @@
+import LaunchGuardReports
+
+/// A run with its symbols and the state of its reports, as `inspect` shows it and `export` writes
+/// it.
+struct ShownRun {
+    private let report: RunReport
+    private let delivery: [DeliveryEntry]?
+
+    init(_ run: RunReport, _ symbols: SymbolOptions) {
+        var reports = [run]
+        symbols.apply(to: &reports)
+        report = reports[0]
+        delivery = run.identity.flatMap { StateDirectory(ofRun: run.path)?.deliveriesByRun()[$0.uuid] }
+    }
+
+    /// One line, with its end.
+    var json: String { JSONLine.text(Delivered(report: report, delivery: delivery)) + "\n" }
+
+    func write(to writer: inout TextWriter, lines: Int? = nil, includesMap: Bool = false) {
+        report.write(to: &writer, breadcrumbLimit: lines ?? 20, includesMap: includesMap, deliveries: delivery ?? [])
+    }
+}
