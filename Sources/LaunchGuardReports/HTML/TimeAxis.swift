@@ -1,15 +1,15 @@
 internal import LaunchGuardPlatform
 
 /// Draws moments on an axis that ends with the run. The last moments matter most: the axis is
-/// logarithmic, so that the last millisecond has as much room as the first hours.
+/// logarithmic, so that the last milliseconds have as much room as the first hours.
 struct TimeAxis {
     private let marks: [(time: UInt64, level: Importance)]
     private let end: UInt64
     private let endName: String
     /// The longest and the shortest distance from the end that are told apart, in nanoseconds.
     private let longest: Double
-    private static let shortest = 1_000_000.0
-    private static let width = 1000.0, lane = 18.0, top = 8.0
+    private static let shortest = 10_000.0
+    private static let width = 1000.0, lane = 24.0, top = 8.0
     /// Marks closer than this are drawn as one.
     private static let columns = 200.0
 
@@ -31,7 +31,7 @@ struct TimeAxis {
                     for (index, level) in lanes.enumerated() {
                         let y = Self.top + Self.lane * (Double(index) + 1)
                         $0.shape("line", ["class": "lane", "x1": "0", "x2": "1000", "y1": y.text, "y2": y.text])
-                        $0.element("text", ["x": "-8", "y": (y - 4).text, "class": "label start"], level.name)
+                        $0.element("text", ["x": "-8", "y": (y - 5).text, "class": "label start"], level.name)
                         writeBars(of: level, at: y, to: &$0)
                     }
                     writeTicks(at: floor, to: &$0)
@@ -48,7 +48,7 @@ struct TimeAxis {
             counts[Int(place(of: mark.time < end ? Double(end - mark.time) : 0) / Self.width * (Self.columns - 1)), default: 0] += 1
         }
         for (column, count) in counts.sorted(by: { $0.key < $1.key }) {
-            let height = min(14, 4 + 3 * log2(Double(count)))
+            let height = min(20, 6 + 3.5 * log2(Double(count)))
             let x = Double(column) * Self.width / Self.columns
             page.shape("rect", ["class": level.rawValue, "x": x.text, "y": (y - height).text, "width": "4.4", "height": height.text, "rx": "1"])
         }
@@ -56,7 +56,7 @@ struct TimeAxis {
 
     private func writeTicks(at floor: Double, to page: inout HTMLWriter) {
         let units: [(Double, String)] = [
-            (1e6, "1 ms"), (1e7, "10 ms"), (1e8, "100 ms"), (1e9, "1 s"), (1e10, "10 s"), (6e10, "1 min"), (6e11, "10 min"), (3.6e12, "1 h"),
+            (1e5, "100 µs"), (1e6, "1 ms"), (1e7, "10 ms"), (1e8, "100 ms"), (1e9, "1 s"), (1e10, "10 s"), (6e10, "1 min"), (6e11, "10 min"), (3.6e12, "1 h"),
             (3.6e13, "10 h"), (8.64e13, "1 d"), (8.64e14, "10 d"), (8.64e15, "100 d"),
         ]
         var last = Self.width
