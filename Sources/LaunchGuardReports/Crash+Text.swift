@@ -108,13 +108,13 @@ extension Crash {
         guard let memory, !memory.isEmpty else { return nil }
         let bytes = memory.reduce(0 as UInt64) { $0 + UInt64($1.size) }
         let cut = cutStacks.map { ", \($0) of them cut short for lack of room" } ?? ""
-        return "\(bytes.bytesText) of \(UInt64(memory.count).counting("stack", "stacks"))\(cut) (with --json --memory)"
+        return "\(bytes.bytesText) of \(UInt64(memory.count).counting("stack", "stacks"))\(cut)"
     }
 
     func writeMemory(to writer: inout TextWriter, includesMap: Bool) {
         if memorySummary != nil || memoryMap != nil, !(includesMap && memorySummary == nil) {
             writer.heading("memory")
-            if let memorySummary { writer.line("  \(memorySummary)") }
+            if let memorySummary { writer.line("  \(memorySummary) (with --json --memory)") }
             if let memoryMap, !includesMap {
                 let cut = memoryMap.isCut ? ", then no room for the rest" : ""
                 writer.line("  \(UInt64(memoryMap.mappings.count).counting("mapping", "mappings"))\(cut) (with --map)")

@@ -103,7 +103,7 @@ public struct HTMLPage: Sendable {
         page.element("nav", ["aria-label": "Parts of the report"]) {
             $0.element("ul") { page in
                 for (id, title) in sections {
-                    let words = title.prefix { $0 != "," && $0 != ":" }
+                    let words = title.prefix { $0 != "," && $0 != ":" && $0 != "\"" }
                     page.element("li") { $0.element("a", ["href": "#\(id)"], words.prefix(32) + (words.count > 32 ? "…" : "")) }
                 }
             }

@@ -2,7 +2,7 @@
 enum HTMLStyle {
     /// SHA-256 of the text, as the policy of the page names it. `Tests/Export/test_html.py` says
     /// which it must be.
-    static let digest = "sha256-2DUilpZIPA14cHQq7jmt1iFO+GGcIWW0UvA/zUedavY="
+    static let digest = "sha256-Wx9MgHWAprdoDTnu1/dl+/T8QGV7IcX9bS4s9NbXXy8="
 
     static let text: StaticString = #"""
 
@@ -124,6 +124,7 @@ enum HTMLStyle {
           body > * { padding-inline: .8rem; } section { padding: .8rem .8rem 1rem; }
           .frames li { grid-template-columns: 2.4rem minmax(0, 1fr); gap: 0 .5rem; } .frames li > p { grid-column: 2; }
           .log li { grid-template-columns: 7rem minmax(0, 1fr); gap: 0 .7rem; } .log li > :last-child { grid-column: 1 / -1; } .log .end { display: flex; }
+          .log .when { text-align: left; }
           .message { flex-direction: column; gap: 0; }
           dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dd { grid-column: 1; margin-bottom: .45rem; } dd + dd { margin-top: -.4rem; }
         }
