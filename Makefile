@@ -47,6 +47,8 @@ RUN_HOST = python3 -B Tests/Guards/test_plugin_host.py --dump build/gcc/Tests/Fo
 RUN_OPERATOR = for test in witness doctor supervisors $(1); do \
 	python3 -B Tests/Operator/test_$$test.py --tool .build/debug/launchguard --victim build/gcc/Tests/Operator/operator-victim \
 		--preload build/gcc/Sources/launchguard-preload/launchguard-preload.so || exit 1; done
+# What others read of an export, by readers from PyPI and lldb.
+RUN_EXPORT = python3 -B Tests/Export/test_export.py --tool .build/debug/launchguard --victim build/gcc/Tests/Export/export-victim
 RUN_BACKTRACER = python3 -B Tests/Faults/run_backtracer.py --dump build/gcc/Tests/Format/format-dump
 RUN_PROGRAMS = python3 -B Tests/Run/test_run.py .build/debug/launchguard build/gcc/Sources/launchguard-preload/launchguard-preload.so
 SWIFT_DEBUG = .build/debug/launchguard-faults
@@ -128,6 +130,7 @@ test-swift: core-gcc swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS)
 	$(RUN_OPERATOR)
+	$(RUN_EXPORT)
 	$(RUN_FAULTS) --sample 60 --failures $(SWIFT_DEBUG)
 	$(RUN_ENTRIES) --failures $(SWIFT_RELEASE)
 	$(RUN_BACKTRACER) $(SWIFT_DEBUG)
@@ -148,6 +151,7 @@ long: packages-long core-gcc core-clang core-undefined swift swift-release
 	$(RUN_HOST) .build/debug/plugin-host-swift
 	$(RUN_PROGRAMS) --services
 	$(call RUN_OPERATOR,booted container)
+	$(RUN_EXPORT)
 	@echo "5 of 12: the pages of the modules"
 	SWIFT=$(SWIFT) scripts/build-docs
 	@echo "6 of 12: the ways to die of the Swift build, with every combination of modifiers"

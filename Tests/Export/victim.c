@@ -1,6 +1,6 @@
-/* A program whose crash is exported: `export-victim STATE [ACTION]`. It dies in export_victim_crash(),
- * and has threads that wait, a stack that is large, annotations, one of them redacted, and the
- * secret on its stack. */
+/* A program whose crash is exported: `export-victim STATE [ACTION]`. It dies in
+ * export_victim_crash(), and has threads that wait, and annotations, of which one is redacted and
+ * has its value on the stack too. */
 #define _GNU_SOURCE
 #include <launchguard/launchguard.h>
 #include <pthread.h>

@@ -24,7 +24,8 @@ extension MinidumpFile {
         let hasTimes = identity.started != nil
         var part = MinidumpBytes()
         part.add(UInt32(24))
-        part.add(UInt32(hasTimes ? 3 : 1))  // MINIDUMP_MISC1_PROCESS_ID, MINIDUMP_MISC1_PROCESS_TIMES
+        // MINIDUMP_MISC1_PROCESS_ID and MINIDUMP_MISC1_PROCESS_TIMES
+        part.add(UInt32(hasTimes ? 3 : 1))
         part.add(identity.processID)
         part.add(seconds(identity.started?.nanoseconds))
         part.add(seconds(hasTimes ? crash?.resources?["cpu_user"]?.value : nil))

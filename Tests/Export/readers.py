@@ -1,0 +1,104 @@
+"""Readers of minidumps that others wrote: lldb, and from PyPI, each in a folder of its own. read()
+returns the same shape for each of those, as far as they say it:
+
+threads     [tid, instruction], in the order of the file
+modules     [path, start, build id or None]
+exception   tid, address, and the signal as the reader says it
+memory      {start: bytes in hexadecimal digits}
+"""
+import functools
+import glob
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+REQUIREMENTS = dict(line.split("==") for line in (HERE / "requirements.txt").read_text().split())
+LIMIT_S = 120
+
+
+@functools.cache
+def install(folder, name):
+    """The Python that has the reader, or None, and why not."""
+    folder = pathlib.Path(folder) / name
+    mark, wanted = folder / "installed", f"{name}=={REQUIREMENTS[name]}"
+    python = folder / "bin/python"
+    if mark.exists() and mark.read_text() == wanted:
+        return python, None
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1", "--timeout", "20", wanted]
+    for step in [sys.executable, "-m", "venv", folder], pip:
+        try:
+            result = subprocess.run(step, capture_output=True, text=True, timeout=300, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return None, str(error)
+        if result.returncode != 0:
+            return None, (result.stderr.strip().splitlines() or result.stdout.strip().splitlines() or ["pip fails"])[-1]
+    mark.write_text(wanted)
+    return python, None
+
+
+def read(python, name, path):
+    """What the reader says of a file, and None; or None, and what it complains of."""
+    result = subprocess.run([python, "-B", __file__, name, path], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    if result.returncode != 0:
+        return None, f"status {result.returncode}: {(result.stderr.strip().splitlines() or [''])[-1]}"
+    return json.loads(result.stdout.splitlines()[-1]), None
+
+
+@functools.cache
+def lldb():
+    """An lldb that starts; None: there is none."""
+    found = [shutil.which("lldb")] + sorted(glob.glob("/usr/bin/lldb-[0-9]*"), reverse=True)
+    for path in filter(None, found):
+        if subprocess.run([path, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT_S, check=False).returncode == 0:
+            return path
+    return None
+
+
+def debug(path, program, *commands):
+    """What lldb prints; it reads no start-up files and asks no server."""
+    words = [part for command in commands for part in ("-o", command)]
+    environment = {**os.environ, "HOME": "/nonexistent", "TERM": "dumb"}
+    environment.pop("DEBUGINFOD_URLS", None)
+    result = subprocess.run([lldb(), "--no-lldbinit", "--no-use-colors", "--script-language", "none", "--batch", "-c", path, program, *words], stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True, timeout=LIMIT_S, check=False, env=environment)
+    return result.stdout + result.stderr
+
+
+def _minidump(path):
+    from minidump.minidumpfile import MinidumpFile
+
+    file = MinidumpFile.parse(path)
+    reader = file.get_reader()
+    first = file.exception.exception_records[0] if file.exception else None
+    segments = file.memory_segments.memory_segments if file.memory_segments else []
+    contexts = [getattr(thread, "ContextObject", None) for thread in file.threads.threads]
+    return {
+        "threads": [[thread.ThreadId, context.Rip if context else None] for thread, context in zip(file.threads.threads, contexts)],
+        "stacks": [[thread.Stack.StartOfMemoryRange, thread.Stack.MemoryLocation.DataSize] for thread in file.threads.threads],
+        "modules": [[module.name, module.baseaddress, None] for module in file.modules.modules],
+        "exception": first and {"tid": first.ThreadId, "signal": first.ExceptionRecord.ExceptionCode_raw, "address": first.ExceptionRecord.ExceptionAddress,
+                                "flags": first.ExceptionRecord.ExceptionFlags},
+        "memory": {str(segment.start_virtual_address): reader.read(segment.start_virtual_address, segment.size).hex() for segment in segments},
+        "architecture": file.sysinfo.ProcessorArchitecture.name, "system": file.sysinfo.CSDVersion, "pid": file.misc_info.ProcessId,
+    }
+
+
+def _symbolic(path):
+    from symbolic.minidump import ProcessState
+
+    state = ProcessState.from_minidump(path)
+    threads = list(state.threads())
+    return {
+        "threads": [[thread.thread_id, thread.get_frame(0).instruction if thread.frame_count else None] for thread in threads],
+        "modules": [[module.code_file, module.addr, module.code_id] for module in state.modules()],
+        "exception": state.crashed and {"tid": threads[state.requesting_thread].thread_id, "reason": state.crash_reason, "address": state.crash_address},
+        "architecture": state.system_info.cpu_family, "system": state.system_info.os_name, "time": state.timestamp,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps({"minidump": _minidump, "symbolic": _symbolic}[sys.argv[1]](sys.argv[2])))
