@@ -1,6 +1,6 @@
-/* A run that a page has everything to show of: `page-victim STATE [crash|fine]`. It has annotations,
- * breadcrumbs over some time, threads that wait in one place and in another, a ladder of repairs.
- * Then it crashes in its launch, or ends well. */
+/* A run that a page has everything to show of: `page-victim STATE crash|fine`. It has annotations,
+ * breadcrumbs over some time, threads that wait in two places, and a ladder of repairs. Then it
+ * crashes in its launch, or ends well. */
 #define _GNU_SOURCE
 #include <launchguard/launchguard.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-"""The page of a run, in a browser that people use: test_html.py --tool T --victim V --browser FOLDER
+"""The page of a run, in a browser: test_html.py --tool T --victim V --browser FOLDER
 
 A program crashes, the tool makes the page, and headless Chromium opens it: dark and light, on a
 phone and on a desktop, with and without scripts, on paper. FOLDER gets Playwright from PyPI once.

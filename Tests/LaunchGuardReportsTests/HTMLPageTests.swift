@@ -62,8 +62,8 @@ import Testing
         #expect(page(run).contains("&lt;evil a=&#39;b&#39; c=&quot;d&quot;&gt;&amp;lt;\\x1B[31m\\u{202E}\\u{2028}\\x0A"))
     }
 
-    /// The value with one text replaced, for each of its texts; and for each key of an object that
-    /// a file can name.
+    /// The value with one text replaced, for each of its texts; and with one figure renamed, for
+    /// each of the figures, whose names are keys.
     private static func changes(of value: Any) -> [Any] {
         switch value {
         case is String: return [evil]
@@ -76,7 +76,8 @@ import Testing
                 }
             }
         case let object as [String: Any]:
-            let renamed = object.keys.map { key in
+            let isNamed = object.values.allSatisfy { ($0 as? [String: Any])?["unit"] != nil }
+            let renamed = (isNamed ? Array(object.keys) : []).map { key in
                 var changed = object
                 changed[evil] = changed.removeValue(forKey: key)
                 return changed as Any

@@ -7,7 +7,7 @@ struct TimeAxis {
     private let end: UInt64
     private let endName: String
     /// The longest and the shortest distance from the end that are told apart, in nanoseconds.
-    private let longest: Double
+    private let longest: UInt64
     private static let shortest = 10_000.0
     private static let width = 1000.0, lane = 24.0, top = 8.0
     /// Marks closer than this are drawn as one.
@@ -17,7 +17,7 @@ struct TimeAxis {
         self.marks = marks
         self.end = end
         self.endName = endName
-        longest = marks.reduce(Self.shortest * 10) { max($0, $1.0 < end ? Double(end - $1.0) : 0) }
+        longest = marks.reduce(UInt64(Self.shortest) * 10) { max($0, $1.0 < end ? end - $1.0 : 0) }
     }
 
     func write(to page: inout HTMLWriter) {
@@ -25,7 +25,7 @@ struct TimeAxis {
         let floor = Self.top + Self.lane * Double(lanes.count)
         page.element("figure", ["class": "drawing"]) {
             $0.element("figcaption", [:], "Time before \(endName), logarithmic; a bar is as high as it has breadcrumbs")
-            let words = "\(marks.count) breadcrumbs over \(UInt64(longest).durationText) before \(endName)"
+            let words = "\(marks.count) breadcrumbs over \(longest.durationText) before \(endName)"
             $0.element("div", ["class": "scroll", "tabindex": "0", "role": "region", "aria-label": "Breadcrumbs by time"]) {
                 $0.element("svg", ["viewBox": "-70 0 1100 \(Int(floor) + 26)", "role": "img", "aria-label": words, "class": "axis"]) {
                     for (index, level) in lanes.enumerated() {
@@ -60,7 +60,7 @@ struct TimeAxis {
             (3.6e13, "10 h"), (8.64e13, "1 d"), (8.64e14, "10 d"), (8.64e15, "100 d"),
         ]
         var last = Self.width
-        for (nanoseconds, name) in units where nanoseconds > Self.shortest && nanoseconds <= longest {
+        for (nanoseconds, name) in units where nanoseconds > Self.shortest && nanoseconds <= Double(longest) {
             let x = place(of: nanoseconds)
             page.shape("line", ["class": "tick", "x1": x.text, "x2": x.text, "y1": Self.top.text, "y2": (floor + 4).text])
             // A name has room only beside the next one.
@@ -71,7 +71,7 @@ struct TimeAxis {
 
     /// Where a distance from the end stands, in units of the drawing.
     private func place(of distance: Double) -> Double {
-        Self.width * (1 - log10(max(distance, Self.shortest) / Self.shortest) / log10(longest / Self.shortest))
+        Self.width * (1 - log10(max(distance, Self.shortest) / Self.shortest) / log10(Double(longest) / Self.shortest))
     }
 }
 
