@@ -136,9 +136,10 @@ FAINT = """() => {
   return seen > 100 ? [...new Set(faint)].slice(0, 10) : [`only ${seen} texts`];
 }"""
 
-UNNAMED = """() => [...document.querySelectorAll("svg[role=img], [role=region], button, summary, nav, aside, section, table")].filter(node => {
+# Parts that a screen reader could only call by their kind: their own text is no name.
+UNNAMED = """() => [...document.querySelectorAll("svg[role=img], [role=region], nav, aside, section, ol[tabindex]")].filter(node => {
   const by = node.getAttribute("aria-labelledby");
-  return node.tagName !== "TABLE" && !(node.getAttribute("aria-label") || (by && document.getElementById(by)?.textContent) || node.textContent.trim());
+  return !(node.getAttribute("aria-label") || (by && document.getElementById(by)?.textContent));
 }).map(node => node.outerHTML.slice(0, 80))"""
 
 
