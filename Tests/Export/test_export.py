@@ -54,11 +54,15 @@ class ExportCase(OperatorCase):
         self.assertEqual(self.victim(*action), -(signal.SIGABRT if action else signal.SIGSEGV))
         return json.loads(self.tool("inspect", "--json", "--memory", "--last", self.state).output)
 
+    def leave_out(self, reason):
+        print(f"{self.id()} is left out: {reason}")
+        self.skipTest(reason)
+
     def read(self, name, path=None):
         """What a reader says of the file; skips, with the reason, where it cannot be had."""
         python, reason = readers.install(operator_case.options.tool.parent / "export-readers", name)
         if reason:
-            self.skipTest(f"{name} {readers.REQUIREMENTS[name]} cannot be installed: {reason}")
+            self.leave_out(f"{name} {readers.REQUIREMENTS[name]} cannot be installed: {reason}")
         found, complaint = readers.read(python, name, path or self.file)
         self.assertIsNone(complaint, f"{name} does not read it: {complaint}")
         return found
@@ -103,7 +107,7 @@ class Minidump(ExportCase):
 
     def test_lldb(self):
         if not readers.lldb():
-            self.skipTest("there is no lldb that starts here (Debian: lldb-14)")
+            self.leave_out("there is no lldb that starts here (Debian: lldb-14)")
         run = self.crash()
         self.exported("minidump", self.state)
         text = readers.debug(self.file, operator_case.options.victim, "thread list", "bt", "register read rip rsp", "image list", "process plugin dump --linux")
@@ -153,6 +157,21 @@ class Minidump(ExportCase):
         for format in ("json", "text"):
             self.assertNotIn(SECRET, self.exported(format, self.state))
 
+    def test_unknown_redaction(self):
+        """Damage that hides which keys are redacted leaves no bytes of stacks."""
+        self.crash()
+        path = next((self.state / "runs").iterdir())
+        data = path.read_bytes()
+        places = [match.start() for match in re.finditer(rb"token\0", data)]
+        self.assertGreater(len(places), 0)
+        for place in places:
+            data = data[:place] + b"nekot" + data[place + 5:]
+        path.write_bytes(data)
+        result = self.export("minidump", "-o", self.file, path)
+        self.assertEqual(result.status, DAMAGED, result)
+        self.assertEqual(self.read("minidump")["memory"], {})
+        self.assertNotIn(SECRET, self.file.read_bytes())
+
     def test_abort(self):
         self.crash("abort")
         self.exported("minidump", self.state)
@@ -176,7 +195,7 @@ class Minidump(ExportCase):
         self.assertEqual(found["architecture"], "arm64")
         self.assertEqual(found["threads"][0][1], 0x40001234)
         if not readers.lldb():
-            self.skipTest("there is no lldb that starts here (Debian: lldb-14)")
+            self.leave_out("there is no lldb that starts here (Debian: lldb-14)")
         text = readers.debug(self.file, "", "register read")
         for name, value in [("x0", 0x1000), ("x28", 0x101c), ("fp", 0x101d), ("lr", 0x101e), ("sp", 0x7fff0000), ("pc", 0x40001234), ("cpsr", 0x60000000)]:
             self.assertRegex(text, rf"\b{name} = 0x0*{value:x}\b")
@@ -283,7 +302,7 @@ class Output(ExportCase):
         folder.mkdir()
         result = operator_case.run(["unshare", "-m", "sh", "-c", script, operator_case.options.tool, self.state, folder])
         if result.status != 0:
-            self.skipTest(f"no small disk can be mounted, which needs root: {result.errors.strip()}")
+            self.leave_out(f"no small disk can be mounted, which needs root: {result.errors.strip()}")
         self.assertEqual(result.output, f"status {NOT_FOUND}\n", result)
         self.assertIn("No space left on device", result.errors)
 
